@@ -39,7 +39,7 @@ static heddle_status open_for_reading(const char *path, int *file, size_t *expec
     struct stat about;
     heddle_status status = HEDDLE_OK;
     if (fstat(*file, &about) != 0)
-        status = heddle_fail(HEDDLE_IO, "%s: cannot look at it: %s", path, strerror(errno));
+        status = heddle_fail(HEDDLE_IO, "%s: cannot stat: %s", path, strerror(errno));
     else if (S_ISDIR(about.st_mode))
         status = heddle_fail(HEDDLE_NOT_FOUND, "%s: is a folder, not a file", path);
     else
@@ -61,7 +61,7 @@ static heddle_status grow(const char *path, char **content, size_t *capacity)
     size_t larger = *capacity < SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
     char *moved = realloc(*content, larger);
     if (!moved)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", path);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to read it", path);
     *content = moved;
     *capacity = larger;
     return HEDDLE_OK;
@@ -104,7 +104,7 @@ heddle_status heddle_file_read(const char *path, size_t limit, char **content, s
     char *text = malloc(capacity);
     size_t length = 0;
     heddle_status status = text ? read_all(path, file, limit, &text, &capacity, &length)
-                                : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", path);
+                                : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to read it", path);
     close(file);
     if (status != HEDDLE_OK || !text) {
         free(text);
@@ -172,7 +172,7 @@ static heddle_status open_temporary(const char *path, char *temporary, size_t si
         if (errno != EEXIST)
             break;
     }
-    return heddle_fail(HEDDLE_IO, "%s: cannot write beside it: %s", path, strerror(errno));
+    return heddle_fail(HEDDLE_IO, "%s: cannot create a temporary file beside it: %s", path, strerror(errno));
 }
 
 // Makes a rename last: until the folder is on disk, a power cut may bring the old name back.
@@ -193,7 +193,7 @@ static heddle_status sync_folder_of(const char *path, char *scratch, size_t size
     // A folder one may write in but not read, and file systems that sync no folders, cannot do better.
     if (error == 0 || error == EINVAL || error == EACCES || error == ENOTSUP)
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_IO, "%s: written, but a power cut may undo it: %s", path, strerror(error));
+    return heddle_fail(HEDDLE_IO, "%s: written, but not yet safe from a power failure: %s", path, strerror(error));
 }
 
 // What is there and no plain file (/dev/null, a pipe) is written into: a rename would put a file in its place.
@@ -215,7 +215,7 @@ heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *sli
     size_t size = strlen(path) + SUFFIX_SIZE;
     char *temporary = malloc(size);
     if (!temporary)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to write it", path);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", path);
     int file = -1;
     heddle_status status = open_temporary(path, temporary, size, &file);
     if (status == HEDDLE_OK) {
@@ -297,17 +297,17 @@ static heddle_status create_one(const char *path)
     if (heddle_folder_exists(path))
         return HEDDLE_OK;
     if (heddle_file_exists(path))
-        return heddle_fail(HEDDLE_IO, "%s: cannot make this folder: a file has its name", path);
-    return heddle_fail(HEDDLE_IO, "%s: cannot make this folder: %s", path, strerror(error));
+        return heddle_fail(HEDDLE_IO, "%s: cannot create this folder: a file of that name exists", path);
+    return heddle_fail(HEDDLE_IO, "%s: cannot create this folder: %s", path, strerror(error));
 }
 
 heddle_status heddle_folder_create(const char *path)
 {
     if (path[0] == '\0')
-        return heddle_fail(HEDDLE_INVALID, "cannot make a folder without a name");
+        return heddle_fail(HEDDLE_INVALID, "cannot create a folder without a name");
     char *partial = strdup(path);
     if (!partial)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to make this folder", path);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to create this folder", path);
     heddle_status status = HEDDLE_OK;
     for (char *slash = strchr(partial + 1, '/'); slash && status == HEDDLE_OK; slash = strchr(slash + 1, '/')) {
         *slash = '\0';

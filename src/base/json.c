@@ -79,7 +79,7 @@ static heddle_status refuse_repeated_keys(const char *what, const cJSON *json, c
     int count, entry = 0;
     const cJSON **sorted = heddle_json_sorted(json, &count), *child;
     if (!sorted)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to sort its keys", what);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to sort its keys", what);
     for (int i = 1; i < count && !place[0]; i++)
         if (strcmp(sorted[i - 1]->string, sorted[i]->string) == 0)
             snprintf(place, PLACE_SIZE, "\"%.*s\" is given twice", shown_bytes(sorted[i]->string), sorted[i]->string);
@@ -110,7 +110,7 @@ heddle_status heddle_json_parse(const char *what, const char *text, size_t size,
 {
     *json = NULL;
     if (size == 0)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: empty, where JSON should be", what);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: empty, expected JSON", what);
     const char *stop = text;
     pthread_mutex_lock(&parser);
     cJSON *parsed = cJSON_ParseWithLengthOpts(text, size, &stop, false);
@@ -119,14 +119,14 @@ heddle_status heddle_json_parse(const char *what, const char *text, size_t size,
         stop = text + size;
     if (!parsed) {
         if (stop >= text + size - 1)
-            return fail_at(what, text, stop, "the JSON ends too early");
-        return fail_at(what, text, stop, "not JSON from here on");
+            return fail_at(what, text, stop, "the JSON ends unexpectedly");
+        return fail_at(what, text, stop, "invalid JSON");
     }
     while (stop < text + size && is_space(*stop))
         stop++;
     if (stop < text + size) {
         cJSON_Delete(parsed);
-        return fail_at(what, text, stop, "something follows the end of the JSON");
+        return fail_at(what, text, stop, "unexpected text after the end of the JSON");
     }
     heddle_status status = check_keys(what, parsed);
     if (status != HEDDLE_OK) {
@@ -154,7 +154,7 @@ heddle_status heddle_json_read(const char *path, cJSON **json)
 static heddle_status find(const char *what, const cJSON *object, const char *field, const cJSON **item)
 {
     if (!cJSON_IsObject(object))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: should be a JSON object with the field \"%s\"", what, field);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: must be a JSON object with the field \"%s\"", what, field);
     *item = cJSON_GetObjectItemCaseSensitive(object, field);
     return HEDDLE_OK;
 }
@@ -181,10 +181,10 @@ static heddle_status read_number(const char *what, const cJSON *item, const char
                                  double *value)
 {
     if (!item || !cJSON_IsNumber(item))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be a number", what, field);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" must be a number", what, field);
     char is[NUMBER_SIZE], from[NUMBER_SIZE], to[NUMBER_SIZE];
     if (!(item->valuedouble >= least && item->valuedouble <= most))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %s, should be from %s to %s", what, field,
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %s; it must be from %s to %s", what, field,
                            print_number(item->valuedouble, is), print_number(least, from), print_number(most, to));
     *value = item->valuedouble;
     return HEDDLE_OK;
@@ -198,8 +198,8 @@ static heddle_status read_int(const char *what, const cJSON *item, const char *f
     HEDDLE_TRY(read_number(what, item, field, -INFINITY, INFINITY, &number));
     if (number != floor(number) || fabs(number) > largest_exact || (long long)number < least ||
         (long long)number > most)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %s, should be a whole number from %lld to %lld",
-                           what, field, print_number(number, is), least, most);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %s; it must be an integer from %lld to %lld", what,
+                           field, print_number(number, is), least, most);
     *value = (long long)number;
     return HEDDLE_OK;
 }
@@ -209,7 +209,7 @@ heddle_status heddle_json_text(const char *what, const cJSON *object, const char
     const cJSON *item = NULL;
     HEDDLE_TRY(find_required(what, object, field, &item));
     if (!cJSON_IsString(item))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be text", what, field);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" must be a string", what, field);
     *value = item->valuestring;
     return HEDDLE_OK;
 }
@@ -249,7 +249,7 @@ heddle_status heddle_json_array(const char *what, const cJSON *object, const cha
     const cJSON *item = NULL;
     HEDDLE_TRY(find_required(what, object, field, &item));
     if (!cJSON_IsArray(item))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be a list", what, field);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" must be an array", what, field);
     *value = item;
     return HEDDLE_OK;
 }

@@ -46,8 +46,8 @@ heddle_status heddle_log_parse_level(const char *name, heddle_log_level *level)
         return HEDDLE_OK;
     const char *nearest = heddle_text_nearest(name, level_names, LEVEL_COUNT);
     if (nearest)
-        return heddle_fail(HEDDLE_INVALID, "no log level '%s'; did you mean '%s'?", name, nearest);
-    return heddle_fail(HEDDLE_INVALID, "no log level '%s': use error, warn, info or debug", name);
+        return heddle_fail(HEDDLE_INVALID, "unknown log level '%s'; did you mean '%s'?", name, nearest);
+    return heddle_fail(HEDDLE_INVALID, "unknown log level '%s'; use error, warn, info or debug", name);
 }
 
 static void write_line(heddle_log_level level, const char *text)
@@ -65,7 +65,7 @@ static int level_from_environment(void)
     bool valid = !name || name[0] == '\0' || find_level(name, &level);
     if (atomic_compare_exchange_strong(&current_level, &unset, (int)level)) {
         if (!valid)
-            write_line(HEDDLE_LOG_WARN, "HEDDLE_LOG is none of error, warn, info, debug: using warn");
+            write_line(HEDDLE_LOG_WARN, "HEDDLE_LOG must be error, warn, info or debug; using warn");
         return (int)level;
     }
     return unset;

@@ -174,14 +174,14 @@ static void print_rows(const heddle_table *table, FILE *file, const int *widths)
 heddle_status heddle_table_print(const heddle_table *table, FILE *file)
 {
     if (!table || table->out_of_memory)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a table");
     if (table->column_too_late || (table->column_count == 0 && table->cell_count > 0))
         return heddle_fail(HEDDLE_INTERNAL, "a table got a cell before all of its columns");
     if (table->column_count == 0)
         return HEDDLE_OK;
     int *widths = calloc(table->column_count, sizeof *widths);
     if (!widths)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a table");
     find_widths(table, widths);
     int most = heddle_terminal_width(file);
     if (most > 0)

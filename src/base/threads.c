@@ -240,7 +240,7 @@ heddle_status heddle_pool_create(int threads, heddle_pool **pool)
 {
     *pool = NULL;
     if (threads < 0 || threads > MAX_THREADS)
-        return heddle_fail(HEDDLE_INVALID, "%d threads asked for: give 1 to %d, or 0 for one a core", threads,
+        return heddle_fail(HEDDLE_INVALID, "%d threads requested; use 1 to %d, or 0 for one per core", threads,
                            MAX_THREADS);
     int cores = heddle_usable_cores();
     if (threads == 0)
@@ -253,7 +253,7 @@ heddle_status heddle_pool_create(int threads, heddle_pool **pool)
         free(cursors);
         free(helpers);
         free(made);
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a pool of %d threads", threads);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a pool of %d threads", threads);
     }
     *made = (heddle_pool){.threads = 1, .helpers = helpers, .cursors = cursors};
     // With more threads than cores, a spinning thread keeps the one it waits for from running.

@@ -17,58 +17,61 @@ static const char *const peers[] = {"auto", "no", "all", NULL};
 
 static const heddle_cli_option options[] = {
     {"shape", HEDDLE_CLI_LIST, PLACE(shapes), "SHAPE", NULL,
-     "\"m=1024 n=1024 k=64\"; several times, or several with ; between; the operator's own unless told", 0, 0, NULL},
-    {"dtype", HEDDLE_CLI_CHOICE, PLACE(dtype), "TYPE", "all", "only rungs that compute in this type", 0, 0,
+     "shape to measure, such as \"m=1024 n=1024 k=64\"; repeat the option, or separate shapes with ';'; default: the "
+     "operator's benchmark shapes",
+     0, 0, NULL},
+    {"dtype", HEDDLE_CLI_CHOICE, PLACE(dtype), "TYPE", "all", "measure only rungs that compute in this type", 0, 0,
      heddle_cli_bench_dtypes},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL,
-     "cuda, cpu, or for rungs and out-of-core sim, which checks and has no time; cuda where there is a GPU, else cpu; "
-     "collectives: cpu unless told or --dist nccl",
-     0, 0, NULL},
-    {"against", HEDDLE_CLI_TEXT, PLACE(against), "RUNG", NULL, "compare with this rung instead of the vendor's", 0, 0,
+     "cpu, cuda, cuda:1 or sim (correctness only, no timings); default: cuda if a GPU is available, else cpu", 0, 0,
      NULL},
-    {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL, "the operator that FILE.cu computes", 0, 0, NULL},
+    {"against", HEDDLE_CLI_TEXT, PLACE(against), "RUNG", NULL, "rung to compare with; default: the vendor's", 0, 0,
+     NULL},
+    {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL, "operator that FILE.cu implements", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a page with the ladders and a roofline plot", 0, 0,
      NULL},
-    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "of the inputs; of the run that --gradients begins", 0, 0, NULL},
-    {"seconds", HEDDLE_CLI_NUMBER, PLACE(seconds), "S", NULL,
-     "time for a rung, 0.5 unless told; length of a round: of train and infer 1 on cpu and 0.2 on cuda, of collectives "
-     "0.01",
-     0.001, 3600, NULL},
-    {"quick", HEDDLE_CLI_FLAG, PLACE(quick), NULL, NULL, "a tenth of the time, one shape an operator", 0, 0, NULL},
-    {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
-    {"batch", HEDDLE_CLI_TEXT, PLACE(batch), "N,N", "64", "train, infer: images a step, or a list of sizes", 0, 0,
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "seed of the inputs; with --gradients, of the training run", 0, 0,
      NULL},
+    {"seconds", HEDDLE_CLI_NUMBER, PLACE(seconds), "S", NULL,
+     "time per rung, default: 0.5; train, infer: length of a round, default: 1 on cpu, 0.2 on cuda; collectives: "
+     "default: 0.01",
+     0.001, 3600, NULL},
+    {"quick", HEDDLE_CLI_FLAG, PLACE(quick), NULL, NULL, "a tenth of the time, one shape per operator", 0, 0, NULL},
+    {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one per core", 0, 1024, NULL},
+    {"batch", HEDDLE_CLI_TEXT, PLACE(batch), "N,N", "64", "train, infer: images per step, or a list such as 64,1024", 0,
+     0, NULL},
     {"kernels", HEDDLE_CLI_TEXT, PLACE(kernels), "PART,PART", NULL,
-     "train, infer: which parts of the ladders: naive, tuned, vendor, fused; all unless told", 0, 0, NULL},
+     "train, infer: parts of the ladders to measure: naive, tuned, vendor, fused; default: all", 0, 0, NULL},
     {"precision", HEDDLE_CLI_TEXT, PLACE(precision), "TYPE,TYPE", NULL,
-     "train, infer: fp32, tf32x3, tf32, fp16, bf16 (for infer the last two are as tf32); unless told all of them with "
+     "train, infer: fp32, tf32x3, tf32, fp16, bf16 (infer treats the last two as tf32); default: all of them with "
      "fused kernels on a GPU, else fp32",
      0, 0, NULL},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
-     "train: where a GPU takes the images from, as in `heddle train`", 0, 0, heddle_data_place_names},
+     "train: where a GPU reads the images from, as in `heddle train`", 0, 0, heddle_data_place_names},
     {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,
-     "train, infer: also rungs that are not the same bits every run", 0, 0, NULL},
+     "train, infer: also use rungs whose results differ in the last bits from run to run", 0, 0, NULL},
     {"peers", HEDDLE_CLI_CHOICE, PLACE(peers), "WHICH", "auto",
-     "train on cuda: PyTorch and JAX beside it, in the ways that are fast as a rule, in none, or in all", 0, 0, peers},
+     "train on cuda: also measure PyTorch and JAX: in their usually fastest modes, not at all, or in all modes", 0, 0,
+     peers},
     {"gradients", HEDDLE_CLI_TEXT, PLACE(gradients), "FILE", NULL,
-     "train: time nothing, and write the first step's batch, parameters and gradients as safetensors", 0, 0, NULL},
+     "train: measure nothing; write the batch, parameters and gradients of the first step as safetensors", 0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "train, infer: cnn, mlp, or a model file in JSON", 0,
      0, NULL},
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "train, infer: images to measure on; synth, some thousands, unless told", 0, 0, NULL},
-    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "train, infer: look for named datasets here first", 0, 0,
-     NULL},
+     "train, infer: dataset to measure with; default: a few thousand images of synth", 0, 0, NULL},
+    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL,
+     "train, infer: look for named datasets in this folder first", 0, 0, NULL},
     {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
-     "collectives: between the processes that mpirun or srun started over MPI, between GPUs over NCCL", 0, 0,
+     "collectives: MPI between the processes that mpirun or srun started, NCCL between GPUs", 0, 0,
      heddle_dist_choice_names},
     {"largest", HEDDLE_CLI_NUMBER, PLACE(largest), "MB", NULL,
-     "collectives: the largest size; 64 on cpu, 256 on cuda unless told", 1e-3, 4096, NULL},
-    {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", "5", "train, infer: rounds; the median is shown",
+     "collectives: largest message; default: 64 on cpu, 256 on cuda", 1e-3, 4096, NULL},
+    {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", "5", "train, infer: number of rounds; the median is reported",
      HEDDLE_RATE_MIN_ROUNDS, HEDDLE_RATE_MAX_ROUNDS, NULL},
     {"sustained", HEDDLE_CLI_NUMBER, PLACE(sustained), "S", NULL,
-     "train, infer: go on for S seconds after the rounds, and show the mean of their last half too: a GPU that reaches "
-     "its power limit becomes slower in seconds",
+     "train, infer: continue for S seconds after the rounds and report the mean of the second half as well: a GPU at "
+     "its power limit slows down within seconds",
      0.001, 3600, NULL},
 };
 
@@ -95,7 +98,7 @@ static bool refuse(const heddle_cli_arguments *arguments, const char *const *nam
 {
     const char *foreign = job ? given(arguments, names) : NULL;
     if (foreign)
-        *exit_code = heddle_cli_usage(&heddle_command_bench, "--%s does not go with `bench %s`", foreign, job);
+        *exit_code = heddle_cli_usage(&heddle_command_bench, "--%s does not apply to `bench %s`", foreign, job);
     return foreign != NULL;
 }
 
@@ -117,14 +120,14 @@ static int run_command(int argc, char **argv)
         return exit_code;
     const char *foreign = network || collectives ? given(&arguments, of_ladders) : NULL;
     if (foreign)
-        return heddle_cli_usage(&heddle_command_bench, "--%s goes with operators, not with %s", foreign,
+        return heddle_cli_usage(&heddle_command_bench, "--%s applies to operators, not to %s", foreign,
                                 network ? "train and infer" : what);
     foreign = network ? NULL : given(&arguments, of_networks);
     if (foreign)
-        return heddle_cli_usage(&heddle_command_bench, "--%s goes with `bench train` and `bench infer`", foreign);
+        return heddle_cli_usage(&heddle_command_bench, "--%s applies only to `bench train` and `bench infer`", foreign);
     foreign = collectives ? NULL : given(&arguments, of_collectives);
     if (foreign)
-        return heddle_cli_usage(&heddle_command_bench, "--%s goes with `bench collectives`", foreign);
+        return heddle_cli_usage(&heddle_command_bench, "--%s applies only to `bench collectives`", foreign);
     if (collectives)
         return heddle_cli_bench_collectives(&settings);
     if (out_of_core)
@@ -132,20 +135,22 @@ static int run_command(int argc, char **argv)
     return network ? heddle_cli_bench_network(&settings, what) : heddle_cli_bench_rungs(&settings, what);
 }
 
-// What help says of the topics, each on its own page and all on the command's.
-#define ROAD "It shows the whole road in one table, from the CPU or the first kernel to the fused step"
+// What help says of the topics: each on its own page, and all on the command's.
+#define ROAD "One table shows every stage, from the CPU or the first kernel to the fused step"
 #define TRAINING                                                                                                       \
-    "`train` runs the trainer itself: batch load, forward, backward and update count. " ROAD ", and on a GPU PyTorch " \
-    "and JAX beside it where they are installed. A training run that has not learnt gets no number: the loss of cnn "  \
-    "and mlp on mnist, fashion and synth has to be below 1.5 at the end, where guessing has 2.3 (after 100 steps of "  \
-    "cnn or 300 of mlp, and 4096 images, in batches of 8 or more)."
+    "`train` measures the trainer itself: loading a batch, forward, backward and update. " ROAD ", and on a GPU also " \
+    "PyTorch and JAX if they are installed. A run that does not learn is not reported: the final loss of cnn and mlp " \
+    "on mnist, fashion and synth must be below 1.5, where guessing gives 2.3 (after 100 steps of cnn or 300 of mlp, "  \
+    "and 4096 images, with batches of 8 or more)."
 #define INFERENCE                                                                                                      \
-    "`infer` runs a network with the parameters it starts with: batch load, forward and the probabilities' way back "  \
-    "to the host count."
+    "`infer` measures prediction with the initial parameters: loading a batch, forward, and copying the "              \
+    "probabilities to the host."
 #define OUT_OF_CORE                                                                                                    \
-    "`out-of-core` multiplies matrices in host memory that are too large to hold twice (--shape \"m= n= k= "           \
-    "memory=KiB\"), and shows how near matmul_host's rungs come to what the link and the arithmetic allow."
-#define COLLECTIVES "`collectives` measures what exchanges between ranks cost, over MPI or NCCL, as nccl-tests does."
+    "`out-of-core` multiplies matrices in host memory that do not fit on the device (--shape \"m= n= k= "              \
+    "memory=KiB\") and shows how close the rungs of matmul_host come to the limit of the link and the arithmetic."
+#define COLLECTIVES                                                                                                    \
+    "`collectives` measures all-reduce, broadcast, all-gather and reduce-scatter between ranks, over MPI or NCCL, as " \
+    "nccl-tests does."
 
 static const heddle_cli_topic topics[] = {
     {"train",
@@ -159,12 +164,12 @@ static const heddle_cli_topic topics[] = {
      "heddle bench infer --batch 1,256",
      {of_ladders, of_collectives, not_infer, NULL}},
     {"out-of-core",
-     "measure products of matrices that do not fit on the device",
+     "measure matrix products that do not fit on the device",
      OUT_OF_CORE,
      "heddle bench out-of-core --shape \"m=49152 n=49152 k=16384\"",
      {not_out_of_core, of_networks, of_collectives, NULL}},
     {"collectives",
-     "measure exchanges between ranks",
+     "measure collective communication between ranks",
      COLLECTIVES,
      "mpirun -n 4 heddle bench collectives",
      {of_ladders, of_networks, not_collectives, NULL}},
@@ -172,16 +177,18 @@ static const heddle_cli_topic topics[] = {
 
 const heddle_cli_command heddle_command_bench = {
     .name = "bench",
-    .summary =
-        "measure ladders against the vendor's library and the hardware, whole networks, or exchanges between ranks",
+    .summary = "measure ladders, whole networks or collectives against the vendor's library and the hardware limit",
     .arguments = "[OP[/RUNG]|FILE.cu|train|infer|out-of-core|collectives]",
     .most_arguments = 1,
     .description =
+        "A ladder is all implementations of one operator, slowest first; a rung is one of them. "
         "Checks every rung of an operator or a ladder against its float64 reference, times it with a cold cache, and "
-        "shows time, rate, share of the device's roofline and ratio to the vendor's rung; without a name every "
-        "operator at its first shape. A rung that is wrong gets no number, and the command exits with 1. FILE.cu is a "
-        "kernel of your own, as `heddle check FILE.cu --op NAME` takes it: compiled by nvcc, or by NVRTC where it has "
-        "no host code, it stands in the table as `yours`. " TRAINING " " INFERENCE " " OUT_OF_CORE " " COLLECTIVES,
+        "reports time, rate, share of the device's roofline, and speed relative to the vendor's rung. Without a name, "
+        "measures every operator at its first shape. A rung that gives wrong results is not timed, and the exit code "
+        "is 1.\n\nFILE.cu is a kernel of your own, as for `heddle check FILE.cu --op NAME`. It is compiled by nvcc, or "
+        "by "
+        "NVRTC if it has no host code, and listed as `yours`.\n\n" TRAINING "\n\n" INFERENCE "\n\n" OUT_OF_CORE
+        "\n\n" COLLECTIVES,
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json=results.json\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
                "heddle bench train --batch 64,1024 --json=training.json\n"

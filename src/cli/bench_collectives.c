@@ -31,7 +31,7 @@ enum {
     NAME_SIZE = 64,
 };
 static const double ROUND_SECONDS = 0.01; // unless told
-static const char WITHOUT_GPU[] = "`mpirun -n 4 heddle bench collectives` measures between CPUs, over MPI";
+static const char WITHOUT_GPU[] = "`mpirun -n 4 heddle bench collectives` measures CPUs over MPI";
 
 static const char *const names[HEDDLE_COLLECTIVES] = {"all-reduce", "broadcast", "all-gather", "reduce-scatter"};
 
@@ -302,14 +302,13 @@ static heddle_status open_device(bench *run, const heddle_cli_bench_settings *se
     HEDDLE_TRY(heddle_cli_device_open_ranks(run->dist, settings->device, threads, WITHOUT_GPU, &run->opened));
     run->device = run->opened.device;
     if (run->opened.kind == HEDDLE_SIM)
-        return heddle_fail(HEDDLE_INVALID, "the simulated GPU has no time to show: use --device cpu or cuda");
+        return heddle_fail(HEDDLE_INVALID, "the simulated GPU does not report timings; use --device cpu or cuda");
     if (settings->dist == HEDDLE_DIST_NCCL && run->opened.kind != HEDDLE_CUDA)
-        return heddle_fail(HEDDLE_INVALID, "--dist nccl is between GPUs: --device cuda, or --dist mpi on a CPU");
+        return heddle_fail(HEDDLE_INVALID, "--dist nccl needs GPUs: use --device cuda, or --dist mpi on CPUs");
     HEDDLE_TRY(heddle_dist_use(run->dist, run->device));
     HEDDLE_TRY(heddle_device_describe(run->device, &run->info));
     if (run->opened.kind == HEDDLE_CUDA && strcmp(heddle_dist_carrier(run->dist), "NCCL") != 0)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "between GPUs collectives are measured over NCCL: use --dist nccl, or "
-                                               "--device cpu");
+        return heddle_fail(HEDDLE_UNSUPPORTED, "collectives between GPUs need NCCL: use --dist nccl, or --device cpu");
     return HEDDLE_OK;
 }
 
@@ -321,8 +320,8 @@ static heddle_status open_all(bench *run, const heddle_cli_bench_settings *setti
     // One rank over NCCL still shows what a call costs; over MPI it sends nothing to nobody.
     if (!run->dist || (run->ranks.ranks == 1 && settings->dist != HEDDLE_DIST_NCCL))
         return heddle_fail(HEDDLE_INVALID,
-                           "collectives are between ranks, and this is one: mpirun -n 4 heddle bench "
-                           "collectives, or --dist nccl --device cuda for what a call costs on one GPU");
+                           "collectives need several ranks: run `mpirun -n 4 heddle bench collectives`, or add --dist "
+                           "nccl --device cuda for the cost of a call on one GPU");
     run->seconds = settings->seconds > 0 ? settings->seconds : ROUND_SECONDS;
     HEDDLE_TRY(open_device(run, settings));
     const bool gpu = run->opened.kind == HEDDLE_CUDA;
@@ -334,7 +333,7 @@ static heddle_status open_all(bench *run, const heddle_cli_bench_settings *setti
     HEDDLE_TRY(heddle_alloc(run->device, run->room, (void **)&run->send));
     HEDDLE_TRY(heddle_alloc(run->device, run->room, (void **)&run->receive));
     run->host = malloc(run->room);
-    return run->host ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %zu bytes", run->room);
+    return run->host ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %zu bytes", run->room);
 }
 
 static heddle_status bench_one(bench *run, heddle_collective kind, size_t bytes)
@@ -359,7 +358,7 @@ static heddle_status bench_all(bench *run)
     return HEDDLE_OK;
 }
 
-static void let_go(bench *run)
+static void close_all(bench *run)
 {
     free(run->host);
     if (run->device) {
@@ -380,7 +379,7 @@ static heddle_status show(const bench *run)
         printf("%d rank%s over %s\n", run->ranks.ranks, run->ranks.ranks == 1 ? "" : "s",
                heddle_dist_carrier(run->dist));
         if (run->ranks.ranks == 1)
-            printf("one rank: nothing crosses a link, and the times are what a call and a copy on the card cost\n");
+            printf("one rank: no link is used; the times are the cost of a call and a copy on the GPU\n");
         HEDDLE_TRY(print_rows(run));
     }
     return heddle_cli_json_result(&run->settings->json, to_json(run));
@@ -415,6 +414,6 @@ int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings)
     if (status != HEDDLE_OK)
         exit_code = heddle_dist_tells(run.dist) ? heddle_cli_fail(status) : heddle_cli_exit_code(status);
     heddle_dist_close(run.dist, status != HEDDLE_OK);
-    let_go(&run);
+    close_all(&run);
     return exit_code;
 }

@@ -123,7 +123,8 @@ static void print_driver(const heddle_op *op, const char *function_name, const c
     for (int form = 0; form < 4; form++)
         print_form(op, form < 2, form % 2 == 0, file);
     fprintf(file,
-            "    else\n        static_assert(std::is_void_v<F>, \"%s has other parameters than the operator\");\n}\n\n",
+            "    else\n        static_assert(std::is_void_v<F>, \"the parameters of %s do not match the "
+            "operator\");\n}\n\n",
             function_name);
     fprintf(file,
             "extern \"C\" __attribute__((visibility(\"default\"))) extern const int heddle_yours_complete =\n"
@@ -165,7 +166,7 @@ static heddle_status compile(heddle_device *device, const char *source, const ch
     Dl_info module;
     HEDDLE_TRY(heddle_device_describe(device, &info));
     if (!heddle_find_nvcc(nvcc))
-        return heddle_fail(HEDDLE_MISSING, "nvcc not found: install the CUDA toolkit, or put its folder in PATH");
+        return heddle_fail(HEDDLE_MISSING, "nvcc not found: install the CUDA toolkit, or add its bin folder to PATH");
     if (!dladdr((const void *)device->backend, &module))
         return heddle_fail(HEDDLE_INTERNAL, "the device's module cannot be found");
     // Hopper's own instructions need the architecture's own name.
@@ -181,7 +182,7 @@ static heddle_status compile(heddle_device *device, const char *source, const ch
     HEDDLE_TRY(heddle_child_start(&child, &options));
     heddle_child_wait(&child, -1);
     if (child.end != HEDDLE_CHILD_EXITED || child.code != 0)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: nvcc could not compile it; its messages stand above", source);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: nvcc failed; see its messages above", source);
     return HEDDLE_OK;
 }
 
@@ -192,7 +193,7 @@ static heddle_status add_rung(heddle_cli_bench_file *file, heddle_status (*launc
     const heddle_op *op = yours;
     file->ladder = calloc((size_t)op->rungs + 1, sizeof *file->ladder);
     if (!file->ladder)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a ladder");
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a ladder");
     memcpy(file->ladder, op->ladder, (size_t)op->rungs * sizeof *file->ladder);
     file->ladder[op->rungs] = (heddle_rung){
         .name = "yours",
@@ -217,7 +218,7 @@ static heddle_status load(heddle_cli_bench_file *file, const char *object)
     *(void **)&error_text = dlsym(file->object, "heddle_yours_error");
     const int *complete = dlsym(file->object, "heddle_yours_complete");
     if (!function || !error_text || !complete)
-        return heddle_fail(HEDDLE_INTERNAL, "what nvcc made lacks a function: %s", dlerror());
+        return heddle_fail(HEDDLE_INTERNAL, "the object that nvcc built lacks a function: %s", dlerror());
     return add_rung(file, launch, *complete);
 }
 
@@ -233,7 +234,7 @@ static heddle_status find_op(const char *path, const char *name, const heddle_op
     *op = heddle_check_op_suggest(sources);
     if (!*op)
         return heddle_fail(HEDDLE_INVALID,
-                           "%s: no function in it has an operator's name; --op NAME says which it is for", path);
+                           "%s: no function has the name of an operator; name the operator with --op NAME", path);
     return HEDDLE_OK;
 }
 
@@ -255,10 +256,10 @@ static heddle_status build(heddle_cli_bench_file *file, const char *path, heddle
     heddle_text_quote(path, quoted, sizeof quoted);
     if (heddle_device_get_kind(device) == HEDDLE_SIM)
         return heddle_fail(HEDDLE_INVALID,
-                           "the simulated GPU has no time: `heddle check %s --op %s` checks the file there", quoted,
-                           yours->name);
+                           "the simulated GPU does not report timings; `heddle check %s --op %s` checks the file there",
+                           quoted, yours->name);
     if (heddle_device_get_kind(device) != HEDDLE_CUDA)
-        return heddle_fail(HEDDLE_MISSING, "%s needs a GPU to be timed on: `heddle check %s --op %s` checks it without",
+        return heddle_fail(HEDDLE_MISSING, "timing %s needs a GPU; `heddle check %s --op %s` checks it without one",
                            path, quoted, yours->name);
     HEDDLE_TRY(heddle_check_job_prepare(&job, yours, sources, 1));
     if (job.launch[0]) {
@@ -280,7 +281,7 @@ heddle_status heddle_cli_bench_file_open(const char *path, heddle_device *device
 {
     heddle_cli_bench_file *file = calloc(1, sizeof *file);
     if (!file)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %s", path);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %s", path);
     heddle_status status = build(file, path, device);
     if (status != HEDDLE_OK) {
         heddle_cli_bench_file_close(file);

@@ -75,7 +75,7 @@ static heddle_status make_text(const char *path, char **text)
     }
     free(source);
     if (!file || fclose(file) != 0)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the text of %s", path);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the text of %s", path);
     return HEDDLE_OK;
 }
 
@@ -92,9 +92,8 @@ static heddle_status find_functions(heddle_device *device)
         dlclose(object); // it stays loaded: the device is open
     return functions ? HEDDLE_OK
                      : heddle_fail(HEDDLE_MISSING,
-                                   "heddle was built without NVRTC, which compiles a kernel alone: build where "
-                                   "nvrtc.h is found, or give the file a function that launches its "
-                                   "kernel, which nvcc compiles");
+                                   "heddle was built without NVRTC, which a kernel without host code needs; rebuild "
+                                   "where nvrtc.h is installed, or add a function that launches the kernel");
 }
 
 heddle_status heddle_cli_bench_kernel_open(const heddle_check_job *prepared, const char *path, heddle_device *device,

@@ -35,7 +35,7 @@ enum { LEARNING_BATCH = 8, LEARNING_IMAGES = 4096, LEARNING_SIZE = 28 };
 
 // Everything that rows are measured with.
 typedef struct bench_run {
-    heddle_cli_road *road;
+    heddle_cli_network_bench *bench;
     heddle_device *device, *cpu; // the same where the CPU is what is measured
     heddle_dataset *dataset;
     heddle_model *model;
@@ -54,22 +54,22 @@ static int steps_to_learn(const bench_run *run, int batch)
     if (!named || dataset->height != LEARNING_SIZE || batch < LEARNING_BATCH)
         return 0;
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++)
-        if (strcmp(run->road->settings->model, learners[i].model) == 0) {
+        if (strcmp(run->bench->settings->model, learners[i].model) == 0) {
             int steps = (LEARNING_IMAGES + batch - 1) / batch;
             return steps > learners[i].steps ? steps : learners[i].steps;
         }
     return 0;
 }
 
-static void measure(const bench_run *run, heddle_cli_step *step)
+static void measure(const bench_run *run, heddle_cli_network_row *row)
 {
-    const heddle_cli_bench_settings *settings = run->road->settings;
-    bool on_cpu = step->on_cpu || run->road->info.kind == HEDDLE_CPU;
-    bool real_gpu = !on_cpu && run->road->info.kind == HEDDLE_CUDA;
+    const heddle_cli_bench_settings *settings = run->bench->settings;
+    bool on_cpu = row->on_cpu || run->bench->info.kind == HEDDLE_CPU;
+    bool real_gpu = !on_cpu && run->bench->info.kind == HEDDLE_CUDA;
     heddle_rate_options how = {
-        .batch = step->batch,
-        .kernels = step->kernels,
-        .arithmetic = step->arithmetic,
+        .batch = row->batch,
+        .kernels = row->kernels,
+        .arithmetic = row->arithmetic,
         .data = on_cpu ? HEDDLE_DATA_AUTO : (heddle_data_place)settings->data_place,
         .unordered = settings->unordered,
         .seconds = settings->seconds > 0 ? settings->seconds
@@ -79,39 +79,39 @@ static void measure(const bench_run *run, heddle_cli_step *step)
         .rounds = settings->rounds,
         .warm_up = real_gpu ? GPU_WARM_UP : CPU_WARM_UP,
         .sustained = settings->sustained,
-        .loss_steps = steps_to_learn(run, step->batch),
+        .loss_steps = steps_to_learn(run, row->batch),
     };
     how.loss_below = how.loss_steps ? LEARNED : 0;
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "batch %d, %s, %s kernels, %s ...\n", step->batch, on_cpu ? "cpu" : run->road->info.name,
-                heddle_tier_names[step->kernels], heddle_cli_precisions[step->arithmetic]);
-    heddle_device *device = step->on_cpu ? run->cpu : run->device;
-    bool train = strcmp(run->road->job, "train") == 0;
+        fprintf(stderr, "batch %d, %s, %s kernels, %s ...\n", row->batch, on_cpu ? "cpu" : run->bench->info.name,
+                heddle_tier_names[row->kernels], heddle_cli_precisions[row->arithmetic]);
+    heddle_device *device = row->on_cpu ? run->cpu : run->device;
+    bool train = strcmp(run->bench->job, "train") == 0;
     heddle_cli_guard_away(NULL, true);
-    step->status = train ? heddle_rate_train(device, run->model, run->dataset, &how, &step->rate)
-                         : heddle_rate_infer(device, run->model, run->dataset, &how, &step->rate);
+    row->status = train ? heddle_rate_train(device, run->model, run->dataset, &how, &row->rate)
+                        : heddle_rate_infer(device, run->model, run->dataset, &how, &row->rate);
     heddle_cli_guard_away(NULL, false);
-    step->measured = step->status == HEDDLE_OK;
-    if (!step->measured)
-        snprintf(step->message, sizeof step->message, "%s", heddle_last_error());
+    row->measured = row->status == HEDDLE_OK;
+    if (!row->measured)
+        snprintf(row->message, sizeof row->message, "%s", heddle_last_error());
     else if (isatty(STDERR_FILENO))
-        fprintf(stderr, "    %.1f µs a %s\n", 1000 * step->rate.step_milliseconds, train ? "step" : "batch");
+        fprintf(stderr, "    %.1f µs per %s\n", 1000 * row->rate.step_milliseconds, train ? "step" : "batch");
 }
 
 // --- the table ------------------------------------------------------------------------------------------------------
 
-static void start_table(heddle_table *table, const heddle_cli_road *road)
+static void start_table(heddle_table *table, const heddle_cli_network_bench *bench)
 {
     heddle_table_column(table, "batch", HEDDLE_RIGHT);
     heddle_table_column(table, "on", HEDDLE_LEFT);
     heddle_table_column(table, "kernels", HEDDLE_LEFT);
     heddle_table_column(table, "precision", HEDDLE_LEFT);
-    heddle_table_column(table, strcmp(road->job, "infer") == 0 ? "µs a batch" : "µs a step", HEDDLE_RIGHT);
+    heddle_table_column(table, strcmp(bench->job, "infer") == 0 ? "µs per batch" : "µs per step", HEDDLE_RIGHT);
     heddle_table_column(table, "images/s", HEDDLE_RIGHT);
-    if (road->settings->sustained > 0)
+    if (bench->settings->sustained > 0)
         heddle_table_column(table, "sustained µs", HEDDLE_RIGHT);
     heddle_table_column(table, "× first", HEDDLE_RIGHT);
-    if (road->peers)
+    if (bench->peers)
         heddle_table_column(table, "× fastest peer", HEDDLE_RIGHT);
     heddle_table_column(table, "", HEDDLE_LEFT);
 }
@@ -143,26 +143,26 @@ static void add_sustained(heddle_table *table, double microseconds)
         heddle_table_cell(table, "–");
 }
 
-static void add_steps(heddle_table *table, const heddle_cli_road *road, int batch)
+static void add_rows(heddle_table *table, const heddle_cli_network_bench *bench, int batch)
 {
     double first = NAN;
-    for (int i = 0; i < road->step_count; i++) {
-        const heddle_cli_step *step = &road->steps[i];
-        if (step->batch != batch)
+    for (int i = 0; i < bench->row_count; i++) {
+        const heddle_cli_network_row *row = &bench->rows[i];
+        if (row->batch != batch)
             continue;
-        double time = step->measured ? 1000 * step->rate.step_milliseconds : NAN;
+        double time = row->measured ? 1000 * row->rate.step_milliseconds : NAN;
         first = isnan(first) ? time : first;
         heddle_table_cell(table, "%d", batch);
-        heddle_table_cell(table, "%s", step->on_cpu ? "cpu" : heddle_device_kind_name(road->info.kind));
-        heddle_table_cell(table, "%s", heddle_tier_names[step->kernels]);
-        heddle_table_cell(table, "%s", heddle_cli_precisions[step->arithmetic]);
+        heddle_table_cell(table, "%s", row->on_cpu ? "cpu" : heddle_device_kind_name(bench->info.kind));
+        heddle_table_cell(table, "%s", heddle_tier_names[row->kernels]);
+        heddle_table_cell(table, "%s", heddle_cli_precisions[row->arithmetic]);
         add_times(table, time, batch);
-        if (road->settings->sustained > 0)
-            add_sustained(table, step->measured ? 1e6 * batch / step->rate.sustained : NAN);
+        if (bench->settings->sustained > 0)
+            add_sustained(table, row->measured ? 1e6 * batch / row->rate.sustained : NAN);
         add_ratio(table, first / time);
-        if (road->peers)
-            add_ratio(table, step->measured ? heddle_cli_road_against(road, step) : NAN);
-        heddle_table_cell(table, "%s", step->message);
+        if (bench->peers)
+            add_ratio(table, row->measured ? heddle_cli_network_speedup(bench, row) : NAN);
+        heddle_table_cell(table, "%s", row->message);
     }
 }
 
@@ -172,9 +172,9 @@ static const char *text_of(const cJSON *row, const char *name)
     return text ? text : "";
 }
 
-static void add_peers(heddle_table *table, const heddle_cli_road *road, int batch)
+static void add_peers(heddle_table *table, const heddle_cli_network_bench *bench, int batch)
 {
-    const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(road->peers, "results");
+    const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(bench->peers, "results");
     cJSON_ArrayForEach(row, rows)
     {
         const cJSON *of = cJSON_GetObjectItemCaseSensitive(row, "batch");
@@ -186,7 +186,7 @@ static void add_peers(heddle_table *table, const heddle_cli_road *road, int batc
         heddle_table_cell(table, "%s", text_of(row, "mode"));
         heddle_table_cell(table, "%s", text_of(row, "precision"));
         add_times(table, time->valuedouble, batch);
-        if (road->settings->sustained > 0)
+        if (bench->settings->sustained > 0)
             add_sustained(table, NAN);
         heddle_table_cell(table, "%s", "");
         heddle_table_cell(table, "%s", "");
@@ -196,25 +196,25 @@ static void add_peers(heddle_table *table, const heddle_cli_road *road, int batc
 }
 
 // Before the first row is measured, which may take its time.
-static void print_header(const heddle_cli_road *road)
+static void print_header(const heddle_cli_network_bench *bench)
 {
-    const heddle_device_info *info = &road->info;
-    printf("%s of %s on %s, %s, %s", road->job, road->settings->model, road->data, info->name, info->instructions);
+    const heddle_device_info *info = &bench->info;
+    printf("%s of %s on %s, %s, %s", bench->job, bench->settings->model, bench->data, info->name, info->instructions);
     if (info->kind == HEDDLE_CPU)
         printf(", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
     printf("\n");
-    heddle_cli_device_print(&road->device, stdout);
+    heddle_cli_device_print(&bench->device, stdout);
     printf("\n");
     fflush(stdout);
 }
 
-static heddle_status print_table(const heddle_cli_road *road)
+static heddle_status print_table(const heddle_cli_network_bench *bench)
 {
     heddle_table *table = heddle_table_create();
-    start_table(table, road);
-    for (int i = 0; i < road->batch_count; i++) {
-        add_steps(table, road, road->batches[i]);
-        add_peers(table, road, road->batches[i]);
+    start_table(table, bench);
+    for (int i = 0; i < bench->batch_count; i++) {
+        add_rows(table, bench, bench->batches[i]);
+        add_peers(table, bench, bench->batches[i]);
     }
     return heddle_table_finish(table, stdout);
 }
@@ -223,39 +223,37 @@ static heddle_status print_table(const heddle_cli_road *road)
 
 static heddle_status open_devices(bench_run *run)
 {
-    const heddle_cli_bench_settings *settings = run->road->settings;
+    const heddle_cli_bench_settings *settings = run->bench->settings;
     // The simulated GPU has no time, but gradients.
-    const char *instead = settings->gradients ? "use cpu or sim instead" : "use cpu instead";
-    HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, instead, &run->road->device));
-    run->device = run->road->device.device;
-    HEDDLE_TRY(heddle_device_describe(run->device, &run->road->info));
+    const char *instead = settings->gradients ? "use --device cpu or --device sim" : "use --device cpu";
+    HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, instead, &run->bench->device));
+    run->device = run->bench->device.device;
+    HEDDLE_TRY(heddle_device_describe(run->device, &run->bench->info));
     run->cpu = run->device;
-    if (run->road->info.kind != HEDDLE_CPU)
+    if (run->bench->info.kind != HEDDLE_CPU)
         HEDDLE_TRY(heddle_device_open("cpu", settings->threads, &run->cpu));
-    return heddle_device_describe(run->cpu, &run->road->cpu);
+    return heddle_device_describe(run->cpu, &run->bench->cpu);
 }
 
 static heddle_status open_all(bench_run *run)
 {
-    heddle_cli_road *road = run->road;
-    const heddle_cli_bench_settings *settings = road->settings;
+    heddle_cli_network_bench *bench = run->bench;
+    const heddle_cli_bench_settings *settings = bench->settings;
     HEDDLE_TRY(open_devices(run));
-    HEDDLE_TRY(heddle_cli_data_place_check(road->info.kind, (heddle_data_place)settings->data_place));
-    if (road->info.kind != HEDDLE_CUDA && settings->peers == HEDDLE_CLI_PEERS_ALL)
+    HEDDLE_TRY(heddle_cli_data_place_check(bench->info.kind, (heddle_data_place)settings->data_place));
+    if (bench->info.kind != HEDDLE_CUDA && settings->peers == HEDDLE_CLI_PEERS_ALL)
+        return heddle_fail(HEDDLE_INVALID, "--peers all needs a GPU; on a CPU, `make bench-cpu` compares with PyTorch");
+    if (bench->info.kind == HEDDLE_SIM && !settings->gradients)
         return heddle_fail(HEDDLE_INVALID,
-                           "--peers all needs a GPU, where PyTorch and JAX are measured beside heddle; on a "
-                           "CPU `make bench-cpu` does that");
-    if (road->info.kind == HEDDLE_SIM && !settings->gradients)
-        return heddle_fail(HEDDLE_INVALID,
-                           "the simulated GPU has no time, so `bench %s` has nothing to measure there: `heddle train "
-                           "--device sim --data synth:count=64` shows that it trains",
-                           road->job);
-    HEDDLE_TRY(heddle_cli_road_plan(road, road->info.kind));
+                           "the simulated GPU does not report timings, so `bench %s` cannot run there; `heddle train "
+                           "--device sim --data synth:count=64` trains on it",
+                           bench->job);
+    HEDDLE_TRY(heddle_cli_network_plan(bench, bench->info.kind));
     // A GPU is through a small dataset in no time, and would do nothing but end epochs.
-    road->data = settings->data                   ? settings->data
-                 : road->info.kind == HEDDLE_CUDA ? "synth:count=61440"
-                                                  : "synth:count=8192";
-    HEDDLE_TRY(heddle_dataset_open(road->data, settings->folder, HEDDLE_TRAIN, &run->dataset));
+    bench->data = settings->data                    ? settings->data
+                  : bench->info.kind == HEDDLE_CUDA ? "synth:count=61440"
+                                                    : "synth:count=8192";
+    HEDDLE_TRY(heddle_dataset_open(bench->data, settings->folder, HEDDLE_TRAIN, &run->dataset));
     heddle_input_shape input = {run->dataset->channels, run->dataset->height, run->dataset->width,
                                 run->dataset->classes};
     return heddle_model_open(settings->model, &input, &run->model);
@@ -264,27 +262,28 @@ static heddle_status open_all(bench_run *run)
 // One step's gradients instead of its time, for peers/gradients_gpu.py.
 static heddle_status write_gradients(const bench_run *run)
 {
-    const heddle_cli_road *road = run->road;
-    const heddle_cli_step *step = &road->steps[0];
-    if (road->step_count != 1)
-        return heddle_fail(HEDDLE_INVALID, "--gradients needs one batch, one of --kernels and one --precision");
+    const heddle_cli_network_bench *bench = run->bench;
+    const heddle_cli_network_row *row = &bench->rows[0];
+    if (bench->row_count != 1)
+        return heddle_fail(HEDDLE_INVALID,
+                           "--gradients needs exactly one batch size, one of --kernels and one --precision");
     heddle_train_options how = heddle_train_defaults();
-    how.batch = step->batch;
-    how.seed = road->settings->seed;
-    how.kernels = step->kernels;
-    how.arithmetic = step->arithmetic;
-    how.deterministic = !road->settings->unordered;
-    return heddle_train_gradients(run->device, run->model, run->dataset, &how, road->settings->gradients);
+    how.batch = row->batch;
+    how.seed = bench->settings->seed;
+    how.kernels = row->kernels;
+    how.arithmetic = row->arithmetic;
+    how.deterministic = !bench->settings->unordered;
+    return heddle_train_gradients(run->device, run->model, run->dataset, &how, bench->settings->gradients);
 }
 
-static heddle_status show(const heddle_cli_road *road, const char *why)
+static heddle_status show(const heddle_cli_network_bench *bench, const char *why)
 {
-    if (!road->settings->json.print) {
-        HEDDLE_TRY(print_table(road));
+    if (!bench->settings->json.print) {
+        HEDDLE_TRY(print_table(bench));
         if (why[0])
             printf("\n%s\n", why);
     }
-    return heddle_cli_json_result(&road->settings->json, heddle_cli_road_json(road));
+    return heddle_cli_json_result(&bench->settings->json, heddle_cli_network_json(bench));
 }
 
 static void take_over(void *context)
@@ -293,33 +292,33 @@ static void take_over(void *context)
     heddle_cli_fail(heddle_fail(HEDDLE_INTERRUPTED, "stopped"));
 }
 
-static heddle_status measure_steps(const bench_run *run)
+static heddle_status measure_rows(const bench_run *run)
 {
-    heddle_cli_road *road = run->road;
-    for (int i = 0; i < road->step_count; i++) {
+    heddle_cli_network_bench *bench = run->bench;
+    for (int i = 0; i < bench->row_count; i++) {
         if (heddle_cli_interrupted)
             return heddle_fail(HEDDLE_INTERRUPTED, "stopped");
-        measure(run, &road->steps[i]);
-        heddle_cli_json_event(&road->settings->json, "measured", heddle_cli_step_json(road, &road->steps[i]));
-        HEDDLE_TRY(heddle_cli_json_save(&road->settings->json, heddle_cli_road_json(road)));
+        measure(run, &bench->rows[i]);
+        heddle_cli_json_event(&bench->settings->json, "measured", heddle_cli_network_row_json(bench, &bench->rows[i]));
+        HEDDLE_TRY(heddle_cli_json_save(&bench->settings->json, heddle_cli_network_json(bench)));
     }
     return HEDDLE_OK;
 }
 
 // What a device or a build lacks is a row without figures, unless every row lacks it; any other failure is the
 // command's.
-static heddle_status first_failure(const heddle_cli_road *road)
+static heddle_status first_failure(const heddle_cli_network_bench *bench)
 {
-    const heddle_cli_step *failed = NULL;
+    const heddle_cli_network_row *failed = NULL;
     bool excused = false;
-    for (int i = 0; i < road->step_count; i++) {
-        const heddle_cli_step *step = &road->steps[i];
-        excused |= step->measured;
-        if (step->status == HEDDLE_OK)
+    for (int i = 0; i < bench->row_count; i++) {
+        const heddle_cli_network_row *row = &bench->rows[i];
+        excused |= row->measured;
+        if (row->status == HEDDLE_OK)
             continue;
-        failed = failed ? failed : step;
-        if (step->status != HEDDLE_UNSUPPORTED && step->status != HEDDLE_MISSING) {
-            failed = step;
+        failed = failed ? failed : row;
+        if (row->status != HEDDLE_UNSUPPORTED && row->status != HEDDLE_MISSING) {
+            failed = row;
             excused = false;
             break;
         }
@@ -332,34 +331,34 @@ static heddle_status first_failure(const heddle_cli_road *road)
 
 static heddle_status measure_all(const bench_run *run)
 {
-    heddle_cli_road *road = run->road;
-    const heddle_cli_bench_settings *settings = road->settings;
+    heddle_cli_network_bench *bench = run->bench;
+    const heddle_cli_bench_settings *settings = bench->settings;
     const char *why = "";
     if (!settings->json.print)
-        print_header(road);
-    heddle_cli_guard_begin(take_over, road);
-    heddle_status status = measure_steps(run);
+        print_header(bench);
+    heddle_cli_guard_begin(take_over, bench);
+    heddle_status status = measure_rows(run);
     heddle_cli_guard_end();
     if (status != HEDDLE_OK && status != HEDDLE_INTERRUPTED)
         return status;
-    HEDDLE_TRY(heddle_device_describe(run->device, &road->info_after));
-    bool peers = status == HEDDLE_OK && settings->peers != HEDDLE_CLI_PEERS_NO && road->info.kind == HEDDLE_CUDA &&
-                 strcmp(road->job, "train") == 0 && strcmp(settings->model, "cnn") == 0;
+    HEDDLE_TRY(heddle_device_describe(run->device, &bench->info_after));
+    bool peers = status == HEDDLE_OK && settings->peers != HEDDLE_CLI_PEERS_NO && bench->info.kind == HEDDLE_CUDA &&
+                 strcmp(bench->job, "train") == 0 && strcmp(settings->model, "cnn") == 0;
     if (peers)
-        HEDDLE_TRY(heddle_cli_road_peers(road, &why));
-    HEDDLE_TRY(show(road, why));
-    return status != HEDDLE_OK ? heddle_fail(status, "stopped") : first_failure(road);
+        HEDDLE_TRY(heddle_cli_network_peers(bench, &why));
+    HEDDLE_TRY(show(bench, why));
+    return status != HEDDLE_OK ? heddle_fail(status, "stopped") : first_failure(bench);
 }
 
 int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const char *job)
 {
-    heddle_cli_road *road = calloc(1, sizeof *road);
-    if (!road)
-        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table"));
-    road->settings = settings;
-    road->job = job;
-    time(&road->began);
-    bench_run run = {.road = road};
+    heddle_cli_network_bench *bench = calloc(1, sizeof *bench);
+    if (!bench)
+        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a table"));
+    bench->settings = settings;
+    bench->job = job;
+    time(&bench->began);
+    bench_run run = {.bench = bench};
     heddle_status status = heddle_cli_can_write(settings->json.file);
     if (status == HEDDLE_OK)
         status = open_all(&run);
@@ -370,8 +369,8 @@ int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const ch
     heddle_dataset_close(run.dataset);
     if (run.cpu && run.cpu != run.device)
         heddle_device_close(run.cpu);
-    heddle_cli_device_close(&road->device);
-    cJSON_Delete(road->peers);
-    free(road);
+    heddle_cli_device_close(&bench->device);
+    cJSON_Delete(bench->peers);
+    free(bench);
     return exit_code;
 }

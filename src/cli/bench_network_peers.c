@@ -1,4 +1,4 @@
-// PyTorch and JAX beside the road: runs peers/train_gpu.py, which comes with the source, and reads what it measured.
+// PyTorch and JAX beside the bench: runs peers/train_gpu.py, which comes with the source, and reads what it measured.
 
 #include <errno.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static const char *peer_precision(heddle_arithmetic arithmetic)
     return arithmetic == HEDDLE_TF32X3 ? heddle_cli_precisions[HEDDLE_FULL] : heddle_cli_precisions[arithmetic];
 }
 
-// "64,1024" and "fp32,tf32", each once, in the order of the road.
+// "64,1024" and "fp32,tf32", each once, in the order of the bench.
 static void add_word(char list[LIST_SIZE], const char *word)
 {
     size_t used = strlen(list), length = strlen(word);
@@ -52,19 +52,19 @@ static void add_word(char list[LIST_SIZE], const char *word)
     snprintf(list + used, LIST_SIZE - used, "%s%s", used ? "," : "", word);
 }
 
-static void list_wanted(const heddle_cli_road *road, char batches[LIST_SIZE], char precisions[LIST_SIZE])
+static void list_wanted(const heddle_cli_network_bench *bench, char batches[LIST_SIZE], char precisions[LIST_SIZE])
 {
     batches[0] = precisions[0] = '\0';
-    for (int i = 0; i < road->step_count; i++) {
+    for (int i = 0; i < bench->row_count; i++) {
         char number[16];
-        snprintf(number, sizeof number, "%d", road->steps[i].batch);
+        snprintf(number, sizeof number, "%d", bench->rows[i].batch);
         add_word(batches, number);
-        add_word(precisions, peer_precision(road->steps[i].arithmetic));
+        add_word(precisions, peer_precision(bench->rows[i].arithmetic));
         // A step in 16 bits has two peers: with float32 copies of the parameters, and without.
-        if (road->steps[i].arithmetic == HEDDLE_FP16 || road->steps[i].arithmetic == HEDDLE_BFLOAT) {
+        if (bench->rows[i].arithmetic == HEDDLE_FP16 || bench->rows[i].arithmetic == HEDDLE_BFLOAT) {
             char pure[LIST_SIZE];
-            snprintf(pure, sizeof pure, "%s-pure", heddle_cli_precisions[road->steps[i].arithmetic]);
-            if (road->settings->peers == HEDDLE_CLI_PEERS_ALL)
+            snprintf(pure, sizeof pure, "%s-pure", heddle_cli_precisions[bench->rows[i].arithmetic]);
+            if (bench->settings->peers == HEDDLE_CLI_PEERS_ALL)
                 add_word(precisions, pure);
         }
     }
@@ -77,14 +77,14 @@ static heddle_status read_document(const char *path, cJSON **document)
     HEDDLE_TRY(heddle_file_read(path, DOCUMENT_LIMIT, &text, &size));
     *document = cJSON_ParseWithLength(text, size);
     free(text);
-    return *document ? HEDDLE_OK : heddle_fail(HEDDLE_CORRUPT, "peers/train_gpu.py wrote no JSON");
+    return *document ? HEDDLE_OK : heddle_fail(HEDDLE_CORRUPT, "peers/train_gpu.py did not write JSON");
 }
 
-static heddle_status run_script(heddle_cli_road *road, char *script, char *output)
+static heddle_status run_script(heddle_cli_network_bench *bench, char *script, char *output)
 {
     char batches[LIST_SIZE], precisions[LIST_SIZE], seconds[32];
-    list_wanted(road, batches, precisions);
-    snprintf(seconds, sizeof seconds, "%g", road->settings->seconds > 0 ? road->settings->seconds : 0.5);
+    list_wanted(bench, batches, precisions);
+    snprintf(seconds, sizeof seconds, "%g", bench->settings->seconds > 0 ? bench->settings->seconds : 0.5);
     const char *python = getenv("PEERS_PYTHON");
     char *words[MOST_WORDS] = {"/usr/bin/env",
                                (char *)(python ? python : "python3"),
@@ -100,7 +100,7 @@ static heddle_status run_script(heddle_cli_road *road, char *script, char *outpu
                                "--jobs",
                                "4"};
     int count = 13;
-    if (road->settings->peers != HEDDLE_CLI_PEERS_ALL) {
+    if (bench->settings->peers != HEDDLE_CLI_PEERS_ALL) {
         words[count++] = "--modes";
         words[count++] = (char *)quick_modes;
     }
@@ -110,33 +110,34 @@ static heddle_status run_script(heddle_cli_road *road, char *script, char *outpu
     heddle_child_wait(&child, -1);
     if (child.end != HEDDLE_CHILD_EXITED || child.code != 0)
         return heddle_fail(HEDDLE_UNSUPPORTED, "peers/train_gpu.py measured nothing");
-    return read_document(output, &road->peers);
+    return read_document(output, &bench->peers);
 }
 
-heddle_status heddle_cli_road_peers(heddle_cli_road *road, const char **why)
+heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const char **why)
 {
     char script[PATH_SIZE], output[] = "/tmp/heddle-peers-XXXXXX";
     *why = "";
     if (!find_script(script)) {
-        *why = "no peers beside this table: peers/train_gpu.py comes with heddle's source, HEDDLE_PEERS=DIR says where";
+        *why = "PyTorch and JAX were not measured: peers/train_gpu.py is part of heddle's source; set HEDDLE_PEERS to "
+               "its folder";
         return HEDDLE_OK;
     }
     int file = mkstemp(output);
     if (file < 0)
         return heddle_fail(HEDDLE_IO, "%s: %s", output, strerror(errno));
     close(file);
-    if (run_script(road, script, output) != HEDDLE_OK)
-        *why = "no peers beside this table: neither PyTorch nor JAX runs on the GPU here (PEERS_PYTHON=PROGRAM names "
-               "a Python that has them)";
+    if (run_script(bench, script, output) != HEDDLE_OK)
+        *why =
+            "PyTorch and JAX were not measured: neither runs on this GPU; set PEERS_PYTHON to a Python that has them";
     unlink(output);
     return HEDDLE_OK;
 }
 
-double heddle_cli_road_against(const heddle_cli_road *road, const heddle_cli_step *step)
+double heddle_cli_network_speedup(const heddle_cli_network_bench *bench, const heddle_cli_network_row *step)
 {
     const char *precision = peer_precision(step->arithmetic);
     double fastest = NAN;
-    const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(road->peers, "results");
+    const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(bench->peers, "results");
     cJSON_ArrayForEach(row, rows)
     {
         const cJSON *time = cJSON_GetObjectItemCaseSensitive(row, "microseconds");

@@ -46,10 +46,10 @@ static void show_head(const heddle_out_of_core *result, const heddle_device_info
     printf("m=%d n=%d k=%d: %s in host memory, %s on %s\n", shape->m, shape->n, shape->k, matrices, workspace,
            info->name);
     if (result->in_seconds > 0)
-        printf("link: %.1f GB/s in, %.1f GB/s out, %.1f GB/s both ways at once; pinning took %.1f s, counted nowhere\n",
+        printf("link: %.1f GB/s in, %.1f GB/s out, %.1f GB/s both ways at once; pinning took %.1f s (not included)\n",
                bytes_in(result) / result->in_seconds / giga, bytes_out(result) / result->out_seconds / giga,
                (bytes_in(result) + bytes_out(result)) / result->both_seconds / giga, result->pin_seconds);
-    printf("every element counts in the check: one off by %.2g would be found, where they are about %.2g\n\n",
+    printf("every element is checked: an error of %.2g in one would be found (their magnitude is about %.2g)\n\n",
            result->element_seen, result->element_scale);
 }
 
@@ -73,14 +73,14 @@ static void show_untimed(const heddle_out_of_core *result)
         const heddle_out_of_core_row *row = &result->rows[i];
         printf("%-18s %s", row->rung->name, state_of(row));
         if (row->status == HEDDLE_OK)
-            printf(", %.0f %% of the error that is allowed", 100 * row->share);
+            printf(", %.0f %% of the allowed error", 100 * row->share);
         putchar('\n');
     }
 }
 
 static heddle_status show_table(const heddle_out_of_core *result)
 {
-    static const char *const titles[] = {"seconds", "TFLOP/s", "product alone", "of the limit"};
+    static const char *const titles[] = {"seconds", "TFLOP/s", "product only", "of the limit"};
     heddle_table *table = heddle_table_create();
     double operations = 2.0 * result->shape.m * result->shape.n * result->shape.k;
     heddle_table_column(table, "rung", HEDDLE_LEFT);
@@ -220,7 +220,7 @@ static heddle_status measure_shape(run *on, const char *text)
     for (int i = 0; i < result.count; i++)
         on->wrong |= result.rows[i].status != HEDDLE_OK;
     if (result.count == 0)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of matmul_host runs here at %s", text);
+        return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of matmul_host runs %s on this device", text);
     cJSON_AddItemToArray(on->results, result_json(&result));
     heddle_cli_json_event(&on->settings->json, "measured", result_json(&result));
     if (!on->settings->json.print)
@@ -228,9 +228,7 @@ static heddle_status measure_shape(run *on, const char *text)
     HEDDLE_TRY(heddle_cli_json_save(&on->settings->json, to_json(on)));
     if (on->wrong && heddle_device_synchronize(on->device) != HEDDLE_OK)
         return heddle_fail(HEDDLE_DEVICE,
-                           "the device does not recover from what a rung of matmul_host did at %s: nothing "
-                           "more is measured",
-                           text);
+                           "a rung of matmul_host left the device unusable at %s; nothing more is measured", text);
     return HEDDLE_OK;
 }
 
@@ -253,15 +251,14 @@ static heddle_status open_devices(run *on)
 {
     const char *name = on->settings->device ? on->settings->device : "cuda";
     if (strcmp(name, "cpu") == 0)
-        return heddle_fail(HEDDLE_INVALID,
-                           "out-of-core is about a device whose memory is not the host's: --device cuda, or --device "
-                           "sim, which checks the rungs and has no time");
-    heddle_status status = heddle_cli_device_open(
-        name, on->settings->threads, "--device sim checks its rungs without, and has no time", &on->opened);
+        return heddle_fail(HEDDLE_INVALID, "out-of-core needs a device with memory of its own: use --device cuda, or "
+                                           "--device sim (correctness only, no timings)");
+    heddle_status status =
+        heddle_cli_device_open(name, on->settings->threads, "--device sim checks its rungs (no timings)", &on->opened);
     on->device = on->opened.device;
     if (status == HEDDLE_MISSING && !on->settings->device)
-        return heddle_fail(status, "out-of-core needs a GPU, and `heddle doctor` says why there is none here: --device "
-                                   "sim checks its rungs without, and has no time");
+        return heddle_fail(status, "out-of-core needs a GPU (`heddle doctor` says why there is none); --device sim "
+                                   "checks its rungs (no timings)");
     HEDDLE_TRY(status);
     HEDDLE_TRY(heddle_device_describe(on->device, &on->info));
     if (on->info.kind == HEDDLE_CUDA)

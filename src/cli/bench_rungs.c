@@ -43,9 +43,9 @@ typedef struct request {
     heddle_cli_device device;
     heddle_device_kind kind;
     heddle_bench *bench;
-    bool told_smaller; // that shapes are
-    int done, wanted;  // operators
-    int shown;         // results
+    bool reduction_told; // that shapes are
+    int done, wanted;    // operators
+    int shown;           // results
 } request;
 
 static void show_progress(void *context, const char *text)
@@ -75,8 +75,8 @@ static heddle_status unknown_name(const char *name)
     }
     const char *nearest = heddle_text_nearest(name, names, count);
     if (nearest)
-        return heddle_fail(HEDDLE_INVALID, "no operator or ladder is called '%s'; did you mean %s?", name, nearest);
-    return heddle_fail(HEDDLE_INVALID, "no operator or ladder is called '%s'; `heddle ops` lists them", name);
+        return heddle_fail(HEDDLE_INVALID, "unknown operator or ladder '%s'; did you mean %s?", name, nearest);
+    return heddle_fail(HEDDLE_INVALID, "unknown operator or ladder '%s'; `heddle ops` lists them", name);
 }
 
 // Whether an operator that is asked for has a rung of that name. Otherwise the message is the first operator's, or that
@@ -108,7 +108,7 @@ static heddle_status read_name(request *asked, const char *what)
         return HEDDLE_OK;
     }
     if (asked->settings->op)
-        return heddle_fail(HEDDLE_INVALID, "--op goes with a file: heddle bench FILE.cu --op %s", asked->settings->op);
+        return heddle_fail(HEDDLE_INVALID, "--op needs a file: heddle bench FILE.cu --op %s", asked->settings->op);
     if (!what)
         return HEDDLE_OK;
     const char *slash = strchr(what, '/');
@@ -188,7 +188,7 @@ static heddle_status check_rung_shapes(const request *asked)
     }
     if (!of || heddle_rung_find(of, asked->rung, &rung) != HEDDLE_OK)
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID, "rung %s of %s cannot do %s: it is \"%s\"", rung->name, of->name,
+    return heddle_fail(HEDDLE_INVALID, "rung %s of %s does not support %s: \"%s\"", rung->name, of->name,
                        shape ? shape : asked->shapes.items[0], rung->note);
 }
 
@@ -213,16 +213,16 @@ static heddle_status rung_not_here(const request *asked, const heddle_rung *rung
     const char *device = heddle_device_kind_name(rung->device);
     bool on_sim = heddle_rung_runs_on(rung, HEDDLE_SIM);
     if (rung->gpu_only && asked->kind == HEDDLE_SIM)
-        return heddle_fail(HEDDLE_MISSING, "%srung %s needs a real GPU: the simulated one has no %s", option,
+        return heddle_fail(HEDDLE_MISSING, "%srung %s needs a real GPU: the simulated one does not support %s", option,
                            rung->name, rung->gpu_only);
     if (heddle_rung_runs_on(rung, asked->kind))
-        return heddle_fail(HEDDLE_MISSING, "%srung %s is not in this build, or this card is too old for it", option,
+        return heddle_fail(HEDDLE_MISSING, "%srung %s is not in this build, or this GPU is too old for it", option,
                            rung->name);
     if (rung->device == HEDDLE_CUDA && !asked->settings->device)
-        return heddle_fail(HEDDLE_MISSING, "%srung %s needs a GPU, and `heddle doctor` says why there is none here%s",
-                           option, rung->name, on_sim ? ": --device sim checks it without, and has no time" : "");
-    return heddle_fail(HEDDLE_INVALID, "%srung %s is for %s: --device %s%s", option, rung->name, device, device,
-                       on_sim ? ", or --device sim, which checks it and has no time" : "");
+        return heddle_fail(HEDDLE_MISSING, "%srung %s needs a GPU (`heddle doctor` says why there is none)%s", option,
+                           rung->name, on_sim ? "; --device sim checks it (no timings)" : "");
+    return heddle_fail(HEDDLE_INVALID, "%srung %s runs on %s: use --device %s%s", option, rung->name, device, device,
+                       on_sim ? ", or --device sim (correctness only, no timings)" : "");
 }
 
 // Whether a rung that is named is on this device, in one operator at least. Otherwise the message is that of the first
@@ -351,9 +351,9 @@ static heddle_status fit_shape(request *asked, const heddle_op *op, const char *
                                                                  : &quick_budget;
     HEDDLE_TRY(heddle_bench_shrink(op, given, &(heddle_bench_budget){INFINITY, INFINITY}, whole, sizeof whole));
     HEDDLE_TRY(heddle_bench_shrink(op, given, budget, text, size));
-    if (strcmp(whole, text) != 0 && !asked->told_smaller && !asked->settings->json.print)
-        printf("shapes that fill a GPU are made smaller for a CPU; --shape takes any\n");
-    asked->told_smaller |= strcmp(whole, text) != 0;
+    if (strcmp(whole, text) != 0 && !asked->reduction_told && !asked->settings->json.print)
+        printf("shapes sized for a GPU are reduced for the CPU; --shape takes any shape\n");
+    asked->reduction_told |= strcmp(whole, text) != 0;
     return HEDDLE_OK;
 }
 
@@ -455,16 +455,17 @@ static heddle_status check_outcome(const request *asked)
 {
     const heddle_bench *bench = asked->bench;
     if (asked->rung && bench->count == 0)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "%s can do none of the shapes that %s brings: --shape takes others",
+        return heddle_fail(HEDDLE_UNSUPPORTED, "%s supports none of the benchmark shapes of %s; use --shape",
                            asked->rung, asked->name);
     if (bench->count == 0)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "%s brings no shape for this device: --shape takes any", asked->name);
+        return heddle_fail(HEDDLE_UNSUPPORTED, "%s has no benchmark shape for this device; use --shape", asked->name);
     if (!is_there(bench, false))
-        return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of %s here can do %s", bench->results[0].op->name,
+        return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of %s on this device supports %s", bench->results[0].op->name,
                            bench->results[0].shape);
     if (!is_there(bench, true))
-        return heddle_fail(HEDDLE_UNSUPPORTED, "nothing could be checked, so there is no figure: the lines above say "
-                                               "why, --shape takes another shape");
+        return heddle_fail(
+            HEDDLE_UNSUPPORTED,
+            "nothing could be checked, so nothing was timed; the lines above say why (--shape takes another shape)");
     return HEDDLE_OK;
 }
 
@@ -491,19 +492,19 @@ static const char *without_gpu(const request *asked)
         on_cpu |= heddle_rung_runs_on(rung, HEDDLE_CPU);
         on_sim |= heddle_rung_runs_on(rung, HEDDLE_SIM);
     }
-    return on_cpu   ? "this rung is for cpu: --device cpu"
-           : on_sim ? "--device sim checks this rung without, and has no time"
+    return on_cpu   ? "this rung runs on cpu: use --device cpu"
+           : on_sim ? "--device sim checks this rung (no timings)"
                     : "";
 }
 
 static heddle_status open_device(request *asked)
 {
     char check[HEDDLE_BENCH_MESSAGE], quoted[HEDDLE_BENCH_MESSAGE];
-    const char *instead = "--device cpu has rungs of its own, and --device sim checks those of a GPU, without times";
+    const char *instead = "--device cpu measures the CPU's rungs, and --device sim checks the GPU's (no timings)";
     if (asked->rung)
         instead = without_gpu(asked);
     if (asked->file) {
-        snprintf(check, sizeof check, "`heddle check %s --op %s` checks it without",
+        snprintf(check, sizeof check, "`heddle check %s --op %s` checks it without a GPU",
                  heddle_text_quote(asked->file, quoted, sizeof quoted), asked->name);
         instead = check;
     }
@@ -512,7 +513,7 @@ static heddle_status open_device(request *asked)
     return HEDDLE_OK;
 }
 
-static int tell_wrong(const heddle_bench *bench)
+static int report_wrong(const heddle_bench *bench)
 {
     for (int i = 0; i < bench->count; i++)
         if (bench->results[i].state == HEDDLE_BENCH_WRONG || bench->results[i].state == HEDDLE_BENCH_FAILED)
@@ -536,7 +537,7 @@ static int conclude(request *asked, heddle_status status)
         written = write_page(asked);
     if (written != HEDDLE_OK)
         exit_code = written == status ? exit_code : heddle_cli_fail(written); // told once
-    int wrong = tell_wrong(asked->bench);
+    int wrong = report_wrong(asked->bench);
     return exit_code != HEDDLE_EXIT_OK ? exit_code : wrong;
 }
 

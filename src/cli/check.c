@@ -34,40 +34,42 @@ typedef struct check_settings {
 
 static const heddle_cli_option options[] = {
     {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL,
-     "the operator that a file without main computes: run on its test shapes against its reference", 0, 0, NULL},
+     "operator that a file without main implements; it is compared with the reference", 0, 0, NULL},
     {"shape", HEDDLE_CLI_LIST, PLACE(shapes), "SHAPE", NULL,
-     "with --op: compare at this shape instead, \"m=512 n=512 k=100\"; may be given several times", 0, 0, NULL},
-    {"schedules", HEDDLE_CLI_INT, PLACE(schedules), "N", "2", "runs, each in another legal order of blocks and threads",
-     1, HEDDLE_CHECK_MOST_RUNS, NULL},
-    {"gpu", HEDDLE_CLI_TEXT, PLACE(gpu), "NAME", NULL, "the card to be: h200, h100, a100, rtx4090, ...", 0, 0, NULL},
-    {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "warnings count as errors", 0, 0, NULL},
-    {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL,
-     "the program may end with a status that is not 0: only what is found counts", 0, 0, NULL},
+     "with --op: compare at this shape, such as \"m=512 n=512 k=100\"; may be repeated; default: the operator's test "
+     "shapes",
+     0, 0, NULL},
+    {"schedules", HEDDLE_CLI_INT, PLACE(schedules), "N", "2",
+     "number of runs, each with another legal order of blocks and threads", 1, HEDDLE_CHECK_MOST_RUNS, NULL},
+    {"gpu", HEDDLE_CLI_TEXT, PLACE(gpu), "NAME", NULL, "GPU to simulate: h200, h100, a100, rtx4090, ...; default: h200",
+     0, 0, NULL},
+    {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "treat warnings as errors", 0, 0, NULL},
+    {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL, "ignore the program's exit status", 0, 0, NULL},
     {"suppress", HEDDLE_CLI_TEXT, PLACE(suppress), "FILE", NULL,
-     "findings to leave out: a line for each, KIND and FILE, FILE:LINE or kernel:NAME", 0, 0, NULL},
-    {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run only, fast: nothing is checked", 0, 0, NULL},
-    {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL, "do not show the counters", 0, 0, NULL},
-    {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "do not show what the program prints", 0, 0, NULL},
+     "file of findings to ignore, one per line: KIND and FILE, FILE:LINE or kernel:NAME", 0, 0, NULL},
+    {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "only run the program, fast; check nothing", 0, 0,
+     NULL},
+    {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL, "do not print the counters", 0, 0, NULL},
+    {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "do not print the program's output", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"sarif", HEDDLE_CLI_TEXT, PLACE(sarif), "FILE", NULL, "also write SARIF, for editors and code hosts", 0, 0, NULL},
-    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "also write a page with the source annotated line by line", 0,
-     0, NULL},
-    {"include", HEDDLE_CLI_LIST, PLACE(include), "DIR", NULL, "folder with headers; -I DIR says the same", 0, 0, NULL},
-    {"define", HEDDLE_CLI_LIST, PLACE(define), "NAME[=VALUE]", NULL, "macro; -D says the same", 0, 0, NULL},
-    {"std", HEDDLE_CLI_TEXT, PLACE(standard), "NAME", NULL,
-     "the C++ standard, c++17 unless told; -std=c++20 says the same", 0, 0, NULL},
-    {"library", HEDDLE_CLI_LIST, PLACE(library), "NAME", NULL, "library to link; -l says the same", 0, 0, NULL},
-    {"compiler", HEDDLE_CLI_TEXT, PLACE(compiler), "NAME", NULL, "C++ compiler to build with: gcc, clang or a path", 0,
-     0, NULL},
-    {"timeout", HEDDLE_CLI_NUMBER, PLACE(timeout), "S", "60", "seconds that a run may take", 0.1, 1e6, NULL},
-    {"memory", HEDDLE_CLI_NUMBER, PLACE(memory), "GB", NULL,
-     "memory that the program may use; three quarters of what is there unless told", 0.01, 1e6, NULL},
-    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "of the numbers that --op puts in", 0, 0, NULL},
-    {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL, "wait for nvcc's opinion on the source, however long it takes",
-     0, 0, NULL},
-    {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not ask nvcc", 0, 0, NULL},
-    {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "leave the built program and its reports, and say where", 0, 0,
+    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "also write a page with the annotated source", 0, 0, NULL},
+    {"include", HEDDLE_CLI_LIST, PLACE(include), "DIR", NULL, "header folder; the same as -I DIR", 0, 0, NULL},
+    {"define", HEDDLE_CLI_LIST, PLACE(define), "NAME[=VALUE]", NULL, "macro; the same as -D", 0, 0, NULL},
+    {"std", HEDDLE_CLI_TEXT, PLACE(standard), "NAME", NULL, "C++ standard; the same as -std=NAME; default: c++17", 0, 0,
      NULL},
+    {"library", HEDDLE_CLI_LIST, PLACE(library), "NAME", NULL, "library to link; the same as -l", 0, 0, NULL},
+    {"compiler", HEDDLE_CLI_TEXT, PLACE(compiler), "NAME", NULL, "C++ compiler to use: gcc, clang or a path", 0, 0,
+     NULL},
+    {"timeout", HEDDLE_CLI_NUMBER, PLACE(timeout), "S", "60", "time limit of one run", 0.1, 1e6, NULL},
+    {"memory", HEDDLE_CLI_NUMBER, PLACE(memory), "GB", NULL,
+     "memory limit of the program; default: three quarters of what is available", 0.01, 1e6, NULL},
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "seed of the inputs for --op", 0, 0, NULL},
+    {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
+     "wait for nvcc to check the source as well, however long it takes", 0, 0, NULL},
+    {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not run nvcc", 0, 0, NULL},
+    {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "keep the built program and its reports, and say where they are",
+     0, 0, NULL},
 };
 
 // --- the command line ------------------------------------------------------------------------------------------------
@@ -125,11 +127,10 @@ static bool refuses_flags(char *const *words, int count)
     for (int i = 1; i < count && strcmp(words[i], "--") != 0; i++) {
         if (!is_compiler_flag(words[i]))
             continue;
-        heddle_fail(
-            HEDDLE_INVALID,
-            "%s is a flag for nvcc, which heddle check does not take: it chooses how to build by itself; headers, "
-            "macros, libraries and the standard are -I, -D, -l and -std=, the card is --gpu NAME",
-            words[i]);
+        heddle_fail(HEDDLE_INVALID,
+                    "%s is an nvcc flag that heddle check does not accept; use -I, -D, -l and -std= for headers, "
+                    "macros, libraries and the standard, --gpu NAME for the GPU",
+                    words[i]);
         return true;
     }
     return false;
@@ -170,11 +171,11 @@ static heddle_status refuse_standard(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (name == NULL || strcmp(name, names[i]) == 0)
             return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID, "--std: no C++ standard is called '%s'; there are c++17, c++20 and c++23", name);
+    return heddle_fail(HEDDLE_INVALID, "--std: unknown C++ standard '%s'; use c++17, c++20 or c++23", name);
 }
 
 // 64, 0.5, 512x512: no folder in it, and nothing like the end of a file's name.
-static bool is_like_argument(const char *word)
+static bool looks_like_argument(const char *word)
 {
     size_t length = heddle_text_number(word, false);
     if (length > 0 && word[length] == '\0')
@@ -191,21 +192,21 @@ static bool is_missing(const char *path)
 }
 
 // A word behind the first file that is none, and does not look like one, is mostly meant for the program.
-static heddle_status refuse_stray_words(const check_settings *settings, const heddle_cli_arguments *arguments)
+static heddle_status refuse_missing_files(const check_settings *settings, const heddle_cli_arguments *arguments)
 {
     for (int i = 1; i < arguments->count && !is_missing(arguments->items[0]); i++) {
         const char *word = arguments->items[i];
-        if (!is_missing(word) || !is_like_argument(word))
+        if (!is_missing(word) || !looks_like_argument(word))
             continue;
         if (settings->op)
             return heddle_fail(HEDDLE_INVALID,
-                               "%s: no such file; with --op no program takes arguments: --shape says what to compare "
-                               "at, and `heddle ops %s` lists the fields of a shape",
+                               "%s: no such file; with --op there are no program arguments: use --shape (`heddle ops "
+                               "%s` lists its fields)",
                                word, settings->op);
         char file[QUOTED_SIZE], quoted[QUOTED_SIZE];
-        return heddle_fail(
-            HEDDLE_INVALID, "%s: no such file; an argument of the program goes behind --: heddle check %s -- %s", word,
-            heddle_text_quote(arguments->items[0], file, sizeof file), heddle_text_quote(word, quoted, sizeof quoted));
+        return heddle_fail(HEDDLE_INVALID, "%s: no such file; program arguments go after --: heddle check %s -- %s",
+                           word, heddle_text_quote(arguments->items[0], file, sizeof file),
+                           heddle_text_quote(word, quoted, sizeof quoted));
     }
     return HEDDLE_OK;
 }
@@ -297,7 +298,7 @@ static heddle_check_options options_of(const check_settings *settings)
 // Before the run, which may be long: what of the command line cannot be meant.
 static heddle_status refuse_settings(const check_settings *settings, const heddle_cli_arguments *arguments)
 {
-    HEDDLE_TRY(refuse_stray_words(settings, arguments));
+    HEDDLE_TRY(refuse_missing_files(settings, arguments));
     HEDDLE_TRY(refuse_standard(settings->standard));
     HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     HEDDLE_TRY(heddle_cli_can_write(settings->sarif));
@@ -347,7 +348,7 @@ static int run_command(int argc, char **argv)
     char **made = calloc((size_t)argc + 1, sizeof *made);
     char **words = made ? own_words(argc, argv, &count, made, &made_count) : NULL;
     if (words == NULL)
-        exit_code = heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the command line"));
+        exit_code = heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the command line"));
     else if (refuses_flags(argv, argc))
         exit_code = heddle_cli_fail(HEDDLE_INVALID);
     else if (heddle_cli_parse(&heddle_command_check, count, words, &settings, &arguments, &exit_code))
@@ -361,19 +362,19 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_check = {
     .name = "check",
-    .summary = "check a CUDA program on a simulated GPU: races, stray accesses, counters",
+    .summary = "check a CUDA program on a simulated GPU: races, out-of-bounds accesses, counters",
     .arguments = "FILE.cu... [-- ARGUMENTS]",
     .least_arguments = 1,
     .most_arguments = MOST_FILES,
     .description =
-        "Builds the program with the host's compiler, runs it on a simulated GPU that watches every access, and "
-        "says what is wrong, where, and what cures it. No GPU is needed. What follows -- goes to the program. "
-        "A file without main is checked as an operator: it defines a function with the operator's name that "
-        "takes device pointers to its operands and the fields of its shape, as `heddle ops NAME` lists them; "
-        "fields with a default may be left out. It is a run, not a proof: what the input does not reach is not "
-        "checked. Exit code 0: no errors (warnings count with --strict only), also where no kernel was launched, "
-        "which the verdict says; 1: errors were found, the program does not build, or it ended with a status of its "
-        "own that is not 0; 2: wrong usage; 3: no C++ compiler.",
+        "Builds the program with the host compiler, runs it on a simulated GPU that watches every memory access, and "
+        "reports what is wrong, where, and how to fix it. No GPU is needed. Arguments after -- go to the program.\n\nA "
+        "file without main is checked as an operator: it defines a function with the operator's name that takes device "
+        "pointers to the operands and the fields of the shape, as `heddle ops NAME` lists them. Fields with a default "
+        "may be omitted.\n\nThis is a test run, not a proof: code that the input does not reach is not "
+        "checked.\n\nExit codes: 0 no errors (warnings count only with --strict; a program that launches no kernel "
+        "also gives 0), 1 errors were found, the program did not build, or it exited with a non-zero status, 2 wrong "
+        "usage, 3 no C++ compiler, 130 interrupted.",
     .example = "heddle check reduce.cu\n"
                "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
                "heddle check matmul.cu --op matmul_forward --html matmul.html\n"

@@ -31,7 +31,7 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_data = {
     .name = "data",
-    .summary = "list, look at and fetch datasets",
+    .summary = "list, show and download datasets",
     .arguments = "ACTION",
     .most_arguments = 1,
     .example = "heddle data list\nheddle data show fashion --count 4\nheddle data get mnist",
@@ -48,7 +48,7 @@ typedef struct list_settings {
 
 static const heddle_cli_option list_options[] = {
     {"folder", HEDDLE_CLI_TEXT, offsetof(list_settings, folder), "DIR", NULL,
-     "look here first, before $HEDDLE_DATA, your data folder and the system's", 0, 0, NULL},
+     "look in this folder first, then in $HEDDLE_DATA, your data folder and the system's", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(offsetof(list_settings, json)),
 };
 
@@ -102,9 +102,9 @@ static int run_list(int argc, char **argv)
 
 const heddle_cli_command heddle_command_data_list = {
     .name = "data list",
-    .summary = "which datasets heddle knows, which are here, and how to get the others",
-    .description = "Besides these, every command that takes a dataset takes a folder with four IDX files in MNIST's "
-                   "layout (train-images-idx3-ubyte and so on, raw or .gz); docs/data.md shows how to make one.",
+    .summary = "list the known datasets, where they are, or how to get them",
+    .description = "Every command that takes a dataset also accepts a folder with four IDX files in MNIST's layout "
+                   "(train-images-idx3-ubyte and so on, raw or .gz). docs/data.md shows how to make one.",
     .example = "heddle data list",
     .options = list_options,
     .option_count = sizeof list_options / sizeof *list_options,
@@ -122,10 +122,10 @@ typedef struct get_settings {
 
 static const heddle_cli_option get_options[] = {
     {"to", HEDDLE_CLI_TEXT, offsetof(get_settings, to), "DIR", NULL,
-     "put it here; your data folder ($XDG_DATA_HOME/heddle) unless told", 0, 0, NULL},
+     "destination folder; default: your data folder, $XDG_DATA_HOME/heddle", 0, 0, NULL},
     {"mirror", HEDDLE_CLI_LIST, offsetof(get_settings, mirrors), "URL", NULL,
-     "fetch from this address instead of the built-in ones; several are tried in turn", 0, 0, NULL},
-    {"quiet", HEDDLE_CLI_FLAG, offsetof(get_settings, quiet), NULL, NULL, "show no progress", 0, 0, NULL},
+     "download from this URL instead of the built-in ones; repeat to try several in turn", 0, 0, NULL},
+    {"quiet", HEDDLE_CLI_FLAG, offsetof(get_settings, quiet), NULL, NULL, "do not show progress", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(offsetof(get_settings, json)),
 };
 
@@ -170,12 +170,12 @@ static int show_progress(void *context, const char *file, uint64_t received, uin
 }
 
 // Where it is, and what uses it: by its name where it is found by that.
-static int tell_place(const get_settings *settings, const char *name, const char *folder)
+static int print_place(const get_settings *settings, const char *name, const char *folder)
 {
     char path[FOLDER_SIZE + NAME_MAX], quoted[2 * FOLDER_SIZE];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (!settings->json.print)
-        printf("%s is in %s: `heddle train --data %s` uses it\n", name, path,
+        printf("%s is in %s; train on it with `heddle train --data %s`\n", name, path,
                heddle_text_quote(settings->to != NULL ? path : name, quoted, sizeof quoted));
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "dataset", name);
@@ -201,17 +201,17 @@ static int run_get(int argc, char **argv)
         status = heddle_data_folder(folder, sizeof folder);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
-    return tell_place(&settings, name, settings.to != NULL ? settings.to : folder);
+    return print_place(&settings, name, settings.to != NULL ? settings.to : folder);
 }
 
 const heddle_cli_command heddle_command_data_get = {
     .name = "data get",
-    .summary = "fetch a dataset from a public mirror",
+    .summary = "download a dataset",
     .arguments = "NAME",
     .least_arguments = 1,
     .most_arguments = 1,
-    .description = "Every file is checked against its SHA-256 and put in place only when whole. Fetching that was cut "
-                   "short goes on where it stopped when run again.",
+    .description = "Every file is checked against its SHA-256 and put in place only when complete. An interrupted "
+                   "download resumes when the command is run again.",
     .example = "heddle data get mnist\nheddle data get mnist --to /srv --mirror https://example.org/mnist/",
     .options = get_options,
     .option_count = sizeof get_options / sizeof *get_options,

@@ -20,17 +20,17 @@ static const char *const splits[] = {"train", "test", NULL};          // in the 
 static const char *const styles[] = {"auto", "blocks", "ramp", NULL}; // in the order of heddle_drawing_style
 
 static const heddle_cli_option options[] = {
-    {"count", HEDDLE_CLI_INT, offsetof(show_settings, count), "N", "8", "how many images", 1, MOST_SHOWN, NULL},
-    {"index", HEDDLE_CLI_INT, offsetof(show_settings, index), "N", "0", "the first of them", 0, INT_MAX, NULL},
-    {"split", HEDDLE_CLI_CHOICE, offsetof(show_settings, split), "SPLIT", "test", "from which part", 0, 0, splits},
+    {"count", HEDDLE_CLI_INT, offsetof(show_settings, count), "N", "8", "number of images", 1, MOST_SHOWN, NULL},
+    {"index", HEDDLE_CLI_INT, offsetof(show_settings, index), "N", "0", "first image, counted from 0", 0, INT_MAX,
+     NULL},
+    {"split", HEDDLE_CLI_CHOICE, offsetof(show_settings, split), "SPLIT", "test", "part of the dataset", 0, 0, splits},
     {"png", HEDDLE_CLI_TEXT, offsetof(show_settings, png), "FILE", NULL,
-     "write a sheet of them to this file instead of drawing them here", 0, 0, NULL},
+     "write the images to this PNG file instead of drawing them in the terminal", 0, 0, NULL},
     {"style", HEDDLE_CLI_CHOICE, offsetof(show_settings, style), "STYLE", "auto",
-     "how to draw: half blocks in grey, or a ramp of plain characters; auto takes blocks on a terminal unless NO_COLOR "
-     "is set",
+     "half blocks in shades of grey, or a ramp of plain characters; auto: blocks on a terminal unless NO_COLOR is set",
      0, 0, styles},
     {"folder", HEDDLE_CLI_TEXT, offsetof(show_settings, folder), "DIR", NULL,
-     "look for named datasets here first, before $HEDDLE_DATA, your data folder and the system's", 0, 0, NULL},
+     "look for named datasets in this folder first", 0, 0, NULL},
 };
 
 // One channel of bytes from several: their mean.
@@ -75,7 +75,7 @@ static heddle_status show(const heddle_dataset *dataset, const show_settings *se
     heddle_drawing *drawings = calloc((size_t)count, sizeof *drawings);
     heddle_status status = HEDDLE_OK;
     if (grey == NULL || drawings == NULL) {
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d images", count);
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %d images", count);
         goto cleanup;
     }
     for (int i = 0; i < count; i++) {
@@ -130,11 +130,11 @@ static int run_show(int argc, char **argv)
 
 const heddle_cli_command heddle_command_data_show = {
     .name = "data show",
-    .summary = "draw images of a dataset in the terminal, or on a PNG sheet",
+    .summary = "show images of a dataset in the terminal, or write them to a PNG file",
     .arguments = "[NAME|DIR]",
     .most_arguments = 1,
-    .description = "NAME is one that `heddle data list` shows, DIR a folder in MNIST's layout; the best dataset that "
-                   "is here unless told.",
+    .description = "NAME is a dataset that `heddle data list` shows, DIR a folder in MNIST's layout; default: the best "
+                   "dataset installed.",
     .example = "heddle data show fashion --count 4\nheddle data show synth:seed=7 --split train --count 100 --png "
                "sheet.png",
     .options = options,

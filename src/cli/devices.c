@@ -21,7 +21,7 @@ typedef struct devices_settings {
 
 static const heddle_cli_option options[] = {
     {"measure", HEDDLE_CLI_FLAG, offsetof(devices_settings, measure), NULL, NULL,
-     "measure copies and float32 arithmetic too", 0, 0, NULL},
+     "also measure copies and float32 arithmetic", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(offsetof(devices_settings, json)),
 };
 
@@ -39,7 +39,7 @@ typedef struct device_view {
     int property_count;
 } device_view;
 
-static heddle_status look(const char *name, const devices_settings *settings, device_view *view)
+static heddle_status examine(const char *name, const devices_settings *settings, device_view *view)
 {
     heddle_device *device;
     *view = (device_view){0};
@@ -143,9 +143,9 @@ static void print_speeds(const device_view *view)
     print_speed("device to host, pinned", speeds->from_device_pinned, giga, "GB/s");
     print_speed("host to device, pageable", speeds->to_device_pageable, giga, "GB/s");
     print_speed("device to host, pageable", speeds->from_device_pageable, giga, "GB/s");
-    print_speed("copy on the device, read and written", speeds->copy, giga, "GB/s");
-    print_speed(view->info.kind == HEDDLE_CPU ? "float32, by a matrix product" : "float32, multiplying and adding",
-                speeds->flops, giga, "GFLOP/s");
+    print_speed("copy on the device, read plus written", speeds->copy, giga, "GB/s");
+    print_speed(view->info.kind == HEDDLE_CPU ? "float32, matrix product" : "float32, multiply-add", speeds->flops,
+                giga, "GFLOP/s");
 }
 
 static heddle_status print_rows(const device_view *all, int count)
@@ -199,7 +199,7 @@ static void print_properties(const device_view *view, const devices_settings *se
 static int show_one(const char *name, const devices_settings *settings)
 {
     device_view view = {0};
-    heddle_status status = look(name, settings, &view);
+    heddle_status status = examine(name, settings, &view);
     if (status == HEDDLE_NOT_FOUND)
         return heddle_cli_usage(&heddle_command_devices, "%s", view.why); // a name that no device has
     if (status != HEDDLE_OK)
@@ -210,15 +210,15 @@ static int show_one(const char *name, const devices_settings *settings)
 }
 
 // One of each kind, present or not, and behind the first card the others; returns how many there are.
-static int look_at_all(const devices_settings *settings, device_view *all)
+static int examine_all(const devices_settings *settings, device_view *all)
 {
     int count = 0;
     for (int i = 0; i < KINDS; i++) {
-        heddle_status status = look(heddle_device_kind_name(kinds[i]), settings, &all[count++]);
+        heddle_status status = examine(heddle_device_kind_name(kinds[i]), settings, &all[count++]);
         for (int card = 1; status == HEDDLE_OK && kinds[i] == HEDDLE_CUDA && card < MOST_CARDS; card++) {
             char name[NAME_SIZE];
             snprintf(name, sizeof name, "cuda:%d", card);
-            if (look(name, settings, &all[count]) == HEDDLE_NOT_FOUND)
+            if (examine(name, settings, &all[count]) == HEDDLE_NOT_FOUND)
                 break;
             count++;
         }
@@ -237,8 +237,8 @@ static int run_command(int argc, char **argv)
         return show_one(arguments.items[0], &settings);
     device_view *all = calloc(KINDS + MOST_CARDS, sizeof *all);
     if (all == NULL)
-        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a list of devices"));
-    int count = look_at_all(&settings, all); // what is missing is part of the list
+        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a list of devices"));
+    int count = examine_all(&settings, all); // what is missing is part of the list
     exit_code = settings.json.print ? HEDDLE_EXIT_OK : print_table(all, count, &settings);
     if (exit_code == HEDDLE_EXIT_OK)
         exit_code = heddle_cli_json_exit(&settings.json, to_json(all, count, &settings));
@@ -248,10 +248,10 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_devices = {
     .name = "devices",
-    .summary = "the devices of this machine: cpu, cuda, sim",
+    .summary = "list the devices of this machine: cpu, cuda, sim",
     .arguments = "[DEVICE]",
     .most_arguments = 1,
-    .description = "With a device named, everything that is known of it.",
+    .description = "With DEVICE, shows all of its properties.",
     .example = "heddle devices\nheddle devices cuda --measure\nheddle devices --json",
     .options = options,
     .option_count = sizeof options / sizeof *options,

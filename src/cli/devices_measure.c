@@ -102,7 +102,7 @@ static heddle_status measure_memory(const device_meter *meter, device_speeds *sp
     size_t bytes = info.memory_free / MEMORY_SHARE < most_bytes ? info.memory_free / MEMORY_SHARE : most_bytes;
     void *device = NULL, *pinned = NULL, *pageable = bytes > 0 ? malloc(bytes) : NULL;
     if (!pageable)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to measure copies with");
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory to measure copies");
     heddle_status status = heddle_alloc(meter->device, bytes, &device);
     if (status == HEDDLE_OK)
         status = heddle_alloc_pinned(meter->device, bytes, &pinned);
@@ -183,7 +183,7 @@ heddle_status heddle_cli_measure_device(heddle_device *device, device_speeds *sp
     device_meter meter = {.device = device};
     memset(speeds, 0, sizeof *speeds);
     if (heddle_device_get_kind(device) == HEDDLE_SIM)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "the simulated GPU has no time: there is nothing to measure");
+        return heddle_fail(HEDDLE_UNSUPPORTED, "the simulated GPU does not report timings");
     heddle_status status = heddle_stream_create(device, 0, &meter.stream);
     if (status == HEDDLE_OK)
         status = heddle_event_create(device, &meter.start);

@@ -1,4 +1,4 @@
-// `heddle doctor`: for each job, whether this machine can do it, and how to get what it lacks.
+// `heddle doctor`: for each job, whether this machine can do it, and how to get what it set_lack.
 
 #include <signal.h>
 #include <stdio.h>
@@ -69,8 +69,8 @@ static bool open_device(const char *name, heddle_device_info *info)
     return status == HEDDLE_OK;
 }
 
-// What a job lacks, and how to get it.
-static void lacks(job_report *job, job_state state, const char *detail, const char *advice)
+// What a job set_lack, and how to get it.
+static void set_lack(job_report *job, job_state state, const char *detail, const char *advice)
 {
     job->state = state;
     snprintf(job->detail, sizeof job->detail, "%s", detail);
@@ -83,7 +83,7 @@ static void examine_training(job_report *job)
 {
     heddle_device_info info;
     if (!open_device("cpu", &info)) {
-        lacks(job, JOB_MISSING, "the cpu device does not open", heddle_last_error());
+        set_lack(job, JOB_MISSING, "the cpu device cannot be opened", heddle_last_error());
         return;
     }
     const char *data = heddle_dataset_default(NULL);
@@ -95,12 +95,12 @@ static void examine_training(job_report *job)
 #else
     snprintf(job->detail + used, sizeof job->detail - (size_t)used, "; no OpenBLAS");
     job->state = JOB_LIMITED;
-    snprintf(job->advice, sizeof job->advice, "linear layers are slower: apt install libopenblas-dev, build again");
+    snprintf(job->advice, sizeof job->advice, "linear layers are slower: apt install libopenblas-dev, then rebuild");
 #endif
     if (only_drawn && job->state == JOB_OK) {
         job->state = JOB_LIMITED;
         snprintf(job->advice, sizeof job->advice,
-                 "only digits that heddle draws itself: apt install dataset-fashion-mnist, or `heddle data get mnist`");
+                 "only generated digits: apt install dataset-fashion-mnist, or `heddle data get mnist`");
     }
 }
 
@@ -112,11 +112,11 @@ static void examine_fetching(job_report *job)
         snprintf(job->detail, sizeof job->detail, "libcurl, libcrypto; into %.400s", folder);
         return;
     }
-    lacks(job, JOB_LIMITED, "libcurl, libcrypto; no data folder",
-          "set HOME or XDG_DATA_HOME, or give `heddle data get` --to DIR");
+    set_lack(job, JOB_LIMITED, "libcurl, libcrypto; no data folder",
+             "set HOME or XDG_DATA_HOME, or use `heddle data get --to DIR`");
 #else
-    lacks(job, JOB_MISSING, "built without libcurl or libcrypto",
-          "apt install libcurl4-openssl-dev libssl-dev, build again");
+    set_lack(job, JOB_MISSING, "built without libcurl or libcrypto",
+             "apt install libcurl4-openssl-dev libssl-dev, then rebuild");
 #endif
 }
 
@@ -125,7 +125,8 @@ static void examine_pictures(job_report *job)
 #ifdef HEDDLE_HAVE_PNG
     snprintf(job->detail, sizeof job->detail, "libpng");
 #else
-    lacks(job, JOB_MISSING, "built without libpng", "apt install libpng-dev, build again; --index works without");
+    set_lack(job, JOB_MISSING, "built without libpng",
+             "apt install libpng-dev, then rebuild; predict --index works without it");
 #endif
 }
 
@@ -135,8 +136,8 @@ static void examine_toolkit(job_report *job)
     if (heddle_find_nvcc(path))
         snprintf(job->detail, sizeof job->detail, "%.400s", path);
     else
-        lacks(job, JOB_MISSING, "no CUDA toolkit: nvcc is neither on PATH nor in /usr/local/cuda/bin",
-              "apt install nvidia-cuda-toolkit, or NVIDIA's packages");
+        set_lack(job, JOB_MISSING, "no CUDA toolkit: nvcc is neither on PATH nor in /usr/local/cuda/bin",
+                 "apt install nvidia-cuda-toolkit, or NVIDIA's packages");
 }
 
 // Opens a device that comes as a module; on failure the advice is what opening it said.
@@ -147,7 +148,7 @@ static bool examine_module(const char *name, const char *detail, job_report *job
     if (there)
         snprintf(job->detail, sizeof job->detail, "%s, %s", info.name, info.instructions);
     else
-        lacks(job, JOB_MISSING, detail, heddle_last_error());
+        set_lack(job, JOB_MISSING, detail, heddle_last_error());
     return there;
 }
 
@@ -168,8 +169,8 @@ static void examine_checking(job_report *job)
 #endif
         return;
     }
-    lacks(job, JOB_MISSING, "`heddle check` needs a C++ compiler, and there is none on PATH",
-          "apt install g++, version 10 or later, or clang, 14 or later");
+    set_lack(job, JOB_MISSING, "`heddle check` needs a C++ compiler; none is on PATH",
+             "apt install g++, version 10 or later, or clang, 14 or later");
 }
 
 // The vendor's libraries are for comparison: without one, heddle's own rungs run all the same.
@@ -199,7 +200,7 @@ static void examine_ranks(job_report *job)
     char mpi[LINE_SIZE / 4], nccl[LINE_SIZE / 4], path[HEDDLE_PLACE_SIZE];
     heddle_device_info info;
     if (heddle_dist_describe("mpi", mpi, sizeof mpi) != HEDDLE_OK) {
-        lacks(job, JOB_MISSING, "no MPI: one process trains alone", heddle_last_error());
+        set_lack(job, JOB_MISSING, "no MPI: training uses one process", heddle_last_error());
         return;
     }
     int used = snprintf(job->detail, sizeof job->detail, "%s", mpi);
@@ -213,7 +214,7 @@ static void examine_ranks(job_report *job)
         snprintf(job->detail + used, sizeof job->detail - (size_t)used, "; %s", nccl);
     } else {
         job->state = JOB_LIMITED;
-        snprintf(job->advice, sizeof job->advice, "GPUs exchange over MPI, by way of the host: %.400s",
+        snprintf(job->advice, sizeof job->advice, "GPUs communicate over MPI, through the host: %.400s",
                  heddle_last_error());
     }
 }
@@ -225,12 +226,12 @@ static void examine_tracing(job_report *job)
     bool gpu = open_device("cuda", &info), module = heddle_module_find("libheddle-cupti.so", path, sizeof path);
     job->state = gpu && module ? JOB_OK : JOB_MISSING;
     if (module) {
-        snprintf(job->detail, sizeof job->detail, "`heddle trace`, by CUPTI%s", gpu ? "" : ", needs a GPU to trace");
+        snprintf(job->detail, sizeof job->detail, "`heddle trace`, by CUPTI%s", gpu ? "" : ", but there is no GPU");
         snprintf(job->advice, sizeof job->advice, "%s", gpu ? "" : "see \"run on a GPU\"");
         return;
     }
-    snprintf(job->detail, sizeof job->detail, "`heddle trace` needs CUPTI, and this heddle was built without it");
-    snprintf(job->advice, sizeof job->advice, "build where cupti.h and libcupti of the CUDA toolkit are found");
+    snprintf(job->detail, sizeof job->detail, "`heddle trace` needs CUPTI; heddle was built without it");
+    snprintf(job->advice, sizeof job->advice, "rebuild where cupti.h and libcupti of the CUDA toolkit are installed");
 }
 
 static void examine_fftw(job_report *job)
@@ -238,8 +239,8 @@ static void examine_fftw(job_report *job)
 #ifdef HEDDLE_HAVE_FFTW
     snprintf(job->detail, sizeof job->detail, "FFTW, rung cpu_fftw of fft, rfft and fft2d");
 #else
-    lacks(job, JOB_MISSING, "built without FFTW: fft's ladder on the CPU ends with cpu_lanes",
-          "apt install libfftw3-dev, build again");
+    set_lack(job, JOB_MISSING, "built without FFTW: the CPU ladder of fft ends with cpu_lanes",
+             "apt install libfftw3-dev, then rebuild");
 #endif
 }
 
@@ -252,7 +253,8 @@ static void examine_peers(job_report *job)
         snprintf(job->detail, sizeof job->detail, "PyTorch %.400s", version);
         return;
     }
-    lacks(job, JOB_MISSING, "python3 has no torch", "`make bench-cpu` in heddle's source makes an environment with it");
+    set_lack(job, JOB_MISSING, "python3 has no torch",
+             "`make bench-cpu` in heddle's source creates an environment with it");
 }
 
 // --- telling ---------------------------------------------------------------------------------------------------------
@@ -293,14 +295,14 @@ static int run_command(int argc, char **argv)
         return exit_code;
     job_report jobs[] = {
         {.name = "train on the CPU", .examine = examine_training},
-        {.name = "fetch datasets", .examine = examine_fetching},
+        {.name = "download datasets", .examine = examine_fetching},
         {.name = "predict PNG files", .examine = examine_pictures},
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
-        {.name = "run without a GPU", .examine = examine_simulator},
+        {.name = "simulate a GPU", .examine = examine_simulator},
         {.name = "check CUDA programs", .examine = examine_checking},
         {.name = "run on a GPU", .examine = examine_gpu},
         {.name = "trace a GPU program", .examine = examine_tracing},
-        {.name = "train in several ranks", .examine = examine_ranks},
+        {.name = "train with several ranks", .examine = examine_ranks},
         {.name = "compare with FFTW", .examine = examine_fftw},
         {.name = "compare with PyTorch", .examine = examine_peers},
     };
@@ -315,8 +317,8 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_doctor = {
     .name = "doctor",
-    .summary = "what this machine has and lacks for each job, and how to get it",
-    .description = "Exits with 0 when training on the CPU works, and with 3 when it does not.",
+    .summary = "say what this machine can do, what it set_lack, and how to get that",
+    .description = "The exit code is 0 if training on the CPU works, else 3.",
     .example = "heddle doctor",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -149,14 +149,14 @@ heddle_status heddle_drawing_sheet(const heddle_drawing *drawings, int count, ui
     int gap = count > 1 ? SHEET_GAP : 0;
     int cell_width = drawings[0].width * scale + gap, cell_height = drawings[0].height * scale + gap;
     if (((double)across * cell_width + gap) * ((double)down * cell_height + gap) > SHEET_MOST)
-        return heddle_fail(HEDDLE_INVALID, "a sheet of %d drawings of %d × %d pixels is too large; show fewer", count,
+        return heddle_fail(HEDDLE_INVALID, "a sheet of %d images of %d × %d pixels is too large; show fewer", count,
                            drawings[0].width, drawings[0].height);
     *width = across * cell_width + gap;
     *height = down * cell_height + gap;
     size_t bytes = (size_t)*width * (size_t)*height;
     *pixels = malloc(bytes);
     if (*pixels == NULL)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a sheet of %d × %d pixels", *width, *height);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a sheet of %d × %d pixels", *width, *height);
     memset(*pixels, SHEET_GREY, bytes);
     for (int i = 0; i < count; i++)
         place_on_sheet(&drawings[i], scale, *pixels, (size_t)*width, gap + i % across * cell_width,

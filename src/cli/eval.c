@@ -11,7 +11,7 @@
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, offsetof(heddle_cli_network_settings, data), "NAME|DIR", NULL,
-     "dataset; the one it was trained on unless told", 0, 0, NULL},
+     "dataset; default: the one the network was trained on", 0, 0, NULL},
     HEDDLE_CLI_NETWORK_OPTIONS(0),
 };
 
@@ -21,8 +21,8 @@ static heddle_status print_classes(const heddle_network *network, const heddle_e
     heddle_table *table = heddle_table_create();
     heddle_table_column(table, "class", HEDDLE_LEFT);
     heddle_table_column(table, "images", HEDDLE_RIGHT);
-    heddle_table_column(table, "right", HEDDLE_RIGHT);
-    heddle_table_column(table, "mostly taken for", HEDDLE_LEFT);
+    heddle_table_column(table, "correct", HEDDLE_RIGHT);
+    heddle_table_column(table, "most often mistaken for", HEDDLE_LEFT);
     for (int i = 0; i < evaluation->classes; i++) {
         const int *row = &evaluation->confusion[i * evaluation->classes];
         int total = 0, worst = -1;
@@ -61,7 +61,7 @@ static heddle_status open_all(evaluation *opened, const char *given)
     const int classes = opened->trained.input.classes;
     opened->result.confusion = calloc((size_t)classes * (size_t)classes, sizeof *opened->result.confusion);
     return opened->result.confusion ? HEDDLE_OK
-                                    : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d classes", classes);
+                                    : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %d classes", classes);
 }
 
 static cJSON *to_json(const evaluation *done)
@@ -88,7 +88,7 @@ static heddle_status print_text(const evaluation *done)
 {
     const heddle_evaluation *result = &done->result;
     HEDDLE_TRY(print_classes(done->trained.network, result));
-    printf("\n%s, %s: %d of %d right, accuracy %.2f %%, loss %.4f (%.0f images/s)\n", done->dataset->name,
+    printf("\n%s, %s: %d of %d correct, accuracy %.2f %%, loss %.4f (%.0f images/s)\n", done->dataset->name,
            heddle_cli_splits[done->settings->split], result->correct, result->count, 100 * result->accuracy,
            result->loss, result->count / done->seconds);
     heddle_cli_network_print_origin(&done->trained, done->settings);
@@ -124,11 +124,11 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_eval = {
     .name = "eval",
-    .summary = "measure a trained network on a dataset",
+    .summary = "evaluate a trained network on a dataset",
     .arguments = "CHECKPOINT",
     .least_arguments = 1,
     .most_arguments = 1,
-    .description = "CHECKPOINT is a file, or the folder of a run, whose best.safetensors is taken.",
+    .description = "CHECKPOINT is a file, or the folder of a run: then its best.safetensors is used.",
     .example = "heddle eval runs/fashion-cnn\n"
                "heddle eval runs/mnist-cnn/best.safetensors --data ~/digits --json",
     .options = options,

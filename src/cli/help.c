@@ -14,10 +14,10 @@ typedef struct help_settings {
 static const char *const shells[] = {"none", "bash", "zsh", "fish", NULL};
 
 static const heddle_cli_option options[] = {
-    {"manual", HEDDLE_CLI_FLAG, offsetof(help_settings, manual), NULL, NULL, "print the manual page, in troff", 0, 0,
+    {"manual", HEDDLE_CLI_FLAG, offsetof(help_settings, manual), NULL, NULL, "print the manual page in troff", 0, 0,
      NULL},
     {"completion", HEDDLE_CLI_CHOICE, offsetof(help_settings, completion), "SHELL", "none",
-     "print a script that completes heddle's commands and options in this shell", 0, 0, shells},
+     "print a completion script for this shell", 0, 0, shells},
 };
 
 void heddle_cli_print_overview(FILE *file)
@@ -28,10 +28,9 @@ void heddle_cli_print_overview(FILE *file)
           "Commands:\n",
           file);
     heddle_cli_print_commands(file, heddle_cli_commands());
-    fputs("\n`heddle COMMAND --help` shows a command's options and an example.\n"
-          "Exit codes: 0 fine, 1 the work failed, 2 wrong usage, 3 something is missing on this machine.\n\n"
-          "Example:\n"
-          "  heddle train --data fashion\n",
+    fputs("\n`heddle COMMAND --help` shows the options of a command and an example.\nExit codes: 0 success, 1 the work "
+          "failed, 2 wrong usage, 3 something is missing on this machine,\n130 interrupted.\n\nExample:\n  heddle "
+          "train --data fashion\n",
           file);
 }
 
@@ -45,8 +44,8 @@ static int print_command(const heddle_cli_arguments *arguments)
             return HEDDLE_EXIT_OK;
         }
         if (command->topics != NULL)
-            return heddle_cli_usage(&heddle_command_help, "%s has no page on '%s'; `heddle help %s` is all of it",
-                                    command->name, arguments->items[1], command->name);
+            return heddle_cli_usage(&heddle_command_help, "%s has no topic '%s'; see `heddle help %s`", command->name,
+                                    arguments->items[1], command->name);
         if (command->actions == NULL)
             return heddle_cli_usage(&heddle_command_help, "%s has no actions, but got '%s'", command->name,
                                     arguments->items[1]);
@@ -82,7 +81,7 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_help = {
     .name = "help",
-    .summary = "what the commands are, or all about one of them",
+    .summary = "list the commands, or explain one of them",
     .arguments = "[COMMAND [ACTION|TOPIC]]",
     .most_arguments = 2,
     .example =

@@ -100,7 +100,7 @@ static void print_options(FILE *file, const heddle_cli_option *options, int coun
             fprintf(file, "\n%*s", margin + width, "");
         fprintf(file, "%*s", margin, "");
         if (options[i].initial != NULL)
-            snprintf(help, sizeof help, "%s (default %s)", options[i].help, options[i].initial);
+            snprintf(help, sizeof help, "%s; default: %s", options[i].help, options[i].initial);
         else
             snprintf(help, sizeof help, "%s", options[i].help);
         heddle_cli_print_wrapped(file, help, column, column);

@@ -15,7 +15,7 @@ static bool prints; // a --json without a file was on the command line
 
 static heddle_status no_memory(void)
 {
-    return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
+    return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the JSON output");
 }
 
 static heddle_status print_line(const char *name, cJSON *fields)

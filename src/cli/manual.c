@@ -36,9 +36,8 @@ static void print_option(FILE *file, const heddle_cli_option *option)
     print_paragraph(file, heddle_cli_option_usage(option, usage, sizeof usage));
     print_escaped(file, option->help);
     if (option->initial != NULL) {
-        fputs(" (default ", file);
+        fputs("; default: ", file);
         print_escaped(file, option->initial);
-        fputc(')', file);
     }
     fputs(".\n", file);
 }
@@ -68,23 +67,25 @@ static void print_command(FILE *file, const heddle_cli_command *command)
 static void print_closing(FILE *file)
 {
     fputs(".SH EXIT STATUS\n"
-          ".TP\n.B 0\nfine\n"
-          ".TP\n.B 1\nthe work failed: a check did not hold, training diverged, a file is damaged, is not what it "
-          "should be, or cannot be read or written\n"
+          ".TP\n.B 0\nsuccess\n"
+          ".TP\n.B 1\nthe work failed: a check found errors, training diverged, or a file is corrupt or cannot be read "
+          "or "
+          "written\n"
           ".TP\n.B 2\nwrong usage: an option, or a name or file that does not exist\n"
           ".TP\n.B 3\nsomething is missing on this machine; the message says what, and how to get it\n"
-          ".TP\n.B 129, 130, 143\n.B heddle bench\nwas stopped by SIGHUP, SIGINT (Ctrl\\-C) or SIGTERM; what it had "
-          "measured is shown and written\n"
+          ".TP\n.B 130\ninterrupted by Ctrl\\-C, after saving; 143 by SIGTERM, 129 by a closed terminal\n"
           ".SH ENVIRONMENT\n"
-          ".TP\n.B HEDDLE_DATA\nfolder in which named datasets are looked for\n"
-          ".TP\n.B HEDDLE_LOG\nhow much is said on stderr: error, warn, info or debug\n"
-          ".TP\n.B HEDDLE_MODULES\nfolder of libheddle\\-cuda.so and libheddle\\-sim.so; beside heddle unless set\n"
-          ".TP\n.B HEDDLE_SIMD\nwhich vector kernels the CPU uses: generic, neon, avx2 or avx512; the best unless set\n"
-          ".TP\n.B NO_COLOR\nwhen set and not empty,\n.B heddle data show\ndraws without colours\n"
-          ".TP\n.B XDG_DATA_HOME\n.I $XDG_DATA_HOME/heddle\nis where\n.B heddle data get\nputs datasets;"
-          "\n.I ~/.local/share/heddle\nunless set\n"
+          ".TP\n.B HEDDLE_DATA\nfolder to look for named datasets in\n"
+          ".TP\n.B HEDDLE_LOG\nverbosity on stderr: error, warn, info or debug\n"
+          ".TP\n.B HEDDLE_MODULES\nfolder of libheddle\\-cuda.so and libheddle\\-sim.so; default: beside heddle\n"
+          ".TP\n.B HEDDLE_SIMD\nvector instructions of the CPU's kernels: generic, neon, avx2 or avx512; default: the "
+          "best "
+          "available\n"
+          ".TP\n.B NO_COLOR\nif set and not empty, no command prints colours\n"
+          ".TP\n.B XDG_DATA_HOME\n.B heddle data get\nputs datasets into\n.IR $XDG_DATA_HOME/heddle ;\ndefault:\n"
+          ".I ~/.local/share/heddle\n"
           ".SH FILES\n"
-          ".TP\n.I share/doc/heddle/docs\nbelow where heddle is installed, as in /usr/local: the pages that are called "
+          ".TP\n.I share/doc/heddle/docs\nbelow the prefix that heddle is installed in: the pages that are called "
           "docs/NAME.md here\n",
           file);
 }
@@ -92,7 +93,7 @@ static void print_closing(FILE *file)
 void heddle_cli_print_manual(FILE *file)
 {
     fprintf(file, ".TH HEDDLE 1 \"\" \"heddle %s\" \"User Commands\"\n", heddle_version());
-    fputs(".SH NAME\nheddle \\- learn, write, prove, measure and train with CUDA kernels, with or without a GPU\n"
+    fputs(".SH NAME\nheddle \\- check, measure and train with CUDA kernels, with or without a GPU\n"
           ".SH SYNOPSIS\n.B heddle\n[\\-\\-log LEVEL] COMMAND [OPTIONS]\n"
           ".SH COMMANDS\n",
           file);

@@ -21,27 +21,26 @@ static heddle_status name_path(const char *folder, const char *name, char path[C
         length--;
     if (snprintf(path, CHECKPOINT_SIZE, "%.*s/%s", length, folder, name) < CHECKPOINT_SIZE)
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: longer than a path can be", folder);
+    return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: path too long", folder);
 }
 
 static heddle_status find_checkpoint(const char *given, char path[CHECKPOINT_SIZE])
 {
     if (!heddle_folder_exists(given)) {
         if (snprintf(path, CHECKPOINT_SIZE, "%s", given) >= CHECKPOINT_SIZE)
-            return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: longer than a path can be", given);
+            return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: path too long", given);
         return HEDDLE_OK;
     }
     bool best, last;
     HEDDLE_TRY(heddle_run_folder_holds(given, HEDDLE_RUN_BEST, &best));
     HEDDLE_TRY(heddle_run_folder_holds(given, HEDDLE_RUN_LAST, &last));
     if (!best && !last)
-        return heddle_fail(HEDDLE_NOT_FOUND,
-                           "%s is a folder with neither %s nor %s: give a checkpoint, or the folder of a run", given,
-                           HEDDLE_RUN_BEST, HEDDLE_RUN_LAST);
+        return heddle_fail(HEDDLE_NOT_FOUND, "%s has neither %s nor %s: give a checkpoint or the folder of a run",
+                           given, HEDDLE_RUN_BEST, HEDDLE_RUN_LAST);
     HEDDLE_TRY(name_path(given, best ? HEDDLE_RUN_BEST : HEDDLE_RUN_LAST, path));
     // That the best is taken is what the manual says.
-    heddle_log(best ? HEDDLE_LOG_INFO : HEDDLE_LOG_WARN, "%s is a folder: taking %s%s", given, path,
-               best ? "" : ", for there is no " HEDDLE_RUN_BEST);
+    heddle_log(best ? HEDDLE_LOG_INFO : HEDDLE_LOG_WARN, "%s is a folder: using %s%s", given, path,
+               best ? "" : ", because there is no " HEDDLE_RUN_BEST);
     return HEDDLE_OK;
 }
 

@@ -23,7 +23,7 @@ extern const char *const heddle_cli_splits[];
      (offset) + offsetof(heddle_cli_network_settings, folder),                                                         \
      "DIR",                                                                                                            \
      NULL,                                                                                                             \
-     "look for named datasets here first",                                                                             \
+     "look for named datasets in this folder first",                                                                   \
      0,                                                                                                                \
      0,                                                                                                                \
      NULL},                                                                                                            \
@@ -32,7 +32,7 @@ extern const char *const heddle_cli_splits[];
          (offset) + offsetof(heddle_cli_network_settings, split),                                                      \
          "PART",                                                                                                       \
          "test",                                                                                                       \
-         "which images of the dataset",                                                                                \
+         "part of the dataset",                                                                                        \
          0,                                                                                                            \
          0,                                                                                                            \
          heddle_cli_splits},                                                                                           \
@@ -41,7 +41,7 @@ extern const char *const heddle_cli_splits[];
          (offset) + offsetof(heddle_cli_network_settings, batch),                                                      \
          "N",                                                                                                          \
          "256",                                                                                                        \
-         "images at a time, at most",                                                                                  \
+         "images per batch",                                                                                           \
          1,                                                                                                            \
          1e6,                                                                                                          \
          NULL},                                                                                                        \
@@ -50,7 +50,7 @@ extern const char *const heddle_cli_splits[];
          (offset) + offsetof(heddle_cli_network_settings, kernels),                                                    \
          "PART",                                                                                                       \
          "fused",                                                                                                      \
-         "which part of the ladders to use",                                                                           \
+         "part of the ladders to use",                                                                                 \
          0,                                                                                                            \
          0,                                                                                                            \
          heddle_tier_names},                                                                                           \
@@ -77,7 +77,7 @@ extern const char *const heddle_cli_splits[];
          (offset) + offsetof(heddle_cli_network_settings, threads),                                                    \
          "N",                                                                                                          \
          "0",                                                                                                          \
-         "CPU threads; 0: one a core",                                                                                 \
+         "CPU threads; 0: one per core",                                                                               \
          0,                                                                                                            \
          1024,                                                                                                         \
          NULL},                                                                                                        \

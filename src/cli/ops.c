@@ -27,9 +27,9 @@ typedef struct ops_settings {
 static const heddle_cli_option options[] = {
     HEDDLE_CLI_JSON_OPTION(offsetof(ops_settings, json)),
     {"engines", HEDDLE_CLI_FLAG, offsetof(ops_settings, engines), NULL, NULL,
-     "list what the vendor's library could run it with on this GPU, best first, with its notes", 0, 0, NULL},
+     "list the engines of the vendor's library for this operator on this GPU, best first", 0, 0, NULL},
     {"shape", HEDDLE_CLI_TEXT, offsetof(ops_settings, shape), "SHAPE", NULL,
-     "with --engines: at this shape; the operator's first benchmark shape unless told", 0, 0, NULL},
+     "with --engines: shape to use; default: the operator's first benchmark shape", 0, 0, NULL},
 };
 
 // --- names -----------------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ static heddle_status print_fields(const heddle_op *op)
         heddle_table_cell(table, "%s", field->name);
         heddle_table_cell(table, "%s", field->kind == HEDDLE_FIELD_INT ? "int" : "float");
         if (isnan(field->initial))
-            heddle_table_cell(table, "must be given");
+            heddle_table_cell(table, "required");
         else
             heddle_table_cell(table, field->kind == HEDDLE_FIELD_INT ? "%.0f" : "%g", field->initial);
         heddle_table_cell(table, "%s", field->note != NULL ? field->note : "");
@@ -198,13 +198,13 @@ static heddle_status list_engines(const heddle_op *op, const char *shape_text, h
         shape_text = example_shape(op);
     HEDDLE_TRY(heddle_shape_parse(op, shape_text, shape));
     if (heddle_device_find_launcher(device, op->name, "engines", &launcher) != HEDDLE_OK) {
-        printf("%s: no library here lists engines for it\n", op->name);
+        printf("%s: no library lists engines for it\n", op->name);
         return HEDDLE_OK;
     }
     text[0] = '\0';
     heddle_call call = {.shape = shape, .output = {&list}, .stream = stream};
     HEDDLE_TRY(launcher(&call));
-    printf("%s at %s, by heuristic and place:\n%s", op->name, shape_text, text);
+    printf("%s at %s, by heuristic and rank:\n%s", op->name, shape_text, text);
     return HEDDLE_OK;
 }
 
@@ -239,7 +239,7 @@ static heddle_status print_list(void)
         ladder = op->ladder_name;
     }
     HEDDLE_TRY(heddle_table_finish(table, stdout));
-    printf("\n`heddle ops NAME` shows a ladder's operands, shape and rungs.\n");
+    printf("\n`heddle ops NAME` shows the operands, shape and rungs of a ladder.\n");
     return HEDDLE_OK;
 }
 
@@ -361,7 +361,7 @@ static int unknown_name(const char *name)
 {
     const char *slash = strchr(name, '/');
     if (slash != NULL)
-        return heddle_cli_usage(&heddle_command_ops, "takes no rung: `heddle ops %.*s` shows the whole ladder",
+        return heddle_cli_usage(&heddle_command_ops, "does not take a rung: `heddle ops %.*s` shows the whole ladder",
                                 (int)(slash - name), name);
     const char *names[MOST_NAMES];
     int count = 0;
@@ -371,9 +371,9 @@ static int unknown_name(const char *name)
     }
     const char *nearest = heddle_text_nearest(name, names, count);
     if (nearest != NULL)
-        return heddle_cli_usage(&heddle_command_ops, "no operator or ladder is called '%s'; did you mean %s?", name,
+        return heddle_cli_usage(&heddle_command_ops, "unknown operator or ladder '%s'; did you mean %s?", name,
                                 nearest);
-    return heddle_cli_usage(&heddle_command_ops, "no operator or ladder is called '%s'; `heddle ops` lists them", name);
+    return heddle_cli_usage(&heddle_command_ops, "unknown operator or ladder '%s'; `heddle ops` lists them", name);
 }
 
 static int run_command(int argc, char **argv)
@@ -390,9 +390,9 @@ static int run_command(int argc, char **argv)
     if (name != NULL && matches == 0)
         return unknown_name(name);
     if (settings.engines && (name == NULL || heddle_cli_json_wanted(&settings.json)))
-        return heddle_cli_usage(&heddle_command_ops, "--engines needs a NAME, and has no JSON form");
+        return heddle_cli_usage(&heddle_command_ops, "--engines needs a NAME and has no JSON form");
     if (settings.shape && !settings.engines)
-        return heddle_cli_usage(&heddle_command_ops, "--shape goes with --engines");
+        return heddle_cli_usage(&heddle_command_ops, "--shape needs --engines");
     if (settings.engines) {
         heddle_status listed = print_engines(name, settings.shape);
         return listed == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(listed);
@@ -405,11 +405,11 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_ops = {
     .name = "ops",
-    .summary = "the operators, their operands, and the ladder of implementations of each",
+    .summary = "list the operators, their operands and their ladders of implementations",
     .arguments = "[NAME]",
     .most_arguments = 1,
     .description =
-        "NAME is an operator (relu_forward), the first part of one (relu: forward and backward), or a ladder.",
+        "NAME is an operator (relu_forward), the first part of its name (relu: forward and backward), or a ladder.",
     .example = "heddle ops\nheddle ops conv2d\nheddle ops matmul --json\nheddle ops conv2d_bias_relu --engines",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -20,9 +20,9 @@ enum {
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 
 const heddle_cli_option heddle_cli_common_options[] = {
-    {"log", HEDDLE_CLI_CHOICE, 0, "LEVEL", "warn", "how much to say on stderr; $HEDDLE_LOG sets it too", 0, 0,
+    {"log", HEDDLE_CLI_CHOICE, 0, "LEVEL", "warn", "verbosity on stderr; $HEDDLE_LOG sets it as well", 0, 0,
      log_levels},
-    {"help", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show this and exit", 0, 0, NULL, 'h'},
+    {"help", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show this help and exit", 0, 0, NULL, 'h'},
     {"version", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show the version and exit", 0, 0, NULL, 'V'},
 };
 const int heddle_cli_common_option_count = sizeof heddle_cli_common_options / sizeof *heddle_cli_common_options;
@@ -42,7 +42,7 @@ static heddle_status out_of_range(const heddle_cli_option *option, const char *t
                            option->least);
     bool is_part = option->kind == HEDDLE_CLI_NUMBER && option->least == 0 && option->most == 1;
     return heddle_fail(HEDDLE_INVALID, "--%s %s is out of range: %.10g to %.10g%s", option->name, text, option->least,
-                       option->most, is_part ? ", for it is a fraction: 99 % is 0.99" : "");
+                       option->most, is_part ? " (a fraction: 99 % is 0.99)" : "");
 }
 
 static bool is_number(const char *text, bool whole)
@@ -56,7 +56,7 @@ static heddle_status read_int(const heddle_cli_option *option, const char *text,
     errno = 0;
     long number = strtol(text, NULL, 10);
     if (!is_number(text, true))
-        return heddle_fail(HEDDLE_INVALID, "--%s needs a whole number, not '%s'", option->name, text);
+        return heddle_fail(HEDDLE_INVALID, "--%s needs an integer, not '%s'", option->name, text);
     bool fits = errno == 0 && number >= INT_MIN && number <= INT_MAX;
     if (has_limits(option) ? !fits || (double)number < option->least || (double)number > option->most : !fits)
         return has_limits(option) ? out_of_range(option, text)
@@ -72,7 +72,7 @@ static heddle_status read_seed(const heddle_cli_option *option, const char *text
     unsigned long long number = strtoull(text, NULL, 10);
     // strtoull takes "-1" and gives 2^64 - 1, which nobody means.
     if (!is_number(text, true) || text[0] == '-')
-        return heddle_fail(HEDDLE_INVALID, "--%s needs a whole number from 0, not '%s'", option->name, text);
+        return heddle_fail(HEDDLE_INVALID, "--%s needs a non-negative integer, not '%s'", option->name, text);
     if (errno != 0)
         return heddle_fail(HEDDLE_INVALID, "--%s %s does not fit in 64 bits", option->name, text);
     *value = number;
@@ -106,15 +106,15 @@ static heddle_status read_choice(const heddle_cli_option *option, const char *te
     }
     const char *nearest = heddle_text_nearest(text, option->choices, count);
     if (nearest != NULL)
-        return heddle_fail(HEDDLE_INVALID, "--%s is one of %s, not '%s'; did you mean %s?", option->name, all, text,
-                           nearest);
-    return heddle_fail(HEDDLE_INVALID, "--%s is one of %s, not '%s'", option->name, all, text);
+        return heddle_fail(HEDDLE_INVALID, "--%s must be one of %s, not '%s'; did you mean %s?", option->name, all,
+                           text, nearest);
+    return heddle_fail(HEDDLE_INVALID, "--%s must be one of %s, not '%s'", option->name, all, text);
 }
 
 static heddle_status add_to_list(const heddle_cli_option *option, const char *text, heddle_cli_list *list)
 {
     if (list->count == HEDDLE_CLI_LIST_ROOM)
-        return heddle_fail(HEDDLE_INVALID, "--%s can be given %d times at most", option->name, HEDDLE_CLI_LIST_ROOM);
+        return heddle_fail(HEDDLE_INVALID, "--%s may be given at most %d times", option->name, HEDDLE_CLI_LIST_ROOM);
     list->items[list->count++] = text;
     return HEDDLE_OK;
 }
@@ -123,7 +123,7 @@ static heddle_status store(const heddle_cli_option *option, const char *text, vo
 {
     void *destination = (char *)settings + option->offset;
     if (text != NULL && text[0] == '\0')
-        return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s), not an empty one", option->name, option->value);
+        return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s) that is not empty", option->name, option->value);
     switch (option->kind) {
     case HEDDLE_CLI_FLAG: break; // has no value
     case HEDDLE_CLI_INT: return read_int(option, text, destination);
@@ -208,7 +208,7 @@ static heddle_status take_option(const heddle_cli_command *command, const heddle
     // silence.
     bool has_file = option->kind == HEDDLE_CLI_TEXT || option->kind == HEDDLE_CLI_JSON;
     if ((arguments->given & bit) != 0 && has_file && strcmp(option->value, "FILE") == 0)
-        return heddle_fail(HEDDLE_INVALID, "--%s is given twice, and takes one file only", option->name);
+        return heddle_fail(HEDDLE_INVALID, "--%s is given twice, but takes one file", option->name);
     arguments->given |= bit;
     if (option->kind == HEDDLE_CLI_FLAG) {
         *(bool *)((char *)settings + option->offset) = true;
@@ -244,7 +244,7 @@ static heddle_status read_option(const heddle_cli_command *command, int argc, ch
         if (next == NULL)
             return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s)", option->name, option->value);
         if (strncmp(next, "--", 2) == 0)
-            return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s); write --%s=%s if that is meant", option->name,
+            return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s); if you mean that, write --%s=%s", option->name,
                                option->value, option->name, next);
         value = next;
         *index += 1;
@@ -258,7 +258,8 @@ static heddle_status refuse_argument(const heddle_cli_command *command, const ch
     char quoted[QUOTED_SIZE];
     const heddle_cli_option *flag = strncmp(before, "--", 2) == 0 ? find_option(command, before + 2) : NULL;
     if (flag && flag->kind == HEDDLE_CLI_FLAG)
-        return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s': --%s has no value", argument, flag->name);
+        return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s': --%s takes no value", argument,
+                           flag->name);
     if (command->meant)
         return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'; did you mean --%s %s?", argument,
                            command->meant, heddle_text_quote(argument, quoted, sizeof quoted));
@@ -270,13 +271,12 @@ static heddle_status check_arguments(const heddle_cli_command *command, const he
                                      const char *before)
 {
     if (arguments->count < command->least_arguments)
-        return heddle_fail(HEDDLE_INVALID, "needs %s; `heddle %s --help` has an example", command->arguments,
-                           command->name);
+        return heddle_fail(HEDDLE_INVALID, "needs %s; see `heddle %s --help`", command->arguments, command->name);
     if (arguments->count > command->most_arguments) {
         const char *first = arguments->items[command->most_arguments];
         if (command->most_arguments == 0)
             return refuse_argument(command, first, before);
-        return heddle_fail(HEDDLE_INVALID, "one argument too many: '%s'", first);
+        return heddle_fail(HEDDLE_INVALID, "unexpected argument '%s'", first);
     }
     return HEDDLE_OK;
 }

@@ -28,31 +28,35 @@ static const char *const memories[] = {"pinned", "pageable", NULL};
 
 static const heddle_cli_option options[] = {
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL,
-     "cuda, cpu, or sim, which checks and has no time; cuda where there is a GPU, else cpu", 0, 0, NULL},
-    {"streams", HEDDLE_CLI_INT, PLACE(streams), "N", "3", "streams that the batches take in turn", 1,
-     HEDDLE_PIPELINE_MOST_STREAMS, NULL},
-    {"batches", HEDDLE_CLI_INT, PLACE(batches), "N", NULL, "how many; 128 on cuda, 32 on cpu, 7 on sim unless told", 1,
-     HEDDLE_PIPELINE_MOST_BATCHES, NULL},
-    {"bytes", HEDDLE_CLI_TEXT, PLACE(bytes), "SIZE", NULL,
-     "of a batch: 65536, 64K, 16M; 16M on cuda, 4M on cpu, 4K on sim unless told", 0, 0, NULL},
-    {"work", HEDDLE_CLI_INT, PLACE(work), "ROUNDS", NULL,
-     "multiplications and additions an element; so many that compute takes as long as the copies unless told", 1,
-     HEDDLE_PIPELINE_MOST_WORK, NULL},
-    {"memory", HEDDLE_CLI_CHOICE, PLACE(memory), "KIND", "pinned", "of the host", 0, 0, memories},
-    {"blocking", HEDDLE_CLI_FLAG, PLACE(blocking), NULL, NULL,
-     "streams that wait for the default stream, which each batch gives a little work", 0, 0, NULL},
-    {"callbacks", HEDDLE_CLI_FLAG, PLACE(callbacks), NULL, NULL,
-     "queue a batch when a host callback says that the one before on its stream is done, not all in one loop", 0, 0,
+     "cpu, cuda, cuda:1 or sim (correctness only, no timings); default: cuda if a GPU is available, else cpu", 0, 0,
      NULL},
+    {"streams", HEDDLE_CLI_INT, PLACE(streams), "N", "3", "number of streams that the batches cycle through", 1,
+     HEDDLE_PIPELINE_MOST_STREAMS, NULL},
+    {"batches", HEDDLE_CLI_INT, PLACE(batches), "N", NULL,
+     "number of batches; default: 128 on cuda, 32 on cpu, 7 on sim", 1, HEDDLE_PIPELINE_MOST_BATCHES, NULL},
+    {"bytes", HEDDLE_CLI_TEXT, PLACE(bytes), "SIZE", NULL,
+     "size of a batch: 65536, 64K, 16M; default: 16M on cuda, 4M on cpu, 4K on sim", 0, 0, NULL},
+    {"work", HEDDLE_CLI_INT, PLACE(work), "ROUNDS", NULL,
+     "multiply-add rounds per element; default: enough that compute time matches copy time", 1,
+     HEDDLE_PIPELINE_MOST_WORK, NULL},
+    {"memory", HEDDLE_CLI_CHOICE, PLACE(memory), "KIND", "pinned", "kind of host memory", 0, 0, memories},
+    {"blocking", HEDDLE_CLI_FLAG, PLACE(blocking), NULL, NULL,
+     "use streams that synchronise with the default stream, and give that some work per batch", 0, 0, NULL},
+    {"callbacks", HEDDLE_CLI_FLAG, PLACE(callbacks), NULL, NULL,
+     "queue a batch when a host callback reports that the one before it on its stream is done, instead of all in one "
+     "loop",
+     0, 0, NULL},
     {"ahead", HEDDLE_CLI_FLAG, PLACE(ahead), NULL, NULL,
-     "with --callbacks: on a stream of their own, and one batch more is queued on each stream", 0, 0, NULL},
-    {"priority", HEDDLE_CLI_FLAG, PLACE(priority), NULL, NULL, "the first stream is urgent", 0, 0, NULL},
+     "with --callbacks: run the callbacks on streams of their own and keep one more batch queued per stream", 0, 0,
+     NULL},
+    {"priority", HEDDLE_CLI_FLAG, PLACE(priority), NULL, NULL, "give the first stream high priority", 0, 0, NULL},
     {"ordered", HEDDLE_CLI_FLAG, PLACE(ordered), NULL, NULL,
-     "events keep the batches in order, as always on cpu: a stage waits for that of the batch before", 0, 0, NULL},
+     "keep the batches in order with events: a stage waits for the same stage of the batch before (on cpu always so)",
+     0, 0, NULL},
     {"compare", HEDDLE_CLI_FLAG, PLACE(compare), NULL, NULL,
-     "run all these ways and show them in one table; what happens when no way is chosen", 0, 0, NULL},
-    {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", NULL, "of each run; the median counts; 3, on sim 1 unless told", 1,
-     HEDDLE_PIPELINE_MOST_ROUNDS, NULL},
+     "run all these configurations and compare them in one table; the default if none is chosen", 0, 0, NULL},
+    {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", NULL,
+     "rounds per run, of which the median is reported; default: 3, on sim 1", 1, HEDDLE_PIPELINE_MOST_ROUNDS, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"trace", HEDDLE_CLI_TEXT, PLACE(trace), "FILE", NULL, "write the timeline for ui.perfetto.dev or chrome://tracing",
      0, 0, NULL},
@@ -108,8 +112,8 @@ static heddle_status run(const heddle_cli_device *device, const pipeline_setting
     how.work = settings->work;
     how.rounds = settings->rounds ? settings->rounds : how.rounds;
     if (kind == HEDDLE_SIM && settings->trace)
-        return heddle_fail(HEDDLE_INVALID, "--trace: the simulated GPU has no time to show: leave it out, or use "
-                                           "--device cpu or cuda");
+        return heddle_fail(HEDDLE_INVALID,
+                           "--trace: the simulated GPU does not report timings; use --device cpu or cuda");
     heddle_pipeline *pipeline = NULL;
     HEDDLE_TRY(heddle_pipeline_open(device->device, &how, &pipeline));
     const heddle_pipeline_way way = {.streams = settings->streams,
@@ -144,15 +148,15 @@ static int run_command(int argc, char **argv)
     size_t bytes = settings.bytes ? parse_bytes(settings.bytes) : 0;
     if (settings.bytes && (bytes == 0 || bytes % sizeof(float) != 0))
         return heddle_cli_usage(&heddle_command_pipeline,
-                                "--bytes %s: a batch is whole floats: a multiple of 4, like 65536, 64K or 16M",
+                                "--bytes %s: the size must be a multiple of 4, such as 65536, 64K or 16M",
                                 settings.bytes);
     if (settings.ahead && !settings.callbacks)
-        return heddle_cli_usage(&heddle_command_pipeline, "--ahead goes with --callbacks");
+        return heddle_cli_usage(&heddle_command_pipeline, "--ahead needs --callbacks");
     bool chosen = false;
     for (int i = 0; ways[i]; i++) {
         bool given = heddle_cli_given(&heddle_command_pipeline, &arguments, ways[i]);
         if (given && settings.compare && i > 0)
-            return heddle_cli_usage(&heddle_command_pipeline, "--compare runs with --%s and without it: leave it out",
+            return heddle_cli_usage(&heddle_command_pipeline, "--compare runs with and without --%s; leave it out",
                                     ways[i]);
         chosen |= given;
     }
@@ -173,15 +177,14 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_pipeline = {
     .name = "pipeline",
-    .summary = "batches through copy-in, compute and copy-out over streams: what overlaps, and how near to the limit",
+    .summary = "show how copies and compute overlap over several streams, and how close that comes to the limit",
     .description =
-        "Every batch is copied to the device, goes through rounds of multiply and add there, and is copied back, on "
-        "one "
-        "of N streams; events around each stage are the timeline. The limit is what the slowest stage "
-        "takes for all batches alone. Each batch's result is checked after every round; one that is wrong ends the "
-        "command with 1. Without options that choose a way to run, it compares: 1 stream and more, pageable and pinned "
-        "memory, blocking and non-blocking streams, callbacks and a loop, an urgent stream, order kept by events, and "
-        "copies as the limit.",
+        "Every batch is copied to the device, processed by rounds of multiply-add, and copied back, on one of N "
+        "streams. Events around each stage give the timeline. The limit is the time that the slowest stage alone takes "
+        "for all batches. Each result is checked after every round; a wrong one ends the command with exit code "
+        "1.\n\nWithout options that choose a configuration, the command compares several: one stream and more, "
+        "pageable and pinned memory, blocking and non-blocking streams, callbacks and a loop, a high-priority stream, "
+        "order kept by events, and a run limited by its copies.",
     .example = "heddle pipeline\nheddle pipeline --device cpu --streams 2 --trace timeline.json\n"
                "heddle pipeline --streams 4 --callbacks --bytes 32M --html pipeline.html",
     .options = options,

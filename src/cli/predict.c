@@ -30,10 +30,11 @@ typedef struct predict_settings {
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, PLACE(network.data), "NAME|DIR", NULL,
-     "predict images of this dataset instead of PNG files; the one it was trained on if only --index is given", 0, 0,
-     NULL},
+     "classify images of this dataset instead of PNG files; default with --index or --count: the one the network was "
+     "trained on",
+     0, 0, NULL},
     {"index", HEDDLE_CLI_INT, PLACE(index), "N", "0", "first image of the dataset, counted from 0", 0, 2e9, NULL},
-    {"count", HEDDLE_CLI_INT, PLACE(count), "N", "1", "how many images of the dataset", 1, MOST_IMAGES, NULL},
+    {"count", HEDDLE_CLI_INT, PLACE(count), "N", "1", "number of images of the dataset", 1, MOST_IMAGES, NULL},
     HEDDLE_CLI_NETWORK_OPTIONS(PLACE(network)),
 };
 
@@ -56,7 +57,7 @@ static heddle_status open_predictor(predictor *opened, const char *given)
     opened->probabilities = calloc((size_t)opened->batch * (size_t)input->classes, sizeof(float));
     return opened->images && opened->probabilities
                ? HEDDLE_OK
-               : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d images", opened->batch);
+               : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %d images", opened->batch);
 }
 
 static void close_predictor(predictor *opened)
@@ -166,7 +167,7 @@ static heddle_status predict_file(predictor *opened, const char *path)
     heddle_picture picture = {0};
     HEDDLE_TRY(heddle_png_read(path, opened->trained.input.channels, &picture));
     if (is_of_one_colour(&picture, opened->trained.input.channels))
-        heddle_log(HEDDLE_LOG_WARN, "%s is all of one colour: whatever is said of it was not seen there", path);
+        heddle_log(HEDDLE_LOG_WARN, "%s has only one colour: the answer means nothing", path);
     heddle_prepare_options prepare = {
         .channels = opened->trained.input.channels,
         .height = opened->trained.input.height,
@@ -189,11 +190,11 @@ static heddle_status predict_dataset(predictor *opened, const heddle_dataset *da
     const predict_settings *settings = opened->settings;
     if (dataset->channels != opened->trained.input.channels || dataset->height != opened->trained.input.height ||
         dataset->width != opened->trained.input.width)
-        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d×%d×%d images, the network takes %d×%d×%d", dataset->name,
-                           dataset->channels, dataset->height, dataset->width, opened->trained.input.channels,
-                           opened->trained.input.height, opened->trained.input.width);
+        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d×%d×%d images, but the network takes %d×%d×%d",
+                           dataset->name, dataset->channels, dataset->height, dataset->width,
+                           opened->trained.input.channels, opened->trained.input.height, opened->trained.input.width);
     if (settings->index > dataset->count - settings->count)
-        return heddle_fail(HEDDLE_INVALID, "%s has %d images in its %s part; images %d to %d were asked for",
+        return heddle_fail(HEDDLE_INVALID, "%s has %d images in its %s part; images %d to %d were requested",
                            dataset->name, dataset->count, heddle_cli_splits[settings->network.split], settings->index,
                            settings->index + settings->count - 1);
     for (int done = 0; done < settings->count; done += opened->batch) {
@@ -267,13 +268,13 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_predict = {
     .name = "predict",
-    .summary = "say what is on an image",
+    .summary = "classify images",
     .arguments = "CHECKPOINT [FILE.png...]",
     .least_arguments = 1,
     .most_arguments = MOST_IMAGES,
-    .description = "CHECKPOINT is a file, or the folder of a run, whose best.safetensors is taken. PNG files may have "
-                   "any size and be dark on light or light on dark; each is brought to what the "
-                   "network was trained on, and a line says how.",
+    .description =
+        "CHECKPOINT is a file, or the folder of a run: then its best.safetensors is used. PNG files may have any size, "
+        "dark on light or light on dark. Each is converted to what the network was trained on, and a line says how.",
     .example = "heddle predict runs/mnist-cnn/best.safetensors seven.png\n"
                "heddle predict runs/fashion-cnn/best.safetensors --data fashion --index 0 --count 5",
     .options = options,

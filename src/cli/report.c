@@ -82,13 +82,13 @@ heddle_status heddle_cli_page_begin(heddle_cli_page *page)
 {
     *page = (heddle_cli_page){.file = NULL};
     page->file = open_memstream(&page->text, &page->size);
-    return page->file ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a page");
+    return page->file ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a page");
 }
 
 heddle_status heddle_cli_page_end(heddle_cli_page *page, const char *path, heddle_status status)
 {
     if (fclose(page->file) != 0 && status == HEDDLE_OK)
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a page");
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a page");
     if (status == HEDDLE_OK)
         status = heddle_file_write_atomic(path, &(heddle_slice){page->text, page->size}, 1);
     free(page->text);

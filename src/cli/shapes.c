@@ -19,7 +19,7 @@ static heddle_status refuse_empty(const heddle_cli_list *given)
     for (int i = 0; i < given->count; i++)
         if (has_only(given->items[i], BLANKS ";"))
             return heddle_fail(HEDDLE_INVALID,
-                               "--shape names no shape: give it one, like \"m=64 n=64 k=100\", or leave it out");
+                               "--shape is empty: give a shape such as \"m=64 n=64 k=100\", or leave it out");
     return HEDDLE_OK;
 }
 
@@ -47,7 +47,7 @@ heddle_status heddle_cli_shapes_read(const heddle_cli_list *given, heddle_cli_sh
         length += strlen(given->items[i]) + 1;
     shapes->text = calloc(length, 1);
     if (!shapes->text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the shapes");
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the shapes");
     char *end = shapes->text, *rest = NULL;
     for (int i = 0; i < given->count; i++)
         end += snprintf(end, length - (size_t)(end - shapes->text), "%s;", given->items[i]);

@@ -28,19 +28,19 @@ typedef struct trace_settings {
 
 static const heddle_cli_option options[] = {
     {"out", HEDDLE_CLI_TEXT, offsetof(trace_settings, out), "FILE", NULL,
-     "write the timeline there, as the trace events that Chrome (chrome://tracing) and Perfetto show", 0, 0, NULL},
+     "write the timeline as trace events, for chrome://tracing and ui.perfetto.dev", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(offsetof(trace_settings, json)),
 };
 
 // --- the program -----------------------------------------------------------------------------------------------------
 
 // In the child: never returns.
-static void become(char **words, const char *module, const char *spans, bool aside)
+static void run_in_child(char **words, const char *module, const char *spans, bool output_to_stderr)
 {
     setenv("CUDA_INJECTION64_PATH", module, 1);
     setenv("HEDDLE_TRACE_SPANS", spans, 1);
     signal(SIGXFSZ, SIG_DFL); // ours is ignored, which would outlive exec
-    if (aside)
+    if (output_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(words[0], words);
     if (errno == ENOENT && strcmp(words[0], "heddle") == 0) // not installed: this one
@@ -58,7 +58,8 @@ static void pass_on(int number)
         kill(program, number);
 }
 
-static heddle_status run_program(char **words, const char *module, const char *spans, bool aside, int *outcome)
+static heddle_status run_program(char **words, const char *module, const char *spans, bool output_to_stderr,
+                                 int *outcome)
 {
     fflush(NULL);
     heddle_cli_stop_gently(&(heddle_cli_gently){.also = pass_on});
@@ -66,7 +67,7 @@ static heddle_status run_program(char **words, const char *module, const char *s
     if (program < 0)
         return heddle_fail(HEDDLE_IO, "cannot start %s: %s", words[0], strerror(errno));
     if (program == 0)
-        become(words, module, spans, aside);
+        run_in_child(words, module, spans, output_to_stderr);
     while (waitpid(program, outcome, 0) < 0)
         if (errno != EINTR)
             return heddle_fail(HEDDLE_IO, "cannot wait for %s: %s", words[0], strerror(errno));
@@ -78,7 +79,7 @@ static heddle_status run_program(char **words, const char *module, const char *s
 static heddle_status show_rows(const heddle_timeline *timeline)
 {
     heddle_table *table = heddle_table_create();
-    static const char *const titles[] = {"times", "ms", "% of the time", "longest, µs", "GB/s", "% under kernels"};
+    static const char *const titles[] = {"times", "ms", "% of time", "longest, µs", "GB/s", "% overlapped"};
     heddle_table_column(table, "", HEDDLE_LEFT);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         heddle_table_column(table, titles[i], HEDDLE_RIGHT);
@@ -117,7 +118,7 @@ static void show_picture(const heddle_timeline *timeline)
         if (!shown)
             streams[drawn++] = span->stream;
     }
-    printf("\n%.3f ms from the middle (# kernel, > copy in, < copy out, = other)\n", 1e3 * length);
+    printf("\n%.3f ms from the middle of the run (# kernel, > copy in, < copy out, = other)\n", 1e3 * length);
     for (int i = 0; i < drawn; i++) {
         char line[DRAWN_WIDTH + 1];
         heddle_timeline_draw(timeline, streams[i], begin, begin + length, DRAWN_WIDTH, line);
@@ -133,11 +134,11 @@ static heddle_status show(const heddle_timeline *timeline)
     HEDDLE_TRY(show_rows(timeline));
     show_picture(timeline);
     if (timeline->dropped)
-        printf("%ld more were lost: they came faster than they could be written down\n", timeline->dropped);
+        printf("%ld more were dropped: they came faster than they could be recorded\n", timeline->dropped);
     return HEDDLE_OK;
 }
 
-static heddle_status give(const heddle_timeline *timeline, const trace_settings *settings)
+static heddle_status write_results(const heddle_timeline *timeline, const trace_settings *settings)
 {
     if (settings->out)
         HEDDLE_TRY(heddle_cli_write_json(heddle_timeline_trace(timeline), settings->out));
@@ -155,7 +156,8 @@ static int exit_code_of(const char *name, int outcome)
         return heddle_cli_interrupt_code();
     if (WIFEXITED(outcome))
         return WEXITSTATUS(outcome);
-    fprintf(stderr, "heddle: %s was ended by signal %d (%s)\n", name, WTERMSIG(outcome), strsignal(WTERMSIG(outcome)));
+    fprintf(stderr, "heddle: %s was terminated by signal %d (%s)\n", name, WTERMSIG(outcome),
+            strsignal(WTERMSIG(outcome)));
     return HEDDLE_CLI_SIGNALLED + WTERMSIG(outcome);
 }
 
@@ -163,9 +165,9 @@ static heddle_status trace_program(char **words, const trace_settings *settings,
 {
     char module[PATH_SIZE];
     if (!heddle_module_find("libheddle-cupti.so", module, sizeof module))
-        return heddle_fail(HEDDLE_MISSING,
-                           "this heddle was built without CUPTI; build where cupti.h and libcupti of the "
-                           "CUDA toolkit are found");
+        return heddle_fail(
+            HEDDLE_MISSING,
+            "heddle was built without CUPTI; rebuild where cupti.h and libcupti of the CUDA toolkit are installed");
     HEDDLE_TRY(heddle_cli_can_write(settings->out));
     HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     int file = mkstemp(spans);
@@ -179,9 +181,9 @@ static heddle_status trace_program(char **words, const trace_settings *settings,
     unlink(spans);
     if (status == HEDDLE_OK && timeline.count == 0 && !heddle_cli_interrupted && WIFEXITED(*outcome) &&
         WEXITSTATUS(*outcome) == 0)
-        status = heddle_fail(HEDDLE_DEVICE, "%s did nothing on a GPU: there is nothing to show", words[0]);
+        status = heddle_fail(HEDDLE_DEVICE, "%s did not use a GPU: there is nothing to show", words[0]);
     if (status == HEDDLE_OK && timeline.count)
-        status = give(&timeline, settings);
+        status = write_results(&timeline, settings);
     heddle_timeline_free(&timeline);
     return status;
 }
@@ -209,11 +211,9 @@ const heddle_cli_command heddle_command_trace = {
     .arguments = "-- PROGRAM [ARGUMENT...]",
     .least_arguments = 1,
     .most_arguments = 1 << 16,
-    .description =
-        "Runs any CUDA program, unchanged, and shows its kernels and copies: how often, how long, and how much "
-        "of the copies' time kernels ran. Its exit code is the program's; 1 where that is 0 but the program did "
-        "nothing on a "
-        "GPU, so that there is nothing to show. Needs a GPU.",
+    .description = "Runs any CUDA program, unchanged, and shows its kernels and copies: how often, how long, and how "
+                   "much of the copy time overlaps with kernels. The exit code is the program's, or 1 if the program "
+                   "succeeded without using a GPU. Needs a GPU.",
     .example = "heddle trace -- ./my_program 1024\n"
                "heddle trace --out step.json -- heddle train --device cuda --data-place streamed",
     .options = options,

@@ -1,5 +1,5 @@
 // `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags and progress, the first
-// words are train_begin.c's and the last train_result.c's.
+// words are train_header.c's and the last train_result.c's.
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/precision.h"
-#include "cli/train_begin.h"
+#include "cli/train_header.h"
 #include "cli/train_result.h"
 #include "dist/dist.h"
 #include "heddle/heddle.h"
@@ -38,77 +38,76 @@ static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "dataset: mnist, fashion, synth (synth:count=64 is a short one), or a folder in MNIST's layout; the best that is "
-     "here unless told",
+     "dataset: mnist, fashion, synth (synth:count=64 for a short run), or a folder in MNIST's layout; default: the "
+     "best dataset installed",
      0, 0, NULL},
-    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
+    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets in this folder first", 0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "cnn, mlp, or a model file in JSON", 0, 0, NULL},
     {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},
-    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16", "images a step, over all ranks", 1, 1e6, NULL},
-    {"lr", HEDDLE_CLI_NUMBER, PLACE(learning_rate), "RATE", "0.05", "learning rate at the start", 1e-12, 1e6, NULL},
-    {"schedule", HEDDLE_CLI_CHOICE, PLACE(schedule), "SHAPE", "linear", "how the learning rate falls to zero", 0, 0,
-     schedules},
-    {"optimizer", HEDDLE_CLI_CHOICE, PLACE(optimizer), "NAME", "sgd", "how parameters are updated", 0, 0, optimizers},
-    {"momentum", HEDDLE_CLI_NUMBER, PLACE(momentum), "PART", "0.9", "momentum's, and adamw's first beta", 0, 0.9999,
+    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16", "images per step, over all ranks", 1, 1e6, NULL},
+    {"lr", HEDDLE_CLI_NUMBER, PLACE(learning_rate), "RATE", "0.05", "initial learning rate", 1e-12, 1e6, NULL},
+    {"schedule", HEDDLE_CLI_CHOICE, PLACE(schedule), "SHAPE", "linear",
+     "how the learning rate changes: linear and cosine fall to zero", 0, 0, schedules},
+    {"optimizer", HEDDLE_CLI_CHOICE, PLACE(optimizer), "NAME", "sgd", "optimiser", 0, 0, optimizers},
+    {"momentum", HEDDLE_CLI_NUMBER, PLACE(momentum), "PART", "0.9", "momentum, and the first beta of adamw", 0, 0.9999,
      NULL},
-    {"weight-decay", HEDDLE_CLI_NUMBER, PLACE(weight_decay), "PART", "0", "pull of the parameters towards zero", 0, 10,
+    {"weight-decay", HEDDLE_CLI_NUMBER, PLACE(weight_decay), "PART", "0", "weight decay", 0, 10, NULL},
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "random seed; the same seed gives the same run, bit for bit", 0, 0,
      NULL},
-    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "the same seed gives the same run, bit for bit", 0, 0, NULL},
-    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to train with", 0, 0,
+    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "part of the ladders to train with", 0, 0,
      heddle_tier_names},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},
     {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_HELP, 0, 0,
      heddle_cli_precisions},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
-     "where a GPU takes the images from: its own memory (resident), or the host's while it computes (streamed); "
-     "resident unless they do not fit",
+     "where a GPU reads the images from: its own memory (resident) or, while it computes, host memory (streamed); "
+     "auto: resident if they fit",
      0, 0, heddle_data_place_names},
     {"deterministic", HEDDLE_CLI_FLAG, PLACE(deterministic), NULL, NULL,
-     "the same bits every run, on a GPU as well: that is so unless --unordered is given", 0, 0, NULL},
+     "give the same bits on every run, on a GPU as well; this is the default", 0, 0, NULL},
     {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,
-     "let a GPU add in whatever order threads come: may be faster, and not the same bits every run", 0, 0, NULL},
+     "let a GPU sum in any order: may be faster, but runs differ in the last bits", 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0",
-     "CPU threads; 0: one a core, divided among the ranks that share them", 0, 1024, NULL},
+     "CPU threads; 0: one per core, divided among the ranks that share them", 0, 1024, NULL},
     {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
-     "train in all processes that mpirun or srun started, as one: over MPI, between GPUs over NCCL; off: each by "
-     "itself",
+     "train as one job in all processes that mpirun or srun started, over MPI, or NCCL between GPUs; off: each process "
+     "trains alone",
      0, 0, heddle_dist_choice_names},
     {"bucket", HEDDLE_CLI_NUMBER, PLACE(bucket), "MB", NULL,
-     "with several ranks: megabytes of gradients that are added up at a time, while others are computed; 0: all at "
-     "once; "
-     "1 unless told, 0 on a CPU where a rank has one thread, which cannot do both",
+     "with several ranks: megabytes of gradients to sum at a time while others are computed; 0: all at once; default: "
+     "1, or 0 on a CPU with one thread per rank",
      0, 1e6, NULL},
     {"out", HEDDLE_CLI_TEXT, PLACE(out), "DIR", NULL,
-     "folder for best.safetensors and last.safetensors; unless told runs/DATA-MODEL, or where that is there already "
-     "runs/DATA-MODEL-2 and so on",
+     "folder for best.safetensors and last.safetensors; default: runs/DATA-MODEL, or runs/DATA-MODEL-2 and so on if "
+     "that exists",
      0, 0, NULL},
     {"resume", HEDDLE_CLI_FLAG, PLACE(resume), NULL, NULL,
-     "go on with the run in --out, with the settings it was begun with; where it runs (--device, --threads) and until "
-     "when (--epochs, --until) are as given now",
+     "resume the run in --out with its own settings; only --device, --threads, --epochs and --until are taken from the "
+     "command line",
      0, 0, NULL},
-    {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL,
-     "replace a run that is in --out, or in runs/DATA-MODEL without it", 0, 0, NULL},
+    {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL, "replace the run in --out, or in runs/DATA-MODEL", 0,
+     0, NULL},
     {"until", HEDDLE_CLI_NUMBER, PLACE(until), "ACCURACY", NULL,
-     "end after the epoch that reaches this on the test images, 0.99 say, and not only after --epochs", 0, 1, NULL},
+     "stop after the epoch whose test accuracy reaches this, such as 0.99", 0, 1, NULL},
     {"save-every", HEDDLE_CLI_NUMBER, PLACE(save_every), "SECONDS", "60",
-     "how often to save inside an epoch; 0: only at its end", 0, 1e9, NULL},
+     "how often to save within an epoch; 0: only at its end", 0, 1e9, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "print only the result", 0, 0, NULL},
 };
 
 // --- progress -------------------------------------------------------------------------------------------------------
 
-enum { ENOUGH = -1 }; // in place of a signal: the accuracy of --until was reached
+enum { TARGET_REACHED = -1 }; // in place of a signal: the accuracy of --until was reached
 
 typedef struct view {
     const train_settings *settings;
     const heddle_cli_device *device;
     volatile int epoch, step; // done; another thread reads them when a rank is lost
     int batch;
-    bool silent;    // not the rank that speaks
-    bool saved;     // there is a checkpoint of this run to go on from
-    int reached_in; // the first epoch here that had the accuracy of --until; 0: none
-    bool enough;    // that is what ends the run, and no signal
+    bool silent;         // not the rank that speaks
+    bool saved;          // there is a checkpoint of this run to go on from
+    int reached_in;      // the first epoch here that had the accuracy of --until; 0: none
+    bool target_reached; // that is what ends the run, and no signal
     heddle_progress *bar;
     heddle_progress_state state;
     double epoch_began; // on the training clock
@@ -209,8 +208,8 @@ static void on_event(void *context, const heddle_train_event *event)
     case HEDDLE_TRAIN_EVALUATED:
         if (shown->settings->until > 0 && event->accuracy >= shown->settings->until) {
             shown->reached_in = shown->reached_in ? shown->reached_in : event->epoch + 1;
-            shown->enough |= !heddle_cli_interrupted;
-            heddle_cli_interrupted = heddle_cli_interrupted ? heddle_cli_interrupted : ENOUGH;
+            shown->target_reached |= !heddle_cli_interrupted;
+            heddle_cli_interrupted = heddle_cli_interrupted ? heddle_cli_interrupted : TARGET_REACHED;
         }
         if (shown->silent)
             return;
@@ -248,7 +247,7 @@ typedef struct run {
     view shown;
 } run;
 
-static void let_go(run *current)
+static void close_run(run *current)
 {
     heddle_model_close(current->model);
     heddle_dataset_close(current->train);
@@ -259,7 +258,7 @@ static void let_go(run *current)
 
 // --- several ranks --------------------------------------------------------------------------------------------------
 
-static void print_way_on(const run *current);
+static void print_resume_hint(const run *current);
 
 // From the watch's own thread, at once: a launcher may end this process a moment later.
 static void on_lost(void *context, int rank, const char *message)
@@ -268,7 +267,7 @@ static void on_lost(void *context, int rank, const char *message)
     fprintf(stderr, "heddle: %s; rank %d stops in epoch %d after step %d\n", message, current->ranks.rank,
             current->shown.epoch, current->shown.step);
     if (current->ranks.rank == (rank == 0) && current->out) // the first that is left
-        print_way_on(current);
+        print_resume_hint(current);
     fflush(stderr);
 }
 
@@ -303,7 +302,7 @@ static heddle_status open_device(run *current, const heddle_cli_arguments *argum
         heddle_cli_device_open_ranks(current->dist, settings->device, settings->threads, NULL, &current->device));
     const heddle_device_kind kind = current->device.kind;
     if (settings->dist == HEDDLE_DIST_NCCL && kind != HEDDLE_CUDA)
-        return heddle_fail(HEDDLE_INVALID, "--dist nccl is between GPUs: add --device cuda, or leave it out on a CPU");
+        return heddle_fail(HEDDLE_INVALID, "--dist nccl needs GPUs: use --device cuda, or leave it out on a CPU");
     if (settings->resume && kind == HEDDLE_CPU && arithmetic != HEDDLE_FULL)
         return heddle_fail(HEDDLE_INVALID,
                            "%s: started in %s, which the CPU does not support; resume with --device cuda or --device "
@@ -318,7 +317,7 @@ static heddle_status open_device(run *current, const heddle_cli_arguments *argum
 }
 
 // runs/fashion-cnn, or runs/fashion-cnn-2 when that is there and not to be replaced.
-static heddle_status take_folder(run *current)
+static heddle_status reserve_folder(run *current)
 {
     // The last part of the folder's whole path, or the name without its options: "synth:count=500" is synth.
     const char *slash = strrchr(current->train->spec, '/');
@@ -340,7 +339,7 @@ static heddle_status choose_folder(run *current)
     heddle_status status = current->ranks.rank > 0 ? HEDDLE_OK
                            : settings->out
                                ? heddle_run_folder_check(settings->out, settings->resume || settings->overwrite)
-                               : take_folder(current);
+                               : reserve_folder(current);
     HEDDLE_TRY(heddle_dist_agree(current->dist, status));
     if (!current->settings.out && current->ranks.ranks > 1) {
         heddle_exchange exchange = {.kind = HEDDLE_BROADCAST,
@@ -357,7 +356,7 @@ static heddle_status choose_folder(run *current)
     return HEDDLE_OK;
 }
 
-static void take_settings(run *current)
+static void apply_settings(run *current)
 {
     const train_settings *settings = &current->settings;
     current->options = heddle_train_defaults();
@@ -400,18 +399,17 @@ static heddle_status check_unchanged(const run *current, const heddle_cli_argume
 }
 
 // A resumed run goes on with what it was begun with.
-static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *arguments)
+static heddle_status apply_checkpoint(run *current, const heddle_cli_arguments *arguments)
 {
     char path[PATH_SIZE];
     const char *out = current->settings.out;
     if (snprintf(path, sizeof path, "%s/" HEDDLE_RUN_LAST, out) >= PATH_SIZE)
-        return heddle_fail(HEDDLE_INVALID, "--out is longer than a path can be");
+        return heddle_fail(HEDDLE_INVALID, "--out: path too long");
     bool last, best;
     HEDDLE_TRY(heddle_run_folder_holds(out, HEDDLE_RUN_LAST, &last));
     HEDDLE_TRY(heddle_run_folder_holds(out, HEDDLE_RUN_BEST, &best));
     if (!last && !best)
-        return heddle_fail(HEDDLE_NOT_FOUND, "there is no run to go on with in %s: leave out --resume to begin one",
-                           out);
+        return heddle_fail(HEDDLE_NOT_FOUND, "there is no run to resume in %s; leave out --resume to start one", out);
     char dataset[PATH_SIZE];
     HEDDLE_TRY(heddle_train_options_from(path, &current->options, dataset, sizeof dataset));
     HEDDLE_TRY(heddle_model_from(path, &current->model));
@@ -427,19 +425,20 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
 {
     train_settings *settings = &current->settings;
     if (settings->resume && !settings->out)
-        return heddle_fail(HEDDLE_INVALID, "--resume needs --out DIR, the folder of the run to go on with");
+        return heddle_fail(HEDDLE_INVALID, "--resume needs --out DIR, the folder of the run");
     if (settings->resume && settings->overwrite)
-        return heddle_fail(HEDDLE_INVALID, "--resume goes on with a run and --overwrite replaces it; give one of them");
+        return heddle_fail(HEDDLE_INVALID, "--resume continues a run and --overwrite replaces it; give one of them");
     if (settings->deterministic && settings->unordered)
-        return heddle_fail(HEDDLE_INVALID, "--deterministic and --unordered say the opposite; give one of them");
+        return heddle_fail(HEDDLE_INVALID, "--deterministic and --unordered exclude each other; give one of them");
     if (settings->until == 0 && heddle_cli_given(&heddle_command_train, arguments, "until"))
-        return heddle_fail(HEDDLE_INVALID, "--until 0 is reached by any network: give an accuracy above 0, 0.99 say");
+        return heddle_fail(HEDDLE_INVALID,
+                           "--until 0 is reached by any network; give an accuracy above 0, such as 0.99");
     HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     const char *data = settings->data ? settings->data : heddle_dataset_default(settings->folder);
     snprintf(current->data_name, sizeof current->data_name, "%s", data);
-    take_settings(current);
+    apply_settings(current);
     if (settings->resume)
-        HEDDLE_TRY(take_checkpoint(current, arguments));
+        HEDDLE_TRY(apply_checkpoint(current, arguments));
     HEDDLE_TRY(open_ranks(current));
     HEDDLE_TRY(open_device(current, arguments));
     HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TRAIN, &current->train));
@@ -457,21 +456,21 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     return HEDDLE_OK;
 }
 
-static void say_beginning(const run *current, const heddle_cli_arguments *arguments)
+static void print_start(const run *current, const heddle_cli_arguments *arguments)
 {
     const train_settings *settings = &current->settings;
     const bool told = heddle_cli_given(&heddle_command_train, arguments, "threads");
-    const heddle_cli_train_begin begin = {.device = &current->device,
-                                          .model = current->model,
-                                          .train = current->train,
-                                          .test = current->test,
-                                          .options = &current->options,
-                                          .ranks = current->dist ? &current->ranks : NULL,
-                                          .dist = (heddle_dist_choice)settings->dist,
-                                          .threads = told ? settings->threads : 0};
-    heddle_cli_train_warn(&begin);
+    const heddle_cli_train_header header = {.device = &current->device,
+                                            .model = current->model,
+                                            .train = current->train,
+                                            .test = current->test,
+                                            .options = &current->options,
+                                            .ranks = current->dist ? &current->ranks : NULL,
+                                            .dist = (heddle_dist_choice)settings->dist,
+                                            .threads = told ? settings->threads : 0};
+    heddle_cli_train_warn(&header);
     if (!settings->quiet && !settings->json.print)
-        heddle_cli_print_header(&begin);
+        heddle_cli_train_header_print(&header);
 }
 
 // Finishes the step and saves. A launcher that has lost a rank tells the others to end, and may do so more than once:
@@ -486,11 +485,11 @@ static void stop_gently(const run *current)
 }
 
 // The command that goes on, with what a checkpoint does not say: where to run is no part of a run.
-static void print_way_on(const run *current)
+static void print_resume_hint(const run *current)
 {
     const train_settings *settings = &current->settings;
     char quoted[2 * PATH_SIZE];
-    fprintf(stderr, "heddle: go on with: ");
+    fprintf(stderr, "heddle: resume with: ");
     if (current->ranks.ranks > 1)
         fprintf(stderr, "mpirun -n %d ", current->ranks.ranks);
     fprintf(stderr, "heddle train --out %s --resume", heddle_text_quote(current->out, quoted, sizeof quoted));
@@ -504,7 +503,7 @@ static void print_way_on(const run *current)
 }
 
 // What went wrong, from the rank that has it to say. Returns the exit code.
-static int say_failure(const run *current, heddle_status status)
+static int report_failure(const run *current, heddle_status status)
 {
     if (status == HEDDLE_OK)
         return HEDDLE_EXIT_OK;
@@ -518,9 +517,9 @@ static int say_failure(const run *current, heddle_status status)
     int exit_code = heddle_cli_fail(status);
     const bool broken = status == HEDDLE_IO || status == HEDDLE_DEVICE;
     if (status == HEDDLE_INTERRUPTED || (broken && current->shown.saved))
-        print_way_on(current);
+        print_resume_hint(current);
     if (status == HEDDLE_DIVERGED && current->settings.resume)
-        fprintf(stderr, "heddle: a resumed run keeps its learning rate: begin anew, with --lr below %g\n",
+        fprintf(stderr, "heddle: a resumed run keeps its learning rate; start a new run with --lr below %g\n",
                 current->options.learning_rate);
     return exit_code;
 }
@@ -542,13 +541,13 @@ static int run_command(int argc, char **argv)
         .settings = &current.settings, .device = &current.device, .batch = current.options.batch, .silent = !speaks};
     if (status == HEDDLE_OK) {
         if (speaks)
-            say_beginning(&current, &arguments);
+            print_start(&current, &arguments);
         stop_gently(&current);
         current.options.listener = on_event;
         current.options.listener_context = &current.shown;
         status =
             heddle_train(current.device.device, current.model, current.train, current.test, &current.options, &result);
-        if (status == HEDDLE_INTERRUPTED && current.shown.enough) // all was saved after the epoch
+        if (status == HEDDLE_INTERRUPTED && current.shown.target_reached) // all was saved after the epoch
             status = HEDDLE_OK;
     }
     end_bar(&current.shown);
@@ -562,10 +561,10 @@ static int run_command(int argc, char **argv)
                                                                 .json = &current.settings.json,
                                                                 .device = &current.device,
                                                                 .simulated = current.device.kind == HEDDLE_SIM});
-    exit_code = say_failure(&current, status);
+    exit_code = report_failure(&current, status);
     // A stop that all ranks agreed on is no failure of one.
     heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);
-    let_go(&current);
+    close_run(&current);
     return exit_code;
 }
 
@@ -574,8 +573,8 @@ const heddle_cli_command heddle_command_train = {
     .summary = "train a network on labelled images",
     .meant = "data",
     .description = "Trains, evaluates on the test images after each epoch, and saves the best and the last checkpoint. "
-                   "Ctrl-C, SIGTERM or a closed terminal finish the step and save; --resume goes on, and gives the "
-                   "same bits as a run that was never stopped.",
+                   "Ctrl-C, SIGTERM or a closed terminal finish the current step and save. --resume continues such a "
+                   "run and gives the same bits as a run that was never interrupted.",
     .example = "heddle train --data fashion --epochs 3\nheddle train --data ~/my-images --model mlp --out runs/mine\n"
                "heddle train --device cuda --precision bf16 --batch 256 --optimizer momentum --until 0.99\n"
                "heddle train --out runs/mine --resume",

@@ -52,19 +52,19 @@ static void print_text(const heddle_cli_trained *trained, const char *path)
     const char *plural = result->epochs == 1 ? "" : "s";
     char time[TIME_SIZE], quoted[2 * PATH_SIZE];
     if (!isfinite(result->test_accuracy)) {
-        printf("nothing trained: 0 epochs; the starting point is in %s/" HEDDLE_RUN_LAST "\n", trained->folder);
+        printf("nothing trained: 0 epochs; the initial parameters are in %s/" HEDDLE_RUN_LAST "\n", trained->folder);
         return;
     }
     if (result->images_per_second > 0)
-        printf("%s %d epoch%s in %s (%.*f images/s); ", trained->resumed ? "went on to the end of" : "trained",
+        printf("%s %d epoch%s in %s (%.*f images/s); ", trained->resumed ? "resumed and completed" : "trained",
                result->epochs, plural, heddle_text_seconds(result->seconds, time, sizeof time),
                result->images_per_second < 10 ? 2 : 0, result->images_per_second);
     else
-        printf("nothing left to train: the run has done %d epoch%s, %s; ", result->epochs, plural,
-               trained->epochs < result->epochs ? "more than --epochs asks for" : "--epochs N makes it longer");
+        printf("nothing left to train: the run has completed %d epoch%s, %s; ", result->epochs, plural,
+               trained->epochs < result->epochs ? "more than --epochs" : "use --epochs N for more");
     printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
     if (trained->simulated && result->images_per_second > 0)
-        printf("checked every access and launch of the kernels: no errors found\n");
+        printf("every access and launch of the kernels was checked: no errors found\n");
     printf("saved   %s\ntry     heddle predict %s --count 5\n", path, heddle_text_quote(path, quoted, sizeof quoted));
 }
 
@@ -74,7 +74,7 @@ static void print_until(const heddle_cli_trained *trained)
     const heddle_train_result *result = trained->result;
     printf("until   %g was ", trained->until);
     if (!reached(trained))
-        printf("not reached in %d epoch%s; --epochs N gives it more\n", result->epochs, result->epochs == 1 ? "" : "s");
+        printf("not reached in %d epoch%s; use --epochs N for more\n", result->epochs, result->epochs == 1 ? "" : "s");
     else if (trained->reached_in == 0)
         printf("reached before this run was resumed\n");
     else

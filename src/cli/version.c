@@ -108,7 +108,7 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_version = {
     .name = "version",
-    .summary = "the version of heddle, its compiler and its libraries",
+    .summary = "show the version of heddle, its compiler and its libraries",
     .example = "heddle version",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -78,11 +78,11 @@ static bool is_called_any(const char *path, const heddle_named_set *set)
 }
 
 // Files that lie in `root` itself are the set's when the folder has its name, or for mnist, when it has no other set's.
-static bool may_lie_bare(const char *root, const heddle_named_set *set)
+static bool is_at_root(const char *root, const heddle_named_set *set)
 {
     if (is_called_any(root, set))
         return true;
-    if (!set->lies_bare)
+    if (!set->may_be_at_root)
         return false;
     for (int i = 0; i < heddle_named_set_count; i++)
         if (&heddle_named_sets[i] != set && is_called_any(root, &heddle_named_sets[i]))
@@ -120,7 +120,7 @@ static bool find_set(const heddle_named_set *set, const char *folder, heddle_fol
         for (int i = 0; set->folders[i] && !found; i++)
             found = snprintf(where, HEDDLE_PATH_SIZE, "%s/%s", roots->path[r], set->folders[i]) < HEDDLE_PATH_SIZE &&
                     test(where);
-        if (!found && may_lie_bare(roots->path[r], set) && test(roots->path[r])) {
+        if (!found && is_at_root(roots->path[r], set) && test(roots->path[r])) {
             snprintf(where, HEDDLE_PATH_SIZE, "%s", roots->path[r]);
             found = true;
         }
@@ -162,12 +162,12 @@ static heddle_status unknown_name(const char *name)
 {
     char page[HEDDLE_PLACE_SIZE];
     if (heddle_file_exists(name))
-        return heddle_fail(HEDDLE_INVALID, "%s is a file, not a folder of a dataset; %s shows the layout", name,
+        return heddle_fail(HEDDLE_INVALID, "%s is a file, not the folder of a dataset; %s describes the layout", name,
                            heddle_page("data.md", page));
     if (strchr(name, '/'))
-        return heddle_fail(HEDDLE_NOT_FOUND, "no folder %s", name);
+        return heddle_fail(HEDDLE_NOT_FOUND, "%s: no such folder", name);
     const char *nearest = heddle_named_set_nearest(name);
-    return heddle_fail(HEDDLE_NOT_FOUND, "no dataset or folder called %s%s%s (known: mnist, fashion, synth)", name,
+    return heddle_fail(HEDDLE_NOT_FOUND, "unknown dataset or folder %s%s%s (datasets: mnist, fashion, synth)", name,
                        nearest ? "; did you mean " : "", nearest ? nearest : "");
 }
 
@@ -177,7 +177,7 @@ static heddle_status open_named(const heddle_named_set *set, const char *folder,
     char where[HEDDLE_PATH_SIZE];
     if (find_set(set, folder, split == HEDDLE_TRAIN ? has_train : has_test, where))
         return heddle_folder_open(where, set, split, dataset);
-    return heddle_fail(HEDDLE_MISSING, "dataset %s is not %s%s: %s", set->name, folder ? "in " : "here",
+    return heddle_fail(HEDDLE_MISSING, "dataset %s is not %s%s: %s", set->name, folder ? "in " : "installed",
                        folder ? folder : "", set->how_to_get);
 }
 
@@ -213,7 +213,7 @@ heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_s
     if (!name || !name[0])
         return heddle_fail(HEDDLE_INVALID, "no dataset named");
     if (split != HEDDLE_TRAIN && split != HEDDLE_TEST)
-        return heddle_fail(HEDDLE_INVALID, "dataset %s: %d is no split", name, (int)split);
+        return heddle_fail(HEDDLE_INVALID, "dataset %s: %d is not a split", name, (int)split);
     heddle_status status = open_any(name, folder, split, dataset);
     if (*dataset)
         write_spec(name, *dataset);

@@ -46,11 +46,11 @@ static void pause_briefly(void)
 
 static heddle_status stopped(const char *folder)
 {
-    return heddle_fail(HEDDLE_INTERRUPTED, "download into %s stopped; run it again to go on from here", folder);
+    return heddle_fail(HEDDLE_INTERRUPTED, "download into %s interrupted; run the command again to continue", folder);
 }
 
 // The lock file stays behind: removing it would let a third process lock a new one beside the second's.
-static heddle_status take_lock(const char *folder, heddle_download_progress *progress, void *context, int *lock)
+static heddle_status acquire_lock(const char *folder, heddle_download_progress *progress, void *context, int *lock)
 {
     char path[PATH_SIZE];
     if (snprintf(path, sizeof path, "%s/.download.lock", folder) >= (int)sizeof path)
@@ -112,78 +112,78 @@ static void add_reason(heddle_download_job *job, const char *mirror, const char 
 typedef enum heddle_verdict { HEDDLE_VERDICT_DONE, HEDDLE_VERDICT_AGAIN, HEDDLE_VERDICT_NEXT } heddle_verdict;
 
 // How patient we have been with a mirror.
-typedef struct heddle_patience {
+typedef struct heddle_retries {
     const char *mirror;
     int cuts, restarts, tries;
     heddle_verdict verdict;
-} heddle_patience;
+} heddle_retries;
 
-static heddle_status give_up(heddle_download_job *job, heddle_patience *patience, const char *reason)
+static heddle_status give_up(heddle_download_job *job, heddle_retries *retries, const char *reason)
 {
-    add_reason(job, patience->mirror, reason);
-    patience->verdict = HEDDLE_VERDICT_NEXT;
+    add_reason(job, retries->mirror, reason);
+    retries->verdict = HEDDLE_VERDICT_NEXT;
     return HEDDLE_OK;
 }
 
 // What we have does not go with what the mirror has. The same mirror gets another chance from the start.
-static heddle_status restart(heddle_download_job *job, heddle_patience *patience, const char *reason)
+static heddle_status restart(heddle_download_job *job, heddle_retries *retries, const char *reason)
 {
     unlink(job->part);
-    if (++patience->restarts > MAX_RESTARTS)
-        return give_up(job, patience, reason);
-    patience->verdict = HEDDLE_VERDICT_AGAIN;
+    if (++retries->restarts > MAX_RESTARTS)
+        return give_up(job, retries, reason);
+    retries->verdict = HEDDLE_VERDICT_AGAIN;
     return HEDDLE_OK;
 }
 
-static heddle_status judge_whole(heddle_download_job *job, heddle_patience *patience, bool resumed)
+static heddle_status judge_whole(heddle_download_job *job, heddle_retries *retries, bool resumed)
 {
-    static const char reason[] = "sends other bytes: the SHA-256 is wrong";
+    static const char reason[] = "SHA-256 mismatch";
     bool right;
     HEDDLE_TRY(check_file(job->file, job->part, &right));
     if (right) {
-        patience->verdict = HEDDLE_VERDICT_DONE;
+        retries->verdict = HEDDLE_VERDICT_DONE;
         return move_into_place(job);
     }
     if (resumed) // perhaps what an earlier try left was wrong
-        return restart(job, patience, reason);
+        return restart(job, retries, reason);
     unlink(job->part);
-    return give_up(job, patience, reason);
+    return give_up(job, retries, reason);
 }
 
-static heddle_status judge_cut(heddle_download_job *job, heddle_patience *patience, const heddle_transfer *transfer)
+static heddle_status judge_cut(heddle_download_job *job, heddle_retries *retries, const heddle_transfer *transfer)
 {
-    patience->cuts = transfer->after > transfer->before ? 0 : patience->cuts + 1;
-    if (patience->cuts == MAX_CUTS || patience->tries == MAX_TRIES)
-        return give_up(job, patience, transfer->reason);
-    patience->verdict = HEDDLE_VERDICT_AGAIN;
+    retries->cuts = transfer->after > transfer->before ? 0 : retries->cuts + 1;
+    if (retries->cuts == MAX_CUTS || retries->tries == MAX_TRIES)
+        return give_up(job, retries, transfer->reason);
+    retries->verdict = HEDDLE_VERDICT_AGAIN;
     pause_briefly();
     return HEDDLE_OK;
 }
 
-static heddle_status judge(heddle_download_job *job, heddle_patience *patience, const heddle_transfer *transfer,
+static heddle_status judge(heddle_download_job *job, heddle_retries *retries, const heddle_transfer *transfer,
                            heddle_transfer_result result)
 {
     switch (result) {
-    case HEDDLE_TRANSFER_WHOLE: return judge_whole(job, patience, transfer->before > 0);
-    case HEDDLE_TRANSFER_CUT: return judge_cut(job, patience, transfer);
-    case HEDDLE_TRANSFER_STALE: return restart(job, patience, "has a shorter file");
+    case HEDDLE_TRANSFER_WHOLE: return judge_whole(job, retries, transfer->before > 0);
+    case HEDDLE_TRANSFER_CUT: return judge_cut(job, retries, transfer);
+    case HEDDLE_TRANSFER_STALE: return restart(job, retries, "serves a shorter file");
     case HEDDLE_TRANSFER_REFUSED:
         if (transfer->after != transfer->before)
             unlink(job->part); // what such a server sent is not worth keeping
-        return give_up(job, patience, transfer->reason);
+        return give_up(job, retries, transfer->reason);
     case HEDDLE_TRANSFER_STOPPED: return stopped(job->folder);
     case HEDDLE_TRANSFER_LOCAL_ERROR: break;
     }
     return heddle_fail(HEDDLE_IO, "cannot download into %s: %s", job->folder, transfer->reason);
 }
 
-static heddle_status try_mirror(heddle_download_job *job, heddle_patience *patience)
+static heddle_status try_mirror(heddle_download_job *job, heddle_retries *retries)
 {
     char address[PATH_SIZE];
-    size_t length = strlen(patience->mirror);
-    const char *slash = length > 0 && patience->mirror[length - 1] == '/' ? "" : "/";
-    if (snprintf(address, sizeof address, "%s%s%s", patience->mirror, slash, job->file->name) >= (int)sizeof address)
-        return give_up(job, patience, "the address is too long");
+    size_t length = strlen(retries->mirror);
+    const char *slash = length > 0 && retries->mirror[length - 1] == '/' ? "" : "/";
+    if (snprintf(address, sizeof address, "%s%s%s", retries->mirror, slash, job->file->name) >= (int)sizeof address)
+        return give_up(job, retries, "the address is too long");
     do {
         heddle_transfer transfer = {
             .address = address,
@@ -194,13 +194,13 @@ static heddle_status try_mirror(heddle_download_job *job, heddle_patience *patie
             .context = job->context,
         };
         heddle_transfer_result result = heddle_transfer_run(&transfer);
-        patience->tries++;
-        HEDDLE_TRY(judge(job, patience, &transfer, result));
-    } while (patience->verdict == HEDDLE_VERDICT_AGAIN);
+        retries->tries++;
+        HEDDLE_TRY(judge(job, retries, &transfer, result));
+    } while (retries->verdict == HEDDLE_VERDICT_AGAIN);
     return HEDDLE_OK;
 }
 
-static heddle_status bring_file(heddle_download_job *job, const char *const *mirrors)
+static heddle_status fetch_file(heddle_download_job *job, const char *const *mirrors)
 {
     bool right;
     HEDDLE_TRY(check_file(job->file, job->path, &right));
@@ -210,17 +210,17 @@ static heddle_status bring_file(heddle_download_job *job, const char *const *mir
     if (right)
         return move_into_place(job);
     for (int i = 0; mirrors[i]; i++) {
-        heddle_patience patience = {.mirror = mirrors[i]};
-        heddle_log(HEDDLE_LOG_INFO, "getting %s from %s", job->file->name, mirrors[i]);
-        HEDDLE_TRY(try_mirror(job, &patience));
-        if (patience.verdict == HEDDLE_VERDICT_DONE)
+        heddle_retries retries = {.mirror = mirrors[i]};
+        heddle_log(HEDDLE_LOG_INFO, "downloading %s from %s", job->file->name, mirrors[i]);
+        HEDDLE_TRY(try_mirror(job, &retries));
+        if (retries.verdict == HEDDLE_VERDICT_DONE)
             return HEDDLE_OK;
     }
-    return heddle_fail(HEDDLE_IO, "cannot get %s (check the network, or put the file into %s yourself): %s",
-                       job->file->name, job->folder, job->reasons[0] ? job->reasons : "no mirror given");
+    return heddle_fail(HEDDLE_IO, "cannot download %s (check the network, or copy the file into %s): %s",
+                       job->file->name, job->folder, job->reasons[0] ? job->reasons : "no mirrors given");
 }
 
-static heddle_status bring_files(heddle_download_job *job, const char *const *mirrors,
+static heddle_status fetch_files(heddle_download_job *job, const char *const *mirrors,
                                  const heddle_download_file *files, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -230,7 +230,7 @@ static heddle_status bring_files(heddle_download_job *job, const char *const *mi
         if (length >= (int)sizeof job->part)
             return heddle_fail(HEDDLE_INVALID, "the path of folder %s is too long", job->folder);
         snprintf(job->path, sizeof job->path, "%s/%s", job->folder, files[i].name);
-        HEDDLE_TRY(bring_file(job, mirrors));
+        HEDDLE_TRY(fetch_file(job, mirrors));
     }
     return HEDDLE_OK;
 }
@@ -243,14 +243,14 @@ heddle_status heddle_download(const char *folder, const char *const *mirrors, co
     HEDDLE_TRY(heddle_folder_create(folder));
     heddle_download_job *job = calloc(1, sizeof *job);
     if (!job)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to download into %s", folder);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory to download into %s", folder);
     job->folder = folder;
     job->progress = progress;
     job->context = context;
     int lock = -1;
-    heddle_status status = take_lock(folder, progress, context, &lock);
+    heddle_status status = acquire_lock(folder, progress, context, &lock);
     if (status == HEDDLE_OK) {
-        status = bring_files(job, mirrors, files, count);
+        status = fetch_files(job, mirrors, files, count);
         close(lock);
     }
     free(job);

@@ -66,7 +66,7 @@ static heddle_status need_file(const char *folder, heddle_split split, heddle_id
     if (heddle_folder_has(inner, split))
         return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz; did you mean %s?", folder, split_name(split),
                            name, inner);
-    return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz%s; %s shows the layout", folder,
+    return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz%s; %s describes the layout", folder,
                        split_name(split), name, kind == HEDDLE_IDX_IMAGES ? " (nor idx4)" : "",
                        heddle_page("data.md", page));
 }
@@ -94,7 +94,7 @@ static heddle_status split_lines(const char *path, char *text, const char **name
         names[(*count)++] = start;
     }
     if (*count == 0)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: names no class", path);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: names no classes", path);
     return HEDDLE_OK;
 }
 
@@ -106,7 +106,7 @@ static heddle_status read_class_names(const char *path, heddle_owned_dataset *ow
         return heddle_fail(HEDDLE_CORRUPT, "%s: is not text", path);
     owned->class_names = calloc(MAX_CLASSES, sizeof *owned->class_names);
     if (!owned->class_names)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the names", path);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory for the names", path);
     HEDDLE_TRY(split_lines(path, owned->class_text, owned->class_names, &owned->dataset.classes));
     owned->dataset.class_names = owned->class_names;
     return HEDDLE_OK;
@@ -201,7 +201,7 @@ heddle_status heddle_folder_open(const char *folder, const heddle_named_set *set
     *dataset = NULL;
     heddle_owned_dataset *owned = calloc(1, sizeof *owned);
     if (!owned)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to open dataset %s", folder);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory to open dataset %s", folder);
     snprintf(owned->dataset.source, sizeof owned->dataset.source, "%s", folder);
     const char *name = set ? set->name : folder;
     size_t excess = strlen(name) >= sizeof owned->dataset.name ? strlen(name) - sizeof owned->dataset.name + 1 : 0;

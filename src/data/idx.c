@@ -80,7 +80,7 @@ static heddle_status check_dims(const char *what, const uint8_t *bytes, heddle_i
         fits = fits && !__builtin_mul_overflow(product, value, &product) && product <= largest_payload;
     }
     if (!fits)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: its dimensions promise more than %d GiB, the most heddle reads", what,
+        return heddle_fail(HEDDLE_CORRUPT, "%s: its dimensions exceed %d GiB, the most that heddle reads", what,
                            (int)(largest_payload >> 30));
     idx->size = (size_t)product;
     return HEDDLE_OK;
@@ -90,8 +90,8 @@ static heddle_status cut_short(const heddle_source *source, const heddle_idx *id
 {
     char promise[PROMISE_SIZE];
     describe(idx, header + idx->size, promise, sizeof promise);
-    return heddle_fail(HEDDLE_CORRUPT, "%s: truncated: it says %s but the file has %" PRIu64 "%s", source->what,
-                       promise, header + values, source->gzip ? " when inflated" : "");
+    return heddle_fail(HEDDLE_CORRUPT, "%s: truncated: the header says %s, but the file has %" PRIu64 "%s",
+                       source->what, promise, header + values, source->gzip ? " when inflated" : "");
 }
 
 static heddle_status check_nothing_follows(heddle_source *source, const heddle_idx *idx, uint64_t header)
@@ -104,8 +104,9 @@ static heddle_status check_nothing_follows(heddle_source *source, const heddle_i
     char promise[PROMISE_SIZE];
     describe(idx, header + idx->size, promise, sizeof promise);
     if (source->gzip)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: oversized: it says %s but inflates to more", source->what, promise);
-    return heddle_fail(HEDDLE_CORRUPT, "%s: oversized: it says %s but the file has %zu", source->what, promise,
+        return heddle_fail(HEDDLE_CORRUPT, "%s: oversized: the header says %s, but it inflates to more", source->what,
+                           promise);
+    return heddle_fail(HEDDLE_CORRUPT, "%s: oversized: the header says %s, but the file has %zu", source->what, promise,
                        source->size);
 }
 
@@ -118,12 +119,12 @@ static heddle_status read_values(heddle_source *source, heddle_idx *idx, uint64_
     if (idx->size > most) {
         char promise[PROMISE_SIZE];
         describe(idx, header + idx->size, promise, sizeof promise);
-        return heddle_fail(HEDDLE_CORRUPT, "%s: truncated: it says %s, which %zu bytes of gzip cannot hold",
+        return heddle_fail(HEDDLE_CORRUPT, "%s: truncated: the header says %s, which %zu bytes of gzip cannot hold",
                            source->what, promise, source->size);
     }
     idx->values = malloc(idx->size);
     if (!idx->values)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for its %zu bytes", source->what, idx->size);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory for its %zu bytes", source->what, idx->size);
     size_t got;
     HEDDLE_TRY(heddle_source_pull(source, idx->values, idx->size, &got));
     if (got < idx->size)

@@ -23,7 +23,7 @@ heddle_status heddle_source_open(const char *what, const void *content, size_t s
     if (!is_gzip(content, size))
         return HEDDLE_OK;
     if (inflateInit2(&source->stream, GZIP_WINDOW) != Z_OK)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to inflate it", what);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to inflate it", what);
     source->gzip = true;
     return HEDDLE_OK;
 }
@@ -86,13 +86,14 @@ static heddle_status pull_gzip(heddle_source *source, uint8_t *to, size_t want, 
         if (result == Z_STREAM_END) {
             HEDDLE_TRY(next_member(source));
         } else if (result == Z_MEM_ERROR) {
-            return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to inflate it", source->what);
+            return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to inflate it", source->what);
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
-            return heddle_fail(HEDDLE_CORRUPT, "%s: the gzip data is damaged (%s); get the file again", source->what,
-                               stream->msg ? stream->msg : "unknown reason");
+            return heddle_fail(HEDDLE_CORRUPT, "%s: the gzip data is corrupt (%s); download the file again",
+                               source->what, stream->msg ? stream->msg : "unknown reason");
         } else if (before_out == stream->avail_out && before_in == stream->avail_in) {
-            return heddle_fail(HEDDLE_CORRUPT, "%s: the gzip stream ends early, after %zu bytes; get the file again",
-                               source->what, source->size);
+            return heddle_fail(HEDDLE_CORRUPT,
+                               "%s: the gzip stream ends early, after %zu bytes; download the file again", source->what,
+                               source->size);
         }
     }
     return HEDDLE_OK;

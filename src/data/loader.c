@@ -242,20 +242,23 @@ static heddle_status check(const heddle_dataset *dataset, const heddle_loader_op
         !dataset->images || !dataset->labels)
         return heddle_fail(HEDDLE_INVALID, "the loader needs a dataset with images and labels");
     if (options->batch <= 0)
-        return heddle_fail(HEDDLE_INVALID, "a batch of %d images makes no sense: it must be 1 or more", options->batch);
+        return heddle_fail(HEDDLE_INVALID, "batch size %d is invalid: it must be at least 1", options->batch);
     if (options->ahead < 0 || options->ahead > MOST_AHEAD)
-        return heddle_fail(HEDDLE_INVALID, "the loader prepares 0 to %d batches ahead, not %d", MOST_AHEAD,
+        return heddle_fail(HEDDLE_INVALID, "the loader can prepare 0 to %d batches ahead, not %d", MOST_AHEAD,
                            options->ahead);
     if (options->hold < 0 || options->hold > MOST_AHEAD)
-        return heddle_fail(HEDDLE_INVALID, "the loader keeps 1 to %d batches valid, not %d", MOST_AHEAD, options->hold);
+        return heddle_fail(HEDDLE_INVALID, "the loader can keep 1 to %d batches valid, not %d", MOST_AHEAD,
+                           options->hold);
     if (options->threads < 0 || options->threads > MOST_THREADS)
-        return heddle_fail(HEDDLE_INVALID, "1 to %d threads fill a batch, not %d", MOST_THREADS, options->threads);
+        return heddle_fail(HEDDLE_INVALID, "the loader can use 1 to %d threads, not %d", MOST_THREADS,
+                           options->threads);
     if (!options->bytes != !options->labels)
-        return heddle_fail(HEDDLE_INVALID, "the loader needs room for images and labels, or for neither");
+        return heddle_fail(HEDDLE_INVALID, "the loader needs space for images and labels, or for neither");
     if (options->ranks < 0 || (options->ranks > 0 && (options->rank < 0 || options->rank >= options->ranks)))
-        return heddle_fail(HEDDLE_INVALID, "there is no shard %d of %d", options->rank, options->ranks);
+        return heddle_fail(HEDDLE_INVALID, "shard %d of %d does not exist", options->rank, options->ranks);
     if (options->drop_last && dataset->count < options->batch)
-        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d images: without its short last batch, none of %d is left",
+        return heddle_fail(HEDDLE_INVALID,
+                           "dataset %s has %d images, fewer than one batch of %d, and short batches are dropped",
                            dataset->name, dataset->count, options->batch);
     return HEDDLE_OK;
 }
@@ -291,7 +294,7 @@ heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_l
     HEDDLE_TRY(check(dataset, options));
     heddle_loader *made = calloc(1, sizeof *made);
     if (!made)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the loader");
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the loader");
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->ready, NULL);
     pthread_cond_init(&made->wanted, NULL);
@@ -310,7 +313,7 @@ heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_l
     made->order_epoch = -1;
     heddle_status status = options->threads > 1 ? heddle_pool_create(options->threads, &made->pool) : HEDDLE_OK;
     if (status == HEDDLE_OK && !make_slots(made))
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d batches of %d images", made->slot_count,
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %d batches of %d images", made->slot_count,
                              made->options.batch);
     if (status == HEDDLE_OK)
         status = start_thread(made);
@@ -359,7 +362,7 @@ int heddle_loader_batches(const heddle_loader *loader)
 heddle_status heddle_loader_seek(heddle_loader *loader, int epoch, int index)
 {
     if (epoch < 0 || epoch > MOST_EPOCH || index < 0 || index > loader->batches)
-        return heddle_fail(HEDDLE_INVALID, "there is no batch %d of epoch %d: an epoch has %d", index, epoch,
+        return heddle_fail(HEDDLE_INVALID, "batch %d of epoch %d does not exist: an epoch has %d", index, epoch,
                            loader->batches);
     pthread_mutex_lock(&loader->mutex);
     loader->next = index < loader->batches ? (heddle_position){epoch, index} : (heddle_position){epoch + 1, 0};

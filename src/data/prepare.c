@@ -35,7 +35,8 @@ static float *at(const plane *picture, int channel, int row, int col)
 static heddle_status plane_create(int channels, int rows, int cols, plane *made)
 {
     *made = (plane){channels, rows, cols, calloc((size_t)channels * (size_t)rows * (size_t)cols, sizeof(float))};
-    return made->values ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a %d×%d picture", cols, rows);
+    return made->values ? HEDDLE_OK
+                        : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a %d×%d image", cols, rows);
 }
 
 // From one pixel of the border to the next in its row: inner rows have only their ends in it.
@@ -262,7 +263,7 @@ heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const he
                              float *prepared, char *said, size_t said_size)
 {
     if (rows < 1 || cols < 1 || options->channels < 1 || options->height < 1 || options->width < 1)
-        return heddle_fail(HEDDLE_INVALID, "a picture of %d×%d pixels cannot become %d×%d×%d", cols, rows,
+        return heddle_fail(HEDDLE_INVALID, "an image of %d×%d pixels cannot become %d×%d×%d", cols, rows,
                            options->channels, options->height, options->width);
     plane picture, result = {options->channels, options->height, options->width, prepared};
     HEDDLE_TRY(plane_create(options->channels, rows, cols, &picture));

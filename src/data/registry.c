@@ -41,18 +41,18 @@ static const char *const fashion_folders[] = {"fashion", "fashion-mnist", NULL};
 const heddle_named_set heddle_named_sets[] = {
     {
         .name = "mnist",
-        .summary = "handwritten digits, 28×28 gray, 60000 to train and 10000 to test",
-        .how_to_get = "`heddle data get mnist` downloads it, or name its folder with --data DIR",
+        .summary = "handwritten digits, 28×28 grey, 60,000 training and 10,000 test images",
+        .how_to_get = "run `heddle data get mnist`, or give its folder with --data DIR",
         .folders = mnist_folders,
-        .lies_bare = true,
+        .may_be_at_root = true,
         .classes = 10,
         .files = mnist_files,
         .mirrors = mnist_mirrors,
     },
     {
         .name = "fashion",
-        .summary = "photographs of clothes, 28×28 gray, 60000 to train and 10000 to test",
-        .how_to_get = "`apt install dataset-fashion-mnist`, or `heddle data get fashion` downloads it",
+        .summary = "photographs of clothes, 28×28 grey, 60,000 training and 10,000 test images",
+        .how_to_get = "run `apt install dataset-fashion-mnist` or `heddle data get fashion`",
         .folders = fashion_folders,
         .classes = 10,
         .class_names = fashion_names,
@@ -61,8 +61,8 @@ const heddle_named_set heddle_named_sets[] = {
     },
     {
         .name = "synth",
-        .summary = "digits drawn by heddle from a seed: synth:count=10000,seed=1,size=28",
-        .how_to_get = "drawn when asked for",
+        .summary = "digits generated from a seed: synth:count=10000,seed=1,size=28",
+        .how_to_get = "generated on demand",
         .classes = 10,
     },
 };

@@ -25,7 +25,7 @@ static heddle_status digest_stream(const char *path, FILE *file, EVP_MD_CTX *dig
     size_t got;
     unsigned length = 0;
     if (!digest || !EVP_DigestInit_ex(digest, EVP_sha256(), NULL))
-        return heddle_fail(HEDDLE_INTERNAL, "libcrypto gives no SHA-256");
+        return heddle_fail(HEDDLE_INTERNAL, "libcrypto does not provide SHA-256");
     while ((got = fread(piece, 1, sizeof piece, file)) > 0)
         if (!EVP_DigestUpdate(digest, piece, got))
             return heddle_fail(HEDDLE_INTERNAL, "libcrypto failed on %s", path);
@@ -56,8 +56,9 @@ heddle_status heddle_sha256_file(const char *path, char text[HEDDLE_SHA256_TEXT]
 
 heddle_status heddle_sha256_available(void)
 {
-    return heddle_fail(HEDDLE_MISSING, "this heddle was built without libcrypto and cannot check what it downloads; "
-                                       "install libssl-dev and build again");
+    return heddle_fail(
+        HEDDLE_MISSING,
+        "heddle was built without libcrypto and cannot verify downloads; install libssl-dev and rebuild");
 }
 
 heddle_status heddle_sha256_file(const char *path, char text[HEDDLE_SHA256_TEXT])

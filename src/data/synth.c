@@ -37,7 +37,7 @@ static heddle_status unknown_option(const char *name)
 {
     static const char *const names[] = {"count", "seed", "size"};
     const char *nearest = heddle_text_nearest(name, names, 3);
-    return heddle_fail(HEDDLE_INVALID, "dataset synth has no option %s%s%s (it has count, seed, size)", name,
+    return heddle_fail(HEDDLE_INVALID, "dataset synth has no option %s%s%s (options: count, seed, size)", name,
                        nearest ? "; did you mean " : "", nearest ? nearest : "");
 }
 
@@ -47,7 +47,7 @@ static heddle_status parse_number(const char *name, const char *text, uint64_t l
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || errno || number < least || number > most)
-        return heddle_fail(HEDDLE_INVALID, "dataset synth: %s=%s is not a whole number from %llu to %llu", name, text,
+        return heddle_fail(HEDDLE_INVALID, "dataset synth: %s=%s is not an integer from %llu to %llu", name, text,
                            (unsigned long long)least, (unsigned long long)most);
     *value = number;
     return HEDDLE_OK;
@@ -126,7 +126,7 @@ static heddle_status draw_all(heddle_owned_dataset *owned, uint64_t seed)
         heddle_pool_run(pool, tasks, draw_images, &job);
     heddle_pool_destroy(pool);
     if (!job.distances)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to draw dataset synth");
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory to generate dataset synth");
     free(job.distances);
     return HEDDLE_OK;
 }
@@ -137,8 +137,7 @@ static heddle_status make_dataset(const heddle_synth_options *options, heddle_sp
     uint64_t count = split == HEDDLE_TRAIN ? options->count : (options->count + TEST_SHARE - 1) / TEST_SHARE;
     int size = (int)options->size;
     strcpy(dataset->name, "synth");
-    snprintf(dataset->source, sizeof dataset->source, "drawn by heddle from seed %llu",
-             (unsigned long long)options->seed);
+    snprintf(dataset->source, sizeof dataset->source, "generated from seed %llu", (unsigned long long)options->seed);
     dataset->split = split;
     dataset->count = (int)count;
     dataset->channels = 1;
@@ -147,7 +146,7 @@ static heddle_status make_dataset(const heddle_synth_options *options, heddle_sp
     dataset->images = owned->images = malloc((size_t)count * (size_t)size * (size_t)size);
     dataset->labels = owned->labels = malloc((size_t)count);
     if (!owned->images || !owned->labels)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d images of dataset synth", dataset->count);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %d images of dataset synth", dataset->count);
     return draw_all(owned, options->seed);
 }
 
@@ -158,7 +157,7 @@ heddle_status heddle_synth_open(const char *text, heddle_split split, heddle_dat
     HEDDLE_TRY(parse_options(text, &options));
     heddle_owned_dataset *owned = calloc(1, sizeof *owned);
     if (!owned)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for dataset synth");
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for dataset synth");
     heddle_status status = make_dataset(&options, split, owned);
     if (status != HEDDLE_OK) {
         heddle_owned_free(owned);

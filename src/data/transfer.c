@@ -51,7 +51,7 @@ heddle_status heddle_transfer_available(void)
 {
     pthread_once(&curl_once, start_curl);
     if (curl_ready != CURLE_OK)
-        return heddle_fail(HEDDLE_MISSING, "libcurl does not start: %s", curl_easy_strerror(curl_ready));
+        return heddle_fail(HEDDLE_MISSING, "libcurl failed to initialise: %s", curl_easy_strerror(curl_ready));
     return HEDDLE_OK;
 }
 
@@ -244,7 +244,7 @@ static heddle_transfer_result run_request(heddle_request *request)
     if (transfer->before > 0)
         snprintf(range, sizeof range, "%" PRIu64 "-", transfer->before);
     if (!set_up(request, range))
-        return refuse(transfer, HEDDLE_TRANSFER_REFUSED, "libcurl does not take this address");
+        return refuse(transfer, HEDDLE_TRANSFER_REFUSED, "libcurl does not accept this address");
     return judge(request, curl_easy_perform(request->curl));
 }
 
@@ -261,7 +261,7 @@ static heddle_transfer_result run_into(heddle_transfer *transfer, int file)
     transfer->before = transfer->after = (uint64_t)about.st_size;
     heddle_request request = {.transfer = transfer, .file = file, .curl = curl_easy_init()};
     if (!request.curl)
-        return refuse(transfer, HEDDLE_TRANSFER_LOCAL_ERROR, "libcurl does not start");
+        return refuse(transfer, HEDDLE_TRANSFER_LOCAL_ERROR, "libcurl failed to initialise");
     heddle_transfer_result result = run_request(&request);
     curl_easy_cleanup(request.curl);
     if (fsync(file) != 0 && result == HEDDLE_TRANSFER_WHOLE)
@@ -291,13 +291,13 @@ heddle_transfer_result heddle_transfer_run(heddle_transfer *transfer)
 
 heddle_status heddle_transfer_available(void)
 {
-    return heddle_fail(HEDDLE_MISSING, "this heddle was built without libcurl and cannot download; install "
-                                       "libcurl4-openssl-dev and libssl-dev, and build again");
+    return heddle_fail(HEDDLE_MISSING, "heddle was built without libcurl and cannot download; install "
+                                       "libcurl4-openssl-dev and libssl-dev and rebuild");
 }
 
 heddle_transfer_result heddle_transfer_run(heddle_transfer *transfer)
 {
-    snprintf(transfer->reason, sizeof transfer->reason, "this heddle was built without libcurl");
+    snprintf(transfer->reason, sizeof transfer->reason, "heddle was built without libcurl");
     return HEDDLE_TRANSFER_LOCAL_ERROR;
 }
 

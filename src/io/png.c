@@ -76,7 +76,7 @@ static heddle_status start_reader(const char *what, heddle_png_reader *reader)
     reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, on_read_error, on_warning);
     reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
     if (!reader->info)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", what);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to read it", what);
     return HEDDLE_OK;
 }
 
@@ -101,13 +101,12 @@ static heddle_status check_size(const char *what, const heddle_png_reader *reade
 {
     uint64_t pixels = (uint64_t)reader->width * reader->height;
     if (pixels > HEDDLE_PNG_MAX_PIXELS)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "%s: %lu×%lu pixels are more than heddle reads (%d million); shrink it",
-                           what, (unsigned long)reader->width, (unsigned long)reader->height,
-                           HEDDLE_PNG_MAX_PIXELS >> 20);
+        return heddle_fail(HEDDLE_UNSUPPORTED, "%s: %lu×%lu pixels; heddle reads at most %d million", what,
+                           (unsigned long)reader->width, (unsigned long)reader->height, HEDDLE_PNG_MAX_PIXELS >> 20);
     uint64_t row_bits = (uint64_t)reader->width * png_get_bit_depth(reader->png, reader->info) *
                         png_get_channels(reader->png, reader->info);
     if (row_bits / 8 * reader->height / MAX_INFLATION > reader->size)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: says %lu×%lu pixels, which its %zu bytes cannot hold", what,
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the header says %lu×%lu pixels, too many for a file of %zu bytes", what,
                            (unsigned long)reader->width, (unsigned long)reader->height, reader->size);
     return HEDDLE_OK;
 }
@@ -118,8 +117,8 @@ static heddle_status make_rows(const char *what, heddle_png_reader *reader)
     reader->rgba = calloc(reader->height, row); // zeroed: a partial image must not show old memory
     reader->rows = calloc(reader->height, sizeof *reader->rows);
     if (!reader->rgba || !reader->rows)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for %lu×%lu pixels", what, (unsigned long)reader->width,
-                           (unsigned long)reader->height);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory for %lu×%lu pixels", what,
+                           (unsigned long)reader->width, (unsigned long)reader->height);
     for (png_uint_32 y = 0; y < reader->height; y++)
         reader->rows[y] = reader->rgba + y * row;
     return HEDDLE_OK;
@@ -138,7 +137,7 @@ static void read_pixels(heddle_png_reader *reader)
 static heddle_status guarded(const char *what, heddle_png_reader *reader, void (*step)(heddle_png_reader *))
 {
     if (setjmp(reader->failed))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the PNG is damaged: %s", what, reader->message);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the PNG is corrupt: %s", what, reader->message);
     step(reader);
     return HEDDLE_OK;
 }
@@ -176,7 +175,7 @@ static heddle_status convert(const char *what, const heddle_png_reader *reader, 
     size_t pixels = (size_t)reader->width * reader->height;
     uint8_t *to = malloc(pixels * (size_t)channels);
     if (!to)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for %zu pixels", what, pixels);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory for %zu pixels", what, pixels);
     const unsigned background = choose_background(reader);
     for (size_t i = 0; i < pixels; i++) {
         const uint8_t *from = reader->rgba + i * RGBA;
@@ -208,10 +207,10 @@ heddle_status heddle_png_parse(const char *what, const void *content, size_t siz
 {
     *picture = (heddle_picture){0};
     if (channels != 1 && channels != 3)
-        return heddle_fail(HEDDLE_INVALID, "%s: a picture is read with 1 or 3 channels, not %d", what, channels);
+        return heddle_fail(HEDDLE_INVALID, "%s: an image is read with 1 or 3 channels, not %d", what, channels);
     heddle_png_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", what);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to read it", what);
     reader->content = content;
     reader->size = size;
     heddle_status status = read_all(what, reader, channels, picture);
@@ -298,18 +297,18 @@ heddle_status heddle_png_write(const char *path, const heddle_picture *picture)
 {
     if (picture->width <= 0 || picture->height <= 0 || (picture->channels != 1 && picture->channels != 3) ||
         !picture->pixels)
-        return heddle_fail(HEDDLE_INVALID, "%s: cannot write a picture of %d×%d pixels and %d channels", path,
+        return heddle_fail(HEDDLE_INVALID, "%s: cannot write an image of %d×%d pixels and %d channels", path,
                            picture->width, picture->height, picture->channels);
     heddle_png_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to write it", path);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", path);
     writer->picture = picture;
     writer->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, writer, on_write_error, on_warning);
     writer->info = writer->png ? png_create_info_struct(writer->png) : NULL;
 
     heddle_status status;
     if (!writer->info)
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to write it", path);
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", path);
     else if (!guarded_write(writer))
         status = heddle_fail(HEDDLE_IO, "%s: libpng cannot write it: %s", path, writer->message);
     else
@@ -324,8 +323,7 @@ heddle_status heddle_png_write(const char *path, const heddle_picture *picture)
 
 static heddle_status missing(const char *what)
 {
-    return heddle_fail(HEDDLE_MISSING, "%s: this heddle was built without libpng; install libpng-dev and build again",
-                       what);
+    return heddle_fail(HEDDLE_MISSING, "%s: heddle was built without libpng; install libpng-dev and rebuild", what);
 }
 
 heddle_status heddle_png_parse(const char *what, const void *content, size_t size, int channels,

@@ -119,7 +119,7 @@ bool heddle_safetensors_header_sum(const cJSON *header, char text[HEDDLE_SAFETEN
 
 // --- messages -------------------------------------------------------------------------------------------------------
 
-const char *heddle_safetensors_shown(const char *name, char *text, size_t size)
+const char *heddle_safetensors_shorten(const char *name, char *text, size_t size)
 {
     static const char cut[] = "...";
     size_t length = strlen(name);

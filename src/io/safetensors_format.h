@@ -48,6 +48,6 @@ uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const heddle_array *array);
 bool heddle_safetensors_header_sum(const cJSON *header, char text[HEDDLE_SAFETENSORS_SUM_SIZE]);
 
 // `name` for a message, cut where it is long. Returns `text`.
-const char *heddle_safetensors_shown(const char *name, char *text, size_t size);
+const char *heddle_safetensors_shorten(const char *name, char *text, size_t size);
 
 #endif

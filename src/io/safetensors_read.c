@@ -61,12 +61,12 @@ static heddle_status read_dtype(const char *what, const char *name, const cJSON 
 {
     const cJSON *field = cJSON_GetObjectItemCaseSensitive(tensor, "dtype");
     if (!cJSON_IsString(field))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: the field \"dtype\" should be text", what, name);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: the field \"dtype\" must be a string", what, name);
     if (!heddle_safetensors_dtype_parse(field->valuestring, &array->dtype)) {
         char shown[SHOWN_SIZE];
         return heddle_fail(HEDDLE_UNSUPPORTED,
                            "%s: tensor %s: heddle does not read dtype %s (it reads F32 F64 F16 BF16 I32 I64 U8 I8)",
-                           what, name, heddle_safetensors_shown(field->valuestring, shown, sizeof shown));
+                           what, name, heddle_safetensors_shorten(field->valuestring, shown, sizeof shown));
     }
     return HEDDLE_OK;
 }
@@ -75,13 +75,13 @@ static heddle_status read_shape(const char *what, const char *name, const cJSON 
 {
     const cJSON *field = cJSON_GetObjectItemCaseSensitive(tensor, "shape");
     if (!cJSON_IsArray(field))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: the field \"shape\" should be a list", what, name);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: the field \"shape\" must be an array", what, name);
     const cJSON *item;
     cJSON_ArrayForEach(item, field)
     {
         uint64_t dim;
         if (!is_size(item, &dim))
-            return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: dimension %d is not a whole number from 0 to 2^53", what,
+            return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: dimension %d is not an integer from 0 to 2^53", what,
                                name, array->rank);
         if (array->rank == HEDDLE_SAFETENSORS_MAX_RANK)
             return heddle_fail(HEDDLE_UNSUPPORTED, "%s: tensor %s has %d dimensions, heddle reads at most %d", what,
@@ -98,15 +98,15 @@ static heddle_status read_place(const char *what, const char *name, const cJSON 
     const cJSON *first = cJSON_IsArray(field) ? field->child : NULL;
     const cJSON *second = first ? first->next : NULL;
     if (!second || second->next || !is_size(first, &place->begin) || !is_size(second, &place->end))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: needs one field \"data_offsets\" with two whole numbers",
-                           what, name);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: the field \"data_offsets\" must be two integers", what,
+                           name);
     if (place->begin > place->end)
         return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s begins at byte %llu, after its end at %llu", what, name,
                            (unsigned long long)place->begin, (unsigned long long)place->end);
     if (place->end > data_size)
         return heddle_fail(HEDDLE_CORRUPT,
-                           "%s: tensor %s ends at byte %llu of the data, but there are %llu (is the file whole?)", what,
-                           name, (unsigned long long)place->end, (unsigned long long)data_size);
+                           "%s: tensor %s ends at byte %llu of the data, but there are %llu (is the file complete?)",
+                           what, name, (unsigned long long)place->end, (unsigned long long)data_size);
     return HEDDLE_OK;
 }
 
@@ -114,7 +114,7 @@ static heddle_status read_tensor(const char *what, const cJSON *tensor, uint64_t
                                  heddle_array *array)
 {
     char name[SHOWN_SIZE];
-    heddle_safetensors_shown(tensor->string, name, sizeof name);
+    heddle_safetensors_shorten(tensor->string, name, sizeof name);
     if (!cJSON_IsObject(tensor))
         return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: its entry in the header is not an object", what, name);
 
@@ -136,8 +136,8 @@ static heddle_status read_tensor(const char *what, const cJSON *tensor, uint64_t
 
 // --- the sums that heddle writes ------------------------------------------------------------------------------------
 
-#define DAMAGED "it is damaged, or another program changed it"
-#define ADVICE  "; take another checkpoint"
+#define DAMAGED "it is corrupt, or another program changed it"
+#define ADVICE  "; use another checkpoint"
 
 // Metadata of a header that nobody has looked at yet; NULL when it is not there once, as text.
 static const char *raw_metadata(const cJSON *header, const char *key)
@@ -153,8 +153,8 @@ static heddle_status fail_sum(const char *what, const heddle_safetensors *file, 
     bool both = raw_metadata(file->header, HEDDLE_SAFETENSORS_SUMS) ||
                 raw_metadata(file->header, HEDDLE_SAFETENSORS_HEADER_SUM);
     return heddle_fail(HEDDLE_CORRUPT,
-                       "%s: its %s is not what was written: " DAMAGED " (%s)" ADVICE
-                       ", or remove %s from its metadata to read it all the same",
+                       "%s: its %s does not match its checksum: " DAMAGED " (%s)" ADVICE
+                       ", or remove %s from its metadata to read it anyway",
                        what, part, problem, both ? HEDDLE_SAFETENSORS_SUMS_NAMED : HEDDLE_SAFETENSORS_SUM);
 }
 
@@ -164,8 +164,8 @@ static heddle_status compare_sums(const char *what, const heddle_safetensors *fi
     char shown[SHOWN_SIZE], problem[2 * SHOWN_SIZE];
     if (strcmp(found, expected) == 0)
         return HEDDLE_OK;
-    snprintf(problem, sizeof problem, "CRC-32 %s, should be %s", found,
-             heddle_safetensors_shown(expected, shown, sizeof shown));
+    snprintf(problem, sizeof problem, "CRC-32 %s, expected %s", found,
+             heddle_safetensors_shorten(expected, shown, sizeof shown));
     return fail_sum(what, file, part, problem);
 }
 
@@ -183,7 +183,7 @@ static heddle_status check_header_sum(const char *what, const heddle_safetensors
         return HEDDLE_OK;
     char found[HEDDLE_SAFETENSORS_SUM_SIZE];
     if (!heddle_safetensors_header_sum(file->header, found))
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to check its header", what);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to check its header", what);
     return compare_sums(what, file, "header", found, expected);
 }
 
@@ -202,7 +202,7 @@ static heddle_status check_tensors_sum(const char *what, const heddle_safetensor
 
 // Adds to the message of a file that cannot be read that it was one of heddle's once. One whose header cannot be parsed
 // is known by the names of the sums, which stand at its beginning; damage to one of them leaves the others.
-static heddle_status tell_damage(heddle_status status, const char *content, size_t size)
+static heddle_status explain_damage(heddle_status status, const char *content, size_t size)
 {
     static const char *const names[] = {HEDDLE_SAFETENSORS_SUMS, HEDDLE_SAFETENSORS_HEADER_SUM};
     size_t searched = size < OPENING_SIZE ? size : OPENING_SIZE;
@@ -224,7 +224,7 @@ static heddle_status check_metadata(const char *what, const cJSON *metadata)
         char shown[SHOWN_SIZE];
         if (!cJSON_IsString(item))
             return heddle_fail(HEDDLE_CORRUPT, "%s: " HEDDLE_SAFETENSORS_METADATA ": the value of %s is not text", what,
-                               heddle_safetensors_shown(item->string, shown, sizeof shown));
+                               heddle_safetensors_shorten(item->string, shown, sizeof shown));
     }
     return HEDDLE_OK;
 }
@@ -249,7 +249,7 @@ static heddle_status check_coverage(const char *what, heddle_place *places, int 
     char shown[SHOWN_SIZE];
     qsort(places, (size_t)count, sizeof *places, compare_places);
     for (int i = 0; i < count; i++) {
-        const char *name = heddle_safetensors_shown(places[i].array->name, shown, sizeof shown);
+        const char *name = heddle_safetensors_shorten(places[i].array->name, shown, sizeof shown);
         if (places[i].begin < covered)
             return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s at byte %llu overlaps the one before, which ends at %llu",
                                what, name, (unsigned long long)places[i].begin, (unsigned long long)covered);
@@ -288,7 +288,7 @@ static heddle_status place_data(const char *what, heddle_safetensors *file, cons
         return HEDDLE_OK;
     char *next = file->realigned = malloc(total);
     if (!next)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for %zu bytes of tensors", what, total);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory for %zu bytes of tensors", what, total);
     for (int i = 0; i < file->count; i++) {
         heddle_array *array = &file->arrays[i];
         if (!is_misaligned(array))
@@ -331,7 +331,7 @@ static heddle_status read_header(const char *what, heddle_safetensors *file, con
     if (places && file->arrays && file->by_name)
         status = read_entries(what, file, places, data, data_size);
     else
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for a header of %zu tensors", what, room - 1);
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory for a header of %zu tensors", what, room - 1);
     free(places);
     return status;
 }
@@ -358,14 +358,14 @@ static heddle_status read_json(const char *what, const char *content, size_t siz
                                const char **data)
 {
     if (size < HEDDLE_SAFETENSORS_LENGTH_BYTES)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: %zu bytes are too few for a safetensors file (is the file whole?)",
+        return heddle_fail(HEDDLE_CORRUPT, "%s: %zu bytes are too few for a safetensors file (is the file complete?)",
                            what, size);
     uint64_t length;
     HEDDLE_TRY(read_length(what, content, &length));
     size_t rest = size - HEDDLE_SAFETENSORS_LENGTH_BYTES;
     if (length > rest)
         return heddle_fail(HEDDLE_CORRUPT,
-                           "%s: says its header has %llu bytes, but only %zu follow (is the file whole?)", what,
+                           "%s: says its header has %llu bytes, but only %zu follow (is the file complete?)", what,
                            (unsigned long long)length, rest);
     HEDDLE_TRY(check_first_character(what, content, length));
     const char *text = content + HEDDLE_SAFETENSORS_LENGTH_BYTES;
@@ -379,10 +379,10 @@ static heddle_status read_json(const char *what, const char *content, size_t siz
 static heddle_status read_content(const char *what, const char *content, size_t size, heddle_safetensors *file)
 {
     const char *data = NULL;
-    HEDDLE_TRY(tell_damage(read_json(what, content, size, file, &data), content, size));
+    HEDDLE_TRY(explain_damage(read_json(what, content, size, file, &data), content, size));
     HEDDLE_TRY(check_header_sum(what, file));
     size_t data_size = (size_t)(content + size - data);
-    HEDDLE_TRY(tell_damage(read_header(what, file, data, data_size), content, size));
+    HEDDLE_TRY(explain_damage(read_header(what, file, data, data_size), content, size));
     return check_tensors_sum(what, file);
 }
 
@@ -393,7 +393,7 @@ heddle_status heddle_safetensors_parse(const char *what, const void *content, si
     *file = NULL;
     heddle_safetensors *result = calloc(1, sizeof *result);
     if (!result)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", what);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to read it", what);
     heddle_status status = read_content(what, content, size, result);
     if (status != HEDDLE_OK) {
         heddle_safetensors_close(result);
@@ -415,8 +415,8 @@ static heddle_status peek(const char *path)
     if (size <= HEDDLE_SAFETENSORS_LENGTH_BYTES)
         return HEDDLE_OK;
     uint64_t length;
-    HEDDLE_TRY(tell_damage(read_length(path, opening, &length), opening, size));
-    return tell_damage(check_first_character(path, opening, length), opening, size);
+    HEDDLE_TRY(explain_damage(read_length(path, opening, &length), opening, size));
+    return explain_damage(check_first_character(path, opening, length), opening, size);
 }
 
 heddle_status heddle_safetensors_open(const char *path, heddle_safetensors **file)

@@ -18,9 +18,9 @@ static heddle_status check_array(const char *path, const heddle_array *array)
     char name[SHOWN_SIZE];
     if (!array->name || strcmp(array->name, HEDDLE_SAFETENSORS_METADATA) == 0)
         return heddle_fail(HEDDLE_INVALID, "%s: a tensor needs a name, other than " HEDDLE_SAFETENSORS_METADATA, path);
-    heddle_safetensors_shown(array->name, name, sizeof name);
+    heddle_safetensors_shorten(array->name, name, sizeof name);
     if (!heddle_safetensors_dtype_name(array->dtype))
-        return heddle_fail(HEDDLE_INVALID, "%s: tensor %s: %d is no dtype", path, name, (int)array->dtype);
+        return heddle_fail(HEDDLE_INVALID, "%s: tensor %s: %d is not a dtype", path, name, (int)array->dtype);
     if (array->rank < 0 || array->rank > HEDDLE_SAFETENSORS_MAX_RANK)
         return heddle_fail(HEDDLE_INVALID, "%s: tensor %s: rank %d is not in 0..%d", path, name, array->rank,
                            HEDDLE_SAFETENSORS_MAX_RANK);
@@ -40,8 +40,8 @@ static heddle_status check_entry(const char *path, const heddle_text_pair *entry
         return heddle_fail(HEDDLE_INVALID, "%s: metadata entry %d lacks its key or value", path, index);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(entry->key, own[i]) == 0)
-            return heddle_fail(HEDDLE_INVALID, "%s: metadata entry %d is called %s, which is the writer's own", path,
-                               index, own[i]);
+            return heddle_fail(HEDDLE_INVALID, "%s: metadata entry %d is called %s, which is reserved", path, index,
+                               own[i]);
     return HEDDLE_OK;
 }
 
@@ -57,7 +57,7 @@ static heddle_status check_differ(const char *path, const char *what, const char
         if (strcmp(names[i - 1], names[i]) == 0) {
             char shown[SHOWN_SIZE];
             return heddle_fail(HEDDLE_INVALID, "%s: two %s are called %s", path, what,
-                               heddle_safetensors_shown(names[i], shown, sizeof shown));
+                               heddle_safetensors_shorten(names[i], shown, sizeof shown));
         }
     return HEDDLE_OK;
 }
@@ -68,7 +68,7 @@ static heddle_status check_names(const char *path, const heddle_array *arrays, i
     size_t room = (size_t)(count > metadata_count ? count : metadata_count) + 1;
     const char **names = calloc(room, sizeof *names);
     if (!names)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to write %d tensors", path, count);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write %d tensors", path, count);
     for (int i = 0; i < count; i++)
         names[i] = arrays[i].name;
     heddle_status status = check_differ(path, "tensors", names, count);
@@ -193,7 +193,7 @@ heddle_status heddle_safetensors_write(const char *path, const heddle_array *arr
     heddle_slice *slices = calloc((size_t)count + 2, sizeof *slices);
     heddle_status status;
     if (!header || !slices) {
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for a header of %d tensors", path, count);
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory for a header of %d tensors", path, count);
     } else if (length > HEDDLE_SAFETENSORS_MAX_HEADER) {
         status = heddle_fail(HEDDLE_INVALID, "%s: a header of %llu bytes is over the format's limit of %d", path,
                              (unsigned long long)length, HEDDLE_SAFETENSORS_MAX_HEADER);

@@ -238,7 +238,7 @@ static void folders_are_made_with_their_parents(void **state)
     assert_false(heddle_folder_exists(scratch_path("a/file")));
     assert_false(heddle_file_exists(scratch_path("a/absent")));
     assert_int_equal(heddle_folder_create(scratch_path("a/file")), HEDDLE_IO);
-    assert_error_says("a file has its name");
+    assert_error_says("a file of that name exists");
     assert_int_equal(heddle_folder_create(scratch_path("a/file/below")), HEDDLE_IO);
     assert_int_equal(heddle_folder_create(""), HEDDLE_INVALID);
 }
@@ -288,12 +288,12 @@ static void json_errors_give_line_and_column(void **state)
     cJSON *json = NULL;
     assert_int_equal(parse("{\n  \"a\": 1,\n  \"b\": nope\n}", &json), HEDDLE_CORRUPT);
     assert_null(json);
-    assert_error_says("model file cnn.json: line 3, column 8: not JSON");
+    assert_error_says("model file cnn.json: line 3, column 8: invalid JSON");
     assert_int_equal(parse("{\"a\": [1, 2", &json), HEDDLE_CORRUPT);
     assert_error_says("line 1");
-    assert_error_says("ends too early");
+    assert_error_says("ends unexpectedly");
     assert_int_equal(parse("{} x", &json), HEDDLE_CORRUPT);
-    assert_error_says("line 1, column 4: something follows");
+    assert_error_says("line 1, column 4: unexpected text");
     assert_int_equal(parse("", &json), HEDDLE_CORRUPT);
     assert_error_says("empty");
     assert_null(json);
@@ -372,19 +372,19 @@ static void json_fields_are_read_and_checked(void **state)
     assert_int_equal(heddle_json_text("m", json, "absent", &text), HEDDLE_CORRUPT);
     assert_error_says("m: the field \"absent\" is missing");
     assert_int_equal(heddle_json_text("m", json, "k", &text), HEDDLE_CORRUPT);
-    assert_error_says("\"k\" should be text");
+    assert_error_says("\"k\" must be a string");
     assert_int_equal(heddle_json_int("m", json, "k", 1, 31, &integer), HEDDLE_CORRUPT);
-    assert_error_says("\"k\" is 32, should be a whole number from 1 to 31");
+    assert_error_says("\"k\" is 32; it must be an integer from 1 to 31");
     assert_int_equal(heddle_json_int("m", json, "half", 0, 9, &integer), HEDDLE_CORRUPT);
     assert_error_says("\"half\" is 0.5");
     assert_int_equal(heddle_json_int("m", json, "big", INT64_MIN, INT64_MAX, &integer), HEDDLE_CORRUPT);
     assert_int_equal(heddle_json_int_or("m", json, "name", 0, 9, 1, &integer), HEDDLE_CORRUPT);
-    assert_error_says("\"name\" should be a number");
+    assert_error_says("\"name\" must be a number");
     assert_int_equal(heddle_json_number_or("m", json, "half", 0.6, 1, 0, &number), HEDDLE_CORRUPT);
     assert_int_equal(heddle_json_array("m", json, "name", &list), HEDDLE_CORRUPT);
-    assert_error_says("\"name\" should be a list");
+    assert_error_says("\"name\" must be an array");
     assert_int_equal(heddle_json_text("m", list, "x", &text), HEDDLE_CORRUPT);
-    assert_error_says("should be a JSON object");
+    assert_error_says("must be a JSON object");
     cJSON_Delete(json);
 }
 

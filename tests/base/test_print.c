@@ -101,8 +101,8 @@ static void the_log_follows_its_environment_variable(void **state)
         {"", "heddle: error: line 1\nheddle: warning: line 2\n"},
         {"error", "heddle: error: line 1\n"},
         {"debug", "heddle: error: line 1\nheddle: warning: line 2\nheddle: info: line 3\nheddle: debug: line 4\n"},
-        {"loud", "heddle: warning: HEDDLE_LOG is none of error, warn, info, debug: using warn\n"
-                 "heddle: error: line 1\nheddle: warning: line 2\n"},
+        {"loud", "heddle: warning: HEDDLE_LOG must be error, warn, info or debug; using warn\nheddle: error: line "
+                 "1\nheddle: warning: line 2\n"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *text = log_with_environment(known[i].level);

@@ -43,7 +43,7 @@ class Advice(unittest.TestCase):
             for folder in ("run", "run/"):
                 by_folder = self.heddle(*words, folder, "--json")
                 self.assertEqual(by_folder.stderr, "")
-                self.assertIn(f"heddle: info: {folder} is a folder: taking run/best.safetensors\n",
+                self.assertIn(f"heddle: info: {folder} is a folder: using run/best.safetensors\n",
                               self.heddle("--log", "info", *words, folder).stderr)
                 if words[0] == "predict":  # eval's JSON has its time
                     self.assertEqual(by_folder.stdout, by_file.stdout)
@@ -53,15 +53,15 @@ class Advice(unittest.TestCase):
         os.remove(self.home + "/run/best.safetensors")
         for words in (["eval", "--device", "cpu"], ["predict", "--device", "cpu", "--index", "0"]):
             self.assertEqual(self.heddle(*words, "run").stderr,
-                             "heddle: warning: run is a folder: taking run/last.safetensors, for there is no "
+                             "heddle: warning: run is a folder: using run/last.safetensors, because there is no "
                              "best.safetensors\n")
 
     def test_which_checkpoint_is_taken_is_one_line_of_the_log(self):
         self.heddle(*SHORT, "--out", "two\nlines")
         os.remove(self.home + "/two\nlines/best.safetensors")
         said = self.heddle("predict", "two\nlines", "--index", "0", "--device", "cpu").stderr
-        self.assertEqual(said, "heddle: warning: two?lines is a folder: taking two?lines/last.safetensors, for there is "
-                               "no best.safetensors\n")
+        self.assertEqual(said, "heddle: warning: two?lines is a folder: using two?lines/last.safetensors, because there "
+                               "is no best.safetensors\n")
         self.assertEqual(self.heddle("--log", "error", "predict", "two\nlines", "--index", "0", "--device",
                                      "cpu").stderr, "")
 
@@ -76,7 +76,7 @@ class Advice(unittest.TestCase):
     def test_a_run_on_the_simulated_gpu_says_that_it_was_checked(self):
         run = ["train", "--device", "sim", "--model", "mlp", "--kernels", "naive", "--data", "synth:count=8", "--batch", "4",
                "--epochs", "1", "--out", "run"]
-        checked = "\nchecked every access and launch of the kernels: no errors found\n"
+        checked = "\nevery access and launch of the kernels was checked: no errors found\n"
         if not os.path.exists(os.path.join(os.path.dirname(HEDDLE), "libheddle-sim.so")):
             self.assertIn("run `make sim`", self.heddle(*run, code=3).stderr)
             return
@@ -87,14 +87,14 @@ class Advice(unittest.TestCase):
         os.mkdir(self.home + "/empty")
         for words in (["eval"], ["predict", "--index", "0"]):
             self.assertEqual(self.heddle(*words, "empty", code=2).stderr,
-                             "heddle: empty is a folder with neither best.safetensors nor last.safetensors: give a "
-                             "checkpoint, or the folder of a run\n")
+                             "heddle: empty has neither best.safetensors nor last.safetensors: give a checkpoint or "
+                             "the folder of a run\n")
 
     def test_without_a_run_there_is_nothing_to_resume(self):
         os.mkdir(self.home + "/empty")
         for folder in ("nosuch", "empty"):
             self.assertEqual(self.heddle("train", "--out", folder, "--resume", code=2).stderr,
-                             f"heddle: there is no run to go on with in {folder}: leave out --resume to begin one\n")
+                             f"heddle: there is no run to resume in {folder}; leave out --resume to start one\n")
         self.assertEqual(os.listdir(self.home), ["empty"])
 
     def unreadable_run(self):
@@ -166,15 +166,15 @@ class Advice(unittest.TestCase):
         for words in (["eval", "run/last.safetensors"], ["predict", "run/last.safetensors", "--index", "0"],
                       ["train", "--out", "run", "--resume", "--epochs", "2"]):
             self.assertRegex(self.heddle(*words, code=1).stderr,
-                             rf"^heddle: run/last\.safetensors: {part}.*it is damaged, or another program changed it"
-                             rf"( \(.*\))?; take another checkpoint{advice}.*\n$")
+                             rf"^heddle: run/last\.safetensors: {part}.*it is corrupt, or another program changed it"
+                             rf"( \(.*\))?; use another checkpoint{advice}.*\n$")
 
     def test_a_damaged_checkpoint_is_not_used(self):
         self.heddle(*SHORT, "--quiet", "--out", "run")
         with open(self.home + "/run/last.safetensors", "rb") as file:
             whole = file.read()
         remove = ", or remove heddle\\.checksums, header_crc32 and tensors_crc32 from its metadata"
-        header, data = "its header is not what was written: ", "its data is not what was written: "
+        header, data = "its header does not match its checksum: ", "its data does not match its checksum: "
         for part, advice, old, new in (
                 (header, remove, b'\\"learning_rate\\":0.05,', b'\\"learning_rate\\":0.85,'),
                 (header, remove, b'\\"epsilon\\":1e-08', b'\\"epsilon\\":1e-01'),
@@ -235,14 +235,14 @@ class Advice(unittest.TestCase):
 
     def test_a_batch_of_more_images_than_there_are_is_warned_of(self):
         said = self.heddle(*SHORT, "--batch", "101").stderr
-        self.assertEqual(said, "heddle: warning: --batch 101 is more than the 100 images there are: an epoch is one step, "
-                               "which learns little\n")
+        self.assertEqual(said, "heddle: warning: --batch 101 is more than the 100 training images: an epoch is a "
+                               "single step, which learns little\n")
         self.assertEqual(self.heddle(*SHORT, "--batch", "100").stderr, "")
 
     def test_more_threads_than_cores_are_warned_of(self):
         said = self.heddle(*SHORT, "--threads", "1024").stderr
-        self.assertRegex(said, r"^heddle: warning: --threads 1024 is more than the \d+ cores? here: one a core is "
-                               r"faster\n$")
+        self.assertRegex(said, r"^heddle: warning: --threads 1024 is more than the \d+ available cores?; one thread "
+                               r"per core is faster\n$")
         self.assertEqual(self.heddle(*SHORT, "--threads", "1").stderr, "")
 
     def test_a_long_run_on_the_simulated_gpu_is_warned_of(self):
@@ -254,16 +254,15 @@ class Advice(unittest.TestCase):
         self.assertIn("model", process.stdout.readline())
         process.kill()
         self.assertEqual(process.communicate(timeout=300)[1],
-                         "heddle: warning: 601 images in 2 epochs may take 10 min 1 s on the simulated GPU, at some 2 "
-                         "images a second; --data synth:count=64 is a short run\n")
+                         "heddle: warning: 601 images in 2 epochs may take 10 min 1 s on the simulated GPU, at about "
+                         "2 images per second; --data synth:count=64 is a short run\n")
         shutil.rmtree(self.home + "/run", ignore_errors=True)
         self.assertEqual(self.heddle(*run, "synth:count=4", "--model", "mlp", "--batch", "4").stderr, "")
 
     def test_a_fraction_is_not_a_percentage(self):
         for until in ("2", "99"):
             self.assertEqual(self.heddle(*SHORT, "--until", until, code=2).stderr,
-                             f"heddle train: --until {until} is out of range: 0 to 1, for it is a fraction: 99 % is "
-                             "0.99\n")
+                             f"heddle train: --until {until} is out of range: 0 to 1 (a fraction: 99 % is 0.99)\n")
 
     # --- what is left after it diverged -------------------------------------------------------------------------------
 
@@ -284,7 +283,7 @@ class Advice(unittest.TestCase):
                          "heddle: no CUDA device here (no NVIDIA driver is loaded); use cpu instead, or sim for "
                          "kernels\n")
         self.assertEqual(self.heddle("bench", "train", "--device", "cuda", code=3).stderr,
-                         "heddle: no CUDA device here (no NVIDIA driver is loaded); use cpu instead\n")
+                         "heddle: no CUDA device here (no NVIDIA driver is loaded); use --device cpu\n")
 
     def test_without_a_gpu_each_job_is_told_what_it_can_do(self):
         kernel = self.home + "/mine.cu"
@@ -294,16 +293,17 @@ class Advice(unittest.TestCase):
                        "{\n    one<<<1, 1>>>(c);\n}\n")
         told = (
             (["train"], "use cpu instead, or sim for kernels"),
-            (["bench", "train"], "use cpu instead"),  # which has nothing to measure on sim
-            (["bench", "infer"], "use cpu instead"),
-            (["bench", "train", "--gradients", "step.safetensors"], "use cpu or sim instead"),
-            (["bench", "matmul"], "--device cpu has rungs of its own, and --device sim checks those of a GPU, without "
-                                  "times"),
-            (["bench", "matmul/01_naive"], "--device sim checks this rung without, and has no time"),
-            (["bench", "matmul/cpu_naive"], "this rung is for cpu: --device cpu"),
+            (["bench", "train"], "use --device cpu"),  # which has nothing to measure on sim
+            (["bench", "infer"], "use --device cpu"),
+            (["bench", "train", "--gradients", "step.safetensors"], "use --device cpu or --device sim"),
+            (["bench", "matmul"], "--device cpu measures the CPU's rungs, and --device sim checks the GPU's (no "
+                                  "timings)"),
+            (["bench", "matmul/01_naive"], "--device sim checks this rung (no timings)"),
+            (["bench", "matmul/cpu_naive"], "this rung runs on cpu: use --device cpu"),
             (["bench", "matmul/cublas"], None),
-            (["bench", kernel, "--op", "matmul"], f"`heddle check {kernel} --op matmul_forward` checks it without"),
-            (["bench", "out-of-core"], "--device sim checks its rungs without, and has no time"),
+            (["bench", kernel, "--op", "matmul"], f"`heddle check {kernel} --op matmul_forward` checks it without a "
+                                                  f"GPU"),
+            (["bench", "out-of-core"], "--device sim checks its rungs (no timings)"),
         )
         for words, advice in told:
             said = self.heddle(*words, "--device", "cuda", code=3, HEDDLE_MODULES=self.home).stderr

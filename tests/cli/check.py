@@ -134,7 +134,7 @@ class Check(unittest.TestCase):
         self.write("three.cu", "int main() { return 3; }\n")
         for flag in ("-O3", "-arch=sm_90", "-lineinfo", "--use_fast_math"):
             said = self.check("three.cu", flag, code=2).stderr
-            self.assertIn(flag + " is a flag for nvcc", said)
+            self.assertIn(flag + " is an nvcc flag", said)
             self.assertEqual(said.count("\n"), 1)
 
     def test_a_kernel_launched_by_address_and_pinned_memory_have_their_names(self):
@@ -467,9 +467,9 @@ class Check(unittest.TestCase):
     def test_results_that_depend_on_the_order_are_a_warning(self):
         self.write("order.cu", ORDER)
         result = self.check("order.cu").stdout
-        self.assertIn("warning: result depends on the order of execution in kernel queue\n  Copy number 1 to the host "
-                      "differs between schedule 0 and schedule 1: 64 of its 65 elements, the first of them element 1, "
-                      "which is 1 in the one and 64 in the other.\n", result)
+        self.assertIn("warning: result depends on the order of execution in kernel queue\n  Copy number 1 to the "
+                      "host differs between schedule 0 and schedule 1: 64 of its 65 elements, the first of them "
+                      "element 1, which is 1 in the one and 64 in the other.\n", result)
         self.assertRegex(result, r"\n  copy +order.cu:9\n")
         self.assertRegex(result, r"\n  write +order.cu:2  block \(63,0,0\) thread \(0,0,0\)\n")
         self.assertIn("memory    list, 260 bytes of global memory, allocated at order.cu:6; 4 bytes at offset 4", result)

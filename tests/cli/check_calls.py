@@ -381,7 +381,7 @@ class Calls(unittest.TestCase):
         for shape in (";", " ", "\n"):
             for options in (("--op", "matmul"), ()):
                 said = self.check(SHORT_SUM, *options, "--shape", shape, code=2).stderr
-                self.assertIn("--shape names no shape", said)
+                self.assertIn("--shape is empty", said)
 
     def test_a_function_that_ends_the_program_is_not_called_right(self):
         text = SHORT_SUM.replace("kernel<<<", "if (k == 3)\n        exit(STATUS);\n    kernel<<<")
@@ -449,11 +449,11 @@ class Calls(unittest.TestCase):
 
     def test_arguments_are_told_where_they_go(self):
         said = self.run_check("x.cu", "64", text=READS_ARGUMENT, code=2).stderr
-        self.assertEqual(said, "heddle: 64: no such file; an argument of the program goes behind --: heddle check x.cu -- 64\n")
+        self.assertEqual(said, "heddle: 64: no such file; program arguments go after --: heddle check x.cu -- 64\n")
         said = self.run_check("x.cu", "0.5", code=2).stderr
-        self.assertEqual(said, "heddle: 0.5: no such file; an argument of the program goes behind --: heddle check x.cu -- 0.5\n")
+        self.assertEqual(said, "heddle: 0.5: no such file; program arguments go after --: heddle check x.cu -- 0.5\n")
         said = self.run_check("--op", "matmul", "x.cu", "64", code=2).stderr
-        self.assertIn("heddle: 64: no such file; with --op no program takes arguments: --shape says what to compare at", said)
+        self.assertIn("heddle: 64: no such file; with --op there are no program arguments: use --shape", said)
         self.assertNotIn(" -- ", said)
         self.assertEqual(self.run_check("x.cu", "in.txt", code=2).stderr, "heddle: in.txt: no such file\n")
         self.assertEqual(self.run_check("y.cu", "64", code=2).stderr, "heddle: y.cu: no such file\n")

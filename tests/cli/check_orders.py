@@ -157,8 +157,8 @@ class Orders(unittest.TestCase):
                               said)
                 self.assertIn("clean: 2 schedules", said)
         said = self.check(TIMES, "--schedules", "3", CLOCK="clock64()", LAST="blockIdx.x")
-        self.assertIn("Copy number 2 to the host differs between schedule 0 and schedule 1: 1 of its 1 elements, the "
-                      "first of them element 0, which is 3 in the one and 0 in the other.\n", said)
+        self.assertIn("Copy number 2 to the host differs between schedule 0 and schedule 1: 1 of its 1 elements, "
+                      "the first of them element 0, which is 3 in the one and 0 in the other.\n", said)
         self.assertEqual(said.count("warning: result"), 1, said)
 
 

@@ -95,24 +95,24 @@ class Command(unittest.TestCase):
         for option, value in (("gradients", "f"), ("peers", "no"), ("data-place", "auto"), ("seed", "1")):
             self.assertNotIn(option, options["infer"])
             self.assert_refused(["bench", "infer", "--" + option, value],
-                                f"heddle bench: --{option} does not go with `bench infer`")
+                                f"heddle bench: --{option} does not apply to `bench infer`")
         self.assertIn("shape", options["out-of-core"])
         self.assertIn("largest", options["collectives"])
         for option in ("threads", "seed"):  # ranks share the cores out, and send the same numbers always
             self.assertNotIn(option, options["collectives"])
             self.assert_refused(["bench", "collectives", "--" + option, "1"],
-                                f"heddle bench: --{option} does not go with `bench collectives`")
+                                f"heddle bench: --{option} does not apply to `bench collectives`")
         self.assertNotIn("largest", options["out-of-core"])
         self.assert_refused(["help", "bench", "matmul"],
-                            "heddle help: bench has no page on 'matmul'; `heddle help bench` is all of it")
+                            "heddle help: bench has no topic 'matmul'; see `heddle help bench`")
 
     def test_the_page_of_a_topic_speaks_of_that_topic(self):
         infer = self.run_heddle("help", "bench", "infer").stdout
-        for word in ("PyTorch", "JAX", "backward", "learnt"):
+        for word in ("PyTorch", "JAX", "backward", "learn"):
             self.assertIn(word, self.run_heddle("help", "bench", "train").stdout)
             self.assertNotIn(word, infer)
-        self.assertIn("`infer` runs", infer)
-        self.assertRegex(self.run_heddle("help", "bench", "collectives").stdout, r"of\s+collectives\s+0\.01")
+        self.assertIn("`infer` measures", infer)
+        self.assertRegex(self.run_heddle("help", "bench", "collectives").stdout, r"collectives:\s+default:\s+0\.01")
 
     def test_the_overview_names_every_command(self):
         overview = self.run_heddle("help").stdout
@@ -153,7 +153,7 @@ class Command(unittest.TestCase):
         self.assert_refused(["train", "--data-place", "streamed"],
                             "heddle: --data-place streamed needs --device cuda: the CPU reads the dataset where it is")
         self.assert_refused(["train", "--deterministic", "--unordered"],
-                            "heddle: --deterministic and --unordered say the opposite; give one of them")
+                            "heddle: --deterministic and --unordered exclude each other; give one of them")
 
     def test_training_ends_when_the_accuracy_asked_for_is_reached(self):
         train = ["train", "--data", "synth:count=600", "--model", "mlp", "--epochs", "4", "--out", self.home + "/run",
@@ -172,17 +172,18 @@ class Command(unittest.TestCase):
                  "--overwrite"]
         for quiet in ([], ["--quiet"]):
             said = self.run_heddle(*train, *quiet, "--until", "1").stdout.splitlines()
-            self.assertEqual(said[-1], "until   1 was not reached in 2 epochs; --epochs N gives it more")
+            self.assertEqual(said[-1], "until   1 was not reached in 2 epochs; use --epochs N for more")
         self.assertNotIn("reached", self.run_heddle(*train).stdout)
         said = self.run_heddle("train", "--data", "synth:count=64", "--epochs", "0", "--until", "0.5", "--out",
                                self.home + "/none").stdout.splitlines()
-        self.assertEqual(said[-1], "until   0.5 was not reached in 0 epochs; --epochs N gives it more")
+        self.assertEqual(said[-1], "until   0.5 was not reached in 0 epochs; use --epochs N for more")
 
     def test_an_accuracy_that_any_network_reaches_is_refused(self):
         for zero in ("0", "0.0", "-0"):
             self.assert_refused(["train", "--data", "synth:count=64", "--until", zero],
-                                "heddle: --until 0 is reached by any network: give an accuracy above 0, 0.99 say")
-        self.assert_refused(["train", "--until", "1.5"], "heddle train: --until 1.5 is out of range: 0 to 1, for it is a fraction: 99 % is 0.99")
+                                "heddle: --until 0 is reached by any network; give an accuracy above 0, such as 0.99")
+        self.assert_refused(["train", "--until", "1.5"], "heddle train: --until 1.5 is out of range: 0 to 1 (a "
+                                                         "fraction: 99 % is 0.99)")
 
     def test_a_run_that_ends_early_says_that_the_accuracy_was_reached(self):
         train = ["train", "--data", "synth:count=200", "--model", "mlp", "--out", self.home + "/run", "--overwrite",
@@ -236,7 +237,7 @@ class Command(unittest.TestCase):
         self.assertIn("→ runs/synth-mlp\n", self.train_in(self.home, "--overwrite").stdout)
         self.assertEqual(sorted(os.listdir(self.home + "/runs")), ["synth-mlp", "synth-mlp-2"])
         said = self.run_heddle("train", "--out", self.home + "/runs/synth-mlp", "--resume", "--epochs", "0").stdout
-        self.assertIn("nothing left to train: the run has done 1 epoch, more than --epochs asks for; ", said)
+        self.assertIn("nothing left to train: the run has completed 1 epoch, more than --epochs; ", said)
 
     def test_runs_begun_at_the_same_moment_take_folders_of_their_own(self):
         command = [HEDDLE, "train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1", "--quiet"]
@@ -254,7 +255,7 @@ class Command(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
         said = self.train_in(self.home, "--quiet", code=1, preexec_fn=limit).stderr
         self.assertIn("runs/synth-mlp/last.safetensors: cannot write: File too large\n", said)
-        self.assertNotIn("go on with", said)
+        self.assertNotIn("resume with", said)
         self.assertEqual(os.listdir(self.home), [])
 
     def test_a_save_that_fails_says_how_to_go_on(self):
@@ -269,7 +270,7 @@ class Command(unittest.TestCase):
         self.assertEqual(process.returncode, 1)
         self.assertRegex(said, r"cannot write: File too large; last\.safetensors is whole, as of the (start|end of epoch "
                                r"\d+): mend that, then resume to go on from there\n"
-                               r"heddle: go on with: heddle train --out run --resume\n$")
+                               r"heddle: resume with: heddle train --out run --resume\n$")
 
     def test_a_resumed_run_is_not_credited_with_what_was_done_before(self):
         path = self.home + "/run/last.safetensors"
@@ -303,9 +304,9 @@ class Command(unittest.TestCase):
 
     def test_a_run_that_diverged_is_not_told_to_change_while_it_is_resumed(self):
         first = self.train_in(self.home, "--quiet", "--out", "run", "--lr", "1e5", code=1).stderr
-        self.assertNotIn("begin anew", first)
+        self.assertNotIn("start a new run", first)
         again = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--quiet", code=1).stderr
-        self.assertIn("begin anew, with --lr below 100000\n", again)
+        self.assertIn("start a new run with --lr below 100000\n", again)
 
     def test_a_limit_on_the_size_of_files_is_told_as_a_full_disk_is(self):
         def limit():
@@ -377,9 +378,9 @@ class Command(unittest.TestCase):
         self.assert_refused(["data", "show", "--cuont", "3"],
                             "heddle data show: unknown option --cuont; did you mean --count?")
         self.assert_refused(["help", "dotcor"], "heddle help: unknown command 'dotcor'; did you mean doctor?")
-        self.assert_refused(["ops", "conv2"], "heddle ops: no operator or ladder is called 'conv2'; did you mean conv2d?")
+        self.assert_refused(["ops", "conv2"], "heddle ops: unknown operator or ladder 'conv2'; did you mean conv2d?")
         self.assert_refused(["ops", "matmul/01_naive"],
-                            "heddle ops: takes no rung: `heddle ops matmul` shows the whole ladder")
+                            "heddle ops: does not take a rung: `heddle ops matmul` shows the whole ladder")
         self.assertRegex(self.run_heddle("ops", "conv").stdout, r"(?m)^see also: conv2d,")
 
     def test_commands_that_are_suggested_can_be_copied(self):
@@ -401,7 +402,7 @@ class Command(unittest.TestCase):
 
     def test_a_file_is_given_once(self):
         self.assert_refused(["check", "--suppress", "a", "--suppress", "b", "x.cu"],
-                            "heddle check: --suppress is given twice, and takes one file only")
+                            "heddle check: --suppress is given twice, but takes one file")
 
     def test_every_command_refuses_an_unknown_option(self):
         for words in [[command] for command in COMMANDS] + ACTIONS:
@@ -414,15 +415,15 @@ class Command(unittest.TestCase):
         self.assert_refused(["data", "show", "--count", "0"],
                             "heddle data show: --count 0 is out of range: 1 to 10000")
         self.assert_refused(["data", "show", "--count=many"],
-                            "heddle data show: --count needs a whole number, not 'many'")
+                            "heddle data show: --count needs an integer, not 'many'")
         self.assert_refused(["data", "show", "--split", "tset"],
-                            "heddle data show: --split is one of train, test, not 'tset'; did you mean test?")
+                            "heddle data show: --split must be one of train, test, not 'tset'; did you mean test?")
         self.assert_refused(["--log", "loud", "version"],
-                            "heddle: --log is one of error, warn, info, debug, not 'loud'")
+                            "heddle: --log must be one of error, warn, info, debug, not 'loud'")
         self.assert_refused(["version", "now"], "heddle version: takes no arguments, but got 'now'")
         self.assert_refused(["train", "synth"],
                             "heddle train: takes no arguments, but got 'synth'; did you mean --data synth?")
-        self.assert_refused(["data", "get"], "heddle data get: needs NAME; `heddle data get --help` has an example")
+        self.assert_refused(["data", "get"], "heddle data get: needs NAME; see `heddle data get --help`")
         self.assert_refused(["help", "ops", "list"], "heddle help: ops has no actions, but got 'list'")
 
     def test_a_full_disk_is_a_failure(self):
@@ -459,13 +460,14 @@ class Command(unittest.TestCase):
         for number in (signal.SIGKILL, signal.SIGXFSZ):
             self.assertIn(f"signal {number.value}",
                           self.trace(f"kill -{number.value} $$", code=128 + number.value).stderr)
-        self.assertEqual(self.trace("exit 0", code=1).stderr, "heddle: sh did nothing on a GPU: there is nothing to show\n")
+        self.assertEqual(self.trace("exit 0", code=1).stderr, "heddle: sh did not use a GPU: there is nothing to "
+                                                              "show\n")
         self.assertIn("cannot run", self.run_heddle("trace", "--", "nosuch", code=127, HEDDLE_MODULES=self.home).stderr)
 
     def test_trace_without_its_module(self):
         told = self.run_heddle("trace", "--", "true", code=3, HEDDLE_MODULES=self.home + "/nowhere").stderr
         self.assertIn("built without CUPTI", told)
-        self.assert_refused(["trace"], "heddle trace: needs -- PROGRAM [ARGUMENT...]; `heddle trace --help` has an example")
+        self.assert_refused(["trace"], "heddle trace: needs -- PROGRAM [ARGUMENT...]; see `heddle trace --help`")
 
     # --- JSON ---------------------------------------------------------------------------------------------------------
 
@@ -637,8 +639,8 @@ class Command(unittest.TestCase):
         self.assertLessEqual({"conv2d", "conv2d_relu"}, {one["ladder_name"] for one in by_first_part})
 
     def test_ops_lists_engines_of_a_name_only(self):
-        self.assert_refused(["ops", "--engines"], "heddle ops: --engines needs a NAME, and has no JSON form")
-        self.assert_refused(["ops", "conv2d", "--shape", "n=1"], "heddle ops: --shape goes with --engines")
+        self.assert_refused(["ops", "--engines"], "heddle ops: --engines needs a NAME and has no JSON form")
+        self.assert_refused(["ops", "conv2d", "--shape", "n=1"], "heddle ops: --shape needs --engines")
 
     # --- data ---------------------------------------------------------------------------------------------------------
 
@@ -687,8 +689,8 @@ class Command(unittest.TestCase):
             path = os.path.join(self.home, name)
             write_png(path, 28, [[200] * 28] * 27 + [[200] * 27 + [dot]])
             said = self.run_heddle("predict", self.home + "/run/best.safetensors", path, "--device", "cpu").stderr
-            self.assertEqual(said, "" if dot == 0 else "heddle: warning: %s is all of one colour: whatever is said of it "
-                                                       "was not seen there\n" % path)
+            self.assertEqual(said, "" if dot == 0 else "heddle: warning: %s has only one colour: the answer means "
+                                                       "nothing\n" % path)
 
     def test_a_drawing_on_a_transparent_ground_is_seen_whatever_its_colour(self):
         if not json.loads(self.run_heddle("doctor", "--json").stdout)["jobs"][2]["state"] == "ok":

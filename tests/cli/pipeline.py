@@ -81,7 +81,7 @@ class Pipeline(unittest.TestCase):
         with open(self.path("sim.json"), encoding="utf-8") as file:
             runs = json.load(file)["runs"]
         self.assertTrue(all(run["checked"] and run["milliseconds"] is None and run["limit"] is None for run in runs))
-        self.refused("--device", "sim", "--trace", self.path("no.json"), says="no time to show")
+        self.refused("--device", "sim", "--trace", self.path("no.json"), says="does not report timings")
 
     def test_what_makes_no_sense_is_refused_in_one_line(self):
         self.refused("--bytes", "6", says="multiple of 4")

@@ -54,7 +54,7 @@ static void an_option_without_a_shape_is_refused(void **state)
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         heddle_cli_shapes shapes;
         assert_int_equal(read_shapes(given[i], &shapes), HEDDLE_INVALID);
-        assert_non_null(strstr(heddle_last_error(), "--shape names no shape"));
+        assert_non_null(strstr(heddle_last_error(), "--shape is empty"));
         heddle_cli_shapes_free(&shapes);
     }
 }

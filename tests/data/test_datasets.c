@@ -317,15 +317,15 @@ static void an_unknown_name_suggests_the_nearest(void **state)
     heddle_dataset *dataset;
     assert_fails(heddle_dataset_open("mnits", NULL, HEDDLE_TRAIN, &dataset), HEDDLE_NOT_FOUND, "did you mean mnist");
     assert_fails(heddle_dataset_open("no/such/folder", NULL, HEDDLE_TRAIN, &dataset), HEDDLE_NOT_FOUND,
-                 "no folder no/such/folder");
+                 "no/such/folder: no such folder");
     scratch_write(*state, "images.zip", "zip", 3);
     assert_fails(heddle_dataset_open(scratch_path(*state, "images.zip"), NULL, HEDDLE_TRAIN, &dataset), HEDDLE_INVALID,
-                 "images.zip is a file, not a folder");
+                 "images.zip is a file, not the folder");
     assert_fails(heddle_dataset_open("", NULL, HEDDLE_TRAIN, &dataset), HEDDLE_INVALID, "no dataset named");
     assert_fails(heddle_dataset_open(NULL, NULL, HEDDLE_TRAIN, &dataset), HEDDLE_INVALID, "no dataset named");
     assert_fails(heddle_dataset_open("mnist:count=3", NULL, HEDDLE_TRAIN, &dataset), HEDDLE_INVALID,
                  "takes no options");
-    assert_fails(heddle_dataset_open("mnist", NULL, (heddle_split)7, &dataset), HEDDLE_INVALID, "7 is no split");
+    assert_fails(heddle_dataset_open("mnist", NULL, (heddle_split)7, &dataset), HEDDLE_INVALID, "7 is not a split");
 }
 
 static void the_default_is_mnist_where_it_is(void **state)

@@ -113,15 +113,15 @@ static void truncated_files_say_what_was_promised(void **state)
     (void)state;
     buffer raw = idx_build(3, (uint32_t[]){60000, 28, 28}, 1000, 256);
     assert_fails(parse_and_free(&raw, HEDDLE_IDX_IMAGES), HEDDLE_CORRUPT,
-                 "truncated: it says 60000 images of 28×28 (47040016 bytes) but the file has 1016");
+                 "truncated: the header says 60000 images of 28×28 (47040016 bytes), but the file has 1016");
     raw = idx_build(1, label_dims, 6, 10);
     assert_fails(parse_and_free(&raw, HEDDLE_IDX_LABELS), HEDDLE_CORRUPT,
-                 "truncated: it says 7 labels (15 bytes) but the file has 14");
+                 "truncated: the header says 7 labels (15 bytes), but the file has 14");
     raw = idx_build(3, image_dims, 59, 256);
     buffer gzip = gzip_build(raw.data, raw.size);
     buffer_free(&raw);
     assert_fails(parse_and_free(&gzip, HEDDLE_IDX_IMAGES), HEDDLE_CORRUPT,
-                 "truncated: it says 5 images of 4×3 (76 bytes) but the file has 75 when inflated");
+                 "truncated: the header says 5 images of 4×3 (76 bytes), but the file has 75 when inflated");
 }
 
 static void every_truncation_is_refused(void **state)
@@ -148,9 +148,9 @@ static void oversized_files_are_refused(void **state)
     buffer raw = idx_build(1, label_dims, 9, 10);
     buffer gzip = gzip_build(raw.data, raw.size);
     assert_fails(parse_and_free(&raw, HEDDLE_IDX_LABELS), HEDDLE_CORRUPT,
-                 "oversized: it says 7 labels (15 bytes) but the file has 17");
+                 "oversized: the header says 7 labels (15 bytes), but the file has 17");
     assert_fails(parse_and_free(&gzip, HEDDLE_IDX_LABELS), HEDDLE_CORRUPT,
-                 "oversized: it says 7 labels (15 bytes) but inflates to more");
+                 "oversized: the header says 7 labels (15 bytes), but it inflates to more");
 }
 
 static void a_wrong_magic_is_refused(void **state)
@@ -199,9 +199,9 @@ static void dimensions_that_make_no_sense_are_refused(void **state)
     assert_fails(parse_and_free(&raw, HEDDLE_IDX_IMAGES), HEDDLE_CORRUPT, "dimension 0 is 4294967295");
     // 2^31 - 1 to the fourth overflows 64 bits; 2^22 squared does not, but is over the limit.
     raw = idx_build(4, (uint32_t[]){0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff}, 8, 256);
-    assert_fails(parse_and_free(&raw, HEDDLE_IDX_IMAGES), HEDDLE_CORRUPT, "promise more than 4 GiB");
+    assert_fails(parse_and_free(&raw, HEDDLE_IDX_IMAGES), HEDDLE_CORRUPT, "exceed 4 GiB");
     raw = idx_build(3, (uint32_t[]){1u << 22, 1u << 11, 1u << 11}, 8, 256);
-    assert_fails(parse_and_free(&raw, HEDDLE_IDX_IMAGES), HEDDLE_CORRUPT, "promise more than 4 GiB");
+    assert_fails(parse_and_free(&raw, HEDDLE_IDX_IMAGES), HEDDLE_CORRUPT, "exceed 4 GiB");
 }
 
 static void corrupt_gzip_is_refused(void **state)
@@ -228,7 +228,7 @@ static void corrupt_gzip_is_refused(void **state)
     damaged[gzip.size - 8] ^= 1;
     heddle_idx idx;
     assert_fails(heddle_idx_parse("file", damaged, gzip.size, HEDDLE_IDX_IMAGES, &idx), HEDDLE_CORRUPT,
-                 "the gzip data is damaged (incorrect data check)");
+                 "the gzip data is corrupt (incorrect data check)");
     free(damaged);
     buffer_free(&raw);
     buffer_free(&gzip);

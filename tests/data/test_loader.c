@@ -252,8 +252,8 @@ static void places_that_do_not_exist_cannot_be_sought(void **state)
 {
     (void)state;
     heddle_loader *loader = create(4, 9, true, false);
-    assert_fails(heddle_loader_seek(loader, 0, 7), HEDDLE_INVALID, "no batch 7 of epoch 0: an epoch has 6");
-    assert_fails(heddle_loader_seek(loader, 0, -1), HEDDLE_INVALID, "no batch -1");
+    assert_fails(heddle_loader_seek(loader, 0, 7), HEDDLE_INVALID, "batch 7 of epoch 0 does not exist: an epoch has 6");
+    assert_fails(heddle_loader_seek(loader, 0, -1), HEDDLE_INVALID, "batch -1 of epoch 0 does not exist");
     assert_fails(heddle_loader_seek(loader, -1, 0), HEDDLE_INVALID, "epoch -1");
     assert_fails(heddle_loader_seek(loader, INT_MAX, 0), HEDDLE_INVALID, "of epoch 2147483647");
     heddle_loader_destroy(loader);
@@ -325,9 +325,9 @@ static void options_that_make_no_sense_are_refused(void **state)
     (void)state;
     heddle_loader *loader;
     heddle_loader_options options = {.batch = 0};
-    assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "a batch of 0 images");
+    assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "batch size 0 is invalid");
     options = (heddle_loader_options){.batch = 24, .drop_last = true};
-    assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "none of 24 is left");
+    assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "fewer than one batch of 24");
     options = (heddle_loader_options){.batch = 4, .ahead = -1};
     assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "not -1");
     options = (heddle_loader_options){.batch = 4};

@@ -163,12 +163,12 @@ static void wrong_options_are_refused(void **state)
     } wrong[] = {
         {"synth:cuont=5", "no option cuont; did you mean count"},
         {"synth:count", "option count needs a value"},
-        {"synth:count=0", "count=0 is not a whole number from 1 to"},
-        {"synth:count=-3", "count=-3 is not a whole number"},
-        {"synth:count=3x", "count=3x is not a whole number"},
-        {"synth:count=", "count= is not a whole number"},
-        {"synth:seed=18446744073709551616", "is not a whole number"},
-        {"synth:size=4", "size=4 is not a whole number from 8 to 256"},
+        {"synth:count=0", "count=0 is not an integer from 1 to"},
+        {"synth:count=-3", "count=-3 is not an integer"},
+        {"synth:count=3x", "count=3x is not an integer"},
+        {"synth:count=", "count= is not an integer"},
+        {"synth:seed=18446744073709551616", "is not an integer"},
+        {"synth:size=4", "size=4 is not an integer from 8 to 256"},
         {"synth:size=256,count=10000000", "more than 4 GiB"},
         {"synth:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=1", "too long"},
     };

@@ -99,8 +99,8 @@ static void every_other_value_of_every_byte_of_the_header_is_damage_or_reads_the
                 if (!(space || digit) || !reads_the_same(whole, file))
                     fail_msg("byte %zu, '%c' (%d) for '%c', went unseen", place, value, value, content[place]);
                 read++;
-            } else if (status != HEDDLE_CORRUPT || !strstr(heddle_last_error(), "it is damaged, or another program") ||
-                       !strstr(heddle_last_error(), "; take another checkpoint")) {
+            } else if (status != HEDDLE_CORRUPT || !strstr(heddle_last_error(), "it is corrupt, or another program") ||
+                       !strstr(heddle_last_error(), "; use another checkpoint")) {
                 fail_msg("byte %zu, value %d: %s", place, value, heddle_last_error());
             }
             heddle_safetensors_close(file);
@@ -146,8 +146,9 @@ static void no_check_is_switched_off_by_a_name(void **state)
     };
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         assert_fails(parse_with(content, size, edits[i][0], edits[i][1]), HEDDLE_CORRUPT,
-                     "w.safetensors: its header is not what was written: it is damaged, or another program changed it");
-        assert_non_null(strstr(heddle_last_error(), "; take another checkpoint, or remove "));
+                     "w.safetensors: its header does not match its checksum: it is corrupt, or another program "
+                     "changed it");
+        assert_non_null(strstr(heddle_last_error(), "; use another checkpoint, or remove "));
         assert_non_null(strstr(heddle_last_error(), NAMES));
     }
     assert_ok(parse(content, size));
@@ -207,9 +208,9 @@ static void the_order_and_the_spaces_of_another_writer_are_no_damage(void **stat
 
     cJSON *rate = cJSON_GetObjectItem(metadata, "rate");
     cJSON_SetValuestring(rate, "{\"learning_rate\":0.85}");
-    assert_fails(parse_under(header, content, size), HEDDLE_CORRUPT, "its header is not what was written");
+    assert_fails(parse_under(header, content, size), HEDDLE_CORRUPT, "its header does not match its checksum");
     cJSON_DeleteItemFromObject(metadata, "rate");
-    assert_fails(parse_under(header, content, size), HEDDLE_CORRUPT, "its header is not what was written");
+    assert_fails(parse_under(header, content, size), HEDDLE_CORRUPT, "its header does not match its checksum");
     cJSON_Delete(header);
     free(content);
 }
@@ -223,7 +224,7 @@ static void a_file_from_before_the_header_had_a_sum_has_its_tensors_checked_alon
     cJSON_DeleteItemFromObject(metadata, "header_crc32");
     assert_ok(parse_under(header, content, size));
     content[size - 1] ^= 1;
-    assert_fails(parse_under(header, content, size), HEDDLE_CORRUPT, "its data is not what was written");
+    assert_fails(parse_under(header, content, size), HEDDLE_CORRUPT, "its data does not match its checksum");
     assert_non_null(strstr(heddle_last_error(), "or remove tensors_crc32 from its metadata"));
     cJSON_DeleteItemFromObject(metadata, "tensors_crc32"); // as advised
     assert_ok(parse_under(header, content, size));
@@ -237,7 +238,7 @@ static void damaged_tensors_are_read_once_the_sums_are_removed_as_advised(void *
     char *content = written(*state, &size);
     cJSON *header = header_of(content), *metadata = cJSON_GetObjectItem(header, "__metadata__");
     content[size - 1] ^= 1;
-    assert_fails(parse(content, size), HEDDLE_CORRUPT, "its data is not what was written");
+    assert_fails(parse(content, size), HEDDLE_CORRUPT, "its data does not match its checksum");
     assert_non_null(strstr(heddle_last_error(), NAMES));
     cJSON_DeleteItemFromObject(metadata, "heddle.checksums");
     cJSON_DeleteItemFromObject(metadata, "header_crc32");
@@ -276,7 +277,7 @@ static void a_damaged_length_is_told_before_the_file_is_read(void **state)
     scratch_write(*state, "long.safetensors", content, size);
     heddle_safetensors *file = NULL;
     assert_fails(heddle_safetensors_open(scratch_path(*state, "long.safetensors"), &file), HEDDLE_CORRUPT,
-                 "it is damaged, or another program changed it; take another checkpoint");
+                 "it is corrupt, or another program changed it; use another checkpoint");
     assert_non_null(strstr(heddle_last_error(), "the format allows"));
     free(content);
 }
@@ -287,7 +288,7 @@ static void the_names_of_the_sums_are_the_writers_own(void **state)
     static const char *const names[] = {"heddle.checksums", "header_crc32", "tensors_crc32"};
     for (int i = 0; i < 3; i++) {
         const heddle_text_pair own = {names[i], "0"};
-        assert_fails(heddle_safetensors_write(path, NULL, 0, &own, 1), HEDDLE_INVALID, "the writer's own");
+        assert_fails(heddle_safetensors_write(path, NULL, 0, &own, 1), HEDDLE_INVALID, "reserved");
         assert_non_null(strstr(heddle_last_error(), names[i]));
     }
 }

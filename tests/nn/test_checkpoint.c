@@ -294,8 +294,8 @@ static void every_flipped_bit_of_a_checkpoints_header_is_told_as_damage(void **s
             content[place] ^= (char)(1 << bit);
             if (status != HEDDLE_CORRUPT)
                 fail_msg("byte %zu, bit %d: %s", place, bit, heddle_status_name(status));
-            if (!strstr(heddle_last_error(), "it is damaged, or another program changed it") ||
-                !strstr(heddle_last_error(), "; take another checkpoint") || strchr(heddle_last_error(), '\n'))
+            if (!strstr(heddle_last_error(), "it is corrupt, or another program changed it") ||
+                !strstr(heddle_last_error(), "; use another checkpoint") || strchr(heddle_last_error(), '\n'))
                 fail_msg("byte %zu, bit %d: %s", place, bit, heddle_last_error());
             assert_null(checkpoint);
         }
@@ -326,7 +326,7 @@ static void edits_of_equal_length_are_refused_by_all_who_open_a_checkpoint(void 
         memcpy(place, edits[i][1], strlen(edits[i][1]));
         heddle_slice slice = {changed, size};
         assert_ok(heddle_file_write_atomic(path, &slice, 1));
-        must_be_refused(path, "its header is not what was written: it is damaged, or another program changed it",
+        must_be_refused(path, "its header does not match its checksum: it is corrupt, or another program changed it",
                         edits[i][1]);
         free(changed);
     }

@@ -82,7 +82,7 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"maxpool2d\"}]}", "before the flatten");
     refuse("{\"layers\": [{\"type\": \"flatten\"}]}", "one a class");
     refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": 9}]}", "10 features");
-    refuse("{\"layers\": [{\"type\": \"dropout\", \"probability\": 1.5}]}", "is 1.5, should be from 0 to 0.99");
+    refuse("{\"layers\": [{\"type\": \"dropout\", \"probability\": 1.5}]}", "is 1.5; it must be from 0 to 0.99");
     refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"a\"}, {\"type\": \"relu\", \"name\": \"a\"}]}",
            "another layer is called 'a'");
     refuse("{\"layers\": [{\"type\": \"maxpool2d\", \"window\": 2, \"padding\": 2}]}", "half");

@@ -311,7 +311,7 @@ static void a_run_whose_last_checkpoint_is_damaged_or_gone_goes_on_from_its_best
             damage(last, how == HEADER);
         must_fail_to_resume(folder, how == GONE ? HEDDLE_NOT_FOUND : HEDDLE_CORRUPT, way);
         if (how == HEADER)
-            assert_said("it is damaged, or another program changed it");
+            assert_said("it is corrupt, or another program changed it");
         copy(best, last);
         watch run = {0};
         assert_ok(resume(folder, &run));
@@ -456,7 +456,7 @@ static void a_folder_that_cannot_be_had_leaves_none_behind(void **state)
     heddle_slice slice = {"x", 1};
     assert_ok(heddle_file_write_atomic(file, &slice, 1));
     assert_int_equal(heddle_run_folder_take(base, &folder), HEDDLE_IO);
-    assert_said("a file has its name; choose another (--out)");
+    assert_said("a file of that name exists; choose another (--out)");
     assert_string_equal(folder.path, "");
     heddle_run_folder_give_back(&folder); // nothing
     assert_int_equal(unlink(file), 0);

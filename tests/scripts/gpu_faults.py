@@ -33,7 +33,7 @@ if [ -n "${HEDDLE_FAULT-}" ]; then
     lost) echo "heddle: no device is available: busy or unavailable" >&2 ;;
     memory) echo "heddle: out of memory" >&2 ;;
     esac
-    [ "$HEDDLE_FAULT" = memory ] || echo "heddle: go on with: heddle train --resume" >&2
+    [ "$HEDDLE_FAULT" = memory ] || echo "heddle: resume with: heddle train --resume" >&2
     exit 1
 fi
 [ -z "${short-}" ] || { mkdir -p "$out" && echo epoch 1 >"$out/last.safetensors"; }

@@ -36,7 +36,7 @@ break_it() {
     run env "HEDDLE_FAULT=$fault" ${after:+"HEDDLE_FAULT_AFTER=$after"} "LD_PRELOAD=$library" "$heddle" train \
         --device cuda $how --epochs 1000000 --out "$folder/$fault" --quiet
     code=$?
-    told=$(grep -v '^heddle: go on with: ' "$folder/$fault.err")
+    told=$(grep -v '^heddle: resume with: ' "$folder/$fault.err")
     echo "$fault: $(cat "$folder/$fault.err")"
     if grep -q '^gpu_fault: ' "$folder/$fault.err"; then
         happened=false intact=null goes_on=null

@@ -1,5 +1,5 @@
 // Which rows `heddle bench train` measures: batches, kernels and precisions as the command line names them, or the
-// whole road from the CPU to the fused step on tensor cores.
+// whole bench from the CPU to the fused step on tensor cores.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,20 +22,20 @@ static bool next_word(const char **text, char word[WORD_SIZE])
     return true;
 }
 
-static heddle_status read_batches(heddle_cli_road *road, const char *text)
+static heddle_status read_batches(heddle_cli_network_bench *bench, const char *text)
 {
     char word[WORD_SIZE];
     while (next_word(&text, word)) {
         long batch = strtol(word, NULL, 10);
         size_t length = heddle_text_number(word, true);
         if (length == 0 || word[length] != '\0' || batch < 1 || batch > MOST_BATCH)
-            return heddle_fail(HEDDLE_INVALID, "--batch needs whole numbers from 1 to %d, as in 64,1024, not '%s'",
+            return heddle_fail(HEDDLE_INVALID, "--batch takes integers from 1 to %d, as in 64,1024, not '%s'",
                                MOST_BATCH, word);
-        if (road->batch_count == HEDDLE_CLI_MOST_BATCHES)
-            return heddle_fail(HEDDLE_INVALID, "--batch takes %d sizes at most", HEDDLE_CLI_MOST_BATCHES);
-        road->batches[road->batch_count++] = (int)batch;
+        if (bench->batch_count == HEDDLE_CLI_MOST_BATCHES)
+            return heddle_fail(HEDDLE_INVALID, "--batch takes at most %d sizes", HEDDLE_CLI_MOST_BATCHES);
+        bench->batches[bench->batch_count++] = (int)batch;
     }
-    return road->batch_count ? HEDDLE_OK : heddle_fail(HEDDLE_INVALID, "--batch needs a number");
+    return bench->batch_count ? HEDDLE_OK : heddle_fail(HEDDLE_INVALID, "--batch needs a number");
 }
 
 // Sets chosen[i] for every choice that the list names.
@@ -52,29 +52,29 @@ static heddle_status read_choices(const char *option, const char *text, const ch
             found++;
         const char *nearest = choices[found] ? NULL : heddle_text_nearest(word, choices, count);
         if (!choices[found])
-            return heddle_fail(HEDDLE_INVALID, "--%s is a list of %s, not '%s'%s%s%s", option, all, word,
+            return heddle_fail(HEDDLE_INVALID, "--%s takes a list of %s, not '%s'%s%s%s", option, all, word,
                                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
         chosen[found] = true;
     }
     return HEDDLE_OK;
 }
 
-static heddle_status add_step(heddle_cli_road *road, int batch, bool on_cpu, heddle_tier kernels,
-                              heddle_arithmetic arithmetic)
+static heddle_status add_row(heddle_cli_network_bench *bench, int batch, bool on_cpu, heddle_tier kernels,
+                             heddle_arithmetic arithmetic)
 {
-    if (road->step_count == HEDDLE_CLI_MOST_ROWS)
-        return heddle_fail(HEDDLE_INVALID, "more than %d rows; name fewer batches", HEDDLE_CLI_MOST_ROWS);
-    road->steps[road->step_count++] =
-        (heddle_cli_step){.batch = batch, .on_cpu = on_cpu, .kernels = kernels, .arithmetic = arithmetic};
+    if (bench->row_count == HEDDLE_CLI_MOST_ROWS)
+        return heddle_fail(HEDDLE_INVALID, "more than %d rows; use fewer batch sizes", HEDDLE_CLI_MOST_ROWS);
+    bench->rows[bench->row_count++] =
+        (heddle_cli_network_row){.batch = batch, .on_cpu = on_cpu, .kernels = kernels, .arithmetic = arithmetic};
     return HEDDLE_OK;
 }
 
-heddle_status heddle_cli_road_plan(heddle_cli_road *road, heddle_device_kind kind)
+heddle_status heddle_cli_network_plan(heddle_cli_network_bench *bench, heddle_device_kind kind)
 {
-    const heddle_cli_bench_settings *settings = road->settings;
+    const heddle_cli_bench_settings *settings = bench->settings;
     bool kernels[MOST_CHOICES] = {false}, precisions[MOST_CHOICES] = {false};
     bool all_kernels = !settings->kernels, all_precisions = !settings->precision;
-    HEDDLE_TRY(read_batches(road, settings->batch));
+    HEDDLE_TRY(read_batches(bench, settings->batch));
     HEDDLE_TRY(read_choices("kernels", all_kernels ? "naive,tuned,vendor,fused" : settings->kernels, heddle_tier_names,
                             kernels));
     HEDDLE_TRY(read_choices("precision", all_precisions ? "fp32,tf32x3,tf32,fp16,bf16" : settings->precision,
@@ -82,9 +82,9 @@ heddle_status heddle_cli_road_plan(heddle_cli_road *road, heddle_device_kind kin
     for (int i = HEDDLE_FULL; i <= HEDDLE_BFLOAT && kind == HEDDLE_CPU && !all_precisions; i++)
         if (precisions[i])
             HEDDLE_TRY(heddle_cli_precision_check(kind, (heddle_arithmetic)i));
-    for (int i = 0; i < road->batch_count; i++) {
+    for (int i = 0; i < bench->batch_count; i++) {
         if (kind != HEDDLE_CPU && all_kernels && all_precisions)
-            HEDDLE_TRY(add_step(road, road->batches[i], true, HEDDLE_FUSED, HEDDLE_FULL));
+            HEDDLE_TRY(add_row(bench, bench->batches[i], true, HEDDLE_FUSED, HEDDLE_FULL));
         for (int tier = HEDDLE_NAIVE; tier <= HEDDLE_FUSED; tier++)
             for (int arithmetic = HEDDLE_FULL; arithmetic <= HEDDLE_BFLOAT; arithmetic++) {
                 // Unless named, other precisions are shown where they are at their best: fused, on a GPU.
@@ -92,7 +92,7 @@ heddle_status heddle_cli_road_plan(heddle_cli_road *road, heddle_device_kind kin
                     arithmetic == HEDDLE_FULL || !all_precisions || (tier == HEDDLE_FUSED && kind != HEDDLE_CPU);
                 if (kernels[tier] && precisions[arithmetic] && shown)
                     HEDDLE_TRY(
-                        add_step(road, road->batches[i], false, (heddle_tier)tier, (heddle_arithmetic)arithmetic));
+                        add_row(bench, bench->batches[i], false, (heddle_tier)tier, (heddle_arithmetic)arithmetic));
             }
     }
     return HEDDLE_OK;

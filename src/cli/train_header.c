@@ -1,0 +1,78 @@
+// What `heddle train` says before its first step: settings that train, and not as whoever gave them expects; and what
+// the run is.
+
+#include "cli/train_header.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "cli/precision.h"
+#include "nn/optimizer.h"
+
+enum { TIME_SIZE = 64, REASON_SIZE = 192 };
+
+// Images a second that the simulated GPU trains on one core; a model file is taken for as slow as cnn.
+static const double SIM_RATE = 2, SIM_RATE_MLP = 20;
+static const double PATIENCE = 600; // seconds
+
+static void warn_of_sim(const heddle_cli_train_header *header)
+{
+    const int images = header->train->count, epochs = header->options->epochs;
+    double rate = strcmp(heddle_model_name(header->model), "mlp") == 0 ? SIM_RATE_MLP : SIM_RATE;
+    double seconds = (double)images * epochs / rate;
+    char time[TIME_SIZE];
+    if (seconds > PATIENCE)
+        heddle_log(HEDDLE_LOG_WARN,
+                   "%d images in %d epoch%s may take %s on the simulated GPU, at about %.0f images per second; --data "
+                   "synth:count=64 is a short run",
+                   images, epochs, epochs == 1 ? "" : "s", heddle_text_seconds(seconds, time, sizeof time), rate);
+}
+
+void heddle_cli_train_warn(const heddle_cli_train_header *header)
+{
+    const heddle_device_kind kind = header->device->kind;
+    int cores = heddle_usable_cores();
+    if (kind == HEDDLE_SIM && !header->options->resume) // of which nobody knows here how much is left
+        warn_of_sim(header);
+    if (header->options->batch > header->train->count)
+        heddle_log(HEDDLE_LOG_WARN,
+                   "--batch %d is more than the %d training images: an epoch is a single step, which learns little",
+                   header->options->batch, header->train->count);
+    if (kind == HEDDLE_CPU && header->threads > cores)
+        heddle_log(HEDDLE_LOG_WARN, "--threads %d is more than the %d available core%s; one thread per core is faster",
+                   header->threads, cores, cores == 1 ? "" : "s");
+}
+
+void heddle_cli_train_header_print(const heddle_cli_train_header *header)
+{
+    const heddle_train_options *options = header->options;
+    heddle_device_info info;
+    char reason[REASON_SIZE];
+    if (heddle_device_describe(header->device->device, &info) != HEDDLE_OK)
+        return;
+    printf("model   %s, %zu parameters\n", heddle_model_name(header->model), heddle_model_parameters(header->model));
+    printf("data    %s, %d training and %d test images (%s)\n", header->train->name, header->train->count,
+           header->test->count, header->train->source);
+    printf("device  %s, %s, ", heddle_device_kind_name(info.kind), info.name);
+    if (info.kind == HEDDLE_CPU)
+        printf("%d thread%s", info.threads, info.threads == 1 ? "" : "s");
+    else
+        printf("%s", info.instructions);
+    printf("%s\n", heddle_cli_device_reason(header->device, reason, sizeof reason));
+    // Which of the two it is with auto is known only when all GPUs have been asked.
+    const char *between_gpus = header->dist == HEDDLE_DIST_NCCL   ? "NCCL"
+                               : header->dist == HEDDLE_DIST_AUTO ? "NCCL, or MPI if that is not available"
+                                                                  : "MPI";
+    if (header->ranks)
+        printf("ranks   %d over %s, %d on this machine\n", header->ranks->ranks,
+               info.kind == HEDDLE_CUDA ? between_gpus : "MPI", header->ranks->local_ranks);
+    printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels%s%s → %s\n",
+           heddle_optimizer_name(options->optimizer), options->learning_rate, heddle_schedule_name(options->schedule),
+           options->batch, (unsigned long long)options->seed, heddle_tier_names[options->kernels],
+           info.kind == HEDDLE_CPU ? "" : " in ",
+           info.kind == HEDDLE_CPU ? "" : heddle_cli_precisions[options->arithmetic], options->folder);
+    fflush(stdout);
+}
