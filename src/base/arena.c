@@ -36,7 +36,7 @@ void heddle_arena_destroy(heddle_arena *arena)
     free(arena);
 }
 
-// A large allocation gets a block of its own behind the first, so that the rest of the first stays in use.
+// A large allocation gets its own block after the first, so that the rest of the first stays in use.
 static struct block *add_block(heddle_arena *arena, size_t bytes)
 {
     size_t size = bytes > BLOCK_SIZE ? bytes : BLOCK_SIZE;

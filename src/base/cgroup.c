@@ -41,7 +41,7 @@ static bool read_number(const char *folder, const char *name, uint64_t *number)
     return end != line;
 }
 
-// The number behind `key` in the group's memory.stat; 0 when it is not there.
+// The number after `key` in the group's memory.stat; 0 if it is missing.
 static uint64_t read_statistic(const char *folder, const char *key)
 {
     char path[LINE_SIZE + NAME_MAX];
@@ -127,7 +127,7 @@ static void cores_version2(const char *folder, void *result)
     char *end = line;
     if (!read_line(folder, "cpu.max", line, sizeof line))
         return;
-    // "max 100000" where there is no limit: a quota of 0.
+    // "max 100000" without a limit: a quota of 0.
     double quota = strtod(line, &end);
     double period = strtod(end, NULL);
     keep_least(result, quota, period);
@@ -171,7 +171,7 @@ static void keep_tightest(heddle_cgroup_memory *tightest, heddle_cgroup_memory m
 static void memory_version2(const char *folder, void *result)
 {
     heddle_cgroup_memory memory = {0};
-    // "max" where there is no limit: not a number.
+    // "max" without a limit: not a number.
     if (read_number(folder, "memory.max", &memory.limit) && read_number(folder, "memory.current", &memory.used))
         keep_tightest(result, memory, read_statistic(folder, "inactive_file"));
 }

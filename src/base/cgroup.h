@@ -1,10 +1,10 @@
-// What the control group this process is in lets it use: containers and batch systems set their limits there.
+// Limits of this process's control group, which containers and batch systems set.
 #ifndef HEDDLE_BASE_CGROUP_H
 #define HEDDLE_BASE_CGROUP_H
 
 #include <stdint.h>
 
-// Processor time a second of the tightest group around this process, in cores (0.5, 2, ...); INFINITY: no limit.
+// Processor time per second of the tightest group around this process, in cores (0.5, 2, ...); INFINITY: no limit.
 double heddle_cgroup_cores(void);
 
 typedef struct heddle_cgroup_memory {

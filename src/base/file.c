@@ -196,7 +196,7 @@ static heddle_status sync_folder_of(const char *path, char *scratch, size_t size
     return heddle_fail(HEDDLE_IO, "%s: written, but not yet safe from a power failure: %s", path, strerror(error));
 }
 
-// What is there and no plain file (/dev/null, a pipe) is written into: a rename would put a file in its place.
+// An existing file that is not regular (/dev/null, a pipe) is written to directly: a rename would replace it.
 static heddle_status write_into(const char *path, const heddle_slice *slices, int count)
 {
     int file = open(path, O_WRONLY | O_CLOEXEC);
@@ -293,7 +293,7 @@ static heddle_status create_one(const char *path)
 {
     if (mkdir(path, FOLDER_MODE) == 0)
         return HEDDLE_OK;
-    int error = errno; // looking at what is there sets it anew
+    int error = errno; // the checks below overwrite it
     if (heddle_folder_exists(path))
         return HEDDLE_OK;
     if (heddle_file_exists(path))

@@ -1,5 +1,5 @@
-// The bottom of waiting: a pause for spin loops, and sleeping on a 32-bit word until somebody changes it and wakes the
-// sleepers. What the word means, and how long to spin first, is the caller's business.
+// The lowest level of waiting: a pause for spin loops, and sleeping on a 32-bit word until another thread changes it
+// and wakes the sleepers. What the word means, and how long to spin first, is up to the caller.
 #ifndef HEDDLE_BASE_FUTEX_H
 #define HEDDLE_BASE_FUTEX_H
 

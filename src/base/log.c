@@ -1,4 +1,4 @@
-// The log: one line on stderr, written whole so that lines of several threads do not mix.
+// The log: one line on stderr, written at once so that lines of several threads do not mix.
 
 #include "base/log.h"
 
@@ -13,7 +13,7 @@
 
 enum { LINE_SIZE = 2048, LEVEL_UNSET = -1 };
 
-// What a person writes in HEDDLE_LOG, and what a line starts with.
+// Values of HEDDLE_LOG, and the labels of a line.
 static const char *const level_names[] = {
     [HEDDLE_LOG_ERROR] = "error", [HEDDLE_LOG_WARN] = "warn", [HEDDLE_LOG_INFO] = "info", [HEDDLE_LOG_DEBUG] = "debug"};
 static const char *const level_labels[] = {[HEDDLE_LOG_ERROR] = "error",

@@ -1,5 +1,5 @@
-// Leveled log to stderr, for what is worth knowing but is not the result. Level from HEDDLE_LOG (error, warn, info,
-// debug) or heddle_log_set_level; warn unless told.
+// Levelled log to stderr, for what is worth knowing but is not the result. The level comes from HEDDLE_LOG (error,
+// warn, info, debug) or heddle_log_set_level; default: warn.
 #ifndef HEDDLE_BASE_LOG_H
 #define HEDDLE_BASE_LOG_H
 

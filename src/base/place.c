@@ -1,4 +1,4 @@
-// Where this heddle stands, found from where its own code was loaded from: an installed tree may have been moved.
+// Finds where heddle is installed from where its own code was loaded: an installed tree may have been moved.
 
 #include "base/place.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char here = 0; // something of ours to ask the loader about
+static const char here = 0; // an address in our own code
 
 void heddle_own_folder(char folder[HEDDLE_PLACE_SIZE])
 {

@@ -18,7 +18,7 @@ enum {
     WIDEST_BAR = 30,    // more shows nothing more
     FRAME = 2,          // columns of the bar's two ends
     EIGHTHS = 8,        // a block character shows eighths of a column
-    USUAL_WIDTH = 80,   // when a bar is forced onto what is no terminal
+    USUAL_WIDTH = 80,   // when a bar is drawn without a terminal
     BLOCK_BYTES = 3,    // of a block character in UTF-8
 };
 

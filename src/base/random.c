@@ -48,7 +48,7 @@ heddle_random heddle_random_make(uint64_t seed, uint64_t sequence)
     return (heddle_random){.seed = seed, .sequence = sequence, .position = 0};
 }
 
-// The words of one block, so that whoever draws many computes each block once.
+// The words of one block, so that a caller that needs many computes each block once.
 typedef struct drawn_block {
     bool is_there;
     uint64_t number;

@@ -8,7 +8,7 @@
 
 // A terminal that can redraw a line.
 bool heddle_terminal_is(FILE *file);
-// Columns of the terminal; 0 when `file` is none.
+// Columns of the terminal; 0 if `file` is not one.
 int heddle_terminal_width(FILE *file);
 // Does the environment (LC_ALL, LC_CTYPE, LANG) say UTF-8? The library does not set the program's locale, so it reads
 // what setlocale would.

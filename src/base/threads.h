@@ -12,8 +12,7 @@ void heddle_pool_destroy(heddle_pool *pool);
 // NULL counts as 1.
 int heddle_pool_threads(const heddle_pool *pool);
 
-// Something that whoever runs on this pool may ask for: ops/across.h keeps its sums over processes there. NULL at
-// first.
+// A value that users of this pool share: ops/across.h keeps its sums over processes there. Initially NULL.
 void heddle_pool_set_companion(heddle_pool *pool, void *companion);
 void *heddle_pool_companion(const heddle_pool *pool); // of NULL: NULL
 

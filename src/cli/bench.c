@@ -1,4 +1,4 @@
-// `heddle bench`: how fast rungs, or whole networks, are on this machine. This file is the command line.
+// `heddle bench`: measures rungs and whole networks. This file reads the command line.
 
 #include "cli/bench.h"
 
@@ -82,7 +82,7 @@ static const char *const of_networks[] = {"batch",  "kernels",   "precision", "d
 static const char *const not_infer[] = {"data-place", "peers", "gradients", "seed", NULL};
 static const char *const not_out_of_core[] = {"dtype", "against", "html", "quick", "op", "seconds", NULL};
 static const char *const of_collectives[] = {"dist", "largest", NULL};
-static const char *const not_collectives[] = {"seed", "threads", NULL}; // ranks share the cores out
+static const char *const not_collectives[] = {"seed", "threads", NULL}; // the cores are divided among the ranks
 
 // The first option that is given and among `names`; NULL: none.
 static const char *given(const heddle_cli_arguments *arguments, const char *const *names)
@@ -93,7 +93,7 @@ static const char *given(const heddle_cli_arguments *arguments, const char *cons
     return NULL;
 }
 
-// Refuses the first option that is given and does not go with the job, which is NULL where there is none of that name.
+// Refuses the first given option that does not apply to the job. `job` is NULL where the check does not apply.
 static bool refuse(const heddle_cli_arguments *arguments, const char *const *names, const char *job, int *exit_code)
 {
     const char *foreign = job ? given(arguments, names) : NULL;

@@ -1,5 +1,5 @@
-// What the parts of `heddle bench` share: bench.c reads the command line, bench_rungs.c measures ladders,
-// bench_network.c and its siblings whole networks.
+// Shared by the parts of `heddle bench`: bench.c reads the command line, bench_rungs.c measures ladders,
+// bench_network*.c whole networks, bench_out_of_core.c and bench_collectives.c their own jobs.
 #ifndef HEDDLE_CLI_BENCH_H
 #define HEDDLE_CLI_BENCH_H
 
@@ -15,23 +15,23 @@ typedef struct heddle_cli_bench_settings {
     bool quick;
     // networks
     const char *data, *folder, *model;
-    const char *batch, *kernels, *precision; // lists: "64,1024"; the last two NULL: all there are
-    const char *gradients;                   // a file for one step's
+    const char *batch, *kernels, *precision; // lists such as "64,1024"; the last two may be NULL: all
+    const char *gradients;                   // file for the gradients of one step
     int rounds, data_place;
-    double sustained; // seconds beyond the rounds; 0: none
+    double sustained; // seconds after the rounds; 0: none
     int peers;        // heddle_cli_peers
     bool unordered;
     // collectives
     int dist;       // heddle_dist_choice
-    double largest; // MB; 0: as the device has it
+    double largest; // MB; 0: the default of the device
     // all
     const char *device;
     heddle_cli_json json;
     int threads;
-    double seconds; // 0: as the job has it
+    double seconds; // 0: the default of the job
 } heddle_cli_bench_settings;
 
-// Whether PyTorch and JAX run beside our own.
+// Whether PyTorch and JAX are measured as well.
 typedef enum heddle_cli_peers { HEDDLE_CLI_PEERS_AUTO, HEDDLE_CLI_PEERS_NO, HEDDLE_CLI_PEERS_ALL } heddle_cli_peers;
 
 // "all", "f32", "tf32", ...; NULL-terminated.
@@ -42,21 +42,22 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
 // `job` is "train" or "infer".
 int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const char *job);
 
-// matmul_host's rungs at --shape, or at one that takes seconds.
+// Measures the rungs of matmul_host at --shape, or at a shape that takes seconds.
 int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings);
 
-// Exchanges between ranks.
+// Measures collective communication between ranks.
 int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings);
 
-// bench_file.c: a person's own kernel. _op finds the operator that the file computes (`name`: NULL, or what --op says);
-// _open, after it, makes an operator that has the file's function as a rung more.
+// bench_file.c: the user's own kernel. _op finds the operator that the file implements; `name` is what --op says, or
+// NULL. _open, called after it, makes an operator that has the file's function as an additional rung.
 typedef struct heddle_cli_bench_file heddle_cli_bench_file;
 heddle_status heddle_cli_bench_file_op(const char *path, const char *name, const char **found);
 heddle_status heddle_cli_bench_file_open(const char *path, heddle_device *device, heddle_cli_bench_file **opened,
                                          const heddle_op **op);
 void heddle_cli_bench_file_close(heddle_cli_bench_file *file);
 
-// bench_kernel.c: where the file's function is a kernel. One at a time; *takes_all: it takes every field of the shape.
+// bench_kernel.c: for a file whose function is a kernel. One at a time. *takes_all: the kernel takes every field of the
+// shape.
 struct heddle_check_job;
 heddle_status heddle_cli_bench_kernel_open(const struct heddle_check_job *prepared, const char *path,
                                            heddle_device *device, bool *takes_all);

@@ -1,5 +1,5 @@
-// `heddle bench collectives`: what exchanges between ranks cost, over MPI or NCCL, from a few bytes to many megabytes.
-// Results are checked before the timing and after it; sums are of small whole numbers, and exact.
+// `heddle bench collectives`: the cost of collective communication between ranks, over MPI or NCCL, from a few bytes to
+// many megabytes. Results are checked before and after the timing; the sums are of small integers and therefore exact.
 
 #include <math.h>
 #include <stdio.h>
@@ -27,17 +27,17 @@ enum {
     GPU_LARGEST = 256,
     ROUNDS = 5, // the median is shown
     MOST_TIMES = 2000,
-    MOST_SIZES = 24, // from 8 bytes to more than anybody has, fourfold
+    MOST_SIZES = 24, // from 8 bytes upwards by a factor of 4: more than any memory holds
     NAME_SIZE = 64,
 };
-static const double ROUND_SECONDS = 0.01; // unless told
+static const double ROUND_SECONDS = 0.01; // default
 static const char WITHOUT_GPU[] = "`mpirun -n 4 heddle bench collectives` measures CPUs over MPI";
 
 static const char *const names[HEDDLE_COLLECTIVES] = {"all-reduce", "broadcast", "all-gather", "reduce-scatter"};
 
 typedef struct row {
     heddle_collective kind;
-    size_t bytes; // of the whole vector: of a gather what is received, of a scattered sum what is sent
+    size_t bytes; // of the whole vector: what all-gather receives, what reduce-scatter sends
     bool right;
     double seconds;
 } row;
@@ -58,14 +58,14 @@ typedef struct bench {
     int count;
 } bench;
 
-// Bytes on the busiest link for a byte of the vector, as nccl-tests has it.
+// Bytes on the busiest link per byte of the vector, as nccl-tests defines it.
 static double bus_factor(heddle_collective kind, int ranks)
 {
     double others = (double)(ranks - 1) / ranks;
     return kind == HEDDLE_ALL_REDUCE ? 2 * others : kind == HEDDLE_BROADCAST ? 1 : others;
 }
 
-// What rank `rank` sends at place i: sums of it over all ranks are whole numbers far below 2^24.
+// Element i that rank `rank` sends: sums over all ranks are integers far below 2^24, and exact.
 static float sent(size_t i, int rank)
 {
     return (float)((i * 7 + (size_t)rank * 13) % 61);
@@ -84,7 +84,7 @@ static float expected(heddle_collective kind, size_t i, size_t part, const heddl
     return sum;
 }
 
-// The vector's floats, and those that a rank sends and receives.
+// Floats of the vector, and those that a rank sends and receives.
 typedef struct extent {
     size_t whole, part, sent, received;
 } extent;
@@ -113,7 +113,7 @@ static heddle_exchange exchange_of(const bench *run, heddle_collective kind, con
                              .count = parts ? size->part : size->whole};
 }
 
-// Copies between host and device; on cpu they are one.
+// Copies between host and device, which are the same memory on cpu.
 static heddle_status copy(const bench *run, void *to, const void *from, size_t bytes)
 {
     if (!run->stream) {
@@ -129,7 +129,8 @@ static heddle_status prepare(const bench *run, heddle_collective kind, const ext
     for (size_t i = 0; i < size->sent; i++)
         run->host[i] = sent(i, run->ranks.rank);
     HEDDLE_TRY(copy(run, run->send, run->host, size->sent * sizeof(float)));
-    // A broadcast's root has what it gives already; whatever else is received must have come.
+    // The root of a broadcast has its result already. Everything else is set to NAN, so that what does not arrive is
+    // seen.
     bool root = kind == HEDDLE_BROADCAST && run->ranks.rank == 0;
     for (size_t i = 0; i < size->received && !root; i++)
         run->host[i] = NAN;
@@ -144,7 +145,7 @@ static heddle_status repeat(const bench *run, const heddle_exchange *exchange, i
     return run->stream ? heddle_stream_synchronize(run->stream) : HEDDLE_OK;
 }
 
-// On all ranks alike: whether everybody's result is right.
+// Whether the results of all ranks are right; the same answer on every rank.
 static heddle_status check(const bench *run, heddle_collective kind, const extent *size, bool *right)
 {
     double wrong = 0;
@@ -158,7 +159,7 @@ static heddle_status check(const bench *run, heddle_collective kind, const exten
 
 // --- timing ---------------------------------------------------------------------------------------------------------
 
-// The mean over ranks of the time of one, all alike on every rank.
+// Mean time of one exchange over all ranks; the same on every rank.
 static heddle_status time_round(const bench *run, const heddle_exchange *exchange, int times, double *seconds)
 {
     HEDDLE_TRY(heddle_dist_barrier(run->dist));
@@ -278,7 +279,7 @@ static cJSON *to_json(const bench *run)
 
 // --- the command ----------------------------------------------------------------------------------------------------
 
-// Over MPI whoever waits gives up by itself and says so. NCCL waits on for a rank that is gone.
+// Over MPI a waiting rank gives up by itself and says so. NCCL keeps waiting for a rank that is gone.
 static char loss[2 * NAME_SIZE];
 
 static void on_lost(void *context, int rank, const char *message)
@@ -298,7 +299,7 @@ static heddle_status open_device(bench *run, const heddle_cli_bench_settings *se
 {
     int threads;
     HEDDLE_TRY(heddle_dist_threads(run->dist, &threads));
-    // Together: a rank without a device must not leave the others waiting for it in NCCL.
+    // All ranks together: a rank without a device must not leave the others waiting for it in NCCL.
     HEDDLE_TRY(heddle_cli_device_open_ranks(run->dist, settings->device, threads, WITHOUT_GPU, &run->opened));
     run->device = run->opened.device;
     if (run->opened.kind == HEDDLE_SIM)
@@ -317,7 +318,7 @@ static heddle_status open_all(bench *run, const heddle_cli_bench_settings *setti
     static const heddle_dist_listener listener = {.lost = on_lost, .forced = on_forced};
     HEDDLE_TRY(heddle_dist_open((heddle_dist_choice)settings->dist, &listener, &run->dist));
     run->ranks = run->dist ? *heddle_dist_ranks(run->dist) : run->ranks;
-    // One rank over NCCL still shows what a call costs; over MPI it sends nothing to nobody.
+    // One rank over NCCL still shows the cost of a call; over MPI it would send nothing.
     if (!run->dist || (run->ranks.ranks == 1 && settings->dist != HEDDLE_DIST_NCCL))
         return heddle_fail(HEDDLE_INVALID,
                            "collectives need several ranks: run `mpirun -n 4 heddle bench collectives`, or add --dist "

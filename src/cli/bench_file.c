@@ -1,9 +1,9 @@
-// `heddle bench FILE.cu`: a person's own kernel as a rung called `yours`. The file is one that `heddle check` takes: a
-// function with the operator's name that takes device pointers and the shape. nvcc makes a shared object of it, with a
-// few lines around it that pass the operands on.
+// `heddle bench FILE.cu`: the user's own kernel as a rung called `yours`. The file is one that `heddle check --op`
+// takes: a function with the operator's name that takes device pointers and the shape. nvcc makes a shared object of
+// it, with a few lines around it that pass the operands on.
 //
-// A function that takes a cudaStream_t last launches there. One that does not runs on the default stream, and waits for
-// our stream and is waited for by events: some microseconds, which count. Where the function is a kernel,
+// A function whose last parameter is a cudaStream_t launches there. Any other runs on the default stream; events make
+// it wait for our stream and our stream for it, which adds a few microseconds to its time. If the function is a kernel,
 // bench_kernel.c compiles and launches it.
 
 #include <dlfcn.h>
@@ -28,14 +28,14 @@ typedef int function_type(const heddle_call *call, const void *const *input, voi
 typedef const char *error_type(int error);
 
 struct heddle_cli_bench_file {
-    heddle_op op; // the registry's, with one rung more
+    heddle_op op; // the registry's, with one more rung
     heddle_rung *ladder;
     heddle_check_folder folder;
     void *object;
-    bool kernel; // bench_kernel.c has it
+    bool kernel; // handled by bench_kernel.c
 };
 
-// What a launcher, which is given nothing but the call, finds the function by. The command measures one file.
+// A launcher gets nothing but the call, so the function is found here. The command measures one file.
 static const heddle_op *yours;
 static function_type *function;
 static error_type *error_text;
@@ -56,7 +56,7 @@ static bool supports_usual(const void *shape)
 
 // --- the lines around the file ---------------------------------------------------------------------------------------
 
-// Operands and fields as arguments, or as their types. `complete`: fields that have a default too.
+// Prints operands and fields as arguments, or as their types. `complete`: also fields that have a default.
 static void print_arguments(const heddle_op *op, bool complete, bool types, FILE *file)
 {
     int inputs = 0, outputs = 0;
@@ -169,7 +169,7 @@ static heddle_status compile(heddle_device *device, const char *source, const ch
         return heddle_fail(HEDDLE_MISSING, "nvcc not found: install the CUDA toolkit, or add its bin folder to PATH");
     if (!dladdr((const void *)device->backend, &module))
         return heddle_fail(HEDDLE_INTERNAL, "the device's module cannot be found");
-    // Hopper's own instructions need the architecture's own name.
+    // Hopper's specific instructions need the architecture's specific name.
     const char *special = info.capability >= 90 ? "a" : "";
     snprintf(architecture, sizeof architecture, "arch=compute_%d%s,code=sm_%d%s", info.capability, special,
              info.capability, special);

@@ -1,5 +1,5 @@
-// `heddle bench FILE.cu` where the file has a kernel and no host code: NVRTC compiles it in a fraction of nvcc's time,
-// and it is launched as the comment in the file says (check/launch.h).
+// `heddle bench FILE.cu` for a file with a kernel and no host code: NVRTC compiles it in a fraction of nvcc's time, and
+// it is launched as the comment in the file says (check/launch.h).
 
 #include <dlfcn.h>
 #include <math.h>
@@ -20,11 +20,11 @@ enum {
 
 #define FLAG "heddle_yours_complete"
 
-// What a launcher, which is given nothing but the call, finds the kernel by. The command measures one file.
+// A launcher gets nothing but the call, so the kernel is found here. The command measures one file.
 static heddle_check_job job;
 static const heddle_cuda_kernel_functions *functions;
 static heddle_cuda_kernel *kernel;
-static int complete; // it takes the fields that have a default too
+static int complete; // it also takes the fields that have a default
 
 // --- the lines behind the file ---------------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ static void print_type(const char *name, bool with_usual, FILE *file)
     fprintf(file, ");\n");
 }
 
-// A launch by the driver takes arguments as bytes: the kernel's type has to be exactly one of the two it may have.
+// The driver takes arguments as bytes, so the kernel's type must be exactly one of the two that are allowed.
 static void print_test(FILE *file)
 {
     char signature[2048];

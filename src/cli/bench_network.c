@@ -18,15 +18,15 @@
 #include "heddle/heddle.h"
 #include "nn/gradients.h"
 
-// A GPU's round is short, and all rounds together have a hundred steps at least.
+// A round on a GPU is short; all rounds together have at least a hundred steps.
 static const double gpu_seconds = 0.2, cpu_seconds = 1;
 enum { GPU_STEPS = 100, GPU_WARM_UP = 20, CPU_WARM_UP = 5 };
 
-// A training run's time is a figure only if its loss was below this at the end; guessing one of ten has 2.3.
-// peers/train_gpu.py asks the same of PyTorch and JAX.
+// A training run is reported only if its final loss is below this; guessing one class of ten gives 2.3.
+// peers/train_gpu.py requires the same of PyTorch and JAX.
 static const double LEARNED = 1.5;
-// Steps after which a network is far below that at any batch that it can learn with: with three images of which it
-// takes mean and variance cnn learns nothing at this learning rate, with 8 it needs some 200 steps, with 64 only 40.
+// Steps after which the loss is far below that with any batch size that can learn. With 3 images per batch, batchnorm
+// keeps cnn from learning at this learning rate; with 8 it needs about 200 steps, with 64 only 40.
 static const struct learner {
     const char *model;
     int steps;
@@ -36,14 +36,15 @@ enum { LEARNING_BATCH = 8, LEARNING_IMAGES = 4096, LEARNING_SIZE = 28 };
 // Everything that rows are measured with.
 typedef struct bench_run {
     heddle_cli_network_bench *bench;
-    heddle_device *device, *cpu; // the same where the CPU is what is measured
+    heddle_device *device, *cpu; // the same if the CPU is what is measured
     heddle_dataset *dataset;
     heddle_model *model;
 } bench_run;
 
 // --- measuring ------------------------------------------------------------------------------------------------------
 
-// After how many steps a row must have learnt; 0: never, for nobody knows how fast that network learns those images.
+// Steps after which a row must have learnt; 0: not required, because the speed of learning is not known for these
+// images.
 static int steps_to_learn(const bench_run *run, int batch)
 {
     static const char *const known[] = {"mnist", "fashion", "synth"};
@@ -195,7 +196,7 @@ static void add_peers(heddle_table *table, const heddle_cli_network_bench *bench
     }
 }
 
-// Before the first row is measured, which may take its time.
+// Printed before the first row, which may take a while.
 static void print_header(const heddle_cli_network_bench *bench)
 {
     const heddle_device_info *info = &bench->info;
@@ -224,7 +225,7 @@ static heddle_status print_table(const heddle_cli_network_bench *bench)
 static heddle_status open_devices(bench_run *run)
 {
     const heddle_cli_bench_settings *settings = run->bench->settings;
-    // The simulated GPU has no time, but gradients.
+    // The simulated GPU reports no timings, but computes gradients.
     const char *instead = settings->gradients ? "use --device cpu or --device sim" : "use --device cpu";
     HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, instead, &run->bench->device));
     run->device = run->bench->device.device;
@@ -249,7 +250,7 @@ static heddle_status open_all(bench_run *run)
                            "--device sim --data synth:count=64` trains on it",
                            bench->job);
     HEDDLE_TRY(heddle_cli_network_plan(bench, bench->info.kind));
-    // A GPU is through a small dataset in no time, and would do nothing but end epochs.
+    // A GPU finishes a small dataset so fast that it would do little but end epochs.
     bench->data = settings->data                    ? settings->data
                   : bench->info.kind == HEDDLE_CUDA ? "synth:count=61440"
                                                     : "synth:count=8192";
@@ -259,7 +260,7 @@ static heddle_status open_all(bench_run *run)
     return heddle_model_open(settings->model, &input, &run->model);
 }
 
-// One step's gradients instead of its time, for peers/gradients_gpu.py.
+// Writes the gradients of one step instead of timing it, for peers/gradients_gpu.py.
 static heddle_status write_gradients(const bench_run *run)
 {
     const heddle_cli_network_bench *bench = run->bench;
@@ -305,8 +306,8 @@ static heddle_status measure_rows(const bench_run *run)
     return HEDDLE_OK;
 }
 
-// What a device or a build lacks is a row without figures, unless every row lacks it; any other failure is the
-// command's.
+// What a device or a build lacks gives a row without figures, unless every row lacks it. Any other failure fails the
+// command.
 static heddle_status first_failure(const heddle_cli_network_bench *bench)
 {
     const heddle_cli_network_row *failed = NULL;

@@ -1,5 +1,5 @@
-// What the files behind `heddle bench train` and `heddle bench infer` share: a step of the bench is one way to run the
-// same network, and the peers stand beside it.
+// Shared by the files of `heddle bench train` and `heddle bench infer`: a row is one way to run the network, and
+// PyTorch and JAX are listed beside the rows.
 #ifndef HEDDLE_CLI_BENCH_NETWORK_H
 #define HEDDLE_CLI_BENCH_NETWORK_H
 
@@ -24,7 +24,7 @@ typedef struct heddle_cli_network_row {
     heddle_arithmetic arithmetic;
     bool measured;
     heddle_rate rate;
-    char message[HEDDLE_CLI_MESSAGE_SIZE]; // why it has no figure
+    char message[HEDDLE_CLI_MESSAGE_SIZE]; // why it was not measured
     heddle_status status;
 } heddle_cli_network_row;
 
@@ -42,14 +42,13 @@ typedef struct heddle_cli_network_bench {
     struct cJSON *peers; // the document of peers/train_gpu.py; NULL: they were not run
 } heddle_cli_network_bench;
 
-// bench_network_plan.c: which steps there are, from the command line and the device.
+// bench_network_plan.c: the rows to measure, from the command line and the device.
 heddle_status heddle_cli_network_plan(heddle_cli_network_bench *bench, heddle_device_kind kind);
 
-// bench_network_peers.c: runs PyTorch and JAX, where they are, at the same batches and precisions. Not finding them is
-// no failure: bench->peers stays NULL and *why says it.
+// bench_network_peers.c: measures PyTorch and JAX at the same batch sizes and precisions. Not finding them is not a
+// failure: bench->peers stays NULL and *why says so.
 heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const char **why);
-// A step's microseconds over the fastest peer's at the same batch and precision, the other way round: how many times as
-// fast the step is. NAN: there is none.
+// Speed-up of a row over the fastest peer at the same batch size and precision. NAN: there is none.
 double heddle_cli_network_speedup(const heddle_cli_network_bench *bench, const heddle_cli_network_row *row);
 
 // bench_network_json.c: the document, and a row of it.

@@ -22,7 +22,7 @@ cJSON *heddle_cli_network_row_json(const heddle_cli_network_bench *bench, const 
         cJSON_AddStringToObject(json, "message", row->message);
         return json;
     }
-    // All by the same arithmetic: rounding must not put the median, or a round, outside its own range.
+    // All computed the same way: rounding must not put the median, or a round, outside its own range.
     cJSON_AddNumberToObject(json, "microseconds", 1e6 * row->batch / rate->images_per_second);
     cJSON_AddNumberToObject(json, "low", 1e6 * row->batch / rate->most);
     cJSON_AddNumberToObject(json, "high", 1e6 * row->batch / rate->least);

@@ -1,4 +1,4 @@
-// PyTorch and JAX beside the bench: runs peers/train_gpu.py, which comes with the source, and reads what it measured.
+// Measures PyTorch and JAX: runs peers/train_gpu.py, which is part of the source, and reads its results.
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 
 enum { PATH_SIZE = 4096, LIST_SIZE = 256, DOCUMENT_LIMIT = 16 << 20, MOST_WORDS = 24 };
 
-// What is measured unless all are asked for: the ways that are fastest as a rule and compile in seconds.
+// Measured by default: the modes that are usually fastest and compile within seconds.
 static const char quick_modes[] = "scan,step,graph channels-last,compile graph channels-last,whole-step compile graph";
 
 // $HEDDLE_PEERS, or `peers` beside the folder of this program, as in a checkout with its build folder.
@@ -36,13 +36,13 @@ static bool find_script(char path[PATH_SIZE])
     return written < PATH_SIZE && heddle_file_exists(path);
 }
 
-// "tf32" for tf32; tf32x3 stands beside fp32.
+// "tf32" for tf32; tf32x3 is compared with fp32.
 static const char *peer_precision(heddle_arithmetic arithmetic)
 {
     return arithmetic == HEDDLE_TF32X3 ? heddle_cli_precisions[HEDDLE_FULL] : heddle_cli_precisions[arithmetic];
 }
 
-// "64,1024" and "fp32,tf32", each once, in the order of the bench.
+// Builds "64,1024" and "fp32,tf32": each word once, in the order of the rows.
 static void add_word(char list[LIST_SIZE], const char *word)
 {
     size_t used = strlen(list), length = strlen(word);
@@ -60,7 +60,7 @@ static void list_wanted(const heddle_cli_network_bench *bench, char batches[LIST
         snprintf(number, sizeof number, "%d", bench->rows[i].batch);
         add_word(batches, number);
         add_word(precisions, peer_precision(bench->rows[i].arithmetic));
-        // A step in 16 bits has two peers: with float32 copies of the parameters, and without.
+        // A 16-bit step has two peers: with float32 copies of the parameters, and without.
         if (bench->rows[i].arithmetic == HEDDLE_FP16 || bench->rows[i].arithmetic == HEDDLE_BFLOAT) {
             char pure[LIST_SIZE];
             snprintf(pure, sizeof pure, "%s-pure", heddle_cli_precisions[bench->rows[i].arithmetic]);

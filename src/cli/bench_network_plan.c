@@ -1,5 +1,5 @@
-// Which rows `heddle bench train` measures: batches, kernels and precisions as the command line names them, or the
-// whole bench from the CPU to the fused step on tensor cores.
+// The rows that `heddle bench train` measures: the batch sizes, kernels and precisions that the command line names, or
+// all of them from the CPU to the fused step on tensor cores.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { WORD_SIZE = 32, MOST_CHOICES = 8, MOST_BATCH = 1 << 20 };
 
-// The next word of "64,1024" behind *text, and *text moved past it; false at the end.
+// Copies the next word of "64,1024" from *text and moves *text past it; false at the end.
 static bool next_word(const char **text, char word[WORD_SIZE])
 {
     if (**text == '\0')
@@ -87,7 +87,7 @@ heddle_status heddle_cli_network_plan(heddle_cli_network_bench *bench, heddle_de
             HEDDLE_TRY(add_row(bench, bench->batches[i], true, HEDDLE_FUSED, HEDDLE_FULL));
         for (int tier = HEDDLE_NAIVE; tier <= HEDDLE_FUSED; tier++)
             for (int arithmetic = HEDDLE_FULL; arithmetic <= HEDDLE_BFLOAT; arithmetic++) {
-                // Unless named, other precisions are shown where they are at their best: fused, on a GPU.
+                // By default, other precisions are measured where they are fastest: fused, on a GPU.
                 bool shown =
                     arithmetic == HEDDLE_FULL || !all_precisions || (tier == HEDDLE_FUSED && kind != HEDDLE_CPU);
                 if (kernels[tier] && precisions[arithmetic] && shown)

@@ -1,5 +1,5 @@
-// `heddle bench out-of-core`: products of matrices in host memory, larger than the part of the device that they may
-// take, against what the link and the arithmetic allow.
+// `heddle bench out-of-core`: products of matrices in host memory that are larger than the share of device memory they
+// may use, compared with the limit of the link and the arithmetic.
 
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +19,9 @@
 #include "cli/shapes.h"
 #include "device/device.h"
 
-// Three matrices of 2.4 GB, of which the operator's own limit for tiles lets a part be on the device.
+// Three matrices of 2.4 GB, larger than the operator's limit for tiles on the device.
 static const char default_shape[] = "m=24576 n=24576 k=24576";
-// Of the simulated GPU, which takes a minute for a product a hundredth as large: ragged, and many tiles.
+// For the simulated GPU, which takes a minute for a product a hundredth of that size: ragged, with many tiles.
 static const char sim_shape[] = "m=150 n=140 k=130 memory=48";
 static const double giga = 1e9, tera = 1e12;
 
@@ -66,7 +66,7 @@ static const char *state_of(const heddle_out_of_core_row *row)
     return row->status == HEDDLE_OK ? "right" : row->message;
 }
 
-// Where the device has no time there is only one thing to say of a rung.
+// Without timings there is only one thing to say about a rung.
 static void show_untimed(const heddle_out_of_core *result)
 {
     for (int i = 0; i < result->count; i++) {
@@ -149,13 +149,13 @@ typedef struct run {
     heddle_cli_device opened;
     heddle_device *device, *host; // `device` is what was opened
     heddle_device_info info;
-    double copy_bandwidth; // of the device's own memory; 0: not known
+    double copy_bandwidth; // of device memory; 0: not known
     time_t began;
     cJSON *results;
     bool wrong, complete;
 } run;
 
-// What there is so far, with the machine's facts.
+// The results so far, with the facts about the machine.
 static cJSON *to_json(const run *on)
 {
     heddle_device_info now;
@@ -176,7 +176,7 @@ static cJSON *to_json(const run *on)
     return json;
 }
 
-// Asked first: a host may promise pinned memory that it does not have.
+// Checked first: a host may grant more pinned memory than it has.
 static heddle_status check_memory(const run *on, const heddle_matmul_host_shape *shape, const char *text)
 {
     heddle_device_info host;
@@ -232,7 +232,7 @@ static heddle_status measure_shape(run *on, const char *text)
     return HEDDLE_OK;
 }
 
-// The device's own memory, for the facts.
+// Bandwidth of device memory, for the facts.
 static heddle_status measure_copies(run *on)
 {
     heddle_stream *stream = NULL;
@@ -244,7 +244,7 @@ static heddle_status measure_copies(run *on)
     heddle_bench_timer_destroy(timer);
     heddle_stream_destroy(stream);
     HEDDLE_TRY(status);
-    return heddle_device_describe(on->device, &on->info); // with the clocks of a card that is awake
+    return heddle_device_describe(on->device, &on->info); // with the clocks of a GPU under load
 }
 
 static heddle_status open_devices(run *on)

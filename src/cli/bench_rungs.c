@@ -1,4 +1,4 @@
-// `heddle bench OP`: which rungs at which shapes, progress, and where the results go.
+// `heddle bench OP`: chooses rungs and shapes, shows progress, and writes the results.
 
 #include <math.h>
 #include <stddef.h>
@@ -23,27 +23,27 @@ enum { MOST_NAMES = 1024, NAME_SIZE = 128 };
 const char *const heddle_cli_bench_dtypes[] = {"all", "f32", "tf32", "bf16", "f16", "f64", "i8", "u8", "i32", NULL};
 
 static const double usual_seconds = 0.5, quick_seconds = 0.05;
-// Of a launch on a CPU: in a second or so even by a rung that does nothing for its speed, and its reference too. The
-// largest one has the product of 1024 cubed in it. Drawing and checking take a hundred times as long as a launch, so in
-// a quick look at all operators each is small.
+// Work of one launch on a CPU: about a second for an unoptimised rung, and for its reference. The largest allows a
+// product of 1024 cubed. Generating inputs and checking take a hundred times as long as a launch, so a quick look at
+// all operators uses small shapes.
 static const heddle_bench_budget usual_budget = {2.2e9, 256e6}, quick_budget = {1e8, 64e6}, all_budget = {1e7, 4e6};
-// Of a launch on the simulated GPU, in a quick look: a rung is through in a fraction of a second.
+// Work of one launch on the simulated GPU in a quick look: a fraction of a second per rung.
 static const heddle_bench_budget sim_budget = {2e5, 2e5};
-static const double slow_seconds = 1; // of a launch on a CPU that is timed once
+static const double slow_seconds = 1; // a launch on a CPU that takes longer is timed once
 
-// What the command line asks for.
+// What the command line requests.
 typedef struct request {
     const heddle_cli_bench_settings *settings;
     char name[NAME_SIZE]; // operator or ladder; "": all
     const char *rung;     // NULL: all
     heddle_cli_shapes shapes;
-    const char *file;      // a person's own kernel; NULL: none
-    const heddle_op *own;  // its operator, with a rung more
+    const char *file;      // the user's own kernel; NULL: none
+    const heddle_op *own;  // its operator, with one more rung
     const char *precision; // of the rungs; NULL: any
     heddle_cli_device device;
     heddle_device_kind kind;
     heddle_bench *bench;
-    bool reduction_told; // that shapes are
+    bool reduction_told; // the note about reduced shapes was printed
     int done, wanted;    // operators
     int shown;           // results
 } request;
@@ -52,7 +52,7 @@ static void show_progress(void *context, const char *text)
 {
     const request *asked = context;
     char line[2 * HEDDLE_BENCH_MESSAGE];
-    if (heddle_cli_interrupted) // another may be showing results
+    if (heddle_cli_interrupted) // the guard may be printing results
         return;
     snprintf(line, sizeof line, "%d of %d: %s", asked->done + 1, asked->wanted, text);
     heddle_cli_show_progress(asked->wanted > 1 ? line : text);
@@ -79,8 +79,8 @@ static heddle_status unknown_name(const char *name)
     return heddle_fail(HEDDLE_INVALID, "unknown operator or ladder '%s'; `heddle ops` lists them", name);
 }
 
-// Whether an operator that is asked for has a rung of that name. Otherwise the message is the first operator's, or that
-// of the one that has a name to suggest.
+// Whether a requested operator has a rung of that name. If not, the message is that of the first operator, or of the
+// first that can suggest a name.
 static heddle_status find_rung(const request *asked, const char *name, const char *option)
 {
     char message[HEDDLE_BENCH_MESSAGE] = "";
@@ -136,7 +136,7 @@ static bool fits(const heddle_op *op, const char *text)
     return heddle_shape_parse(op, text, shape) == HEDDLE_OK;
 }
 
-// Every shape must be one of at least one operator of the ladder.
+// Every shape must fit at least one operator of the ladder.
 static heddle_status check_shapes(const request *asked)
 {
     for (int s = 0; s < asked->shapes.count; s++) {
@@ -149,7 +149,7 @@ static heddle_status check_shapes(const request *asked)
     return HEDDLE_OK;
 }
 
-// Whether the operator's rung of that name can do the shape.
+// Whether the operator's rung of that name supports the shape.
 static bool can_do(const heddle_op *op, const char *name, const char *text)
 {
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
@@ -158,7 +158,7 @@ static bool can_do(const heddle_op *op, const char *name, const char *text)
            (!rung->supports || rung->supports(shape));
 }
 
-// The first of the shapes that is one of the operator's; NULL: none is.
+// The first given shape that fits the operator; NULL: none.
 static const char *first_fitting(const request *asked, const heddle_op *op)
 {
     for (int s = 0; s < asked->shapes.count; s++)
@@ -167,8 +167,8 @@ static const char *first_fitting(const request *asked, const heddle_op *op)
     return NULL;
 }
 
-// A rung that is asked for by name can do one of the shapes at least. Otherwise the message is that of the first
-// operator that a shape is for.
+// A rung requested by name must support at least one of the shapes. If not, the message is that of the first operator
+// that a shape fits.
 static heddle_status check_rung_shapes(const request *asked)
 {
     const heddle_op *of = NULL;
@@ -207,7 +207,7 @@ static bool has_rungs(const request *asked, const heddle_op *op)
     return false;
 }
 
-// Why a rung that is named is not on this device.
+// Why a named rung is not available on this device.
 static heddle_status rung_not_here(const request *asked, const heddle_rung *rung, const char *option)
 {
     const char *device = heddle_device_kind_name(rung->device);
@@ -225,8 +225,8 @@ static heddle_status rung_not_here(const request *asked, const heddle_rung *rung
                        on_sim ? ", or --device sim (correctness only, no timings)" : "");
 }
 
-// Whether a rung that is named is on this device, in one operator at least. Otherwise the message is that of the first
-// operator that a shape is for.
+// Whether a named rung is available on this device in at least one operator. If not, the message is that of the first
+// operator that a shape fits.
 static heddle_status check_here(const request *asked, const char *name, const char *option)
 {
     const heddle_rung *rung, *absent = NULL;
@@ -250,7 +250,7 @@ static bool is_wanted(const request *asked, const heddle_op *op)
     return is_asked_for(asked, op) && has_rungs(asked, op) && (!asked->own || strcmp(asked->own->name, op->name) == 0);
 }
 
-// That there is something to measure on this device, before it is measured itself.
+// Checks that there is something to measure on this device, before it is measured.
 static heddle_status count_wanted(request *asked)
 {
     HEDDLE_TRY(check_here(asked, asked->rung, ""));
@@ -285,7 +285,7 @@ static heddle_status write_page(const request *asked)
     return heddle_cli_page_end(&page, path, heddle_bench_show_page(asked->bench, page.file));
 }
 
-// What there is so far is in the file, whatever happens next.
+// The results so far are in the file, whatever happens next.
 static heddle_status save(const request *asked)
 {
     heddle_bench_conclude(asked->bench);
@@ -318,7 +318,7 @@ static heddle_status show_new(request *asked)
 
 // --- measuring -------------------------------------------------------------------------------------------------------
 
-// A shape with nothing in it to compute: right, but no proof of anything.
+// A shape without output elements: trivially right, and no evidence.
 static bool is_empty(const heddle_op *op, const char *text)
 {
     _Alignas(max_align_t) unsigned char shape[HEDDLE_MAX_SHAPE_BYTES];
@@ -338,8 +338,7 @@ static bool is_measured(const heddle_bench *bench, const heddle_op *op, const ch
     return false;
 }
 
-// A shape of the operator's table as this device takes it: the table's fill a GPU, and on a CPU some would take
-// minutes.
+// An operator's shape as this device takes it: they are sized for a GPU, and some would take minutes on a CPU.
 static heddle_status fit_shape(request *asked, const heddle_op *op, const char *given, char *text, size_t size)
 {
     snprintf(text, size, "%s", given);
@@ -362,7 +361,7 @@ static heddle_status measure_shape(request *asked, const heddle_op *op, const ch
     heddle_status status = heddle_bench_measure(asked->bench, op, text, asked->rung);
     heddle_status saved = save(asked);
     status = status != HEDDLE_OK ? status : saved;
-    // A CPU takes its time, and no figure of a CPU's table waits for other shapes.
+    // Measuring on a CPU is slow, and no figure of its table depends on other shapes: show each at once.
     heddle_status shown = asked->bench->info.kind == HEDDLE_CPU ? show_new(asked) : HEDDLE_OK;
     return status != HEDDLE_OK ? status : shown;
 }
@@ -377,8 +376,8 @@ static int count_rungs(const request *asked, const heddle_op *op, const void *sh
     return count;
 }
 
-// The test shape for a quick look on sim: of those that take a moment the one that most rungs can do, the largest of
-// them; where all take longer, the smallest. NULL: there is none.
+// The test shape for a quick look on sim. Of those that take a moment, the one that most rungs support, and of these
+// the largest; if all take longer, the smallest. NULL: there is none.
 static const char *choose_test_shape(const request *asked, const heddle_op *op)
 {
     const char *best = NULL;
@@ -405,9 +404,9 @@ static const char *choose_test_shape(const request *asked, const heddle_op *op)
     return best;
 }
 
-// The operator's own: on sim, which is slow and has no time, the test shapes, which reach every path; else the bench
-// shapes. Where one has to do for all, it is the first that is not empty, on sim a large one. A rung that is asked for
-// by name is asked for at shapes that it can do.
+// Measures the operator's own shapes: on sim, which is slow and reports no timings, the test shapes, which reach every
+// path; else the benchmark shapes. A brief run takes the first that is not empty, on sim a large one. A rung requested
+// by name is measured at shapes that it supports.
 static heddle_status measure_own_shapes(request *asked, const heddle_op *op)
 {
     bool brief = asked->name[0] == '\0' || asked->settings->quick, on_sim = asked->kind == HEDDLE_SIM;
@@ -420,7 +419,7 @@ static heddle_status measure_own_shapes(request *asked, const heddle_op *op)
         HEDDLE_TRY(fit_shape(asked, op, own[i], text, sizeof text));
         if (asked->rung && !can_do(op, asked->rung, text))
             continue;
-        if (!is_measured(asked->bench, op, text)) // two may be the same when they are smaller
+        if (!is_measured(asked->bench, op, text)) // two may become equal when reduced
             HEDDLE_TRY(measure_shape(asked, op, text));
         if (brief)
             break;
@@ -450,7 +449,7 @@ static bool is_there(const heddle_bench *bench, bool checked)
     return false;
 }
 
-// That the run has come to something.
+// Checks that something was measured.
 static heddle_status check_outcome(const request *asked)
 {
     const heddle_bench *bench = asked->bench;
@@ -481,7 +480,7 @@ static heddle_status measure_all(request *asked)
     return status == HEDDLE_OK ? check_outcome(asked) : status;
 }
 
-// What to do with a rung where there is no GPU; "": nothing.
+// What to suggest for a rung without a GPU; "": nothing.
 static const char *without_gpu(const request *asked)
 {
     const heddle_rung *rung;
@@ -521,7 +520,7 @@ static int report_wrong(const heddle_bench *bench)
     return heddle_bench_found_wrong(bench) ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_OK;
 }
 
-// What there is goes where it belongs. Returns the exit code.
+// Shows and writes what was measured. Returns the exit code.
 static int conclude(request *asked, heddle_status status)
 {
     heddle_cli_clear_progress();
@@ -536,12 +535,12 @@ static int conclude(request *asked, heddle_status status)
     if (written == HEDDLE_OK && asked->bench->count > 0)
         written = write_page(asked);
     if (written != HEDDLE_OK)
-        exit_code = written == status ? exit_code : heddle_cli_fail(written); // told once
+        exit_code = written == status ? exit_code : heddle_cli_fail(written); // reported once
     int wrong = report_wrong(asked->bench);
     return exit_code != HEDDLE_EXIT_OK ? exit_code : wrong;
 }
 
-// Measuring does not come back from what it is at.
+// Called when measuring does not return from a long call.
 static void take_over(void *context)
 {
     request *asked = context;

@@ -1,5 +1,5 @@
 // `heddle check`: checks a CUDA program on the simulated GPU. This file reads the command line and shows the result;
-// the check itself is the room check/'s.
+// the room check/ does the work.
 
 #include <ctype.h>
 #include <errno.h>
@@ -94,7 +94,7 @@ static char *long_form(const char *word, const char *next, bool *took_next)
     return NULL;
 }
 
-// A flag that people give nvcc by habit; heddle's own options have two dashes.
+// A flag that is usual for nvcc; heddle's own options have two dashes.
 static bool is_compiler_flag(const char *word)
 {
     static const char *const flags[] = {"-O",
@@ -121,7 +121,7 @@ static bool is_compiler_flag(const char *word)
     return false;
 }
 
-// Looks at the words as they were given: "-lineinfo" is no library.
+// Looks at the words as given: "-lineinfo" is not a library.
 static bool refuses_flags(char *const *words, int count)
 {
     for (int i = 1; i < count && strcmp(words[i], "--") != 0; i++) {
@@ -136,7 +136,7 @@ static bool refuses_flags(char *const *words, int count)
     return false;
 }
 
-// The words up to "--", with short options written out. *count is set; the list ends with NULL.
+// The words before "--", with short options expanded. Sets *count; the list ends with NULL.
 static char **own_words(int argc, char **argv, int *count, char *made[], int *made_count)
 {
     char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -160,7 +160,7 @@ static char *const *program_arguments(int argc, char **argv)
     return NULL;
 }
 
-// A name that no compiler knows is a slip; one that this compiler is too old for it will name itself.
+// A name that no compiler knows is a typing error. One that this compiler is too old for, the compiler reports.
 static heddle_status refuse_standard(const char *name)
 {
     static const char *const names[] = {
@@ -174,7 +174,7 @@ static heddle_status refuse_standard(const char *name)
     return heddle_fail(HEDDLE_INVALID, "--std: unknown C++ standard '%s'; use c++17, c++20 or c++23", name);
 }
 
-// 64, 0.5, 512x512: no folder in it, and nothing like the end of a file's name.
+// 64, 0.5, 512x512: without a folder or anything like a file name's extension.
 static bool looks_like_argument(const char *word)
 {
     size_t length = heddle_text_number(word, false);
@@ -191,7 +191,7 @@ static bool is_missing(const char *path)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-// A word behind the first file that is none, and does not look like one, is mostly meant for the program.
+// A word after the first file that is not a file and does not look like one is probably meant for the program.
 static heddle_status refuse_missing_files(const check_settings *settings, const heddle_cli_arguments *arguments)
 {
     for (int i = 1; i < arguments->count && !is_missing(arguments->items[0]); i++) {
@@ -247,8 +247,8 @@ static heddle_status write_files(const check_settings *settings, const heddle_ch
     return write_file(result, settings->html, heddle_check_show_html);
 }
 
-// A file that cannot be written must not keep what was found from the person, so that comes first; but a JSON document
-// says whether all went well, so there the files do.
+// The findings are printed first, so that a file that cannot be written does not hide them. A JSON document says
+// whether all went well, so it comes after the files.
 static heddle_status show(const check_settings *settings, heddle_check_result *result)
 {
     char why[1024];
@@ -295,7 +295,7 @@ static heddle_check_options options_of(const check_settings *settings)
     };
 }
 
-// Before the run, which may be long: what of the command line cannot be meant.
+// Checks the command line before the run, which may be long.
 static heddle_status refuse_settings(const check_settings *settings, const heddle_cli_arguments *arguments)
 {
     HEDDLE_TRY(refuse_missing_files(settings, arguments));

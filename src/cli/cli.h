@@ -1,4 +1,4 @@
-// The commands, their exit codes, and how a failure is told. Only this room prints and exits.
+// The commands, their exit codes, and how a failure is reported. Only this room prints and exits.
 #ifndef HEDDLE_CLI_CLI_H
 #define HEDDLE_CLI_CLI_H
 
@@ -8,32 +8,32 @@
 enum {
     HEDDLE_EXIT_OK = 0,
     HEDDLE_EXIT_FAILED = 1,  // the work failed
-    HEDDLE_EXIT_USAGE = 2,   // the command line makes no sense
+    HEDDLE_EXIT_USAGE = 2,   // wrong usage
     HEDDLE_EXIT_MISSING = 3, // something is missing on this machine
-};                           // and 128 + the number of a signal that stopped it: 130 after Ctrl-C
+};                           // and 128 + the number of the signal that stopped the command: 130 after Ctrl-C
 
-// HEDDLE_INVALID, and HEDDLE_NOT_FOUND of a name or file, are wrong usage, HEDDLE_MISSING something missing,
-// HEDDLE_INTERRUPTED the signal's code, any other failure failed work: also a file that is there and damaged, or not
-// what it should be.
+// HEDDLE_INVALID and HEDDLE_NOT_FOUND (of a name or file) are wrong usage, HEDDLE_MISSING is something missing,
+// HEDDLE_INTERRUPTED gives the signal's code. Every other failure is failed work, including a file that exists and is
+// corrupt.
 int heddle_cli_exit_code(heddle_status status);
-// Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once for a failure. Of
-// several ranks that are told the same nonsense only the first prints.
+// Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once per failure. If
+// several ranks make the same mistake, only the first prints.
 int heddle_cli_fail(heddle_status status);
-// The same where all ranks have the same failure, whatever it is: only the first prints.
+// The same for a failure that all ranks have: only the first prints.
 int heddle_cli_fail_once(heddle_status status);
-// The same for a mistake in the command line that the command itself found.
+// The same for an error in the command line that the command itself found.
 int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...) HEDDLE_PRINTF(2, 3);
 
-// Prints or writes the result as --json asks for, tells a failure, and returns the exit code.
+// Prints or writes the result as --json requests, reports a failure, and returns the exit code.
 struct cJSON;
 int heddle_cli_json_exit(const heddle_cli_json *json, struct cJSON *result);
 
-// heddle_cli_parse_options as a command begins with it: true to go on; false when help or the version was printed or
-// the usage was wrong, with the command's exit code in *exit_code.
+// Calls heddle_cli_parse_options at the start of a command. True: continue. False: help or the version was printed, or
+// the usage was wrong; *exit_code is the command's exit code.
 bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
                       heddle_cli_arguments *arguments, int *exit_code);
 
-// Each stands in the file of its name.
+// Each is defined in the file of its name.
 extern const heddle_cli_command heddle_command_train;
 extern const heddle_cli_command heddle_command_eval;
 extern const heddle_cli_command heddle_command_predict;
@@ -51,17 +51,17 @@ extern const heddle_cli_command heddle_command_doctor;
 extern const heddle_cli_command heddle_command_help;
 extern const heddle_cli_command heddle_command_version;
 
-// All commands in the order help lists them, NULL-terminated. main says which there are.
+// All commands in the order that help lists them, NULL-terminated. main sets them.
 const heddle_cli_command *const *heddle_cli_commands(void);
 void heddle_cli_set_commands(const heddle_cli_command *const *commands);
-// The command of that name; NULL leaves "unknown command X; did you mean Y?" as the last error.
+// The command of that name. NULL: the last error is "unknown command X; did you mean Y?".
 const heddle_cli_command *heddle_cli_find(const heddle_cli_command *const *commands, const char *name);
-// "show" of "data show", "train" of "train": what a person types last.
+// "show" of "data show", "train" of "train": the last word of a command's name.
 const char *heddle_cli_last_word(const char *name);
 // Runs the action that argv[1] names, or prints the command's help.
 int heddle_cli_run_action(const heddle_cli_command *command, int argc, char **argv);
 
-// Names and summaries, one a line.
+// Names and summaries, one per line.
 void heddle_cli_print_commands(FILE *file, const heddle_cli_command *const *commands);
 // What `heddle help` prints.
 void heddle_cli_print_overview(FILE *file);
@@ -71,20 +71,20 @@ void heddle_cli_print_completion_bash(FILE *file);
 void heddle_cli_print_completion_zsh(FILE *file);
 void heddle_cli_print_completion_fish(FILE *file);
 
-// One line on a terminal's stderr that is overwritten by the next and removed by _clear_progress.
+// Shows one line on the terminal (stderr), which the next call overwrites and _clear_progress removes.
 void heddle_cli_show_progress(const char *text);
 void heddle_cli_clear_progress(void);
 
-// A page that is printed to `file` and becomes a file in the same way at its end.
+// A page that is printed to `file` and written atomically at its end.
 typedef struct heddle_cli_page {
     FILE *file;
     char *text;
     size_t size;
 } heddle_cli_page;
 heddle_status heddle_cli_page_begin(heddle_cli_page *page);
-// `status`: what came of printing; a page that is not whole is not written. Frees the page.
+// `status` is the result of printing; an incomplete page is not written. Frees the page.
 heddle_status heddle_cli_page_end(heddle_cli_page *page, const char *path, heddle_status status);
-// Whether a file that is written at the end of long work can be written there: asked before it. NULL can.
+// Whether a file can be written: asked before long work that writes it at its end. NULL: nothing to write, HEDDLE_OK.
 heddle_status heddle_cli_can_write(const char *path);
 
 #endif

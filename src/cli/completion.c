@@ -46,7 +46,7 @@ static void print_chips(FILE *file)
         print_word(file, sim_chips[i].key);
 }
 
-// Ladders by their name too, unless an operator has it.
+// Also the names of ladders that are not the name of an operator.
 static void print_operators(FILE *file)
 {
     const char *ladder = "";
@@ -80,7 +80,7 @@ static void print_commands(FILE *file)
         print_word(file, heddle_cli_commands()[i]->name);
 }
 
-// What an option of that name takes in every command that has it, and which arguments of commands are the same.
+// The values of an option of that name, in every command that has it, and the commands that take such an argument.
 typedef struct value_set {
     const char *option;
     void (*print)(FILE *file);
@@ -119,7 +119,7 @@ static const value_set *arguments_of(const heddle_cli_command *command)
     return NULL;
 }
 
-// The words that an option's value may be; nothing where it is a number or a file.
+// The words that an option's value may be; nothing if it is a number or a file.
 static void print_values(FILE *file, const heddle_cli_option *option)
 {
     const value_set *values = values_of(option);
@@ -129,7 +129,7 @@ static void print_values(FILE *file, const heddle_cli_option *option)
         print_list(file, option->choices);
 }
 
-// The words that may stand in place of an argument: names, topics such as `bench train`, and actions.
+// The words that an argument may be: names, topics such as `bench train`, and actions.
 static void print_arguments(FILE *file, const heddle_cli_command *command)
 {
     const value_set *values = arguments_of(command);
@@ -168,7 +168,7 @@ static void each_option(FILE *file, const heddle_cli_command *command, option_pr
         print(file, command, &heddle_cli_common_options[i]);
 }
 
-// A value stands behind it as a word of its own.
+// Its value is a separate word.
 static bool takes_word(const heddle_cli_option *option)
 {
     return option->kind != HEDDLE_CLI_FLAG && option->kind != HEDDLE_CLI_JSON;

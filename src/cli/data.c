@@ -1,4 +1,4 @@
-// `heddle data`: which datasets are here (list), and fetching one (get). Showing images is data_show.c's.
+// `heddle data`: lists (list) and downloads (get) datasets. data_show.c shows images.
 
 #include <limits.h>
 #include <math.h>
@@ -78,7 +78,7 @@ static int list_as_table(const heddle_dataset_info *list, int count)
         heddle_table_cell(table, "%s", list[i].summary);
     }
     heddle_status status = heddle_table_finish(table, stdout);
-    // Not in the table, which is cut to the terminal: a path or a command is of use only as a whole.
+    // Not in the table, which is cut to the terminal: a path or command that is cut is useless.
     putchar('\n');
     for (int i = 0; i < count; i++)
         printf("%s: %s\n", list[i].name, list[i].where);
@@ -130,7 +130,7 @@ static const heddle_cli_option get_options[] = {
 };
 
 typedef struct download_view {
-    heddle_progress *bar; // of the file that is coming in now
+    heddle_progress *bar; // of the file that is downloaded now
     char file[256];
     heddle_progress_state state;
     bool quiet;
@@ -169,7 +169,7 @@ static int show_progress(void *context, const char *file, uint64_t received, uin
     return heddle_cli_interrupted;
 }
 
-// Where it is, and what uses it: by its name where it is found by that.
+// Says where the dataset is and how to use it: by name if it is found by name.
 static int print_place(const get_settings *settings, const char *name, const char *folder)
 {
     char path[FOLDER_SIZE + NAME_MAX], quoted[2 * FOLDER_SIZE];

@@ -1,5 +1,4 @@
-// Opens the device of a command and says which one it is and why. Which device is the default is device/open.c's
-// decision.
+// Opens the device of a command and says which one it is and why. device/open.c decides which device is the default.
 
 #include "cli/device.h"
 

@@ -1,4 +1,4 @@
-// `heddle devices`: where work can run on this machine, and what is known of each device.
+// `heddle devices`: the devices of this machine and their properties.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +29,11 @@ static const heddle_device_kind kinds[] = {HEDDLE_CPU, HEDDLE_CUDA, HEDDLE_SIM};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct device_view {
-    char name[NAME_SIZE]; // as it is opened
+    char name[NAME_SIZE]; // the name that opens it
     bool present;
     heddle_device_info info;
-    char why[WHY_SIZE];       // it is not there
-    char why_speed[WHY_SIZE]; // it was not measured
+    char why[WHY_SIZE];       // why it is not available
+    char why_speed[WHY_SIZE]; // why it was not measured
     device_speeds speeds;
     heddle_device_property properties[MOST_PROPERTIES];
     int property_count;
@@ -201,7 +201,7 @@ static int show_one(const char *name, const devices_settings *settings)
     device_view view = {0};
     heddle_status status = examine(name, settings, &view);
     if (status == HEDDLE_NOT_FOUND)
-        return heddle_cli_usage(&heddle_command_devices, "%s", view.why); // a name that no device has
+        return heddle_cli_usage(&heddle_command_devices, "%s", view.why); // not the name of a device
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
     if (!settings->json.print)
@@ -209,7 +209,7 @@ static int show_one(const char *name, const devices_settings *settings)
     return heddle_cli_json_exit(&settings->json, to_json(&view, 1, settings));
 }
 
-// One of each kind, present or not, and behind the first card the others; returns how many there are.
+// One of each kind, available or not, and all further GPUs; returns the count.
 static int examine_all(const devices_settings *settings, device_view *all)
 {
     int count = 0;

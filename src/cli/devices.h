@@ -1,4 +1,4 @@
-// What the files of `heddle devices` share.
+// Shared by the files of `heddle devices`.
 #ifndef HEDDLE_CLI_DEVICES_H
 #define HEDDLE_CLI_DEVICES_H
 
@@ -7,7 +7,7 @@
 
 #include "heddle/device.h"
 
-// Bytes and operations a second; 0: not measured, as copies between host and device on cpu, where the two are one.
+// Per second; 0: not measured, such as copies between host and device on cpu, where both are the same memory.
 typedef struct device_speeds {
     bool measured;
     size_t bytes; // of a copy between host and device
@@ -17,7 +17,7 @@ typedef struct device_speeds {
     double flops; // float32
 } device_speeds;
 
-// Takes about a second. HEDDLE_UNSUPPORTED on sim, which has no time.
+// Takes about a second. HEDDLE_UNSUPPORTED on sim, which reports no timings.
 heddle_status heddle_cli_measure_device(heddle_device *device, device_speeds *speeds);
 
 #endif

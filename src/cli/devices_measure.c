@@ -1,5 +1,4 @@
-// What `heddle devices --measure` measures: how fast bytes go to the device, back and about on it, and how fast it
-// multiplies and adds float32.
+// `heddle devices --measure`: bandwidth of copies to, from and on the device, and float32 multiply-add throughput.
 
 #include "cli/devices.h"
 
@@ -13,10 +12,10 @@
 #include "heddle/ops.h"
 
 enum {
-    ROUNDS = 7,        // the median of
-    CPU_MATRIX = 1024, // rows and columns of the product that the cpu is measured by
+    ROUNDS = 7,        // the median is reported
+    CPU_MATRIX = 1024, // size of the matrix product that measures the cpu
     ALIGNMENT = 256,   // of its operands
-    MEMORY_SHARE = 16, // part of the free memory that a copy may take
+    MEMORY_SHARE = 16, // fraction of the free memory that a copy may use
 };
 static const size_t most_bytes = (size_t)256 << 20; // several times any cache
 
@@ -38,7 +37,7 @@ typedef struct device_meter {
     heddle_event *start, *end;
 } device_meter;
 
-// Seconds between the meter's events, once both have happened.
+// Seconds between the meter's events, after both have occurred.
 static heddle_status read_meter(const device_meter *meter, double *seconds)
 {
     double milliseconds = 0;
@@ -51,7 +50,7 @@ static heddle_status read_meter(const device_meter *meter, double *seconds)
 static heddle_status time_copy(const device_meter *meter, void *to, const void *from, size_t bytes, double *seconds)
 {
     double times[ROUNDS];
-    HEDDLE_TRY(heddle_copy(meter->stream, to, from, bytes)); // pages in, not counted
+    HEDDLE_TRY(heddle_copy(meter->stream, to, from, bytes)); // touches the pages, not counted
     for (int i = 0; i < ROUNDS; i++) {
         HEDDLE_TRY(heddle_event_record(meter->start, meter->stream));
         HEDDLE_TRY(heddle_copy(meter->stream, to, from, bytes));
@@ -62,7 +61,7 @@ static heddle_status time_copy(const device_meter *meter, void *to, const void *
     return HEDDLE_OK;
 }
 
-// Both ways between the device and host memory of one kind.
+// Copies in both directions between the device and one kind of host memory.
 static heddle_status measure_host(const device_meter *meter, void *host, void *device, size_t bytes, double *to,
                                   double *from)
 {
@@ -75,7 +74,7 @@ static heddle_status measure_host(const device_meter *meter, void *host, void *d
     return HEDDLE_OK;
 }
 
-// As `heddle bench` measures it, so that both say the same.
+// Measured as in `heddle bench`, so that both agree.
 static heddle_status measure_copy(const device_meter *meter, double *bandwidth)
 {
     heddle_bench_timer *timer;
@@ -97,7 +96,7 @@ static heddle_status measure_memory(const device_meter *meter, device_speeds *sp
     heddle_device_info info;
     HEDDLE_TRY(measure_copy(meter, &speeds->copy));
     if (heddle_device_get_kind(meter->device) == HEDDLE_CPU)
-        return HEDDLE_OK; // host and device are one
+        return HEDDLE_OK; // host and device share their memory
     HEDDLE_TRY(heddle_device_describe(meter->device, &info));
     size_t bytes = info.memory_free / MEMORY_SHARE < most_bytes ? info.memory_free / MEMORY_SHARE : most_bytes;
     void *device = NULL, *pinned = NULL, *pageable = bytes > 0 ? malloc(bytes) : NULL;
@@ -120,7 +119,7 @@ static heddle_status measure_memory(const device_meter *meter, device_speeds *sp
 static heddle_status measure_units(const device_meter *meter, double *flops)
 {
     double times[ROUNDS], operations = 0;
-    HEDDLE_TRY(heddle_device_multiply_add(meter->stream, &operations)); // the clock rises, not counted
+    HEDDLE_TRY(heddle_device_multiply_add(meter->stream, &operations)); // raises the clock, not counted
     for (int i = 0; i < ROUNDS; i++) {
         HEDDLE_TRY(heddle_event_record(meter->start, meter->stream));
         HEDDLE_TRY(heddle_device_multiply_add(meter->stream, &operations));
@@ -146,7 +145,7 @@ static heddle_status time_product(const device_meter *meter, const heddle_op *op
     return HEDDLE_OK;
 }
 
-// On the host there is no kernel for it: the best rung of a matrix product comes near enough.
+// The host has no such kernel: the best rung of a matrix product is close enough.
 static heddle_status measure_product(const device_meter *meter, double *flops)
 {
     const heddle_op *op;

@@ -1,4 +1,4 @@
-// `heddle doctor`: for each job, whether this machine can do it, and how to get what it set_lack.
+// `heddle doctor`: says for each job whether this machine can do it, and how to get what is missing.
 
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct job_report {
     void (*examine)(job_report *job);
     job_state state;
     char detail[LINE_SIZE]; // what was found
-    char advice[LINE_SIZE]; // what to do; empty when nothing is lacking
+    char advice[LINE_SIZE]; // what to do; empty if nothing is missing
 };
 
 typedef struct doctor_settings {
@@ -44,10 +44,10 @@ static const heddle_cli_option options[] = {
 
 // --- what is here ----------------------------------------------------------------------------------------------------
 
-// The first line that a command prints, without its line end; false when it fails or prints nothing.
+// The first line that a command prints, without its newline; false if it fails or prints nothing.
 static bool first_line(const char *command, char *line, size_t size)
 {
-    signal(SIGXFSZ, SIG_DFL); // ours is ignored (main.c), which would outlive exec
+    signal(SIGXFSZ, SIG_DFL); // main.c ignores it, and ignoring would survive exec
     FILE *pipe = popen(command, "r");
     signal(SIGXFSZ, SIG_IGN);
     if (pipe == NULL)
@@ -69,7 +69,7 @@ static bool open_device(const char *name, heddle_device_info *info)
     return status == HEDDLE_OK;
 }
 
-// What a job set_lack, and how to get it.
+// Records what a job lacks and how to get it.
 static void set_lack(job_report *job, job_state state, const char *detail, const char *advice)
 {
     job->state = state;
@@ -140,7 +140,7 @@ static void examine_toolkit(job_report *job)
                  "apt install nvidia-cuda-toolkit, or NVIDIA's packages");
 }
 
-// Opens a device that comes as a module; on failure the advice is what opening it said.
+// Opens a device that is a module; on failure the advice is the error.
 static bool examine_module(const char *name, const char *detail, job_report *job)
 {
     heddle_device_info info;
@@ -173,7 +173,7 @@ static void examine_checking(job_report *job)
              "apt install g++, version 10 or later, or clang, 14 or later");
 }
 
-// The vendor's libraries are for comparison: without one, heddle's own rungs run all the same.
+// The vendor's libraries are for comparison: heddle's own rungs run without them.
 static void examine_libraries(job_report *job)
 {
     heddle_device *device;
@@ -194,7 +194,7 @@ static void examine_gpu(job_report *job)
         examine_libraries(job);
 }
 
-// MPI is for all, NCCL for GPUs alone: where there is none, nothing is said of it.
+// MPI is for all devices, NCCL only for GPUs: without a GPU it is not mentioned.
 static void examine_ranks(job_report *job)
 {
     char mpi[LINE_SIZE / 4], nccl[LINE_SIZE / 4], path[HEDDLE_PLACE_SIZE];

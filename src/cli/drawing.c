@@ -12,12 +12,12 @@
 enum {
     GAP = 2,           // columns between drawings
     WIDEST = 64,       // columns of one drawing
-    CAPTION_MOST = 24, // columns that a caption may need beyond a small drawing
+    CAPTION_MOST = 24, // columns that a caption may take beyond a small drawing
     PIPE_COLUMNS = 100,
     SHEET_LEAST = 64,     // pixels: smaller drawings are enlarged on a sheet
     SHEET_MOST = 1 << 26, // pixels of a sheet
     SHEET_GAP = 4,        // pixels around each drawing of several
-    SHEET_GREY = 128,     // between drawings, unlike a dark or a bright ground
+    SHEET_GREY = 128,     // between drawings, different from a dark or bright background
     GREY_FIRST = 232,     // of the 24 greys in a terminal's 256 colours
     GREY_COUNT = 24,
 };
@@ -28,7 +28,7 @@ int heddle_drawing_columns(FILE *file)
     return columns > 0 ? columns : PIPE_COLUMNS;
 }
 
-// Mean of the step × step pixels whose first is (column, row) in units of `step`; 0 outside.
+// Mean of the step × step pixels at (column, row), in units of `step`; 0 outside.
 static int mean_at(const heddle_drawing *drawing, int step, int column, int row)
 {
     int sum = 0, count = 0;
@@ -63,8 +63,8 @@ static void print_caption(FILE *file, const char *caption, int width)
     fprintf(file, "%*s", width - (heddle_text_columns(caption) < width ? heddle_text_columns(caption) : width), "");
 }
 
-// How drawings are laid out: `step` pixels a character across, `cells` characters wide, each in a column of `column`
-// characters that its caption fits in, `lines` high, `across` in a row.
+// How drawings are laid out: `step` pixels per character, `cells` characters wide, each in a column of `column`
+// characters that its caption fits in, `lines` high, `across` per row.
 typedef struct layout {
     int step, cells, column, lines, across;
     bool blocks;
@@ -108,7 +108,7 @@ static void print_row(FILE *file, const heddle_drawing *drawings, int count, con
     fputc('\n', file);
 }
 
-// no-color.org: set and not empty. What the caller asks for by name comes before it.
+// no-color.org: set and not empty. An explicit choice takes precedence.
 static bool colours_are_welcome(void)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -145,7 +145,7 @@ heddle_status heddle_drawing_sheet(const heddle_drawing *drawings, int count, ui
     int down = (count + across - 1) / across;
     int larger = drawings[0].width > drawings[0].height ? drawings[0].width : drawings[0].height;
     int scale = (SHEET_LEAST + larger - 1) / larger;
-    // One drawing alone is the picture itself, without a frame that `predict` would take for a part of it.
+    // A single drawing has no frame, which `predict` would take for part of the image.
     int gap = count > 1 ? SHEET_GAP : 0;
     int cell_width = drawings[0].width * scale + gap, cell_height = drawings[0].height * scale + gap;
     if (((double)across * cell_width + gap) * ((double)down * cell_height + gap) > SHEET_MOST)

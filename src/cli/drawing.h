@@ -1,4 +1,4 @@
-// Small images as text, for the terminal and for pipes, and many of them on one sheet.
+// Draws small images as text, for the terminal and for pipes, and many of them on one sheet.
 #ifndef HEDDLE_CLI_DRAWING_H
 #define HEDDLE_CLI_DRAWING_H
 
@@ -19,15 +19,14 @@ typedef struct heddle_drawing {
     char caption[96];
 } heddle_drawing;
 
-// Draws them side by side, as many in a row as `columns` of text hold, each with its caption below. A drawing too wide
-// for that is drawn smaller.
+// Draws them side by side, as many per row as fit into `columns`, each with its caption below. A drawing that is too
+// wide is scaled down.
 void heddle_drawing_print(FILE *file, const heddle_drawing *drawings, int count, heddle_drawing_style style,
                           int columns);
-// How many columns the terminal behind `file` has; 100 where it is none.
+// Columns of the terminal behind `file`; 100 if it is not a terminal.
 int heddle_drawing_columns(FILE *file);
 
-// Lays equally large drawings out in a grid, near to square, enlarged so that they can be seen. The caller frees
-// *pixels.
+// Arranges equally large drawings in an almost square grid, enlarged to be visible. The caller frees *pixels.
 heddle_status heddle_drawing_sheet(const heddle_drawing *drawings, int count, uint8_t **pixels, int *width,
                                    int *height);
 

@@ -1,4 +1,4 @@
-// `heddle eval`: how good a checkpoint is on a dataset, class by class.
+// `heddle eval`: evaluates a checkpoint on a dataset, class by class.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const heddle_cli_option options[] = {
     HEDDLE_CLI_NETWORK_OPTIONS(0),
 };
 
-// Per class: how many there are, how many were found, and what the others were mostly taken for.
+// Per class: the number of images, the share classified correctly, and the class most often confused with it.
 static heddle_status print_classes(const heddle_network *network, const heddle_evaluation *evaluation)
 {
     heddle_table *table = heddle_table_create();
@@ -45,7 +45,7 @@ static heddle_status print_classes(const heddle_network *network, const heddle_e
     return heddle_table_finish(table, stdout);
 }
 
-// What an evaluation holds, so that one function lets all of it go.
+// Everything that an evaluation holds, freed together.
 typedef struct evaluation {
     const heddle_cli_network_settings *settings;
     heddle_cli_network trained;

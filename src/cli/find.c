@@ -1,4 +1,4 @@
-// How a command or an action is found by name, begins by reading its line, and runs.
+// Finds a command or an action by name, reads its command line, and runs it.
 
 #include <stdio.h>
 #include <string.h>

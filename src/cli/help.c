@@ -1,4 +1,4 @@
-// `heddle help`: the overview, one command's page, and the same tables as a manual page or a shell's completion.
+// `heddle help`: the overview, the page of one command, and the same tables as a manual page or shell completion.
 
 #include <string.h>
 

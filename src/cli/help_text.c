@@ -36,7 +36,7 @@ const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text,
     return text;
 }
 
-// A word as it is printed: a page of docs/ by where it is, with whatever stands behind its name.
+// A word as it is printed: a page of docs/ with its path, and the punctuation after its name.
 static const char *word_of(const char *text, int length, char word[WORD_SIZE])
 {
     static const char docs[] = "docs/", md[] = ".md";

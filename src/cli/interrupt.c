@@ -1,4 +1,4 @@
-// Signals that stop a command, and the thread that saves what there is when the command itself cannot.
+// Signals that stop a command, and the thread that saves the results when the command itself cannot.
 
 #include "cli/interrupt.h"
 
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const long patience = 400000000; // nanoseconds that guarded work has to end by itself
+static const long patience = 400000000; // nanoseconds in which guarded work may end by itself
 
 volatile sig_atomic_t heddle_cli_interrupted;
 
@@ -38,13 +38,13 @@ int heddle_cli_interrupt_code(void)
 
 static void on_signal(int number)
 {
-    int error = errno; // of whatever this interrupts
+    int error = errno; // of the interrupted code
     bool again = heddle_cli_interrupted > 0;
     heddle_cli_interrupted = number;
     if (!is_gentle || (again && !gently.patient))
         _exit(HEDDLE_CLI_SIGNALLED + number);
     if (!again && gently.says && write(STDERR_FILENO, gently.says, strlen(gently.says)) < 0)
-        error = errno; // a terminal that is gone is not worth more in a handler
+        error = errno; // a closed terminal; nothing to do in a handler
     if (!again && gently.also)
         gently.also(number);
     errno = error;
@@ -103,7 +103,7 @@ void heddle_cli_guard_begin(void (*take_over)(void *context), void *context)
     sem_init(&guard.woken, 0, 0);
     pthread_mutex_lock(&guard.turn);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &own); // signals are for the thread that works
+    pthread_sigmask(SIG_SETMASK, &all, &own); // signals go to the working thread
     guard.watched = pthread_create(&guard.waiting, NULL, wait_for_signal, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &own, NULL);
     heddle_cli_stop_gently(&(heddle_cli_gently){.also = wake_guard});
@@ -120,7 +120,7 @@ void heddle_cli_guard_away(void *unused, bool away)
 
 void heddle_cli_guard_end(void)
 {
-    heddle_cli_stop_gently(&(heddle_cli_gently){0}); // what is left is short: a second signal ends it
+    heddle_cli_stop_gently(&(heddle_cli_gently){0}); // what is left is short, and a second signal ends it
     atomic_store(&guard.ended, true);
     pthread_mutex_unlock(&guard.turn);
     if (!guard.watched)

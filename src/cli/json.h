@@ -1,5 +1,5 @@
-// What --json prints, the same way in every command: one object per line. Events while the command runs, the result at
-// the end; docs/json.md lists their fields. `--json=FILE` writes the result to a file instead.
+// Output of --json, the same in every command: one object per line, events while the command runs and the result at the
+// end (docs/json.md). `--json=FILE` writes the result to a file instead.
 #ifndef HEDDLE_CLI_JSON_H
 #define HEDDLE_CLI_JSON_H
 
@@ -9,35 +9,34 @@
 
 struct cJSON;
 
-// What --json asks for.
+// The value of --json.
 typedef struct heddle_cli_json {
-    bool print;       // on standard output, which then has nothing else
-    const char *file; // into this file; NULL: none
+    bool print;       // on standard output, which then has only JSON
+    const char *file; // to this file; NULL: none
 } heddle_cli_json;
 
-// The row of the option in a command's table; `offset` is that of a heddle_cli_json.
+// The option's row in a command's table; `offset` is that of a heddle_cli_json.
 #define HEDDLE_CLI_JSON_OPTION(offset)                                                                                 \
     {                                                                                                                  \
         "json", HEDDLE_CLI_JSON, offset, "FILE", NULL,                                                                 \
             "print JSON, one object per line (docs/json.md); with =FILE, write the result there", 0, 0, NULL           \
     }
 
-// These take an object, or NULL where there was no memory for one, and free it.
-// Prints {"event": NAME, FIELDS...} on a line where --json asks for it.
+// These functions take an object, or NULL if there was not enough memory for one, and free it.
 void heddle_cli_json_event(const heddle_cli_json *json, const char *name, struct cJSON *fields);
-// Prints the result as the last line, or writes the file, or neither, as --json asks for.
+// Prints the result as the last line, or writes the file, or neither, as --json requests.
 heddle_status heddle_cli_json_result(const heddle_cli_json *json, struct cJSON *result);
-// The file alone, with what there is of the result so far.
+// Writes the file alone, with the result so far.
 heddle_status heddle_cli_json_save(const heddle_cli_json *json, struct cJSON *result);
-// What the option says: NULL, or the value behind the equals sign.
+// Sets *json from the option's value: NULL, or the text after the equals sign.
 void heddle_cli_json_read(const char *value, heddle_cli_json *json);
-// Whether anything asks for the result.
+// Whether the result is printed or written.
 bool heddle_cli_json_wanted(const heddle_cli_json *json);
 
-// Prints {"event": "error", ...} where a --json without a file was on the command line.
+// Prints {"event": "error", ...} if the command line has a --json without a file.
 void heddle_cli_json_error(const char *message, int exit_code);
 
-// Writes a document of another form, such as a trace, so that the file is the old one or the new one. Frees it.
+// Writes another document, such as a trace, atomically. Frees it.
 heddle_status heddle_cli_write_json(struct cJSON *json, const char *path);
 
 #endif

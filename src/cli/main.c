@@ -1,5 +1,5 @@
-// The command `heddle`: reads what stands before the command's name, runs the command, and makes sure that what it
-// printed arrived.
+// The command `heddle`: reads the options before the command's name, runs the command, and checks that its output was
+// written.
 
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 
-// It alone refers to all of them, so that a test can link one without the rest.
+// Only this file refers to all of them, so that a test can link one without the rest.
 static const heddle_cli_command *const commands[] = {
     &heddle_command_train,   &heddle_command_eval,
     &heddle_command_predict, &heddle_command_bench,
@@ -21,7 +21,7 @@ static const heddle_cli_command *const commands[] = {
     &heddle_command_version, NULL,
 };
 
-// "heddle --log debug train": the part before the command, read as a command of its own.
+// "heddle --log debug train": the part before the command's name, parsed as a command of its own.
 static const heddle_cli_command front = {.name = "help"};
 
 static int unknown_option(const char *name)
@@ -67,13 +67,13 @@ int main(int argc, char **argv)
 {
     heddle_cli_set_commands(commands);
     heddle_cli_catch_interrupts();
-    signal(SIGXFSZ, SIG_IGN); // a write beyond `ulimit -f` fails as one to a full disk does, and is told like it
+    signal(SIGXFSZ, SIG_IGN); // a write beyond `ulimit -f` then fails like one to a full disk
     int exit_code = run(argc, argv);
     errno = 0;
     bool lost = fflush(stdout) != 0;
     int error = errno;
     if ((lost || ferror(stdout)) && error != EPIPE) {
-        // What failed earlier has left no reason that is still its own.
+        // An earlier failure has left no errno of its own.
         fprintf(stderr, "heddle: cannot write to standard output%s%s\n", error ? ": " : "",
                 error ? strerror(error) : "");
         return exit_code != HEDDLE_EXIT_OK ? exit_code : HEDDLE_EXIT_FAILED;

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "heddle/heddle.h"
 
-// troff reads backslashes, and dots and apostrophes at the start of a line, as its own; a plain dash becomes a hyphen.
+// troff interprets backslashes, and dots and apostrophes at the start of a line; a plain dash becomes a hyphen.
 static void print_escaped(FILE *file, const char *text)
 {
     bool at_line_start = true;

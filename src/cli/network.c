@@ -1,4 +1,4 @@
-// Opens a checkpoint, by its own name or by its run's folder, as a network on the device that the options name.
+// Opens a checkpoint, given by name or by its run's folder, as a network on the requested device.
 
 #include "cli/network.h"
 
@@ -38,7 +38,7 @@ static heddle_status find_checkpoint(const char *given, char path[CHECKPOINT_SIZ
         return heddle_fail(HEDDLE_NOT_FOUND, "%s has neither %s nor %s: give a checkpoint or the folder of a run",
                            given, HEDDLE_RUN_BEST, HEDDLE_RUN_LAST);
     HEDDLE_TRY(name_path(given, best ? HEDDLE_RUN_BEST : HEDDLE_RUN_LAST, path));
-    // That the best is taken is what the manual says.
+    // The manual says that the best is used.
     heddle_log(best ? HEDDLE_LOG_INFO : HEDDLE_LOG_WARN, "%s is a folder: using %s%s", given, path,
                best ? "" : ", because there is no " HEDDLE_RUN_BEST);
     return HEDDLE_OK;

@@ -1,4 +1,4 @@
-// A trained network that a command is given as a checkpoint, with the options that eval and predict share.
+// A trained network, given as a checkpoint, and the options that eval and predict share.
 #ifndef HEDDLE_CLI_NETWORK_H
 #define HEDDLE_CLI_NETWORK_H
 
@@ -90,15 +90,15 @@ typedef struct heddle_cli_network {
     char trained_on[1024];
 } heddle_cli_network;
 
-// `given` is a checkpoint, or the folder of a run: then the best one in it, or the last where there is no best, which a
-// warning says. `batch`: images at a time. Close it after a failure too.
+// `given` is a checkpoint or the folder of a run: then the best checkpoint in it, or the last if there is no best, with
+// a warning. `batch`: images per batch. Close it after a failure too.
 heddle_status heddle_cli_network_open(const heddle_cli_network_settings *settings, const char *given, int batch,
                                       heddle_cli_network *opened);
 void heddle_cli_network_close(heddle_cli_network *opened);
 // The dataset of --data, or the one that the network was trained on.
 heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
                                          heddle_dataset **dataset);
-// Says what it was trained on if --data names other images, so that nobody wonders at the answers.
+// Prints what the network was trained on if --data names another dataset, which explains a low accuracy.
 void heddle_cli_network_print_origin(const heddle_cli_network *opened, const heddle_cli_network_settings *settings);
 
 #endif

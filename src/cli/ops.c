@@ -1,4 +1,4 @@
-// `heddle ops`: the operators and their ladders, as the registry has them.
+// `heddle ops`: lists the operators and their ladders, from the registry.
 
 #include "cli/ops.h"
 
@@ -151,7 +151,7 @@ static heddle_status print_operator(const heddle_op *op)
     return HEDDLE_OK;
 }
 
-// Ladders that begin with what was asked for and are not shown: who says conv may mean conv2d.
+// Ladders whose name begins with the given one and that are not shown: conv may mean conv2d.
 static void print_neighbours(const char *name)
 {
     const char *last = "";

@@ -1,10 +1,10 @@
-// How operators are called on the command line.
+// Names of operators on the command line.
 #ifndef HEDDLE_CLI_OPS_H
 #define HEDDLE_CLI_OPS_H
 
 #include "heddle/op.h"
 
-// "relu_forward" is called that, by the name of its ladder, and "relu".
+// "relu_forward" matches itself, the name of its ladder, and "relu".
 bool heddle_cli_op_is_called(const heddle_op *op, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-// Reads a command line by the command's option table. Says what is wrong in one line; printing help is help_text.c's.
+// Parses a command line by the command's option table and reports errors in one line. help_text.c prints help.
 
 #include "cli/options.h"
 
@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 enum {
-    NAME_SIZE = 64, // the longest option name that can be meant, with room for its dashes
+    NAME_SIZE = 64, // longest option name, with its dashes
     QUOTED_SIZE = 512,
     MOST_CANDIDATES = 67 // options of a command, and the common ones: `given` has 64 bits
 };
@@ -70,7 +70,7 @@ static heddle_status read_seed(const heddle_cli_option *option, const char *text
 {
     errno = 0;
     unsigned long long number = strtoull(text, NULL, 10);
-    // strtoull takes "-1" and gives 2^64 - 1, which nobody means.
+    // strtoull accepts "-1" and returns 2^64 - 1.
     if (!is_number(text, true) || text[0] == '-')
         return heddle_fail(HEDDLE_INVALID, "--%s needs a non-negative integer, not '%s'", option->name, text);
     if (errno != 0)
@@ -125,7 +125,7 @@ static heddle_status store(const heddle_cli_option *option, const char *text, vo
     if (text != NULL && text[0] == '\0')
         return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s) that is not empty", option->name, option->value);
     switch (option->kind) {
-    case HEDDLE_CLI_FLAG: break; // has no value
+    case HEDDLE_CLI_FLAG: break; // takes no value
     case HEDDLE_CLI_INT: return read_int(option, text, destination);
     case HEDDLE_CLI_SEED: return read_seed(option, text, destination);
     case HEDDLE_CLI_NUMBER: return read_number(option, text, destination);
@@ -168,7 +168,7 @@ static heddle_status unknown_option(const heddle_cli_command *command, const cha
         candidates[count++] = heddle_cli_common_options[i].name;
 
     const char *nearest = heddle_text_nearest(name, candidates, count);
-    // The beginning of a name may be far from it in edits, yet is what people type.
+    // A prefix of a name may be many edits away from it, yet is what people type.
     for (int i = 0, begins = 0; nearest == NULL && i < count; i++)
         if (name[0] != '\0' && strncmp(candidates[i], name, strlen(name)) == 0 && begins++ == 0)
             nearest = candidates[i];
@@ -204,8 +204,7 @@ static heddle_status take_option(const heddle_cli_command *command, const heddle
     if (common)
         return set_log_level(option, value);
     uint64_t bit = UINT64_C(1) << (option - command->options);
-    // Of numbers and names the last one counts, as scripts rely on; no file that is named should be left out in
-    // silence.
+    // Of repeated numbers and names the last counts, as scripts expect; a file must not be ignored silently.
     bool has_file = option->kind == HEDDLE_CLI_TEXT || option->kind == HEDDLE_CLI_JSON;
     if ((arguments->given & bit) != 0 && has_file && strcmp(option->value, "FILE") == 0)
         return heddle_fail(HEDDLE_INVALID, "--%s is given twice, but takes one file", option->name);
@@ -217,7 +216,7 @@ static heddle_status take_option(const heddle_cli_command *command, const heddle
     return store(option, value, settings);
 }
 
-// Reads the option at argv[*index], and moves *index past a value that stands by itself.
+// Reads the option at argv[*index], and moves *index past its value if that is a separate word.
 static heddle_status read_option(const heddle_cli_command *command, int argc, char **argv, int *index, void *settings,
                                  heddle_cli_arguments *arguments)
 {
@@ -252,7 +251,7 @@ static heddle_status read_option(const heddle_cli_command *command, int argc, ch
     return take_option(command, option, value, settings, arguments);
 }
 
-// An argument that the command takes none of: behind a flag it was meant for that, else perhaps for an option.
+// For a command without arguments: after a flag, the argument was meant as its value, else perhaps for an option.
 static heddle_status refuse_argument(const heddle_cli_command *command, const char *argument, const char *before)
 {
     char quoted[QUOTED_SIZE];
@@ -266,7 +265,7 @@ static heddle_status refuse_argument(const heddle_cli_command *command, const ch
     return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'", argument);
 }
 
-// `before`: what stood before the first of them.
+// `before`: the word before the first argument.
 static heddle_status check_arguments(const heddle_cli_command *command, const heddle_cli_arguments *arguments,
                                      const char *before)
 {
@@ -281,7 +280,7 @@ static heddle_status check_arguments(const heddle_cli_command *command, const he
     return HEDDLE_OK;
 }
 
-// `--json results.json`, where the file is taken for an argument.
+// `--json results.json`, where the file would be taken for an argument.
 static heddle_status refuse_json_file(const heddle_cli_command *command, const char *before, const char *argument)
 {
     const char *end = strrchr(argument, '.');
@@ -298,7 +297,7 @@ heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int ar
     *arguments = (heddle_cli_arguments){.items = argv + 1};
     HEDDLE_TRY(store_defaults(command, settings));
     bool options_over = false;
-    const char *before = ""; // the first argument, which is put in its place
+    const char *before = ""; // the word before the first argument, which is moved
     for (int i = 1; i < argc; i++) {
         if (!options_over && strcmp(argv[i], "--") == 0)
             options_over = true;

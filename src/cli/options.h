@@ -1,7 +1,7 @@
-// Commands and their options as tables: one table is what is parsed, what `--help` prints, and what the manual page and
-// the shell completions are made from. Nothing about an option is written twice.
+// Commands and their options as tables. One table defines what is parsed, what `--help` prints, and what the manual
+// page and the shell completions contain.
 //
-// A command keeps what its options say in a struct of its own:
+// A command keeps the values of its options in a struct:
 //
 //     typedef struct settings { int epochs; const char *out; } settings;
 //     static const heddle_cli_option options[] = {
@@ -19,16 +19,16 @@
 #include "cli/json.h"
 #include "heddle/status.h"
 
-// What the destination is, and how the value is read.
+// Type of the destination, and how the value is parsed.
 typedef enum heddle_cli_kind {
     HEDDLE_CLI_FLAG,   // bool; takes no value
     HEDDLE_CLI_INT,    // int
     HEDDLE_CLI_SEED,   // uint64_t, all 64 bits
     HEDDLE_CLI_NUMBER, // double, finite
     HEDDLE_CLI_TEXT,   // const char *, not empty
-    HEDDLE_CLI_CHOICE, // int: the place of the value in `choices`
+    HEDDLE_CLI_CHOICE, // int: index of the value in `choices`
     HEDDLE_CLI_LIST,   // heddle_cli_list: the option may be given several times
-    HEDDLE_CLI_JSON,   // heddle_cli_json: may have a value, behind an equals sign
+    HEDDLE_CLI_JSON,   // heddle_cli_json: with an optional value after an equals sign
 } heddle_cli_kind;
 
 typedef struct heddle_cli_option {
@@ -36,11 +36,11 @@ typedef struct heddle_cli_option {
     heddle_cli_kind kind;
     size_t offset;              // of the destination in the settings struct
     const char *value;          // what help calls the value: "N", "DIR"; NULL for a flag
-    const char *initial;        // the default, as one would type it; NULL: 0, NULL, false, the first choice
+    const char *initial;        // the default, as typed; NULL: 0, NULL, false, the first choice
     const char *help;           // one sentence, no full stop
     double least, most;         // INT and NUMBER, both included; no limits unless least < most
     const char *const *choices; // CHOICE, NULL-terminated
-    char letter;                // -h; 0: none. Of the options that every command has
+    char letter;                // of -h and -V; 0: none. Only for options that every command has
 } heddle_cli_option;
 
 enum { HEDDLE_CLI_LIST_ROOM = 32 };
@@ -49,11 +49,11 @@ typedef struct heddle_cli_list {
     int count;
 } heddle_cli_list;
 
-// A word that may stand in place of a command's argument and has a page of its own: `bench train`.
+// A word in place of a command's argument that has its own help page: `bench train`.
 typedef struct heddle_cli_topic {
     const char *name;
     const char *summary, *description, *example; // as a command's
-    const char *const *without[4];               // lists of options that do not go with it, all NULL-terminated
+    const char *const *without[4];               // lists of options that do not apply to it, all NULL-terminated
 } heddle_cli_topic;
 
 typedef struct heddle_cli_command heddle_cli_command;
@@ -63,7 +63,7 @@ struct heddle_cli_command {
     const char *arguments; // what help calls the positional arguments: "[NAME]"; NULL: takes none
     int least_arguments;   // how many there may be
     int most_arguments;
-    const char *meant;       // the option that a command without arguments is probably given one for; NULL: none
+    const char *meant;       // the option that an argument was probably meant for; NULL: none
     const char *description; // more about it, for help; may be NULL
     const char *example;     // one or more lines, as typed
     const heddle_cli_option *options;
@@ -74,7 +74,7 @@ struct heddle_cli_command {
     int topic_count;
 };
 
-// What came with the command besides the settings.
+// The command line besides the settings.
 typedef struct heddle_cli_arguments {
     int count;
     char **items;   // the positional arguments, in order
@@ -82,10 +82,10 @@ typedef struct heddle_cli_arguments {
     bool help, version;
 } heddle_cli_arguments;
 
-// Fills `settings` (a struct whose members the options point into; the whole of it must be zeroed before) with the
-// defaults and then with what argv[1..] says. Takes `--name value`, `--name=value`, `--` before arguments that begin
-// with a dash, and in every command --help, --version and --log LEVEL. HEDDLE_INVALID with a message for the person
-// otherwise. `argv` is reordered: `items` points into it.
+// Fills `settings`, a zeroed struct whose members the options point into, with the defaults and then with argv[1..].
+// Accepts `--name value`, `--name=value`, `--` before arguments that begin with a dash, and in every command --help,
+// --version and --log LEVEL. HEDDLE_INVALID with a message for the user otherwise. Reorders `argv`: `items` points into
+// it.
 heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int argc, char **argv, void *settings,
                                        heddle_cli_arguments *arguments);
 
@@ -100,11 +100,11 @@ extern const int heddle_cli_common_option_count;
 void heddle_cli_print_version(FILE *file);
 // What `heddle COMMAND --help` shows.
 void heddle_cli_print_help(const heddle_cli_command *command, FILE *file);
-// The topic of a command that is called `name`, or NULL; and what help prints of it.
+// The topic of that name, or NULL; and its help page.
 const heddle_cli_topic *heddle_cli_find_topic(const heddle_cli_command *command, const char *name);
 void heddle_cli_print_topic(const heddle_cli_command *command, const heddle_cli_topic *topic, FILE *file);
-// Prints `text` wrapped to the width of help, each line after the first indented by `indent`; `column` is where the
-// cursor stands.
+// Prints `text` wrapped to the width of help, each line after the first indented by `indent`; `column` is the position
+// of the cursor.
 void heddle_cli_print_wrapped(FILE *file, const char *text, int column, int indent);
 // "--epochs N", "--split train|test"; returns `text`.
 const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text, size_t size);

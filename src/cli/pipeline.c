@@ -1,5 +1,5 @@
-// `heddle pipeline`: batches through copy-in, compute and copy-out over several streams. This file is the command line
-// and where results go; bench/pipeline does the work.
+// `heddle pipeline`: batches through copy-in, compute and copy-out over several streams. This file reads the command
+// line and writes the results; bench/pipeline does the work.
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ typedef struct pipeline_settings {
     const char *device, *bytes, *trace, *html;
     heddle_cli_json json;
     int streams, batches, work, rounds;
-    int memory; // place in `memories`
+    int memory; // index in `memories`
     bool blocking, callbacks, ahead, priority, ordered, compare;
 } pipeline_settings;
 
@@ -63,7 +63,7 @@ static const heddle_cli_option options[] = {
     {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a page with the timelines", 0, 0, NULL},
 };
 
-// What chooses one way to run.
+// Options that choose one configuration.
 static const char *const ways[] = {"streams", "memory", "blocking", "callbacks", "ahead", "priority", "ordered", NULL};
 
 // --- where results go -----------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ static heddle_status show(const heddle_pipeline *pipeline, const pipeline_settin
 
 // --- the command ----------------------------------------------------------------------------------------------------
 
-// "65536", "64K", "16M", "1G"; 0: makes no sense.
+// "65536", "64K", "16M", "1G"; 0: invalid.
 static size_t parse_bytes(const char *text)
 {
     const double most = (double)((size_t)1 << 40);
@@ -167,7 +167,7 @@ static int run_command(int argc, char **argv)
     if (status == HEDDLE_OK)
         status = heddle_cli_can_write(settings.html);
     if (status == HEDDLE_OK)
-        status = heddle_cli_device_open(settings.device, 1, NULL, &device); // the other cores copy beside the compute
+        status = heddle_cli_device_open(settings.device, 1, NULL, &device); // the other cores copy meanwhile
     if (status == HEDDLE_OK)
         status = run(&device, &settings, bytes, settings.compare || !chosen);
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);

@@ -1,4 +1,4 @@
-// Which --precision and --data-place a device takes.
+// Checks --precision and --data-place against the device.
 
 #include "cli/precision.h"
 

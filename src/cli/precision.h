@@ -5,7 +5,8 @@
 #include "cli/cli.h"
 #include "heddle/train.h"
 
-// "fp32", "tf32x3", "tf32", "fp16", "bf16": what a person calls heddle_arithmetic, in its order; NULL-terminated.
+// "fp32", "tf32x3", "tf32", "fp16", "bf16": the command line's names of heddle_arithmetic, in its order;
+// NULL-terminated.
 extern const char *const heddle_cli_precisions[];
 #define HEDDLE_CLI_PRECISION_HELP                                                                                      \
     "lowest precision of products: fp32, tf32x3 (close to fp32, on tensor cores), tf32, fp16 or bf16; operators "      \
@@ -15,7 +16,7 @@ extern const char *const heddle_cli_precisions[];
     "lowest precision of products: fp32, tf32x3 (close to fp32, on tensor cores) or tf32; fp16 and bf16, which only "  \
     "training supports, count as tf32; sums and parameters stay in fp32"
 
-// HEDDLE_INVALID where such a device has no such arithmetic, or does not take its data from there.
+// HEDDLE_INVALID if a device of this kind does not support the arithmetic, or the place of the data.
 heddle_status heddle_cli_precision_check(heddle_device_kind kind, heddle_arithmetic arithmetic);
 heddle_status heddle_cli_data_place_check(heddle_device_kind kind, heddle_data_place place);
 

@@ -1,4 +1,4 @@
-// `heddle predict`: what a trained network sees in PNG files, or in images of a dataset.
+// `heddle predict`: classifies PNG files, or images of a dataset.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 enum {
     NAME_SIZE = 1024,
     SAID_SIZE = 256,
-    SHOWN_CLASSES = 3, // guesses a line names
+    SHOWN_CLASSES = 3, // predictions per line
     MOST_IMAGES = 100000,
 };
 
@@ -81,7 +81,7 @@ static int next_best(const predictor *opened, const float *probabilities, const 
     return best;
 }
 
-// label < 0: nobody knows the answer
+// label < 0: unknown
 static void print_line(const predictor *opened, const float *probabilities, const char *name, const char *said,
                        int label)
 {
@@ -181,7 +181,7 @@ static heddle_status predict_file(predictor *opened, const char *path)
     HEDDLE_TRY(status);
     HEDDLE_TRY(heddle_network_predict(opened->trained.network, opened->images, 1, opened->probabilities));
     print_image(opened, 0, path, said, -1);
-    fflush(stdout); // whatever ends the command next
+    fflush(stdout); // results are kept if the command is interrupted
     return HEDDLE_OK;
 }
 
@@ -210,7 +210,7 @@ static heddle_status predict_dataset(predictor *opened, const heddle_dataset *da
                      first + i);
             print_image(opened, i, name, "", dataset->labels[first + i]);
         }
-        fflush(stdout); // whatever ends the command next
+        fflush(stdout); // results are kept if the command is interrupted
     }
     return HEDDLE_OK;
 }
@@ -251,7 +251,7 @@ static int run_command(int argc, char **argv)
     }
     if (status == HEDDLE_OK && !settings.network.json.print)
         heddle_cli_network_print_origin(&opened.trained, &settings.network);
-    // One bad file does not keep the others from being looked at.
+    // One bad file does not stop the others.
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
     for (int i = 1; i < arguments.count && status == HEDDLE_OK; i++) {
         heddle_status file_status = predict_file(&opened, arguments.items[i]);

@@ -1,5 +1,5 @@
-// One line on the terminal that says what is being done, and is gone when there is something to show. Nothing is
-// written where standard error is no terminal.
+// One line on the terminal that says what is being done and is removed before results are shown. Nothing is printed if
+// stderr is not a terminal.
 
 #include <stdio.h>
 

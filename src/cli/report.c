@@ -1,4 +1,4 @@
-// How a command tells what went wrong, and what exit code that is; and pages that become files.
+// Reports failures and their exit codes, and writes pages to files.
 
 #include <errno.h>
 #include <limits.h>
@@ -30,8 +30,8 @@ int heddle_cli_exit_code(heddle_status status)
     }
 }
 
-// What makes no sense makes none on any rank, and the first says so for all. Launchers end every rank as soon as one
-// has ended with an error: the others give it the time to.
+// Wrong usage is wrong on every rank, and the first reports it for all. Launchers end all ranks as soon as one ends
+// with an error, so the others give it time.
 static bool speaks_for_all(void)
 {
     if (heddle_dist_is_first())
@@ -43,7 +43,7 @@ static bool speaks_for_all(void)
 int heddle_cli_fail(heddle_status status)
 {
     const char *message = heddle_last_error();
-    if (status == HEDDLE_IO && ferror(stdout)) // what standard output did not take is told once, at the end (main.c)
+    if (status == HEDDLE_IO && ferror(stdout)) // main.c reports a failed write to standard output once, at the end
         return HEDDLE_EXIT_FAILED;
     if (status == HEDDLE_INVALID && !speaks_for_all())
         return heddle_cli_exit_code(status);

@@ -1,4 +1,4 @@
-// The shapes of --shape, which may be given several times and holds one or more with semicolons between.
+// The shapes of --shape, which may be repeated and holds one or more separated by semicolons.
 
 #include "cli/shapes.h"
 
@@ -13,7 +13,7 @@ static bool has_only(const char *text, const char *signs)
     return text[strspn(text, signs)] == '\0';
 }
 
-// What comes out of an empty variable of a script must not be taken for no --shape at all.
+// An empty script variable must not count as a missing --shape.
 static heddle_status refuse_empty(const heddle_cli_list *given)
 {
     for (int i = 0; i < given->count; i++)
@@ -23,8 +23,7 @@ static heddle_status refuse_empty(const heddle_cli_list *given)
     return HEDDLE_OK;
 }
 
-// A shape is told in notes and tables, which a line break within it would tear: one space between its fields, none
-// around them.
+// Normalises the blanks: shapes are shown in notes and tables, which a line break would spoil.
 static void tidy(char *shape)
 {
     char *end = shape, *rest = NULL;

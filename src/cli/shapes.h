@@ -1,4 +1,4 @@
-// What --shape says, for the commands that have it.
+// The shapes that --shape gives.
 #ifndef HEDDLE_CLI_SHAPES_H
 #define HEDDLE_CLI_SHAPES_H
 
@@ -13,7 +13,7 @@ typedef struct heddle_cli_shapes {
     int count;
 } heddle_cli_shapes;
 
-// One by one. A --shape without any is HEDDLE_INVALID. The caller frees them, after a failure too.
+// Splits them. An empty --shape is HEDDLE_INVALID. The caller frees them, after a failure too.
 heddle_status heddle_cli_shapes_read(const heddle_cli_list *given, heddle_cli_shapes *shapes);
 void heddle_cli_shapes_free(heddle_cli_shapes *shapes);
 

@@ -1,5 +1,5 @@
 // `heddle trace`: runs a program and shows what it did on the GPU, and when. libheddle-cupti.so, which the CUDA driver
-// loads into the program, writes it down; bench/timeline sums it up.
+// loads into the program, records it; bench/timeline summarises it.
 
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #include "device/module.h"
 
 enum { PATH_SIZE = 4096, MOST_DRAWN = 8, DRAWN_WIDTH = 88, NOT_FOUND = 127 };
-static const double drawn_copies = 6; // so many of the copies are in the picture
+static const double drawn_copies = 6; // number of copies in the picture
 
 typedef struct trace_settings {
     const char *out;
@@ -39,19 +39,19 @@ static void run_in_child(char **words, const char *module, const char *spans, bo
 {
     setenv("CUDA_INJECTION64_PATH", module, 1);
     setenv("HEDDLE_TRACE_SPANS", spans, 1);
-    signal(SIGXFSZ, SIG_DFL); // ours is ignored, which would outlive exec
+    signal(SIGXFSZ, SIG_DFL); // main.c ignores it, and ignoring would survive exec
     if (output_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(words[0], words);
-    if (errno == ENOENT && strcmp(words[0], "heddle") == 0) // not installed: this one
+    if (errno == ENOENT && strcmp(words[0], "heddle") == 0) // not installed: use this program
         execv("/proc/self/exe", words);
     fprintf(stderr, "heddle: cannot run %s: %s\n", words[0], strerror(errno));
     _exit(NOT_FOUND);
 }
 
-static volatile pid_t program; // that is traced
+static volatile pid_t program; // the traced program
 
-// Ctrl-C in a terminal reaches the program as well: what it has done by then is shown. Other signals are passed on.
+// Ctrl-C in a terminal reaches the program as well; what it did until then is shown. Other signals are passed on.
 static void pass_on(int number)
 {
     if (number != SIGINT && program > 0)
@@ -101,7 +101,7 @@ static heddle_status show_rows(const heddle_timeline *timeline)
     return heddle_table_finish(table, stdout);
 }
 
-// A stretch from the middle of the run that has a few of its copies, or a hundredth of a run without copies.
+// An interval from the middle of the run with a few of its copies, or a hundredth of a run without copies.
 static void show_picture(const heddle_timeline *timeline)
 {
     int copies = 0, drawn = 0, streams[MOST_DRAWN];
@@ -149,7 +149,7 @@ static heddle_status write_results(const heddle_timeline *timeline, const trace_
 
 // --- the command -----------------------------------------------------------------------------------------------------
 
-// Says how the program ended where that is worth a line; its exit code is the command's.
+// Reports how the program ended, if it was a signal. Its exit code is the command's.
 static int exit_code_of(const char *name, int outcome)
 {
     if (heddle_cli_interrupted)
@@ -195,7 +195,7 @@ static int run_command(int argc, char **argv)
     int exit_code, outcome = 0;
     if (!heddle_cli_parse(&heddle_command_trace, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
-    arguments.items[arguments.count] = NULL; // as execvp wants it; argv had room for as many
+    arguments.items[arguments.count] = NULL; // for execvp; argv has room for it
     const char *folder = getenv("TMPDIR");
     char spans[PATH_SIZE];
     snprintf(spans, sizeof spans, "%s/heddle-spans-XXXXXX", folder && *folder ? folder : "/tmp");

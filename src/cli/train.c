@@ -1,5 +1,5 @@
-// `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags and progress, the first
-// words are train_header.c's and the last train_result.c's.
+// `heddle train`: trains a model and shows the progress. nn/ does the work; train_header.c prints the header and
+// train_result.c the result.
 
 #include <math.h>
 #include <stdio.h>
@@ -97,17 +97,17 @@ static const heddle_cli_option options[] = {
 
 // --- progress -------------------------------------------------------------------------------------------------------
 
-enum { TARGET_REACHED = -1 }; // in place of a signal: the accuracy of --until was reached
+enum { TARGET_REACHED = -1 }; // instead of a signal: the accuracy of --until was reached
 
 typedef struct view {
     const train_settings *settings;
     const heddle_cli_device *device;
-    volatile int epoch, step; // done; another thread reads them when a rank is lost
+    volatile int epoch, step; // completed; read by another thread when a rank is lost
     int batch;
-    bool silent;         // not the rank that speaks
-    bool saved;          // there is a checkpoint of this run to go on from
-    int reached_in;      // the first epoch here that had the accuracy of --until; 0: none
-    bool target_reached; // that is what ends the run, and no signal
+    bool silent;         // not the rank that prints
+    bool saved;          // there is a checkpoint to resume from
+    int reached_in;      // first epoch of this process that reached --until; 0: none
+    bool target_reached; // this ends the run, not a signal
     heddle_progress *bar;
     heddle_progress_state state;
     double epoch_began; // on the training clock
@@ -119,7 +119,7 @@ static void begin_bar(view *shown, const heddle_train_event *event)
         return;
     char label[NAME_SIZE];
     snprintf(label, sizeof label, "epoch %d/%d", event->epoch + 1, event->epochs);
-    // A launcher may give its ranks a terminal and write what they say to a file.
+    // A launcher may give its ranks a terminal and redirect their output to a file.
     bool redraws = heddle_dist_launched() == 1;
     shown->bar = heddle_progress_create(stdout, redraws ? HEDDLE_PROGRESS_AUTO : HEDDLE_PROGRESS_LINES, label);
 }
@@ -191,7 +191,7 @@ static void on_start(view *shown, const heddle_train_event *event)
         printf("resumed at epoch %d, image %lld of %lld\n", event->epoch + 1, (long long)event->images,
                (long long)event->images_total);
     if (resumed && event->images > 0)
-        show_progress(shown, event); // before the first step, so that the rate counts what this process does alone
+        show_progress(shown, event); // before the first step, so that the rate counts only the work of this process
 }
 
 static void on_event(void *context, const heddle_train_event *event)
@@ -230,12 +230,12 @@ static void on_event(void *context, const heddle_train_event *event)
 
 // --- the run --------------------------------------------------------------------------------------------------------
 
-// Everything a run holds, so that one function lets all of it go.
+// Everything that a run holds, freed together.
 typedef struct run {
     train_settings settings;
     char data_name[PATH_SIZE];
     const char *out;         // settings.out or taken.path
-    heddle_run_folder taken; // unless --out says where
+    heddle_run_folder taken; // used unless --out is given
     heddle_cli_device device;
     heddle_dataset *train, *test;
     heddle_model *model;
@@ -243,7 +243,7 @@ typedef struct run {
     // With several ranks:
     heddle_dist *dist;
     heddle_dist_listener watch;
-    heddle_ranks ranks; // 0 of 1 without
+    heddle_ranks ranks; // 0 of 1 without several ranks
     view shown;
 } run;
 
@@ -253,20 +253,20 @@ static void close_run(run *current)
     heddle_dataset_close(current->train);
     heddle_dataset_close(current->test);
     heddle_cli_device_close(&current->device);
-    heddle_run_folder_give_back(&current->taken); // empty, if it came to nothing
+    heddle_run_folder_give_back(&current->taken); // if it is still empty
 }
 
 // --- several ranks --------------------------------------------------------------------------------------------------
 
 static void print_resume_hint(const run *current);
 
-// From the watch's own thread, at once: a launcher may end this process a moment later.
+// Called at once from the watch's own thread: a launcher may end this process a moment later.
 static void on_lost(void *context, int rank, const char *message)
 {
     const run *current = context;
     fprintf(stderr, "heddle: %s; rank %d stops in epoch %d after step %d\n", message, current->ranks.rank,
             current->shown.epoch, current->shown.step);
-    if (current->ranks.rank == (rank == 0) && current->out) // the first that is left
+    if (current->ranks.rank == (rank == 0) && current->out) // the first remaining rank
         print_resume_hint(current);
     fflush(stderr);
 }
@@ -274,7 +274,7 @@ static void on_lost(void *context, int rank, const char *message)
 static void on_forced(void *context)
 {
     (void)context;
-    _exit(HEDDLE_EXIT_FAILED); // whatever hangs: files are whole at any moment
+    _exit(HEDDLE_EXIT_FAILED); // something hangs; files are complete at any moment
 }
 
 static heddle_status open_ranks(run *current)
@@ -316,26 +316,26 @@ static heddle_status open_device(run *current, const heddle_cli_arguments *argum
     return heddle_cli_data_place_check(kind, (heddle_data_place)settings->data_place);
 }
 
-// runs/fashion-cnn, or runs/fashion-cnn-2 when that is there and not to be replaced.
+// runs/fashion-cnn, or runs/fashion-cnn-2 if that exists and is not to be replaced.
 static heddle_status reserve_folder(run *current)
 {
-    // The last part of the folder's whole path, or the name without its options: "synth:count=500" is synth.
+    // The last component of the folder's path, or the name without its options: "synth:count=500" is synth.
     const char *slash = strrchr(current->train->spec, '/');
     const char *data = slash && slash[1] ? slash + 1 : slash ? "data" : current->train->name;
     char base[PATH_SIZE];
     snprintf(base, sizeof base, "runs/%s-%s", data, heddle_model_name(current->model));
     if (!current->settings.overwrite)
         return heddle_run_folder_take(base, &current->taken);
-    current->taken.there = strlen(base); // nothing of it is made here
+    current->taken.there = strlen(base); // no part of it was created here
     snprintf(current->taken.path, sizeof current->taken.path, "%s", base);
     return HEDDLE_OK;
 }
 
-// The first rank takes it, and all know its name: whoever is left says it when that one is lost.
+// The first rank reserves it and all know its name: if that rank is lost, another prints the resume hint.
 static heddle_status choose_folder(run *current)
 {
     const train_settings *settings = &current->settings;
-    // The trainer asks the same of --out, but only when all has been said of a run that is refused.
+    // The trainer checks --out as well, but only after the header was printed.
     heddle_status status = current->ranks.rank > 0 ? HEDDLE_OK
                            : settings->out
                                ? heddle_run_folder_check(settings->out, settings->resume || settings->overwrite)
@@ -349,7 +349,8 @@ static heddle_status choose_folder(run *current)
                                     .count = sizeof current->taken};
         HEDDLE_TRY(heddle_dist_exchange(current->dist, HEDDLE_CHANNEL_HOST, &exchange));
         if (current->ranks.rank > 0)
-            current->taken.there = strlen(current->taken.path); // made by another, perhaps elsewhere: not to give back
+            current->taken.there =
+                strlen(current->taken.path); // created by another rank, perhaps elsewhere: not ours to remove
     }
     current->out = current->settings.out ? current->settings.out : current->taken.path;
     current->options.folder = current->out;
@@ -372,7 +373,7 @@ static void apply_settings(run *current)
     current->options.arithmetic = (heddle_arithmetic)settings->precision;
 }
 
-// Of the flags that shape a run only --epochs may change one that is resumed; the others may say again what it is.
+// Of the options that define a run, only --epochs may change when it is resumed; the others may be repeated.
 static heddle_status check_unchanged(const run *current, const heddle_cli_arguments *arguments)
 {
     const train_settings *now = &current->settings;
@@ -398,7 +399,7 @@ static heddle_status check_unchanged(const run *current, const heddle_cli_argume
     return HEDDLE_OK;
 }
 
-// A resumed run goes on with what it was begun with.
+// A resumed run keeps its settings.
 static heddle_status apply_checkpoint(run *current, const heddle_cli_arguments *arguments)
 {
     char path[PATH_SIZE];
@@ -473,8 +474,8 @@ static void print_start(const run *current, const heddle_cli_arguments *argument
         heddle_cli_train_header_print(&header);
 }
 
-// Finishes the step and saves. A launcher that has lost a rank tells the others to end, and may do so more than once:
-// the watch says which one was lost.
+// Finishes the step and saves. A launcher that has lost a rank tells the others to end, perhaps more than once; the
+// watch says which rank was lost.
 static void stop_gently(const run *current)
 {
     const bool several = current->ranks.ranks > 1;
@@ -484,7 +485,7 @@ static void stop_gently(const run *current)
     });
 }
 
-// The command that goes on, with what a checkpoint does not say: where to run is no part of a run.
+// The command that resumes the run, with what a checkpoint does not contain, such as the device.
 static void print_resume_hint(const run *current)
 {
     const train_settings *settings = &current->settings;
@@ -502,7 +503,7 @@ static void print_resume_hint(const run *current)
     fprintf(stderr, "\n");
 }
 
-// What went wrong, from the rank that has it to say. Returns the exit code.
+// Reports a failure, from the rank that has to. Returns the exit code.
 static int report_failure(const run *current, heddle_status status)
 {
     if (status == HEDDLE_OK)
@@ -510,7 +511,7 @@ static int report_failure(const run *current, heddle_status status)
     char message[MESSAGE_SIZE];
     snprintf(message, sizeof message, "%s", heddle_last_error());
     if (current->dist && heddle_dist_check(current->dist) != HEDDLE_OK)
-        return HEDDLE_EXIT_FAILED; // the watch has said so
+        return HEDDLE_EXIT_FAILED; // the watch has reported it
     if ((status == HEDDLE_INTERRUPTED && current->ranks.rank > 0) || !heddle_dist_tells(current->dist))
         return heddle_cli_exit_code(status);
     heddle_fail(status, "%s", message);
@@ -562,7 +563,7 @@ static int run_command(int argc, char **argv)
                                                                 .device = &current.device,
                                                                 .simulated = current.device.kind == HEDDLE_SIM});
     exit_code = report_failure(&current, status);
-    // A stop that all ranks agreed on is no failure of one.
+    // A stop that all ranks agreed on is not a failure of one.
     heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);
     close_run(&current);
     return exit_code;

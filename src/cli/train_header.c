@@ -1,5 +1,5 @@
-// What `heddle train` says before its first step: settings that train, and not as whoever gave them expects; and what
-// the run is.
+// Printed by `heddle train` before the first step: warnings about settings that probably are not intended, and a header
+// that describes the run.
 
 #include "cli/train_header.h"
 
@@ -14,7 +14,7 @@
 
 enum { TIME_SIZE = 64, REASON_SIZE = 192 };
 
-// Images a second that the simulated GPU trains on one core; a model file is taken for as slow as cnn.
+// Images per second that the simulated GPU trains on one core; a model file counts as slow as cnn.
 static const double SIM_RATE = 2, SIM_RATE_MLP = 20;
 static const double PATIENCE = 600; // seconds
 
@@ -35,7 +35,7 @@ void heddle_cli_train_warn(const heddle_cli_train_header *header)
 {
     const heddle_device_kind kind = header->device->kind;
     int cores = heddle_usable_cores();
-    if (kind == HEDDLE_SIM && !header->options->resume) // of which nobody knows here how much is left
+    if (kind == HEDDLE_SIM && !header->options->resume) // how much is left is not known here
         warn_of_sim(header);
     if (header->options->batch > header->train->count)
         heddle_log(HEDDLE_LOG_WARN,
@@ -62,7 +62,7 @@ void heddle_cli_train_header_print(const heddle_cli_train_header *header)
     else
         printf("%s", info.instructions);
     printf("%s\n", heddle_cli_device_reason(header->device, reason, sizeof reason));
-    // Which of the two it is with auto is known only when all GPUs have been asked.
+    // With auto, this is known only after all GPUs have been asked.
     const char *between_gpus = header->dist == HEDDLE_DIST_NCCL   ? "NCCL"
                                : header->dist == HEDDLE_DIST_AUTO ? "NCCL, or MPI if that is not available"
                                                                   : "MPI";

@@ -1,4 +1,4 @@
-// The first words of `heddle train`.
+// The header of `heddle train`.
 #ifndef HEDDLE_CLI_TRAIN_HEADER_H
 #define HEDDLE_CLI_TRAIN_HEADER_H
 
@@ -11,14 +11,14 @@ typedef struct heddle_cli_train_header {
     const heddle_model *model;
     const heddle_dataset *train, *test;
     const heddle_train_options *options;
-    const heddle_ranks *ranks; // NULL: one process by itself
-    heddle_dist_choice dist;   // what was asked for
-    int threads;               // that were asked for; 0: none were
+    const heddle_ranks *ranks; // NULL: a single process
+    heddle_dist_choice dist;   // as requested
+    int threads;               // as requested; 0: not given
 } heddle_cli_train_header;
 
-// A line on stderr for each setting that is allowed and can hardly be meant.
+// Prints one line on stderr for each setting that is allowed but probably not intended.
 void heddle_cli_train_warn(const heddle_cli_train_header *header);
-// What is about to be trained, on what, where and how.
+// Prints what is trained, on what data, where and how.
 void heddle_cli_train_header_print(const heddle_cli_train_header *header);
 
 #endif

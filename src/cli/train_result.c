@@ -1,4 +1,4 @@
-// What `heddle train` says at its end, to a person or as the last JSON line.
+// The result of `heddle train`, as text or as the last JSON line.
 
 #include "cli/train_result.h"
 
@@ -17,7 +17,7 @@ enum {
     TIME_SIZE = 64
 };
 
-// Before the first evaluation there is no best accuracy, and NAN reaches nothing.
+// Before the first evaluation the best accuracy is NAN, which reaches nothing.
 static bool reached(const heddle_cli_trained *trained)
 {
     return trained->result->best_accuracy >= trained->until;
@@ -68,7 +68,7 @@ static void print_text(const heddle_cli_trained *trained, const char *path)
     printf("saved   %s\ntry     heddle predict %s --count 5\n", path, heddle_text_quote(path, quoted, sizeof quoted));
 }
 
-// A run that was resumed may have had the accuracy before, in an epoch that its checkpoint does not name.
+// A resumed run may have reached the accuracy before, in an epoch that its checkpoint does not name.
 static void print_until(const heddle_cli_trained *trained)
 {
     const heddle_train_result *result = trained->result;

@@ -1,4 +1,4 @@
-// The last words of `heddle train`.
+// The result of `heddle train`.
 #ifndef HEDDLE_CLI_TRAIN_RESULT_H
 #define HEDDLE_CLI_TRAIN_RESULT_H
 
@@ -9,16 +9,16 @@
 typedef struct heddle_cli_trained {
     const heddle_train_result *result;
     const char *folder; // where the checkpoints are
-    int epochs;         // asked for
-    double until;       // accuracy that was to end the run; 0: none
-    int reached_in;     // the epoch that had it; 0: none of those that were trained now
+    int epochs;         // requested
+    double until;       // target accuracy; 0: none
+    int reached_in;     // the epoch that reached it; 0: none of this process
     bool resumed;
     const heddle_cli_json *json;
     const heddle_cli_device *device;
-    bool simulated; // on the simulated GPU, where a finding would have been the run's failure
+    bool simulated; // on the simulated GPU, where a finding fails the run
 } heddle_cli_trained;
 
-// What came of a run that ended well, and how to go on from there.
+// Prints the result of a successful run and what to do next.
 heddle_status heddle_cli_print_trained(const heddle_cli_trained *trained);
 
 #endif

@@ -1,4 +1,4 @@
-// `heddle version`: this build, the compiler that made it, and the libraries it runs with.
+// `heddle version`: the version of heddle, its compiler, and its libraries.
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// Datasets by name: where a named set lies, what is here, which is the best, and opening it. Reading is in folder.c,
-// drawing in synth.c, fetching in fetch.c.
+// Datasets by name: where a named dataset is, which are installed, which is the best, and opening it. folder.c reads,
+// synth.c generates and fetch.c downloads.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,8 @@ static bool is_called_any(const char *path, const heddle_named_set *set)
     return false;
 }
 
-// Files that lie in `root` itself are the set's when the folder has its name, or for mnist, when it has no other set's.
+// Files in `root` itself belong to the dataset if the folder has its name or, for mnist, if it has no other dataset's
+// name.
 static bool is_at_root(const char *root, const heddle_named_set *set)
 {
     if (is_called_any(root, set))
@@ -197,7 +198,7 @@ static heddle_status open_any(const char *name, const char *folder, heddle_split
     return unknown_name(name);
 }
 
-// What opens the same set again, from any working folder: the name, with its options, or the whole path.
+// What opens the same dataset again from any working folder: the name with its options, or the absolute path.
 static void write_spec(const char *name, heddle_dataset *dataset)
 {
     char *path = heddle_named_set_find(name, strcspn(name, ":")) ? NULL : realpath(name, NULL);

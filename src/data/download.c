@@ -79,7 +79,7 @@ static heddle_status acquire_lock(const char *folder, heddle_download_progress *
 
 // --- one file -------------------------------------------------------------------------------------------------------
 
-// *right when `path` is there with the right content.
+// *right: `path` exists and has the right content.
 static heddle_status check_file(const heddle_download_file *file, const char *path, bool *right)
 {
     char sum[HEDDLE_SHA256_TEXT];

@@ -1,5 +1,5 @@
-// Files brought from one of several mirrors: resumed where an earlier try stopped, checked by SHA-256, and in place
-// only when whole.
+// Downloads files from one of several mirrors: resumed where an earlier attempt stopped, checked by SHA-256, and put in
+// place only when complete.
 #ifndef HEDDLE_DATA_DOWNLOAD_H
 #define HEDDLE_DATA_DOWNLOAD_H
 
@@ -13,9 +13,9 @@ typedef struct heddle_download_file {
     uint64_t size;      // in bytes; a mirror that sends more is cut off
 } heddle_download_file;
 
-// Brings each file into `folder`, which is created. A file that is there and right is left alone; one that is there and
-// wrong is replaced. Two downloads into one folder, of one process or several, take turns. `mirrors` are base addresses
-// (http or https), NULL-terminated, tried in turn for each file.
+// Downloads each file into `folder`, which is created. A file that exists and is right is kept, a wrong one is
+// replaced. Two downloads into one folder, of one process or several, take turns. `mirrors` are base addresses (http or
+// https), NULL-terminated, tried in turn for each file.
 heddle_status heddle_download(const char *folder, const char *const *mirrors, const heddle_download_file *files,
                               int count, heddle_download_progress *progress, void *context);
 

@@ -120,7 +120,8 @@ static int count_classes(const uint8_t *labels, size_t count)
     return most + 1;
 }
 
-// A set by name has its classes in the table; a folder names them, or its training labels tell how many there are.
+// A named dataset has its classes in the table. A folder names them in classes.txt, or the training labels give their
+// number.
 static heddle_status find_classes(const char *folder, const heddle_named_set *set, heddle_owned_dataset *owned)
 {
     heddle_dataset *dataset = &owned->dataset;

@@ -1,5 +1,5 @@
-// Reading IDX files of bytes. The header is checked before anything is allocated for the values, and no more is
-// inflated than it promises. Which files make a dataset, and what labels mean, is in folder.c.
+// Reads IDX files of bytes. The header is checked before anything is allocated for the values, and no more is inflated
+// than it states. folder.c knows which files make a dataset and what labels mean.
 
 #include "data/idx.h"
 

@@ -1,4 +1,4 @@
-// Bytes pulled from memory that may be gzip: as much as asked for and no more, so that a small file cannot fill the
+// Reads bytes from memory that may be gzip-compressed, no more than requested, so that a small file cannot fill the
 // memory by inflating.
 #ifndef HEDDLE_DATA_INFLATE_H
 #define HEDDLE_DATA_INFLATE_H
@@ -18,7 +18,7 @@ typedef struct heddle_source {
     z_stream stream;
 } heddle_source;
 
-// gzip is told by its magic bytes. Close it also after a failure.
+// gzip is recognised by its magic bytes. Close it after a failure too.
 heddle_status heddle_source_open(const char *what, const void *content, size_t size, heddle_source *source);
 // Fills `to` with the next `want` bytes, or fewer when the source ends; *got says how many. A damaged or truncated gzip
 // stream is HEDDLE_CORRUPT.

@@ -62,7 +62,7 @@ struct heddle_loader {
     int *queue; // ready slots, oldest first
     int queued;
     heddle_position next; // to be prepared
-    unsigned generation;  // counts seeks: what was begun before one is thrown away
+    unsigned generation;  // counts seeks: work started before one is discarded
     unsigned long given;  // batches that the caller has had
     bool stop;
     heddle_status failure; // of the thread, which then waits for a seek
@@ -111,7 +111,7 @@ typedef struct heddle_filling {
     int count;
 } heddle_filling;
 
-// Samples lie all over the dataset: the next one's lines are asked for while this one is copied.
+// Samples are scattered over the dataset: the next one is prefetched while this one is copied.
 static void copy_bytes(const heddle_filling *filling, int index)
 {
     size_t pixels = filling->loader->pixels;

@@ -111,7 +111,7 @@ typedef struct box {
     int top, left, rows, cols;
 } box;
 
-// The smallest box with all the ink; the whole picture if there is none.
+// The smallest box with all the ink; the whole picture if there is no ink.
 static box find_ink(const plane *picture)
 {
     float strongest = 0;

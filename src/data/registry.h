@@ -13,7 +13,7 @@ typedef struct heddle_named_set {
     const char *summary;
     const char *how_to_get;     // completes "dataset NAME is not here: "
     const char *const *folders; // names its folder may have under a data folder, NULL-terminated
-    bool may_be_at_root;        // its files may also lie in a data folder itself
+    bool may_be_at_root;        // its files may also be in a data folder itself
     int classes;
     const char *const *class_names;    // NULL: the numbers
     const heddle_download_file *files; // HEDDLE_FILES_OF_A_SET of them; NULL: drawn, not read

@@ -114,7 +114,7 @@ static int trace_stroke(const heddle_synth_hand *hand, heddle_random *random, co
     int count = 0;
     line[count++] = at[0];
     for (int i = 0; i + 1 < stroke->count; i++) {
-        // At an end or a corner a point is its own neighbour: the curve does not look around it.
+        // At an end or a corner, a point is its own neighbour: the curve does not bend around it.
         heddle_synth_vector b = at[i], c = at[i + 1];
         heddle_synth_vector a = i == 0 || stroke->points[i].corner ? b : at[i - 1];
         heddle_synth_vector d = i + 2 == stroke->count || stroke->points[i + 1].corner ? c : at[i + 2];
@@ -183,7 +183,7 @@ static uint8_t clamp_byte(int32_t value)
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-// Four words from one turn of Philox, a byte a pixel: noise is most of the numbers an image needs.
+// Four words per call of Philox, one byte per pixel: noise needs most of an image's random numbers.
 static void add_noise(heddle_random *random, int32_t strength, int pixels, uint8_t *to)
 {
     uint32_t key[2];

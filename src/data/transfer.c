@@ -1,5 +1,5 @@
-// One HTTP request by libcurl. A server is believed in nothing: not in the size it announces, nor that it resumes when
-// asked to. Which server is tried when, and whether the bytes are right, is download.c's.
+// One HTTP request by libcurl. Nothing that a server says is trusted: neither the size it announces nor that it resumes
+// as requested. download.c chooses the server and checks the bytes.
 
 #include "data/transfer.h"
 

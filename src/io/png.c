@@ -25,7 +25,7 @@ enum {
     SIGNATURE_BYTES = 8,
     RGBA = 4, // what every PNG is first brought to
     OPAQUE = 255,
-    // deflate makes at most 1032 bytes of one, so a file this small for its size in pixels cannot be whole
+    // deflate expands at most 1032-fold, so a file this small for its pixels cannot be complete
     MAX_INFLATION = 1032,
     MAX_CHUNK_BYTES = 16 * 1024 * 1024, // of ancillary data: colour profiles, comments
     MESSAGE_SIZE = 128,
@@ -153,8 +153,8 @@ static uint8_t luma(const uint8_t rgb[3])
     return (uint8_t)((77u * rgb[0] + 150u * rgb[1] + 29u * rgb[2] + 128u) >> 8);
 }
 
-// What transparent pixels are laid over: white, as on paper, unless the drawing is light and would vanish there. A
-// drawing that has dark ink on light paper of its own counts as dark.
+// The background of transparent pixels: white, as on paper, unless the drawing is light and would vanish on it. Dark
+// ink on its own light paper counts as dark.
 static unsigned choose_background(const heddle_png_reader *reader)
 {
     enum { DARK = 64, LIGHT = 128, LEAST_INK = 64 }; // ink is at least 1/64 of what is drawn

@@ -55,7 +55,7 @@ bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank,
 uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const heddle_array *array)
 {
     sum = (uint32_t)crc32_z(sum, (const unsigned char *)array->name, strlen(array->name));
-    // zlib begins anew where there is no data.
+    // zlib would restart the sum if there is no data
     return array->bytes > 0 ? (uint32_t)crc32_z(sum, array->data, array->bytes) : sum;
 }
 
@@ -83,7 +83,7 @@ static uint32_t add_type_and_shape(uint32_t sum, const cJSON *tensor)
         snprintf(text, sizeof text, "%.17g", dim->valuedouble);
         sum = add_text(sum, text);
     }
-    return add_text(sum, ""); // there are no more dimensions
+    return add_text(sum, ""); // end of the dimensions
 }
 
 static bool add_metadata(const cJSON *metadata, uint32_t *sum)

@@ -12,15 +12,15 @@
 
 // A file is: length of the header (8 bytes, little-endian), the header (JSON), the tensors' bytes without gaps.
 #define HEDDLE_SAFETENSORS_METADATA "__metadata__"
-// Entries of the metadata that heddle writes, for a flipped bit in a parameter or in a setting is no error of the
-// format. Each is a CRC-32, as eight hexadecimal digits: of every tensor's name and bytes, the tensors sorted by the
-// bytes of their names; and of what the header says besides its own sum, that is every other entry of the metadata and
-// every tensor's name, type and shape, sorted likewise. Where the tensors lie is left to the first sum. So both stay
-// the same where another program writes the same things in another order.
+// Metadata entries that heddle writes, because the format does not detect a flipped bit in a parameter or a setting.
+// Each is a CRC-32 of eight hexadecimal digits. The first covers every tensor's name and bytes, sorted by name. The
+// second covers the header except itself: every other metadata entry and every tensor's name, type and shape, sorted
+// likewise. The positions of the tensors are covered by the first. Both stay the same if another program writes the
+// same content in another order.
 #define HEDDLE_SAFETENSORS_SUM        "tensors_crc32"
 #define HEDDLE_SAFETENSORS_HEADER_SUM "header_crc32"
-// The entry that says that both are there, so that one whose name was damaged is missed. Files of earlier versions have
-// neither it nor the header's sum.
+// Says that both are present, so that one whose name is corrupt is missed. Files of earlier versions have neither this
+// entry nor the header's sum.
 #define HEDDLE_SAFETENSORS_SUMS       "heddle.checksums"
 #define HEDDLE_SAFETENSORS_SUMS_VALUE HEDDLE_SAFETENSORS_HEADER_SUM " " HEDDLE_SAFETENSORS_SUM
 // The three of them, for messages.
@@ -33,7 +33,7 @@ enum {
     HEDDLE_SAFETENSORS_ALIGNMENT = 8,                  // the header is padded so that the tensors start aligned
 };
 
-// "F32" and so on; NULL for a value that is no dtype.
+// "F32" and so on; NULL for a value that is not a dtype.
 const char *heddle_safetensors_dtype_name(heddle_dtype dtype);
 // False when heddle has no such element type.
 bool heddle_safetensors_dtype_parse(const char *name, heddle_dtype *dtype);
@@ -41,10 +41,10 @@ bool heddle_safetensors_dtype_parse(const char *name, heddle_dtype *dtype);
 // elements * element size; false when it does not fit or a dimension is negative.
 bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank, uint64_t *bytes);
 
-// The sum goes on over one tensor more; that of none is 0. The caller sorts them.
+// Adds one tensor to the sum, which starts at 0. The caller sorts the tensors.
 uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const heddle_array *array);
 
-// The sum of what a header says, whatever it is; false when there is no memory to sort it.
+// The sum of a header, whatever it contains; false if there is not enough memory to sort it.
 bool heddle_safetensors_header_sum(const cJSON *header, char text[HEDDLE_SAFETENSORS_SUM_SIZE]);
 
 // `name` for a message, cut where it is long. Returns `text`.

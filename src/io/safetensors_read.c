@@ -36,7 +36,7 @@ struct heddle_safetensors {
     heddle_array *arrays;        // in the header's order
     heddle_named_array *by_name; // sorted
     int count;
-    void *realigned; // copies of tensors that do not lie aligned in the file
+    void *realigned; // copies of tensors that are not aligned in the file
 };
 
 typedef struct heddle_place {
@@ -139,7 +139,7 @@ static heddle_status read_tensor(const char *what, const cJSON *tensor, uint64_t
 #define DAMAGED "it is corrupt, or another program changed it"
 #define ADVICE  "; use another checkpoint"
 
-// Metadata of a header that nobody has looked at yet; NULL when it is not there once, as text.
+// A metadata entry of a header that is not checked yet; NULL unless it is there as text.
 static const char *raw_metadata(const cJSON *header, const char *key)
 {
     const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(header, HEDDLE_SAFETENSORS_METADATA);
@@ -147,7 +147,7 @@ static const char *raw_metadata(const cJSON *header, const char *key)
     return item && cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
-// `part` of a file is not as its sum says, or that sum is not there.
+// `part` of a file does not match its sum, or the sum is missing.
 static heddle_status fail_sum(const char *what, const heddle_safetensors *file, const char *part, const char *problem)
 {
     bool both = raw_metadata(file->header, HEDDLE_SAFETENSORS_SUMS) ||
@@ -274,7 +274,7 @@ static size_t aligned_size(size_t bytes)
     return (bytes + HEDDLE_SAFETENSORS_ALIGNMENT - 1) / HEDDLE_SAFETENSORS_ALIGNMENT * HEDDLE_SAFETENSORS_ALIGNMENT;
 }
 
-// Points every tensor at its bytes; those that do not lie aligned for their type are copied to where they do.
+// Points every tensor at its bytes; those that are not aligned for their type are copied.
 static heddle_status place_data(const char *what, heddle_safetensors *file, const heddle_place *places,
                                 const char *data)
 {
