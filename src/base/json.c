@@ -74,25 +74,27 @@ static void add_place(char place[PLACE_SIZE], const char *list, int entry, const
 }
 
 // cJSON keeps both of two equal keys and finds the first. `place` says which key it is, and where.
-static heddle_status refuse_repeated_keys(const char *what, const cJSON *json, char place[PLACE_SIZE])
+static heddle_status find_repeated_key(const char *what, const cJSON *json, char place[PLACE_SIZE], bool *found)
 {
     int count, entry = 0;
-    const cJSON **sorted = heddle_json_sorted(json, &count), *child;
+    const cJSON **sorted = heddle_json_sorted(json, &count);
     if (!sorted)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to sort its keys", what);
-    for (int i = 1; i < count && !place[0]; i++)
-        if (strcmp(sorted[i - 1]->string, sorted[i]->string) == 0)
-            snprintf(place, PLACE_SIZE, "\"%.*s\" is given twice", shown_bytes(sorted[i]->string), sorted[i]->string);
+    for (int i = 1; i < count && !*found; i++) {
+        const char *key = sorted[i]->string;
+        *found = strcmp(sorted[i - 1]->string, key) == 0;
+        if (*found)
+            snprintf(place, PLACE_SIZE, "\"%.*s\" is given twice", shown_bytes(key), key);
+    }
     free(sorted);
-    cJSON_ArrayForEach(child, json)
-    {
-        if (place[0])
-            break;
+    for (const cJSON *child = json->child; child && !*found; child = child->next) {
+        bool within = false;
         entry++;
         if (child->child)
-            HEDDLE_TRY(refuse_repeated_keys(what, child, place));
-        if (place[0])
+            HEDDLE_TRY(find_repeated_key(what, child, place, &within));
+        if (within)
             add_place(place, cJSON_IsArray(json) ? json->string : NULL, entry, child);
+        *found = within;
     }
     return HEDDLE_OK;
 }
@@ -100,8 +102,9 @@ static heddle_status refuse_repeated_keys(const char *what, const cJSON *json, c
 static heddle_status check_keys(const char *what, const cJSON *json)
 {
     char place[PLACE_SIZE] = "";
-    HEDDLE_TRY(refuse_repeated_keys(what, json, place));
-    return place[0] ? heddle_fail(HEDDLE_CORRUPT, "%s: %s", what, place) : HEDDLE_OK;
+    bool found = false;
+    HEDDLE_TRY(find_repeated_key(what, json, place, &found));
+    return found ? heddle_fail(HEDDLE_CORRUPT, "%s: %s", what, place) : HEDDLE_OK;
 }
 
 // --- reading --------------------------------------------------------------------------------------------------------

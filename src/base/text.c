@@ -167,12 +167,11 @@ const char *heddle_text_quote(const char *word, char *quoted, size_t size)
         snprintf(quoted, size, "%s", "");
         return quoted;
     }
-    char *to = quoted;
-    if (quotes)
-        *to++ = '\'';
+    char *to = quoted, *end = quoted + size;
+    to += snprintf(to, size, "%s", quotes ? "'" : "");
     for (; *word; word++)
-        to += sprintf(to, *word == '\'' ? "%s" : "%.1s", *word == '\'' ? apostrophe : word);
-    strcpy(to, quotes ? "'" : "");
+        to += snprintf(to, (size_t)(end - to), *word == '\'' ? "%s" : "%.1s", *word == '\'' ? apostrophe : word);
+    snprintf(to, (size_t)(end - to), "%s", quotes ? "'" : "");
     return quoted;
 }
 

@@ -133,20 +133,20 @@ heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const ch
     return HEDDLE_OK;
 }
 
-double heddle_cli_network_speedup(const heddle_cli_network_bench *bench, const heddle_cli_network_row *step)
+double heddle_cli_network_speedup(const heddle_cli_network_bench *bench, const heddle_cli_network_row *row)
 {
-    const char *precision = peer_precision(step->arithmetic);
+    const char *precision = peer_precision(row->arithmetic);
     double fastest = NAN;
-    const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(bench->peers, "results");
-    cJSON_ArrayForEach(row, rows)
+    const cJSON *peer, *peers = cJSON_GetObjectItemCaseSensitive(bench->peers, "results");
+    cJSON_ArrayForEach(peer, peers)
     {
-        const cJSON *time = cJSON_GetObjectItemCaseSensitive(row, "microseconds");
-        const cJSON *batch = cJSON_GetObjectItemCaseSensitive(row, "batch");
-        const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "precision"));
+        const cJSON *time = cJSON_GetObjectItemCaseSensitive(peer, "microseconds");
+        const cJSON *batch = cJSON_GetObjectItemCaseSensitive(peer, "batch");
+        const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(peer, "precision"));
         size_t length = strlen(precision);
         bool same = of && strncmp(of, precision, length) == 0 && (of[length] == '\0' || of[length] == '-');
-        if (same && cJSON_IsNumber(time) && cJSON_IsNumber(batch) && (int)batch->valuedouble == step->batch)
+        if (same && cJSON_IsNumber(time) && cJSON_IsNumber(batch) && (int)batch->valuedouble == row->batch)
             fastest = fmin(fastest, time->valuedouble);
     }
-    return fastest / (1000 * step->rate.step_milliseconds);
+    return fastest / (1000 * row->rate.step_milliseconds);
 }

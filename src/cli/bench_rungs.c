@@ -18,7 +18,7 @@
 #include "cli/ops.h"
 #include "cli/shapes.h"
 
-enum { MOST_NAMES = 1024, NAME_SIZE = 128 };
+enum { NAME_SIZE = 128 };
 
 const char *const heddle_cli_bench_dtypes[] = {"all", "f32", "tf32", "bf16", "f16", "f64", "i8", "u8", "i32", NULL};
 
@@ -65,20 +65,6 @@ static bool is_asked_for(const request *asked, const heddle_op *op)
     return asked->name[0] == '\0' || heddle_cli_op_is_called(op, asked->name);
 }
 
-static heddle_status unknown_name(const char *name)
-{
-    const char *names[MOST_NAMES] = {"train", "infer", "out-of-core", "collectives"};
-    int count = 4;
-    for (int i = 0; i < heddle_op_count() && count + 2 <= MOST_NAMES; i++) {
-        names[count++] = heddle_op_at(i)->ladder_name;
-        names[count++] = heddle_op_at(i)->name;
-    }
-    const char *nearest = heddle_text_nearest(name, names, count);
-    if (nearest)
-        return heddle_fail(HEDDLE_INVALID, "unknown operator or ladder '%s'; did you mean %s?", name, nearest);
-    return heddle_fail(HEDDLE_INVALID, "unknown operator or ladder '%s'; `heddle ops` lists them", name);
-}
-
 // Whether a requested operator has a rung of that name. If not, the message is that of the first operator, or of the
 // first that can suggest a name.
 static heddle_status find_rung(const request *asked, const char *name, const char *option)
@@ -99,6 +85,7 @@ static heddle_status find_rung(const request *asked, const char *name, const cha
 
 static heddle_status read_name(request *asked, const char *what)
 {
+    static const char *const jobs[] = {"train", "infer", "out-of-core", "collectives", NULL};
     const char *end = what ? strrchr(what, '.') : NULL;
     if (end && strcmp(end, ".cu") == 0) {
         const char *found;
@@ -118,7 +105,7 @@ static heddle_status read_name(request *asked, const char *what)
     for (int i = 0; i < heddle_op_count(); i++)
         matches += asked->name[0] && heddle_cli_op_is_called(heddle_op_at(i), asked->name);
     if (matches == 0)
-        return unknown_name(asked->name);
+        return heddle_cli_unknown_op(asked->name, jobs);
     return asked->rung ? find_rung(asked, asked->rung, "") : HEDDLE_OK;
 }
 

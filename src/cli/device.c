@@ -20,7 +20,7 @@ heddle_status heddle_cli_device_open(const char *name, int threads, const char *
         status = heddle_device_open(name, threads, &opened->device);
     else
         status = heddle_device_open_plain(name, threads, &opened->device);
-    if (status == HEDDLE_MISSING && instead && instead[0] && strncmp(name, "cuda", strlen("cuda")) == 0)
+    if (status == HEDDLE_MISSING && name && instead && instead[0] && strncmp(name, "cuda", strlen("cuda")) == 0)
         return heddle_fail(status, "%s; %s", heddle_last_error(), instead);
     HEDDLE_TRY(status);
     opened->kind = heddle_device_get_kind(opened->device);

@@ -70,6 +70,22 @@ bool heddle_cli_op_is_called(const heddle_op *op, const char *name)
            (strncmp(op->name, name, length) == 0 && op->name[length] == '_');
 }
 
+heddle_status heddle_cli_unknown_op(const char *name, const char *const *others)
+{
+    const char *names[MOST_NAMES];
+    int count = 0;
+    for (int i = 0; others != NULL && others[i] != NULL; i++)
+        names[count++] = others[i];
+    for (int i = 0; i < heddle_op_count() && count + 2 <= MOST_NAMES; i++) {
+        names[count++] = heddle_op_at(i)->ladder_name;
+        names[count++] = heddle_op_at(i)->name;
+    }
+    const char *nearest = heddle_text_nearest(name, names, count);
+    if (nearest != NULL)
+        return heddle_fail(HEDDLE_INVALID, "unknown operator or ladder '%s'; did you mean %s?", name, nearest);
+    return heddle_fail(HEDDLE_INVALID, "unknown operator or ladder '%s'; `heddle ops` lists them", name);
+}
+
 // --- one operator ----------------------------------------------------------------------------------------------------
 
 static heddle_table *new_table(const char *const *titles)
@@ -363,17 +379,8 @@ static int unknown_name(const char *name)
     if (slash != NULL)
         return heddle_cli_usage(&heddle_command_ops, "does not take a rung: `heddle ops %.*s` shows the whole ladder",
                                 (int)(slash - name), name);
-    const char *names[MOST_NAMES];
-    int count = 0;
-    for (int i = 0; i < heddle_op_count() && count + 2 <= MOST_NAMES; i++) {
-        names[count++] = heddle_op_at(i)->ladder_name;
-        names[count++] = heddle_op_at(i)->name;
-    }
-    const char *nearest = heddle_text_nearest(name, names, count);
-    if (nearest != NULL)
-        return heddle_cli_usage(&heddle_command_ops, "unknown operator or ladder '%s'; did you mean %s?", name,
-                                nearest);
-    return heddle_cli_usage(&heddle_command_ops, "unknown operator or ladder '%s'; `heddle ops` lists them", name);
+    heddle_cli_unknown_op(name, NULL);
+    return heddle_cli_usage(&heddle_command_ops, "%s", heddle_last_error());
 }
 
 static int run_command(int argc, char **argv)

@@ -122,7 +122,7 @@ static heddle_status add_to_list(const heddle_cli_option *option, const char *te
 static heddle_status store(const heddle_cli_option *option, const char *text, void *settings)
 {
     void *destination = (char *)settings + option->offset;
-    if (text != NULL && text[0] == '\0')
+    if (text[0] == '\0')
         return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s) that is not empty", option->name, option->value);
     switch (option->kind) {
     case HEDDLE_CLI_FLAG: break; // takes no value
@@ -213,6 +213,10 @@ static heddle_status take_option(const heddle_cli_command *command, const heddle
         *(bool *)((char *)settings + option->offset) = true;
         return HEDDLE_OK;
     }
+    if (option->kind == HEDDLE_CLI_JSON && value == NULL) {
+        heddle_cli_json_read(NULL, (heddle_cli_json *)((char *)settings + option->offset));
+        return HEDDLE_OK;
+    }
     return store(option, value, settings);
 }
 
@@ -221,9 +225,11 @@ static heddle_status read_option(const heddle_cli_command *command, int argc, ch
                                  heddle_cli_arguments *arguments)
 {
     const char *argument = argv[*index];
-    for (int i = 0; i < heddle_cli_common_option_count; i++)
-        if (argument[1] != '\0' && argument[1] == heddle_cli_common_options[i].letter && argument[2] == '\0')
-            return take_option(command, &heddle_cli_common_options[i], NULL, settings, arguments);
+    for (int i = 0; i < heddle_cli_common_option_count; i++) {
+        const heddle_cli_option *common = &heddle_cli_common_options[i];
+        if (common->kind == HEDDLE_CLI_FLAG && argument[1] == common->letter && argument[2] == '\0')
+            return take_option(command, common, NULL, settings, arguments);
+    }
     const char *start = argument + strspn(argument, "-");
     size_t length = strcspn(start, "=");
     char name[NAME_SIZE];

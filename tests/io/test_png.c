@@ -332,8 +332,7 @@ static void a_claim_that_the_file_cannot_hold_is_refused_before_memory_is_taken(
     assert_fails(heddle_png_parse("bomb.png", content, size, 1, &picture), HEDDLE_UNSUPPORTED,
                  "60000×60000 pixels; heddle reads at most 64 million");
     claim_size(content, 0x7fffffff, 0x7fffffff);
-    assert_fails(heddle_png_parse("bomb.png", content, size, 1, &picture), HEDDLE_UNSUPPORTED,
-                 "heddle reads at most");
+    assert_fails(heddle_png_parse("bomb.png", content, size, 1, &picture), HEDDLE_UNSUPPORTED, "heddle reads at most");
 }
 
 static void wrong_arguments_are_refused(void **state)
