@@ -303,7 +303,9 @@ static void a_shape_that_makes_no_sense_says_why(void **state)
     assert_refused("matmul_forward", "m=1 n=2 k=3x", "'k=3x' in the shape is not a whole number");
     assert_refused("matmul_forward", "m=1 n=2 k=", "'k=' in the shape is not a whole number");
     assert_refused("matmul_forward", "m=1 n=2 k=3 beta=big", "'beta=big' in the shape is not a number");
-    assert_refused("matmul_forward", "m=1 n=2 k=3 beta=inf", "out of range");
+    assert_refused("matmul_forward", "m=1 n=2 k=0x3", "'k=0x3' in the shape is not a whole number");
+    assert_refused("matmul_forward", "m=1 n=2 k=3 beta=inf", "'beta=inf' in the shape is not a number");
+    assert_refused("matmul_forward", "m=1 n=2 k=3 beta=1e999", "out of range");
     assert_refused("matmul_forward", "m=1 n=2 k=9999999999", "'k=9999999999' in the shape is out of range");
     assert_refused("matmul_forward", "m=1 n=2 k=-3", "k is -3, and must not be negative");
     assert_refused("matmul_forward", "m=1 n=2 k=3 transpose_b=2", "transpose_a and transpose_b are 0 or 1");
