@@ -9,10 +9,14 @@
 #include "base/text.h"
 #include "cli/network.h"
 
+typedef struct eval_settings {
+    heddle_cli_network_settings network;
+} eval_settings;
+
 static const heddle_cli_option options[] = {
-    {"data", HEDDLE_CLI_TEXT, offsetof(heddle_cli_network_settings, data), "NAME|DIR", NULL,
+    {"data", HEDDLE_CLI_TEXT, offsetof(eval_settings, network.data), "NAME|DIR", NULL,
      "dataset; default: the one the network was trained on", 0, 0, NULL},
-    HEDDLE_CLI_NETWORK_OPTIONS(0),
+    HEDDLE_CLI_NETWORK_OPTIONS(eval_settings),
 };
 
 // Per class: the number of images, the share classified correctly, and the class most often confused with it.
@@ -108,12 +112,12 @@ static heddle_status evaluate(evaluation *opened, const char *given)
 
 static int run_command(int argc, char **argv)
 {
-    heddle_cli_network_settings settings = {0};
+    eval_settings settings = {0};
     heddle_cli_arguments arguments;
     int exit_code;
     if (!heddle_cli_parse(&heddle_command_eval, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
-    evaluation opened = {.settings = &settings};
+    evaluation opened = {.settings = &settings.network};
     heddle_status status = evaluate(&opened, arguments.items[0]);
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
     free(opened.result.confusion);

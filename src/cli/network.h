@@ -16,72 +16,23 @@ typedef struct heddle_cli_network_settings {
 // "test", "train": the values of `split`; NULL-terminated.
 extern const char *const heddle_cli_splits[];
 
-// The rows of a table of options whose settings have such a struct at `offset`.
-#define HEDDLE_CLI_NETWORK_OPTIONS(offset)                                                                             \
-    {"folder",                                                                                                         \
-     HEDDLE_CLI_TEXT,                                                                                                  \
-     (offset) + offsetof(heddle_cli_network_settings, folder),                                                         \
-     "DIR",                                                                                                            \
-     NULL,                                                                                                             \
-     "look for named datasets in this folder first",                                                                   \
-     0,                                                                                                                \
-     0,                                                                                                                \
+// The rows of a table of options for settings of type `type`, which have such a struct called `network`.
+// clang-format off
+#define HEDDLE_CLI_NETWORK_OPTIONS(type)                                                                               \
+    {"folder", HEDDLE_CLI_TEXT, offsetof(type, network.folder), "DIR", NULL,                                           \
+     "look for named datasets in this folder first", 0, 0, NULL},                                                      \
+    {"split", HEDDLE_CLI_CHOICE, offsetof(type, network.split), "PART", "test", "part of the dataset", 0, 0,           \
+     heddle_cli_splits},                                                                                               \
+    {"batch", HEDDLE_CLI_INT, offsetof(type, network.batch), "N", "256", "images per batch", 1, 1e6, NULL},            \
+    {"kernels", HEDDLE_CLI_CHOICE, offsetof(type, network.kernels), "PART", "fused", "part of the ladders to use", 0,  \
+     0, heddle_tier_names},                                                                                            \
+    {"device", HEDDLE_CLI_TEXT, offsetof(type, network.device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},     \
+    {"precision", HEDDLE_CLI_CHOICE, offsetof(type, network.precision), "TYPE", "fp32",                                \
+     HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0, heddle_cli_precisions},                                                  \
+    {"threads", HEDDLE_CLI_INT, offsetof(type, network.threads), "N", "0", "CPU threads; 0: one per core", 0, 1024,    \
      NULL},                                                                                                            \
-        {"split",                                                                                                      \
-         HEDDLE_CLI_CHOICE,                                                                                            \
-         (offset) + offsetof(heddle_cli_network_settings, split),                                                      \
-         "PART",                                                                                                       \
-         "test",                                                                                                       \
-         "part of the dataset",                                                                                        \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         heddle_cli_splits},                                                                                           \
-        {"batch",                                                                                                      \
-         HEDDLE_CLI_INT,                                                                                               \
-         (offset) + offsetof(heddle_cli_network_settings, batch),                                                      \
-         "N",                                                                                                          \
-         "256",                                                                                                        \
-         "images per batch",                                                                                           \
-         1,                                                                                                            \
-         1e6,                                                                                                          \
-         NULL},                                                                                                        \
-        {"kernels",                                                                                                    \
-         HEDDLE_CLI_CHOICE,                                                                                            \
-         (offset) + offsetof(heddle_cli_network_settings, kernels),                                                    \
-         "PART",                                                                                                       \
-         "fused",                                                                                                      \
-         "part of the ladders to use",                                                                                 \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         heddle_tier_names},                                                                                           \
-        {"device",                                                                                                     \
-         HEDDLE_CLI_TEXT,                                                                                              \
-         (offset) + offsetof(heddle_cli_network_settings, device),                                                     \
-         "NAME",                                                                                                       \
-         NULL,                                                                                                         \
-         HEDDLE_CLI_DEVICE_HELP,                                                                                       \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         NULL},                                                                                                        \
-        {"precision",                                                                                                  \
-         HEDDLE_CLI_CHOICE,                                                                                            \
-         (offset) + offsetof(heddle_cli_network_settings, precision),                                                  \
-         "TYPE",                                                                                                       \
-         "fp32",                                                                                                       \
-         HEDDLE_CLI_PRECISION_FORWARD_HELP,                                                                            \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         heddle_cli_precisions},                                                                                       \
-        {"threads",                                                                                                    \
-         HEDDLE_CLI_INT,                                                                                               \
-         (offset) + offsetof(heddle_cli_network_settings, threads),                                                    \
-         "N",                                                                                                          \
-         "0",                                                                                                          \
-         "CPU threads; 0: one per core",                                                                               \
-         0,                                                                                                            \
-         1024,                                                                                                         \
-         NULL},                                                                                                        \
-        HEDDLE_CLI_JSON_OPTION((offset) + offsetof(heddle_cli_network_settings, json))
+    HEDDLE_CLI_JSON_OPTION(offsetof(type, network.json))
+// clang-format on
 
 typedef struct heddle_cli_network {
     heddle_cli_device device;

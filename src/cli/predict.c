@@ -35,7 +35,7 @@ static const heddle_cli_option options[] = {
      0, 0, NULL},
     {"index", HEDDLE_CLI_INT, PLACE(index), "N", "0", "first image of the dataset, counted from 0", 0, 2e9, NULL},
     {"count", HEDDLE_CLI_INT, PLACE(count), "N", "1", "number of images of the dataset", 1, MOST_IMAGES, NULL},
-    HEDDLE_CLI_NETWORK_OPTIONS(PLACE(network)),
+    HEDDLE_CLI_NETWORK_OPTIONS(predict_settings),
 };
 
 typedef struct predictor {
