@@ -154,7 +154,7 @@ def race_run(options, precision, seed, folder, environment=None):
     if not end["reached"]:
         raise RuntimeError("seed %d ended at %.2f %%" % (seed, 100 * end["best_accuracy"]))
     done = subprocess.run([options.heddle, "eval", os.path.join(folder, "best.safetensors"), "--data", options.data,
-                           "--json"], stdout=subprocess.PIPE, check=True, text=True)
+                           "--device", "cpu", "--json"], stdout=subprocess.PIPE, check=True, text=True)
     return seconds, end["epochs"], json.loads(done.stdout)["accuracy"]
 
 

@@ -36,14 +36,14 @@ def measure_pytorch(job, batch, rounds):
 def predict_milliseconds(heddle, folder):
     """Process start to answer, one image, median of 21."""
     subprocess.run([heddle, "train", "--data", "synth:count=512", "--epochs", "1", "--out", folder, "--overwrite",
-                    "--quiet"], check=True, stdout=subprocess.DEVNULL)
+                    "--device", "cpu", "--quiet"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([heddle, "data", "show", "synth", "--count", "1", "--png", folder + "/digit.png"], check=True,
                    stdout=subprocess.DEVNULL)
     times = []
     for _ in range(21):
         begin = time.perf_counter()
-        subprocess.run([heddle, "predict", folder + "/best.safetensors", folder + "/digit.png"], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([heddle, "predict", folder + "/best.safetensors", folder + "/digit.png", "--device", "cpu"],
+                       check=True, stdout=subprocess.DEVNULL)
         times.append(1000 * (time.perf_counter() - begin))
     return sorted(times)[len(times) // 2]
 

@@ -240,7 +240,7 @@ class Advice(unittest.TestCase):
         self.assertEqual(self.heddle(*SHORT, "--batch", "100").stderr, "")
 
     def test_more_threads_than_cores_are_warned_of(self):
-        said = self.heddle(*SHORT, "--threads", "1024").stderr
+        said = self.heddle(*SHORT, "--device", "cpu", "--threads", "1024").stderr
         self.assertRegex(said, r"^heddle: warning: --threads 1024 is more than the \d+ available cores?; one thread "
                                r"per core is faster\n$")
         self.assertEqual(self.heddle(*SHORT, "--threads", "1").stderr, "")

@@ -148,9 +148,9 @@ class Command(unittest.TestCase):
 
     def test_a_precision_that_the_device_lacks_is_refused_before_anything_is_opened(self):
         for command in (["train"], ["eval", "none.safetensors"], ["predict", "none.safetensors", "--index", "0"]):
-            self.assert_refused(command + ["--precision", "bf16"],
+            self.assert_refused(command + ["--device", "cpu", "--precision", "bf16"],
                                 "heddle: --precision bf16 needs --device cuda or --device sim: the CPU computes in fp32")
-        self.assert_refused(["train", "--data-place", "streamed"],
+        self.assert_refused(["train", "--device", "cpu", "--data-place", "streamed"],
                             "heddle: --data-place streamed needs --device cuda: the CPU reads the dataset where it is")
         self.assert_refused(["train", "--deterministic", "--unordered"],
                             "heddle: --deterministic and --unordered exclude each other; give one of them")
@@ -298,7 +298,7 @@ class Command(unittest.TestCase):
     def test_a_run_in_a_precision_that_the_cpu_has_not_is_told_to_name_its_device(self):
         self.run_heddle("train", "--device", "sim", "--precision", "bf16", "--model", "mlp", "--data", "synth:count=8",
                         "--batch", "4", "--epochs", "1", "--quiet", "--out", self.home + "/run")
-        said = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--epochs", "2", code=2).stderr
+        said = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--epochs", "2", "--device", "cpu", code=2).stderr
         self.assertEqual(said, "heddle: %s/run: started in bf16, which the CPU does not support; resume with --device cuda "
                                "or --device sim\n" % self.home)
 
