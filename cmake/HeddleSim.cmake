@@ -10,14 +10,9 @@ set(sim_layers machine program findings memory race progress watch report core a
 set(sim_objects)
 foreach(layer ${sim_layers})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${sim_root}/${layer}/*.c)
-  set(source_lines ${sim_root}/report/lines.c ${sim_root}/report/inlined.c ${sim_root}/report/source.c)
   if(layer STREQUAL "machine")
     list(PREPEND sources ${sim_root}/machine/begin.c) # first in the archive
     list(REMOVE_DUPLICATES sources)
-  elseif(layer STREQUAL "program")
-    list(APPEND sources ${source_lines}) # source lines of places in the program
-  elseif(layer STREQUAL "report")
-    list(REMOVE_ITEM sources ${source_lines})
   endif()
   add_library(sim_${layer} OBJECT ${sources})
   set_target_properties(sim_${layer} PROPERTIES C_STANDARD 11 C_EXTENSIONS ON)

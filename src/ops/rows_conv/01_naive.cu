@@ -145,7 +145,7 @@ template <typename Output> static heddle_status launch_product(const heddle_call
     const naive_frame frame = forward_frame(shape);
     rows_conv_naive<Output>
         <<<heddle_cuda_blocks((size_t)frame.rows * shape->k), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
-            frame, shape->c, shape->k, shape->function, shape->zero_gaps, (const __nv_bfloat16 *)call->input[0],
+            frame, shape->c, shape->k, shape->function, zero_gaps, (const __nv_bfloat16 *)call->input[0],
             (const __nv_bfloat16 *)call->input[1], (const float *)call->input[2], (Output *)call->output[0]);
     return heddle_cuda_launched("01_naive");
 }

@@ -53,17 +53,8 @@ static heddle_status validate(const void *shape_)
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    return heddle_dims2(dims, heddle_rows_conv_rows(shape), shape->c);
-}
-
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    return heddle_dims2(dims, heddle_rows_conv_rows(shape), shape->k);
-}
+HEDDLE_DIMS(dims_input, conv_shape, heddle_rows_conv_rows(shape), shape->c)
+HEDDLE_DIMS(dims_output, conv_shape, heddle_rows_conv_rows(shape), shape->k)
 
 static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
@@ -72,35 +63,11 @@ static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
     return 3;
 }
 
-static int dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    return heddle_dims1(dims, shape->k);
-}
-
-static int dims_sums(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    return heddle_dims2(dims, 2, shape->k);
-}
-
-static int dims_parts(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    return heddle_dims4(dims, shape->parts, shape->k, shape->r * shape->s, shape->c);
-}
-
-static int dims_bias_parts(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    return heddle_dims2(dims, shape->parts, shape->k);
-}
-
-static int dims_arrived(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    return heddle_dims1(dims, (shape->k + HEDDLE_ROWS_COUNTED - 1) / HEDDLE_ROWS_COUNTED);
-}
+HEDDLE_DIMS(dims_channels, conv_shape, shape->k)
+HEDDLE_DIMS(dims_sums, conv_shape, 2, shape->k)
+HEDDLE_DIMS(dims_parts, conv_shape, shape->parts, shape->k, shape->r * shape->s, shape->c)
+HEDDLE_DIMS(dims_bias_parts, conv_shape, shape->parts, shape->k)
+HEDDLE_DIMS(dims_arrived, conv_shape, (shape->k + HEDDLE_ROWS_COUNTED - 1) / HEDDLE_ROWS_COUNTED)
 
 #define BF16(text, part, size)                                                                                         \
     .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)

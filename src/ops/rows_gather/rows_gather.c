@@ -43,42 +43,13 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static int dims_dataset(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const gather_shape *shape = shape_;
-    return heddle_dims4(dims, shape->count, shape->c, shape->h, shape->w);
-}
-
-static int dims_dataset_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const gather_shape *shape = shape_;
-    return heddle_dims1(dims, shape->count);
-}
-
-static int dims_order(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const gather_shape *shape = shape_;
-    return heddle_dims1(dims, shape->length);
-}
-
-static int dims_cursor(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, HEDDLE_CURSOR_COUNT);
-}
-
-static int dims_rows(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const gather_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n * heddle_rows_gather_out_h(shape) * heddle_rows_gather_out_w(shape),
-                        shape->columns);
-}
-
-static int dims_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const gather_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
+HEDDLE_DIMS(dims_dataset, gather_shape, shape->count, shape->c, shape->h, shape->w)
+HEDDLE_DIMS(dims_dataset_labels, gather_shape, shape->count)
+HEDDLE_DIMS(dims_order, gather_shape, shape->length)
+HEDDLE_DIMS(dims_cursor, gather_shape, HEDDLE_CURSOR_COUNT)
+HEDDLE_DIMS(dims_rows, gather_shape, shape->n *heddle_rows_gather_out_h(shape) * heddle_rows_gather_out_w(shape),
+            shape->columns)
+HEDDLE_DIMS(dims_labels, gather_shape, shape->n)
 
 static int limit_labels(const void *shape)
 {

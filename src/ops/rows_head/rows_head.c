@@ -33,41 +33,12 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const head_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n, shape->c);
-}
-
-static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const head_shape *shape = shape_;
-    return heddle_dims2(dims, shape->k, shape->c);
-}
-
-static int dims_bias(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const head_shape *shape = shape_;
-    return heddle_dims1(dims, shape->k);
-}
-
-static int dims_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const head_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
-
-static int dims_logits(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const head_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n, shape->k);
-}
-
-static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, 1);
-}
+HEDDLE_DIMS(dims_input, head_shape, shape->n, shape->c)
+HEDDLE_DIMS(dims_weight, head_shape, shape->k, shape->c)
+HEDDLE_DIMS(dims_bias, head_shape, shape->k)
+HEDDLE_DIMS(dims_labels, head_shape, shape->n)
+HEDDLE_DIMS(dims_logits, head_shape, shape->n, shape->k)
+HEDDLE_DIMS(dims_one, head_shape, 1)
 
 static int classes(const void *shape_)
 {

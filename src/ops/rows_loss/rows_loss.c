@@ -27,29 +27,10 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static int dims_logits(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const loss_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n, shape->k);
-}
-
-static int dims_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const loss_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
-
-static int dims_probabilities(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const loss_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n, shape->classes);
-}
-
-static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, 1);
-}
+HEDDLE_DIMS(dims_logits, loss_shape, shape->n, shape->k)
+HEDDLE_DIMS(dims_labels, loss_shape, shape->n)
+HEDDLE_DIMS(dims_probabilities, loss_shape, shape->n, shape->classes)
+HEDDLE_DIMS(dims_one, loss_shape, 1)
 
 static int classes(const void *shape_)
 {

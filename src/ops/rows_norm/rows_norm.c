@@ -53,35 +53,11 @@ static heddle_status validate(const void *shape_)
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const norm_shape *shape = shape_;
-    return heddle_dims2(dims, heddle_rows_norm_in_rows(shape), shape->c);
-}
-
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const norm_shape *shape = shape_;
-    return heddle_dims2(dims, heddle_rows_norm_out_rows(shape), shape->c);
-}
-
-static int dims_sums(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const norm_shape *shape = shape_;
-    return heddle_dims2(dims, 2, shape->c);
-}
-
-static int dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const norm_shape *shape = shape_;
-    return heddle_dims1(dims, shape->c);
-}
-
-static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, 1);
-}
+HEDDLE_DIMS(dims_input, norm_shape, heddle_rows_norm_in_rows(shape), shape->c)
+HEDDLE_DIMS(dims_output, norm_shape, heddle_rows_norm_out_rows(shape), shape->c)
+HEDDLE_DIMS(dims_sums, norm_shape, 2, shape->c)
+HEDDLE_DIMS(dims_channels, norm_shape, shape->c)
+HEDDLE_DIMS(dims_one, norm_shape, 1)
 
 #define BF16(text, part, size)                                                                                         \
     .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)

@@ -41,18 +41,9 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static int dims_frame(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const patches_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n * (shape->h + shape->gap) * (shape->w + shape->gap), shape->c);
-}
-
-static int dims_patches(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const patches_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n * heddle_rows_patches_out_h(shape) * heddle_rows_patches_out_w(shape),
-                        shape->r * shape->s * shape->c);
-}
+HEDDLE_DIMS(dims_frame, patches_shape, shape->n *(shape->h + shape->gap) * (shape->w + shape->gap), shape->c)
+HEDDLE_DIMS(dims_patches, patches_shape, shape->n *heddle_rows_patches_out_h(shape) * heddle_rows_patches_out_w(shape),
+            shape->r * shape->s * shape->c)
 
 #define BF16(text, part, size)                                                                                         \
     .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)

@@ -35,41 +35,12 @@ static heddle_status validate(const void *shape_)
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-static int dims_table(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const update_shape *shape = shape_;
-    return heddle_dims2(dims, shape->segments, HEDDLE_SEGMENT_FIELDS);
-}
-
-static int dims_parameters(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const update_shape *shape = shape_;
-    return heddle_dims1(dims, shape->parameters);
-}
-
-static int dims_parts(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const update_shape *shape = shape_;
-    return heddle_dims1(dims, shape->parts);
-}
-
-static int dims_copies(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const update_shape *shape = shape_;
-    return heddle_dims1(dims, shape->copies);
-}
-
-static int dims_vectors(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const update_shape *shape = shape_;
-    return heddle_dims1(dims, shape->vectors);
-}
-
-static int dims_hyper(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, HEDDLE_HYPER_COUNT);
-}
+HEDDLE_DIMS(dims_table, update_shape, shape->segments, HEDDLE_SEGMENT_FIELDS)
+HEDDLE_DIMS(dims_parameters, update_shape, shape->parameters)
+HEDDLE_DIMS(dims_parts, update_shape, shape->parts)
+HEDDLE_DIMS(dims_copies, update_shape, shape->copies)
+HEDDLE_DIMS(dims_vectors, update_shape, shape->vectors)
+HEDDLE_DIMS(dims_hyper, update_shape, HEDDLE_HYPER_COUNT)
 
 #define TABLE                                                                                                          \
     .name = "table", .role = HEDDLE_INPUT, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_table

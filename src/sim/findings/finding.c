@@ -1,6 +1,7 @@
 // Where findings pass from those who make them to the report.
 #include "findings/finding.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void (*taker)(const sim_finding *finding, uint64_t times);
@@ -36,4 +37,13 @@ sim_place sim_place_of(const sim_worker *worker, int thread, uintptr_t pc, const
     place.thread[2] = number / size.x / size.y;
     memcpy(place.block, worker->block->index, sizeof place.block);
     return place;
+}
+
+const char *sim_thread_text(const sim_place *where, char text[SIM_PLACE_BYTES])
+{
+    text[0] = '\0';
+    if (where->has_thread)
+        snprintf(text, SIM_PLACE_BYTES, " by thread (%u,%u,%u) of block (%u,%u,%u)", where->thread[0], where->thread[1],
+                 where->thread[2], where->block[0], where->block[1], where->block[2]);
+    return text;
 }

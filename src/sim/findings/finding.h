@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "machine/worker.h"
+#include "program/lines.h"
 
 typedef enum sim_finding_kind {
     SIM_RACE,
@@ -88,5 +89,8 @@ void sim_findings_go_to(void (*take)(const sim_finding *finding, uint64_t times)
 sim_finding sim_finding_of(const sim_worker *worker, sim_finding_kind kind, sim_tier tier);
 // A thread of the worker's block, at `pc`.
 sim_place sim_place_of(const sim_worker *worker, int thread, uintptr_t pc, const char *role);
+
+// " by thread (1,0,0) of block (0,0,0)", or "" where no thread is known; returns `text`.
+const char *sim_thread_text(const sim_place *place, char text[SIM_PLACE_BYTES]);
 
 #endif

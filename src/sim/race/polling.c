@@ -6,7 +6,7 @@
 
 #include "race/site.h"
 #include "race/view.h"
-#include "report/lines.h"
+#include "program/lines.h"
 
 // Asks for all lines at once: each question starts a program.
 static void find_lines(void)

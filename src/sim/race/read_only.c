@@ -10,7 +10,7 @@
 
 #include "race/clock.h"
 #include "race/site.h"
-#include "report/lines.h"
+#include "program/lines.h"
 
 typedef struct late_read {
     sim_finding finding;

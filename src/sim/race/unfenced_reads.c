@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "race/unfenced.h"
-#include "report/lines.h"
+#include "program/lines.h"
 
 // One for each pair of places, until the program ends.
 typedef struct unfenced_read {

@@ -13,7 +13,7 @@
 #include "program/arena.h"
 #include "program/names.h"
 #include "program/program.h"
-#include "report/lines.h"
+#include "program/lines.h"
 #include "report/report.h"
 
 // Where host code crashed, in `place` too; NULL: it did not, or that is not known. (conclude.c)

@@ -10,7 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/internal.h"
+#include "program/arena.h"
+#include "program/lines.h"
+#include "program/names.h"
+#include "program/program.h"
 
 enum { BUCKETS = 4096 }; // a power of two
 enum { FUNCTION_BYTES = 160, ADDRESS_BYTES = 32 };
@@ -375,15 +378,6 @@ const char *sim_frame_text(const sim_frame *frame, char text[SIM_PLACE_BYTES])
         snprintf(text, SIM_PLACE_BYTES, "%s:%u", slash ? slash + 1 : frame->file, frame->line);
     else
         snprintf(text, SIM_PLACE_BYTES, "%s", frame->function);
-    return text;
-}
-
-const char *sim_thread_text(const sim_place *where, char text[SIM_PLACE_BYTES])
-{
-    text[0] = '\0';
-    if (where->has_thread)
-        snprintf(text, SIM_PLACE_BYTES, " by thread (%u,%u,%u) of block (%u,%u,%u)", where->thread[0], where->thread[1],
-                 where->thread[2], where->block[0], where->block[1], where->block[2]);
     return text;
 }
 

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/internal.h"
+#include "program/arena.h"
+#include "program/lines.h"
 
 typedef struct source {
     const char *path, *text; // text NULL: cannot be read

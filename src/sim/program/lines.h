@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "findings/finding.h"
-
 // --- lines.c --------------------------------------------------------------------------------------------------------
 
 typedef struct sim_frame {
@@ -21,17 +19,16 @@ typedef struct sim_stack {
     const sim_frame *within; // the function of a header that the user's code calls there, inlined; NULL: none
 } sim_stack;
 
-// "add.cu:12", and " by thread (1,0,0) of block (0,0,0)"; each returns `text`.
+// "add.cu:12"; returns `text`.
 enum { SIM_PLACE_BYTES = 256 };
 const char *sim_frame_text(const sim_frame *frame, char text[SIM_PLACE_BYTES]);
-const char *sim_thread_text(const sim_place *place, char text[SIM_PLACE_BYTES]);
 int sim_frame_compare(const sim_frame *a, const sim_frame *b); // by file and line, or function where there is none
 
 void sim_lines_want(uintptr_t pc); // 0 is ignored
 void sim_lines_resolve(void);
 const sim_stack *sim_lines_of(uintptr_t pc); // NULL: not wanted before
 
-// --- source.c -------------------------------------------------------------------------------------------------------
+// --- source_file.c -------------------------------------------------------------------------------------------------------
 
 // Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
 const char *sim_source_line(const char *path, unsigned number, size_t *length);
