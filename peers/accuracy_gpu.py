@@ -193,7 +193,7 @@ def race(options, scratch):
         try:
             result[name] = run(options, precision, scratch)
             print("to %g %%, %s: %-8s %.2f s (%s)" % (100 * options.until, precision, name, result[name]["seconds"],
-                                                     " ".join("%.2f" % one for one in result[name]["all"])), flush=True)
+                                                      " ".join("%.2f" % one for one in result[name]["all"])), flush=True)
         except (RuntimeError, IndexError, subprocess.CalledProcessError) as error:
             result[name] = {"error": str(error)}
             print("to %g %%: %s: %s" % (100 * options.until, name, error), flush=True)

@@ -117,7 +117,7 @@ def main():
     for row in rows:
         figures = ["%.2f" % row[name] if name in row else "-" for name in ("worst_ratio", "largest_ratio")]
         print("%-7s %-7s %6d  median %6s  largest %6s  %s" % (row["kernels"], row["precision"], row["batch"], *figures,
-                                                             "; ".join(row["why"])))
+                                                              "; ".join(row["why"])))
     if options.write:
         result_file.save(options.file, document)
     return 0 if rows and all(row["met"] for row in rows) else 1

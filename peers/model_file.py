@@ -13,7 +13,7 @@ CLASSES = 10
 MODELS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples", "models")
 
 POOLING = {"window": 2, "stride": 0, "padding": 0}
-# type: what unnamed layers are called before their number, settings with their defaults, and whether a sample has to be
+# Per type: what unnamed layers are called before their number, settings with their defaults, and whether a sample has to be
 # an image (3), a row of features (1) or either (0).
 TYPES = {
     "conv2d": ("conv", {"channels": REQUIRED, "kernel": 3, "stride": 1, "padding": 0, "dilation": 1, "groups": 1,

@@ -1,5 +1,5 @@
-// Smooths a signal: each value becomes the mean of itself and its right neighbour. It runs, and prints what looks like a
-// result. `heddle check examples/check/smooth.cu` says what is wrong with it.
+// Smooths a signal: each value becomes the mean of itself and its right neighbour. It runs, and prints what looks like
+// a result. `heddle check examples/check/smooth.cu` says what is wrong with it.
 
 #include <cstdio>
 

@@ -246,9 +246,9 @@ typedef enum heddle_rows_function {
 } heddle_rows_function;
 
 // rows_conv: a convolution of stride 1 in one frame, input (rows, c) to output (rows, k), both with the same lines and
-// gaps; a linear layer has h = w = r = s = 1. Row p of the output is the sum over taps of input row p + shift(tap) times
-// the tap's weights, (k, r * s, c); rows outside of the frame count as zero. Results are in the first
-// h + 2 padding - r + 1 lines and w + 2 padding - s + 1 rows of each image.
+// gaps; a linear layer has h = w = r = s = 1. Row p of the output is the sum over taps of input row p + shift(tap)
+// times the tap's weights, (k, r * s, c); rows outside of the frame count as zero. Results are in the first h + 2
+// padding - r + 1 lines and w + 2 padding - s + 1 rows of each image.
 typedef struct heddle_rows_conv_shape {
     int n, h, w, gap;
     int c, k; // multiples of 8
@@ -261,8 +261,8 @@ typedef struct heddle_rows_conv_shape {
 // rows_norm: batchnorm of what a convolution left, plus `add` (the way around a residual block), a function of that,
 // pooling over windows side by side, into another frame. Each of these may be absent.
 typedef struct heddle_rows_norm_shape {
-    int n, h, w;             // lines and rows of an image that hold results
-    int pitch, image_rows;   // rows from line to line and from image to image of the input
+    int n, h, w;           // lines and rows of an image that hold results
+    int pitch, image_rows; // rows from line to line and from image to image of the input
     int c;
     int normalise; // 1: batchnorm by `sums` over n * h * w results
     int function;
@@ -292,16 +292,17 @@ typedef struct heddle_rows_loss_shape {
     int n, classes, k;
 } heddle_rows_loss_shape;
 
-// rows_head: the last linear layer, input (n, c) by weight (k, c), the loss of its logits, and the gradients of both, for
-// few classes. `function` is the one that made the input, whose gradient goes through it.
+// rows_head: the last linear layer, input (n, c) by weight (k, c), the loss of its logits, and the gradients of both,
+// for few classes. `function` is the one that made the input, whose gradient goes through it.
 typedef struct heddle_rows_head_shape {
     int n, c, k, classes;
     int function;
 } heddle_rows_head_shape;
 
 // rows_weights, rows_collect, rows_update: between the parameters, float32 in one buffer in PyTorch's layout, and what
-// products take and leave: bf16 copies of weights and parts of gradients. `table` has a row of HEDDLE_SEGMENT_FIELDS for
-// each parameter. Element (row, tap, channel) of k * taps * c, each padded, is parameter (row * c + channel) * taps + tap.
+// products take and leave: bf16 copies of weights and parts of gradients. `table` has a row of HEDDLE_SEGMENT_FIELDS
+// for each parameter. Element (row, tap, channel) of k * taps * c, each padded, is parameter (row * c + channel) * taps
+// + tap.
 typedef struct heddle_rows_update_shape {
     int segments;
     int tiles;      // of all segments, in which blocks take them
@@ -319,10 +320,10 @@ typedef enum heddle_segment_field {
     HEDDLE_SEGMENT_TAPS,
     HEDDLE_SEGMENT_PADDED_K,
     HEDDLE_SEGMENT_PADDED_C,
-    HEDDLE_SEGMENT_PARTS,   // of its gradient; 0: it is zero
-    HEDDLE_SEGMENT_PART,    // where they begin
-    HEDDLE_SEGMENT_COPY,    // where its copy (k, taps, c) begins; -1: it has none
-    HEDDLE_SEGMENT_VECTOR,  // where its padded copy in float32 begins; -1: it has none
+    HEDDLE_SEGMENT_PARTS,  // of its gradient; 0: it is zero
+    HEDDLE_SEGMENT_PART,   // where they begin
+    HEDDLE_SEGMENT_COPY,   // where its copy (k, taps, c) begins; -1: it has none
+    HEDDLE_SEGMENT_VECTOR, // where its padded copy in float32 begins; -1: it has none
     HEDDLE_SEGMENT_FIELDS,
 } heddle_segment_field;
 

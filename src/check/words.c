@@ -28,7 +28,7 @@ static const struct {
      {"In host code the name of a __device__ or __constant__ variable stands for the host's own copy.",
       "Use the variable in the kernel itself, or pass the address that cudaGetSymbolAddress returns."}},
     {HEDDLE_CHECK_HOST_POINTER,
-     "pointer mode of the device",
+     "device pointer mode",
      {"The handle takes scalars from device memory (CUBLAS_POINTER_MODE_DEVICE), and this one is in host memory.",
       "Pass the address of memory from cudaMalloc, or set CUBLAS_POINTER_MODE_HOST before the call."}},
     {HEDDLE_CHECK_DEVICE_POINTER,
@@ -61,7 +61,7 @@ static const struct {
      {"The GPU's memory is full, or the size is wrong: a negative number, or bytes counted twice.",
       "Allocate less, free what is no longer used, or choose a GPU with more memory; check what the call returns."}},
     {HEDDLE_CHECK_BAD_LAUNCH,
-     "barrier of the whole grid",
+     "grid-wide barrier",
      {"A grid-wide barrier needs all blocks on the GPU at once, which <<<...>>> does not guarantee.",
       "Launch the kernel with cudaLaunchCooperativeKernel and no more blocks than fit at once, or split it into two "
       "launches at the barrier."}},
@@ -71,12 +71,12 @@ static const struct {
       "Ask cudaOccupancyMaxActiveBlocksPerMultiprocessor, launch at most that many blocks per multiprocessor, and let "
       "each block loop over its share of the work."}},
     {HEDDLE_CHECK_BAD_LAUNCH,
-     ", without a block",
+     ") has no blocks",
      {"The number of blocks or threads was computed from a size that is zero here.",
       "Leave out the launch when there is nothing to do (`if (n > 0)`), and round the number of blocks up: "
       "(n + threads - 1) / threads."}},
     {HEDDLE_CHECK_BAD_LAUNCH,
-     ", without a thread",
+     ") has no threads",
      {"The number of blocks or threads was computed from a size that is zero here.",
       "Leave out the launch when there is nothing to do (`if (n > 0)`), and round the number of blocks up: "
       "(n + threads - 1) / threads."}},

@@ -42,7 +42,10 @@ static int collect(const heddle_trace *trace, placement *placements, int *place_
                 placements[count++] = (placement){.value = root, .first = node, .bytes = bytes};
                 placements[count - 1].bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             }
-            placements[place_of[root]].last = node;
+            // What runs aside may still be reading until the last node.
+            placement *place = &placements[place_of[root]];
+            const int last = run->aside ? trace->node_count - 1 : node;
+            place->last = last > place->last ? last : place->last;
         }
     }
     return count;

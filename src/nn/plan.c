@@ -167,6 +167,56 @@ static heddle_status launch_whole_steps(const heddle_plan *plan, heddle_stream *
     return heddle_launch(planned->op, planned->rung, &call);
 }
 
+// --- nodes aside ----------------------------------------------------------------------------------------------------
+
+// They have no scratch memory of their own: a rung that wants some runs in its turn.
+static bool runs_aside(const heddle_plan *plan, int call)
+{
+    const heddle_trace_node *node = &plan->trace.nodes[call];
+    return node->aside && heddle_rung_workspace(plan->calls[call].rung, node->shape, plan->device) == 0;
+}
+
+static heddle_status open_side(heddle_plan *plan)
+{
+    for (int i = 0; i < plan->call_count; i++)
+        if (runs_aside(plan, i))
+            plan->join_call = i + 1;
+    if (plan->join_call == 0)
+        return HEDDLE_OK;
+    HEDDLE_TRY(heddle_stream_create(plan->device, 0, &plan->side));
+    HEDDLE_TRY(heddle_event_create(plan->device, &plan->forked));
+    return heddle_event_create(plan->device, &plan->joined);
+}
+
+static void close_side(heddle_plan *plan)
+{
+    if (plan->side)
+        heddle_stream_destroy(plan->side);
+    if (plan->forked)
+        heddle_event_destroy(plan->forked);
+    if (plan->joined)
+        heddle_event_destroy(plan->joined);
+}
+
+// The stream for a call: the side's begins behind what is queued by now.
+static heddle_status stream_for(heddle_plan *plan, heddle_stream *stream, int call, heddle_stream **chosen)
+{
+    *chosen = stream;
+    if (!plan->side)
+        return HEDDLE_OK;
+    if (call == plan->join_call) {
+        HEDDLE_TRY(heddle_event_record(plan->joined, plan->side));
+        return heddle_stream_wait(stream, plan->joined);
+    }
+    if (!runs_aside(plan, call))
+        return HEDDLE_OK;
+    *chosen = plan->side;
+    HEDDLE_TRY(heddle_event_record(plan->forked, stream));
+    return heddle_stream_wait(plan->side, plan->forked);
+}
+
+// --- graphs ---------------------------------------------------------------------------------------------------------
+
 static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps, heddle_graph **graph)
 {
     HEDDLE_TRY(heddle_capture_begin(stream));
@@ -176,8 +226,9 @@ static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps
         if (i >= plan->call_count && call < plan->once)
             continue;
         heddle_planned_call *planned = &plan->calls[call];
-        planned->call.stream = stream;
-        status = heddle_plan_reduce_before(plan, stream, call);
+        status = stream_for(plan, stream, call, &planned->call.stream);
+        if (status == HEDDLE_OK)
+            status = heddle_plan_reduce_before(plan, stream, call);
         if (status == HEDDLE_OK)
             status = heddle_launch(planned->op, planned->rung, &planned->call);
         if (status == HEDDLE_OK)
@@ -241,6 +292,8 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
     if (status == HEDDLE_OK && options->dist && options->training && !made->whole_steps)
         status = heddle_plan_cut(made, state, parameters);
     if (status == HEDDLE_OK)
+        status = open_side(made);
+    if (status == HEDDLE_OK)
         status = capture(made, stream, 1, &made->graph);
     if (status == HEDDLE_OK)
         status = capture_several(made, stream);
@@ -263,6 +316,7 @@ void heddle_plan_destroy(heddle_plan *plan)
     for (int i = 0; i < 2; i++)
         if (plan->several[i].graph)
             heddle_graph_destroy(plan->several[i].graph);
+    close_side(plan);
     heddle_plan_reduce_destroy(plan);
     heddle_rows_destroy(plan);
     heddle_free(plan->device, plan->fixed);

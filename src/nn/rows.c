@@ -5,8 +5,13 @@
 #include <stdlib.h>
 
 #include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_head/rows_head.h"
 
-enum { MOST_BOUND = 12 };
+enum {
+    MOST_BOUND = 12,
+    // Activations of a step whose kernels leave multiprocessors idle: gradients of weights run beside the way back.
+    SMALL_BYTES = 64 << 20,
+};
 
 // Builds one plan's trace.
 typedef struct rows_builder {
@@ -15,6 +20,7 @@ typedef struct rows_builder {
     const heddle_value *parameters;
     heddle_rows *rows;
     heddle_value labels;
+    bool is_small;
 } rows_builder;
 
 // Operands that are bound so far; values that do not exist are left out.
@@ -259,14 +265,21 @@ static heddle_status pass(rows_builder *builder, heddle_rows_group *group)
     return HEDDLE_OK;
 }
 
+// Whether the last group is one operator from features to their gradient, rows_head.
+static bool has_head(const heddle_rows *rows)
+{
+    return rows->group_count > 1 && rows->groups[rows->group_count - 1].shape.k <= HEDDLE_ROWS_HEAD_CLASSES;
+}
+
 static heddle_status forward(rows_builder *builder)
 {
     heddle_rows *rows = builder->rows;
     for (int i = 0; i < rows->group_count; i++) {
         heddle_rows_group *group = &rows->groups[i];
+        const bool last = i == rows->group_count - 1;
         heddle_status status = find_input(builder, group, i);
-        if (status == HEDDLE_OK)
-            status = multiply(builder, group, i == rows->group_count - 1);
+        if (status == HEDDLE_OK && !(last && has_head(rows)))
+            status = multiply(builder, group, last);
         if (status == HEDDLE_OK && group->passes)
             status = pass(builder, group);
         if (status != HEDDLE_OK)
@@ -277,76 +290,111 @@ static heddle_status forward(rows_builder *builder)
 
 // --- loss and gradients ----------------------------------------------------------------------------------------------
 
-static heddle_status loss(rows_builder *builder, heddle_value *gradient)
+static heddle_rows_function function_before(const heddle_rows_group *group)
+{
+    return (group - 1)->passes ? HEDDLE_ROWS_IDENTITY : (group - 1)->function;
+}
+
+// Binds what both kinds of a loss have: where it begins, what it leaves, the labels, and the gradient of the logits.
+static heddle_status bind_loss(rows_builder *builder, const char *name, const void *shape, bindings *bound,
+                               heddle_value *gradient)
 {
     const heddle_rows_group *last = &builder->rows->groups[builder->rows->group_count - 1];
     heddle_plan *plan = builder->plan;
-    const heddle_rows_loss_shape shape = {
-        .n = last->shape.n,
-        .classes = last->product->features,
-        .k = last->shape.k,
-    };
     const heddle_placed places[] = {{"grad_loss", plan->seed}, {"loss", plan->loss}, {"correct", plan->correct}};
     enum { PLACES = sizeof places / sizeof *places };
-    bindings bound = {.count = PLACES};
-    const int dims[] = {shape.n, shape.k};
+    const int dims[] = {last->shape.n, last->shape.k};
     const heddle_op *op;
     heddle_value arrived;
-    int node;
-    HEDDLE_TRY(heddle_op_find("rows_loss", &op));
-    HEDDLE_TRY(heddle_plan_place(plan, op, &shape, places, PLACES, bound.bound));
+    HEDDLE_TRY(heddle_op_find(name, &op));
+    HEDDLE_TRY(heddle_plan_place(plan, op, shape, places, PLACES, bound->bound));
+    bound->count = PLACES;
     HEDDLE_TRY(counters(builder, 1, &arrived));
     HEDDLE_TRY(heddle_trace_value_add(&plan->trace, "grad_logits", HEDDLE_BF16, 2, dims, gradient));
+    bind(bound, "labels", builder->labels);
+    bind(bound, "grad_logits", *gradient);
+    bind(bound, "arrived", arrived);
+    return HEDDLE_OK;
+}
+
+// The loss of logits that are there, and their gradient.
+static heddle_status loss(rows_builder *builder, heddle_rows_group *last)
+{
+    const heddle_rows_loss_shape shape = {.n = last->shape.n, .classes = last->product->features, .k = last->shape.k};
+    bindings bound;
+    int node;
+    HEDDLE_TRY(bind_loss(builder, "rows_loss", &shape, &bound, &last->gradient));
     bind(&bound, "logits", last->output);
-    bind(&bound, "labels", builder->labels);
-    bind(&bound, "grad_logits", *gradient);
-    bind(&bound, "arrived", arrived);
     return apply(builder, "rows_loss", &shape, &bound, &node);
 }
 
-static heddle_status weight_gradient(rows_builder *builder, const heddle_rows_group *group, heddle_value gradient)
+// The last product, the loss, the gradient of the logits and that of the features.
+static heddle_status head(rows_builder *builder, heddle_rows_group *last)
+{
+    const heddle_rows_head_shape shape = {.n = last->shape.n,
+                                          .c = last->shape.c,
+                                          .k = last->shape.k,
+                                          .classes = last->product->features,
+                                          .function = (int)function_before(last)};
+    bindings bound;
+    heddle_value weight, bias;
+    int node;
+    HEDDLE_TRY(bind_loss(builder, "rows_head", &shape, &bound, &last->gradient));
+    HEDDLE_TRY(weight_copy(builder, last, &weight));
+    HEDDLE_TRY(vector(builder, last->bias, &bias));
+    bind(&bound, "input", last->input);
+    bind(&bound, "weight", weight);
+    bind(&bound, "bias", bias);
+    HEDDLE_TRY(apply(builder, "rows_head", &shape, &bound, &node));
+    (last - 1)->gradient = output_of(builder, node, "grad_input");
+    return HEDDLE_OK;
+}
+
+static heddle_status weight_gradient(rows_builder *builder, const heddle_rows_group *group)
 {
     bindings bound = {.count = 0};
     heddle_value weight, bias;
     int node;
     HEDDLE_TRY(parts_of(builder, group->weight, &weight));
     HEDDLE_TRY(parts_of(builder, group->bias, &bias));
-    bind(&bound, "grad_output", gradient);
+    bind(&bound, "grad_output", group->gradient);
     bind(&bound, "input", group->input);
     bind(&bound, "grad_weight", weight);
     bind(&bound, "grad_bias", bias);
-    return apply(builder, "rows_conv_backward_weight", &group->shape, &bound, &node);
+    HEDDLE_TRY(apply(builder, "rows_conv_backward_weight", &group->shape, &bound, &node));
+    builder->plan->trace.nodes[node].aside = builder->is_small;
+    return HEDDLE_OK;
 }
 
 // The gradient of what the group before left; where its product applied the function itself, that of the product's
 // sums.
-static heddle_status input_gradient(rows_builder *builder, const heddle_rows_group *group, heddle_value *gradient)
+static heddle_status input_gradient(rows_builder *builder, heddle_rows_group *group)
 {
-    const heddle_rows_group *before = group - 1;
+    heddle_rows_group *before = group - 1;
     heddle_rows_conv_shape shape = group->shape;
     bindings bound = {.count = 0};
     heddle_value weight;
     int node;
-    shape.function = before->passes ? HEDDLE_ROWS_IDENTITY : (int)before->function;
+    shape.function = (int)function_before(group);
     shape.zero_gaps = !before->passes && group->source == HEDDLE_ROWS_SHIFTED;
     HEDDLE_TRY(weight_copy(builder, group, &weight));
-    bind(&bound, "grad_output", *gradient);
+    bind(&bound, "grad_output", group->gradient);
     bind(&bound, "weight", weight);
     if (shape.function != HEDDLE_ROWS_IDENTITY)
         bind(&bound, "input", group->input);
     HEDDLE_TRY(apply(builder, "rows_conv_backward_data", &shape, &bound, &node));
-    *gradient = output_of(builder, node, "grad_input");
+    before->gradient = output_of(builder, node, "grad_input");
     if (group->source != HEDDLE_ROWS_PATCHES)
         return HEDDLE_OK;
     const heddle_rows_patches_shape patches = patches_shape(group, before, builder->plan->options.batch);
     bindings frame = {.count = 0};
-    bind(&frame, "grad_output", *gradient);
+    bind(&frame, "grad_output", before->gradient);
     HEDDLE_TRY(apply(builder, "rows_patches_backward", &patches, &frame, &node));
-    *gradient = output_of(builder, node, "grad_input");
+    before->gradient = output_of(builder, node, "grad_input");
     return HEDDLE_OK;
 }
 
-static heddle_status pass_gradient(rows_builder *builder, heddle_rows_group *group, heddle_value *gradient)
+static heddle_status pass_gradient(rows_builder *builder, heddle_rows_group *group)
 {
     const heddle_rows_norm_shape shape = norm_shape(group);
     bindings bound = {.count = 0};
@@ -355,26 +403,29 @@ static heddle_status pass_gradient(rows_builder *builder, heddle_rows_group *gro
     HEDDLE_TRY(parts_of(builder, group->gamma, &gamma));
     HEDDLE_TRY(parts_of(builder, group->beta, &beta));
     HEDDLE_TRY(counters(builder, 1, &arrived));
-    bind(&bound, "grad_output", *gradient);
+    bind(&bound, "grad_output", group->gradient);
     bind(&bound, "input", group->output);
     HEDDLE_TRY(bind_norm(builder, group, &bound));
     bind(&bound, "grad_gamma", gamma);
     bind(&bound, "grad_beta", beta);
     bind(&bound, "arrived", arrived);
     HEDDLE_TRY(apply(builder, "rows_norm_backward", &shape, &bound, &node));
-    *gradient = output_of(builder, node, "grad_input");
+    group->gradient = output_of(builder, node, "grad_input");
     return HEDDLE_OK;
 }
 
-static heddle_status backward(rows_builder *builder, heddle_value gradient)
+static heddle_status backward(rows_builder *builder)
 {
-    for (int i = builder->rows->group_count - 1; i >= 0; i--) {
+    const heddle_rows *rows = builder->rows;
+    heddle_rows_group *last = &builder->rows->groups[rows->group_count - 1];
+    HEDDLE_TRY(has_head(rows) ? head(builder, last) : loss(builder, last));
+    for (int i = rows->group_count - 1; i >= 0; i--) {
         heddle_rows_group *group = &builder->rows->groups[i];
-        heddle_status status = group->passes ? pass_gradient(builder, group, &gradient) : HEDDLE_OK;
+        heddle_status status = group->passes ? pass_gradient(builder, group) : HEDDLE_OK;
         if (status == HEDDLE_OK)
-            status = weight_gradient(builder, group, gradient);
-        if (status == HEDDLE_OK && i > 0)
-            status = input_gradient(builder, group, &gradient);
+            status = weight_gradient(builder, group);
+        if (status == HEDDLE_OK && i > 0 && !(group == last && has_head(rows)))
+            status = input_gradient(builder, group);
         if (status != HEDDLE_OK)
             return heddle_fail_within(status, "gradient of layer %s", group->product->name);
     }
@@ -458,6 +509,16 @@ static bool wanted(const heddle_plan *plan)
            heddle_device_get_kind(plan->device) != HEDDLE_CPU;
 }
 
+static bool is_small(const heddle_rows *rows)
+{
+    double bytes = 0;
+    for (int i = 0; i < rows->group_count; i++) {
+        const heddle_rows_conv_shape *shape = &rows->groups[i].shape;
+        bytes += (double)heddle_rows_conv_rows(shape) * (shape->c + shape->k) * sizeof(uint16_t);
+    }
+    return bytes <= SMALL_BYTES;
+}
+
 heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
                                const heddle_value *parameters, bool *made)
 {
@@ -470,14 +531,13 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     if (!heddle_rows_group_layers(state->model, plan->options.batch, rows) || !has_rungs(plan, rows))
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
-    rows_builder builder = {.plan = plan, .state = state, .parameters = parameters, .rows = rows};
-    heddle_value gradient;
+    rows_builder builder = {
+        .plan = plan, .state = state, .parameters = parameters, .rows = rows, .is_small = is_small(rows)};
     *made = true;
     HEDDLE_TRY(weights(&builder));
     plan->once = plan->options.keep_gradients ? 0 : plan->trace.node_count; // an update leaves the copies up to date
     HEDDLE_TRY(forward(&builder));
-    HEDDLE_TRY(loss(&builder, &gradient));
-    HEDDLE_TRY(backward(&builder, gradient));
+    HEDDLE_TRY(backward(&builder));
     plan->update_call = plan->trace.node_count;
     return plan->options.keep_gradients ? collect(&builder) : update(&builder);
 }

@@ -43,7 +43,8 @@ typedef struct heddle_rows_group {
     heddle_value input;  // of the product: the frame, patches of it or features
     heddle_value output; // of the product
     heddle_value sums;
-    heddle_value left; // what the group leaves: output, or what rows_norm made of it
+    heddle_value left;     // what the group leaves: output, or what rows_norm made of it
+    heddle_value gradient; // of what it leaves, and once the way back has passed rows_norm, of output
 } heddle_rows_group;
 
 // Device memory of a plan over rows, and the groups it is for.

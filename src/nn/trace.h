@@ -29,6 +29,7 @@ typedef struct heddle_trace_node {
     const heddle_op *op;
     unsigned char shape[HEDDLE_MAX_SHAPE_BYTES];
     heddle_value operand[2 * HEDDLE_MAX_OPERANDS]; // as in op->operands; HEDDLE_NO_VALUE: an optional one left out
+    bool aside; // nothing up to the last node aside uses what it writes: it may run beside those that follow
 } heddle_trace_node;
 
 typedef struct heddle_trace {

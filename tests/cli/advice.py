@@ -336,7 +336,8 @@ class Advice(unittest.TestCase):
         for name in ("add.txt", "add", "add.h", "add.o"):
             with self.subTest(name):
                 self.assertEqual(self.refused_by_check(name, b"int main() { return 0; }\n"),
-                                 f"heddle: {name}: neither an object nor, by its ending, a source file; CUDA source ends in .cu\n")
+                                 f"heddle: {name}: neither an object nor, by its ending, a source file; "
+                                 "CUDA source ends in .cu\n")
 
 
 if __name__ == "__main__":

@@ -295,7 +295,7 @@ class Bench(unittest.TestCase):
         with open(self.file, encoding="utf-8") as file:
             document = json.load(file)
         self.assertGreater(len(document["results"]), 0)
-        if process.returncode != 0: # it may have been at its end
+        if process.returncode != 0:  # it may have been at its end
             self.assertEqual(process.returncode, 130)
             self.assertIn("stopped", errors)
             self.assertFalse(document["complete"])
@@ -304,7 +304,7 @@ class Bench(unittest.TestCase):
     def test_an_interrupt_ends_a_rung_that_does_not(self):
         page = os.path.join(self.scratch.name, "page.html")
         for number in (signal.SIGINT, signal.SIGTERM):
-            terminal, errors = pty.openpty() # on which it says what it is at
+            terminal, errors = pty.openpty()  # on which it says what it is at
             process = subprocess.Popen([HEDDLE, "bench", "relu_forward/01_naive", "--device", "sim", "--shape",
                                         "n=50; n=2000", "--json=" + self.file, "--html", page], stdout=subprocess.PIPE,
                                        stderr=errors, text=True, env={**os.environ, "HEDDLE_MODULES": WRONG})

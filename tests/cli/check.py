@@ -358,7 +358,8 @@ class Check(unittest.TestCase):
 
     def test_wrong_usage_is_one_line_and_exit_2(self):
         self.write("x.cu", ADD)
-        for arguments in ([], ["nosuch.cu"], [self.folder], ["--schedules", "0", "x.cu"], ["/dev/null"], ["--std", "c++99", "x.cu"],
+        for arguments in ([], ["nosuch.cu"], [self.folder], ["--schedules", "0", "x.cu"], ["/dev/null"],
+                          ["--std", "c++99", "x.cu"],
                           ["--suppress", "nosuch", "x.cu"], ["--op", "nosuch", "x.cu"], ["--gpu", "h2000", "x.cu"]):
             with self.subTest(arguments):
                 self.assertEqual(self.check(*arguments, code=2).stderr.count("\n"), 1)
@@ -431,7 +432,7 @@ class Check(unittest.TestCase):
         self.write("unset.cu", UNSET.replace("SET", "").replace("for (int i = 0; i < 4; i++)\n        s +=",
                                                                 "if (threadIdx.x > 5)\n        s ="))
         self.assertRegex(self.check("unset.cu", "--no-nvcc").stdout, r"(?m)^note: the compiler at unset.cu:\d+: .*'?s'? ")
-        unused = "__global__ void nobodys(float *x) { float s; x[threadIdx.x] = s; }\n" # which nothing calls
+        unused = "__global__ void nobodys(float *x) { float s; x[threadIdx.x] = s; }\n"  # which nothing calls
         self.write("unset.cu", UNSET.replace("SET", "= 0") + unused)
         self.assertEqual(self.last_line(self.check("unset.cu", "--no-nvcc")).split(":")[0], "clean")
 
@@ -458,7 +459,7 @@ class Check(unittest.TestCase):
         self.environment["SIM_SPIN_LIMIT"] = "1000"
         self.write("endless.cu", ENDLESS)
         result = self.check("endless.cu", code=1).stdout
-        self.assertIn("error: endless loop in kernel halve\n  a thread goes round a loop for ever: nothing that the loop "
+        self.assertIn("error: endless loop in kernel halve\n  a thread loops forever: nothing that the loop "
                       "depends on changes any more\n  loop      endless.cu:5  block (0,0,0) thread (0,0,0)\n", result)
         self.assertIn("\n      5 |     while (k >= 0) {\n        |     ^~~~~\n", result)
         self.write("long.cu", LONG_LOOPS)
@@ -505,7 +506,7 @@ class Check(unittest.TestCase):
         environment = {**self.environment, "PATH": os.path.join(self.folder, "nosuch")}
         result = subprocess.run([HEDDLE, "check", "add.cu", "--compiler", compiler], capture_output=True, text=True,
                                 env=environment, cwd=self.folder, timeout=PATIENCE, check=False)
-        self.assertGreaterEqual(result.returncode, 0) # not by SIGPIPE, for want of an assembler
+        self.assertGreaterEqual(result.returncode, 0)  # not by SIGPIPE, for want of an assembler
         self.assertNotEqual(result.stdout + result.stderr, "")
 
     def test_the_manual_names_every_flag_and_variable(self):

@@ -514,7 +514,8 @@ class Calls(unittest.TestCase):
     @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")
     def test_a_launch_in_a_kernel_hides_nothing_from_nvcc(self):
         text = KERNEL + ("__global__ void parent(int *p, int deep) { if (deep) fill<<<1, 1>>>(p); p[0] = rand(); }\n"
-                         "int main(int argc, char **) { int *p; cudaMalloc(&p, 4); parent<<<1, 1>>>(p, argc > 5); cudaFree(p); }\n")
+                         "int main(int argc, char **) {\n    int *p;\n    cudaMalloc(&p, 4);\n"
+                         "    parent<<<1, 1>>>(p, argc > 5);\n    cudaFree(p);\n}\n")
         said = self.run_check("--nvcc", "x.cu", text=text, nvcc=True, code=1).stdout
         self.assertIn("nvcc: calling a __host__ function(\"rand", said)
         self.assertIn("nvcc -rdc=true\n", said)

@@ -146,7 +146,7 @@ class Orders(unittest.TestCase):
 
     def test_a_flag_that_only_steers_the_hosts_loop_is_no_result(self):
         self.assertIn("clean: 2 schedules", self.check(ROUNDS, MOST="1000"))
-        said = self.check(ROUNDS, MOST="5") # given up too early in one of the orders
+        said = self.check(ROUNDS, MOST="5")  # given up too early in one of the orders
         self.assertIn("warning: result depends on the order of execution in kernel spread\n", said)
 
     def test_time_is_no_result_and_hides_none(self):

@@ -88,7 +88,8 @@ class Command(unittest.TestCase):
                 self.assertLessEqual(len(line), 100, line)
 
     def test_the_page_of_a_topic_has_the_options_that_go_with_it(self):
-        options = {words[1]: re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.run_heddle("help", *words).stdout) for words in TOPICS}
+        options = {words[1]: re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.run_heddle("help", *words).stdout)
+                   for words in TOPICS}
         self.assertIn("batch", options["train"])
         self.assertIn("gradients", options["train"])
         self.assertNotIn("shape", options["train"])
@@ -298,7 +299,8 @@ class Command(unittest.TestCase):
     def test_a_run_in_a_precision_that_the_cpu_has_not_is_told_to_name_its_device(self):
         self.run_heddle("train", "--device", "sim", "--precision", "bf16", "--model", "mlp", "--data", "synth:count=8",
                         "--batch", "4", "--epochs", "1", "--quiet", "--out", self.home + "/run")
-        said = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--epochs", "2", "--device", "cpu", code=2).stderr
+        said = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--epochs", "2", "--device", "cpu",
+                               code=2).stderr
         self.assertEqual(said, "heddle: %s/run: started in bf16, which the CPU does not support; resume with --device cuda "
                                "or --device sim\n" % self.home)
 

@@ -111,7 +111,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def slow(self):
         self.head(200, len(self.server.content))
         for start in range(0, len(self.server.content), PIECE):
-            self.wfile.write(self.server.content[start : start + PIECE])
+            self.wfile.write(self.server.content[start: start + PIECE])
             self.wfile.flush()
             time.sleep(0.02)
 

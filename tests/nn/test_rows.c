@@ -46,11 +46,11 @@ static const struct {
                       "," CLASSES),
      0.02},
     {"convolutions one behind another",
-     MODEL(CONV("\"channels\": 16, \"padding\": 1") "," TANH "," CONV("\"channels\": 16, \"padding\": 1, \"bias\": "
-                                                                      "false") "," TANH "," CONV(
-         "\"channels\": 16, \"padding\": 1") "," NORM "," TANH "," CONV("\"channels\": 8, \"stride\": 2") "," TANH
-                                                                                                          "," FLATTEN
-                                                                                                          "," CLASSES),
+     MODEL(CONV("\"channels\": 16, \"padding\": 1") "," TANH "," CONV(
+         "\"channels\": 16, \"padding\": 1, \"bias\": "
+         "false") "," TANH
+                  "," CONV("\"channels\": 16, \"padding\": 1") "," NORM "," TANH "," CONV(
+                      "\"channels\": 8, \"stride\": 2") "," TANH "," FLATTEN "," CLASSES),
      0.03},
 };
 enum { MODELS = sizeof models / sizeof *models };

@@ -42,6 +42,8 @@ static const struct {
     {"sync_batchnorm2d_sums", "half of batchnorm2d_backward, likewise"},
     {"sync_batchnorm2d_input_gradient", "the other half"},
 };
+// nor these: nn.rows compares what they make of a model with the layers' operators, which are compared here
+static const char rows_of_bf16[] = "rows_";
 
 static char *content;
 static heddle_safetensors *file;
@@ -337,6 +339,8 @@ static void the_file_says_what_made_it(void **state)
 
 static bool is_excused(const heddle_op *op)
 {
+    if (strncmp(op->name, rows_of_bf16, sizeof rows_of_bf16 - 1) == 0)
+        return true;
     for (size_t i = 0; i < sizeof without_pytorch / sizeof *without_pytorch; i++)
         if (strcmp(op->name, without_pytorch[i].op) == 0)
             return true;

@@ -280,7 +280,8 @@ class Machine:
         else:
             found = copy.deepcopy(RESULTS)
             shapes = [command[at + 1] for at, word in enumerate(command) if word == "--shape"] or ["rows=1", "rows=2"]
-            found.update(results=[{"op": command[2], "shape": shape} for shape in shapes], date="date %d" % self.runs, copy_bandwidth=self.runs)
+            found.update(results=[{"op": command[2], "shape": shape} for shape in shapes], date="date %d" % self.runs,
+                         copy_bandwidth=self.runs)
             del found["peers"], found["command"], found["limits"]
         put(path, found)
         return 0, "", 0

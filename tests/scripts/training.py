@@ -456,7 +456,8 @@ class GpuCheck(unittest.TestCase):
             name = "bench" if command[1] == "bench" else os.path.basename(command[1])
             if name == "ladder-limits":
                 return 0, 1.0
-            document = COPIES if name == "trace" else STREAMED if "streamed" in command else INFER if "infer" in command else played[name]
+            document = (COPIES if name == "trace" else STREAMED if "streamed" in command
+                        else INFER if "infer" in command else played[name])
             with open(written_by(command), "w", encoding="utf-8") as file:
                 json.dump(document, file)
             return 0, 1.0

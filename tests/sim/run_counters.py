@@ -6,6 +6,7 @@
 Figures not named are not compared; several accesses of a line are parted by semicolons. units: 32-byte sectors in
 global memory, wavefronts in shared memory. Exits 1 when anything differs.
 """
+import run_corpus
 import argparse
 import os
 import re
@@ -14,7 +15,6 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
-import run_corpus
 
 COUNTERS = os.path.join(run_corpus.HERE, "counters")
 MARK = re.compile(r"//\s*count:\s*(.*)$")

@@ -1,5 +1,5 @@
-// What the kernels of cnn_step's CUDA rungs hand to each other: sizes of the MNIST CNN, and where each intermediate lies
-// in the workspace. A step is seven launches. Each has a header, and most have a second one for Hopper:
+// What the kernels of cnn_step's CUDA rungs hand to each other: sizes of the MNIST CNN, and where each intermediate
+// lies in the workspace. A step is seven launches. Each has a header, and most have a second one for Hopper:
 //
 //   launch           mma.sync (03, 04)    wgmma (05 to 08)           what it does
 //   prepare          prepare.h            the same                   moments of the batch's pixels; weights rounded and
@@ -42,8 +42,8 @@
 //   update.h                      what finish.h does with an element of a gradient: stores it, or updates the parameter
 //
 // cnn_train's rungs (../cnn_train/train.h) have the same kernels. There finish.h updates the parameters with the
-// gradients, packs them again and folds batchnorm 1 into conv1 for the step after; head.h takes the moments of the batch
-// after this one, and so only the first step has a prepare.h.
+// gradients, packs them again and folds batchnorm 1 into conv1 for the step after; head.h takes the moments of the
+// batch after this one, and so only the first step has a prepare.h.
 //
 // Nothing is added by floating-point atomics: blocks leave partial sums, and whoever needs them adds them in a fixed
 // order, so that a step gives the same bits every time. Pixels are (h, w, channels), channels last.

@@ -214,11 +214,11 @@ __device__ static void produce(const parts_task &task, const packed &a, const pa
             uint64_t *full = &barriers->full[at.index];
             mbarrier_wait(&barriers->empty[at.index], at.phase ^ 1);
             mbarrier_arrive_expect(full, T::STAGE_BYTES);
-            bulk_load(place + CONSUMERS * BYTES_A, data_b + ((size_t)now.column * b.stages + s) * T::BYTES_B, T::BYTES_B,
-                 full);
+            bulk_load(place + CONSUMERS * BYTES_A, data_b + ((size_t)now.column * b.stages + s) * T::BYTES_B,
+                      T::BYTES_B, full);
             for (int i = 0; i < CONSUMERS; i++)
                 bulk_load(place + i * BYTES_A, data_a + ((size_t)(now.row * CONSUMERS + i) * a.stages + s) * BYTES_A,
-                     BYTES_A, full);
+                          BYTES_A, full);
             advance<T::STAGES>(&at);
         }
     }

@@ -4,6 +4,7 @@
 #include "ops/rows_conv/rows_conv.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ops/by_reference.h"
 #include "ops/define.h"
@@ -175,8 +176,8 @@ static void add_result(double *sums, int k, int channel, double value)
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const conv_shape *shape = shape_;
-    for (int i = 0; output[1] && i < 2 * shape->k; i++)
-        output[1][i] = 0;
+    if (output[1])
+        memset(output[1], 0, 2 * (size_t)shape->k * sizeof *output[1]);
     for (int row = 0; row < heddle_rows_conv_rows(shape); row++)
         for (int to = 0; to < shape->k; to++) {
             double value = sum_taps(shape, input[0], input[1], row, to) + (input[2] ? input[2][to] : 0);

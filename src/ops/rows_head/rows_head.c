@@ -105,7 +105,7 @@ static void reference(const void *shape_, const double *const *input, double *co
     for (int i = 0; i < shape->n; i++) {
         const double *x = input[0] + (size_t)i * shape->c;
         const int label = (int)input[3][i];
-        double logits[HEDDLE_ROWS_HEAD_CLASSES] = {0}, sum = 0;
+        double logits[HEDDLE_ROWS_HEAD_CLASSES] = {0};
         int best = 0;
         for (int j = 0; j < shape->classes; j++) {
             logits[j] = input[2] ? input[2][j] : 0;
@@ -113,7 +113,8 @@ static void reference(const void *shape_, const double *const *input, double *co
                 logits[j] += x[c] * input[1][(size_t)j * shape->c + c];
             best = logits[j] > logits[best] ? j : best;
         }
-        for (int j = 0; j < shape->classes; j++)
+        double sum = exp(logits[0] - logits[best]);
+        for (int j = 1; j < shape->classes; j++)
             sum += exp(logits[j] - logits[best]);
         output[0][0] += (log(sum) + logits[best] - logits[label]) / shape->n;
         output[1][0] += best == label;

@@ -77,10 +77,10 @@ static void reference(const void *shape_, const double *const *input, double *co
         const double *x = input[0] + (size_t)i * shape->k;
         const int label = (int)input[1][i];
         int best = 0;
-        double sum = 0;
         for (int j = 1; j < shape->classes; j++)
             best = x[j] > x[best] ? j : best;
-        for (int j = 0; j < shape->classes; j++)
+        double sum = exp(x[0] - x[best]);
+        for (int j = 1; j < shape->classes; j++)
             sum += exp(x[j] - x[best]);
         output[0][0] += (log(sum) + x[best] - x[label]) / shape->n;
         output[1][0] += best == label;

@@ -66,8 +66,8 @@ __device__ static float look_back(tile_word *words, int tile)
     }
 }
 
-// The sum of `value` over all threads before this one; *total over all. Once a kernel: no barrier lets its shared memory
-// be used again.
+// The sum of `value` over all threads before this one; *total over all. Once a kernel: no barrier lets its shared
+// memory be used again.
 __device__ static float scan_block(float value, float *total)
 {
     __shared__ float of_warp[WARPS];

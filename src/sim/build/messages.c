@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "build/wording.h"
-#include "source/lexer.h"
 #include "rewrite/text.h"
+#include "source/lexer.h"
 
 enum { MOST_MESSAGES = 200, WIDEST_LINE = 200 };
 

@@ -39,11 +39,11 @@ sim_place sim_place_of(const sim_worker *worker, int thread, uintptr_t pc, const
     return place;
 }
 
-const char *sim_thread_text(const sim_place *where, char text[SIM_PLACE_BYTES])
+const char *sim_thread_text(const sim_place *place, char text[SIM_PLACE_BYTES])
 {
     text[0] = '\0';
-    if (where->has_thread)
-        snprintf(text, SIM_PLACE_BYTES, " by thread (%u,%u,%u) of block (%u,%u,%u)", where->thread[0], where->thread[1],
-                 where->thread[2], where->block[0], where->block[1], where->block[2]);
+    if (place->has_thread)
+        snprintf(text, SIM_PLACE_BYTES, " by thread (%u,%u,%u) of block (%u,%u,%u)", place->thread[0], place->thread[1],
+                 place->thread[2], place->block[0], place->block[1], place->block[2]);
     return text;
 }

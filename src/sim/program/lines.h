@@ -28,7 +28,8 @@ void sim_lines_want(uintptr_t pc); // 0 is ignored
 void sim_lines_resolve(void);
 const sim_stack *sim_lines_of(uintptr_t pc); // NULL: not wanted before
 
-// --- source_file.c -------------------------------------------------------------------------------------------------------
+// --- source_file.c
+// -------------------------------------------------------------------------------------------------------
 
 // Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
 const char *sim_source_line(const char *path, unsigned number, size_t *length);

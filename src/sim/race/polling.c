@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "program/lines.h"
 #include "race/site.h"
 #include "race/view.h"
-#include "program/lines.h"
 
 // Asks for all lines at once: each question starts a program.
 static void find_lines(void)

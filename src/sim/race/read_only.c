@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/lines.h"
 #include "race/clock.h"
 #include "race/site.h"
-#include "program/lines.h"
 
 typedef struct late_read {
     sim_finding finding;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "race/unfenced.h"
 #include "program/lines.h"
+#include "race/unfenced.h"
 
 // One for each pair of places, until the program ends.
 typedef struct unfenced_read {

@@ -11,9 +11,9 @@
 
 #include "findings/finding.h"
 #include "program/arena.h"
+#include "program/lines.h"
 #include "program/names.h"
 #include "program/program.h"
-#include "program/lines.h"
 #include "report/report.h"
 
 // Where host code crashed, in `place` too; NULL: it did not, or that is not known. (conclude.c)

@@ -21,7 +21,6 @@ void sim_report_at_end(int when, void (*finish)(void))
     ends[when] = finish;
 }
 
-
 static size_t write_once(const char *status)
 {
     if (atomic_exchange(&writing, true) || getpid() != owner)

@@ -7,7 +7,7 @@
 
 typedef struct sim_scheduler_calls {
     // Ends the current CUDA thread; the launch ends with this cudaError_t.
-    void (*fail)(int error) __attribute__((noreturn));
+    __attribute__((noreturn)) void (*fail)(int error);
     // The current lane's log is full: it stops (SIM_LOG_FULL) until sim_watch_warp_stopped lets it go on.
     void (*log_full)(sim_worker *worker);
     // The current thread polls, at `pc`: all others that can run do so before it goes on. surely: it does nothing else.

@@ -1,4 +1,5 @@
-// Copies and fills in all their forms move the right bytes, and those that name the wrong direction or too many bytes fail.
+// Copies and fills in all their forms move the right bytes, and those that name the wrong direction or too many bytes
+// fail.
 #include "check.h"
 
 __constant__ int factors[4];

@@ -1,5 +1,5 @@
-// Several host threads use the card at once, each with a stream of its own; and a program that waits for a stream's callback
-// by means of its own still sees the stream run.
+// Several host threads use the card at once, each with a stream of its own; and a program that waits for a stream's
+// callback by means of its own still sees the stream run.
 #include "check.h"
 
 #include <condition_variable>

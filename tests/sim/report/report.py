@@ -90,7 +90,7 @@ class Report(unittest.TestCase):
     def test_allocations_have_the_call_that_made_them(self):
         findings = self.report("names")["findings"]
         memory = [finding["memory"] for finding in findings]
-        self.assertEqual([part["name"] for part in memory], [""] * 6) # the source has it
+        self.assertEqual([part["name"] for part in memory], [""] * 6)  # the source has it
         allocated = memory[0]["allocated"]
         self.assertEqual((allocated["file"], allocated["line"], allocated["call"]),
                          (SOURCE, line_of("d_c"), "cudaMalloc"))
@@ -171,7 +171,7 @@ class Report(unittest.TestCase):
         self.assertEqual(first["tier"], "error")
         self.assertEqual(second["places"][0]["line"], line_of("and one that is wrong for certain"))
         self.assertEqual((second["tier"], second["count"]), ("error", 3))
-        self.assertFalse({"values", "settled"} & set(second)) # nothing is left to ask
+        self.assertFalse({"values", "settled"} & set(second))  # nothing is left to ask
 
     def test_calls_of_one_line_are_told_apart_by_their_names(self):
         findings = self.report("calls")["findings"]
