@@ -155,6 +155,7 @@ struct heddle_op {
     heddle_cost (*cost)(const void *shape);
     // float64 of everything; integer operands arrive as doubles holding the integer. Updates are read and written.
     void (*reference)(const void *shape, const double *const *input, double *const *output);
+    heddle_dtype (*element)(const void *shape); // of operands whose dtype the table has as HEDDLE_BF16; NULL: that
     heddle_exactness exactness;
     int64_t (*reduction)(const void *shape); // longest sum behind one output element; NULL: 1
     void (*fill)(const void *shape, int operand, uint64_t seed, double *values); // for HEDDLE_VALUES_OWN
@@ -194,6 +195,7 @@ HEDDLE_API heddle_status heddle_shape_validate(const heddle_op *op, const void *
 
 // Number of elements of operand `index` (as in op->operands), 1 for rank 0.
 HEDDLE_API size_t heddle_operand_elements(const heddle_op *op, int index, const void *shape);
+HEDDLE_API heddle_dtype heddle_operand_dtype(const heddle_op *op, int index, const void *shape);
 // Index in op->operands, or -1.
 HEDDLE_API int heddle_operand_find(const heddle_op *op, const char *name);
 // Where operand `index` goes in a call: *slot is its place in input[] (returns false) or output[] (returns true).

@@ -256,6 +256,7 @@ typedef struct heddle_rows_conv_shape {
     int function;  // forward: of the output; backward_data: the one whose results the input was, by which it multiplies
     int zero_gaps; // 1: rows of the output without a result are zero
     int parts;     // backward_weight: its sums are over this many parts of the rows, for rows_update to add up
+    int half;      // 1: elements are IEEE halves
 } heddle_rows_conv_shape;
 
 // rows_norm: batchnorm of what a convolution left, plus `add` (the way around a residual block), a function of that,
@@ -269,6 +270,7 @@ typedef struct heddle_rows_norm_shape {
     int window, average; // pooling: 1 is none; 0: the largest, 1: the mean
     int gap;             // of the output's frame of h / window lines
     float epsilon, momentum;
+    int half;
 } heddle_rows_norm_shape;
 
 // rows_patches: each row of the output has what a filter sees at one place, (r, s, c), from a frame (rows, c). A
@@ -276,6 +278,7 @@ typedef struct heddle_rows_norm_shape {
 typedef struct heddle_rows_patches_shape {
     int n, h, w, gap, c;
     int r, s, stride, padding, dilation;
+    int half;
 } heddle_rows_patches_shape;
 
 // rows_gather: patches (c, r, s) of the images of a batch, out of a dataset of bytes (count, c, h, w), as gather finds
@@ -285,11 +288,13 @@ typedef struct heddle_rows_gather_shape {
     int c, h, w;
     int r, s, stride, padding, dilation;
     int columns;
+    int half;
 } heddle_rows_gather_shape;
 
 // rows_loss: the mean cross-entropy of logits (n, k), of which the first `classes` count, and its gradient as rows.
 typedef struct heddle_rows_loss_shape {
     int n, classes, k;
+    int half, scale; // gradients are times 2 to the power of scale
 } heddle_rows_loss_shape;
 
 // rows_head: the last linear layer, input (n, c) by weight (k, c), the loss of its logits, and the gradients of both,
@@ -297,6 +302,7 @@ typedef struct heddle_rows_loss_shape {
 typedef struct heddle_rows_head_shape {
     int n, c, k, classes;
     int function;
+    int half, scale; // gradients are times 2 to the power of scale
 } heddle_rows_head_shape;
 
 // rows_weights, rows_collect, rows_update: between the parameters, float32 in one buffer in PyTorch's layout, and what
@@ -311,6 +317,8 @@ typedef struct heddle_rows_update_shape {
     int copies;     // bf16 elements
     int vectors;    // floats of biases that are padded
     int optimizer;  // 0: sgd, 1: momentum, 2: AdamW
+    int half;       // copies are IEEE halves
+    int scale;      // parts of gradients are times 2 to the power of scale
 } heddle_rows_update_shape;
 typedef enum heddle_segment_field {
     HEDDLE_SEGMENT_FIRST,     // number of the segment's first tile

@@ -64,7 +64,8 @@ static heddle_status upload(heddle_bench_case *one, int set, const heddle_bench_
         if (!bytes)
             return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for operand '%s' of %s", op->operands[i].name,
                                op->name);
-        heddle_bench_encode(op->operands[i].dtype, one->place.pool, values->operand[i], one->elements[i], bytes);
+        heddle_bench_encode(heddle_operand_dtype(op, i, one->shape), one->place.pool, values->operand[i],
+                            one->elements[i], bytes);
         heddle_status status = heddle_copy(one->place.stream, one->pristine[set][i], bytes, one->bytes[i]);
         if (status == HEDDLE_OK)
             status = heddle_stream_synchronize(one->place.stream);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 #include "base/threads.h"
 #include "heddle/random.h"
 
@@ -68,36 +68,6 @@ void heddle_bench_values_destroy(heddle_bench_values *values)
 
 // --- dtypes ----------------------------------------------------------------------------------------------------------
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-// IEEE half: 5 bits of exponent, 10 of mantissa; nearest, ties to even.
-static uint16_t encode_f16(double value)
-{
-    uint32_t bits = bits_of((float)value);
-    uint32_t sign = bits >> 16 & 0x8000, absolute = bits & 0x7fffffff;
-    if (absolute > 0x7f800000)
-        return (uint16_t)(sign | 0x7e00); // NaN
-    if (absolute >= 0x477ff000)
-        return (uint16_t)(sign | 0x7c00); // 65520 and more: infinity
-    if (absolute < 0x38800000)            // below 2^-14 steps of 2^-24 are left
-        return (uint16_t)(sign | (uint32_t)lrint(fabs(value) * 0x1p24));
-    return (uint16_t)(sign | (absolute - 0x38000000 + 0xfff + (absolute >> 13 & 1)) >> 13);
-}
-
-static double decode_f16(uint16_t half)
-{
-    int exponent = half >> 10 & 31, mantissa = half & 1023;
-    double sign = half & 0x8000 ? -1 : 1;
-    if (exponent == 31)
-        return mantissa ? NAN : sign * INFINITY;
-    return sign * (exponent ? ldexp(1024 + mantissa, exponent - 25) : mantissa * 0x1p-24);
-}
-
 typedef struct encoding {
     heddle_dtype dtype;
     const double *values;
@@ -117,7 +87,7 @@ static void encode_piece(void *context, size_t first, size_t last)
     switch (job->dtype) {
     case HEDDLE_F32: ENCODE(float, (float)value);
     case HEDDLE_F64: ENCODE(double, value);
-    case HEDDLE_F16: ENCODE(uint16_t, encode_f16(value));
+    case HEDDLE_F16: ENCODE(uint16_t, heddle_f16_encode(value));
     case HEDDLE_BF16: ENCODE(uint16_t, heddle_bf16_encode((float)value));
     case HEDDLE_I32: ENCODE(int32_t, (int32_t)value);
     case HEDDLE_I64: ENCODE(int64_t, (int64_t)value);
@@ -137,7 +107,7 @@ double heddle_bench_decode(heddle_dtype dtype, const void *bytes, size_t index)
     switch (dtype) {
     case HEDDLE_F32: return ((const float *)bytes)[index];
     case HEDDLE_F64: return ((const double *)bytes)[index];
-    case HEDDLE_F16: return decode_f16(((const uint16_t *)bytes)[index]);
+    case HEDDLE_F16: return heddle_f16_decode(((const uint16_t *)bytes)[index]);
     case HEDDLE_BF16: return heddle_bf16_decode(((const uint16_t *)bytes)[index]);
     case HEDDLE_I32: return ((const int32_t *)bytes)[index];
     case HEDDLE_I64: return (double)((const int64_t *)bytes)[index];
@@ -151,7 +121,7 @@ static double rounded(heddle_dtype dtype, double value)
 {
     switch (dtype) {
     case HEDDLE_F32: return (float)value;
-    case HEDDLE_F16: return decode_f16(encode_f16(value));
+    case HEDDLE_F16: return heddle_f16_decode(heddle_f16_encode(value));
     case HEDDLE_BF16: return heddle_bf16_decode(heddle_bf16_encode((float)value));
     default: return value;
     }
@@ -161,6 +131,7 @@ static double rounded(heddle_dtype dtype, double value)
 
 typedef struct drawing {
     const heddle_operand *operand;
+    heddle_dtype dtype;
     uint64_t seed, sequence;
     uint32_t limit;   // of labels
     uint32_t largest; // of whole numbers, either side of 0; 0: others are drawn
@@ -207,7 +178,7 @@ static void draw_piece(void *context, size_t first, size_t last)
             else if (job->operand->values == HEDDLE_VALUES_BYTES)
                 values[w] = words[w] >> 24;
             if (i + (size_t)w < last)
-                job->values[i + (size_t)w] = rounded(job->operand->dtype, values[w]);
+                job->values[i + (size_t)w] = rounded(job->dtype, values[w]);
         }
     }
 }
@@ -251,14 +222,15 @@ static void draw_all(heddle_bench_values *values, heddle_pool *pool, uint64_t se
 {
     for (int i = 0; i < values->op->operand_count; i++) {
         const heddle_operand *operand = &values->op->operands[i];
+        const heddle_dtype dtype = heddle_operand_dtype(values->op, i, values->shape);
         if (operand->role == HEDDLE_OUTPUT || operand->values == HEDDLE_VALUES_SAVED)
             continue;
         if (operand->values == HEDDLE_VALUES_OWN) {
             values->op->fill(values->shape, i, seed, values->operand[i]);
-            round_values((rounding){operand->dtype, values->operand[i], values->operand[i]}, pool, values->elements[i]);
+            round_values((rounding){dtype, values->operand[i], values->operand[i]}, pool, values->elements[i]);
             continue;
         }
-        drawing job = {operand, seed, sequence_of(operand->name), 0, 0, values->operand[i]};
+        drawing job = {operand, dtype, seed, sequence_of(operand->name), 0, 0, values->operand[i]};
         if (values->whole && operand->values == HEDDLE_VALUES_NORMAL)
             job.largest = largest_whole(values->elements[i]);
         if (operand->values == HEDDLE_VALUES_LABELS)
@@ -295,8 +267,9 @@ heddle_status heddle_bench_values_draw(heddle_bench_values *values, heddle_pool 
         int source = heddle_operand_find(forward, values->op->operands[i].name);
         if (values->op->operands[i].role == HEDDLE_INPUT && source >= 0 &&
             values->elements[i] == saved.elements[source])
-            round_values((rounding){values->op->operands[i].dtype, saved.operand[source], values->operand[i]}, pool,
-                         values->elements[i]);
+            round_values((rounding){heddle_operand_dtype(values->op, i, values->shape), saved.operand[source],
+                                    values->operand[i]},
+                         pool, values->elements[i]);
     }
     heddle_bench_values_destroy(&saved);
     return HEDDLE_OK;

@@ -138,7 +138,7 @@ static void compare_norm(const heddle_bench_case *one, const heddle_rung *rung, 
 static heddle_status compare_operand(const heddle_bench_case *one, const heddle_rung *rung, int set, int operand,
                                      heddle_bench_verdict *verdict)
 {
-    heddle_dtype dtype = one->op->operands[operand].dtype;
+    heddle_dtype dtype = heddle_operand_dtype(one->op, operand, one->shape);
     size_t size = heddle_dtype_size(dtype), stage = HEDDLE_BENCH_STAGE_BYTES / size;
     double scale = one->expected[set].scale[operand];
     comparison job = {

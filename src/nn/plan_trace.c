@@ -116,8 +116,8 @@ heddle_status heddle_plan_place(heddle_plan *plan, const heddle_op *op, const vo
             return heddle_fail(HEDDLE_INTERNAL, "%s has no operand '%s'", op->name, placed[i].operand);
         int rank = op->operands[index].dims(shape, dims);
         bound[i].operand = placed[i].operand;
-        HEDDLE_TRY(placed_value(plan, placed[i].operand, op->operands[index].dtype, rank, dims, placed[i].memory,
-                                &bound[i].value));
+        HEDDLE_TRY(placed_value(plan, placed[i].operand, heddle_operand_dtype(op, index, shape), rank, dims,
+                                placed[i].memory, &bound[i].value));
     }
     return HEDDLE_OK;
 }

@@ -11,6 +11,9 @@ enum {
     MOST_BOUND = 12,
     // Activations of a step whose kernels leave multiprocessors idle: gradients of weights run beside the way back.
     SMALL_BYTES = 64 << 20,
+    // By how much more than its batch a gradient in fp16 is scaled up: its logits' are below 128, so that sums have
+    // room for 512 times as much, and the gradients of early layers are far above the smallest number.
+    HALF_SCALE = 7,
 };
 
 // Builds one plan's trace.
@@ -66,7 +69,8 @@ static heddle_status weight_copy(rows_builder *builder, const heddle_rows_group 
 {
     const heddle_rows_segment *of = segment(builder, group->weight);
     const int elements = of->padded_k * of->taps * of->padded_c;
-    return placed(builder, "weight", HEDDLE_BF16, elements, builder->rows->copies + of->copy, value);
+    return placed(builder, "weight", builder->rows->half ? HEDDLE_F16 : HEDDLE_BF16, elements,
+                  builder->rows->copies + of->copy, value);
 }
 
 // A vector as operators take it: the parameter itself, or its padded copy.
@@ -122,6 +126,7 @@ static heddle_status gather(rows_builder *builder, heddle_rows_group *group)
         .padding = image ? layer->padding : 0,
         .dilation = image ? layer->dilation : 1,
         .columns = group->shape.c,
+        .half = builder->rows->half,
     };
     const heddle_placed places[] = {
         {"dataset", feed->images},        {"dataset_labels", feed->labels},  {"order", feed->order},
@@ -154,6 +159,7 @@ static heddle_rows_patches_shape patches_shape(const heddle_rows_group *group, c
         .stride = layer->stride,
         .padding = layer->padding,
         .dilation = layer->dilation,
+        .half = group->shape.half,
     };
 }
 
@@ -223,6 +229,7 @@ static heddle_rows_norm_shape norm_shape(const heddle_rows_group *group)
         .gap = group->gap,
         .epsilon = group->norm ? group->norm->epsilon : 1,
         .momentum = group->norm ? group->norm->momentum : 0,
+        .half = shape->half,
     };
 }
 
@@ -310,7 +317,8 @@ static heddle_status bind_loss(rows_builder *builder, const char *name, const vo
     HEDDLE_TRY(heddle_plan_place(plan, op, shape, places, PLACES, bound->bound));
     bound->count = PLACES;
     HEDDLE_TRY(counters(builder, 1, &arrived));
-    HEDDLE_TRY(heddle_trace_value_add(&plan->trace, "grad_logits", HEDDLE_BF16, 2, dims, gradient));
+    HEDDLE_TRY(heddle_trace_value_add(&plan->trace, "grad_logits", last->shape.half ? HEDDLE_F16 : HEDDLE_BF16, 2, dims,
+                                      gradient));
     bind(bound, "labels", builder->labels);
     bind(bound, "grad_logits", *gradient);
     bind(bound, "arrived", arrived);
@@ -320,7 +328,11 @@ static heddle_status bind_loss(rows_builder *builder, const char *name, const vo
 // The loss of logits that are there, and their gradient.
 static heddle_status loss(rows_builder *builder, heddle_rows_group *last)
 {
-    const heddle_rows_loss_shape shape = {.n = last->shape.n, .classes = last->product->features, .k = last->shape.k};
+    const heddle_rows_loss_shape shape = {.n = last->shape.n,
+                                          .classes = last->product->features,
+                                          .k = last->shape.k,
+                                          .half = last->shape.half,
+                                          .scale = builder->rows->update.scale};
     bindings bound;
     int node;
     HEDDLE_TRY(bind_loss(builder, "rows_loss", &shape, &bound, &last->gradient));
@@ -335,7 +347,9 @@ static heddle_status head(rows_builder *builder, heddle_rows_group *last)
                                           .c = last->shape.c,
                                           .k = last->shape.k,
                                           .classes = last->product->features,
-                                          .function = (int)function_before(last)};
+                                          .function = (int)function_before(last),
+                                          .half = last->shape.half,
+                                          .scale = builder->rows->update.scale};
     bindings bound;
     heddle_value weight, bias;
     int node;
@@ -497,7 +511,8 @@ static bool has_rungs(const heddle_plan *plan, const heddle_rows *rows)
     const heddle_rung *rung;
     const heddle_device_kind device = heddle_device_get_kind(plan->device);
     if (heddle_op_find("rows_conv_forward", &op) != HEDDLE_OK ||
-        heddle_rung_choose(op, device, HEDDLE_FUSED, HEDDLE_BFLOAT, &rows->groups[0].shape, &rung) != HEDDLE_OK)
+        heddle_rung_choose(op, device, HEDDLE_FUSED, plan->options.arithmetic, &rows->groups[0].shape, &rung) !=
+            HEDDLE_OK)
         return false;
     return device == HEDDLE_SIM || rung->tier == HEDDLE_FUSED;
 }
@@ -505,8 +520,20 @@ static bool has_rungs(const heddle_plan *plan, const heddle_rows *rows)
 static bool wanted(const heddle_plan *plan)
 {
     return plan->options.training && plan->options.feed && plan->options.kernels == HEDDLE_FUSED &&
-           plan->options.arithmetic == HEDDLE_BFLOAT && heddle_plan_ranks(plan) == 1 &&
-           heddle_device_get_kind(plan->device) != HEDDLE_CPU;
+           (plan->options.arithmetic == HEDDLE_BFLOAT || plan->options.arithmetic == HEDDLE_TF32) &&
+           heddle_plan_ranks(plan) == 1 && heddle_device_get_kind(plan->device) != HEDDLE_CPU;
+}
+
+// fp16 has the bits of tf32, but not its range: gradients are scaled up, as if the loss were a sum and more.
+static void set_element(heddle_rows *rows, const heddle_plan *plan)
+{
+    rows->half = plan->options.arithmetic == HEDDLE_TF32;
+    for (int i = 0; i < rows->group_count; i++)
+        rows->groups[i].shape.half = rows->half;
+    rows->update.half = rows->half;
+    rows->update.scale = rows->half ? HALF_SCALE : 0;
+    for (int batch = plan->options.batch; rows->half && batch > 1; batch /= 2)
+        rows->update.scale++;
 }
 
 static bool is_small(const heddle_rows *rows)
@@ -530,6 +557,7 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
     if (!heddle_rows_group_layers(state->model, plan->options.batch, rows) || !has_rungs(plan, rows))
         return HEDDLE_OK;
+    set_element(rows, plan);
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
     rows_builder builder = {
         .plan = plan, .state = state, .parameters = parameters, .rows = rows, .is_small = is_small(rows)};

@@ -53,11 +53,12 @@ typedef struct heddle_rows {
     int group_count;
     heddle_rows_segment segments[4 * HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS];
     int segment_count;
+    int half;                        // elements are IEEE halves, for tf32; else bf16
     heddle_rows_update_shape update; // sizes of the buffers below
     int arrivals;                    // counters given out
     void *memory;
     int32_t *table;
-    uint16_t *copies; // bf16
+    uint16_t *copies; // 16-bit elements
     float *parts, *vectors;
     int32_t *arrived;
 } heddle_rows;

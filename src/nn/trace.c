@@ -105,13 +105,14 @@ static heddle_status resolve_operand(heddle_trace *trace, const heddle_op *op, c
                                      const heddle_binding *bound, int count, heddle_value *value)
 {
     const heddle_operand *operand = &op->operands[index];
+    const heddle_dtype dtype = heddle_operand_dtype(op, index, shape);
     *value = find_bound(bound, count, operand->name);
     if (*value != HEDDLE_NO_VALUE) {
         size_t expected = heddle_operand_elements(op, index, shape);
-        if (trace->values[*value].elements != expected || trace->values[*value].dtype != operand->dtype)
+        if (trace->values[*value].elements != expected || trace->values[*value].dtype != dtype)
             return heddle_fail(HEDDLE_INVALID, "%s: '%s' must be %zu elements of %s, got %zu of %s", op->name,
-                               operand->name, expected, heddle_dtype_name(operand->dtype),
-                               trace->values[*value].elements, heddle_dtype_name(trace->values[*value].dtype));
+                               operand->name, expected, heddle_dtype_name(dtype), trace->values[*value].elements,
+                               heddle_dtype_name(trace->values[*value].dtype));
         return HEDDLE_OK;
     }
     if (operand->optional)
@@ -121,7 +122,7 @@ static heddle_status resolve_operand(heddle_trace *trace, const heddle_op *op, c
         return heddle_fail(HEDDLE_INTERNAL, "%s: input '%s' is not bound", op->name, operand->name);
     int dims[HEDDLE_MAX_DIMS];
     int rank = operand->dims(shape, dims);
-    return heddle_trace_value_add(trace, operand->name, operand->dtype, rank, dims, value);
+    return heddle_trace_value_add(trace, operand->name, dtype, rank, dims, value);
 }
 
 heddle_status heddle_trace_apply(heddle_trace *trace, const heddle_op *op, const void *shape,

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 
 static double read_element(heddle_dtype dtype, const void *data, size_t i)
 {
@@ -17,7 +17,7 @@ static double read_element(heddle_dtype dtype, const void *data, size_t i)
     case HEDDLE_I64: return (double)((const int64_t *)data)[i];
     case HEDDLE_U8: return ((const uint8_t *)data)[i];
     case HEDDLE_I8: return ((const int8_t *)data)[i];
-    case HEDDLE_F16: break; // no operator with this rung has one
+    case HEDDLE_F16: return heddle_f16_decode(((const uint16_t *)data)[i]);
     }
     return 0;
 }
@@ -32,7 +32,7 @@ static void write_element(heddle_dtype dtype, void *data, size_t i, double value
     case HEDDLE_I64: ((int64_t *)data)[i] = (int64_t)value; break;
     case HEDDLE_U8: ((uint8_t *)data)[i] = (uint8_t)value; break;
     case HEDDLE_I8: ((int8_t *)data)[i] = (int8_t)value; break;
-    case HEDDLE_F16: break;
+    case HEDDLE_F16: ((uint16_t *)data)[i] = heddle_f16_encode(value); break;
     }
 }
 
@@ -57,7 +57,7 @@ heddle_status heddle_by_reference(const heddle_op *op, const heddle_call *call)
         if (!data)
             continue;
         for (size_t e = 0; e < elements && operand->role != HEDDLE_OUTPUT; e++)
-            place[e] = read_element(operand->dtype, data, e);
+            place[e] = read_element(heddle_operand_dtype(op, i, call->shape), data, e);
         if (written)
             output[slot] = place;
         else
@@ -71,7 +71,7 @@ heddle_status heddle_by_reference(const heddle_op *op, const heddle_call *call)
             continue;
         const size_t elements = heddle_operand_elements(op, i, call->shape);
         for (size_t e = 0; e < elements; e++)
-            write_element(op->operands[i].dtype, call->output[slot], e, output[slot][e]);
+            write_element(heddle_operand_dtype(op, i, call->shape), call->output[slot], e, output[slot][e]);
     }
     return HEDDLE_OK;
 }

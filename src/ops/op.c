@@ -164,6 +164,12 @@ size_t heddle_operand_elements(const heddle_op *op, int index, const void *shape
     return elements;
 }
 
+heddle_dtype heddle_operand_dtype(const heddle_op *op, int index, const void *shape)
+{
+    const heddle_dtype dtype = op->operands[index].dtype;
+    return dtype == HEDDLE_BF16 && op->element ? op->element(shape) : dtype;
+}
+
 int heddle_operand_find(const heddle_op *op, const char *name)
 {
     for (int i = 0; i < op->operand_count; i++)

@@ -1,5 +1,5 @@
-// Training in bf16 over rows: models of every kind that the grouping rules know, each step's gradients against the
-// CPU's naive float32 kernels, and whole steps against gradients and an optimiser by themselves. Runs on a GPU,
+// Training in bf16 and tf32 over rows: models of every kind that the grouping rules know, each step's gradients against
+// the CPU's naive float32 kernels, and whole steps against gradients and an optimiser by themselves. Runs on a GPU,
 // simulated or real.
 
 #include <math.h>
@@ -98,9 +98,8 @@ static void compare(const char *what, double most, const heddle_safetensors *exp
     assert_true(compared > 3);
 }
 
-static void gradients_are_those_of_float32_within_what_bf16_allows(void **state)
+static void gradients_are_those_of_float32_within_what(heddle_arithmetic arithmetic, double share)
 {
-    (void)state;
     const heddle_dataset *dataset = small_dataset(2 * BATCH, 5);
     heddle_device *cpu = open_cpu(1), *device = open_device();
     for (int i = 0; i < MODELS; i++) {
@@ -110,14 +109,27 @@ static void gradients_are_those_of_float32_within_what_bf16_allows(void **state)
         assert_true(heddle_rows_group_layers(model, BATCH, rows));
         free(rows);
         heddle_safetensors *expected = step_on(cpu, model, dataset, HEDDLE_NAIVE, HEDDLE_FULL, "expected");
-        heddle_safetensors *found = step_on(device, model, dataset, HEDDLE_FUSED, HEDDLE_BFLOAT, "found");
-        compare(models[i].what, models[i].most, expected, found);
+        heddle_safetensors *found = step_on(device, model, dataset, HEDDLE_FUSED, arithmetic, "found");
+        compare(models[i].what, models[i].most * share, expected, found);
         heddle_safetensors_close(expected);
         heddle_safetensors_close(found);
         heddle_model_close(model);
     }
     heddle_device_close(device);
     heddle_device_close(cpu);
+}
+
+static void gradients_are_those_of_float32_within_what_bf16_allows(void **state)
+{
+    (void)state;
+    gradients_are_those_of_float32_within_what(HEDDLE_BFLOAT, 1);
+}
+
+// Three bits more; how many windows a rounding turns over goes by the root of it.
+static void gradients_are_those_of_float32_within_what_tf32_allows(void **state)
+{
+    (void)state;
+    gradients_are_those_of_float32_within_what(HEDDLE_TF32, 0.2);
 }
 
 static void models_with_other_layers_are_not_grouped(void **state)
@@ -165,9 +177,13 @@ static void every_optimiser_learns_as_in_float32(void **state)
     heddle_model *model = model_for(dataset, models[0].text);
     for (heddle_optimizer optimizer = HEDDLE_SGD; optimizer <= HEDDLE_ADAMW; optimizer++) {
         const double expected = train(cpu, model, dataset, optimizer, HEDDLE_FULL);
-        const double found = train(device, model, dataset, optimizer, HEDDLE_BFLOAT);
-        if (!(fabs(found - expected) < 0.02 * expected))
-            fail_msg("optimiser %d: a loss of %g, float32 has %g", (int)optimizer, found, expected);
+        for (heddle_arithmetic arithmetic = HEDDLE_TF32; arithmetic <= HEDDLE_BFLOAT; arithmetic++) {
+            const double found = train(device, model, dataset, optimizer, arithmetic);
+            const double off = fabs(found - expected);
+            if (!(off < (arithmetic == HEDDLE_BFLOAT ? 0.02 : 0.002) * expected))
+                fail_msg("optimiser %d in %s: a loss of %g, float32 has %g", (int)optimizer,
+                         heddle_arithmetic_names[arithmetic], found, expected);
+        }
     }
     heddle_model_close(model);
     heddle_device_close(device);
@@ -178,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_those_of_float32_within_what_bf16_allows),
+        cmocka_unit_test(gradients_are_those_of_float32_within_what_tf32_allows),
         cmocka_unit_test(models_with_other_layers_are_not_grouped),
         cmocka_unit_test(every_optimiser_learns_as_in_float32),
     };

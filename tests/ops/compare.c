@@ -77,7 +77,7 @@ void harness_bounds_create(harness_bounds *bounds, const harness_values *prepare
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i].role == HEDDLE_INPUT)
             continue;
-        double factor = heddle_tolerance_factor(reduction, HEDDLE_FULL, op->operands[i].dtype);
+        double factor = heddle_tolerance_factor(reduction, HEDDLE_FULL, heddle_operand_dtype(op, i, expected->shape));
         for (size_t e = 0; e < expected->elements[i]; e++)
             bounds->bound[i][e] = factor * fmax(scale[i], fabs(expected->operand[i][e]));
     }
@@ -89,7 +89,7 @@ void harness_bounds_for(harness_bounds *bounds, heddle_arithmetic arithmetic)
     if (expected->op->exactness == HEDDLE_NORM)
         norm_bounds(bounds, arithmetic);
     for (int i = 0; i < expected->op->operand_count && arithmetic != bounds->arithmetic; i++) {
-        heddle_dtype dtype = expected->op->operands[i].dtype;
+        heddle_dtype dtype = heddle_operand_dtype(expected->op, i, expected->shape);
         if (!bounds->bound[i] || !is_float(dtype) || expected->op->exactness == HEDDLE_NORM)
             continue;
         double wider = heddle_tolerance_factor(bounds->reduction, arithmetic, dtype) /

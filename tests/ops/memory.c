@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 #include "harness.h"
 
 enum {
@@ -51,7 +51,7 @@ static void write_element(heddle_dtype dtype, void *data, size_t index, double v
     case HEDDLE_U8: ((uint8_t *)data)[index] = (uint8_t)value; break;
     case HEDDLE_I8: ((int8_t *)data)[index] = (int8_t)value; break;
     case HEDDLE_BF16: ((uint16_t *)data)[index] = heddle_bf16_encode((float)value); break;
-    case HEDDLE_F16: break; // no operator has such operands yet
+    case HEDDLE_F16: ((uint16_t *)data)[index] = heddle_f16_encode(value); break;
     }
 }
 
@@ -65,7 +65,7 @@ static double read_element(heddle_dtype dtype, const void *data, size_t index)
     case HEDDLE_U8: return ((const uint8_t *)data)[index];
     case HEDDLE_I8: return ((const int8_t *)data)[index];
     case HEDDLE_BF16: return heddle_bf16_decode(((const uint16_t *)data)[index]);
-    case HEDDLE_F16: break;
+    case HEDDLE_F16: return heddle_f16_decode(((const uint16_t *)data)[index]);
     }
     return 0;
 }
@@ -84,7 +84,7 @@ void harness_memory_create(harness_memory *memory, const harness_values *values,
         const heddle_operand *operand = &values->op->operands[i];
         unsigned char *data = allocate(memory, i, values->elements[i] * heddle_dtype_size(operand->dtype));
         for (size_t e = 0; operand->role != HEDDLE_OUTPUT && e < values->elements[i]; e++)
-            write_element(operand->dtype, data, e, values->operand[i][e]);
+            write_element(heddle_operand_dtype(values->op, i, values->shape), data, e, values->operand[i][e]);
         int slot;
         if (heddle_operand_slot(values->op, i, &slot))
             memory->call.output[slot] = data;
@@ -108,7 +108,7 @@ const void *harness_memory_data(const harness_memory *memory, int operand)
 
 void harness_memory_read(const harness_memory *memory, int operand, double *values)
 {
-    heddle_dtype dtype = memory->op->operands[operand].dtype;
+    heddle_dtype dtype = heddle_operand_dtype(memory->op, operand, memory->shape);
     for (size_t i = 0; i < memory->bytes[operand] / heddle_dtype_size(dtype); i++)
         values[i] = read_element(dtype, data_of(memory, operand), i);
 }
@@ -137,7 +137,8 @@ bool harness_memory_intact(const harness_memory *memory, const harness_values *v
         if (!guards_intact(memory, i, operand->name, report))
             return false;
         for (size_t e = 0; operand->role == HEDDLE_INPUT && e < values->elements[i]; e++) {
-            double now = read_element(operand->dtype, data_of(memory, i), e), before = values->operand[i][e];
+            heddle_dtype dtype = heddle_operand_dtype(memory->op, i, memory->shape);
+            double now = read_element(dtype, data_of(memory, i), e), before = values->operand[i][e];
             if (now != before && !(isnan(now) && isnan(before)))
                 return harness_fail(report, "changed input '%s' at element %zu", operand->name, e);
         }

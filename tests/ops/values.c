@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 #include "harness.h"
 #include "heddle/random.h"
 
@@ -138,6 +138,7 @@ static double rounded(heddle_dtype dtype, double value)
     switch (dtype) {
     case HEDDLE_F32: return (float)value;
     case HEDDLE_BF16: return heddle_bf16_decode(heddle_bf16_encode((float)value));
+    case HEDDLE_F16: return heddle_f16_decode(heddle_f16_encode(value));
     default: return value;
     }
 }
@@ -146,7 +147,7 @@ void harness_values_round(harness_values *values)
 {
     for (int i = 0; i < values->op->operand_count; i++)
         for (size_t e = 0; e < values->elements[i]; e++)
-            values->operand[i][e] = rounded(values->op->operands[i].dtype, values->operand[i][e]);
+            values->operand[i][e] = rounded(heddle_operand_dtype(values->op, i, values->shape), values->operand[i][e]);
 }
 
 void harness_values_reference(harness_values *values)

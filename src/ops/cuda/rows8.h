@@ -1,10 +1,11 @@
-// Eight channels of a row of bf16 at a time: one request of 16 bytes where the matrix is aligned to that, eight of two
-// bytes where it is not. For the kernels over rows that are limited by bytes.
+// Eight channels of a row of 16-bit elements at a time: one request of 16 bytes where the matrix is aligned to that,
+// eight of two bytes where it is not. For the kernels over rows that are limited by bytes.
 #ifndef HEDDLE_OPS_CUDA_ROWS8_H
 #define HEDDLE_OPS_CUDA_ROWS8_H
 
-#include <cuda_bf16.h>
 #include <stdint.h>
+
+#include "ops/cuda/element16.h"
 
 enum { ROWS8 = 8 };
 
@@ -12,37 +13,42 @@ struct rows8 {
     float v[ROWS8];
 };
 
-template <bool Aligned> static __device__ inline rows8 rows8_load(const __nv_bfloat16 *from)
+template <bool Aligned, typename Element> static __device__ inline rows8 rows8_load(const Element *from)
 {
+    typedef rows_element<Element> element;
     rows8 values;
     if (Aligned) {
         const uint4 bits = *(const uint4 *)from;
         const uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
 #pragma unroll
-        for (int i = 0; i < ROWS8; i++)
-            values.v[i] = __uint_as_float(i % 2 ? words[i / 2] & 0xffff0000u : words[i / 2] << 16);
+        for (int i = 0; i < ROWS8 / 2; i++) {
+            const float2 two = element::floats(*(const typename element::pair *)&words[i]);
+            values.v[2 * i] = two.x;
+            values.v[2 * i + 1] = two.y;
+        }
     } else {
 #pragma unroll
         for (int i = 0; i < ROWS8; i++)
-            values.v[i] = __bfloat162float(from[i]);
+            values.v[i] = element::number(from[i]);
     }
     return values;
 }
 
-template <bool Aligned> static __device__ inline void rows8_store(__nv_bfloat16 *to, const rows8 &values)
+template <bool Aligned, typename Element> static __device__ inline void rows8_store(Element *to, const rows8 &values)
 {
+    typedef rows_element<Element> element;
     if (Aligned) {
         uint32_t words[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const __nv_bfloat162 pair = __floats2bfloat162_rn(values.v[2 * i], values.v[2 * i + 1]);
+            const typename element::pair pair = element::round(values.v[2 * i], values.v[2 * i + 1]);
             words[i] = *(const uint32_t *)&pair;
         }
         *(uint4 *)to = make_uint4(words[0], words[1], words[2], words[3]);
     } else {
 #pragma unroll
         for (int i = 0; i < ROWS8; i++)
-            to[i] = __float2bfloat16(values.v[i]);
+            to[i] = element::round(values.v[i]);
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Limited by: two loads for every multiplication, one of them down a column.
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 #include "heddle/ops.h"
 #include "ops/matmul_bf16/matmul_bf16.h"
 

@@ -5,8 +5,7 @@
 //
 // Limited by: loads, two for every product.
 
-#include <cuda_bf16.h>
-
+#include "ops/cuda/element16.h"
 #include "ops/cuda/rung.h"
 #include "ops/rows_conv/functions.h"
 #include "ops/rows_conv/rows_conv.h"
@@ -40,8 +39,9 @@ __device__ static bool holds(const naive_frame &frame, int row)
 }
 
 // rows: (rows, c), weight: (to, taps, c)
-__device__ static float product(const naive_frame &frame, const __nv_bfloat16 *rows, const __nv_bfloat16 *weight, int c,
-                                int row, int to)
+template <typename Element>
+__device__ static float product(const naive_frame &frame, const Element *rows, const Element *weight, int c, int row,
+                                int to)
 {
     float sum = 0;
     for (int tap = 0; tap < frame.taps; tap++) {
@@ -49,29 +49,39 @@ __device__ static float product(const naive_frame &frame, const __nv_bfloat16 *r
         if (at < 0 || at >= frame.rows)
             continue;
         for (int i = 0; i < c; i++)
-            sum += __bfloat162float(rows[(size_t)at * c + i]) *
-                   __bfloat162float(weight[((size_t)to * frame.taps + tap) * c + i]);
+            sum += rows_element<Element>::number(rows[(size_t)at * c + i]) *
+                   rows_element<Element>::number(weight[((size_t)to * frame.taps + tap) * c + i]);
     }
     return sum;
 }
 
+template <typename Element> __device__ static void store(Element *to, float value)
+{
+    *to = rows_element<Element>::round(value);
+}
+
+__device__ static void store(float *to, float value)
+{
+    *to = value;
+}
+
 // input: (rows, c), weight: (k, taps, c), bias: (k), output: (rows, k)
-template <typename Output>
+template <typename Element, typename Output>
 __global__ void rows_conv_naive(const naive_frame frame, int c, int k, int function, int zero_gaps,
-                                const __nv_bfloat16 *input, const __nv_bfloat16 *weight, const float *bias,
-                                Output *output)
+                                const Element *input, const Element *weight, const float *bias, Output *output)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)frame.rows * k)
         return;
     const int row = (int)(i / k), to = (int)(i % k);
     const float sum = product(frame, input, weight, c, row, to) + (bias ? bias[to] : 0.0f);
-    output[i] = zero_gaps && !holds(frame, row) ? 0.0f : rows_function(function, sum);
+    store(&output[i], zero_gaps && !holds(frame, row) ? 0.0f : rows_function(function, sum));
 }
 
 // sums: (2, k), of what rows_conv_naive would store, not rounded
-__global__ void rows_conv_naive_sums(const naive_frame frame, int c, int k, int function, const __nv_bfloat16 *input,
-                                     const __nv_bfloat16 *weight, const float *bias, float *sums)
+template <typename Element>
+__global__ void rows_conv_naive_sums(const naive_frame frame, int c, int k, int function, const Element *input,
+                                     const Element *weight, const float *bias, float *sums)
 {
     const int to = blockIdx.x * blockDim.x + threadIdx.x;
     if (to >= k)
@@ -90,9 +100,10 @@ __global__ void rows_conv_naive_sums(const naive_frame frame, int c, int k, int 
 }
 
 // grad_output: (rows, k), weight: (k, taps, c), input, grad_input: (rows, c)
+template <typename Element>
 __global__ void rows_conv_naive_data(const naive_frame frame, int c, int k, int function, int zero_gaps,
-                                     const __nv_bfloat16 *grad_output, const __nv_bfloat16 *weight,
-                                     const __nv_bfloat16 *input, __nv_bfloat16 *grad_input)
+                                     const Element *grad_output, const Element *weight, const Element *input,
+                                     Element *grad_input)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)frame.rows * c)
@@ -102,17 +113,18 @@ __global__ void rows_conv_naive_data(const naive_frame frame, int c, int k, int 
     for (int tap = 0; tap < frame.taps; tap++) {
         const int at = row + frame.shift[tap];
         for (int o = 0; at >= 0 && at < frame.rows && o < k; o++)
-            sum += __bfloat162float(grad_output[(size_t)at * k + o]) *
-                   __bfloat162float(weight[((size_t)o * frame.taps + tap) * c + i % c]);
+            sum += rows_element<Element>::number(grad_output[(size_t)at * k + o]) *
+                   rows_element<Element>::number(weight[((size_t)o * frame.taps + tap) * c + i % c]);
     }
     if (input)
-        sum *= rows_slope(function, __bfloat162float(input[i]));
-    grad_input[i] = __float2bfloat16(zero_gaps && !holds(frame, row) ? 0.0f : sum);
+        sum *= rows_slope(function, rows_element<Element>::number(input[i]));
+    grad_input[i] = rows_element<Element>::round(zero_gaps && !holds(frame, row) ? 0.0f : sum);
 }
 
 // grad_weight: (parts, k, taps, c); behind these elements come those of grad_bias: (parts, k)
+template <typename Element>
 __global__ void rows_conv_naive_weight(const naive_frame frame, int c, int k, int parts, int part_rows,
-                                       const __nv_bfloat16 *grad_output, const __nv_bfloat16 *input, float *grad_weight,
+                                       const Element *grad_output, const Element *input, float *grad_weight,
                                        float *grad_bias)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x, weights = (size_t)parts * k * frame.taps * c;
@@ -125,11 +137,11 @@ __global__ void rows_conv_naive_weight(const naive_frame frame, int c, int k, in
     float sum = 0;
     for (int row = first; row < end; row++) {
         const int at = row + shift;
-        const float grad = __bfloat162float(grad_output[(size_t)row * k + to]);
+        const float grad = rows_element<Element>::number(grad_output[(size_t)row * k + to]);
         if (is_bias)
             sum += grad;
         else if (at >= 0 && at < frame.rows)
-            sum += grad * __bfloat162float(input[(size_t)at * c + i % c]);
+            sum += grad * rows_element<Element>::number(input[(size_t)at * c + i % c]);
     }
     *(is_bias ? &grad_bias[which] : &grad_weight[i]) = sum;
 }
@@ -139,55 +151,80 @@ static naive_frame forward_frame(const conv_shape *shape)
     return frame_of(shape, 1, heddle_rows_conv_out_h(shape), heddle_rows_conv_out_w(shape));
 }
 
-template <typename Output> static heddle_status launch_product(const heddle_call *call, int zero_gaps)
+template <typename Element, typename Output> static heddle_status launch_product(const heddle_call *call, int zero_gaps)
 {
     const conv_shape *shape = (const conv_shape *)call->shape;
     const naive_frame frame = forward_frame(shape);
-    rows_conv_naive<Output>
+    rows_conv_naive<Element, Output>
         <<<heddle_cuda_blocks((size_t)frame.rows * shape->k), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
-            frame, shape->c, shape->k, shape->function, zero_gaps, (const __nv_bfloat16 *)call->input[0],
-            (const __nv_bfloat16 *)call->input[1], (const float *)call->input[2], (Output *)call->output[0]);
+            frame, shape->c, shape->k, shape->function, zero_gaps, (const Element *)call->input[0],
+            (const Element *)call->input[1], (const float *)call->input[2], (Output *)call->output[0]);
     return heddle_cuda_launched("01_naive");
 }
 
-heddle_status heddle_rows_conv_forward_naive(const heddle_call *call)
+template <typename Element> static heddle_status forward_with(const heddle_call *call)
 {
     const conv_shape *shape = (const conv_shape *)call->shape;
-    const heddle_status status = launch_product<__nv_bfloat16>(call, shape->zero_gaps);
+    const heddle_status status = launch_product<Element, Element>(call, shape->zero_gaps);
     if (status != HEDDLE_OK || !call->output[1])
         return status;
-    rows_conv_naive_sums<<<heddle_cuda_blocks(shape->k), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
-        forward_frame(shape), shape->c, shape->k, shape->function, (const __nv_bfloat16 *)call->input[0],
-        (const __nv_bfloat16 *)call->input[1], (const float *)call->input[2], (float *)call->output[1]);
+    rows_conv_naive_sums<Element><<<heddle_cuda_blocks(shape->k), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        forward_frame(shape), shape->c, shape->k, shape->function, (const Element *)call->input[0],
+        (const Element *)call->input[1], (const float *)call->input[2], (float *)call->output[1]);
     return heddle_cuda_launched("01_naive");
 }
 
-heddle_status heddle_rows_conv_logits_naive(const heddle_call *call)
+template <typename Element> static heddle_status logits_with(const heddle_call *call)
 {
-    return launch_product<float>(call, 0);
+    return launch_product<Element, float>(call, 0);
 }
 
-heddle_status heddle_rows_conv_data_naive(const heddle_call *call)
+template <typename Element> static heddle_status data_with(const heddle_call *call)
 {
     const conv_shape *shape = (const conv_shape *)call->shape;
     const naive_frame frame = frame_of(shape, -1, shape->h, shape->w);
-    rows_conv_naive_data<<<heddle_cuda_blocks((size_t)frame.rows * shape->c), HEDDLE_CUDA_BLOCK, 0,
-                           heddle_cuda_stream_of(call)>>>(
-        frame, shape->c, shape->k, shape->function, shape->zero_gaps, (const __nv_bfloat16 *)call->input[0],
-        (const __nv_bfloat16 *)call->input[1], (const __nv_bfloat16 *)call->input[2], (__nv_bfloat16 *)call->output[0]);
+    rows_conv_naive_data<Element>
+        <<<heddle_cuda_blocks((size_t)frame.rows * shape->c), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+            frame, shape->c, shape->k, shape->function, shape->zero_gaps, (const Element *)call->input[0],
+            (const Element *)call->input[1], (const Element *)call->input[2], (Element *)call->output[0]);
     return heddle_cuda_launched("01_naive");
 }
 
-heddle_status heddle_rows_conv_weight_naive(const heddle_call *call)
+template <typename Element> static heddle_status weight_with(const heddle_call *call)
 {
     const conv_shape *shape = (const conv_shape *)call->shape;
     const naive_frame frame = forward_frame(shape);
     const size_t rows = (size_t)shape->parts * shape->k, elements = rows * frame.taps * shape->c;
-    rows_conv_naive_weight<<<heddle_cuda_blocks(elements + rows), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
-        frame, shape->c, shape->k, shape->parts, heddle_rows_conv_part_rows(shape),
-        (const __nv_bfloat16 *)call->input[0], (const __nv_bfloat16 *)call->input[1], (float *)call->output[0],
-        (float *)call->output[1]);
+    rows_conv_naive_weight<Element>
+        <<<heddle_cuda_blocks(elements + rows), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+            frame, shape->c, shape->k, shape->parts, heddle_rows_conv_part_rows(shape), (const Element *)call->input[0],
+            (const Element *)call->input[1], (float *)call->output[0], (float *)call->output[1]);
     return heddle_cuda_launched("01_naive");
+}
+
+static bool is_half(const heddle_call *call)
+{
+    return ((const conv_shape *)call->shape)->half;
+}
+
+heddle_status heddle_rows_conv_forward_naive(const heddle_call *call)
+{
+    return is_half(call) ? forward_with<__half>(call) : forward_with<__nv_bfloat16>(call);
+}
+
+heddle_status heddle_rows_conv_logits_naive(const heddle_call *call)
+{
+    return is_half(call) ? logits_with<__half>(call) : logits_with<__nv_bfloat16>(call);
+}
+
+heddle_status heddle_rows_conv_data_naive(const heddle_call *call)
+{
+    return is_half(call) ? data_with<__half>(call) : data_with<__nv_bfloat16>(call);
+}
+
+heddle_status heddle_rows_conv_weight_naive(const heddle_call *call)
+{
+    return is_half(call) ? weight_with<__half>(call) : weight_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_forward", "01_naive", heddle_rows_conv_forward_naive)

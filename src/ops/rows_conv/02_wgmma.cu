@@ -23,7 +23,7 @@ static rows_operands operands_of(const heddle_call *call)
     return on;
 }
 
-static heddle_status launch(const heddle_call *call)
+template <typename Element> static heddle_status forward_with(const heddle_call *call)
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     if (!rows_aligned(call) || (call->output[1] && !call->output[2])) // sums need counters
@@ -35,11 +35,11 @@ static heddle_status launch(const heddle_call *call)
     end.parts = (float *)call->workspace;
     end.sums = (float *)call->output[1];
     end.arrived = (int *)call->output[2];
-    return end.sums ? rows_launch<0, ROWS_END_SUMS>(call, operands_of(call), end)
-                    : rows_launch<0, ROWS_END_STORE>(call, operands_of(call), end);
+    return end.sums ? rows_launch<Element, 0, ROWS_END_SUMS>(call, operands_of(call), end)
+                    : rows_launch<Element, 0, ROWS_END_STORE>(call, operands_of(call), end);
 }
 
-static heddle_status launch_logits(const heddle_call *call)
+template <typename Element> static heddle_status logits_with(const heddle_call *call)
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     if (!rows_aligned(call))
@@ -48,7 +48,17 @@ static heddle_status launch_logits(const heddle_call *call)
     end.bias = (const float *)call->input[2];
     end.function = shape->function;
     end.floats = (float *)call->output[0];
-    return rows_launch<0, ROWS_END_FLOATS>(call, operands_of(call), end);
+    return rows_launch<Element, 0, ROWS_END_FLOATS>(call, operands_of(call), end);
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    return rows_is_half(call) ? forward_with<__half>(call) : forward_with<__nv_bfloat16>(call);
+}
+
+static heddle_status launch_logits(const heddle_call *call)
+{
+    return rows_is_half(call) ? logits_with<__half>(call) : logits_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_forward", "02_wgmma", launch)

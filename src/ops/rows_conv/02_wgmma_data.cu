@@ -8,7 +8,7 @@
 
 #include "ops/rows_conv/launch_wgmma.h"
 
-static heddle_status launch(const heddle_call *call)
+template <typename Element> static heddle_status launch_with(const heddle_call *call)
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     if (!rows_aligned(call))
@@ -25,10 +25,15 @@ static heddle_status launch(const heddle_call *call)
     rows_epilogue end = {};
     end.zero_gaps = shape->zero_gaps;
     if (!call->input[2] || shape->function == HEDDLE_ROWS_IDENTITY)
-        return rows_launch<1, ROWS_END_STORE>(call, on, end);
+        return rows_launch<Element, 1, ROWS_END_STORE>(call, on, end);
     end.function = shape->function;
     end.activated = (const uint16_t *)call->input[2];
-    return rows_launch<1, ROWS_END_SLOPE>(call, on, end);
+    return rows_launch<Element, 1, ROWS_END_SLOPE>(call, on, end);
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    return rows_is_half(call) ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_backward_data", "02_wgmma", launch)

@@ -7,14 +7,12 @@
 #include "ops/rows_conv/gradient_wgmma.h"
 #include "ops/rows_conv/rows_conv.h"
 
-typedef __nv_bfloat16 bf16;
-
 enum {
     SHARED_BYTES = 226 << 10,
     PAIR = 2, // blocks of a cluster: more of them do not fit into all of the chip's partitions
 };
 
-template <int Lines, int Columns> static heddle_status launch_kind(const heddle_call *call)
+template <typename Element, int Lines, int Columns> static heddle_status launch_kind(const heddle_call *call)
 {
     typedef rows_gradient_kind<Lines, Columns> kind;
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
@@ -41,16 +39,16 @@ template <int Lines, int Columns> static heddle_status launch_kind(const heddle_
     const int blocks = job.k_tiles * job.c_tiles * job.parts;
     job.cluster = job.part_stages >= PAIR && blocks * PAIR <= heddle_cuda_multiprocessors() ? PAIR : 1;
     CUtensorMap output, input;
-    heddle_status status = tma_map(&output, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(bf16), call->input[0], job.rows,
+    heddle_status status = tma_map(&output, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(Element), call->input[0], job.rows,
                                    job.k, ROWS_GRADIENT_ROWS);
     if (status == HEDDLE_OK)
-        status =
-            tma_map(&input, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(bf16), call->input[1], job.rows, job.c, job.halo);
+        status = tma_map(&input, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(Element), call->input[1], job.rows, job.c,
+                         job.halo);
     if (status != HEDDLE_OK)
         return status;
     const int kept = kind::TILE_K * kind::SUMS_PITCH * (int)sizeof(float);
     const int bytes = HOPPER_ROWS_BYTES + max(kept, job.stages * stage);
-    auto kernel = rows_gradient_wgmma<bf16, Lines, Columns>;
+    auto kernel = rows_gradient_wgmma<Element, Lines, Columns>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     heddle_cuda_launch_clusters(kernel, dim3(blocks * job.cluster), dim3(kind::THREADS), job.cluster, bytes,
                                 heddle_cuda_stream_of(call), job, output, input, (float *)call->output[0],
@@ -58,23 +56,29 @@ template <int Lines, int Columns> static heddle_status launch_kind(const heddle_
     return heddle_cuda_launched("02_wgmma");
 }
 
-static heddle_status launch(const heddle_call *call)
+template <typename Element> static heddle_status launch_with(const heddle_call *call)
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) &&
                          heddle_aligned16(call->output[0]) && heddle_aligned16(call->output[1]);
     if (aligned && shape->r == 3 && shape->s == 3)
-        return launch_kind<3, 192>(call);
+        return launch_kind<Element, 3, 192>(call);
     if (!aligned || shape->r * shape->s != 1)
         return heddle_rows_conv_weight_naive(call);
     // Narrow tiles where wide ones would leave multiprocessors without one.
     const long long tiles = (long long)heddle_ceil_div(shape->k, 128) * shape->parts;
     const int processors = heddle_cuda_multiprocessors();
     if (shape->c > 128 && tiles * heddle_ceil_div(shape->c, 256) * 2 > processors)
-        return launch_kind<1, 256>(call);
+        return launch_kind<Element, 1, 256>(call);
     if (shape->c > 64 && tiles * heddle_ceil_div(shape->c, 128) * 2 > processors)
-        return launch_kind<1, 128>(call);
-    return launch_kind<1, 64>(call);
+        return launch_kind<Element, 1, 128>(call);
+    return launch_kind<Element, 1, 64>(call);
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    return ((const heddle_rows_conv_shape *)call->shape)->half ? launch_with<__half>(call)
+                                                               : launch_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_backward_weight", "02_wgmma", launch)

@@ -7,8 +7,6 @@
 #include "ops/rows_conv/linear_wgmma.h"
 #include "ops/rows_conv/rows_conv.h"
 
-typedef __nv_bfloat16 rows_bf16;
-
 enum {
     ROWS_SHARED_BYTES = 227 << 10, // of a block, at most
     ROWS_STATIC_BYTES = 3 << 10,   // of these, what the kernel has besides
@@ -25,10 +23,11 @@ struct rows_operands {
     int out_h, out_w; // lines and columns that hold results
 };
 
+// Both types have 16 bits, and no load or store computes with them.
 static inline heddle_status rows_map(CUtensorMap *map, const void *matrix, long long rows, long long columns,
                                      unsigned box_rows)
 {
-    return tma_map(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(rows_bf16), matrix, rows, columns, box_rows);
+    return tma_map(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(uint16_t), matrix, rows, columns, box_rows);
 }
 
 // Everything but the stages.
@@ -76,7 +75,7 @@ static inline bool rows_place_stages(rows_product *job, int rings, int weight_by
     return job->weight_stages >= 2 + (job->resident ? -1 : 0) && job->input_stages >= least;
 }
 
-template <int Rows, int Share, int Steps, int Turned, int End>
+template <typename Element, int Rows, int Share, int Steps, int Turned, int End>
 static heddle_status rows_launch_kernel(const heddle_call *call, const rows_operands &on, const rows_product &job,
                                         rows_epilogue end, int groups)
 {
@@ -93,7 +92,7 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
         return status;
     const int bytes = HOPPER_ROWS_BYTES + job.weight_stages * weight_rows * HOPPER_ROW_BYTES +
                       job.input_stages * rings * job.boxes * job.box_rows * HOPPER_ROW_BYTES + ROWS_OUT_BYTES;
-    auto kernel = rows_product_wgmma<rows_bf16, Rows, Share, Steps, Turned, End>;
+    auto kernel = rows_product_wgmma<Element, Rows, Share, Steps, Turned, End>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     heddle_cuda_launch_dependent(kernel, dim3(groups * job.channel_tiles), dim3(ROWS_THREADS), bytes,
                                  heddle_cuda_stream_of(call), job, input, weight, output, end);
@@ -128,7 +127,7 @@ static inline int rows_choose_tile(int rows, int channel_tiles)
     return best;
 }
 
-template <int Rows, int Steps, int Turned, int End>
+template <typename Element, int Rows, int Steps, int Turned, int End>
 static heddle_status rows_launch_tile(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
@@ -139,17 +138,17 @@ static heddle_status rows_launch_tile(const heddle_call *call, const rows_operan
         if ((!placed || !job.resident) && on.k > 64) {
             rows_product shared = rows_product_of(shape, on, Rows, 128);
             if (rows_place_stages(&shared, 1, 2 * ROWS_BOX_BYTES))
-                return rows_launch_kernel<Rows, 1, Steps, Turned, End>(
+                return rows_launch_kernel<Element, Rows, 1, Steps, Turned, End>(
                     call, on, shared, end, rows_groups(shared.tiles, 1, shared.channel_tiles));
         }
     if (!placed)
         return HEDDLE_UNSUPPORTED;
-    return rows_launch_kernel<Rows, 0, Steps, Turned, End>(call, on, job, end,
-                                                           rows_groups(job.tiles, 0, job.channel_tiles));
+    return rows_launch_kernel<Element, Rows, 0, Steps, Turned, End>(call, on, job, end,
+                                                                    rows_groups(job.tiles, 0, job.channel_tiles));
 }
 
 // The tile as chosen, or a smaller one where a filter's reach takes too much memory.
-template <int Steps, int Turned, int End>
+template <typename Element, int Steps, int Turned, int End>
 static heddle_status rows_launch_steps(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
@@ -157,13 +156,13 @@ static heddle_status rows_launch_steps(const heddle_call *call, const rows_opera
     heddle_status status = HEDDLE_UNSUPPORTED;
     if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS) // the others are linear layers', of fewer rows
         if (tile >= 256)
-            status = rows_launch_tile<256, Steps, Turned, End>(call, on, end);
+            status = rows_launch_tile<Element, 256, Steps, Turned, End>(call, on, end);
     if (status == HEDDLE_UNSUPPORTED && tile >= 128)
-        status = rows_launch_tile<128, Steps, Turned, End>(call, on, end);
-    return status == HEDDLE_UNSUPPORTED ? rows_launch_tile<64, Steps, Turned, End>(call, on, end) : status;
+        status = rows_launch_tile<Element, 128, Steps, Turned, End>(call, on, end);
+    return status == HEDDLE_UNSUPPORTED ? rows_launch_tile<Element, 64, Steps, Turned, End>(call, on, end) : status;
 }
 
-template <int Turned, int End>
+template <typename Element, int Turned, int End>
 static heddle_status linear_launch(const heddle_call *call, const rows_operands &on, const rows_epilogue &end,
                                    rows_linear job)
 {
@@ -174,7 +173,7 @@ static heddle_status linear_launch(const heddle_call *call, const rows_operands 
                         : rows_map(&weight, on.weight, on.k, on.c, 64);
     if (status != HEDDLE_OK)
         return status;
-    auto kernel = rows_linear_wgmma<rows_bf16, Turned, End>;
+    auto kernel = rows_linear_wgmma<Element, Turned, End>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, LINEAR_BYTES);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     const unsigned tiles = job.channel_tiles * heddle_ceil_div(job.rows, LINEAR_ROWS);
@@ -184,11 +183,11 @@ static heddle_status linear_launch(const heddle_call *call, const rows_operands 
         if (heddle_cuda_most_clusters(kernel, dim3(ROWS_THREADS), more, LINEAR_BYTES) >= (int)tiles)
             job.cluster = more;
     heddle_cuda_launch_clusters(kernel, dim3(tiles * job.cluster), dim3(ROWS_THREADS), job.cluster, LINEAR_BYTES,
-                                heddle_cuda_stream_of(call), job, input, weight, end, (rows_bf16 *)on.output);
+                                heddle_cuda_stream_of(call), job, input, weight, end, (Element *)on.output);
     return heddle_cuda_launched("02_wgmma");
 }
 
-template <int Turned, int End>
+template <typename Element, int Turned, int End>
 static heddle_status rows_launch(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
 {
     if constexpr (End != ROWS_END_SUMS) {
@@ -201,12 +200,17 @@ static heddle_status rows_launch(const heddle_call *call, const rows_operands &o
         job.channel_tiles = (int)heddle_ceil_div(on.k, 64);
         const int tiles = job.channel_tiles * (int)heddle_ceil_div(job.rows, LINEAR_ROWS);
         if (shape->r * shape->s == 1 && !end.zero_gaps && 2 * tiles <= heddle_cuda_multiprocessors())
-            return linear_launch<Turned, End>(call, on, end, job);
+            return linear_launch<Element, Turned, End>(call, on, end, job);
     }
     if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS)
         if (on.c <= ROWS_CHUNK / 2)
-            return rows_launch_steps<2, Turned, End>(call, on, end);
-    return rows_launch_steps<4, Turned, End>(call, on, end);
+            return rows_launch_steps<Element, 2, Turned, End>(call, on, end);
+    return rows_launch_steps<Element, 4, Turned, End>(call, on, end);
+}
+
+static inline bool rows_is_half(const heddle_call *call)
+{
+    return ((const heddle_rows_conv_shape *)call->shape)->half;
 }
 
 // What TMA takes.

@@ -120,7 +120,7 @@ HOPPER_DEVICE void linear_store(const rows_linear &job, const rows_epilogue &end
         if (End == ROWS_END_FLOATS)
             end.floats[place] = value;
         else
-            output[place] = (Element)value;
+            output[place] = rows_element<Element>::round(value);
     }
 }
 

@@ -22,6 +22,7 @@
 #define HEDDLE_OPS_ROWS_CONV_PRODUCT_WGMMA_H
 
 #include "ops/cuda/dependent.h"
+#include "ops/cuda/element16.h"
 #include "ops/cuda/wgmma16.h"
 
 enum {
@@ -55,31 +56,6 @@ struct rows_product {
 struct rows_product_barriers {
     uint64_t weights_full[ROWS_MOST_WEIGHTS], weights_empty[ROWS_MOST_WEIGHTS];
     uint64_t input_full[ROWS_WARPGROUPS][ROWS_MOST_INPUTS], input_empty[ROWS_WARPGROUPS][ROWS_MOST_INPUTS];
-};
-
-// Pairs of elements, as a register has them.
-template <typename Element> struct rows_element;
-template <> struct rows_element<__nv_bfloat16> {
-    typedef __nv_bfloat162 pair;
-    HOPPER_DEVICE pair round(float low, float high)
-    {
-        return __floats2bfloat162_rn(low, high);
-    }
-    HOPPER_DEVICE float2 floats(pair from)
-    {
-        return __bfloat1622float2(from);
-    }
-};
-template <> struct rows_element<__half> {
-    typedef __half2 pair;
-    HOPPER_DEVICE pair round(float low, float high)
-    {
-        return __floats2half2_rn(low, high);
-    }
-    HOPPER_DEVICE float2 floats(pair from)
-    {
-        return __half22float2(from);
-    }
 };
 
 // A place in a ring of stages.

@@ -24,7 +24,13 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(conv_shape, function, 0, "0: none, 1: relu, 2: tanh, 3: sigmoid")},
     {HEDDLE_OPTIONAL_INT(conv_shape, zero_gaps, 0, "1: rows without a result are zero")},
     {HEDDLE_OPTIONAL_INT(conv_shape, parts, 1, "of the rows that backward_weight adds up by themselves")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, half, 0, "0: elements are bf16, 1: fp16")},
 };
+
+static heddle_dtype element(const void *shape)
+{
+    return ((const conv_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
+}
 
 static heddle_status validate(const void *shape_)
 {
@@ -297,22 +303,22 @@ static int64_t weight_reduction(const void *shape_)
 }
 
 static const char *const forward_shapes[] = {"n=1 c=8 k=8",
-                                             "n=5 c=24 k=16 function=1",
+                                             "n=5 c=24 k=16 function=1 half=1",
                                              "n=67 c=200 k=104 function=2",
-                                             "n=2 h=5 w=3 gap=1 c=8 k=16 r=3 s=3 padding=1 zero_gaps=1",
+                                             "n=2 h=5 w=3 gap=1 c=8 k=16 r=3 s=3 padding=1 zero_gaps=1 half=1",
                                              "n=3 h=9 w=7 gap=1 c=48 k=72 r=3 s=3 padding=1",
-                                             "n=2 h=7 w=8 c=16 k=8 r=3 s=3 function=3",
+                                             "n=2 h=7 w=8 c=16 k=8 r=3 s=3 function=3 half=1",
                                              "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2 zero_gaps=1 function=1",
-                                             "n=130 c=72 k=136",
+                                             "n=130 c=72 k=136 half=1",
                                              NULL};
 static const char *const weight_shapes[] = {"n=1 c=8 k=8",
-                                            "n=5 c=24 k=16",
+                                            "n=5 c=24 k=16 half=1",
                                             "n=300 c=200 k=104 parts=2",
-                                            "n=2 h=5 w=3 gap=1 c=8 k=16 r=3 s=3 padding=1",
+                                            "n=2 h=5 w=3 gap=1 c=8 k=16 r=3 s=3 padding=1 half=1",
                                             "n=5 h=9 w=7 gap=1 c=48 k=72 r=3 s=3 padding=1 parts=3",
-                                            "n=2 h=7 w=8 c=16 k=8 r=3 s=3",
+                                            "n=2 h=7 w=8 c=16 k=8 r=3 s=3 half=1",
                                             "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2",
-                                            "n=130 c=72 k=136 parts=2",
+                                            "n=130 c=72 k=136 parts=2 half=1",
                                             NULL};
 // A VGG's convolutions, then a linear layer.
 static const char *const bench_shapes[] = {"n=1024 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
@@ -371,7 +377,7 @@ static const heddle_rung weight_ladder[] = {
 
 #define ROWS_CONV(title, about)                                                                                        \
     .name = (title), .ladder_name = "rows_conv", .summary = (about), .shape_size = sizeof(conv_shape),                 \
-    HEDDLE_FIELDS(fields), .validate = validate, .bench_shapes = bench_shapes
+    HEDDLE_FIELDS(fields), .validate = validate, .element = element, .bench_shapes = bench_shapes
 
 const heddle_op heddle_op_rows_conv_forward = {
     ROWS_CONV("rows_conv_forward", "convolution or linear layer over rows of bf16, with bias, function and sums"),

@@ -148,7 +148,7 @@ HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue
     if (End == ROWS_END_SLOPE)
         rows_multiply_slope<Element>(job, end, sums, row, own);
     else
-        rows_activate<End == ROWS_END_FLOATS>(job, end, sums, own);
+        rows_activate<End == ROWS_END_FLOATS || rows_element<Element>::EXACT>(job, end, sums, own);
     const bool marked = End == ROWS_END_SUMS || (End != ROWS_END_FLOATS && end.zero_gaps);
     const uint32_t stored = end.zero_gaps ? 0 : 3; // whatever they hold
     if (marked)

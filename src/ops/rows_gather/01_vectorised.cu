@@ -39,9 +39,9 @@ __device__ static gather_columns columns_of(const gather_shape &shape, int first
     return columns;
 }
 
-template <bool Aligned>
+template <typename Element, bool Aligned>
 __global__ void rows_gather(const gather_job job, const uint8_t *dataset, const int32_t *dataset_labels,
-                            const int32_t *order, const int64_t *cursor, __nv_bfloat16 *output, int32_t *labels)
+                            const int32_t *order, const int64_t *cursor, Element *output, int32_t *labels)
 {
     heddle_wait_for_previous();
     heddle_release_next();
@@ -71,7 +71,7 @@ __global__ void rows_gather(const gather_job job, const uint8_t *dataset, const 
     }
 }
 
-static heddle_status launch(const heddle_call *call)
+template <typename Element> static heddle_status launch_with(const heddle_call *call)
 {
     const gather_shape *shape = (const gather_shape *)call->shape;
     const int out_h = heddle_rows_gather_out_h(shape), out_w = heddle_rows_gather_out_w(shape);
@@ -84,12 +84,17 @@ static heddle_status launch(const heddle_call *call)
     job.down = heddle_divisor_of(out_h);
     const unsigned threads = rows8_threads(shape->columns), wanted = heddle_ceil_div(job.items, threads);
     const unsigned most = (unsigned)heddle_cuda_multiprocessors() * 8;
-    heddle_cuda_launch_dependent(heddle_aligned16(call->output[0]) ? rows_gather<true> : rows_gather<false>,
-                                 dim3(wanted < most ? wanted : most), dim3(threads), 0, heddle_cuda_stream_of(call),
-                                 job, (const uint8_t *)call->input[0], (const int32_t *)call->input[1],
-                                 (const int32_t *)call->input[2], (const int64_t *)call->input[3],
-                                 (__nv_bfloat16 *)call->output[0], (int32_t *)call->output[1]);
+    heddle_cuda_launch_dependent(
+        heddle_aligned16(call->output[0]) ? rows_gather<Element, true> : rows_gather<Element, false>,
+        dim3(wanted < most ? wanted : most), dim3(threads), 0, heddle_cuda_stream_of(call), job,
+        (const uint8_t *)call->input[0], (const int32_t *)call->input[1], (const int32_t *)call->input[2],
+        (const int64_t *)call->input[3], (Element *)call->output[0], (int32_t *)call->output[1]);
     return heddle_cuda_launched("01_vectorised");
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    return ((const gather_shape *)call->shape)->half ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_gather", "01_vectorised", launch)

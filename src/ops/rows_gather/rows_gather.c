@@ -22,7 +22,13 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(gather_shape, padding, 0, "zeros around an image")},
     {HEDDLE_OPTIONAL_INT(gather_shape, dilation, 1, "distance between the filter's taps")},
     {HEDDLE_REQUIRED_INT(gather_shape, columns, "of a patch, padded to a multiple of 8")},
+    {HEDDLE_OPTIONAL_INT(gather_shape, half, 0, "0: elements are bf16, 1: fp16")},
 };
+
+static heddle_dtype element(const void *shape)
+{
+    return ((const gather_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
+}
 
 static heddle_status validate(const void *shape_)
 {
@@ -114,11 +120,11 @@ static void reference(const void *shape_, const double *const *input, double *co
 }
 
 static const char *const test_shapes[] = {"n=1 count=1 length=1 c=1 h=1 w=1 r=1 s=1 columns=8",
-                                          "n=7 count=13 length=29 c=1 h=8 w=8 r=3 s=3 padding=1 columns=16",
+                                          "n=7 count=13 length=29 c=1 h=8 w=8 r=3 s=3 padding=1 columns=16 half=1",
                                           "n=3 count=5 length=3 c=3 h=6 w=5 r=3 s=3 padding=1 columns=32",
-                                          "n=5 count=9 length=64 c=1 h=12 w=12 r=5 s=5 columns=32",
+                                          "n=5 count=9 length=64 c=1 h=12 w=12 r=5 s=5 columns=32 half=1",
                                           "n=2 count=9 length=4 c=2 h=9 w=7 r=3 s=3 stride=2 columns=24",
-                                          "n=9 count=9 length=9 c=1 h=5 w=7 r=5 s=7 columns=40",
+                                          "n=9 count=9 length=9 c=1 h=5 w=7 r=5 s=7 columns=40 half=1",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 count=60000 length=60000 c=1 h=28 w=28 r=3 s=3 padding=1 columns=16",
                                            "n=1024 count=50000 length=50000 c=3 h=32 w=32 r=3 s=3 padding=1 columns=32",
@@ -140,6 +146,7 @@ const heddle_op heddle_op_rows_gather = {
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),
     .validate = validate,
+    .element = element,
     .cost = cost,
     .reference = reference,
     .fill = fill_cursor,

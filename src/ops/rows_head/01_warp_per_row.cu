@@ -18,20 +18,21 @@ typedef heddle_rows_head_shape head_shape;
 
 enum { WARPS = 4 };
 
-struct head_operands {
-    const __nv_bfloat16 *input, *weight;
+template <typename Element> struct head_operands {
+    const Element *input, *weight;
     const float *bias, *grad_loss;
     const int32_t *labels;
     float *loss;
     int32_t *correct;
-    __nv_bfloat16 *grad_logits, *grad_input;
+    Element *grad_logits, *grad_input;
     int *arrived;
     double *parts; // (blocks, 2)
 };
 
 // The logits of a sample, in all lanes.
-template <bool Aligned, int Columns>
-__device__ static void find_logits(const head_shape &shape, const head_operands &on, int row, float (&logits)[Columns])
+template <typename Element, bool Aligned, int Columns>
+__device__ static void find_logits(const head_shape &shape, const head_operands<Element> &on, int row,
+                                   float (&logits)[Columns])
 {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -82,15 +83,15 @@ __device__ static double find_gradient(const head_shape &shape, float (&logits)[
     return label >= 0 && label < shape.classes ? logf(sum) + most - own : NAN;
 }
 
-template <bool Aligned, int Columns>
-__device__ static void store_gradients(const head_shape &shape, const head_operands &on, int row,
+template <typename Element, bool Aligned, int Columns>
+__device__ static void store_gradients(const head_shape &shape, const head_operands<Element> &on, int row,
                                        const float (&grad)[Columns])
 {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < Columns; j++)
         if (lane == j)
-            on.grad_logits[(size_t)row * Columns + j] = __float2bfloat16(grad[j]);
+            on.grad_logits[(size_t)row * Columns + j] = rows_element<Element>::round(grad[j]);
     for (int c = lane * ROWS8; c < shape.c; c += 32 * ROWS8) {
         const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
         rows8 result = {};
@@ -108,7 +109,7 @@ __device__ static void store_gradients(const head_shape &shape, const head_opera
     }
 }
 
-__device__ static void add_parts(const head_shape &shape, const head_operands &on)
+template <typename Element> __device__ static void add_parts(const head_shape &shape, const head_operands<Element> &on)
 {
     double loss = 0, correct = 0;
     for (int block = 0; block < (int)gridDim.x; block++) {
@@ -120,22 +121,22 @@ __device__ static void add_parts(const head_shape &shape, const head_operands &o
     *on.arrived = 0;
 }
 
-template <bool Aligned, int Columns>
-__global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, const head_operands on)
+template <typename Element, bool Aligned, int Columns>
+__global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, const head_operands<Element> on)
 {
     __shared__ double losses[WARPS], rights[WARPS];
     heddle_wait_for_previous();
     heddle_release_next();
     const int warp = threadIdx.x / 32;
-    const float unit = *on.grad_loss / (float)shape.n;
+    const float unit = ldexpf(*on.grad_loss / (float)shape.n, shape.scale);
     double loss = 0, correct = 0;
     for (int row = blockIdx.x * WARPS + warp; row < shape.n; row += gridDim.x * WARPS) {
         float logits[Columns];
         bool right;
-        find_logits<Aligned, Columns>(shape, on, row, logits);
+        find_logits<Element, Aligned, Columns>(shape, on, row, logits);
         loss += find_gradient<Columns>(shape, logits, on.labels[row], unit, &right);
         correct += right;
-        store_gradients<Aligned, Columns>(shape, on, row, logits);
+        store_gradients<Element, Aligned, Columns>(shape, on, row, logits);
     }
     if (threadIdx.x % 32 == 0) {
         losses[warp] = loss;
@@ -157,36 +158,42 @@ __global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, 
     }
 }
 
-template <int Columns> static heddle_status launch_columns(const heddle_call *call, const head_operands &on)
+template <typename Element, int Columns>
+static heddle_status launch_columns(const heddle_call *call, const head_operands<Element> &on)
 {
     const head_shape *shape = (const head_shape *)call->shape;
     const unsigned wanted = heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_HEAD_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight) && heddle_aligned16(on.grad_input);
-    heddle_cuda_launch_dependent(aligned ? rows_head<true, Columns> : rows_head<false, Columns>,
+    heddle_cuda_launch_dependent(aligned ? rows_head<Element, true, Columns> : rows_head<Element, false, Columns>,
                                  dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0, heddle_cuda_stream_of(call),
                                  *shape, on);
     return heddle_cuda_launched("01_warp_per_row");
 }
 
-static heddle_status launch(const heddle_call *call)
+template <typename Element> static heddle_status launch_with(const heddle_call *call)
 {
     const head_shape *shape = (const head_shape *)call->shape;
-    head_operands on = {};
-    on.input = (const __nv_bfloat16 *)call->input[0];
-    on.weight = (const __nv_bfloat16 *)call->input[1];
+    head_operands<Element> on = {};
+    on.input = (const Element *)call->input[0];
+    on.weight = (const Element *)call->input[1];
     on.bias = (const float *)call->input[2];
     on.labels = (const int32_t *)call->input[3];
     on.grad_loss = (const float *)call->input[4];
     on.loss = (float *)call->output[0];
     on.correct = (int32_t *)call->output[1];
-    on.grad_logits = (__nv_bfloat16 *)call->output[2];
-    on.grad_input = (__nv_bfloat16 *)call->output[3];
+    on.grad_logits = (Element *)call->output[2];
+    on.grad_input = (Element *)call->output[3];
     on.arrived = (int *)call->output[4];
     on.parts = (double *)call->workspace;
-    return shape->k == 8    ? launch_columns<8>(call, on)
-           : shape->k == 16 ? launch_columns<16>(call, on)
-           : shape->k == 24 ? launch_columns<24>(call, on)
-                            : launch_columns<32>(call, on);
+    return shape->k == 8    ? launch_columns<Element, 8>(call, on)
+           : shape->k == 16 ? launch_columns<Element, 16>(call, on)
+           : shape->k == 24 ? launch_columns<Element, 24>(call, on)
+                            : launch_columns<Element, 32>(call, on);
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    return ((const head_shape *)call->shape)->half ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_head", "01_warp_per_row", launch)

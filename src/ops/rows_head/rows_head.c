@@ -17,7 +17,14 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(head_shape, k, "columns of the logits, a multiple of 8")},
     {HEDDLE_REQUIRED_INT(head_shape, classes, "classes, at most 32")},
     {HEDDLE_OPTIONAL_INT(head_shape, function, 0, "that made the features; 0: none, 1: relu, 2: tanh, 3: sigmoid")},
+    {HEDDLE_OPTIONAL_INT(head_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_OPTIONAL_INT(head_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
+
+static heddle_dtype element(const void *shape)
+{
+    return ((const head_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
+}
 
 static heddle_status validate(const void *shape_)
 {
@@ -120,8 +127,9 @@ static void reference(const void *shape_, const double *const *input, double *co
         output[1][0] += best == label;
         double *grad_logits = output[2] + (size_t)i * shape->k, *grad_input = output[3] + (size_t)i * shape->c;
         for (int j = 0; j < shape->k; j++)
-            grad_logits[j] =
-                j < shape->classes ? input[4][0] * (exp(logits[j] - logits[best]) / sum - (j == label)) / shape->n : 0;
+            grad_logits[j] = j < shape->classes ? ldexp(input[4][0], shape->scale) *
+                                                      (exp(logits[j] - logits[best]) / sum - (j == label)) / shape->n
+                                                : 0;
         for (int c = 0; c < shape->c; c++) {
             grad_input[c] = 0;
             for (int j = 0; j < shape->classes; j++)
@@ -138,9 +146,9 @@ static int64_t reduction(const void *shape_)
 }
 
 static const char *const test_shapes[] = {"n=1 c=8 k=8 classes=1",
-                                          "n=3 c=24 k=16 classes=10 function=1",
+                                          "n=3 c=24 k=16 classes=10 function=1 half=1 scale=7",
                                           "n=67 c=88 k=16 classes=10 function=2",
-                                          "n=9 c=520 k=8 classes=4 function=3",
+                                          "n=9 c=520 k=8 classes=4 function=3 half=1 scale=7",
                                           "n=130 c=256 k=32 classes=31",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 c=1024 k=16 classes=10 function=1",
@@ -169,6 +177,7 @@ const heddle_op heddle_op_rows_head = {
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),
     .validate = validate,
+    .element = element,
     .cost = cost,
     .reference = reference,
     .reduction = reduction,

@@ -6,6 +6,7 @@
 // Limited by: latency; a batch of logits is small.
 
 #include "ops/cuda/dependent.h"
+#include "ops/cuda/element16.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
 #include "ops/rows_loss/rows_loss.h"
@@ -14,12 +15,12 @@ typedef heddle_rows_loss_shape loss_shape;
 
 enum { WARPS = 8 };
 
-struct loss_operands {
+template <typename Element> struct loss_operands {
     const float *logits, *grad_loss;
     const int32_t *labels;
     float *loss, *probabilities;
     int32_t *correct;
-    __nv_bfloat16 *grad_logits;
+    Element *grad_logits;
     int *arrived;
     double *parts; // (blocks, 2)
 };
@@ -45,7 +46,8 @@ __device__ static void find_largest(const loss_shape &shape, const float *x, flo
 }
 
 // One sample; returns its loss, and whether it is right. A label that is no class makes the loss NaN.
-__device__ static double sample_loss(const loss_shape &shape, const loss_operands &on, int row, bool *right)
+template <typename Element>
+__device__ static double sample_loss(const loss_shape &shape, const loss_operands<Element> &on, int row, bool *right)
 {
     const float *x = on.logits + (size_t)row * shape.k;
     const int lane = threadIdx.x % 32, label = on.labels[row];
@@ -56,20 +58,20 @@ __device__ static double sample_loss(const loss_shape &shape, const loss_operand
         sum += expf(x[j] - most);
     for (int distance = 16; distance > 0; distance /= 2)
         sum += __shfl_xor_sync(~0u, sum, distance);
-    const float unit = *on.grad_loss / (float)shape.n;
+    const float unit = ldexpf(*on.grad_loss / (float)shape.n, shape.scale);
     for (int j = lane; j < shape.k; j += 32) {
         const float probability = j < shape.classes ? expf(x[j] - most) / sum : 0.0f;
         if (on.probabilities && j < shape.classes)
             on.probabilities[(size_t)row * shape.classes + j] = probability;
         if (on.grad_logits)
             on.grad_logits[(size_t)row * shape.k + j] =
-                __float2bfloat16(unit * (probability - (j == label ? 1.0f : 0.0f)));
+                rows_element<Element>::round(unit * (probability - (j == label ? 1.0f : 0.0f)));
     }
     *right = best == label;
     return label >= 0 && label < shape.classes ? logf(sum) + most - x[label] : NAN;
 }
 
-__device__ static void add_parts(const loss_shape &shape, const loss_operands &on)
+template <typename Element> __device__ static void add_parts(const loss_shape &shape, const loss_operands<Element> &on)
 {
     double loss = 0, correct = 0;
     for (int block = 0; block < (int)gridDim.x; block++) {
@@ -81,7 +83,7 @@ __device__ static void add_parts(const loss_shape &shape, const loss_operands &o
     *on.arrived = 0;
 }
 
-__global__ void rows_loss(const loss_shape shape, const loss_operands on)
+template <typename Element> __global__ void rows_loss(const loss_shape shape, const loss_operands<Element> on)
 {
     __shared__ double losses[WARPS], rights[WARPS];
     heddle_wait_for_previous();
@@ -113,23 +115,28 @@ __global__ void rows_loss(const loss_shape shape, const loss_operands on)
     }
 }
 
-static heddle_status launch(const heddle_call *call)
+template <typename Element> static heddle_status launch_with(const heddle_call *call)
 {
     const loss_shape *shape = (const loss_shape *)call->shape;
-    loss_operands on = {};
+    loss_operands<Element> on = {};
     on.logits = (const float *)call->input[0];
     on.labels = (const int32_t *)call->input[1];
     on.grad_loss = (const float *)call->input[2];
     on.loss = (float *)call->output[0];
     on.correct = (int32_t *)call->output[1];
     on.probabilities = (float *)call->output[2];
-    on.grad_logits = (__nv_bfloat16 *)call->output[3];
+    on.grad_logits = (Element *)call->output[3];
     on.arrived = (int *)call->output[4];
     on.parts = (double *)call->workspace;
     const unsigned wanted = heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_LOSS_BLOCKS;
-    heddle_cuda_launch_dependent(rows_loss, dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0,
+    heddle_cuda_launch_dependent(rows_loss<Element>, dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0,
                                  heddle_cuda_stream_of(call), *shape, on);
     return heddle_cuda_launched("01_warp_per_row");
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    return ((const loss_shape *)call->shape)->half ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_loss", "01_warp_per_row", launch)

@@ -15,7 +15,14 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(loss_shape, n, "samples")},
     {HEDDLE_REQUIRED_INT(loss_shape, classes, "classes")},
     {HEDDLE_REQUIRED_INT(loss_shape, k, "columns of the logits, a multiple of 8")},
+    {HEDDLE_OPTIONAL_INT(loss_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_OPTIONAL_INT(loss_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
+
+static heddle_dtype element(const void *shape)
+{
+    return ((const loss_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
+}
 
 static heddle_status validate(const void *shape_)
 {
@@ -89,7 +96,8 @@ static void reference(const void *shape_, const double *const *input, double *co
             if (output[2] && j < shape->classes)
                 output[2][(size_t)i * shape->classes + j] = probability;
             if (output[3])
-                output[3][(size_t)i * shape->k + j] = input[2][0] * (probability - (j == label)) / shape->n;
+                output[3][(size_t)i * shape->k + j] =
+                    ldexp(input[2][0], shape->scale) * (probability - (j == label)) / shape->n;
         }
     }
 }
@@ -100,8 +108,9 @@ static int64_t reduction(const void *shape_)
     return shape->n > shape->classes ? shape->n : shape->classes;
 }
 
-static const char *const test_shapes[] = {"n=1 classes=1 k=8",      "n=1 classes=10 k=16", "n=7 classes=10 k=16",
-                                          "n=67 classes=100 k=104", "n=300 classes=3 k=8", NULL};
+static const char *const test_shapes[] = {"n=1 classes=1 k=8",   "n=1 classes=10 k=16 half=1 scale=7",
+                                          "n=7 classes=10 k=16", "n=67 classes=100 k=104 half=1 scale=7",
+                                          "n=300 classes=3 k=8", NULL};
 static const char *const bench_shapes[] = {"n=1024 classes=10 k=16", "n=64 classes=10 k=16",
                                            "n=1024 classes=1000 k=1000", NULL};
 
@@ -127,6 +136,7 @@ const heddle_op heddle_op_rows_loss = {
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),
     .validate = validate,
+    .element = element,
     .cost = cost,
     .reference = reference,
     .reduction = reduction,

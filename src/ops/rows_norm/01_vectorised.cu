@@ -20,10 +20,10 @@
 
 typedef heddle_rows_norm_shape norm_shape;
 
-struct norm_operands {
-    const __nv_bfloat16 *input, *add, *grad_output, *grad_more;
+template <typename Element> struct norm_operands {
+    const Element *input, *add, *grad_output, *grad_more;
     const float *sums, *gamma, *beta;
-    __nv_bfloat16 *output, *grad_add; // output: of forward, grad_input of backward
+    Element *output, *grad_add; // output: of forward, grad_input of backward
     float *running_mean, *running_var, *grad_gamma, *grad_beta, *parts;
     int *arrived;
 };
@@ -84,14 +84,16 @@ struct norm_scale {
     float scale[ROWS8], shift[ROWS8];
 };
 
-__device__ static float2 mean_and_inverse(const norm_shape &shape, const norm_operands &on, int c)
+template <typename Element>
+__device__ static float2 mean_and_inverse(const norm_shape &shape, const norm_operands<Element> &on, int c)
 {
     const float count = (float)shape.n * shape.h * shape.w, mean = on.sums[c] / count;
     const float variance = fmaxf(on.sums[shape.c + c] / count - mean * mean, 0.0f);
     return make_float2(mean, rsqrtf(variance + shape.epsilon));
 }
 
-__device__ static norm_scale scale_of(const norm_shape &shape, const norm_operands &on, int c)
+template <typename Element>
+__device__ static norm_scale scale_of(const norm_shape &shape, const norm_operands<Element> &on, int c)
 {
     norm_scale by;
 #pragma unroll
@@ -106,19 +108,19 @@ __device__ static norm_scale scale_of(const norm_shape &shape, const norm_operan
     return by;
 }
 
-template <bool Aligned> __device__ static rows8 add_at(const norm_operands &on, size_t at)
+template <typename Element, bool Aligned> __device__ static rows8 add_at(const norm_operands<Element> &on, size_t at)
 {
     rows8 none = {};
     return on.add ? rows8_load<Aligned>(on.add + at) : none;
 }
 
 // The input of a window; of one as large as the compiler does not know, place by place.
-template <bool Aligned, int Window> struct norm_window_input {
+template <typename Element, bool Aligned, int Window> struct norm_window_input {
     rows8 x[Window > 0 ? Window *Window : 1];
-    const __nv_bfloat16 *from;
+    const Element *from;
     int pitch, c;
 
-    __device__ void load(const norm_shape &shape, const norm_operands &on, const norm_item &at)
+    __device__ void load(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
     {
         const int w = window_of<Window>(shape);
         from = on.input + input_at(shape, at.image, at.y * w, at.x * w, at.c);
@@ -136,14 +138,15 @@ template <bool Aligned, int Window> struct norm_window_input {
 // --- forward ---------------------------------------------------------------------------------------------------------
 
 // The mean or the largest of a window's values.
-template <bool Aligned, int Function, int Window>
-__device__ static rows8 pool(const norm_job &job, const norm_operands &on, const norm_scale &by, const norm_item &at)
+template <typename Element, bool Aligned, int Function, int Window>
+__device__ static rows8 pool(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
+                             const norm_item &at)
 {
     const norm_shape &shape = job.shape;
     const int w = window_of<Window>(shape), places = w * w;
-    norm_window_input<Aligned, Window> input;
+    norm_window_input<Element, Aligned, Window> input;
     input.load(shape, on, at);
-    const rows8 add = add_at<Aligned>(on, output_at(job, at.image, at.y, at.x, at.c));
+    const rows8 add = add_at<Element, Aligned>(on, output_at(job, at.image, at.y, at.x, at.c));
     rows8 result = {};
 #pragma unroll
     for (int i = 0; i < places; i++) {
@@ -163,7 +166,8 @@ __device__ static rows8 pool(const norm_job &job, const norm_operands &on, const
     return result;
 }
 
-__device__ static void update_running(const norm_shape &shape, const norm_operands &on)
+template <typename Element>
+__device__ static void update_running(const norm_shape &shape, const norm_operands<Element> &on)
 {
     const float count = (float)shape.n * shape.h * shape.w;
     for (int c = threadIdx.x; c < shape.c; c += blockDim.x) {
@@ -174,8 +178,8 @@ __device__ static void update_running(const norm_shape &shape, const norm_operan
     }
 }
 
-template <bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256) rows_norm_forward(const norm_job job, const norm_operands on)
+template <typename Element, bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(256) rows_norm_forward(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
@@ -188,7 +192,7 @@ __global__ void __launch_bounds__(256) rows_norm_forward(const norm_job job, con
             by = scale_of(job.shape, on, c = at.c);
         rows8 result = {}; // of a gap
         if (at.y < job.out_h && at.x < job.out_w)
-            result = pool<Aligned, Function, Window>(job, on, by, at);
+            result = pool<Element, Aligned, Function, Window>(job, on, by, at);
         rows8_store<Aligned>(on.output + (size_t)number * ROWS8, result);
     }
     if (blockIdx.x == 0 && job.shape.normalise && on.running_mean && on.running_var)
@@ -198,18 +202,19 @@ __global__ void __launch_bounds__(256) rows_norm_forward(const norm_job job, con
 // --- backward --------------------------------------------------------------------------------------------------------
 
 // A window with an output: its input, its gradient and, for the largest, the place it came from.
-template <bool Aligned, int Function, int Window> struct norm_window {
-    norm_window_input<Aligned, Window> input;
+template <typename Element, bool Aligned, int Function, int Window> struct norm_window {
+    norm_window_input<Element, Aligned, Window> input;
     rows8 add, grad;
     int winner[ROWS8];
 
-    __device__ void load(const norm_job &job, const norm_operands &on, const norm_scale &by, const norm_item &item)
+    __device__ void load(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
+                         const norm_item &item)
     {
         const norm_shape &shape = job.shape;
         const size_t at = output_at(job, item.image, item.y, item.x, item.c);
         input.load(shape, on, item);
         grad = rows8_load<Aligned>(on.grad_output + at);
-        add = add_at<Aligned>(on, at);
+        add = add_at<Element, Aligned>(on, at);
         if (on.grad_more) {
             const rows8 more = rows8_load<Aligned>(on.grad_more + at);
 #pragma unroll
@@ -253,7 +258,8 @@ template <bool Aligned, int Function, int Window> struct norm_window {
 };
 
 // Adds up a block's sums of the same channels and leaves them in its part. The last block to come adds up all parts.
-__device__ static void leave_sums(const norm_shape &shape, const norm_operands &on, float (&sums)[2 * ROWS8])
+template <typename Element>
+__device__ static void leave_sums(const norm_shape &shape, const norm_operands<Element> &on, float (&sums)[2 * ROWS8])
 {
     extern __shared__ float kept[]; // (threads, 2 * ROWS8)
     __shared__ bool last;
@@ -289,8 +295,8 @@ __device__ static void leave_sums(const norm_shape &shape, const norm_operands &
 }
 
 // Sums of grad_z and of grad_z * xhat, over all windows with an output.
-template <bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256) rows_norm_sums(const norm_job job, const norm_operands on)
+template <typename Element, bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(256) rows_norm_sums(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
@@ -303,7 +309,7 @@ __global__ void __launch_bounds__(256) rows_norm_sums(const norm_job job, const 
         mean[j] = mean_and_inverse(shape, on, c + j).x;
     for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
          number += gridDim.x * blockDim.x) {
-        norm_window<Aligned, Function, Window> window;
+        norm_window<Element, Aligned, Function, Window> window;
         window.load(job, on, by, item_of(job, number));
 #pragma unroll
         for (int i = 0; i < w * w; i++) {
@@ -326,8 +332,9 @@ struct norm_gradient {
     float slope[ROWS8], offset[ROWS8];
 };
 
-__device__ static norm_gradient gradient_of(const norm_shape &shape, const norm_operands &on, const norm_scale &by,
-                                            int c)
+template <typename Element>
+__device__ static norm_gradient gradient_of(const norm_shape &shape, const norm_operands<Element> &on,
+                                            const norm_scale &by, int c)
 {
     const float count = (float)shape.n * shape.h * shape.w;
     norm_gradient through = {};
@@ -353,15 +360,15 @@ __device__ static rows8 input_gradient(const norm_scale &by, const norm_gradient
 }
 
 // A window with an output, all of whose pixels hold results.
-template <bool Aligned, int Function, int Window>
-__device__ static void store_window(const norm_job &job, const norm_operands &on, const norm_scale &by,
+template <typename Element, bool Aligned, int Function, int Window>
+__device__ static void store_window(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
                                     const norm_gradient &through, const norm_item &at)
 {
     const norm_shape &shape = job.shape;
     const int w = window_of<Window>(shape);
-    norm_window<Aligned, Function, Window> window;
+    norm_window<Element, Aligned, Function, Window> window;
     window.load(job, on, by, at);
-    __nv_bfloat16 *to = on.output + input_at(shape, at.image, at.y * w, at.x * w, at.c);
+    Element *to = on.output + input_at(shape, at.image, at.y * w, at.x * w, at.c);
     rows8 around = {};
 #pragma unroll
     for (int i = 0; i < w * w; i++) {
@@ -377,8 +384,8 @@ __device__ static void store_window(const norm_job &job, const norm_operands &on
 }
 
 // One beyond the last: its pixels are gaps, or results that no window has.
-template <bool Aligned>
-__device__ static void store_rest(const norm_job &job, const norm_operands &on, const norm_scale &by,
+template <typename Element, bool Aligned>
+__device__ static void store_rest(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
                                   const norm_gradient &through, const norm_item &at)
 {
     const norm_shape &shape = job.shape;
@@ -396,7 +403,8 @@ __device__ static void store_rest(const norm_job &job, const norm_operands &on, 
 }
 
 // The gaps of grad_add, which no window has.
-template <bool Aligned> __device__ static void zero_gaps(const norm_job &job, const norm_operands &on)
+template <typename Element, bool Aligned>
+__device__ static void zero_gaps(const norm_job &job, const norm_operands<Element> &on)
 {
     const norm_shape &shape = job.shape;
     const int groups = shape.c / ROWS8, lines = job.out_h + shape.gap, pitch = job.out_w + shape.gap;
@@ -409,8 +417,8 @@ template <bool Aligned> __device__ static void zero_gaps(const norm_job &job, co
     }
 }
 
-template <bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256) rows_norm_backward(const norm_job job, const norm_operands on)
+template <typename Element, bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(256) rows_norm_backward(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
@@ -426,30 +434,31 @@ __global__ void __launch_bounds__(256) rows_norm_backward(const norm_job job, co
             through = gradient_of(shape, on, by, c);
         }
         if (at.y < job.out_h && at.x < job.out_w)
-            store_window<Aligned, Function, Window>(job, on, by, through, at);
+            store_window<Element, Aligned, Function, Window>(job, on, by, through, at);
         else
-            store_rest<Aligned>(job, on, by, through, at);
+            store_rest<Element, Aligned>(job, on, by, through, at);
     }
     if (on.grad_add && shape.gap)
-        zero_gaps<Aligned>(job, on);
+        zero_gaps<Element, Aligned>(job, on);
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; !shape.normalise && i < shape.c; i += gridDim.x * blockDim.x)
         on.grad_gamma[i] = on.grad_beta[i] = 0;
 }
 
 // --- launching -------------------------------------------------------------------------------------------------------
 
-typedef void norm_kernel(const norm_job, const norm_operands);
+template <typename Element> using norm_kernel = void(const norm_job, const norm_operands<Element>);
 
 // Of all kernels of a kind, the one for a shape.
 #define NORM_CHOOSE(kernel, shape, aligned)                                                                            \
-    (!(aligned)                              ? kernel<false, -1, 0>                                                    \
-     : (shape)->function == HEDDLE_ROWS_RELU ? ((shape)->window == 1   ? kernel<true, HEDDLE_ROWS_RELU, 1>             \
-                                                : (shape)->window == 2 ? kernel<true, HEDDLE_ROWS_RELU, 2>             \
-                                                                       : kernel<true, -1, 0>)                          \
+    (!(aligned)                              ? kernel<Element, false, -1, 0>                                           \
+     : (shape)->function == HEDDLE_ROWS_RELU ? ((shape)->window == 1   ? kernel<Element, true, HEDDLE_ROWS_RELU, 1>    \
+                                                : (shape)->window == 2 ? kernel<Element, true, HEDDLE_ROWS_RELU, 2>    \
+                                                                       : kernel<Element, true, -1, 0>)                 \
      : (shape)->window == 1                                                                                            \
-         ? ((shape)->function == HEDDLE_ROWS_IDENTITY ? kernel<true, HEDDLE_ROWS_IDENTITY, 1> : kernel<true, -1, 1>)   \
-     : (shape)->window == 2 ? kernel<true, -1, 2>                                                                      \
-                            : kernel<true, -1, 0>)
+         ? ((shape)->function == HEDDLE_ROWS_IDENTITY ? kernel<Element, true, HEDDLE_ROWS_IDENTITY, 1>                 \
+                                                      : kernel<Element, true, -1, 1>)                                  \
+     : (shape)->window == 2 ? kernel<Element, true, -1, 2>                                                             \
+                            : kernel<Element, true, -1, 0>)
 
 // Items (image, down, across, group of channels).
 static norm_job job_of(const norm_shape *shape, int down, int across)
@@ -466,8 +475,9 @@ static norm_job job_of(const norm_shape *shape, int down, int across)
 }
 
 // In one wave: every block works out its channels' factors once.
-static heddle_status launch_kernel(const heddle_call *call, norm_kernel *kernel, const norm_job &job,
-                                   const norm_operands &on, size_t shared_bytes)
+template <typename Element>
+static heddle_status launch_kernel(const heddle_call *call, norm_kernel<Element> *kernel, const norm_job &job,
+                                   const norm_operands<Element> &on, size_t shared_bytes)
 {
     const unsigned threads = rows8_threads(job.shape.c), wanted = heddle_ceil_div(job.items, threads);
     int each = 1;
@@ -478,16 +488,16 @@ static heddle_status launch_kernel(const heddle_call *call, norm_kernel *kernel,
     return heddle_cuda_launched("01_vectorised");
 }
 
-static heddle_status launch_forward(const heddle_call *call)
+template <typename Element> static heddle_status forward_with(const heddle_call *call)
 {
     const norm_shape *shape = (const norm_shape *)call->shape;
-    norm_operands on = {};
-    on.input = (const __nv_bfloat16 *)call->input[0];
+    norm_operands<Element> on = {};
+    on.input = (const Element *)call->input[0];
     on.sums = (const float *)call->input[1];
     on.gamma = (const float *)call->input[2];
     on.beta = (const float *)call->input[3];
-    on.add = (const __nv_bfloat16 *)call->input[4];
-    on.output = (__nv_bfloat16 *)call->output[0];
+    on.add = (const Element *)call->input[4];
+    on.output = (Element *)call->output[0];
     on.running_mean = (float *)call->output[1];
     on.running_var = (float *)call->output[2];
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output);
@@ -496,21 +506,21 @@ static heddle_status launch_forward(const heddle_call *call)
     return launch_kernel(call, NORM_CHOOSE(rows_norm_forward, shape, aligned), job, on, 0);
 }
 
-static heddle_status launch_backward(const heddle_call *call)
+template <typename Element> static heddle_status backward_with(const heddle_call *call)
 {
     const norm_shape *shape = (const norm_shape *)call->shape;
-    norm_operands on = {};
-    on.grad_output = (const __nv_bfloat16 *)call->input[0];
-    on.grad_more = (const __nv_bfloat16 *)call->input[1];
-    on.input = (const __nv_bfloat16 *)call->input[2];
+    norm_operands<Element> on = {};
+    on.grad_output = (const Element *)call->input[0];
+    on.grad_more = (const Element *)call->input[1];
+    on.input = (const Element *)call->input[2];
     on.sums = (const float *)call->input[3];
     on.gamma = (const float *)call->input[4];
     on.beta = (const float *)call->input[5];
-    on.add = (const __nv_bfloat16 *)call->input[6];
-    on.output = (__nv_bfloat16 *)call->output[0];
+    on.add = (const Element *)call->input[6];
+    on.output = (Element *)call->output[0];
     on.grad_gamma = (float *)call->output[1];
     on.grad_beta = (float *)call->output[2];
-    on.grad_add = (__nv_bfloat16 *)call->output[3];
+    on.grad_add = (Element *)call->output[3];
     on.arrived = (int *)call->output[4];
     on.parts = (float *)call->workspace;
     const bool aligned = heddle_aligned16(on.grad_output) && heddle_aligned16(on.grad_more) &&
@@ -526,6 +536,16 @@ static heddle_status launch_backward(const heddle_call *call)
     }
     const norm_job job = job_of(shape, (int)heddle_ceil_div(lines, w), (int)heddle_ceil_div(shape->pitch, w));
     return launch_kernel(call, NORM_CHOOSE(rows_norm_backward, shape, aligned), job, on, 0);
+}
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    return ((const norm_shape *)call->shape)->half ? forward_with<__half>(call) : forward_with<__nv_bfloat16>(call);
+}
+
+static heddle_status launch_backward(const heddle_call *call)
+{
+    return ((const norm_shape *)call->shape)->half ? backward_with<__half>(call) : backward_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_norm_forward", "01_vectorised", launch_forward)

@@ -25,7 +25,13 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(norm_shape, gap, 0, "lines below and pixels right of an output image")},
     {HEDDLE_OPTIONAL_FLOAT(norm_shape, epsilon, 1e-5, "added to the variance")},
     {HEDDLE_OPTIONAL_FLOAT(norm_shape, momentum, 0.1, "weight of this batch in the running statistics")},
+    {HEDDLE_OPTIONAL_INT(norm_shape, half, 0, "0: elements are bf16, 1: fp16")},
 };
+
+static heddle_dtype element(const void *shape)
+{
+    return ((const norm_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
+}
 
 static heddle_status validate(const void *shape_)
 {
@@ -313,13 +319,13 @@ static int64_t forward_reduction(const void *shape_)
 
 static const char *const test_shapes[] = {
     "n=1 h=1 w=1 pitch=1 image_rows=1 c=8",
-    "n=3 h=1 w=1 pitch=1 image_rows=1 c=24 function=1",
+    "n=3 h=1 w=1 pitch=1 image_rows=1 c=24 function=1 half=1",
     "n=2 h=5 w=3 pitch=4 image_rows=24 c=8 normalise=1 function=1 gap=1",
-    "n=3 h=6 w=4 pitch=5 image_rows=35 c=16 normalise=1 function=1 window=2 gap=1",
+    "n=3 h=6 w=4 pitch=5 image_rows=35 c=16 normalise=1 function=1 window=2 gap=1 half=1",
     "n=2 h=5 w=7 pitch=8 image_rows=48 c=8 normalise=1 function=1 window=2",
-    "n=2 h=6 w=6 pitch=6 image_rows=36 c=16 function=2 window=2 average=1",
+    "n=2 h=6 w=6 pitch=6 image_rows=36 c=16 function=2 window=2 average=1 half=1",
     "n=2 h=4 w=4 pitch=5 image_rows=25 c=72 normalise=1 function=3 window=4 average=1",
-    "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1",
+    "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1 half=1",
     "n=2 h=3 w=3 pitch=3 image_rows=9 c=8 window=3",
     NULL};
 static const char *const bench_shapes[] = {
@@ -362,7 +368,8 @@ static const heddle_rung backward_ladder[] = {
 
 #define ROWS_NORM(title, about)                                                                                        \
     .name = (title), .ladder_name = "rows_norm", .summary = (about), .shape_size = sizeof(norm_shape),                 \
-    HEDDLE_FIELDS(fields), .validate = validate, .test_shapes = test_shapes, .bench_shapes = bench_shapes
+    HEDDLE_FIELDS(fields), .validate = validate, .element = element, .test_shapes = test_shapes,                       \
+    .bench_shapes = bench_shapes
 
 const heddle_op heddle_op_rows_norm_forward = {
     ROWS_NORM("rows_norm_forward", "batchnorm, residual, function and pooling of rows of bf16"),

@@ -22,8 +22,8 @@ struct patches_job {
     int out_h, out_w;
 };
 
-template <bool Aligned>
-__global__ void rows_patches_forward(const patches_job job, const __nv_bfloat16 *input, __nv_bfloat16 *output)
+template <typename Element, bool Aligned>
+__global__ void rows_patches_forward(const patches_job job, const Element *input, Element *output)
 {
     heddle_wait_for_previous();
     heddle_release_next();
@@ -44,9 +44,8 @@ __global__ void rows_patches_forward(const patches_job job, const __nv_bfloat16 
     }
 }
 
-template <bool Aligned>
-__global__ void rows_patches_backward(const patches_job job, const __nv_bfloat16 *grad_output,
-                                      __nv_bfloat16 *grad_input)
+template <typename Element, bool Aligned>
+__global__ void rows_patches_backward(const patches_job job, const Element *grad_output, Element *grad_input)
 {
     heddle_wait_for_previous();
     heddle_release_next();
@@ -96,7 +95,7 @@ static unsigned blocks_for(unsigned items)
     return wanted < most ? wanted : most;
 }
 
-static heddle_status launch_forward(const heddle_call *call)
+template <typename Element> static heddle_status forward_with(const heddle_call *call)
 {
     const patches_shape *shape = (const patches_shape *)call->shape;
     patches_job job = job_of(shape);
@@ -104,13 +103,13 @@ static heddle_status launch_forward(const heddle_call *call)
     job.down = heddle_divisor_of(job.out_h);
     job.items = (unsigned)((size_t)shape->n * job.out_h * job.out_w * shape->r * shape->s * shape->c / ROWS8);
     const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->output[0]);
-    heddle_cuda_launch_dependent(aligned ? rows_patches_forward<true> : rows_patches_forward<false>,
+    heddle_cuda_launch_dependent(aligned ? rows_patches_forward<Element, true> : rows_patches_forward<Element, false>,
                                  dim3(blocks_for(job.items)), dim3(HEDDLE_CUDA_BLOCK), 0, heddle_cuda_stream_of(call),
-                                 job, (const __nv_bfloat16 *)call->input[0], (__nv_bfloat16 *)call->output[0]);
+                                 job, (const Element *)call->input[0], (Element *)call->output[0]);
     return heddle_cuda_launched("01_vectorised");
 }
 
-static heddle_status launch_backward(const heddle_call *call)
+template <typename Element> static heddle_status backward_with(const heddle_call *call)
 {
     const patches_shape *shape = (const patches_shape *)call->shape;
     patches_job job = job_of(shape);
@@ -118,10 +117,21 @@ static heddle_status launch_backward(const heddle_call *call)
     job.down = heddle_divisor_of(shape->h + shape->gap);
     job.items = (unsigned)((size_t)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap) * shape->c / ROWS8);
     const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->output[0]);
-    heddle_cuda_launch_dependent(aligned ? rows_patches_backward<true> : rows_patches_backward<false>,
+    heddle_cuda_launch_dependent(aligned ? rows_patches_backward<Element, true> : rows_patches_backward<Element, false>,
                                  dim3(blocks_for(job.items)), dim3(HEDDLE_CUDA_BLOCK), 0, heddle_cuda_stream_of(call),
-                                 job, (const __nv_bfloat16 *)call->input[0], (__nv_bfloat16 *)call->output[0]);
+                                 job, (const Element *)call->input[0], (Element *)call->output[0]);
     return heddle_cuda_launched("01_vectorised");
+}
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    return ((const patches_shape *)call->shape)->half ? forward_with<__half>(call) : forward_with<__nv_bfloat16>(call);
+}
+
+static heddle_status launch_backward(const heddle_call *call)
+{
+    return ((const patches_shape *)call->shape)->half ? backward_with<__half>(call)
+                                                      : backward_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_patches_forward", "01_vectorised", launch_forward)

@@ -20,7 +20,13 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(patches_shape, stride, 1, "step of the filter")},
     {HEDDLE_OPTIONAL_INT(patches_shape, padding, 0, "zeros around an image")},
     {HEDDLE_OPTIONAL_INT(patches_shape, dilation, 1, "distance between the filter's taps")},
+    {HEDDLE_OPTIONAL_INT(patches_shape, half, 0, "0: elements are bf16, 1: fp16")},
 };
+
+static heddle_dtype element(const void *shape)
+{
+    return ((const patches_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
+}
 
 static heddle_status validate(const void *shape_)
 {
@@ -128,11 +134,11 @@ static int64_t backward_reduction(const void *shape_)
 }
 
 static const char *const test_shapes[] = {"n=1 h=1 w=1 c=8 r=1 s=1",
-                                          "n=2 h=5 w=4 gap=1 c=8 padding=1",
+                                          "n=2 h=5 w=4 gap=1 c=8 padding=1 half=1",
                                           "n=3 h=7 w=7 gap=1 c=16 padding=1 stride=2",
-                                          "n=2 h=9 w=8 c=8 r=5 s=5",
+                                          "n=2 h=9 w=8 c=8 r=5 s=5 half=1",
                                           "n=2 h=6 w=6 gap=2 c=24 r=1 s=1 stride=2",
-                                          "n=1 h=9 w=9 c=8 dilation=2 padding=2",
+                                          "n=1 h=9 w=9 c=8 dilation=2 padding=2 half=1",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 h=14 w=14 c=8 r=5 s=5",
                                            "n=1024 h=32 w=32 gap=1 c=32 padding=1 stride=2", NULL};
@@ -154,7 +160,8 @@ static const heddle_rung backward_ladder[] = {
 
 #define ROWS_PATCHES(title, about)                                                                                     \
     .name = (title), .ladder_name = "rows_patches", .summary = (about), .shape_size = sizeof(patches_shape),           \
-    HEDDLE_FIELDS(fields), .validate = validate, .test_shapes = test_shapes, .bench_shapes = bench_shapes
+    HEDDLE_FIELDS(fields), .validate = validate, .element = element, .test_shapes = test_shapes,                       \
+    .bench_shapes = bench_shapes
 
 const heddle_op heddle_op_rows_patches_forward = {
     ROWS_PATCHES("rows_patches_forward", "what a filter sees at each place, as rows of bf16"),

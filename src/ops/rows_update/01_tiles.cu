@@ -8,9 +8,8 @@
 //
 // Limited by: bytes.
 
-#include <cuda_bf16.h>
-
 #include "ops/cuda/dependent.h"
+#include "ops/cuda/element16.h"
 #include "ops/cuda/rung.h"
 #include "ops/optimizer/step.h"
 #include "ops/rows_update/rows_update.h"
@@ -22,7 +21,8 @@ struct update_operands {
     const float *parts, *hyper;
     float *parameters, *first_moment, *second_moment; // parameters: the gradients, for rows_collect
     float *vectors;
-    __nv_bfloat16 *copies;
+    void *copies;
+    float unit; // by which sums of parts are multiplied: gradients without their scale
 };
 
 enum job_kind { WEIGHTS, COLLECT, UPDATE };
@@ -80,6 +80,7 @@ __device__ static float do_parameter(const update_operands &on, const float *hyp
 {
     if (Kind == WEIGHTS)
         return on.parameters[at];
+    gradient *= on.unit;
     if (Kind == COLLECT)
         return on.parameters[at] = gradient;
     float parameter = on.parameters[at];
@@ -92,13 +93,13 @@ __device__ static float do_parameter(const update_operands &on, const float *hyp
     return on.parameters[at] = parameter;
 }
 
-template <job_kind Kind>
+template <typename Element, job_kind Kind>
 __device__ static void store_copies(const update_tile &tile, const update_operands &on, int i, float value)
 {
     if (Kind == COLLECT)
         return;
     if (tile.copy >= 0)
-        on.copies[tile.copy + i] = __float2bfloat16(value);
+        ((Element *)on.copies)[tile.copy + i] = rows_element<Element>::round(value);
     if (tile.vector >= 0 && on.vectors)
         on.vectors[tile.vector + i] = value;
 }
@@ -136,7 +137,7 @@ __device__ static void add_lines(const update_tile &tile, const float *parts, in
 }
 
 // One tap: both orders are the same but for the padding.
-template <job_kind Kind, int Optimizer>
+template <typename Element, job_kind Kind, int Optimizer>
 __device__ static void do_flat(const update_tile &tile, const update_operands &on, const float *hyper,
                                float (*turned)[TILE + 1], float (*shares)[MANY_LINES][TILE])
 {
@@ -158,11 +159,11 @@ __device__ static void do_flat(const update_tile &tile, const update_operands &o
                                                : gradient_of(tile, on.parts, i);
         value = do_parameter<Kind, Optimizer>(on, hyper, gradient, tile.parameter + (size_t)row * tile.c + channel);
     }
-    store_copies<Kind>(tile, on, i, value);
+    store_copies<Element, Kind>(tile, on, i, value);
 }
 
 // A tile of one row. turned: (TILE, TILE + 1), taps by channels
-template <job_kind Kind, int Optimizer>
+template <typename Element, job_kind Kind, int Optimizer>
 __device__ static void do_tile(const update_tile &tile, const update_operands &on, const float *hyper,
                                float (*turned)[TILE + 1], float (*shares)[MANY_LINES][TILE])
 {
@@ -183,10 +184,11 @@ __device__ static void do_tile(const update_tile &tile, const update_operands &o
     __syncthreads();
     for (int i = threadIdx.x; i < taps * TILE; i += THREADS)
         if (i % TILE < channels)
-            store_copies<Kind>(tile, on, first + i / TILE * tile.padded_c + i % TILE, turned[i / TILE][i % TILE]);
+            store_copies<Element, Kind>(tile, on, first + i / TILE * tile.padded_c + i % TILE,
+                                        turned[i / TILE][i % TILE]);
 }
 
-template <job_kind Kind, int Optimizer>
+template <typename Element, job_kind Kind, int Optimizer>
 __global__ void __launch_bounds__(THREADS) rows_update(const update_shape shape, const update_operands on)
 {
     __shared__ float turned[TILE][TILE + 1], shares[WARPS][MANY_LINES][TILE], hyper[HEDDLE_HYPER_COUNT];
@@ -197,18 +199,24 @@ __global__ void __launch_bounds__(THREADS) rows_update(const update_shape shape,
         hyper[threadIdx.x] = on.hyper[threadIdx.x];
     __syncthreads();
     if (tile.taps == 1)
-        do_flat<Kind, Optimizer>(tile, on, hyper, turned, shares);
+        do_flat<Element, Kind, Optimizer>(tile, on, hyper, turned, shares);
     else
-        do_tile<Kind, Optimizer>(tile, on, hyper, turned, shares);
+        do_tile<Element, Kind, Optimizer>(tile, on, hyper, turned, shares);
 }
 
 template <job_kind Kind, int Optimizer>
 static heddle_status launch_kernel(const heddle_call *call, const update_operands &on)
 {
     const update_shape *shape = (const update_shape *)call->shape;
-    heddle_cuda_launch_dependent(rows_update<Kind, Optimizer>, dim3(shape->tiles), dim3(THREADS), 0,
-                                 heddle_cuda_stream_of(call), *shape, on);
+    heddle_cuda_launch_dependent(shape->half ? rows_update<__half, Kind, Optimizer>
+                                             : rows_update<__nv_bfloat16, Kind, Optimizer>,
+                                 dim3(shape->tiles), dim3(THREADS), 0, heddle_cuda_stream_of(call), *shape, on);
     return heddle_cuda_launched("01_tiles");
+}
+
+static float unit_of(const heddle_call *call)
+{
+    return ldexpf(1.0f, -((const update_shape *)call->shape)->scale);
 }
 
 static heddle_status launch_weights(const heddle_call *call)
@@ -216,7 +224,7 @@ static heddle_status launch_weights(const heddle_call *call)
     update_operands on = {};
     on.table = (const int32_t *)call->input[0];
     on.parameters = (float *)call->input[1];
-    on.copies = (__nv_bfloat16 *)call->output[0];
+    on.copies = call->output[0];
     on.vectors = (float *)call->output[1];
     return launch_kernel<WEIGHTS, 0>(call, on);
 }
@@ -227,6 +235,7 @@ static heddle_status launch_collect(const heddle_call *call)
     on.table = (const int32_t *)call->input[0];
     on.parts = (const float *)call->input[1];
     on.parameters = (float *)call->output[0];
+    on.unit = unit_of(call);
     return launch_kernel<COLLECT, 0>(call, on);
 }
 
@@ -238,10 +247,11 @@ static heddle_status launch_update(const heddle_call *call)
     on.parts = (const float *)call->input[1];
     on.hyper = (const float *)call->input[2];
     on.parameters = (float *)call->output[0];
-    on.copies = (__nv_bfloat16 *)call->output[1];
+    on.copies = call->output[1];
     on.vectors = (float *)call->output[2];
     on.first_moment = (float *)call->output[3];
     on.second_moment = (float *)call->output[4];
+    on.unit = unit_of(call);
     const int optimizer = heddle_rows_optimizer(shape, on.first_moment, on.second_moment);
     return optimizer == 0   ? launch_kernel<UPDATE, 0>(call, on)
            : optimizer == 1 ? launch_kernel<UPDATE, 1>(call, on)

@@ -20,7 +20,14 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(update_shape, copies, "elements of the copies")},
     {HEDDLE_OPTIONAL_INT(update_shape, vectors, 0, "floats of padded biases")},
     {HEDDLE_OPTIONAL_INT(update_shape, optimizer, 0, "0: sgd, 1: momentum, 2: AdamW")},
+    {HEDDLE_OPTIONAL_INT(update_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_OPTIONAL_INT(update_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
+
+static heddle_dtype copies_dtype(const void *shape)
+{
+    return ((const update_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
+}
 
 static heddle_status validate(const void *shape_)
 {
@@ -149,12 +156,12 @@ static element element_of(const double *segment, long long i)
         }                                                                                                              \
     }
 
-static double gradient_of(const element *at, const double *parts)
+static double gradient_of(const update_shape *shape, const element *at, const double *parts)
 {
     double sum = 0;
     for (int part = 0; part < at->parts; part++)
         sum += parts[at->part + part * at->stride];
-    return sum;
+    return ldexp(sum, -shape->scale);
 }
 
 static void store_copies(const element *at, double value, double *copies, double *vectors)
@@ -177,7 +184,7 @@ static void collect_reference(const void *shape_, const double *const *input, do
     const update_shape *shape = shape_;
     FOR_ELEMENTS(shape, input[0], {
         if (at.parameter >= 0)
-            output[0][at.parameter] = gradient_of(&at, input[1]);
+            output[0][at.parameter] = gradient_of(shape, &at, input[1]);
     })
 }
 
@@ -191,7 +198,7 @@ static void update_reference(const void *shape_, const double *const *input, dou
     FOR_ELEMENTS(shape, input[0], {
         double value = 0;
         if (at.parameter >= 0) {
-            const double gradient = gradient_of(&at, input[1]);
+            const double gradient = gradient_of(shape, &at, input[1]);
             const double *const from[] = {&gradient, input[2]};
             double *const to[] = {output[0] + at.parameter, output[3] ? output[3] + at.parameter : NULL,
                                   output[4] ? output[4] + at.parameter : NULL};
@@ -236,9 +243,9 @@ static int64_t reduction(const void *shape)
 
 static const char *const test_shapes[] = {
     "segments=1 tiles=8 parameters=135 parts=576 copies=576 vectors=0",
-    "segments=2 tiles=9 parameters=138 parts=624 copies=576 vectors=8 optimizer=1",
+    "segments=2 tiles=9 parameters=138 parts=624 copies=576 vectors=8 optimizer=1 half=1 scale=7",
     "segments=4 tiles=11 parameters=282 parts=3440 copies=832 vectors=24",
-    "segments=7 tiles=48 parameters=16032 parts=172288 copies=22272 vectors=40 optimizer=2",
+    "segments=7 tiles=48 parameters=16032 parts=172288 copies=22272 vectors=40 optimizer=2 half=1 scale=7",
     "segments=12 tiles=124 parameters=28863 parts=227440 copies=38336 vectors=136 optimizer=1",
     NULL};
 static const char *const bench_shapes[] = {
@@ -263,7 +270,7 @@ static const heddle_rung weights_ladder[] = {RUNGS(rows_weights)}, collect_ladde
 
 #define ROWS_UPDATE(title, about)                                                                                      \
     .name = (title), .ladder_name = "rows_update", .summary = (about), .shape_size = sizeof(update_shape),             \
-    HEDDLE_FIELDS(fields), .validate = validate, .fill = fill, .test_shapes = test_shapes,                             \
+    HEDDLE_FIELDS(fields), .validate = validate, .element = copies_dtype, .fill = fill, .test_shapes = test_shapes,         \
     .bench_shapes = bench_shapes, .reduction = reduction
 
 const heddle_op heddle_op_rows_weights = {

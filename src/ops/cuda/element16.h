@@ -1,0 +1,60 @@
+// The two 16-bit floating-point types that rows are made of: bf16, and fp16, whose ends are cut off at its largest
+// number instead of becoming infinite.
+#ifndef HEDDLE_OPS_CUDA_ELEMENT16_H
+#define HEDDLE_OPS_CUDA_ELEMENT16_H
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+template <typename Element> struct rows_element;
+
+template <> struct rows_element<__nv_bfloat16> {
+    typedef __nv_bfloat162 pair;
+    enum { EXACT = 0 }; // functions need no more bits than this has
+
+    static __device__ __forceinline__ float number(__nv_bfloat16 from)
+    {
+        return __bfloat162float(from);
+    }
+    static __device__ __forceinline__ __nv_bfloat16 round(float value)
+    {
+        return __float2bfloat16(value);
+    }
+    static __device__ __forceinline__ pair round(float low, float high)
+    {
+        return __floats2bfloat162_rn(low, high);
+    }
+    static __device__ __forceinline__ float2 floats(pair from)
+    {
+        return __bfloat1622float2(from);
+    }
+};
+
+template <> struct rows_element<__half> {
+    typedef __half2 pair;
+    enum { EXACT = 1 };
+
+    static __device__ __forceinline__ float cut(float value)
+    {
+        const float largest = 65504;
+        return value > largest ? largest : value < -largest ? -largest : value; // a NaN stays one
+    }
+    static __device__ __forceinline__ float number(__half from)
+    {
+        return __half2float(from);
+    }
+    static __device__ __forceinline__ __half round(float value)
+    {
+        return __float2half(cut(value));
+    }
+    static __device__ __forceinline__ pair round(float low, float high)
+    {
+        return __floats2half2_rn(cut(low), cut(high));
+    }
+    static __device__ __forceinline__ float2 floats(pair from)
+    {
+        return __half22float2(from);
+    }
+};
+
+#endif
