@@ -10,7 +10,7 @@ template <typename Element> struct rows_element;
 
 template <> struct rows_element<__nv_bfloat16> {
     typedef __nv_bfloat162 pair;
-    enum { EXACT = 0 }; // functions need no more bits than this has
+    enum { IS_HALF = 0 };
 
     static __device__ __forceinline__ float number(__nv_bfloat16 from)
     {
@@ -32,7 +32,7 @@ template <> struct rows_element<__nv_bfloat16> {
 
 template <> struct rows_element<__half> {
     typedef __half2 pair;
-    enum { EXACT = 1 };
+    enum { IS_HALF = 1 };
 
     static __device__ __forceinline__ float cut(float value)
     {
@@ -49,7 +49,13 @@ template <> struct rows_element<__half> {
     }
     static __device__ __forceinline__ pair round(float low, float high)
     {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 13
+        pair both; // in one instruction
+        asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(*(unsigned *)&both) : "f"(high), "f"(low));
+        return both;
+#else
         return __floats2half2_rn(cut(low), cut(high));
+#endif
     }
     static __device__ __forceinline__ float2 floats(pair from)
     {

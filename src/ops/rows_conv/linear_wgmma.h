@@ -116,7 +116,7 @@ HOPPER_DEVICE void linear_store(const rows_linear &job, const rows_epilogue &end
         if (End == ROWS_END_SLOPE)
             value *= rows_slope(end.function, (float)((const Element *)end.activated)[place]);
         else
-            value = rows_function(end.function, value);
+            value = End == ROWS_END_FLOATS ? rows_function(end.function, value) : rows_function16(end.function, value);
         if (End == ROWS_END_FLOATS)
             end.floats[place] = value;
         else

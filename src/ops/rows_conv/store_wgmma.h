@@ -83,8 +83,10 @@ HOPPER_DEVICE float rows_tanh(float x)
     return y;
 }
 
-// Adds the bias and applies the function; `Exact` to float32.
-template <bool Exact, int Count>
+// Adds the bias and applies the function, to as many bits as are stored.
+enum { ROWS_TO_8_BITS, ROWS_TO_11_BITS, ROWS_TO_32_BITS };
+
+template <int Function, int Count>
 HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &end, float (&sums)[Count], int own)
 {
     if (end.bias) {
@@ -97,10 +99,14 @@ HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &e
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = relu_value(sums[i]);
-    else if (Exact)
+    else if (Function == ROWS_TO_32_BITS)
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = rows_function(end.function, sums[i]);
+    else if (Function == ROWS_TO_11_BITS)
+#pragma unroll
+        for (int i = 0; i < Count; i++)
+            sums[i] = rows_function16(end.function, sums[i]);
     else if (end.function == HEDDLE_ROWS_TANH)
 #pragma unroll
         for (int i = 0; i < Count; i++)
@@ -148,7 +154,9 @@ HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue
     if (End == ROWS_END_SLOPE)
         rows_multiply_slope<Element>(job, end, sums, row, own);
     else
-        rows_activate<End == ROWS_END_FLOATS || rows_element<Element>::EXACT>(job, end, sums, own);
+        rows_activate<End == ROWS_END_FLOATS           ? ROWS_TO_32_BITS
+                      : rows_element<Element>::IS_HALF ? ROWS_TO_11_BITS
+                                                       : ROWS_TO_8_BITS>(job, end, sums, own);
     const bool marked = End == ROWS_END_SUMS || (End != ROWS_END_FLOATS && end.zero_gaps);
     const uint32_t stored = end.zero_gaps ? 0 : 3; // whatever they hold
     if (marked)
@@ -180,10 +188,38 @@ HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue
     }
 }
 
+// All blocks' parts of a channel's sums, by one block: teams of threads take every so many parts, four sums per thread,
+// and then the teams' sums are added in their order. kept: four doubles for each thread
+HOPPER_DEVICE void rows_add_parts(const rows_product &job, const rows_epilogue &end, const rows_block &block,
+                                  int channels, double *kept)
+{
+    const int threads = ROWS_WARPGROUPS * HOPPER_WARPGROUP, fours = 2 * channels / 4, teams = threads / fours;
+    const int four = threadIdx.x % fours, team = threadIdx.x / fours;
+    const size_t at = (size_t)(four / (fours / 2)) * job.k + block.channel + four % (fours / 2) * 4;
+    double sums[4] = {};
+    if (team < teams)
+#pragma unroll 8
+        for (int group = team; group < block.groups; group += teams) {
+            const float4 part = __ldcg((const float4 *)(end.parts + (size_t)group * 2 * job.k + at));
+            sums[0] += part.x, sums[1] += part.y, sums[2] += part.z, sums[3] += part.w;
+        }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        kept[threadIdx.x * 4 + i] = sums[i];
+    rows_consumers_sync();
+    for (int i = threadIdx.x; i < 2 * channels; i += threads) {
+        double sum = 0;
+        for (int from = 0; from < teams; from++)
+            sum += kept[from * fours * 4 + i];
+        end.sums[(size_t)(i / channels) * job.k + block.channel + i % channels] = (float)sum;
+    }
+}
+
 // The sums of a block's channels to its own part; the last block to come adds up all parts.
 template <int Share>
 HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue &end, float (&totals)[4],
-                                   float (*shared)[2][64], bool *last, const rows_block &block, int warpgroup)
+                                   float (*shared)[2][64], bool *last, double *kept, const rows_block &block,
+                                   int warpgroup)
 {
     const int thread = threadIdx.x % HOPPER_WARPGROUP, own = thread / 32 * 16 + thread % 32 / 4;
     const int channels = min(job.k - block.channel, Share ? 128 : 64);
@@ -209,14 +245,7 @@ HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue 
     if (!*last)
         return;
     __threadfence();
-    for (int i = threadIdx.x; i < 2 * channels; i += ROWS_WARPGROUPS * HOPPER_WARPGROUP) {
-        const size_t at = (size_t)(i / channels) * job.k + block.channel + i % channels;
-        double sum = 0;
-#pragma unroll 8
-        for (int group = 0; group < block.groups; group++)
-            sum += __ldcg(&end.parts[(size_t)group * 2 * job.k + at]);
-        end.sums[at] = (float)sum;
-    }
+    rows_add_parts(job, end, block, channels, kept);
     if (threadIdx.x == 0)
         end.arrived[block.channel / 64] = 0; // as the next call needs it
 }
@@ -286,7 +315,7 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
                                              block.channel + (Share ? warpgroup * 64 : 0), warpgroup);
     }
     if (End == ROWS_END_SUMS)
-        rows_store_sums<Share>(job, end, totals, channel_sums, &last, block, warpgroup);
+        rows_store_sums<Share>(job, end, totals, channel_sums, &last, (double *)weights, block, warpgroup);
     if (threadIdx.x % HOPPER_WARPGROUP == 0)
         tma_store_wait_read<0>();
 }

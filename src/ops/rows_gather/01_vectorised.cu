@@ -64,7 +64,7 @@ __global__ void rows_gather(const gather_job job, const uint8_t *dataset, const 
         for (int i = 0; i < ROWS8; i++)
             if ((unsigned)(top + columns.line[i]) < (unsigned)shape.h &&
                 (unsigned)(left + columns.pixel[i]) < (unsigned)shape.w)
-                patch.v[i] = pixels[columns.offset[i]] / 255.0f;
+                patch.v[i] = pixels[columns.offset[i]] * (1.0f / 255.0f);
         rows8_store<Aligned>(output + (size_t)item * ROWS8, patch);
         if (x == 0 && y == 0 && group == 0)
             labels[image] = dataset_labels[from];

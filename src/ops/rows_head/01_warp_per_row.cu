@@ -1,9 +1,10 @@
 // rows_head, rung 1: one warp per sample, from its features to their gradient.
 //
 // A lane has every 32nd group of eight features: it adds up its part of each logit, the warp adds these up, and with
-// the softmax in all lanes' registers each lane makes the gradient of its own features. The weight is read by every
-// warp, but it is small, and the first-level cache has it. Each block leaves the loss of its samples and how many of
-// them are right; the last block to arrive adds these up in their order.
+// the softmax in all lanes' registers each lane makes the gradient of its own features. Where there are few samples,
+// all warps of a block share one. The weight is read by every warp, but it is small, and the first-level cache has it.
+// Each block leaves the loss of its samples and how many of them are right; the last block to arrive adds these up in
+// their order.
 //
 // Limited by: latency.
 
@@ -29,16 +30,15 @@ template <typename Element> struct head_operands {
     double *parts; // (blocks, 2)
 };
 
-// The logits of a sample, in all lanes.
+// The logits of a sample, in all lanes. Features from `first` on, every `step`-th group.
 template <typename Element, bool Aligned, int Columns>
-__device__ static void find_logits(const head_shape &shape, const head_operands<Element> &on, int row,
-                                   float (&logits)[Columns])
+__device__ static void add_features(const head_shape &shape, const head_operands<Element> &on, int row, int first,
+                                    int step, float (&logits)[Columns])
 {
-    const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < Columns; j++)
         logits[j] = 0;
-    for (int c = lane * ROWS8; c < shape.c; c += 32 * ROWS8) {
+    for (int c = first; c < shape.c; c += step) {
         const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
 #pragma unroll
         for (int j = 0; j < Columns; j++) {
@@ -52,8 +52,30 @@ __device__ static void find_logits(const head_shape &shape, const head_operands<
     for (int j = 0; j < Columns; j++) {
         for (int distance = 16; distance > 0; distance /= 2)
             logits[j] += __shfl_xor_sync(~0u, logits[j], distance);
-        logits[j] += on.bias ? on.bias[j] : 0.0f;
     }
+}
+
+// Adds up what the warps of a block have, where they share a sample, and the bias.
+template <bool Shared, int Columns>
+__device__ static void join_logits(const float *bias, float (*kept)[Columns], float (&logits)[Columns])
+{
+    if (Shared) {
+        __syncthreads(); // the sample before has been read
+        if (threadIdx.x % 32 == 0)
+#pragma unroll
+            for (int j = 0; j < Columns; j++)
+                kept[threadIdx.x / 32][j] = logits[j];
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < Columns; j++) {
+            logits[j] = 0;
+            for (int warp = 0; warp < WARPS; warp++)
+                logits[j] += kept[warp][j];
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < Columns; j++)
+        logits[j] += bias ? bias[j] : 0.0f;
 }
 
 // Turns logits into the gradient of the loss by them; returns the loss.
@@ -84,15 +106,15 @@ __device__ static double find_gradient(const head_shape &shape, float (&logits)[
 }
 
 template <typename Element, bool Aligned, int Columns>
-__device__ static void store_gradients(const head_shape &shape, const head_operands<Element> &on, int row,
-                                       const float (&grad)[Columns])
+__device__ static void store_gradients(const head_shape &shape, const head_operands<Element> &on, int row, int first,
+                                       int step, const float (&grad)[Columns])
 {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < Columns; j++)
-        if (lane == j)
+        if (lane == j && first < 32 * ROWS8) // one warp's
             on.grad_logits[(size_t)row * Columns + j] = rows_element<Element>::round(grad[j]);
-    for (int c = lane * ROWS8; c < shape.c; c += 32 * ROWS8) {
+    for (int c = first; c < shape.c; c += step) {
         const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
         rows8 result = {};
 #pragma unroll
@@ -121,22 +143,27 @@ template <typename Element> __device__ static void add_parts(const head_shape &s
     *on.arrived = 0;
 }
 
-template <typename Element, bool Aligned, int Columns>
+template <typename Element, bool Aligned, bool Shared, int Columns>
 __global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, const head_operands<Element> on)
 {
     __shared__ double losses[WARPS], rights[WARPS];
+    __shared__ float kept[Shared ? WARPS : 1][Columns];
     heddle_wait_for_previous();
     heddle_release_next();
     const int warp = threadIdx.x / 32;
     const float unit = ldexpf(*on.grad_loss / (float)shape.n, shape.scale);
+    const int first = (Shared ? (int)threadIdx.x : (int)threadIdx.x % 32) * ROWS8;
+    const int step = (Shared ? WARPS : 1) * 32 * ROWS8, rows = Shared ? 1 : WARPS; // rows: of a block at a time
     double loss = 0, correct = 0;
-    for (int row = blockIdx.x * WARPS + warp; row < shape.n; row += gridDim.x * WARPS) {
+    for (int row = blockIdx.x * rows + (Shared ? 0 : warp); row < shape.n; row += gridDim.x * rows) {
         float logits[Columns];
         bool right;
-        find_logits<Element, Aligned, Columns>(shape, on, row, logits);
-        loss += find_gradient<Columns>(shape, logits, on.labels[row], unit, &right);
-        correct += right;
-        store_gradients<Element, Aligned, Columns>(shape, on, row, logits);
+        add_features<Element, Aligned, Columns>(shape, on, row, first, step, logits);
+        join_logits<Shared>(on.bias, kept, logits);
+        const double found = find_gradient<Columns>(shape, logits, on.labels[row], unit, &right);
+        loss += Shared && warp > 0 ? 0 : found;
+        correct += !(Shared && warp > 0) && right;
+        store_gradients<Element, Aligned, Columns>(shape, on, row, first, step, logits);
     }
     if (threadIdx.x % 32 == 0) {
         losses[warp] = loss;
@@ -162,11 +189,14 @@ template <typename Element, int Columns>
 static heddle_status launch_columns(const heddle_call *call, const head_operands<Element> &on)
 {
     const head_shape *shape = (const head_shape *)call->shape;
-    const unsigned wanted = heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_HEAD_BLOCKS;
+    const bool shared = shape->n <= heddle_cuda_multiprocessors() * 2;
+    const unsigned wanted = shared ? shape->n : heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_HEAD_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight) && heddle_aligned16(on.grad_input);
-    heddle_cuda_launch_dependent(aligned ? rows_head<Element, true, Columns> : rows_head<Element, false, Columns>,
-                                 dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0, heddle_cuda_stream_of(call),
-                                 *shape, on);
+    heddle_cuda_launch_dependent(!aligned ? rows_head<Element, false, false, Columns>
+                                 : shared ? rows_head<Element, true, true, Columns>
+                                          : rows_head<Element, true, false, Columns>,
+                                 dim3(aligned || !shared ? wanted < most ? wanted : most : wanted), dim3(WARPS * 32), 0,
+                                 heddle_cuda_stream_of(call), *shape, on);
     return heddle_cuda_launched("01_warp_per_row");
 }
 

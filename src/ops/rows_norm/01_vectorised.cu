@@ -65,13 +65,13 @@ __device__ static size_t output_at(const norm_job &job, int image, int y, int x,
 // Function and window as the compiler knows them, or as the shape has them.
 template <int Function> __device__ static float value_of(const norm_shape &shape, float z)
 {
-    return rows_function(Function < 0 ? shape.function : Function, z);
+    return rows_function16(Function < 0 ? shape.function : Function, z);
 }
 
 template <int Function> __device__ static float slope_of(const norm_shape &shape, float z)
 {
     const int function = Function < 0 ? shape.function : Function;
-    return rows_slope(function, rows_function(function, z));
+    return rows_slope(function, rows_function16(function, z));
 }
 
 template <int Window> __device__ static int window_of(const norm_shape &shape)
@@ -84,27 +84,60 @@ struct norm_scale {
     float scale[ROWS8], shift[ROWS8];
 };
 
-template <typename Element>
-__device__ static float2 mean_and_inverse(const norm_shape &shape, const norm_operands<Element> &on, int c)
+// Eight floats of a channel each.
+__device__ static rows8 floats8(const float *from)
 {
-    const float count = (float)shape.n * shape.h * shape.w, mean = on.sums[c] / count;
-    const float variance = fmaxf(on.sums[shape.c + c] / count - mean * mean, 0.0f);
-    return make_float2(mean, rsqrtf(variance + shape.epsilon));
+    rows8 values;
+    if ((uintptr_t)from % sizeof(float4) == 0) {
+        const float4 low = ((const float4 *)from)[0], high = ((const float4 *)from)[1];
+        values = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    } else {
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            values.v[i] = from[i];
+    }
+    return values;
+}
+
+// Of eight channels: the mean, and one over the standard deviation.
+struct norm_statistics {
+    rows8 mean, inverse;
+};
+
+template <typename Element>
+__device__ static norm_statistics statistics_of(const norm_shape &shape, const norm_operands<Element> &on, int c)
+{
+    const rows8 sums = floats8(on.sums + c), squares = floats8(on.sums + shape.c + c);
+    const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
+    norm_statistics found;
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++) {
+        const float mean = sums.v[i] * share, variance = fmaxf(squares.v[i] * share - mean * mean, 0.0f);
+        found.mean.v[i] = mean;
+        found.inverse.v[i] = rsqrtf(variance + shape.epsilon);
+    }
+    return found;
 }
 
 template <typename Element>
-__device__ static norm_scale scale_of(const norm_shape &shape, const norm_operands<Element> &on, int c)
+__device__ static norm_scale scale_of(const norm_operands<Element> &on, const norm_statistics &by_batch, int c)
 {
+    const rows8 gamma = floats8(on.gamma + c), beta = floats8(on.beta + c);
     norm_scale by;
 #pragma unroll
     for (int i = 0; i < ROWS8; i++) {
-        by.scale[i] = 1.0f, by.shift[i] = 0.0f;
-        if (!shape.normalise)
-            continue;
-        const float2 statistics = mean_and_inverse(shape, on, c + i);
-        by.scale[i] = on.gamma[c + i] * statistics.y;
-        by.shift[i] = on.beta[c + i] - statistics.x * by.scale[i];
+        by.scale[i] = gamma.v[i] * by_batch.inverse.v[i];
+        by.shift[i] = beta.v[i] - by_batch.mean.v[i] * by.scale[i];
     }
+    return by;
+}
+
+__device__ static norm_scale no_scale()
+{
+    norm_scale by;
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++)
+        by.scale[i] = 1.0f, by.shift[i] = 0.0f;
     return by;
 }
 
@@ -188,8 +221,10 @@ __global__ void __launch_bounds__(256) rows_norm_forward(const norm_job job, con
     for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
          number += gridDim.x * blockDim.x) {
         const norm_item at = item_of(job, number);
-        if (c != at.c)
-            by = scale_of(job.shape, on, c = at.c);
+        if (c != at.c) {
+            c = at.c;
+            by = job.shape.normalise ? scale_of(on, statistics_of(job.shape, on, c), c) : no_scale();
+        }
         rows8 result = {}; // of a gap
         if (at.y < job.out_h && at.x < job.out_w)
             result = pool<Element, Aligned, Function, Window>(job, on, by, at);
@@ -257,6 +292,37 @@ template <typename Element, bool Aligned, int Function, int Window> struct norm_
     }
 };
 
+// Adds up what all blocks have left, by one block: teams of threads take every so many blocks, four sums per thread,
+// and then the teams' sums are added in their order. kept: four doubles for each thread
+template <typename Element>
+__device__ static void add_parts(const norm_shape &shape, const norm_operands<Element> &on, double *kept)
+{
+    const int fours = 2 * shape.c / 4, teams = max(1, (int)blockDim.x / fours);
+    for (int first = 0; first < fours; first += blockDim.x) { // once, but for very many channels
+        const int four = first + (int)threadIdx.x % fours, team = (int)threadIdx.x / fours;
+        double sums[4] = {};
+        if (team < teams && four < fours) {
+#pragma unroll 8
+            for (int block = team; block < (int)gridDim.x; block += teams) {
+                const float4 part = __ldcg((const float4 *)(on.parts + (size_t)block * 2 * shape.c) + four);
+                sums[0] += part.x, sums[1] += part.y, sums[2] += part.z, sums[3] += part.w;
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            kept[threadIdx.x * 4 + i] = sums[i];
+        __syncthreads();
+        for (int i = threadIdx.x; i < 4 * min(fours - first, (int)blockDim.x); i += blockDim.x) {
+            double sum = 0;
+            for (int from = 0; from < teams; from++)
+                sum += kept[from * fours * 4 + i];
+            const int at = first * 4 + i;
+            (at < shape.c ? on.grad_beta : on.grad_gamma - shape.c)[at] = (float)sum;
+        }
+    }
+}
+
 // Adds up a block's sums of the same channels and leaves them in its part. The last block to come adds up all parts.
 template <typename Element>
 __device__ static void leave_sums(const norm_shape &shape, const norm_operands<Element> &on, float (&sums)[2 * ROWS8])
@@ -283,13 +349,7 @@ __device__ static void leave_sums(const norm_shape &shape, const norm_operands<E
     if (!last)
         return;
     __threadfence();
-    for (int i = threadIdx.x; i < 2 * shape.c; i += blockDim.x) {
-        double sum = 0;
-#pragma unroll 8
-        for (int block = 0; block < (int)gridDim.x; block++)
-            sum += on.parts[(size_t)block * 2 * shape.c + i];
-        (i < shape.c ? on.grad_beta : on.grad_gamma - shape.c)[i] = (float)sum;
-    }
+    add_parts(shape, on, (double *)kept);
     if (threadIdx.x == 0)
         *on.arrived = 0;
 }
@@ -302,11 +362,9 @@ __global__ void __launch_bounds__(256) rows_norm_sums(const norm_job job, const 
     heddle_release_next();
     const norm_shape &shape = job.shape;
     const int w = window_of<Window>(shape), c = (int)(threadIdx.x % job.groups.by) * ROWS8; // of every item
-    const norm_scale by = scale_of(shape, on, c);
-    float sums[2 * ROWS8] = {}, mean[ROWS8];
-#pragma unroll
-    for (int j = 0; j < ROWS8; j++)
-        mean[j] = mean_and_inverse(shape, on, c + j).x;
+    const norm_statistics batch = statistics_of(shape, on, c);
+    const norm_scale by = scale_of(on, batch, c);
+    float sums[2 * ROWS8] = {};
     for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
          number += gridDim.x * blockDim.x) {
         norm_window<Element, Aligned, Function, Window> window;
@@ -317,13 +375,13 @@ __global__ void __launch_bounds__(256) rows_norm_sums(const norm_job job, const 
 #pragma unroll
             for (int j = 0; j < ROWS8; j++) {
                 sums[j] += grad.v[j];
-                sums[ROWS8 + j] += grad.v[j] * (x.v[j] - mean[j]);
+                sums[ROWS8 + j] += grad.v[j] * (x.v[j] - batch.mean.v[j]);
             }
         }
     }
 #pragma unroll
     for (int j = 0; j < ROWS8; j++)
-        sums[ROWS8 + j] *= mean_and_inverse(shape, on, c + j).y;
+        sums[ROWS8 + j] *= batch.inverse.v[j];
     leave_sums(shape, on, sums);
 }
 
@@ -334,17 +392,15 @@ struct norm_gradient {
 
 template <typename Element>
 __device__ static norm_gradient gradient_of(const norm_shape &shape, const norm_operands<Element> &on,
-                                            const norm_scale &by, int c)
+                                            const norm_statistics &batch, const norm_scale &by, int c)
 {
-    const float count = (float)shape.n * shape.h * shape.w;
-    norm_gradient through = {};
+    const rows8 grad_gamma = floats8(on.grad_gamma + c), grad_beta = floats8(on.grad_beta + c);
+    const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
+    norm_gradient through;
 #pragma unroll
     for (int j = 0; j < ROWS8; j++) {
-        if (!shape.normalise)
-            continue;
-        const float2 statistics = mean_and_inverse(shape, on, c + j);
-        through.slope[j] = -by.scale[j] * statistics.y * on.grad_gamma[c + j] / count;
-        through.offset[j] = -by.scale[j] * on.grad_beta[c + j] / count - statistics.x * through.slope[j];
+        through.slope[j] = -by.scale[j] * batch.inverse.v[j] * grad_gamma.v[j] * share;
+        through.offset[j] = -by.scale[j] * grad_beta.v[j] * share - batch.mean.v[j] * through.slope[j];
     }
     return through;
 }
@@ -424,14 +480,16 @@ __global__ void __launch_bounds__(256) rows_norm_backward(const norm_job job, co
     heddle_release_next();
     const norm_shape &shape = job.shape;
     int c = -1;
-    norm_scale by;
-    norm_gradient through;
+    norm_scale by = no_scale();
+    norm_gradient through = {};
     for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
          number += gridDim.x * blockDim.x) {
         const norm_item at = item_of(job, number);
-        if (c != at.c) {
-            by = scale_of(shape, on, c = at.c);
-            through = gradient_of(shape, on, by, c);
+        if (c != at.c && shape.normalise) {
+            c = at.c;
+            const norm_statistics batch = statistics_of(shape, on, c);
+            by = scale_of(on, batch, c);
+            through = gradient_of(shape, on, batch, by, c);
         }
         if (at.y < job.out_h && at.x < job.out_w)
             store_window<Element, Aligned, Function, Window>(job, on, by, through, at);

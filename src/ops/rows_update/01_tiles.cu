@@ -3,7 +3,8 @@
 // The parts of a gradient and the copy of a weight are (row, tap, channel), the parameter is (row, channel, tap). A
 // tile is 32 taps by 32 channels of one row: gradients are added up in the first order, turned over in shared memory,
 // the optimiser's step is taken in the second, and the copy is made in the first again, so that every access is of
-// whole lines. With one tap there is nothing to turn, and a tile is 256 elements. Many parts are shared by the warps. A
+// whole lines. With one tap there is nothing to turn, and a tile is 1024 elements, four per thread. Many
+// parts of a turned tile are shared by the warps. A
 // block finds its segment by halving the table.
 //
 // Limited by: bytes.
@@ -136,30 +137,49 @@ __device__ static void add_lines(const update_tile &tile, const float *parts, in
     }
 }
 
+// Four elements of a segment with one tap, from `i` on, that are four of the parameter too.
+template <typename Element, job_kind Kind, int Optimizer>
+__device__ static void do_four(const update_tile &tile, const update_operands &on, const float *hyper, int i)
+{
+    const size_t stride = (size_t)tile.padded_k * tile.padded_c;
+    const float4 *from = (const float4 *)(on.parts + tile.part + i);
+    float4 sum = {};
+    if (Kind != WEIGHTS)
+#pragma unroll 8
+        for (int part = 0; part < tile.parts; part++) {
+            const float4 one = from[part * stride / 4];
+            sum.x += one.x, sum.y += one.y, sum.z += one.z, sum.w += one.w;
+        }
+    const float gradient[4] = {sum.x, sum.y, sum.z, sum.w};
+    float value[4] = {};
+    if (i / tile.padded_c < tile.k)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            value[j] = do_parameter<Kind, Optimizer>(on, hyper, gradient[j], (size_t)tile.parameter + i + j);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        store_copies<Element, Kind>(tile, on, i + j, value[j]);
+}
+
 // One tap: both orders are the same but for the padding.
 template <typename Element, job_kind Kind, int Optimizer>
-__device__ static void do_flat(const update_tile &tile, const update_operands &on, const float *hyper,
-                               float (*turned)[TILE + 1], float (*shares)[MANY_LINES][TILE])
+__device__ static void do_flat(const update_tile &tile, const update_operands &on, const float *hyper)
 {
-    const int all = tile.padded_k * tile.padded_c, first = tile.row * HEDDLE_SEGMENT_FLAT, i = first + (int)threadIdx.x;
-    const int lines =
-        min((int)HEDDLE_SEGMENT_FLAT, all - first) / TILE; // whole ones; the rest has one or no thread each
-    const bool shared =
-        Kind != WEIGHTS && tile.parts >= WARPS && lines * TILE == min((int)HEDDLE_SEGMENT_FLAT, all - first);
-    if (shared)
-        add_lines(tile, on.parts, first, lines, TILE, TILE, turned, shares);
-    __syncthreads();
-    if (i >= all)
+    const int all = tile.padded_k * tile.padded_c, first = tile.row * HEDDLE_SEGMENT_FLAT;
+    const int end = min(all, first + (int)HEDDLE_SEGMENT_FLAT);
+    if (tile.c == tile.padded_c && tile.c % 4 == 0 && (uintptr_t)(on.parts + tile.part) % sizeof(float4) == 0) {
+        if (first + 4 * (int)threadIdx.x < end)
+            do_four<Element, Kind, Optimizer>(tile, on, hyper, first + 4 * (int)threadIdx.x);
         return;
-    const int row = i / tile.padded_c, channel = i % tile.padded_c;
-    float value = 0;
-    if (row < tile.k && channel < tile.c) {
-        const float gradient = Kind == WEIGHTS ? 0
-                               : shared        ? turned[threadIdx.x / TILE][threadIdx.x % TILE]
-                                               : gradient_of(tile, on.parts, i);
-        value = do_parameter<Kind, Optimizer>(on, hyper, gradient, tile.parameter + (size_t)row * tile.c + channel);
     }
-    store_copies<Element, Kind>(tile, on, i, value);
+    for (int i = first + (int)threadIdx.x; i < end; i += THREADS) {
+        const int row = i / tile.padded_c, channel = i % tile.padded_c;
+        float value = 0;
+        if (row < tile.k && channel < tile.c)
+            value = do_parameter<Kind, Optimizer>(on, hyper, Kind == WEIGHTS ? 0 : gradient_of(tile, on.parts, i),
+                                                  tile.parameter + (size_t)row * tile.c + channel);
+        store_copies<Element, Kind>(tile, on, i, value);
+    }
 }
 
 // A tile of one row. turned: (TILE, TILE + 1), taps by channels
@@ -199,7 +219,7 @@ __global__ void __launch_bounds__(THREADS) rows_update(const update_shape shape,
         hyper[threadIdx.x] = on.hyper[threadIdx.x];
     __syncthreads();
     if (tile.taps == 1)
-        do_flat<Element, Kind, Optimizer>(tile, on, hyper, turned, shares);
+        do_flat<Element, Kind, Optimizer>(tile, on, hyper);
     else
         do_tile<Element, Kind, Optimizer>(tile, on, hyper, turned, shares);
 }

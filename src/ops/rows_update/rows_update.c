@@ -86,7 +86,8 @@ static void fill_table(const update_shape *shape, double *values)
 {
     double first = 0, parameter = 0, part = 0, copy = 0, vector = 0;
     for (int i = 0; i < shape->segments; i++, values += HEDDLE_SEGMENT_FIELDS) {
-        const int bias = i % 2, k = 3 + i / 2 * 6, c = bias ? 1 : 5 + 5 * i, taps = bias || i % 4 ? 1 : i % 8 ? 40 : 9;
+        const int bias = i % 2, k = 4 + i / 2 * 6, taps = bias || i % 4 ? 1 : i % 8 ? 40 : 9;
+        const int c = bias ? 1 : i % 4 ? 8 * i : 5 + 5 * i;
         const int padded_k = (k + 7) / 8 * 8, padded_c = bias ? 1 : (c + 7) / 8 * 8,
                   parts = i == 3 ? 0 : 1 + i * 5 % 13;
         const double elements = (double)padded_k * taps * padded_c;
@@ -242,14 +243,14 @@ static int64_t reduction(const void *shape)
 }
 
 static const char *const test_shapes[] = {
-    "segments=1 tiles=8 parameters=135 parts=576 copies=576 vectors=0",
-    "segments=2 tiles=9 parameters=138 parts=624 copies=576 vectors=8 optimizer=1 half=1 scale=7",
-    "segments=4 tiles=11 parameters=282 parts=3440 copies=832 vectors=24",
-    "segments=7 tiles=48 parameters=16032 parts=172288 copies=22272 vectors=40 optimizer=2 half=1 scale=7",
-    "segments=12 tiles=124 parameters=28863 parts=227440 copies=38336 vectors=136 optimizer=1",
+    "segments=1 tiles=8 parameters=180 parts=576 copies=576 vectors=0",
+    "segments=2 tiles=9 parameters=184 parts=624 copies=576 vectors=8 optimizer=1 half=1 scale=7",
+    "segments=4 tiles=11 parameters=354 parts=3440 copies=832 vectors=24",
+    "segments=7 tiles=46 parameters=17426 parts=173248 copies=22464 vectors=40 optimizer=2 half=1 scale=7",
+    "segments=12 tiles=117 parameters=31570 parts=239920 copies=39488 vectors=136 optimizer=1",
     NULL};
 static const char *const bench_shapes[] = {
-    "segments=60 tiles=14146 parameters=6164685 parts=49197448 copies=6463232 vectors=2824", NULL};
+    "segments=60 tiles=13431 parameters=6378250 parts=50249800 copies=6624512 vectors=2824", NULL};
 
 // --- ladders --------------------------------------------------------------------------------------------------------
 
@@ -270,7 +271,7 @@ static const heddle_rung weights_ladder[] = {RUNGS(rows_weights)}, collect_ladde
 
 #define ROWS_UPDATE(title, about)                                                                                      \
     .name = (title), .ladder_name = "rows_update", .summary = (about), .shape_size = sizeof(update_shape),             \
-    HEDDLE_FIELDS(fields), .validate = validate, .element = copies_dtype, .fill = fill, .test_shapes = test_shapes,         \
+    HEDDLE_FIELDS(fields), .validate = validate, .element = copies_dtype, .fill = fill, .test_shapes = test_shapes,    \
     .bench_shapes = bench_shapes, .reduction = reduction
 
 const heddle_op heddle_op_rows_weights = {

@@ -8,8 +8,8 @@ extern const heddle_op heddle_op_rows_weights, heddle_op_rows_collect, heddle_op
 
 enum {
     HEDDLE_ROWS_MOST_SEGMENTS = 256,
-    HEDDLE_SEGMENT_TILE = 32,  // channels and taps of a tile of one row
-    HEDDLE_SEGMENT_FLAT = 256, // elements of a tile where there is one tap, and nothing to turn
+    HEDDLE_SEGMENT_TILE = 32,   // channels and taps of a tile of one row
+    HEDDLE_SEGMENT_FLAT = 1024, // elements of a tile where there is one tap, and nothing to turn
 };
 
 // Tiles that a segment has.

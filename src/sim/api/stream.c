@@ -92,7 +92,7 @@ static bool is_blocking(const struct CUstream_st *stream)
     return stream != &legacy && !(stream->flags & cudaStreamNonBlocking);
 }
 
-// The legacy default stream waits forevery blocking stream, and they for it.
+// The legacy default stream waits for every blocking stream, and they for it.
 static void meet_legacy(struct CUstream_st *stream, sim_operation *operation)
 {
     if (is_blocking(stream)) {

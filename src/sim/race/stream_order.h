@@ -41,7 +41,7 @@ bool sim_order_waited(uint64_t number); // the host has waited for it; 0 counts 
 // How many operations of a chain came before, with the one that has the clock or the number, if it is on the chain.
 uint64_t sim_order_at(const sim_order_clock *clock, size_t chain);
 uint64_t sim_order_number_at(uint64_t number, size_t chain);
-// Nothing is queued any more: once the host has waited foreverything, all of it is past.
+// Nothing is queued any more: once the host has waited for everything, all of it is past.
 void sim_order_idle(void);
 
 // Numbers of launches and copies; while a launch runs.

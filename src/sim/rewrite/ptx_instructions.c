@@ -262,6 +262,12 @@ static bool convert(const sim_ptx_instruction *instruction, sim_text *out)
         return sim_text_print(out, "sim::ptx_set(%s, sim::ptx_to_tf32(sim::ptx_get<float>(%s)))",
                               instruction->operand[0], instruction->operand[1]),
                true;
+    if (has(instruction, "rn") && has(instruction, "satfinite") && has(instruction, "f16x2") &&
+        instruction->operands == 3)
+        return sim_text_print(out,
+                              "sim::ptx_set(%s, sim::ptx_to_halves(sim::ptx_get<float>(%s), sim::ptx_get<float>(%s)))",
+                              instruction->operand[0], instruction->operand[1], instruction->operand[2]),
+               true;
     if (!from || !to || instruction->operands != 2 || is_half(instruction))
         return false;
     const char *way = "";

@@ -1,4 +1,4 @@
-// Mathematics that CUDA offers in the global namespace and the C library does not: min and max forevery mix of types,
+// Mathematics that CUDA offers in the global namespace and the C library does not: min and max for every mix of types,
 // reciprocal roots, functions of multiples of pi, norms. The rest of CUDA's functions are the C library's own.
 #ifndef SIM_MATH_H
 #define SIM_MATH_H

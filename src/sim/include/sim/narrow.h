@@ -12,7 +12,7 @@
 namespace sim
 {
 
-const unsigned short narrow_nan = 0x7fff; // what the chips give forevery NaN, in both formats of 16 bits
+const unsigned short narrow_nan = 0x7fff; // what the chips give for every NaN, in both formats of 16 bits
 
 SIM_INLINE bool rounds_away(uint64_t kept, uint64_t rest, uint64_t unit, bool negative, rounding direction)
 {

@@ -14,6 +14,7 @@
 
 #include "cuda_pipeline_primitives.h"
 #include "sim/mma.h"
+#include "sim/narrow.h"
 
 extern __thread char sim_dynamic_buffer[];
 
@@ -176,6 +177,19 @@ SIM_INLINE uint32_t ptx_to_tf32(float value)
 {
     uint32_t bits = ptx_get<uint32_t>(value);
     return (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
+}
+
+// cvt.rn.satfinite.f16x2.f32: two halves, the first in the upper bits, at most the largest finite one.
+SIM_INLINE uint32_t ptx_to_halves(float high, float low)
+{
+    const double largest = 65504;
+    const double parts[2] = {low, high};
+    uint32_t bits = 0;
+    for (int i = 0; i < 2; i++) {
+        const double part = parts[i] > largest ? largest : parts[i] < -largest ? -largest : parts[i];
+        bits |= (uint32_t)narrow_bits_of_double<5, 10>(part) << (16 * i);
+    }
+    return bits;
 }
 
 #define SIM_PTX_MULTIPLY(name)                                                                                         \
