@@ -24,7 +24,7 @@ REGISTRY = [{
     "fields": [{"name": "rows", "kind": "int"}, {"name": "cols", "kind": "int"},
                {"name": "times", "kind": "int", "default": 1}],
     "ladder": [{"name": name, "device": "cuda", "tier": tier, "note": note, "arithmetic": "full"}
-               for name, tier, note in (("01_naive", "naive", "a thread an element"),
+               for name, tier, note in (("01_naive", "naive", "one thread per element"),
                                         ("02_tiles", "tuned", "shared | memory"),
                                         ("03_padded_tiles", "tuned", "one column of padding"),
                                         ("vendors", "vendor", "the library"))],

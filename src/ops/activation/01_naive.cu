@@ -1,4 +1,4 @@
-// Activations, rung 1: a thread an element.
+// Activations, rung 1: one thread per element.
 //
 // Limited by: bytes, as far as one load in flight a thread can ask for them; tanh, gelu and the like by their
 // instructions.

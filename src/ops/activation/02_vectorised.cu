@@ -1,4 +1,4 @@
-// Activations, rung 2: four elements a thread, by loads and stores of 16 bytes.
+// Activations, rung 2: four elements per thread, by loads and stores of 16 bytes.
 //
 // A quarter of rung 1's requests for the same bytes, and four independent elements whose instructions hide each other's
 // latency.

@@ -173,21 +173,21 @@ static const char swish_summary[] = "swish (SiLU): x * sigmoid(x)";
                                                                                                                        \
     static const heddle_rung activation##_forward_ladder[] = {                                                         \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##activation##_forward_cpu_naive,                               \
-         "one thread, a math-library call an element", NULL, NULL},                                                    \
+         "one thread, one math-library call per element", NULL, NULL},                                                 \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##activation##_forward_cpu_vectorised,                     \
          "branch-free vector code on all threads: relu is memory-bound, the others multiply", NULL, NULL},             \
-        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: relu is memory-bound, the others compute", \
-         NULL, NULL},                                                                                                  \
-        {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements a thread, 16 bytes a load", NULL, NULL},     \
+        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,                                                                  \
+         "one thread per element: relu is memory-bound, the others compute", NULL, NULL},                              \
+        {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements per thread, 16 bytes per load", NULL, NULL}, \
     };                                                                                                                 \
     static const heddle_rung activation##_backward_ladder[] = {                                                        \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##activation##_backward_cpu_naive,                              \
-         "one thread, a math-library call an element", NULL, NULL},                                                    \
+         "one thread, one math-library call per element", NULL, NULL},                                                 \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##activation##_backward_cpu_vectorised,                    \
          "branch-free vector code on all threads: relu is memory-bound, the others multiply", NULL, NULL},             \
-        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: relu is memory-bound, the others compute", \
-         NULL, NULL},                                                                                                  \
-        {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements a thread, 16 bytes a load", NULL, NULL},     \
+        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,                                                                  \
+         "one thread per element: relu is memory-bound, the others compute", NULL, NULL},                              \
+        {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements per thread, 16 bytes per load", NULL, NULL}, \
     };                                                                                                                 \
     static const heddle_op *const activation##_gradients[] = {&heddle_op_##activation##_backward, NULL};               \
                                                                                                                        \

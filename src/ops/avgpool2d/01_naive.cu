@@ -1,5 +1,5 @@
-// avgpool2d, rung 1: forward a thread a window, backward a thread an element, which adds the shares of the windows it
-// lies in.
+// avgpool2d, rung 1: forward one thread per window, backward one thread per element, which adds the shares of the
+// windows it lies in.
 //
 // Limited by: loads a stride apart; backward, a division for every window and the search for windows.
 

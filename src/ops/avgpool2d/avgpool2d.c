@@ -69,7 +69,7 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_avgpool2d_forward_cpu_naive, "a window at a time", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a window: loads a stride apart", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per window: loads a stride apart", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "2x2 windows by 16 bytes, four places in flight: limited by bytes", heddle_pool2d_is_pairs, NULL},
 };
@@ -80,7 +80,7 @@ static const heddle_rung backward_ladder[] = {
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_backward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread an element gathers from its windows: a division for every window", NULL, NULL},
+     "one thread per element gathers from its windows: a division for every window", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "2x2 windows by 16 bytes, no search for windows: limited by bytes", heddle_pool2d_is_pairs, NULL},
 };

@@ -1,4 +1,4 @@
-// batchnorm2d, rung 1: a thread a channel finds the sums, then a thread an element uses them.
+// batchnorm2d, rung 1: one thread per channel finds the sums, then one thread per element uses them.
 //
 // The mean is found first and the squares are taken around it: the shortcut E[x²] - E[x]² would lose every digit of the
 // variance where the mean is far from 0. For the same reason the mean stays a double between the kernels, in the

@@ -1,4 +1,4 @@
-// batchnorm2d, rung 2: channels cut into tiles, a block each; four elements an access.
+// batchnorm2d, rung 2: channels cut into tiles, a block each; four elements per access.
 //
 // Rung 1 gave a whole channel to one thread for the sums. Here a block holds a tile of a channel, 4096 elements of
 // however many images, in registers: it finds the tile's mean and then the squares around it, and leaves both in the
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(THREADS)
         parts[of.part] = moments{center, rest, squares - distances * rest};
 }
 
-// A block a channel. gamma, beta, saved and running statistics: (c)
+// One block per channel. gamma, beta, saved and running statistics: (c)
 __global__ void __launch_bounds__(THREADS)
     batchnorm2d_join_moments(heddle_batchnorm2d_shape shape, const moments *parts, const float *gamma,
                              const float *beta, float *saved_mean, float *saved_inverse_std, float *running_mean,
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(THREADS)
         parts[of.part] = make_float2(sum, product);
 }
 
-// A block a channel.
+// One block per channel.
 __global__ void __launch_bounds__(THREADS)
     batchnorm2d_join_sums(heddle_batchnorm2d_shape shape, const float2 *parts, const float *gamma, const float *mean,
                           const float *inverse_std, float *grad_gamma, float *grad_beta, backward_channel *channels)

@@ -66,7 +66,7 @@ heddle_status heddle_batchnorm2d_training_validate(const void *shape_)
     const heddle_batchnorm2d_shape *shape = shape_;
     if (shape->c > 0 && (double)shape->n * shape->h * shape->w < 2)
         return heddle_fail(HEDDLE_INVALID,
-                           "batchnorm2d: a variance needs at least 2 values a channel (n=%d h=%d w=%d); use "
+                           "batchnorm2d: a variance needs at least 2 values per channel (n=%d h=%d w=%d); use "
                            "batchnorm2d_inference for single values",
                            shape->n, shape->h, shape->w);
     return inference_validate(shape_);
@@ -234,7 +234,7 @@ size_t heddle_batchnorm2d_naive_workspace(const void *shape_, int threads)
     return (size_t)shape->c * sizeof(double);
 }
 
-// 02_channel_tiles: four floats a channel, then three a tile of 4096 elements.
+// 02_channel_tiles: four floats per channel, then three a tile of 4096 elements.
 size_t heddle_batchnorm2d_tiles_workspace(const void *shape_, int threads)
 {
     (void)threads;
@@ -267,13 +267,13 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_forward_cpu_channels,
      "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread a channel for the statistics, a thread an element to use them: few threads, long sums", NULL,
+     "one thread per channel for the statistics, one thread per element to use them: few threads, long sums", NULL,
      heddle_batchnorm2d_naive_workspace},
     {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "cuDNN's graph of one operation, by an engine that it compiles at run time: limited by bytes", NULL,
      heddle_batchnorm2d_cudnn_workspace, .gpu_only = "cuDNN"},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "channels cut into tiles over all blocks, 16 bytes an access: the input is read twice",
+     "channels cut into tiles over all blocks, 16 bytes per access: the input is read twice",
      heddle_batchnorm2d_supports_tiles, heddle_batchnorm2d_tiles_workspace},
 };
 
@@ -283,20 +283,22 @@ static const heddle_rung backward_ladder[] = {
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_backward_cpu_channels,
      "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread a channel for the sums, a thread an element to use them: few threads, long sums", NULL, NULL},
+     "one thread per channel for the sums, one thread per element to use them: few threads, long sums", NULL, NULL},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "channels cut into tiles over all blocks, 16 bytes an access: the inputs are read twice",
+     "channels cut into tiles over all blocks, 16 bytes per access: the inputs are read twice",
      heddle_batchnorm2d_supports_tiles, heddle_batchnorm2d_tiles_workspace},
 };
 
 static const heddle_rung inference_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_batchnorm2d_inference_cpu_naive,
-     "one pass, a square root and a division an element", NULL, NULL},
+     "one pass, a square root and a division per element", NULL, NULL},
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_inference_cpu_channels,
      "planes over the threads, one multiplication and addition an element: memory-bound", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: a square root and a division each", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: a square root and a division each", NULL,
+     NULL},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a tile of a channel a block, 16 bytes an access: bytes are the limit", heddle_batchnorm2d_supports_tiles, NULL},
+     "one tile of a channel per block, 16 bytes per access: bytes are the limit", heddle_batchnorm2d_supports_tiles,
+     NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_batchnorm2d_backward, NULL};

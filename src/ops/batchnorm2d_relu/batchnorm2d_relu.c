@@ -52,7 +52,7 @@ static const heddle_rung ladder[] = {
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_relu_cpu_channels,
      "channels over the threads, vectors along each plane, then a pass over the output: memory-bound", NULL, NULL},
     {"01_two_passes", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread a channel for the statistics, then relu as a pass of its own: few threads, long sums", NULL,
+     "one thread per channel for the statistics, then relu as a pass of its own: few threads, long sums", NULL,
      heddle_batchnorm2d_naive_workspace},
     {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "cuDNN's graph of batchnorm and relu, by one engine that it compiles at run time", NULL,

@@ -1,4 +1,4 @@
-// conv2d, rung 1: a thread an element of what is computed, straight from the definition.
+// conv2d, rung 1: one thread per element of what is computed, straight from the definition.
 //
 // The gradient of the input is gathered, not scattered: each thread looks for the windows that its element lies in, so
 // that no two threads add to one place.

@@ -2,7 +2,7 @@
 //
 // Rung 2 reuses what it loads within one tile of pixels and 8 filters, and its loop is bound to the filter's shape.
 // Once every window is a column (im2col), a convolution of any shape is a product of matrices: weight, filters by
-// (channel, tap), times columns, (channel, tap) by pixels; and a product has tiles in registers: 16 sums a thread, 8
+// (channel, tap), times columns, (channel, tap) by pixels; and a product has tiles in registers: 16 sums per thread, 8
 // loads from shared memory for 16 multiplications. The gradient of the input is the same with grad_output's windows;
 // the gradient of the weight is grad_output times the columns' transpose, its long sum over pixels in parts that are
 // added at the end.

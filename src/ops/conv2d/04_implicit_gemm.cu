@@ -4,7 +4,7 @@
 // Rung 3 wrote r * s copies of the image to memory and read them back. Here a window's elements come from the cache
 // that its neighbours have filled. Taps are outermost in the sum, so that a thread checks bounds once for 8 channels,
 // and its pixel's place is worked out once for the whole sum. The next tile is loaded into registers while this one is
-// multiplied, and stored to the other half of shared memory: one barrier a step.
+// multiplied, and stored to the other half of shared memory: one barrier per step.
 //
 // Limited by: instructions that are no multiplication. 4 loads of 16 bytes from shared memory for 64 multiplications,
 // and every element gathered once for each tap of its window: with a barrier every 8 channels, little is left to hide

@@ -4,7 +4,7 @@
 // Rung 4 gathers every element of the input once for each tap. Here bands of two rows lie in shared memory as they are;
 // from one pixel to the next a window takes 3 new numbers in, and 8 filters' gradients come with 4 loads of 8 bytes,
 // the same for the whole warp, for 72 multiplications. A lane is a channel, a warp 8 filters: 64 filters by 32 channels
-// by 9 taps are one block's, 72 sums a thread. The next band comes by asynchronous copies meanwhile; its border is
+// by 9 taps are one block's, 72 sums per thread. The next band comes by asynchronous copies meanwhile; its border is
 // cleared once.
 //
 // Limited by: issuing the multiplications. They are nine tenths of the inner loop's instructions, but many wait to be

@@ -30,7 +30,7 @@ typedef struct conv2d_cursor {
     int channel, row, column; // of the source and of the filter
 } conv2d_cursor;
 
-// Works out where the cursor's element is: once a tap, not once an element.
+// Works out where the cursor's element is: once per tap, not once an element.
 __device__ static inline void conv2d_locate(const conv2d_view &view, conv2d_cursor &cursor)
 {
     int h = conv2d_place(view, cursor.y, cursor.row, view.height);

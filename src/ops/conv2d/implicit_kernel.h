@@ -15,7 +15,7 @@ enum {
     HALF = TILE / 2,
     ACROSS = PIXELS / TILE,             // threads side by side along the pixels
     THREADS = ACROSS * FILTERS / TILE,  // 128
-    WEIGHTS = DEPTH * FILTERS / THREADS // 4: one load of 16 bytes a thread and step
+    WEIGHTS = DEPTH * FILTERS / THREADS // 4: one load of 16 bytes per thread and step
 };
 static_assert(THREADS == PIXELS && WEIGHTS == 4, "a pixel and a vector of weights for every thread");
 

@@ -1,5 +1,5 @@
 // conv2d's float64 reference as kernels: for shapes that the reference on the CPU would take minutes for. Straight from
-// the definition, one sum a thread or a block, in an order that does not change.
+// the definition, one sum per thread or per block, in an order that does not change.
 
 #include "ops/conv2d/view.h"
 #include "ops/cuda/rung.h"
@@ -39,7 +39,7 @@ __device__ static double sum_of_block(double value)
     return partial[0];
 }
 
-// A block a weight. input: (n, c, h, w), grad_output: (n, k, out_h, out_w), grad_weight: (k, c, r, s)
+// One block per weight. input: (n, c, h, w), grad_output: (n, k, out_h, out_w), grad_weight: (k, c, r, s)
 __global__ void conv2d_reference_weight(conv2d_view view, const float *input, const float *grad_output,
                                         double *grad_weight)
 {
@@ -60,7 +60,7 @@ __global__ void conv2d_reference_weight(conv2d_view view, const float *input, co
         grad_weight[at] = sum;
 }
 
-// A block a filter.
+// One block per filter.
 __global__ void conv2d_reference_bias(conv2d_view view, const float *grad_output, double *grad_bias)
 {
     size_t plane = (size_t)view.out_height * view.out_width;

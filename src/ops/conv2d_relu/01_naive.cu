@@ -1,5 +1,5 @@
-// conv2d_bias_relu, rung 1: a thread an element of the output, which it sums up, shifts by the bias and stores unless
-// it is negative: then 0.
+// conv2d_bias_relu, rung 1: one thread per element of the output, which it sums up, shifts by the bias and stores
+// unless it is negative: then 0.
 //
 // Limited by: two loads and a bounds check for every multiplication, as conv2d's rung 1.
 

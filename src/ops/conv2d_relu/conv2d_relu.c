@@ -66,7 +66,7 @@ static const heddle_rung ladder[] = {
      "3x3 filters in Winograd's domain, then a pass over the output", heddle_conv2d_cpu_winograd_supports,
      heddle_conv2d_cpu_winograd_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread an element of the output: a bounds check and two loads for every multiplication", NULL, NULL},
+     "one thread per element of the output: a bounds check and two loads for every multiplication", NULL, NULL},
     {"02_two_passes", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "implicit GEMM, then a pass over the output: limited by that pass's bytes", NULL,
      heddle_conv2d_cuda_forward_packed_workspace},

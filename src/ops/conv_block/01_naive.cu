@@ -1,4 +1,4 @@
-// conv_block, rung 1: the layers one after the other, each a kernel of its own, a thread an element (layers.h).
+// conv_block, rung 1: the layers one after the other, each a kernel of its own, one thread per element (layers.h).
 //
 // Forward: convolution, statistics, then batchnorm with relu and pooling. Backward: pooling and relu undone, the sums
 // of batchnorm's gradient, batchnorm undone, the gradients of the weight and of the input. What lies between two layers
@@ -6,7 +6,7 @@
 //
 // Limited by: the convolutions, which load two numbers and check two bounds for every multiplication; the gradient of
 // the weight has as many threads as there are weights, each with a sum over the whole batch. And the statistics have
-// only a block a channel, which reads 4 bytes of every k.
+// only one block per channel, which reads 4 bytes of every k.
 
 #include "ops/conv_block/layers.h"
 

@@ -5,7 +5,7 @@
 //     scale * (grad_output where the pixel won its window) - offset - slope * convolution
 // with three numbers a channel that follow from two sums over the winners. The first kernel gathers those sums, a
 // pooled value at a time: 3 of 4 pixels have no part in them. The second writes the gradient. It could also be formed
-// anew wherever the products need it: but the input's gradient takes every element nine times, once a tap, and the
+// anew wherever the products need it: but the input's gradient takes every element nine times, once per tap, and the
 // weight's once for every 96 columns; each time that would be three loads, a comparison and two multiplications for 32
 // or 64 that the element is used in. Stored, it costs 8 bytes of traffic an element, and one load where it is needed.
 //

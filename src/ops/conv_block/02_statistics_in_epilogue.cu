@@ -9,7 +9,7 @@
 // one pass over it, 4 channels of a window a thread.
 //
 // Limited by: multiplications and what goes with them: 4 loads of 16 bytes from shared memory for 64 of them, and each
-// number of the image stored to shared memory once a tap.
+// number of the image stored to shared memory once per tap.
 
 #include "ops/conv_block/channels.h"
 #include "ops/conv_block/product_tf32.h"
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(CONV_BLOCK_THREADS, (conv_block_resident<false
 
 // --- statistics -----------------------------------------------------------------------------------------------------
 
-// A block a channel. parts: (2, k, count), of `pixels` each but for the last
+// One block per channel. parts: (2, k, count), of `pixels` each but for the last
 __global__ void conv_block_join_statistics(heddle_conv_block_shape shape, int count, int pixels, const float *parts,
                                            conv_block_statistics_operands operands)
 {

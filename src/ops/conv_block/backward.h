@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(CONV_BLOCK_WINDOW_THREADS)
     parts[((size_t)s * shape.k + k) * gridDim.x + blockIdx.x] = total;
 }
 
-// A block a channel. coefficients: (3, padded): scale, offset, slope; 0 beyond the last channel
+// One block per channel. coefficients: (3, padded): scale, offset, slope; 0 beyond the last channel
 static __global__ void conv_block_join_sums(heddle_conv_block_shape shape, int padded, int count, const float *parts,
                                             conv_block_backward_operands of, float *coefficients)
 {

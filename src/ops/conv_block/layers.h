@@ -1,4 +1,4 @@
-// A conv block's layers as plain CUDA kernels, one after the other, a thread an element: rung 01_naive of conv_block
+// A conv block's layers as plain CUDA kernels, one after the other, one thread per element: rung 01_naive of conv_block
 // and of stem_block, which keeps the convolution in its workspace.
 #ifndef HEDDLE_OPS_CONV_BLOCK_LAYERS_H
 #define HEDDLE_OPS_CONV_BLOCK_LAYERS_H
@@ -71,8 +71,8 @@ static __global__ void conv_block_convolution(conv_block_shape shape, const floa
             conv_block_convolve(shape, input, weight, at.n, at.channel, at.y, at.x);
 }
 
-// A block a channel. Twice over the convolution: the squares are taken around the mean, for differences of large sums
-// would lose the variance of a channel that hardly varies.
+// One block per channel. Twice over the convolution: the squares are taken around the mean, for differences of large
+// sums would lose the variance of a channel that hardly varies.
 static __global__ void conv_block_statistics(conv_block_shape shape, const float *convolution,
                                              conv_block_statistics_operands operands)
 {
@@ -127,7 +127,7 @@ static __global__ void conv_block_unpool(conv_block_shape shape, const uint8_t *
     grad[(size_t)blockIdx.x * blockDim.x + threadIdx.x] = value;
 }
 
-// A block a channel: the sums that batchnorm's gradient needs, which are the gradients of its own parameters.
+// One block per channel: the sums that batchnorm's gradient needs, which are the gradients of its own parameters.
 static __global__ void conv_block_gradient_sums(conv_block_shape shape, const float *convolution, const float *mean,
                                                 const float *inverse_std, const float *grad, float *grad_gamma,
                                                 float *grad_beta, float *grad_bias)
@@ -165,7 +165,7 @@ static __global__ void conv_block_unnormalise(conv_block_shape shape, const floa
                (grad[at] - grad_beta[k] / (float)pixels - normalised * grad_gamma[k] / (float)pixels);
 }
 
-// A thread a weight, over the whole batch.
+// One thread per weight, over the whole batch.
 static __global__ void conv_block_weight_gradient(conv_block_shape shape, const float *input, const float *grad,
                                                   float *grad_weight)
 {
@@ -185,7 +185,7 @@ static __global__ void conv_block_weight_gradient(conv_block_shape shape, const 
     grad_weight[at] = sum;
 }
 
-// A thread an element of grad_input.
+// One thread per element of grad_input.
 static __global__ void conv_block_input_gradient(conv_block_shape shape, const float *weight, const float *grad,
                                                  float *grad_input)
 {
@@ -206,7 +206,7 @@ static __global__ void conv_block_input_gradient(conv_block_shape shape, const f
 
 // --- inference ------------------------------------------------------------------------------------------------------
 
-// A thread a pooled value: four convolutions, normalised by the running statistics. bias: (k) or NULL
+// One thread per pooled value: four convolutions, normalised by the running statistics. bias: (k) or NULL
 static __global__ void conv_block_infer(conv_block_shape shape, const float *input, const float *weight,
                                         const float *bias, const float *gamma, const float *beta,
                                         const float *running_mean, const float *running_var, float *output)

@@ -216,7 +216,7 @@ template <int filters> __device__ static inline conv_block_cursor conv_block_sta
 
 // sum[f][p]: the convolution at the tile's pixel conv_block_tile_pixel(p) and filter conv_block_tile_filter(f), of the
 // block's tile (blockIdx.x along the pixels, blockIdx.y along the filters). packed: (9, channels, columns). The next
-// step is loaded into registers while this one is multiplied, and stored to the other tile: one barrier a step.
+// step is loaded into registers while this one is multiplied, and stored to the other tile: one barrier per step.
 // by_tap: a tap's products are added up by themselves first. Of hundreds of numbers added one after the other each
 // later one is rounded to the size of the whole sum; so the error is less than half of that. It takes 64 registers.
 template <int filters, bool aligned, bool windows, bool by_tap>
@@ -258,7 +258,7 @@ static inline void conv_block_allow_shared(const void *kernel, size_t bytes)
 
 // --- bringing operands into that form -------------------------------------------------------------------------------
 
-// from: (n, c, h, w) or (n, h, w, c), to: (n, h, w, padded). A thread an element, in the order it is written.
+// from: (n, c, h, w) or (n, h, w, c), to: (n, h, w, padded). One thread per element, in the order it is written.
 static __global__ void conv_block_copy_input(heddle_conv_block_shape shape, int padded, const float *from, float *to)
 {
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, pixel = at / padded, plane = (size_t)shape.h * shape.w;

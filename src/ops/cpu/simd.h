@@ -113,7 +113,7 @@ INLINE vec vec_max(vec a, vec b)
 #endif
 }
 
-// --- a byte a lane: the codes of pooling windows --------------------------------------------------------------------
+// --- one byte per lane: the codes of pooling windows ----------------------------------------------------------------
 
 INLINE mask codes_load(const uint8_t *from, int live)
 {

@@ -1,5 +1,5 @@
-// cross_entropy, rung 1: forward a thread a row, then one thread that adds the rows up, in order; backward a thread an
-// element.
+// cross_entropy, rung 1: forward one thread per row, then one thread that adds the rows up, in order; backward one
+// thread per element.
 //
 // A kernel has nobody to tell of a label that is no class: the loss and the row's gradients become NaN, and nothing is
 // read beyond the row.

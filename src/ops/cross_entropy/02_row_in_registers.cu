@@ -1,14 +1,14 @@
-// cross_entropy, rung 2: a group of threads a row, which it holds in registers; the rows added up by all.
+// cross_entropy, rung 2: one group of threads per row, which it holds in registers; the rows added up by all.
 //
 // Rung 1 gave a row to one thread, three times over, and the sum of all rows to one more. Here a group of threads that
-// fits the row (row_group.h: from 4 threads for ten classes to 512) reads it once, 16 bytes a load, and finds its
+// fits the row (row_group.h: from 4 threads for ten classes to 512) reads it once, 16 bytes per load, and finds its
 // largest value, where that first stands, and the sum, together. Losses are added up in double, in a fixed order, by
 // blocks and then by one block. Backward, the same groups go over the rows.
 //
 // Rows that are no multiple of 4, or start off 16 bytes, are moved 4 bytes at a time. Rows that no group holds are read
 // three times by a block of 1024.
 //
-// Limited by: bytes; with ten classes, by the 8 bytes a row that go to the workspace and back.
+// Limited by: bytes; with ten classes, by the 8 bytes per row that go to the workspace and back.
 
 #include "heddle/ops.h"
 #include "ops/cross_entropy/cross_entropy.h"

@@ -1,6 +1,6 @@
 // cross_entropy, first rung: a row at a time, an element at a time, one thread.
 //
-// Limited by: a call of exp an element. cpu_rows does vectors of them, rows spread over the threads.
+// Limited by: one call of exp per element. cpu_rows does vectors of them, rows spread over the threads.
 
 #include <math.h>
 

@@ -162,14 +162,14 @@ static bool supports_registers(const void *shape_)
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_forward_cpu_naive,
-     "a row at a time, two calls of exp an element", NULL, NULL},
+     "a row at a time, two calls of exp per element", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_forward_cpu_rows,
      "rows over the threads, vectors along each row", NULL, heddle_cross_entropy_forward_cpu_rows_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread a row, then one thread adds the rows up in order: uncoalesced, few threads", NULL, naive_workspace},
+     "one thread per row, then one thread adds the rows up in order: uncoalesced, few threads", NULL, naive_workspace},
     {"02_row_in_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a group of threads a row, 16 bytes an access, rows added up by blocks: bytes are the limit", supports_registers,
-     registers_workspace},
+     "one group of threads per row, 16 bytes per access, rows added up by blocks: bytes are the limit",
+     supports_registers, registers_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -177,9 +177,9 @@ static const heddle_rung backward_ladder[] = {
      NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_backward_cpu_rows,
      "rows over the threads, vectors along each row: memory-bound", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: memory-bound", NULL, NULL},
     {"02_row_in_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a group of threads a row, 16 bytes an access: bytes are the limit", NULL, NULL},
+     "one group of threads per row, 16 bytes per access: bytes are the limit", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_cross_entropy_backward, NULL};

@@ -53,7 +53,7 @@ static inline unsigned heddle_ceil_div(long long value, long long divisor)
 // multiprocessor, so that some warp has work while others wait for memory.
 enum { HEDDLE_CUDA_BLOCK = 256 };
 
-// Such blocks for a thread an element. None for no elements: a grid of 0 blocks is no legal launch.
+// Such blocks for one thread per element. None for no elements: a grid of 0 blocks is no legal launch.
 static inline unsigned heddle_cuda_blocks(size_t elements)
 {
     return heddle_ceil_div((long long)elements, HEDDLE_CUDA_BLOCK);

@@ -1,4 +1,4 @@
-// dropout, rung 1: a thread an element, with a random word of its own.
+// dropout, rung 1: one thread per element, with a random word of its own.
 //
 // Limited by: a whole Philox block, ten rounds, computed for each of its four words.
 

@@ -1,4 +1,4 @@
-// dropout, first rung: one random word an element, drawn one after the other, one thread.
+// dropout, first rung: one random word per element, drawn one after the other, one thread.
 //
 // Limited by: a whole Philox block computed for each of its four words. cpu_vectorised uses all four, several blocks at
 // a time.

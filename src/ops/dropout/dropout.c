@@ -102,7 +102,7 @@ static const heddle_rung forward_ladder[] = {
      "one thread, a Philox block for each of its words", NULL, NULL},
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_dropout_forward_cpu_vectorised,
      "Philox by vectors of blocks on all threads: bound by its ten rounds", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element, a Philox block for each of its words", NULL,
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element, a Philox block for each of its words", NULL,
      NULL},
 };
 
@@ -111,7 +111,7 @@ static const heddle_rung backward_ladder[] = {
      NULL},
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_dropout_backward_cpu_vectorised,
      "vector code on all threads: memory-bound", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: memory-bound", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_dropout_backward, NULL};

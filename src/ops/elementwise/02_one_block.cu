@@ -3,7 +3,7 @@
 // Rung 1 had one element under way. Here 1024 threads have one each, and neighbours take neighbouring elements, so that
 // a warp's 32 loads are one request of 128 bytes.
 //
-// Limited by: one multiprocessor. A block runs on one; all the others of the card stand idle.
+// Limited by: one multiprocessor. A block runs on one; all the others of the GPU are idle.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

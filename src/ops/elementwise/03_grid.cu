@@ -1,4 +1,4 @@
-// add and multiply, rung 3: a grid of blocks, a thread an element.
+// add and multiply, rung 3: a grid of blocks, one thread per element.
 //
 // Rung 2 ran on one multiprocessor. Blocks are handed to all of them, as many at a time as fit. The last block is cut
 // off by the `if`.

@@ -1,4 +1,4 @@
-// add and multiply, rung 5: four elements a thread, by loads and stores of 16 bytes.
+// add and multiply, rung 5: four elements per thread, by loads and stores of 16 bytes.
 //
 // A quarter of rung 4's instructions and requests for the same bytes, and four times as many bytes under way for each
 // thread that waits. A thread has one vector, so that all of a block's loads go out before the first is needed.

@@ -107,10 +107,10 @@ static bool supports_one_block(const void *shape_)
 
 // Slowest first.
 #define GRIDS                                                                                                          \
-    {"03_grid", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "blocks on every multiprocessor, a thread an element", NULL, NULL},   \
-        {"04_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "the card filled once, blocks go round", NULL, NULL},      \
+    {"03_grid", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "on all multiprocessors, one thread per element", NULL, NULL},        \
+        {"04_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "blocks that fill the GPU once and loop", NULL, NULL},     \
     {                                                                                                                  \
-        "05_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes a load and store: bytes are the limit", NULL, NULL     \
+        "05_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store: bytes are the limit", NULL, NULL   \
     }
 #define LADDER(ladder, operator, ...)                                                                                  \
     static const heddle_rung ladder[] = {                                                                              \

@@ -1,4 +1,4 @@
-// fft, rfft and fft2d, rung 1: a thread a number of the result, which is the sum that defines it.
+// fft, rfft and fft2d, rung 1: one thread per number of the result, which is the sum that defines it.
 //
 // Limited by: n products for each number, and a sine and a cosine for each product.
 

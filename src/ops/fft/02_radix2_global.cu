@@ -1,5 +1,5 @@
-// fft, rung 2: Stockham's algorithm, a kernel a stage and a thread a butterfly of two numbers. The naive rung does n
-// products a number; here there are log2 n stages of one half.
+// fft, rung 2: Stockham's algorithm, one kernel per stage and one thread per butterfly of two numbers. The naive rung
+// does n products per number; here there are log2 n stages of one half.
 //
 // Limited by: bytes. Every stage reads and writes all numbers: log2 n times through memory, where once would do.
 

@@ -1,5 +1,5 @@
-// fft, rung 3: a block a line, which it keeps in shared memory through all stages. The rung before went through memory
-// log2 n times; this one reads and writes every number once.
+// fft, rung 3: one block per line, which it keeps in shared memory through all stages. The rung before went through
+// memory log2 n times; this one reads and writes every number once.
 //
 // Limited by: the barriers between log2 n stages, and shared memory: a stage moves 16 bytes in and 16 out for one
 // product and two sums, and its first stages write with strides that share banks.

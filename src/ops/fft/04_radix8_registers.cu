@@ -1,4 +1,4 @@
-// fft, rung 4: 8 numbers a thread in registers, so that three of the stages before are one, done without a barrier.
+// fft, rung 4: 8 numbers per thread in registers, so that three of the stages before are one, done without a barrier.
 // What was log2 n trips through shared memory is a third of them less one: 1024 = 2 * 8 * 8 * 8 changes hands three
 // times.
 //

@@ -1,10 +1,11 @@
-// fft, rung 5: 16 numbers a thread. 1024 = 4 * 16 * 16 changes hands twice, 256 once. The rung before, with 8 numbers,
-// needs three exchanges for 1024 and a barrier more for each, and a thread has only 8 loads on the way at a time.
+// fft, rung 5: 16 numbers per thread. 1024 = 4 * 16 * 16 changes hands twice, 256 once. The rung before, with 8
+// numbers, needs three exchanges for 1024 and a barrier more for each, and a thread has only 8 loads on the way at a
+// time.
 //
-// Blocks are small and several fit a multiprocessor, so that some load while others compute. 32 numbers a thread and
+// Blocks are small and several fit a multiprocessor, so that some load while others compute. 32 numbers per thread and
 // one exchange are no faster: they leave room for fewer threads.
 //
-// Limited by: bytes. Every number is read once and written once, and the arithmetic, some 60 instructions a number,
+// Limited by: bytes. Every number is read once and written once, and the arithmetic, some 60 instructions per number,
 // fits into the time that takes.
 
 #include "device/cuda/check.h"

@@ -161,7 +161,7 @@ static const heddle_rung ladder[] = {
     {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft2d_cpu_fftw, "FFTW, an image at a time over the threads", NULL,
      NULL},
 #endif
-    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, sums along rows, then columns", is_short,
+    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number, sums along rows, then columns", is_short,
      image_workspace},
     {"02_transposed", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "rows, transposed, rows, transposed: four times through memory",
      fits_cuda, transposed_workspace},

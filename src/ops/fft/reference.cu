@@ -1,13 +1,13 @@
 // fft's float64 reference as a kernel, for benchmark shapes that a CPU would take long for: Stockham's algorithm in
-// stages of radix 2 or of the length's other prime factors, a kernel a stage, as plain as the radix-2 rung.
+// stages of radix 2 or of the length's other prime factors, one kernel per stage, as plain as the radix-2 rung.
 
 #include "device/cuda/check.h"
 #include "device/cuda/cuda.h"
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// From lines of n numbers, after stages whose factors multiply to `before`, one of `factor`. A thread a number of the
-// result: the sum of `factor` products.
+// From lines of n numbers, after stages whose factors multiply to `before`, one of `factor`. One thread per number of
+// the result: the sum of `factor` products.
 __global__ void reference_stage(size_t count, size_t n, size_t before, size_t factor, double sign, const double2 *input,
                                 double2 *output)
 {

@@ -168,7 +168,7 @@ static const heddle_rung ladder[] = {
     {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_rfft_cpu_fftw, "FFTW, a line at a time over the threads", NULL,
      NULL},
 #endif
-    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, the sum as it is written",
+    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number, the sum as it is written",
      heddle_fft_is_short, NULL},
     {"02_as_complex", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "complex numbers whose imaginary parts are zero: twice the work",
      is_possible, complex_workspace},

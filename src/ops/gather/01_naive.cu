@@ -1,4 +1,4 @@
-// gather, rung 1: a thread a pixel.
+// gather, rung 1: one thread per pixel.
 //
 // Limited by: instructions: the row is looked up and divided out for every pixel, and a warp's load brings 32 bytes.
 

@@ -1,6 +1,6 @@
-// gather, rung 2: a block a sample, four pixels a thread.
+// gather, rung 2: one block per sample, four pixels per thread.
 //
-// Rung 1 looked its row up and divided for every pixel, and moved a byte a load. Here the row is looked up once a
+// Rung 1 looked its row up and divided for every pixel, and moved one byte per load. Here the row is looked up once a
 // block, and a thread loads four bytes and stores 16. Where rows do not begin at multiples of four bytes, or the batch
 // does not at 16, a thread takes a pixel as before.
 //

@@ -95,8 +95,8 @@ static const char *const bench_shapes[] = {"n=1024 count=60000 length=60000 pixe
 // Slowest first.
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_gather_cpu_naive, "one thread, a pixel at a time", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a pixel, a byte a load", NULL, NULL},
-    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four pixels a thread: bytes are the limit", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per pixel, one byte per load", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four pixels per thread: bytes are the limit", NULL, NULL},
 };
 
 const heddle_op heddle_op_gather = {

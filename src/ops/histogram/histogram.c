@@ -71,8 +71,8 @@ static const heddle_rung ladder[] = {
     {"01_global_atomics", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "every value an atomic on global memory", NULL, NULL},
     {"02_privatised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "each block counts in shared memory, and adds its counts once",
      fits_shared, NULL},
-    {"03_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes a load; copies of the counts, so that lanes meet less",
-     fits_shared, NULL},
+    {"03_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "16 bytes per load; copies of the counts, so that lanes meet less", fits_shared, NULL},
 };
 
 const heddle_op heddle_op_histogram = {

@@ -1,4 +1,4 @@
-// layernorm, rung 2: a block a row, mean and variance found by trees in shared memory.
+// layernorm, rung 2: one block per row, mean and variance found by trees in shared memory.
 //
 // Rung 1 gave a row to one thread: a warp's loads lay a row apart, and a row took as long as its elements one after the
 // other. Here neighbours read neighbours, and the 256 threads of a block share a row. Their sums are short enough for

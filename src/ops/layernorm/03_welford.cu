@@ -7,7 +7,7 @@
 // a block, so that short rows fill it too; a longer one has the block, so that the rows under way still lie in the L2
 // cache when they are read again.
 //
-// Limited by: the second reading of the row, for the output, and 4 bytes a load.
+// Limited by: the second reading of the row, for the output, and 4 bytes per load.
 
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"

@@ -1,6 +1,6 @@
 // layernorm, rung 4: rows in registers, moved by loads and stores of 16 bytes.
 //
-// Rung 3 read a row twice, 4 bytes a load, and had a warp or a block for it, nothing between. Here a group that just
+// Rung 3 read a row twice, 4 bytes per load, and had a warp or a block for it, nothing between. Here a group that just
 // fits the row (row_group.h: from 4 threads to 512) holds all of it in registers: it is read once, with all loads under
 // way at once, and written once. With the elements at hand there is no need for a moving mean: a center near the mean
 // is found first, then, together, the distances to it and their squares. Where the mean is far from 0 the distances are
@@ -21,7 +21,7 @@
 #include "ops/cuda/rung.h"
 #include "ops/layernorm/layernorm.h"
 
-// For rows that no group holds: a block a row.
+// For rows that no group holds: one block per row.
 enum {
     LONG = 1024,
     LONG_VECTORS = 2, // of a thread: loads under way
@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
     }
 }
 
-// Rows that no group holds: a block a row, which goes through it twice.
+// Rows that no group holds: one block per row, which goes through it twice.
 __global__ void __launch_bounds__(LONG) layernorm_backward_long_rows(heddle_layernorm_shape shape, gradients all)
 {
     __shared__ float of_warp[2][HEDDLE_WARPS];

@@ -148,7 +148,7 @@ static const char *const test_shapes[] = {"rows=0 cols=5",
 static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=16384 cols=16384", "rows=1048576 cols=256",
                                            "rows=65536 cols=4095", "rows=8192 cols=768",    NULL};
 
-// Two sums a column for each of the blocks among which the rows are shared out.
+// Two sums per column for each of the blocks among which the rows are shared out.
 static size_t parts_workspace(const void *shape_, int threads)
 {
     (void)threads;
@@ -160,12 +160,12 @@ static size_t parts_workspace(const void *shape_, int threads)
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_layernorm_forward_cpu_naive,
      "three passes over each row, a number at a time", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, three passes: uncoalesced", NULL, NULL},
-    {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a block a row, trees in shared memory: three passes", NULL,
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, three passes: uncoalesced", NULL, NULL},
+    {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one block per row, trees in shared memory: three passes", NULL,
      NULL},
     {"03_welford", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "mean and variance in one pass, merged by shuffles: the row is read twice", NULL, NULL},
-    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "the row in registers, 16 bytes an access: bytes are the limit",
+    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "the row in registers, 16 bytes per access: bytes are the limit",
      NULL, NULL},
 };
 
@@ -173,7 +173,7 @@ static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_layernorm_backward_cpu_naive,
      "two passes over the rows, then one over the columns, a number at a time", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread a row and a thread a column: uncoalesced, few threads, long sums", NULL, NULL},
+     "one thread per row and one thread per column: uncoalesced, few threads, long sums", NULL, NULL},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "rows in registers, columns' sums in registers from row to row: bytes are the limit", NULL, parts_workspace},
 };

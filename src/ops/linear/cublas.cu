@@ -7,7 +7,7 @@
 #include "heddle/ops.h"
 #include "ops/cuda/scratch.h"
 
-enum { BLOCK = 256 }; // threads: a thread an element
+enum { BLOCK = 256 }; // threads: one thread per element
 
 __global__ static void fill_with_ones(float *values, int count)
 {

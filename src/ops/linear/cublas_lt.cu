@@ -7,7 +7,7 @@
 
 #include "heddle/ops.h"
 
-enum { BLOCK = 256 }; // threads: a thread an element of the output
+enum { BLOCK = 256 }; // threads: one thread per element of the output
 
 // output (n, out) = bias, for layers without inputs.
 __global__ static void repeat_bias(const float *bias, float *output, int out, size_t elements)

@@ -162,7 +162,7 @@ static const heddle_rung forward_ladder[] = {
     OPENBLAS_FORWARD,
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread an element of the output: two loads for every multiplication, the weight uncoalesced", NULL, NULL},
+     "one thread per element of the output: two loads for every multiplication, the weight uncoalesced", NULL, NULL},
     {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "matmul's tuned kernel, which adds the bias where it stores", fits,
      forward_workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
     {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
@@ -183,7 +183,7 @@ static const heddle_rung backward_ladder[] = {
     OPENBLAS_BACKWARD,
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread an element of each gradient: two loads for every multiplication", NULL, NULL},
+     "one thread per element of each gradient: two loads for every multiplication", NULL, NULL},
     {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "two products by matmul's tuned kernel, and sums of columns", fits,
      backward_workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,

@@ -1,4 +1,4 @@
-// matmul, rung 1: a thread an element of the result, which it sums up by itself.
+// matmul, rung 1: one thread per element of the result, which it sums up by itself.
 //
 // Forward, elements are counted down the columns: neighbouring threads take neighbouring rows, as one writes it who
 // thinks of rows first.

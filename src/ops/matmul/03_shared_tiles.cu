@@ -4,7 +4,7 @@
 // a block of 32 by 32 threads fetches a 32 by 32 tile of each, an element a thread, and uses every one 32 times: global
 // loads fall to a 32nd.
 //
-// Limited by: shared memory. A multiplication still takes two loads, of tile_a (one address a warp) and of tile_b (a
+// Limited by: shared memory. A multiplication still takes two loads, of tile_a (one address per warp) and of tile_b (a
 // row of it), and a multiprocessor answers one request of a warp a cycle where it could multiply for four warps.
 
 #include "ops/matmul/tile.h"

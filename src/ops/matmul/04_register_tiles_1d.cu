@@ -3,7 +3,7 @@
 // Rung 3 loaded two floats from shared memory for one multiplication. Here a thread keeps 8 sums in registers, one
 // below the other: what it loads of b serves all 8, so that 8 multiplications take 9 loads instead of 16.
 //
-// Limited by: shared memory still, with more than one load a multiplication: those of a serve one column only.
+// Limited by: shared memory still, with more than one load per multiplication: those of a serve one column only.
 
 #include "ops/matmul/tile.h"
 

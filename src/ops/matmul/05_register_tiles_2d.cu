@@ -12,7 +12,7 @@ enum {
     BLOCK_M = 128,
     BLOCK_N = 128,
     DEPTH = 8,
-    THREAD_M = 8, // 64 sums a thread fit into registers with room for two blocks on a multiprocessor
+    THREAD_M = 8, // 64 sums per thread fit into registers with room for two blocks on a multiprocessor
     THREAD_N = 8,
     THREADS_N = BLOCK_N / THREAD_N, // threads side by side
     THREADS = BLOCK_M / THREAD_M * THREADS_N,

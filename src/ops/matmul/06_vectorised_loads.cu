@@ -1,4 +1,4 @@
-// matmul, rung 6: four floats a load.
+// matmul, rung 6: four floats per load.
 //
 // Rung 5 spent 16 loads from shared memory on 64 multiplications, and 8 from global memory on a tile. A float4 is one
 // instruction: 4 and 2. For that a thread's 8 rows of a must be neighbours in shared memory too, so tile_a is stored
@@ -20,7 +20,7 @@ enum {
     THREADS = THREADS_N * THREADS_N,
 };
 
-// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 a thread.
+// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 per thread.
 __device__ static void fetch(float tile[DEPTH][BLOCK], const matmul_operand &operand, int row, int k)
 {
     const int thread = threadIdx.x;

@@ -21,7 +21,7 @@ enum {
     THREADS = THREADS_N * THREADS_N,
 };
 
-// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 a thread.
+// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 per thread.
 __device__ static void fetch(float tile[DEPTH][PITCH], const matmul_operand &operand, int row, int k)
 {
     const int thread = threadIdx.x;

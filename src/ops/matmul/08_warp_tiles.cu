@@ -1,6 +1,6 @@
 // matmul, rung 8: a warp takes a tile that is nearly square.
 //
-// In rung 7 a warp was 2 threads high and 16 wide: 16 by 128 elements, for which it read 144 floats a step of k. Here
+// In rung 7 a warp was 2 threads high and 16 wide: 16 by 128 elements, for which it read 144 floats per step of k. Here
 // it is 8 high and 4 wide, 64 by 32 elements, and reads 96: the same multiplications for two thirds of the shared
 // memory's bandwidth. Nothing but the place of a thread in the block is different.
 //
@@ -23,7 +23,7 @@ enum {
     THREADS = 32 * WARPS_N * (BLOCK / WARP_M),
 };
 
-// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 a thread.
+// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 per thread.
 __device__ static void fetch(float tile[DEPTH][PITCH], const matmul_operand &operand, int row, int k)
 {
     const int thread = threadIdx.x;

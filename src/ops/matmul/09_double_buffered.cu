@@ -6,7 +6,7 @@
 // with rows of 4 floats more than 128 are 32 different banks.
 //
 // Limited by: one shape of tile for all. Where the output has fewer tiles than the GPU has multiprocessors, most of it
-// stands idle; and 64 sums a thread mean 4 loads from shared memory for 64 multiplications where there are registers
+// stands idle; and 64 sums per thread mean 4 loads from shared memory for 64 multiplications where there are registers
 // for twice as many.
 
 #include <cuda_pipeline.h>
@@ -36,7 +36,7 @@ __device__ static void copy(float *to, const matmul_operand &operand, int row, i
         *to = 0;
 }
 
-// Starts to copy the tile (DEPTH, BLOCK) of an operand from `row` and `k` on, four floats a thread.
+// Starts to copy the tile (DEPTH, BLOCK) of an operand from `row` and `k` on, four floats per thread.
 __device__ static void fetch(float tile[DEPTH][PITCH], const matmul_operand &operand, int row, int k)
 {
     const int thread = threadIdx.x;

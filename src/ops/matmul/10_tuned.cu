@@ -1,13 +1,13 @@
 // matmul, rung 10: the tile that suits the shape, and the trainer's choice.
 //
-// Rung 9 had one tile for all shapes and 64 sums a thread. The kernel here (tuned_kernel.h) comes in several tilings,
-// of which each product takes the one that keeps most of the GPU busy (tuned.h): 128 by 128 with 128 sums a thread and
-// 6 loads from shared memory for 128 multiplications where the output is large; smaller ones where it would be too few
-// tiles for all multiprocessors. Where even those are too few and k is long, k is split: several blocks sum up parts of
-// it for one tile, into a workspace, and a second kernel adds these in order, so that the result is the same every
-// time. A few rows or columns beyond whole tiles get no tiles, but blocks that sum up each of their elements by itself,
-// and the steps by which k falls short of whole tiles are left out two by two. Each part of a step of k is read while
-// the one before is multiplied, and blocks take tiles in bands that share what they read from L2.
+// Rung 9 had one tile for all shapes and 64 sums per thread. The kernel here (tuned_kernel.h) comes in several tilings,
+// of which each product takes the one that keeps most of the GPU busy (tuned.h): 128 by 128 with 128 sums per thread
+// and 6 loads from shared memory for 128 multiplications where the output is large; smaller ones where it would be too
+// few tiles for all multiprocessors. Where even those are too few and k is long, k is split: several blocks sum up
+// parts of it for one tile, into a workspace, and a second kernel adds these in order, so that the result is the same
+// every time. A few rows or columns beyond whole tiles get no tiles, but blocks that sum up each of their elements by
+// itself, and the steps by which k falls short of whole tiles are left out two by two. Each part of a step of k is read
+// while the one before is multiplied, and blocks take tiles in bands that share what they read from L2.
 //
 // Limited by: issue. About nine of ten instructions in the loop are multiply-adds, of which a multiprocessor can start
 // four a cycle, one for each scheduler; some of these wait a cycle more for the register banks, where only the

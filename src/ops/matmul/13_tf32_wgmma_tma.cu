@@ -24,7 +24,7 @@ enum {
     A_BYTES = TILE_M * HOPPER_ROW_BYTES,
     B_BYTES = TILE_N * HOPPER_ROW_BYTES,
     SHARED_BYTES = A_BYTES + B_BYTES + HOPPER_ROWS_BYTES,
-    BLOCKS = 3, // a multiprocessor: what 128 sums and some 40 other registers a thread leave room for
+    BLOCKS = 3, // a multiprocessor: what 128 sums and some 40 other registers per thread leave room for
 };
 
 // Two neighbouring columns of the output, of an even number of columns: one 8-byte store, four lanes a whole sector.

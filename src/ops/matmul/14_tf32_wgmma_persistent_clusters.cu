@@ -43,10 +43,10 @@ enum {
     SHARED_BYTES = STAGES * STAGE_BYTES + CONSUMERS * OUT_PIECES * PIECE_BYTES + HOPPER_ROWS_BYTES,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
     WARPS = CONSUMERS * HOPPER_WARPGROUP / 32, // that multiply
-    // 65536 registers a multiprocessor: the producer needs few, a consumer 128 for its tile alone.
+    // 65536 registers per multiprocessor: the producer needs few, a consumer 128 for its tile alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
-    TURN_TILE = 32, // rows and columns that a block turns over: a warp a row
+    TURN_TILE = 32, // rows and columns that a block turns over: one warp per row
     TURN_ROWS = 8,  // of them at a time
 };
 

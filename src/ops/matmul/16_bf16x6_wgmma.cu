@@ -10,10 +10,11 @@
 // last bit. bfloat16 multiply twice as fast as tf32, so that six of them take the time of three. How a sum stays
 // float32 and what happens to infinities: parts.h.
 //
-// Work: a block a multiprocessor, tile after tile. One thread fills stages of 32 steps of k, two warpgroups multiply 64
-// rows each by all columns of the tile: twelve wgmmas from zero, small products first, whose sums are then added to the
-// running ones. They issue in turns, so that the tensor cores work for one while the other adds. An output with few
-// tiles is cut into narrower ones, of 64 columns; where even those are too few, k is split over several blocks.
+// Work: one block per multiprocessor, tile after tile. One thread fills stages of 32 steps of k, two warpgroups
+// multiply 64 rows each by all columns of the tile: twelve wgmmas from zero, small products first, whose sums are then
+// added to the running ones. They issue in turns, so that the tensor cores work for one while the other adds. An output
+// with few tiles is cut into narrower ones, of 64 columns; where even those are too few, k is split over several
+// blocks.
 //
 // Limited by: the tensor cores, and the power they draw: six products for one are a sixth of bf16's rate at best. Small
 // shapes wait for the first kernel, which moves 10 bytes for every float, and for the second's first stage.
@@ -39,7 +40,7 @@ enum {
     MOST_STAGES = 5,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
     WARPS = CONSUMERS * HOPPER_WARPGROUP / 32, // that multiply
-    // 65536 registers a multiprocessor: the producer needs few, a consumer 128 for its sums alone.
+    // 65536 registers per multiprocessor: the producer needs few, a consumer 128 for its sums alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
     PACK_THREADS = 256,

@@ -1,5 +1,5 @@
 // matmul's float64 reference as a kernel, for benchmark shapes that a CPU would take minutes for. Tiles in shared
-// memory and 4 by 4 sums a thread keep 8192 cubed well under a second; nothing more is asked of it.
+// memory and 4 by 4 sums per thread keep 8192 cubed well under a second; nothing more is asked of it.
 
 #include "ops/matmul/reference.h"
 

@@ -20,7 +20,7 @@ typedef struct heddle_product {
 
 // Tiles of the output that there are kernels for.
 typedef enum heddle_tiling {
-    HEDDLE_TILING_128_128, // 8 by 16 sums a thread
+    HEDDLE_TILING_128_128, // 8 by 16 sums per thread
     HEDDLE_TILING_128_64,  // 8 by 8
     HEDDLE_TILING_64_128,  // 8 by 8
     HEDDLE_TILING_64_64,   // 8 by 4

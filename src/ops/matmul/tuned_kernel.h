@@ -289,8 +289,9 @@ __device__ __forceinline__ const float *matmul_element(const matmul_side &side, 
            (along_k ? k : row);
 }
 
-// The products of some rows of the long side and of rows first ... last - 1 of the short one: a warp a row where the
-// long side lies along k, else a lane a row. `down`, `across`: how far the two sides' rows are apart in the output.
+// The products of some rows of the long side and of rows first ... last - 1 of the short one: one warp per row where
+// the long side lies along k, else one lane per row. `down`, `across`: how far the two sides' rows are apart in the
+// output.
 __device__ static void matmul_edge(const matmul_task &task, float *output, const matmul_side &many, int rows, int down,
                                    const matmul_side &few, int first, int last, int across, int warp)
 {

@@ -1,4 +1,4 @@
-// matmul_batched, rung 1: a thread an element of any of the outputs.
+// matmul_batched, rung 1: one thread per element of any of the outputs.
 //
 // Limited by: two loads for every multiplication. Neighbouring threads take neighbouring columns, so that loads of b
 // and stores are coalesced where b is stored (k, n).

@@ -8,7 +8,7 @@
 
 #include "heddle/ops.h"
 
-enum { BLOCK = 256 }; // threads: a thread a product
+enum { BLOCK = 256 }; // threads: one thread per product
 
 // What is left of products of no columns: beta * output.
 static heddle_status scale_output(const heddle_call *call, const heddle_matmul_batched_shape *shape)

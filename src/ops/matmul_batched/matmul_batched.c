@@ -115,7 +115,7 @@ static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_batched_forward_cpu_naive,
      "four loops: two loads for every multiplication", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread an element of any output: two loads for every multiplication", NULL, NULL},
+     "one thread per element of any output: two loads for every multiplication", NULL, NULL},
     {"cublas_pointers", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, given the address of every matrix", NULL,
      pointers_workspace, .gpu_only = "cuBLAS"},
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, told how far apart the matrices lie", NULL, NULL,

@@ -1,4 +1,4 @@
-// matmul_bf16, rung 1: a thread an element of the result, which it sums up by itself in float32.
+// matmul_bf16, rung 1: one thread per element of the result, which it sums up by itself in float32.
 //
 // Neighbouring threads take neighbouring columns, so that the loads of b and the stores are coalesced where b is stored
 // (k, n).

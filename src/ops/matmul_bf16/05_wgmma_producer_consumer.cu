@@ -31,7 +31,7 @@ enum {
     STAGE_BYTES = A_BYTES + B_BYTES,
     SHARED_BYTES = STAGES * STAGE_BYTES + HOPPER_ROWS_BYTES,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
-    // 65536 registers a multiprocessor: the producer needs few, a consumer 128 for its tile alone.
+    // 65536 registers per multiprocessor: the producer needs few, a consumer 128 for its tile alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
 };

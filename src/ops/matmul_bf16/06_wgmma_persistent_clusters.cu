@@ -37,7 +37,7 @@ enum {
     MOST_STAGES = 8,
     SHARED_BYTES = STAGES_BYTES + CONSUMERS * OUT_BOXES * BOX_BYTES + HOPPER_ROWS_BYTES,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
-    // 65536 registers a multiprocessor: the producer needs few, a consumer 128 for its tile alone.
+    // 65536 registers per multiprocessor: the producer needs few, a consumer 128 for its tile alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
 };

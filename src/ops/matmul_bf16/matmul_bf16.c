@@ -65,7 +65,7 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_bf16_forward_cpu_naive,
      "three loops: two loads for every multiplication", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread an element of the output: two loads for every multiplication", NULL, NULL},
+     "one thread per element of the output: two loads for every multiplication", NULL, NULL},
     {"02_wmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores by wmma on shared tiles: waits for every tile", NULL,
      NULL, .capability = 80},
     {"03_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,

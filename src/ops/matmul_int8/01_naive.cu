@@ -1,6 +1,6 @@
-// matmul_int8, rung 1: a thread an element of the result.
+// matmul_int8, rung 1: one thread per element of the result.
 //
-// Limited by: loads. Two requests of one byte a lane for every multiplication.
+// Limited by: loads. Two requests of one byte per lane for every multiplication.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

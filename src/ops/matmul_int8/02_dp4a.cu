@@ -1,4 +1,4 @@
-// matmul_int8, rung 2: tiles in shared memory, four bytes a word, and __dp4a.
+// matmul_int8, rung 2: tiles in shared memory, four bytes per word, and __dp4a.
 //
 // Rung 1 loaded two bytes for each product. Here four neighbours of a row travel as one word, a block's tiles are
 // loaded once, and __dp4a multiplies four pairs of bytes and adds them up in one instruction. A thread has 4 by 4

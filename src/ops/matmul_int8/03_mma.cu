@@ -20,7 +20,7 @@ enum {
     CHUNKS = DEPTH / CHUNK,
     STAGES = 3, // 48 KiB: what a block may have without asking
     THREADS = 256,
-    BLOCKS_AN_SM = 2, // 128 registers a thread, half of them for the sums
+    BLOCKS_AN_SM = 2, // 128 registers per thread, half of them for the sums
     WARP = 32,
     WARPS_DOWN = 2, // warps over the rows of a; the other four over those of b
     WARP_ROWS = TILE / WARPS_DOWN,

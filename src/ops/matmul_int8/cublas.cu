@@ -1,7 +1,7 @@
 // matmul_int8 by cuBLAS: its product of bytes on tensor cores, summed in int32, and a kernel that scales what it
 // leaves. cuBLAS takes rows of whole words at addresses of whole words; operands that lie elsewhere are moved first.
 //
-// Limited by: the sums, which are written as int32, read again and written as float32: 12 bytes an element of the
+// Limited by: the sums, which are written as int32, read again and written as float32: 12 bytes per element of the
 // output, where a rung of our own writes 4.
 
 #include "ops/cuda/cublas_handle.h"
@@ -10,7 +10,7 @@
 
 #include "heddle/ops.h"
 
-enum { BLOCK = 256, ALIGNMENT = 16 }; // threads: a thread an element; bytes that tensor cores' loads like
+enum { BLOCK = 256, ALIGNMENT = 16 }; // threads: one thread per element; bytes that tensor cores' loads like
 
 // output (m, n) = scale_a (m) * scale_b (n) * sums (m, n)
 __global__ static void scale(const int32_t *sums, const float *scale_a, const float *scale_b, float *output, int n,

@@ -1,5 +1,5 @@
-// matmul_int8: a product of bytes, summed in int32 and brought back to float32 by a scale a row of each operand. What
-// it costs, what is right, and its ladder.
+// matmul_int8: a product of bytes, summed in int32 and brought back to float32 by one scale per row of each operand.
+// What it costs, what is right, and its ladder.
 
 #include "ops/matmul_int8/matmul_int8.h"
 
@@ -98,13 +98,13 @@ static size_t cublas_workspace(const void *shape_, int threads)
 // Slowest first.
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_int8_cpu_naive, "three loops, one thread", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: two byte loads for every multiplication", NULL,
-     NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: two byte loads for every multiplication",
+     NULL, NULL},
     {"02_dp4a", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "shared tiles; four products and their sum in one instruction", NULL,
      NULL},
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS on tensor cores, then a kernel that scales its int32 sums",
      cublas_takes, cublas_workspace, .capability = 80, .gpu_only = "cuBLAS"},
-    {"03_mma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores: 16 by 8 by 32 products an instruction, three stages",
+    {"03_mma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores: 16 by 8 by 32 products per instruction, three stages",
      NULL, NULL, .capability = 80},
 };
 

@@ -1,4 +1,4 @@
-// maxpool2d, rung 1: forward a thread a window, backward a thread a plane.
+// maxpool2d, rung 1: forward one thread per window, backward one thread per plane.
 //
 // A plane's gradient belongs to one thread, which clears it and adds by index: windows may share their largest value,
 // and no two threads add to one place.

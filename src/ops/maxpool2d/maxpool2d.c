@@ -78,10 +78,10 @@ static void backward_reference(const void *shape_, const double *const *input, d
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_maxpool2d_forward_cpu_naive,
-     "a window at a time, a branch an element", NULL, NULL},
+     "a window at a time, one branch per element", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a window: loads a stride apart", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per window: loads a stride apart", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "2x2 windows by 16 bytes, four places in flight: limited by bytes", heddle_pool2d_is_pairs, NULL},
 };
@@ -92,7 +92,7 @@ static const heddle_rung backward_ladder[] = {
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_backward_cpu_planes,
      "planes over the threads, 2x2 windows by selects: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread a plane, which it clears and adds to by index: few threads, uncoalesced", NULL, NULL},
+     "one thread per plane, which it clears and adds to by index: few threads, uncoalesced", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "2x2 windows by 16 bytes, zeros and gradients in one store: limited by bytes", heddle_pool2d_is_pairs, NULL},
 };

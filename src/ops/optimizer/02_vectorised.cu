@@ -1,4 +1,4 @@
-// Optimisers, rung 2: four parameters a thread, each array by loads and stores of 16 bytes.
+// Optimisers, rung 2: four parameters per thread, each array by loads and stores of 16 bytes.
 //
 // A quarter of rung 1's requests for the same bytes; states are read and written back through registers once. It is
 // launched while the kernel before it still runs, and waits for that one's gradients (ops/cuda/dependent.h).

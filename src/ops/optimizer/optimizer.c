@@ -132,8 +132,9 @@ static const char *const bench_shapes[] = {"n=421834", "n=401408", "n=67108864",
          NULL, NULL},                                                                                                  \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_update_cpu_vectorised,                            \
          "vector code on all threads: memory-bound", NULL, NULL},                                                      \
-        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a parameter: memory-bound", NULL, NULL},               \
-        {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four parameters a thread, 16 bytes a load", NULL, NULL},   \
+        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per parameter: memory-bound", NULL, NULL},           \
+        {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four parameters per thread, 16 bytes per load", NULL,      \
+         NULL},                                                                                                        \
     }
 LADDER(sgd);
 LADDER(momentum);

@@ -1,4 +1,4 @@
-// polynomial, rung 2: four elements a thread, by loads and stores of 16 bytes.
+// polynomial, rung 2: four elements per thread, by loads and stores of 16 bytes.
 //
 // Rung 1 paid the loop for every element. Here one pass of it is a round of four elements, whose multiply-adds do not
 // wait for each other. Where an operand is not aligned to 16 bytes its elements are loaded one by one; that costs a few

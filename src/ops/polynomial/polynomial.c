@@ -64,10 +64,10 @@ static const heddle_rung ladder[] = {
      "one element after another: every round waits for the one before it", NULL, NULL},
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_polynomial_cpu_vectorised,
      "a block of elements a round, all threads: the units are the limit", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: the loop costs as much as the arithmetic", NULL,
-     NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: the loop costs as much as the arithmetic",
+     NULL, NULL},
     {"02_four_elements", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "four elements a thread share the loop: the units are the limit", NULL, NULL},
+     "four elements per thread share the loop: the units are the limit", NULL, NULL},
 };
 
 const heddle_op heddle_op_polynomial = {

@@ -1,4 +1,4 @@
-// quantise and dequantise, rung 1: a thread a row, and a thread an element.
+// quantise and dequantise, rung 1: one thread per row, and one thread per element.
 //
 // Limited by: quantise by requests: the lanes of a warp read rows, and so places, far apart, a sector for each 4 bytes.
 

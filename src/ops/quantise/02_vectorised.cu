@@ -1,4 +1,4 @@
-// quantise and dequantise, rung 2: a block a row, four elements a thread and access.
+// quantise and dequantise, rung 2: one block per row, four elements per thread and access.
 //
 // Rung 1's lanes read rows far apart. Here the threads of a block read one row side by side, find its largest value by
 // shuffles, and read it once more for the bytes: the second reading comes from the cache, where the first has left it.

@@ -93,14 +93,14 @@ static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=4096 co
     }
 static const heddle_rung quantise_ladder[] = {
     NAIVE(quantise),
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row: lanes far apart in memory", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row: lanes far apart in memory", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a block a row, 16 bytes a load; the second reading is from cache", NULL, NULL},
+     "one block per row, 16 bytes per load; the second reading is from cache", NULL, NULL},
 };
 static const heddle_rung dequantise_ladder[] = {
     NAIVE(dequantise),
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element", NULL, NULL},
-    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements a thread", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements per thread", NULL, NULL},
 };
 
 #define SHARED                                                                                                         \
@@ -109,7 +109,7 @@ static const heddle_rung dequantise_ladder[] = {
 
 const heddle_op heddle_op_quantise = {
     .name = "quantise",
-    .summary = "float32 rows to bytes and a scale a row",
+    .summary = "float32 rows to bytes and one scale per row",
     SHARED,
     HEDDLE_OPERANDS(quantise_operands),
     .cost = quantise_cost,
@@ -119,7 +119,7 @@ const heddle_op heddle_op_quantise = {
 
 const heddle_op heddle_op_dequantise = {
     .name = "dequantise",
-    .summary = "bytes and a scale a row back to float32",
+    .summary = "bytes and one scale per row back to float32",
     SHARED,
     HEDDLE_OPERANDS(dequantise_operands),
     .cost = dequantise_cost,

@@ -1,4 +1,4 @@
-// random, rung 1: a thread a number.
+// random, rung 1: one thread per number.
 //
 // Philox needs no state that threads would hand on: word p is a function of p alone, so every thread computes the block
 // that its word stands in, takes its word of it, and for a normal number its half of the pair.

@@ -225,20 +225,20 @@ static bool uniform_in_host_order(const void *shape_)
 #define LADDER(kind, in_order)                                                                                         \
     static const heddle_rung kind##_ladder[] = {                                                                       \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_##kind##_cpu_naive,                                      \
-         "one thread, a Philox block a number", NULL, NULL},                                                           \
+         "one thread, one Philox block per number", NULL, NULL},                                                       \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_##kind##_cpu_vectorised,                            \
          "Philox by vectors of blocks on all threads: bound by its ten rounds", NULL, NULL},                           \
-        {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, a Philox block for each", NULL,       \
+        {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number, a Philox block for each", NULL,   \
          NULL},                                                                                                        \
         {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,                                                            \
-         "cuRAND's header in a kernel: curand_init and four numbers a thread", NULL, NULL},                            \
-        {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a Philox block a thread, 16 bytes a store", NULL,       \
+         "cuRAND's header in a kernel: curand_init and four numbers per thread", NULL, NULL},                          \
+        {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one Philox block per thread, 16 bytes per store", NULL, \
          NULL},                                                                                                        \
         {"curand_host", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,                                                              \
-         "cuRAND's library; fetches seed and offset from the card, as it takes them from the host", in_order, NULL,    \
+         "cuRAND's library; copies seed and offset from the GPU, because it takes them from the host", in_order, NULL, \
          .gpu_only = "cuRAND"},                                                                                        \
         {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL,                                                            \
-         "a grid that fills the card once: state and keys made once a thread; bound by stores", NULL, NULL},           \
+         "a grid that fills the GPU once: state and keys made once per thread; bound by stores", NULL, NULL},          \
     }
 LADDER(bits, in_host_order);
 LADDER(uniform, uniform_in_host_order);

@@ -1,4 +1,4 @@
-// sum and mean, rung 1: forward one thread adds everything, in double; backward a thread an element.
+// sum and mean, rung 1: forward one thread adds everything, in double; backward one thread per element.
 //
 // Limited by: forward, one thread of the whole GPU, and one addition's latency an element.
 

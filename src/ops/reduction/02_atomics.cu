@@ -1,4 +1,4 @@
-// sum and mean, rung 2: a thread an element, and every thread adds its own to the result by an atomic.
+// sum and mean, rung 2: one thread per element, and every thread adds its own to the result by an atomic.
 //
 // Rung 1 had one thread. Here all run, and none can lose another's addition: atomicAdd reads, adds and writes in one
 // step. The order they come in is anybody's, and with it the last bits of the result.

@@ -8,7 +8,7 @@
 
 #include "ops/reduction/levels.h"
 
-enum { TILE = HEDDLE_REDUCTION_TILE }; // a thread an element
+enum { TILE = HEDDLE_REDUCTION_TILE }; // one thread per element
 
 // input: (n), sums: (blocks)
 __global__ void sum_shared_divergent(int n, float divisor, const float *input, float *sums)

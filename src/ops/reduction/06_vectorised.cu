@@ -1,8 +1,8 @@
 // sum and mean, rung 6: the card filled once, each thread adding many elements by loads of 16 bytes.
 //
-// Rung 5 made a tree of 256 elements a block and came back for four levels of them. Here a thread first adds all that
+// Rung 5 made a tree of 256 elements per block and came back for four levels of them. Here a thread first adds all that
 // falls to it into one register, sixteen floats at a time by four loads that are under way together; trees are built
-// once a block, and a second, small kernel adds the blocks' sums. Backward, a thread stores 16 bytes.
+// once per block, and a second, small kernel adds the blocks' sums. Backward, a thread stores 16 bytes.
 //
 // Limited by: bytes. The input is read once, and nothing else of note moves.
 

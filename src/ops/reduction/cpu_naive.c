@@ -1,6 +1,6 @@
 // sum and mean, first rung: one running sum, one thread. In double, so that a long sum keeps its small terms.
 //
-// Limited by: the latency of one addition an element. cpu_pieces keeps several sums at a time on every thread.
+// Limited by: the latency of one addition per element. cpu_pieces keeps several sums at a time on every thread.
 
 #include "heddle/ops.h"
 #include "ops/reduction/reduction.h"

@@ -119,7 +119,7 @@ static size_t levels_workspace(const void *shape_, int threads)
          levels_workspace},                                                                                            \
         {"05_shuffle", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "registers handed from lane to lane: one barrier", NULL,       \
          levels_workspace},                                                                                            \
-        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "many elements a thread, 16 bytes a load", NULL,            \
+        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "many elements per thread, 16 bytes per load", NULL,        \
          levels_workspace},                                                                                            \
     }
 #define BACKWARD_LADDER(name)                                                                                          \
@@ -128,8 +128,8 @@ static size_t levels_workspace(const void *shape_, int threads)
          "one thread, an element at a time", NULL, NULL},                                                              \
         {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_backward_cpu_pieces,                                  \
          "vector stores on all threads: memory-bound", NULL, NULL},                                                    \
-        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},                \
-        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes a store: bytes are the limit", NULL, NULL},       \
+        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: memory-bound", NULL, NULL},             \
+        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per store: bytes are the limit", NULL, NULL},     \
     }
 FORWARD_LADDER(sum);
 BACKWARD_LADDER(sum);

@@ -1,6 +1,6 @@
-// saxpy, rung 1: a thread an element.
+// saxpy, rung 1: one thread per element.
 //
-// Limited by: bytes, as far as loads of 4 bytes a thread can ask for them.
+// Limited by: bytes, as far as loads of 4 bytes per thread can ask for them.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,4 +1,4 @@
-// saxpy, rung 2: four elements a thread, by loads and stores of 16 bytes.
+// saxpy, rung 2: four elements per thread, by loads and stores of 16 bytes.
 //
 // A quarter of rung 1's instructions for the same bytes, and four times the bytes under way for a thread that waits.
 //

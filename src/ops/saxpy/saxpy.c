@@ -35,8 +35,8 @@ static const char *const bench_shapes[] = {"n=268435456", "n=1048576", NULL}; //
 
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_saxpy_cpu_naive, "one thread, an element at a time", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element", NULL, NULL},
-    {"02_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes a load and store: bytes are the limit", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element", NULL, NULL},
+    {"02_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store: bytes are the limit", NULL, NULL},
 };
 
 const heddle_op heddle_op_saxpy = {

@@ -8,7 +8,7 @@
 
 #include "ops/scan/levels.h"
 
-enum { TILE = 256 }; // a thread an element
+enum { TILE = 256 }; // one thread per element
 
 // input, output: (n), totals: (blocks) or NULL
 __global__ void scan_hillis_steele(int n, const float *input, float *output, float *totals)

@@ -1,4 +1,4 @@
-// scan, rung 2: up a tree of sums and down again (Blelloch, 1990): two additions an element instead of log n.
+// scan, rung 2: up a tree of sums and down again (Blelloch, 1990): two additions per element instead of log n.
 //
 // On the way up, pairs are added, then pairs of pairs: the last place holds the total. On the way down every node hands
 // its left child what stands before it, and its right child that plus the left child's sum. Places are padded, one for
@@ -11,7 +11,7 @@
 
 enum {
     THREADS = 512,
-    TILE = 2 * THREADS, // two elements a thread
+    TILE = 2 * THREADS, // two elements per thread
     BANKS = 32,
 };
 

@@ -48,7 +48,7 @@ static size_t levels_workspace(const void *shape_, int threads)
     return sums * sizeof(float);
 }
 
-// A word of 64 bits a tile, and the ticket counter: 03_decoupled_look_back.cu.
+// A word of 64 bits per tile, and the ticket counter: 03_decoupled_look_back.cu.
 static size_t look_back_workspace(const void *shape_, int threads)
 {
     (void)threads;
@@ -64,7 +64,7 @@ static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_scan_cpu_naive, "one thread, one running sum", NULL, NULL},
     {"01_hillis_steele", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "everybody adds the one at twice the distance, round by round", NULL, levels_workspace},
-    {"02_work_efficient", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a tree up and down: two additions an element", NULL,
+    {"02_work_efficient", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a tree up and down: two additions per element", NULL,
      levels_workspace},
     {"03_decoupled_look_back", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "one pass: a tile looks back for the sum before it while others still work", NULL, look_back_workspace,

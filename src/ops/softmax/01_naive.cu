@@ -1,8 +1,9 @@
-// softmax and log_softmax, rung 1: a thread a row.
+// softmax and log_softmax, rung 1: one thread per row.
 //
 // The row's largest value is taken off before exp, so that nothing overflows.
 //
-// Limited by: one thread going through a whole row, three times; a warp's loads lie a row apart, 32 sectors a request.
+// Limited by: one thread going through a whole row, three times; a warp's loads lie a row apart, 32 sectors per
+// request.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,9 +1,9 @@
-// softmax and log_softmax, rung 2: a block a row, its largest value and its sum found by trees in shared memory.
+// softmax and log_softmax, rung 2: one block per row, its largest value and its sum found by trees in shared memory.
 //
 // Rung 1 gave a row to one thread: a warp's loads lay a row apart, and a row took as long as its elements one after the
 // other. Here neighbours read neighbours, and the 256 threads of a block share a row.
 //
-// Limited by: three passes over the row, each reading it from memory or cache again, two calls of exp an element, and
+// Limited by: three passes over the row, each reading it from memory or cache again, two calls of exp per element, and
 // two trees of eight levels with a barrier each, in which fewer threads work from level to level. A row shorter than
 // the block leaves the rest of it idle.
 

@@ -1,6 +1,6 @@
 // softmax and log_softmax, rung 4: the row in registers, moved by loads and stores of 16 bytes.
 //
-// Rung 3 read a row twice, 4 bytes a load, and had a warp or a block for it, nothing between. Here a group that just
+// Rung 3 read a row twice, 4 bytes per load, and had a warp or a block for it, nothing between. Here a group that just
 // fits the row (row_group.h: from 4 threads for ten classes to 512) holds all of it in registers: it is read once,
 // with all loads under way at once, and written once. With the elements at hand the online softmax buys nothing: the
 // largest value is found first, exp is called once an element, and what it gave is scaled where it lies.
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
     heddle_row_store<threads, vectors, aligned>(output + row * shape.cols, cols, value);
 }
 
-// Rows that no group holds: a block a row, which goes through it twice, a piece at a time.
+// Rows that no group holds: one block per row, which goes through it twice, a piece at a time.
 enum {
     LONG = 1024,
     LONG_VECTORS = 4, // of a thread: loads under way

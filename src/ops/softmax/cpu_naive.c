@@ -2,7 +2,7 @@
 //
 // The row's largest value is taken off before exp, so that nothing overflows.
 //
-// Limited by: a call of exp an element. cpu_rows does vectors of them, rows spread over the threads.
+// Limited by: one call of exp per element. cpu_rows does vectors of them, rows spread over the threads.
 
 #include <math.h>
 

@@ -115,19 +115,19 @@ static const char *const bench_shapes[] = {
     "rows=4096 cols=1000",  "rows=256 cols=10",      "rows=8192 cols=50257",  NULL};
 
 // Slowest first.
-#define NAIVE_NOTE     "a row at a time, a call of exp an element"
+#define NAIVE_NOTE     "a row at a time, one call of exp per element"
 #define ROWS_NOTE      "rows over the threads, vectors along each row"
-#define BLOCK_NOTE     "a block a row, trees in shared memory: three passes"
+#define BLOCK_NOTE     "one block per row, trees in shared memory: three passes"
 #define ONLINE_NOTE    "largest value and sum in one pass, merged by shuffles: the row is read twice"
-#define REGISTERS_NOTE "the row in registers, 16 bytes an access: bytes are the limit"
+#define REGISTERS_NOTE "the row in registers, 16 bytes per access: bytes are the limit"
 #define CUDNN_NOTE     "cuDNN, its accurate algorithm: limited by memory"
 
 static const heddle_rung softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_forward_cpu_naive,
-     "a row at a time, two calls of exp an element", NULL, NULL},
+     "a row at a time, two calls of exp per element", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread a row, three passes: uncoalesced, two calls of exp an element", NULL, NULL},
+     "one thread per row, three passes: uncoalesced, two calls of exp per element", NULL, NULL},
     {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, BLOCK_NOTE, NULL, NULL},
     {"03_online", HEDDLE_CUDA, HEDDLE_TUNED, NULL, ONLINE_NOTE, NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
@@ -136,14 +136,14 @@ static const heddle_rung softmax_forward_ladder[] = {
 static const heddle_rung softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_backward_cpu_naive, "a row at a time", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, two passes: uncoalesced", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, two passes: uncoalesced", NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };
 static const heddle_rung log_softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_forward_cpu_naive, NAIVE_NOTE, NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, three passes: uncoalesced", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, three passes: uncoalesced", NULL, NULL},
     {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, BLOCK_NOTE, NULL, NULL},
     {"03_online", HEDDLE_CUDA, HEDDLE_TUNED, NULL, ONLINE_NOTE, NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
@@ -152,7 +152,7 @@ static const heddle_rung log_softmax_forward_ladder[] = {
 static const heddle_rung log_softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_backward_cpu_naive, NAIVE_NOTE, NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, two passes: uncoalesced", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, two passes: uncoalesced", NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };

@@ -1,5 +1,5 @@
 // stem_block, rung 1: conv_block's layers one after the other (its layers.h), with the convolution in the workspace,
-// and the moments of the input's patches, a block an element of them.
+// and the moments of the input's patches, one block per element of them.
 //
 // Forward leaves the moments for other rungs' backward; here nothing follows from them. Backward computes the
 // convolution again, since forward does not leave that.
@@ -22,7 +22,7 @@ __device__ static double patch_element(const conv_block_shape &shape, const floa
     return (double)input[conv_block_input_at(shape, n, d / TAPS, y, x)];
 }
 
-// A block an element. moments: (9c + 1, 9c); this is its first row
+// One block per element. moments: (9c + 1, 9c); this is its first row
 __global__ void stem_block_patch_means(conv_block_shape shape, const float *input, double *moments)
 {
     __shared__ double shared[CONV_BLOCK_SUM_THREADS];

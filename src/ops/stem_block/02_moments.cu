@@ -213,7 +213,7 @@ __device__ static element_part element_of(int channels, int d, int count, int i,
     return element;
 }
 
-// A block an element d: its mean, and its covariance with all e >= d, a warp each. moments: (9c + 1, 9c)
+// One block per element d: its mean, and its covariance with all e >= d, a warp each. moments: (9c + 1, 9c)
 __global__ void stem_block_join_moments(int channels, int count, double pixels, const double *parts, double *moments)
 {
     __shared__ double means[HEDDLE_STEM_BLOCK_MOST_PATCH];
@@ -250,7 +250,7 @@ __global__ void stem_block_join_moments(int channels, int count, double pixels, 
 
 enum { FOLD_WARPS = 4 };
 
-// A warp a filter, a lane an element or two of its patches. folded: (9c + 1, columns), 0 beyond the last filter
+// One warp per filter, one lane per element or two of its patches. folded: (9c + 1, columns), 0 beyond the last filter
 __global__ void stem_block_fold_batch(heddle_conv_block_shape shape, int columns, const float *weight,
                                       const float *gamma, const float *beta, const double *moments,
                                       conv_block_statistics_operands operands, float *folded)

@@ -107,7 +107,7 @@ typedef struct finish_operands {
     float *grad_weight, *grad_bias, *grad_gamma, *grad_beta; // grad_bias: NULL where left out
 } finish_operands;
 
-// A block a filter: a warp adds up a value's parts, then a thread has an element of the filter.
+// One block per filter: a warp adds up a value's parts, then a thread has an element of the filter.
 __global__ void stem_block_finish(int channels, int count, const float *parts, finish_operands of)
 {
     __shared__ double sums[HEDDLE_STEM_BLOCK_MOST_PATCH + 1], products[HEDDLE_STEM_BLOCK_MOST_PATCH];

@@ -80,7 +80,7 @@ static bool fits_tile(const void *shape_)
 
 static const heddle_rung shift_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_shift_cpu_naive, "one thread, an element at a time", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element, read one place further on", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element, read one place further on", NULL, NULL},
     {"02_shared_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "through shared memory: a barrier between store and load",
      NULL, NULL},
 };
@@ -88,8 +88,8 @@ static const heddle_rung shift_ladder[] = {
 static const heddle_rung stencil_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_stencil_cpu_naive, "one thread, all neighbours of each element",
      NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: every input is loaded 2 radius + 1 times", NULL,
-     NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: every input is loaded 2 radius + 1 times",
+     NULL, NULL},
     {"02_shared_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a tile with its halo in shared memory: loaded once",
      fits_tile, NULL},
     {"03_running_sums", HEDDLE_CUDA, HEDDLE_TUNED, NULL,

@@ -1,4 +1,4 @@
-// sync_batchnorm2d, rung 1: a block a channel finds the sums, then a thread an element uses them.
+// sync_batchnorm2d, rung 1: one block per channel finds the sums, then one thread per element uses them.
 //
 // There is no rung before it: batchnorm2d's first rung gives a whole channel to one thread. Here 256 threads share it,
 // each with a sum of its own in double, and halve them in shared memory in a fixed order, so that the bits are the same

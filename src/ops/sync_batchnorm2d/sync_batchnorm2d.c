@@ -236,13 +236,13 @@ static const char *const bench_shapes[] = {"n=256 c=32 h=28 w=28", "n=256 c=64 h
     }
 
 static const heddle_rung moments_ladder[] = {
-    LADDER(moments, "a channel at a time, one thread", "a block a channel, halving in shared memory: few blocks")};
-static const heddle_rung apply_ladder[] = {LADDER(apply, "a channel at a time, one thread",
-                                                  "a thread an element, its channel's numbers worked out each time")};
+    LADDER(moments, "a channel at a time, one thread", "one block per channel, halving in shared memory: few blocks")};
+static const heddle_rung apply_ladder[] = {LADDER(
+    apply, "a channel at a time, one thread", "one thread per element, its channel's numbers worked out each time")};
 static const heddle_rung sums_ladder[] = {
-    LADDER(sums, "a channel at a time, one thread", "a block a channel, halving in shared memory: few blocks")};
+    LADDER(sums, "a channel at a time, one thread", "one block per channel, halving in shared memory: few blocks")};
 static const heddle_rung input_gradient_ladder[] = {
-    LADDER(input_gradient, "a channel at a time, one thread", "a thread an element: bytes are the limit")};
+    LADDER(input_gradient, "a channel at a time, one thread", "one thread per element: bytes are the limit")};
 
 #define OPERATOR(op, text, filled)                                                                                     \
     const heddle_op heddle_op_sync_batchnorm2d_##op = {                                                                \

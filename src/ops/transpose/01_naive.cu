@@ -1,4 +1,4 @@
-// transpose, rung 1: a thread an element.
+// transpose, rung 1: one thread per element.
 //
 // A warp reads 32 neighbours of a row, one request of four sectors, and writes them into a column: 32 places, a sector
 // of 32 bytes touched for each 4 bytes written.

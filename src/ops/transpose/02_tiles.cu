@@ -3,14 +3,14 @@
 // Rung 1 wrote columns. Here a block reads a tile row by row, waits, and writes it row by row of the output: both
 // requests to global memory are coalesced, and shared memory, which has no sectors, takes the column access.
 //
-// Limited by: bank conflicts. A column of a tile of 32 floats a row lies on one bank: 32 wavefronts where 1 would do.
+// Limited by: bank conflicts. A column of a tile of 32 floats per row lies on one bank: 32 wavefronts where 1 would do.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 enum {
     TILE = 32, // a warp is a row of the tile, so a row is one coalesced request
-    ROWS = 8,  // 256 threads a block: each moves TILE / ROWS elements
+    ROWS = 8,  // 256 threads per block: each moves TILE / ROWS elements
 };
 
 // input: (rows, cols), output: (cols, rows)

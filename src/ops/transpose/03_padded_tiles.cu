@@ -11,7 +11,7 @@
 
 enum {
     TILE = 32, // a warp is a row of the tile, so a row is one coalesced request
-    ROWS = 8,  // 256 threads a block: each moves TILE / ROWS elements
+    ROWS = 8,  // 256 threads per block: each moves TILE / ROWS elements
     PADDING = 1,
 };
 

@@ -1,6 +1,6 @@
 // transpose, rung 4: tiles of 64 by 64, moved by loads and stores of 16 bytes.
 //
-// Rung 3 moved 4 bytes an instruction, in runs of 128 bytes of a row. Here a thread moves 16, and runs of 256 bytes a
+// Rung 3 moved 4 bytes per instruction, in runs of 128 bytes of a row. Here a thread moves 16, and runs of 256 bytes a
 // row on both sides suit the memory's pages better. The turn is made by scalar accesses to shared memory. The pitch is
 // odd, so that neighbours in a column lie on neighbouring banks; lanes take every fourth of them, in two rows or
 // columns at once, and meet 16 banks, two lanes on each.
