@@ -275,7 +275,7 @@ static cJSON *to_json(const job_report *jobs, int count)
 
 static void print_lines(const job_report *jobs, int count)
 {
-    const int state_width = 7, name_width = 24, indent = state_width + 2 + name_width;
+    const int state_width = 7, name_width = 26, indent = state_width + 2 + name_width;
     for (int i = 0; i < count; i++) {
         printf("%-*s  %-*s", state_width, state_names[jobs[i].state], name_width, jobs[i].name);
         heddle_cli_print_wrapped(stdout, jobs[i].detail, indent, indent);
@@ -317,7 +317,7 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_doctor = {
     .name = "doctor",
-    .summary = "say what this machine can do, what it set_lack, and how to get that",
+    .summary = "say what this machine can do, what it lacks, and how to get it",
     .description = "The exit code is 0 if training on the CPU works, else 3.",
     .example = "heddle doctor",
     .options = options,
