@@ -122,11 +122,15 @@ static void examine_fetching(job_report *job)
 
 static void examine_pictures(job_report *job)
 {
-#ifdef HEDDLE_HAVE_PNG
-    snprintf(job->detail, sizeof job->detail, "libpng");
+#if defined HEDDLE_HAVE_PNG && defined HEDDLE_HAVE_JPEG
+    snprintf(job->detail, sizeof job->detail, "libpng, libjpeg");
+#elif defined HEDDLE_HAVE_PNG
+    set_lack(job, JOB_LIMITED, "libpng; built without libjpeg", "apt install libjpeg-dev, then rebuild");
+#elif defined HEDDLE_HAVE_JPEG
+    set_lack(job, JOB_LIMITED, "libjpeg; built without libpng", "apt install libpng-dev, then rebuild");
 #else
-    set_lack(job, JOB_MISSING, "built without libpng",
-             "apt install libpng-dev, then rebuild; predict --index works without it");
+    set_lack(job, JOB_MISSING, "built without libpng and libjpeg",
+             "apt install libpng-dev libjpeg-dev, then rebuild; predict --index works without them");
 #endif
 }
 
@@ -296,7 +300,7 @@ static int run_command(int argc, char **argv)
     job_report jobs[] = {
         {.name = "train on the CPU", .examine = examine_training},
         {.name = "download datasets", .examine = examine_fetching},
-        {.name = "predict PNG files", .examine = examine_pictures},
+        {.name = "read PNG and JPEG files", .examine = examine_pictures},
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
         {.name = "simulate a GPU", .examine = examine_simulator},
         {.name = "check CUDA programs", .examine = examine_checking},

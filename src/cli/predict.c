@@ -1,9 +1,8 @@
-// `heddle predict`: classifies PNG files, or images of a dataset.
+// `heddle predict`: classifies PNG and JPEG files, or images of a dataset.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <cjson/cJSON.h>
 
@@ -11,7 +10,7 @@
 #include "base/text.h"
 #include "cli/network.h"
 #include "data/prepare.h"
-#include "io/png.h"
+#include "io/image_file.h"
 #include "nn/network.h"
 
 enum {
@@ -30,7 +29,7 @@ typedef struct predict_settings {
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, PLACE(network.data), "NAME|DIR", NULL,
-     "classify images of this dataset instead of PNG files; default with --index or --count: the one the network was "
+     "classify images of this dataset instead of files; default with --index or --count: the one the network was "
      "trained on",
      0, 0, NULL},
     {"index", HEDDLE_CLI_INT, PLACE(index), "N", "0", "first image of the dataset, counted from 0", 0, 2e9, NULL},
@@ -162,10 +161,10 @@ static bool is_of_one_colour(const heddle_picture *picture, int channels)
 static heddle_status predict_file(predictor *opened, const char *path)
 {
     if (opened->trained.input.channels != 1 && opened->trained.input.channels != 3)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "the network takes %d channels; PNG files have 1 or 3",
+        return heddle_fail(HEDDLE_UNSUPPORTED, "the network takes %d channels; PNG and JPEG files have 1 or 3",
                            opened->trained.input.channels);
     heddle_picture picture = {0};
-    HEDDLE_TRY(heddle_png_read(path, opened->trained.input.channels, &picture));
+    HEDDLE_TRY(heddle_image_file_read(path, opened->trained.input.channels, &picture));
     if (is_of_one_colour(&picture, opened->trained.input.channels))
         heddle_log(HEDDLE_LOG_WARN, "%s has only one colour: the answer means nothing", path);
     heddle_prepare_options prepare = {
@@ -215,12 +214,6 @@ static heddle_status predict_dataset(predictor *opened, const heddle_dataset *da
     return HEDDLE_OK;
 }
 
-static bool is_png(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && strcasecmp(dot, ".png") == 0;
-}
-
 static int run_command(int argc, char **argv)
 {
     predict_settings settings = {0};
@@ -229,15 +222,15 @@ static int run_command(int argc, char **argv)
     char quoted[NAME_SIZE];
     if (!heddle_cli_parse(&heddle_command_predict, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
-    if (is_png(arguments.items[0]))
+    if (heddle_image_file_is_named(arguments.items[0]))
         return heddle_cli_usage(&heddle_command_predict, "the checkpoint comes first: heddle predict CHECKPOINT %s",
                                 heddle_text_quote(arguments.items[0], quoted, sizeof quoted));
     bool from_data = settings.network.data || heddle_cli_given(&heddle_command_predict, &arguments, "index") ||
                      heddle_cli_given(&heddle_command_predict, &arguments, "count");
     if (from_data == (arguments.count > 1))
         return heddle_cli_usage(&heddle_command_predict,
-                                from_data ? "give PNG files or --data with --index, not both"
-                                          : "give PNG files, or --index N for an image of a dataset");
+                                from_data ? "give image files or --data with --index, not both"
+                                          : "give PNG or JPEG files, or --index N for an image of a dataset");
     predictor opened = {.settings = &settings, .batch = 1};
     if (from_data)
         opened.batch = settings.count < settings.network.batch ? settings.count : settings.network.batch;
@@ -269,12 +262,13 @@ static int run_command(int argc, char **argv)
 const heddle_cli_command heddle_command_predict = {
     .name = "predict",
     .summary = "classify images",
-    .arguments = "CHECKPOINT [FILE.png...]",
+    .arguments = "CHECKPOINT [FILE...]",
     .least_arguments = 1,
     .most_arguments = MOST_IMAGES,
     .description =
-        "CHECKPOINT is a file, or the folder of a run: then its best.safetensors is used. PNG files may have any size, "
-        "dark on light or light on dark. Each is converted to what the network was trained on, and a line says how.",
+        "CHECKPOINT is a file, or the folder of a run: then its best.safetensors is used. PNG and JPEG files may have "
+        "any size, dark on light or light on dark. Each is converted to what the network was trained on, and a line "
+        "says how.",
     .example = "heddle predict runs/mnist-cnn/best.safetensors seven.png\n"
                "heddle predict runs/fashion-cnn/best.safetensors --data fashion --index 0 --count 5",
     .options = options,

@@ -17,6 +17,11 @@
 #ifdef HEDDLE_HAVE_PNG
 #include <png.h>
 #endif
+#ifdef HEDDLE_HAVE_JPEG
+#include <jpeglib.h>
+#define TEXT(value)    TEXT_OF(value)
+#define TEXT_OF(value) #value
+#endif
 
 #include "cli/cli.h"
 #include "cli/json.h"
@@ -85,6 +90,13 @@ static void collect(part *parts, int *count)
     add(parts, count, "libpng", png_get_libpng_ver(NULL));
 #else
     add(parts, count, "libpng", "not in this build");
+#endif
+#if defined HEDDLE_HAVE_JPEG && defined LIBJPEG_TURBO_VERSION
+    add(parts, count, "libjpeg", "turbo " TEXT(LIBJPEG_TURBO_VERSION));
+#elif defined HEDDLE_HAVE_JPEG
+    add(parts, count, "libjpeg", TEXT(JPEG_LIB_VERSION));
+#else
+    add(parts, count, "libjpeg", "not in this build");
 #endif
 }
 

@@ -7,12 +7,6 @@
 
 #include "base/file.h"
 
-void heddle_picture_free(heddle_picture *picture)
-{
-    free(picture->pixels);
-    picture->pixels = NULL;
-}
-
 #ifdef HEDDLE_HAVE_PNG
 
 #include <limits.h>
@@ -30,7 +24,6 @@ enum {
     MAX_CHUNK_BYTES = 16 * 1024 * 1024, // of ancillary data: colour profiles, comments
     MESSAGE_SIZE = 128,
 };
-static const size_t largest_file = (size_t)1 << 30;
 
 typedef struct heddle_png_reader {
     const uint8_t *content;
@@ -99,10 +92,7 @@ static void read_header(heddle_png_reader *reader)
 
 static heddle_status check_size(const char *what, const heddle_png_reader *reader)
 {
-    uint64_t pixels = (uint64_t)reader->width * reader->height;
-    if (pixels > HEDDLE_PNG_MAX_PIXELS)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "%s: %lu×%lu pixels; heddle reads at most %d million", what,
-                           (unsigned long)reader->width, (unsigned long)reader->height, HEDDLE_PNG_MAX_PIXELS >> 20);
+    HEDDLE_TRY(heddle_picture_check_size(what, reader->width, reader->height));
     uint64_t row_bits = (uint64_t)reader->width * png_get_bit_depth(reader->png, reader->info) *
                         png_get_channels(reader->png, reader->info);
     if (row_bits / 8 * reader->height / MAX_INFLATION > reader->size)
@@ -147,12 +137,6 @@ static uint8_t blend(unsigned value, unsigned alpha, unsigned background)
     return (uint8_t)((value * alpha + background * (OPAQUE - alpha) + OPAQUE / 2) / OPAQUE);
 }
 
-// Luma by ITU-R BT.601, in 1/256ths.
-static uint8_t luma(const uint8_t rgb[3])
-{
-    return (uint8_t)((77u * rgb[0] + 150u * rgb[1] + 29u * rgb[2] + 128u) >> 8);
-}
-
 // The background of transparent pixels: white, as on paper, unless the drawing is light and would vanish on it. Dark
 // ink on its own light paper counts as dark.
 static unsigned choose_background(const heddle_png_reader *reader)
@@ -164,8 +148,8 @@ static unsigned choose_background(const heddle_png_reader *reader)
         const uint8_t *pixel = reader->rgba + i * RGBA;
         uint64_t alpha = pixel[3];
         drawn += alpha;
-        brightness += alpha * luma(pixel);
-        dark += luma(pixel) < DARK ? alpha : 0;
+        brightness += alpha * heddle_luma(pixel);
+        dark += heddle_luma(pixel) < DARK ? alpha : 0;
     }
     return brightness > LIGHT * drawn && dark * LEAST_INK < drawn ? 0 : OPAQUE;
 }
@@ -183,7 +167,7 @@ static heddle_status convert(const char *what, const heddle_png_reader *reader, 
         for (int c = 0; c < 3; c++)
             rgb[c] = blend(from[c], from[3], background);
         if (channels == 1)
-            to[i] = luma(rgb);
+            to[i] = heddle_luma(rgb);
         else
             memcpy(to + 3 * i, rgb, sizeof rgb);
     }
@@ -192,43 +176,64 @@ static heddle_status convert(const char *what, const heddle_png_reader *reader, 
     return HEDDLE_OK;
 }
 
-static heddle_status read_all(const char *what, heddle_png_reader *reader, int channels, heddle_picture *picture)
+static heddle_status open_reader(const char *what, heddle_png_reader *reader)
 {
     HEDDLE_TRY(start_reader(what, reader));
     HEDDLE_TRY(guarded(what, reader, read_header));
-    HEDDLE_TRY(check_size(what, reader));
+    return check_size(what, reader);
+}
+
+static heddle_status read_all(const char *what, heddle_png_reader *reader, int channels, heddle_picture *picture)
+{
+    HEDDLE_TRY(open_reader(what, reader));
     HEDDLE_TRY(make_rows(what, reader));
     HEDDLE_TRY(guarded(what, reader, read_pixels));
     return convert(what, reader, channels, picture);
+}
+
+static heddle_status make_reader(const char *what, const void *content, size_t size, heddle_png_reader **reader)
+{
+    *reader = calloc(1, sizeof **reader);
+    if (!*reader)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to read it", what);
+    (*reader)->content = content;
+    (*reader)->size = size;
+    return HEDDLE_OK;
+}
+
+static void free_reader(heddle_png_reader *reader)
+{
+    png_destroy_read_struct(&reader->png, &reader->info, NULL);
+    free(reader->rows);
+    free(reader->rgba);
+    free(reader);
 }
 
 heddle_status heddle_png_parse(const char *what, const void *content, size_t size, int channels,
                                heddle_picture *picture)
 {
     *picture = (heddle_picture){0};
-    if (channels != 1 && channels != 3)
-        return heddle_fail(HEDDLE_INVALID, "%s: an image is read with 1 or 3 channels, not %d", what, channels);
-    heddle_png_reader *reader = calloc(1, sizeof *reader);
-    if (!reader)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to read it", what);
-    reader->content = content;
-    reader->size = size;
+    HEDDLE_TRY(heddle_picture_check_channels(what, channels));
+    heddle_png_reader *reader;
+    HEDDLE_TRY(make_reader(what, content, size, &reader));
     heddle_status status = read_all(what, reader, channels, picture);
-    png_destroy_read_struct(&reader->png, &reader->info, NULL);
-    free(reader->rows);
-    free(reader->rgba);
-    free(reader);
+    free_reader(reader);
     return status;
 }
 
-heddle_status heddle_png_read(const char *path, int channels, heddle_picture *picture)
+heddle_status heddle_png_measure(const char *what, const void *content, size_t size, heddle_picture_info *info)
 {
-    *picture = (heddle_picture){0};
-    char *content;
-    size_t size;
-    HEDDLE_TRY(heddle_file_read(path, largest_file, &content, &size));
-    heddle_status status = heddle_png_parse(path, content, size, channels, picture);
-    free(content);
+    *info = (heddle_picture_info){0};
+    heddle_png_reader *reader;
+    HEDDLE_TRY(make_reader(what, content, size, &reader));
+    heddle_status status = open_reader(what, reader);
+    if (status == HEDDLE_OK)
+        *info = (heddle_picture_info){
+            .width = (int)reader->width,
+            .height = (int)reader->height,
+            .grey = !(png_get_color_type(reader->png, reader->info) & PNG_COLOR_MASK_COLOR),
+        };
+    free_reader(reader);
     return status;
 }
 
@@ -334,11 +339,11 @@ heddle_status heddle_png_parse(const char *what, const void *content, size_t siz
     return missing(what);
 }
 
-heddle_status heddle_png_read(const char *path, int channels, heddle_picture *picture)
+heddle_status heddle_png_measure(const char *what, const void *content, size_t size, heddle_picture_info *info)
 {
-    *picture = (heddle_picture){0};
-    (void)channels;
-    return missing(path);
+    (void)content, (void)size;
+    *info = (heddle_picture_info){0};
+    return missing(what);
 }
 
 heddle_status heddle_png_write(const char *path, const heddle_picture *picture)

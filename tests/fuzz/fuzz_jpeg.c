@@ -1,0 +1,29 @@
+// Any bytes as a JPEG file, measured and read as gray and as RGB. What parses must be wholly readable.
+
+#include "fuzz.h"
+#include "io/jpeg.h"
+
+static volatile unsigned sink; // so that reading is not optimised away
+
+static void parse(const uint8_t *data, size_t size, int channels)
+{
+    heddle_picture picture;
+    heddle_picture_info info;
+    heddle_status measured = heddle_jpeg_measure("fuzz", data, size, &info);
+    if (heddle_jpeg_parse("fuzz", data, size, channels, &picture) != HEDDLE_OK) {
+        FUZZ_CHECK(!picture.pixels);
+        return;
+    }
+    FUZZ_CHECK(measured == HEDDLE_OK && info.width == picture.width && info.height == picture.height);
+    size_t bytes = (size_t)picture.width * (size_t)picture.height * (size_t)channels;
+    for (size_t i = 0; i < bytes; i++)
+        sink += picture.pixels[i];
+    heddle_picture_free(&picture);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    parse(data, size, 1);
+    parse(data, size, 3);
+    return 0;
+}
