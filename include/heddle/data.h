@@ -24,13 +24,36 @@ typedef struct heddle_dataset {
     const uint8_t *images;
     const uint8_t *labels;
     const char *const *class_names; // NULL: the numbers
+    char scaled[128];               // what was done to image files to bring them to one size; "": nothing
 } heddle_dataset;
 
-// Opens "fashion", "mnist", "synth", "synth:count=500,seed=7", or a folder with the four files in MNIST's layout
-// (train-images-idx3-ubyte[.gz] and so on; idx4 for several channels). Named sets are looked for in `folder` (may be
-// NULL), $HEDDLE_DATA, the user's data folder and the system's. Every file is validated before use.
+// Opens "fashion", "mnist", "synth", "synth:count=500,seed=7", a folder with the four files in MNIST's layout
+// (train-images-idx3-ubyte[.gz] and so on; idx4 for several channels), or a folder with one subfolder of PNG or JPEG
+// files per class (docs/data.md). Named sets are looked for in `folder` (may be NULL), $HEDDLE_DATA, the user's data
+// folder and the system's. Every file is validated before use.
 HEDDLE_API heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_split split,
                                              heddle_dataset **dataset);
+
+enum { HEDDLE_IMAGE_SIZE = 64 }; // height and width of images whose files have different sizes
+
+// Called now and then while image files are read, from the thread that opens the dataset.
+typedef void heddle_dataset_progress(void *context, int files, int total);
+
+// All but `folder` is for folders of image files; zero is the default.
+typedef struct heddle_dataset_options {
+    const char *folder; // where named sets are looked for first
+    int channels;       // 1 or 3; 0: 1 if every file is stored in grey, else 3
+    int height, width;  // 0: the files' own if they have one, else HEDDLE_IMAGE_SIZE; others are scaled to it
+    // The classes that a network knows, by number: a subfolder of another name is refused. NULL: the subfolders' names,
+    // sorted.
+    const char *const *class_names;
+    int classes;
+    int threads;                       // that read files; 0: one per core
+    heddle_dataset_progress *progress; // may be NULL
+    void *context;
+} heddle_dataset_options;
+HEDDLE_API heddle_status heddle_dataset_open_with(const char *name, heddle_split split,
+                                                  const heddle_dataset_options *options, heddle_dataset **dataset);
 // Best set that is here: mnist, fashion, else synth. Returns its name.
 HEDDLE_API const char *heddle_dataset_default(const char *folder);
 HEDDLE_API void heddle_dataset_close(heddle_dataset *dataset); // NULL is fine

@@ -103,8 +103,9 @@ static int run_list(int argc, char **argv)
 const heddle_cli_command heddle_command_data_list = {
     .name = "data list",
     .summary = "list the known datasets, where they are, or how to get them",
-    .description = "Every command that takes a dataset also accepts a folder with four IDX files in MNIST's layout "
-                   "(train-images-idx3-ubyte and so on, raw or .gz). docs/data.md shows how to make one.",
+    .description = "Every command that takes a dataset also accepts a folder: one subfolder of PNG or JPEG files per "
+                   "class, or four IDX files in MNIST's layout (train-images-idx3-ubyte and so on, raw or .gz). "
+                   "docs/data.md describes both.",
     .example = "heddle data list",
     .options = list_options,
     .option_count = sizeof list_options / sizeof *list_options,

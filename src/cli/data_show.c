@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/dataset.h"
 #include "cli/drawing.h"
 #include "heddle/data.h"
 #include "io/png.h"
@@ -110,7 +111,8 @@ static int run_show(int argc, char **argv)
         return exit_code;
     const char *name = arguments.count > 0 ? arguments.items[0] : heddle_dataset_default(settings.folder);
     heddle_dataset *dataset;
-    heddle_status status = heddle_dataset_open(name, settings.folder, (heddle_split)settings.split, &dataset);
+    heddle_status status = heddle_cli_dataset_open(
+        name, (heddle_split)settings.split, &(heddle_dataset_options){.folder = settings.folder}, false, &dataset);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
     if (settings.index >= dataset->count) {
@@ -120,9 +122,9 @@ static int run_show(int argc, char **argv)
         return exit_code;
     }
     if (settings.png == NULL)
-        printf("%s (%s), %s split: %d images, %d × %d × %d, %d classes\n\n", dataset->name, dataset->source,
+        printf("%s (%s), %s split: %d images, %d × %d × %d, %d classes%s%s\n\n", dataset->name, dataset->source,
                splits[settings.split], dataset->count, dataset->channels, dataset->height, dataset->width,
-               dataset->classes);
+               dataset->classes, dataset->scaled[0] ? "; " : "", dataset->scaled);
     status = show(dataset, &settings);
     heddle_dataset_close(dataset);
     return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
@@ -133,8 +135,8 @@ const heddle_cli_command heddle_command_data_show = {
     .summary = "show images of a dataset in the terminal, or write them to a PNG file",
     .arguments = "[NAME|DIR]",
     .most_arguments = 1,
-    .description = "NAME is a dataset that `heddle data list` shows, DIR a folder in MNIST's layout; default: the best "
-                   "dataset installed.",
+    .description = "NAME is a dataset that `heddle data list` shows, DIR a folder with one subfolder of "
+                   "PNG or JPEG files per class, or in MNIST's layout; default: the best dataset installed.",
     .example = "heddle data show fashion --count 4\nheddle data show synth:seed=7 --split train --count 100 --png "
                "sheet.png",
     .options = options,

@@ -4,10 +4,12 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/dataset.h"
 #include "nn/trainer_folder.h"
 
 enum { CHECKPOINT_SIZE = 4096 };
@@ -74,11 +76,45 @@ void heddle_cli_network_close(heddle_cli_network *opened)
     heddle_cli_device_close(&opened->device);
 }
 
+static void free_class_names(char **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+// NULL: no memory.
+static char **copy_class_names(const heddle_cli_network *opened)
+{
+    const int count = opened->input.classes;
+    char **names = calloc((size_t)count, sizeof *names);
+    for (int i = 0; names && i < count; i++)
+        if (!(names[i] = strdup(heddle_network_class_name(opened->network, i)))) {
+            free_class_names(names, count);
+            return NULL;
+        }
+    return names;
+}
+
 heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
                                          heddle_dataset **dataset)
 {
-    return heddle_dataset_open(settings->data ? settings->data : opened->trained_on, settings->folder,
-                               settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, dataset);
+    const heddle_input_shape *input = &opened->input;
+    char **names = copy_class_names(opened);
+    if (!names)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the names of %d classes", input->classes);
+    const heddle_dataset_options how = {.folder = settings->folder,
+                                        .channels = input->channels,
+                                        .height = input->height,
+                                        .width = input->width,
+                                        .class_names = (const char *const *)names,
+                                        .classes = input->classes,
+                                        .threads = settings->threads};
+    heddle_status status =
+        heddle_cli_dataset_open(settings->data ? settings->data : opened->trained_on,
+                                settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, &how, settings->json.print, dataset);
+    free_class_names(names, input->classes);
+    return status;
 }
 
 void heddle_cli_network_print_origin(const heddle_cli_network *opened, const heddle_cli_network_settings *settings)

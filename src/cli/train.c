@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 #include "base/text.h"
+#include "cli/dataset.h"
 #include "cli/device.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -23,7 +24,7 @@
 enum { NAME_SIZE = 128, PATH_SIZE = 4096, MESSAGE_SIZE = 1024 };
 
 typedef struct train_settings {
-    const char *data, *folder, *model, *out, *device;
+    const char *data, *folder, *image_size, *model, *out, *device;
     int epochs, batch, optimizer, schedule, kernels, precision, data_place, threads, dist;
     double learning_rate, momentum, weight_decay, save_every, until, bucket;
     uint64_t seed;
@@ -38,10 +39,12 @@ static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "dataset: mnist, fashion, synth (synth:count=64 for a short run), or a folder in MNIST's layout; default: the "
-     "best dataset installed",
+     "dataset: mnist, fashion, synth (synth:count=64 for a short run), or a folder: one subfolder of PNG or JPEG files "
+     "per class, or files in MNIST's layout; default: the best dataset installed",
      0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets in this folder first", 0, 0, NULL},
+    {"image-size", HEDDLE_CLI_TEXT, PLACE(image_size), "WxH", NULL,
+     "scale PNG and JPEG files to this size; default: their own, or 64x64 if they have several", 0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "cnn, mlp, or a model file in JSON", 0, 0, NULL},
     {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},
     {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16", "images per step, over all ranks", 1, 1e6, NULL},
@@ -422,6 +425,29 @@ static heddle_status apply_checkpoint(run *current, const heddle_cli_arguments *
     return HEDDLE_OK;
 }
 
+// Image files are brought to --image-size, or to what a resumed run's network takes.
+static heddle_status open_data(run *current)
+{
+    const train_settings *settings = &current->settings;
+    const bool quiet = settings->quiet || settings->json.print || current->ranks.rank > 0;
+    heddle_dataset_options how = {.folder = settings->folder, .threads = settings->threads};
+    HEDDLE_TRY(heddle_cli_image_size(settings->image_size, &how.width, &how.height));
+    if (current->model) {
+        const heddle_input_shape input = heddle_model_input(current->model);
+        if (settings->image_size && (how.width != input.width || how.height != input.height))
+            return heddle_fail(HEDDLE_INVALID, "--image-size cannot change while resuming; leave it out");
+        how.channels = input.channels;
+        how.height = input.height;
+        how.width = input.width;
+    }
+    HEDDLE_TRY(heddle_cli_dataset_open(current->data_name, HEDDLE_TRAIN, &how, quiet, &current->train));
+    HEDDLE_TRY(heddle_cli_dataset_open(current->data_name, HEDDLE_TEST, &how, quiet, &current->test));
+    if (settings->image_size && (current->train->width != how.width || current->train->height != how.height))
+        return heddle_fail(HEDDLE_INVALID, "--image-size is for folders of PNG or JPEG files; %s has %d×%d images",
+                           current->train->name, current->train->width, current->train->height);
+    return HEDDLE_OK;
+}
+
 static heddle_status open_all(run *current, const heddle_cli_arguments *arguments)
 {
     train_settings *settings = &current->settings;
@@ -442,8 +468,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
         HEDDLE_TRY(apply_checkpoint(current, arguments));
     HEDDLE_TRY(open_ranks(current));
     HEDDLE_TRY(open_device(current, arguments));
-    HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TRAIN, &current->train));
-    HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TEST, &current->test));
+    HEDDLE_TRY(open_data(current));
     heddle_input_shape input = {current->train->channels, current->train->height, current->train->width,
                                 current->train->classes};
     if (!current->model)

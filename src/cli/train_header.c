@@ -56,6 +56,8 @@ void heddle_cli_train_header_print(const heddle_cli_train_header *header)
     printf("model   %s, %zu parameters\n", heddle_model_name(header->model), heddle_model_parameters(header->model));
     printf("data    %s, %d training and %d test images (%s)\n", header->train->name, header->train->count,
            header->test->count, header->train->source);
+    if (header->train->scaled[0])
+        printf("images  %s; --image-size sets another size\n", header->train->scaled);
     printf("device  %s, %s, ", heddle_device_kind_name(info.kind), info.name);
     if (info.kind == HEDDLE_CPU)
         printf("%d thread%s", info.threads, info.threads == 1 ? "" : "s");

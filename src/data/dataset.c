@@ -1,5 +1,5 @@
-// Datasets by name: where a named dataset is, which are installed, which is the best, and opening it. folder.c reads,
-// synth.c generates and fetch.c downloads.
+// Datasets by name: where a named dataset is, which are installed, which is the best, and opening it. folder.c and
+// image_folder.c read, synth.c generates and fetch.c downloads.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "base/place.h"
 #include "data/folder.h"
+#include "data/image_folder.h"
+#include "data/image_list.h"
 #include "data/owned.h"
 #include "data/registry.h"
 #include "data/synth.h"
@@ -182,7 +184,22 @@ static heddle_status open_named(const heddle_named_set *set, const char *folder,
                        folder ? folder : "", set->how_to_get);
 }
 
-static heddle_status open_any(const char *name, const char *folder, heddle_split split, heddle_dataset **dataset)
+// A folder of files in MNIST's layout, or of image files.
+static heddle_status open_folder(const char *name, heddle_split split, const heddle_dataset_options *options,
+                                 heddle_dataset **dataset)
+{
+    heddle_image_layout layout = has_train(name) || has_test(name) ? HEDDLE_IMAGES_NONE : heddle_image_layout_of(name);
+    if (layout == HEDDLE_IMAGES_LOOSE)
+        return heddle_fail(HEDDLE_NOT_FOUND,
+                           "%s has image files but no subfolders: put those of each class into a subfolder named after "
+                           "it",
+                           name);
+    return layout == HEDDLE_IMAGES_BY_CLASS ? heddle_image_folder_open(name, split, options, dataset)
+                                            : heddle_folder_open(name, NULL, split, dataset);
+}
+
+static heddle_status open_any(const char *name, heddle_split split, const heddle_dataset_options *with,
+                              heddle_dataset **dataset)
 {
     size_t length = strcspn(name, ":");
     const heddle_named_set *set = heddle_named_set_find(name, length);
@@ -192,9 +209,9 @@ static heddle_status open_any(const char *name, const char *folder, heddle_split
     if (set && options)
         return heddle_fail(HEDDLE_INVALID, "dataset %s takes no options, but got %s", set->name, options);
     if (set)
-        return open_named(set, folder, split, dataset);
+        return open_named(set, with->folder, split, dataset);
     if (heddle_folder_exists(name))
-        return heddle_folder_open(name, NULL, split, dataset);
+        return open_folder(name, split, with, dataset);
     return unknown_name(name);
 }
 
@@ -210,12 +227,18 @@ static void write_spec(const char *name, heddle_dataset *dataset)
 
 heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_split split, heddle_dataset **dataset)
 {
+    return heddle_dataset_open_with(name, split, &(heddle_dataset_options){.folder = folder}, dataset);
+}
+
+heddle_status heddle_dataset_open_with(const char *name, heddle_split split, const heddle_dataset_options *options,
+                                       heddle_dataset **dataset)
+{
     *dataset = NULL;
     if (!name || !name[0])
         return heddle_fail(HEDDLE_INVALID, "no dataset named");
     if (split != HEDDLE_TRAIN && split != HEDDLE_TEST)
         return heddle_fail(HEDDLE_INVALID, "dataset %s: %d is not a split", name, (int)split);
-    heddle_status status = open_any(name, folder, split, dataset);
+    heddle_status status = open_any(name, split, options, dataset);
     if (*dataset)
         write_spec(name, *dataset);
     return status;

@@ -12,10 +12,7 @@
 #include "base/place.h"
 #include "data/owned.h"
 
-enum {
-    MAX_CLASSES = 256, // labels are bytes
-    MAX_CLASSES_FILE = 64 * 1024,
-};
+enum { MAX_CLASSES_FILE = 64 * 1024 };
 
 static const char *split_name(heddle_split split)
 {
@@ -67,7 +64,8 @@ static heddle_status need_file(const char *folder, heddle_split split, heddle_id
         return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz; did you mean %s?", folder, split_name(split),
                            name, inner);
     return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz%s; %s describes the layout", folder,
-                       split_name(split), name, kind == HEDDLE_IDX_IMAGES ? " (nor idx4)" : "",
+                       split_name(split), name,
+                       kind == HEDDLE_IDX_IMAGES ? " (nor idx4), and no subfolders of PNG or JPEG files" : "",
                        heddle_page("data.md", page));
 }
 
@@ -89,8 +87,8 @@ static heddle_status split_lines(const char *path, char *text, const char **name
             continue;
         if (line != *count + 1)
             return heddle_fail(HEDDLE_CORRUPT, "%s: line %d names a class after an empty line", path, line);
-        if (*count == MAX_CLASSES)
-            return heddle_fail(HEDDLE_CORRUPT, "%s: names more than %d classes", path, MAX_CLASSES);
+        if (*count == HEDDLE_MOST_CLASSES)
+            return heddle_fail(HEDDLE_CORRUPT, "%s: names more than %d classes", path, HEDDLE_MOST_CLASSES);
         names[(*count)++] = start;
     }
     if (*count == 0)
@@ -104,7 +102,7 @@ static heddle_status read_class_names(const char *path, heddle_owned_dataset *ow
     HEDDLE_TRY(heddle_file_read(path, MAX_CLASSES_FILE, &owned->class_text, &size));
     if (strlen(owned->class_text) != size)
         return heddle_fail(HEDDLE_CORRUPT, "%s: is not text", path);
-    owned->class_names = calloc(MAX_CLASSES, sizeof *owned->class_names);
+    owned->class_names = calloc(HEDDLE_MOST_CLASSES, sizeof *owned->class_names);
     if (!owned->class_names)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory for the names", path);
     HEDDLE_TRY(split_lines(path, owned->class_text, owned->class_names, &owned->dataset.classes));
@@ -200,15 +198,8 @@ heddle_status heddle_folder_open(const char *folder, const heddle_named_set *set
                                  heddle_dataset **dataset)
 {
     *dataset = NULL;
-    heddle_owned_dataset *owned = calloc(1, sizeof *owned);
-    if (!owned)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory to open dataset %s", folder);
-    snprintf(owned->dataset.source, sizeof owned->dataset.source, "%s", folder);
-    const char *name = set ? set->name : folder;
-    size_t excess = strlen(name) >= sizeof owned->dataset.name ? strlen(name) - sizeof owned->dataset.name + 1 : 0;
-    snprintf(owned->dataset.name, sizeof owned->dataset.name, "%s",
-             name + excess); // of a long folder the end says more than the beginning
-    owned->dataset.split = split;
+    heddle_owned_dataset *owned;
+    HEDDLE_TRY(heddle_owned_create(set ? set->name : folder, folder, split, &owned));
     heddle_status status = read_split(folder, set, owned);
     if (status != HEDDLE_OK) {
         heddle_owned_free(owned);

@@ -1,5 +1,6 @@
-// Brings a picture to a network's input. One that has the right size already only gets the right background. Everything
-// is done on a dark background; for a network trained on a light one the result is inverted at the end.
+// Brings a picture to a network's input. One that has the right size already only gets the right background, and one
+// for images without a background is only scaled, as a folder of image files is. Everything else is done on a dark
+// background; for a network trained on a light one the result is inverted at the end.
 
 #include "data/prepare.h"
 
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "data/scale.h"
 
 enum { MOST_BYTE = 255, MOST_MEASURED = 1000 }; // images that the extent is measured by
 
@@ -164,7 +167,7 @@ heddle_image_traits heddle_measure_traits(const heddle_dataset *dataset)
     return traits;
 }
 
-// One value of the scaled picture: the mean of the source area it covers, or between pixels when scaling up.
+// One value of the scaled ink: the mean of the source area it covers, or between pixels when scaling up.
 static float sample(const plane *from, const box *part, int channel, float top, float left, float height, float width)
 {
     double sum = 0, weight = 0;
@@ -227,16 +230,12 @@ static void add_said(char *said, size_t size, const char *format, int a, int b)
         snprintf(said + used, size - used, format, a, b);
 }
 
-// Cuts, scales and centres `picture` into `prepared`.
-static void fit(const plane *picture, const heddle_prepare_options *options, const plane *prepared, char *said,
-                size_t said_size)
+// Cuts `picture` to its ink, which it scales and centres in `prepared`.
+static void fit(const plane *picture, double extent, const plane *prepared, char *said, size_t said_size)
 {
-    const double extent = isnan(options->traits.extent) ? MNIST_EXTENT : options->traits.extent;
-    const bool cut = extent > 0 && picture->channels == 1;
-    box part = cut ? find_ink(picture) : (box){0, 0, picture->rows, picture->cols};
-    float share = cut ? (float)extent : 1.0F;
-    float by_rows = share * (float)prepared->rows / (float)part.rows;
-    float by_cols = share * (float)prepared->cols / (float)part.cols;
+    box part = find_ink(picture);
+    float by_rows = (float)extent * (float)prepared->rows / (float)part.rows;
+    float by_cols = (float)extent * (float)prepared->cols / (float)part.cols;
     float factor = fminf(by_rows, by_cols);
     int rows = (int)fmaxf(1, roundf((float)part.rows * factor)),
         cols = (int)fmaxf(1, roundf((float)part.cols * factor));
@@ -246,8 +245,6 @@ static void fit(const plane *picture, const heddle_prepare_options *options, con
     if (part.rows != picture->rows || part.cols != picture->cols)
         add_said(said, said_size, " cut to the ink, %d×%d", part.cols, part.rows);
     add_said(said, said_size, ", scaled to %d×%d", cols, rows);
-    if (!cut)
-        return;
     int down = 0, right = 0;
     if (extent < MARGIN_EXTENT)
         offset_to_centre(prepared, &down, &right);
@@ -259,29 +256,46 @@ static void fit(const plane *picture, const heddle_prepare_options *options, con
     add_said(said, said_size, ", centred in %d×%d", prepared->cols, prepared->rows);
 }
 
+// The picture as floats, brought to `height` × `width` if that is another size.
+static heddle_status make_plane(const uint8_t *pixels, int rows, int cols, int channels, int height, int width,
+                                plane *made)
+{
+    const size_t count = (size_t)channels * (size_t)height * (size_t)width;
+    HEDDLE_TRY(plane_create(channels, height, width, made));
+    uint8_t *bytes = malloc(count);
+    heddle_status status = bytes ? heddle_scale(pixels, rows, cols, channels, bytes, height, width)
+                                 : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a %d×%d image", cols, rows);
+    for (size_t i = 0; status == HEDDLE_OK && i < count; i++)
+        made->values[i] = (float)bytes[i] / (float)MOST_BYTE;
+    free(bytes);
+    if (status != HEDDLE_OK)
+        free(made->values);
+    return status;
+}
+
 heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const heddle_prepare_options *options,
                              float *prepared, char *said, size_t said_size)
 {
     if (rows < 1 || cols < 1 || options->channels < 1 || options->height < 1 || options->width < 1)
         return heddle_fail(HEDDLE_INVALID, "an image of %d×%d pixels cannot become %d×%d×%d", cols, rows,
                            options->channels, options->height, options->width);
+    const double extent = isnan(options->traits.extent) ? MNIST_EXTENT : options->traits.extent;
+    const bool fits = rows == options->height && cols == options->width;
+    const bool cut = !fits && extent > 0 && options->channels == 1;
     plane picture, result = {options->channels, options->height, options->width, prepared};
-    HEDDLE_TRY(plane_create(options->channels, rows, cols, &picture));
-    for (int channel = 0; channel < picture.channels; channel++)
-        for (int row = 0; row < rows; row++)
-            for (int col = 0; col < cols; col++) {
-                size_t index = ((size_t)row * (size_t)cols + (size_t)col) * (size_t)picture.channels;
-                *at(&picture, channel, row, col) = (float)pixels[index + (size_t)channel] / (float)MOST_BYTE;
-            }
+    HEDDLE_TRY(make_plane(pixels, rows, cols, options->channels, cut ? rows : options->height,
+                          cut ? cols : options->width, &picture));
     said[0] = '\0';
     bool invert_result = normalise_background(&picture, options->traits.border, said, said_size);
     size_t count = (size_t)result.channels * (size_t)result.rows * (size_t)result.cols;
-    if (rows == result.rows && cols == result.cols) {
-        memcpy(prepared, picture.values, count * sizeof *prepared);
-        add_said(said, said_size, "%d×%d as it is", cols, rows);
-    } else {
+    if (cut) {
         memset(prepared, 0, count * sizeof *prepared);
-        fit(&picture, options, &result, said, said_size);
+        fit(&picture, extent, &result, said, said_size);
+    } else {
+        memcpy(prepared, picture.values, count * sizeof *prepared);
+        add_said(said, said_size, fits ? "%d×%d as it is" : "%d×%d", cols, rows);
+        if (!fits)
+            add_said(said, said_size, ", scaled to %d×%d", result.cols, result.rows);
     }
     if (invert_result)
         invert(&result);

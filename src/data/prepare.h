@@ -27,8 +27,9 @@ typedef struct heddle_prepare_options {
 
 // pixels (rows, cols, options->channels) → prepared (channels, height, width) in [0, 1]. A picture is inverted if the
 // training images have a background and its own is the opposite. It is then cut to what is drawn, scaled to the extent
-// of the training images, and centred; if they have no extent, the whole picture is scaled to fit. `said` describes
-// what was done: "dark on light, inverted; 300×200 cut to the ink, 120×160, scaled to 15×20, centred in 28×28".
+// of the training images, and centred; if they have no extent, the whole picture is scaled, as heddle_scale does.
+// `said` describes what was done: "dark on light, inverted; 300×200 cut to the ink, 120×160, scaled to 15×20, centred
+// in 28×28".
 heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const heddle_prepare_options *options,
                              float *prepared, char *said, size_t said_size);
 

@@ -727,6 +727,37 @@ class Command(unittest.TestCase):
         self.assertIn("50×50 cut to the ink, 10×40, scaled to 2×8, centred in 8×8",
                       self.run_heddle("predict", self.home + "/run", path).stdout)
 
+    def test_a_folder_of_image_files_is_a_dataset(self):
+        if not json.loads(self.run_heddle("version", "--json").stdout)["libpng"][0].isdigit():
+            self.skipTest("built without libpng")
+        folder, run = os.path.join(self.home, "bars"), os.path.join(self.home, "run")
+        for axis, name in enumerate(("lying", "standing")):
+            os.makedirs(f"{folder}/{name}")
+            for i in range(40):
+                rows = [[255 if abs((y, x)[axis] - i % 20 - 4) < 2 else 0 for x in range(28)] for y in range(28)]
+                write_png(f"{folder}/{name}/{i}.png", 28, rows)
+        train = ("train", "--data", folder, "--model", "mlp", "--epochs", "4", "--out", run)
+        said = self.run_heddle(*train).stdout
+        self.assertIn(f"{folder}, 72 training and 8 test images", said)
+        self.assertNotIn("\nimages ", said)
+        self.assertEqual(json.loads(self.run_heddle("eval", run, "--json").stdout)["classes"], ["lying", "standing"])
+        self.assertRegex(self.run_heddle("predict", run, folder + "/lying/7.png").stdout, "7.png: (lying|standing) [0-9]")
+        self.assertIn("test split: 8 images, 1 × 28 × 28, 2 classes\n", self.run_heddle("data", "show", folder).stdout)
+        # another size, which eval takes from the network
+        said = self.run_heddle(*train, "--overwrite", "--image-size", "20x12").stdout
+        self.assertIn("\nimages  28×28, scaled to 20×12; --image-size sets another size\n", said)
+        self.run_heddle("eval", run)
+        self.assert_refused(["train", "--out", run, "--resume", "--image-size", "20x20"],
+                            "heddle: --image-size cannot change while resuming; leave it out")
+        self.assert_refused(["train", "--data", folder, "--image-size", "20x"],
+                            "heddle: --image-size 20x is not a size: write 64x48, width first, or 64; a side has 1 to 4096 "
+                            "pixels")
+        self.assert_refused(["train", "--data", "synth:count=10", "--image-size", "20"],
+                            "heddle: --image-size is for folders of PNG or JPEG files; synth has 28×28 images")
+        os.rename(folder + "/lying", folder + "/sitting")
+        self.assert_refused(["eval", run, "--device", "cpu"], f"heddle: {os.path.realpath(folder)}: class sitting is not one of "
+                            "those the network was trained on")
+
     def test_data_show_says_what_is_wrong(self):
         folder = self.folder_of_images()
         result = self.run_heddle("data", "show", folder, "--index", "5", code=2)
