@@ -77,6 +77,20 @@ HEDDLE_API heddle_status heddle_dataset_download(const char *name, const char *f
 // "$XDG_DATA_HOME/heddle" or "~/.local/share/heddle".
 HEDDLE_API heddle_status heddle_data_folder(char *path, size_t size);
 
+// --- augmentation ---------------------------------------------------------------------------------------------------
+// Random changes of training images, drawn anew for each epoch from the seed, the epoch and the number of the image, so
+// that a resumed run, every device and every number of ranks see the same pixels. All zero: none.
+
+typedef struct heddle_augment {
+    int crop;  // pad with so many black pixels on each side, then cut the original size out anywhere
+    int flip;  // 1: mirror left to right, every second time
+    int shift; // then move by up to so many pixels, up or down and sideways, repeating the pixels of the border
+} heddle_augment;
+enum { HEDDLE_AUGMENT_MOST = 127 }; // pixels
+
+// "crop:4,flip,shift:2" in any order, or "none".
+HEDDLE_API heddle_status heddle_augment_parse(const char *text, heddle_augment *augment);
+
 // --- loader ---------------------------------------------------------------------------------------------------------
 // A thread prepares batches ahead: pixels / 255 as float (n, channels, height, width), labels as int32. The order of
 // epoch e depends on the seed and e alone.
@@ -104,7 +118,8 @@ typedef struct heddle_loader_options {
     int batch;
     uint64_t seed;
     bool shuffle;
-    bool drop_last;  // leave out a short last batch
+    bool drop_last; // leave out a short last batch
+    heddle_augment augment;
     int ahead;       // batches prepared in advance; 0: 2
     int hold;        // how many of the latest batches stay valid; 0: 1
     int threads;     // that fill a batch together; 0: 1

@@ -216,7 +216,20 @@ typedef struct heddle_gather_shape {
     int count;  // samples of the dataset
     int length; // of `order`; *cursor + n is at most that
     int pixels; // of one sample, all channels
+    int h, w;   // of an image, which is moved as `moves` (length, HEDDLE_MOVE_COUNT) says; 0 or no moves: as it is
 } heddle_gather_shape;
+
+// How an image is moved, in this order. A window of its size is cut out so far down and to the right, black outside of
+// the image; it is mirrored left to right if `flip` is 1; it is shifted down and to the right, and the pixels of its
+// border are repeated where nothing is left.
+enum {
+    HEDDLE_MOVE_CROP_DOWN,
+    HEDDLE_MOVE_CROP_RIGHT,
+    HEDDLE_MOVE_FLIP,
+    HEDDLE_MOVE_SHIFT_DOWN,
+    HEDDLE_MOVE_SHIFT_RIGHT,
+    HEDDLE_MOVE_COUNT
+};
 
 // step_end: what the host would do between two steps, done on the device: adds loss and right answers to the epoch's
 // tally, moves the cursor on by n, and takes the next step's row of `schedule` (length, HEDDLE_HYPER_COUNT) as hyper.

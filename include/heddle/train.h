@@ -46,6 +46,7 @@ typedef struct heddle_train_options {
     double epsilon;  // AdamW
     double weight_decay;
     uint64_t seed;
+    heddle_augment augment;       // of the training images; all zero: none
     heddle_tier kernels;          // which part of the ladders
     heddle_arithmetic arithmetic; // of products; parameters and sums stay float32
     heddle_data_place data;

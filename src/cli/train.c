@@ -24,7 +24,7 @@
 enum { NAME_SIZE = 128, PATH_SIZE = 4096, MESSAGE_SIZE = 1024 };
 
 typedef struct train_settings {
-    const char *data, *folder, *image_size, *model, *out, *device;
+    const char *data, *folder, *image_size, *augment, *model, *out, *device;
     int epochs, batch, optimizer, schedule, kernels, precision, data_place, threads, dist;
     double learning_rate, momentum, weight_decay, save_every, until, bucket;
     uint64_t seed;
@@ -45,6 +45,11 @@ static const heddle_cli_option options[] = {
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets in this folder first", 0, 0, NULL},
     {"image-size", HEDDLE_CLI_TEXT, PLACE(image_size), "WxH", NULL,
      "scale PNG and JPEG files to this size; default: their own, or 64x64 if they have several", 0, 0, NULL},
+    {"augment", HEDDLE_CLI_TEXT, PLACE(augment), "LIST", "none",
+     "random changes of training images, such as crop:4,flip,shift:2: a crop after padding by 4 pixels, a mirror "
+     "image, a "
+     "shift by up to 2 pixels",
+     0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "cnn, mlp, or a model file in JSON", 0, 0, NULL},
     {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},
     {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16", "images per step, over all ranks", 1, 1e6, NULL},
@@ -242,6 +247,7 @@ typedef struct run {
     heddle_cli_device device;
     heddle_dataset *train, *test;
     heddle_model *model;
+    heddle_augment augment; // of the command line
     heddle_train_options options;
     // With several ranks:
     heddle_dist *dist;
@@ -372,6 +378,7 @@ static void apply_settings(run *current)
     current->options.momentum = settings->momentum;
     current->options.weight_decay = settings->weight_decay;
     current->options.seed = settings->seed;
+    current->options.augment = current->augment;
     current->options.kernels = (heddle_tier)settings->kernels;
     current->options.arithmetic = (heddle_arithmetic)settings->precision;
 }
@@ -393,6 +400,7 @@ static heddle_status check_unchanged(const run *current, const heddle_cli_argume
         {"momentum", (float)now->momentum == (float)was->momentum},
         {"weight-decay", (float)now->weight_decay == (float)was->weight_decay},
         {"seed", now->seed == was->seed},
+        {"augment", memcmp(&current->augment, &was->augment, sizeof was->augment) == 0},
         {"kernels", now->kernels == (int)was->kernels},
         {"precision", now->precision == (int)was->arithmetic},
     };
@@ -463,6 +471,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     const char *data = settings->data ? settings->data : heddle_dataset_default(settings->folder);
     snprintf(current->data_name, sizeof current->data_name, "%s", data);
+    HEDDLE_TRY(heddle_augment_parse(settings->augment, &current->augment));
     apply_settings(current);
     if (settings->resume)
         HEDDLE_TRY(apply_checkpoint(current, arguments));

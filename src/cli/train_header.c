@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "cli/precision.h"
+#include "data/augment.h"
 #include "nn/optimizer.h"
 
 enum { TIME_SIZE = 64, REASON_SIZE = 192 };
@@ -71,10 +72,13 @@ void heddle_cli_train_header_print(const heddle_cli_train_header *header)
     if (header->ranks)
         printf("ranks   %d over %s, %d on this machine\n", header->ranks->ranks,
                info.kind == HEDDLE_CUDA ? between_gpus : "MPI", header->ranks->local_ranks);
-    printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels%s%s → %s\n",
+    char augment[HEDDLE_AUGMENT_TEXT] = "";
+    if (heddle_augments(&options->augment))
+        heddle_augment_text(&options->augment, augment);
+    printf("run     %s, lr %g (%s), batch %d, seed %llu, %s%s%s kernels%s%s → %s\n",
            heddle_optimizer_name(options->optimizer), options->learning_rate, heddle_schedule_name(options->schedule),
-           options->batch, (unsigned long long)options->seed, heddle_tier_names[options->kernels],
-           info.kind == HEDDLE_CPU ? "" : " in ",
+           options->batch, (unsigned long long)options->seed, augment, augment[0] ? ", " : "",
+           heddle_tier_names[options->kernels], info.kind == HEDDLE_CPU ? "" : " in ",
            info.kind == HEDDLE_CPU ? "" : heddle_cli_precisions[options->arithmetic], options->folder);
     fflush(stdout);
 }

@@ -8,6 +8,7 @@
 
 #include "base/spawn.h"
 #include "base/threads.h"
+#include "data/augment.h"
 #include "heddle/data.h"
 #include "heddle/random.h"
 
@@ -54,6 +55,8 @@ struct heddle_loader {
     uint32_t *order; // of the epoch order_epoch; the thread's own
     int order_epoch;
     heddle_pool *pool; // NULL: the thread fills batches alone
+    bool augments;
+    uint8_t *moved; // a moved image for each of the pool's threads; NULL where images stay bytes
     pthread_t thread;
     bool running;
 
@@ -109,6 +112,7 @@ typedef struct heddle_filling {
     heddle_slot *slot;
     const uint32_t *order; // of its samples
     int count;
+    int epoch;
 } heddle_filling;
 
 // Samples are scattered over the dataset: the next one is prefetched while this one is copied.
@@ -122,16 +126,32 @@ static void copy_bytes(const heddle_filling *filling, int index)
     memcpy(filling->slot->bytes + (size_t)index * pixels, images + filling->order[index] * pixels, pixels);
 }
 
+static void copy_moved(const heddle_filling *filling, int index, int worker)
+{
+    const heddle_loader *loader = filling->loader;
+    const heddle_dataset *dataset = loader->dataset;
+    const uint32_t sample = filling->order[index];
+    uint8_t *to = filling->slot->bytes ? filling->slot->bytes + (size_t)index * loader->pixels
+                                       : loader->moved + (size_t)worker * loader->pixels;
+    int8_t move[HEDDLE_MOVE_COUNT];
+    heddle_augment_draw(&loader->options.augment, loader->options.seed, filling->epoch, sample, move);
+    heddle_augment_apply(move, dataset->images + sample * loader->pixels, dataset->channels, dataset->height,
+                         dataset->width, to);
+    if (!filling->slot->bytes)
+        to_floats(to, filling->slot->images + (size_t)index * loader->pixels, loader->pixels);
+}
+
 static void fill_piece(void *context, int piece, int worker)
 {
-    (void)worker;
     const heddle_filling *filling = context;
     const heddle_loader *loader = filling->loader;
     heddle_slot *slot = filling->slot;
     int end = (piece + 1) * PIECE < filling->count ? (piece + 1) * PIECE : filling->count;
     for (int i = piece * PIECE; i < end; i++) {
         uint32_t sample = filling->order[i];
-        if (slot->bytes)
+        if (loader->augments)
+            copy_moved(filling, i, worker);
+        else if (slot->bytes)
             copy_bytes(filling, i);
         else
             to_floats(loader->dataset->images + sample * loader->pixels, slot->images + (size_t)i * loader->pixels,
@@ -150,7 +170,8 @@ static heddle_status fill_slot(heddle_loader *loader, heddle_slot *slot, heddle_
     int whole = left < (size_t)loader->options.batch ? (int)left : loader->options.batch, own = 0;
     int count = heddle_shard(whole, loader->options.rank, loader->options.ranks, &own);
     first += (size_t)own;
-    heddle_filling filling = {.loader = loader, .slot = slot, .order = loader->order + first, .count = count};
+    heddle_filling filling = {
+        .loader = loader, .slot = slot, .order = loader->order + first, .count = count, .epoch = at.epoch};
     for (int i = 0; i < count; i++)
         if (dataset->labels[filling.order[i]] >= dataset->classes)
             return heddle_fail(
@@ -256,6 +277,7 @@ static heddle_status check(const heddle_dataset *dataset, const heddle_loader_op
         return heddle_fail(HEDDLE_INVALID, "the loader needs space for images and labels, or for neither");
     if (options->ranks < 0 || (options->ranks > 0 && (options->rank < 0 || options->rank >= options->ranks)))
         return heddle_fail(HEDDLE_INVALID, "shard %d of %d does not exist", options->rank, options->ranks);
+    HEDDLE_TRY(heddle_augment_check(&options->augment, dataset->height, dataset->width));
     if (options->drop_last && dataset->count < options->batch)
         return heddle_fail(HEDDLE_INVALID,
                            "dataset %s has %d images, fewer than one batch of %d, and short batches are dropped",
@@ -272,7 +294,10 @@ static bool make_slots(heddle_loader *loader)
     loader->slots = calloc((size_t)loader->slot_count, sizeof *loader->slots);
     loader->queue = calloc((size_t)loader->slot_count, sizeof *loader->queue);
     loader->order = calloc((size_t)loader->dataset->count, sizeof *loader->order);
-    if (!loader->slots || !loader->queue || !loader->order)
+    if (loader->augments && !loader->options.bytes)
+        loader->moved = calloc((size_t)heddle_pool_threads(loader->pool), loader->pixels);
+    if (!loader->slots || !loader->queue || !loader->order ||
+        (loader->augments && !loader->options.bytes && !loader->moved))
         return false;
     for (int i = 0; i < loader->slot_count; i++) {
         heddle_slot *slot = &loader->slots[i];
@@ -311,6 +336,7 @@ heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_l
         made->options.ranks = 1;
     made->slot_count = (options->ahead ? options->ahead : DEFAULT_AHEAD) + made->options.hold;
     made->order_epoch = -1;
+    made->augments = heddle_augments(&options->augment);
     heddle_status status = options->threads > 1 ? heddle_pool_create(options->threads, &made->pool) : HEDDLE_OK;
     if (status == HEDDLE_OK && !make_slots(made))
         status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %d batches of %d images", made->slot_count,
@@ -346,6 +372,7 @@ void heddle_loader_destroy(heddle_loader *loader)
     free(loader->slots);
     free(loader->queue);
     free(loader->order);
+    free(loader->moved);
     pthread_cond_destroy(&loader->wanted);
     pthread_cond_destroy(&loader->ready);
     pthread_mutex_destroy(&loader->mutex);

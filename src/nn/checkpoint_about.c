@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "data/augment.h"
 #include "nn/optimizer.h"
 
 // The numbers of a run and where they stand. 64-bit seeds and fingerprints do not fit a JSON number and go as text.
@@ -127,6 +128,13 @@ static bool write_classes(cJSON *json, const heddle_checkpoint_about *about)
     return whole;
 }
 
+// Only if there is some: other files are as those of versions without it.
+static bool write_augment(cJSON *json, const heddle_augment *augment)
+{
+    char text[HEDDLE_AUGMENT_TEXT];
+    return !heddle_augments(augment) || cJSON_AddStringToObject(json, "augment", heddle_augment_text(augment, text));
+}
+
 char *heddle_about_to_json(const heddle_checkpoint_about *about)
 {
     cJSON *json = cJSON_CreateObject();
@@ -135,7 +143,8 @@ char *heddle_about_to_json(const heddle_checkpoint_about *about)
                  cJSON_AddStringToObject(json, "optimizer", heddle_optimizer_name(about->options.optimizer)) &&
                  cJSON_AddStringToObject(json, "schedule", heddle_schedule_name(about->options.schedule)) &&
                  cJSON_AddStringToObject(json, "kernels", heddle_tier_names[about->options.kernels]) &&
-                 cJSON_AddStringToObject(json, "arithmetic", heddle_arithmetic_names[about->options.arithmetic]);
+                 cJSON_AddStringToObject(json, "arithmetic", heddle_arithmetic_names[about->options.arithmetic]) &&
+                 write_augment(json, &about->options.augment);
     for (int i = 0; i < SETTINGS && whole; i++)
         whole = write_number(json, about, &settings[i]);
     cJSON *position = whole ? cJSON_AddObjectToObject(json, "position") : NULL;
@@ -203,6 +212,16 @@ static heddle_status check_position(const char *what, const heddle_checkpoint_ab
     return fits ? HEDDLE_OK : heddle_fail(HEDDLE_CORRUPT, "%s: its position does not lie in the run", what);
 }
 
+static heddle_status read_augment(const char *what, const cJSON *json, heddle_augment *augment)
+{
+    const char *text;
+    if (!cJSON_GetObjectItemCaseSensitive(json, "augment"))
+        return HEDDLE_OK;
+    HEDDLE_TRY(heddle_json_text(what, json, "augment", &text));
+    return heddle_augment_parse(text, augment) == HEDDLE_OK ? HEDDLE_OK
+                                                            : heddle_fail_within(HEDDLE_CORRUPT, "%s", what);
+}
+
 static heddle_status read_all(const char *what, const cJSON *json, heddle_checkpoint_about *about)
 {
     const char *dataset;
@@ -222,6 +241,7 @@ static heddle_status read_all(const char *what, const cJSON *json, heddle_checkp
     about->options.schedule = (heddle_schedule)schedule;
     about->options.kernels = (heddle_tier)kernels;
     about->options.arithmetic = (heddle_arithmetic)arithmetic;
+    HEDDLE_TRY(read_augment(what, json, &about->options.augment));
     for (int i = 0; i < SETTINGS; i++)
         HEDDLE_TRY(read_number(what, json, about, &settings[i]));
     if (heddle_train_options_check(&about->options) != HEDDLE_OK)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/augment.h"
 #include "nn/optimizer.h"
 #include "nn/ring.h"
 #include "nn/run.h"
@@ -19,6 +20,12 @@ static size_t image_bytes(const heddle_dataset *dataset)
 static bool has_orders(const heddle_feed *feed)
 {
     return feed->options.training && !feed->options.streamed;
+}
+
+// Is an image moved when it is taken? Those of a ring were moved by its loader.
+static bool has_moves(const heddle_feed *feed)
+{
+    return has_orders(feed) && heddle_augments(&feed->options.augment);
 }
 
 static heddle_status set_sizes(heddle_feed *feed)
@@ -46,14 +53,16 @@ static heddle_status allocate(heddle_feed *feed)
 {
     const size_t schedule_bytes = (size_t)feed->steps * HEDDLE_HYPER_COUNT * sizeof(float);
     const size_t order_bytes = (size_t)feed->length * sizeof(int32_t);
+    const size_t move_bytes = has_moves(feed) ? (size_t)feed->length * HEDDLE_MOVE_COUNT : 0;
     const heddle_part parts[] = {
         {(void **)&feed->report, sizeof(heddle_feed_report)}, // these first, as each epoch has them in pinned memory
         {(void **)&feed->schedule, schedule_bytes},
         {(void **)&feed->order, order_bytes},
+        {(void **)&feed->moves, move_bytes},
         {(void **)&feed->images, (size_t)feed->rows * image_bytes(feed->dataset)},
         {(void **)&feed->labels, (size_t)feed->rows * sizeof(int32_t)},
     };
-    enum { EPOCH_PARTS = 3 };
+    enum { EPOCH_PARTS = 4 };
     heddle_part pinned[2 * EPOCH_PARTS];
     for (int i = 0; i < 2; i++) {
         heddle_feed_epoch *epoch = &feed->epochs[i];
@@ -61,6 +70,7 @@ static heddle_status allocate(heddle_feed *feed)
         pinned[i * EPOCH_PARTS] = (heddle_part){(void **)&epoch->begin, sizeof(heddle_feed_report)};
         pinned[i * EPOCH_PARTS + 1] = (heddle_part){(void **)&epoch->schedule, schedule_bytes};
         pinned[i * EPOCH_PARTS + 2] = (heddle_part){(void **)&epoch->order, has_orders(feed) ? order_bytes : 0};
+        pinned[i * EPOCH_PARTS + 3] = (heddle_part){(void **)&epoch->moves, move_bytes};
     }
     feed->epoch_bytes = heddle_parts_bytes(pinned, EPOCH_PARTS);
     if (feed->options.ranks > 1 && !(feed->shuffled = calloc((size_t)feed->dataset->count, sizeof *feed->shuffled)))
@@ -122,12 +132,15 @@ static heddle_status fill(heddle_feed *feed, heddle_stream *stream)
         HEDDLE_TRY(upload_fixed_order(feed, stream));
     else // so that it holds an order whenever a plan is tried out
         HEDDLE_TRY(heddle_fill(stream, feed->order, 0, (size_t)feed->length * sizeof(int32_t)));
+    if (feed->moves)
+        HEDDLE_TRY(heddle_fill(stream, feed->moves, 0, (size_t)feed->length * HEDDLE_MOVE_COUNT));
     if (feed->options.streamed) {
         HEDDLE_TRY(heddle_fill(stream, feed->images, 0, (size_t)feed->rows * image_bytes(feed->dataset)));
         HEDDLE_TRY(heddle_fill(stream, feed->labels, 0, (size_t)feed->rows * sizeof(int32_t)));
         HEDDLE_TRY(heddle_stream_synchronize(stream));
-        return heddle_ring_create(feed->device, feed->dataset, feed->options.batch, feed->options.seed, feed->images,
-                                  feed->labels, &feed->ring);
+        const heddle_loader_options loading = {
+            .batch = feed->options.batch, .seed = feed->options.seed, .augment = feed->options.augment};
+        return heddle_ring_create(feed->device, feed->dataset, &loading, feed->images, feed->labels, &feed->ring);
     }
     return heddle_feed_upload(feed, stream);
 }
@@ -200,6 +213,9 @@ void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options,
                            feed->dataset->count);
     if (place->order && feed->shuffled)
         take_shards(feed, place->order);
+    for (int i = 0; i < feed->length && place->moves; i++)
+        heddle_augment_draw(&feed->options.augment, feed->options.seed, epoch, place->order[i],
+                            place->moves + (size_t)i * HEDDLE_MOVE_COUNT);
     fill_schedule(feed, options, place, left_out, steps);
 }
 

@@ -15,6 +15,7 @@ typedef struct heddle_feed_options {
     bool training; // in shuffled order, with a schedule; else as the dataset has them, without
     bool streamed; // through a ring
     uint64_t seed;
+    heddle_augment augment; // of training images
     int rank, ranks; // only this rank's shard of every batch of `whole` samples, `batch` of a whole one; ranks 0: alone
     int whole;
 } heddle_feed_options;
@@ -32,6 +33,7 @@ typedef struct heddle_feed_epoch {
     heddle_feed_report *begin;
     float *schedule; // (steps, HEDDLE_HYPER_COUNT)
     uint32_t *order; // NULL where the order on the device stays
+    int8_t *moves;   // of the images in that order; NULL where they stay as they are, or come moved out of the ring
 } heddle_feed_epoch;
 
 typedef struct heddle_feed {
@@ -49,6 +51,7 @@ typedef struct heddle_feed {
     heddle_feed_report *report; // tally and cursor
     float *schedule;            // (steps, HEDDLE_HYPER_COUNT)
     int32_t *order;             // (length)
+    int8_t *moves;              // (length, HEDDLE_MOVE_COUNT); NULL: images are used as they are on the device
     uint8_t *images;            // (rows, channels, height, width)
     int32_t *labels;            // (rows)
     // Pinned memory: the epoch that is on, and the one after it.

@@ -55,6 +55,12 @@ static bool is_course_network(const heddle_model *model)
            norm1->momentum == norm2->momentum;
 }
 
+// These operators take images as they are on the device: where each is moved first, gather has to do it.
+static bool reads_dataset(const heddle_feed *feed)
+{
+    return feed && !feed->moves;
+}
+
 static heddle_cnn_step_shape step_shape(const heddle_plan *plan, const heddle_model *model)
 {
     const heddle_feed *feed = plan->options.feed;
@@ -132,8 +138,8 @@ heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *stat
     const heddle_op *op, *one;
     const heddle_rung *rung, *single;
     *fused = false;
-    if (!feed || heddle_plan_ranks(plan) > 1 || plan->options.keep_gradients || !plan->options.training ||
-        plan->options.kernels != HEDDLE_FUSED || !is_course_network(state->model))
+    if (!reads_dataset(feed) || heddle_plan_ranks(plan) > 1 || plan->options.keep_gradients ||
+        !plan->options.training || plan->options.kernels != HEDDLE_FUSED || !is_course_network(state->model))
         return HEDDLE_OK;
     const heddle_cnn_train_shape shape = train_shape(plan, state->model);
     const heddle_cnn_step_shape step = step_shape(plan, state->model);
@@ -174,8 +180,8 @@ heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, con
     const heddle_rung *rung;
     *fused = false;
     // Its batchnorms see what one process has of the batch.
-    if (!feed || heddle_plan_ranks(plan) > 1 || !plan->options.training || plan->options.kernels != HEDDLE_FUSED ||
-        !is_course_network(model))
+    if (!reads_dataset(feed) || heddle_plan_ranks(plan) > 1 || !plan->options.training ||
+        plan->options.kernels != HEDDLE_FUSED || !is_course_network(model))
         return HEDDLE_OK;
     heddle_cnn_step_shape shape = step_shape(plan, model);
     if (!find_fused(plan, "cnn_step", &shape, &op, &rung))

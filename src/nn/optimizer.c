@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "data/augment.h"
+
 static const double PI = 3.14159265358979323846;
 
 const char *heddle_optimizer_name(heddle_optimizer optimizer)
@@ -67,6 +69,7 @@ heddle_status heddle_train_options_check(const heddle_train_options *options)
         return heddle_fail(HEDDLE_INVALID, "epsilon %g; it must be above 0", options->epsilon);
     if (!(options->save_every >= 0))
         return heddle_fail(HEDDLE_INVALID, "saving every %g seconds; it must be at least 0", options->save_every);
+    HEDDLE_TRY(heddle_augment_check(&options->augment, 0, 0));
     if (options->resume && !options->folder)
         return heddle_fail(HEDDLE_INVALID, "resuming needs the folder with last.safetensors");
     return HEDDLE_OK;

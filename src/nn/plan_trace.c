@@ -143,12 +143,15 @@ static heddle_status add_gather(heddle_plan *plan, const heddle_input_shape *inp
         .count = feed->rows,
         .length = feed->length,
         .pixels = input->channels * input->height * input->width,
+        .h = feed->moves ? input->height : 0,
+        .w = feed->moves ? input->width : 0,
     };
     const heddle_placed placed[] = {
         {"dataset", feed->images},        {"dataset_labels", feed->labels}, {"order", feed->order},
         {"cursor", feed->report->cursor}, {"images", plan->images},         {"labels", plan->labels},
+        {"moves", feed->moves},
     };
-    return apply_placed(plan, "gather", &shape, placed, sizeof placed / sizeof *placed);
+    return apply_placed(plan, "gather", &shape, placed, sizeof placed / sizeof *placed - !feed->moves);
 }
 
 static heddle_status add_step_end(heddle_plan *plan, const heddle_state *state)

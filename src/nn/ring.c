@@ -53,11 +53,12 @@ static int loader_threads(void)
     return threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
 }
 
-static heddle_status make_loader(heddle_ring *ring, const heddle_dataset *dataset, uint64_t seed)
+static heddle_status make_loader(heddle_ring *ring, const heddle_dataset *dataset, const heddle_loader_options *loading)
 {
     enum { PLACES = LOADED_AHEAD + HELD };
     heddle_loader_options options = {.batch = ring->slot_batches * ring->batch,
-                                     .seed = seed,
+                                     .seed = loading->seed,
+                                     .augment = loading->augment,
                                      .shuffle = true,
                                      .ahead = LOADED_AHEAD,
                                      .hold = HELD,
@@ -83,9 +84,11 @@ static heddle_status make_streams(heddle_ring *ring)
     return HEDDLE_OK;
 }
 
-heddle_status heddle_ring_create(heddle_device *device, const heddle_dataset *dataset, int batch, uint64_t seed,
-                                 uint8_t *images, int32_t *labels, heddle_ring **ring)
+heddle_status heddle_ring_create(heddle_device *device, const heddle_dataset *dataset,
+                                 const heddle_loader_options *loading, uint8_t *images, int32_t *labels,
+                                 heddle_ring **ring)
 {
+    const int batch = loading->batch;
     heddle_ring *made = calloc(1, sizeof *made);
     if (!made)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a ring of batches");
@@ -98,7 +101,7 @@ heddle_status heddle_ring_create(heddle_device *device, const heddle_dataset *da
     made->labels = labels;
     heddle_status status = make_streams(made);
     if (status == HEDDLE_OK)
-        status = make_loader(made, dataset, seed);
+        status = make_loader(made, dataset, loading);
     if (status != HEDDLE_OK) {
         heddle_ring_destroy(made);
         return status;

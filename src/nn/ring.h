@@ -16,8 +16,10 @@ typedef struct heddle_ring heddle_ring;
 int heddle_ring_slot_batches(const heddle_dataset *dataset, int batch);
 
 // The slots are `images` and `labels` on the device, room for HEDDLE_RING_SLOTS times slot_batches * batch samples.
-heddle_status heddle_ring_create(heddle_device *device, const heddle_dataset *dataset, int batch, uint64_t seed,
-                                 uint8_t *images, int32_t *labels, heddle_ring **ring);
+// `loading` says how batches are drawn: batch, seed and augment.
+heddle_status heddle_ring_create(heddle_device *device, const heddle_dataset *dataset,
+                                 const heddle_loader_options *loading, uint8_t *images, int32_t *labels,
+                                 heddle_ring **ring);
 void heddle_ring_destroy(heddle_ring *ring);
 
 // The next batch to be taken is `batch` of `epoch`; *row is where it begins in the ring. What was loaded already and is

@@ -519,7 +519,9 @@ static bool has_rungs(const heddle_plan *plan, const heddle_rows *rows)
 
 static bool wanted(const heddle_plan *plan)
 {
-    return plan->options.training && plan->options.feed && plan->options.kernels == HEDDLE_FUSED &&
+    // rows_gather does not move images.
+    return plan->options.training && plan->options.feed && !plan->options.feed->moves &&
+           plan->options.kernels == HEDDLE_FUSED &&
            (plan->options.arithmetic == HEDDLE_BFLOAT || plan->options.arithmetic == HEDDLE_TF32) &&
            heddle_plan_ranks(plan) == 1 && heddle_device_get_kind(plan->device) != HEDDLE_CPU;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "data/augment.h"
 #include "data/prepare.h"
 #include "nn/optimizer.h"
 #include "nn/ring.h"
@@ -127,6 +128,7 @@ static heddle_status make_feed_and_plans(heddle_trainer *trainer, bool streamed)
     heddle_feed_options feed = {.training = true,
                                 .streamed = streamed,
                                 .seed = trainer->options->seed,
+                                .augment = trainer->options->augment,
                                 .rank = trainer->ranks.rank,
                                 .ranks = trainer->ranks.ranks,
                                 .whole = trainer->batch};
@@ -170,6 +172,7 @@ static heddle_status set_up(heddle_trainer *trainer)
     const heddle_train_options *options = trainer->options;
     HEDDLE_TRY(heddle_train_options_check(options));
     HEDDLE_TRY(check_data(trainer->model, trainer->train));
+    HEDDLE_TRY(heddle_augment_check(&options->augment, trainer->train->height, trainer->train->width));
     if (trainer->test)
         HEDDLE_TRY(check_data(trainer->model, trainer->test));
     HEDDLE_TRY(heddle_trainer_ranks_set_up(trainer));

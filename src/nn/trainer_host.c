@@ -13,6 +13,7 @@ heddle_status heddle_trainer_host_set_up(heddle_trainer *trainer)
     heddle_loader_options loading = {.batch = trainer->batch,
                                      .seed = trainer->options->seed,
                                      .shuffle = true,
+                                     .augment = trainer->options->augment,
                                      .rank = trainer->ranks.rank,
                                      .ranks = trainer->ranks.ranks};
     HEDDLE_TRY(heddle_loader_create(trainer->train, &loading, &trainer->loader));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "data/augment.h"
 #include "nn/optimizer.h"
 #include "nn/trainer.h"
 #include "nn/trainer_folder.h"
@@ -248,6 +249,12 @@ static heddle_status check_same_run(const heddle_trainer *trainer, const char *p
         if (numbers[i].then != numbers[i].now)
             return heddle_fail(HEDDLE_INVALID, "%s was trained with %s %g, not %g; a resumed run keeps its settings",
                                path, numbers[i].what, numbers[i].then, numbers[i].now);
+    char was[HEDDLE_AUGMENT_TEXT], is[HEDDLE_AUGMENT_TEXT];
+    heddle_augment_text(&then->augment, was);
+    if (strcmp(was, heddle_augment_text(&now->augment, is)) != 0)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s was trained with augmentation %s, not %s; a resumed run keeps its settings", path, was,
+                           is);
     if (then->seed != now->seed) // not among the doubles, which would make neighbours of large seeds equal
         return heddle_fail(HEDDLE_INVALID, "%s was trained with seed %llu, not %llu; a resumed run keeps its settings",
                            path, (unsigned long long)then->seed, (unsigned long long)now->seed);

@@ -758,6 +758,23 @@ class Command(unittest.TestCase):
         self.assert_refused(["eval", run, "--device", "cpu"], f"heddle: {os.path.realpath(folder)}: class sitting is not one of "
                             "those the network was trained on")
 
+    def test_augmentation_is_shown_kept_and_checked(self):
+        run = os.path.join(self.home, "run")
+        train = ["train", "--data", "synth:count=40", "--model", "mlp", "--epochs", "1", "--out", run]
+        said = self.run_heddle(*train, "--augment", "flip,crop:2").stdout
+        self.assertIn(", seed 1, crop:2,flip, fused kernels", said)
+        resume = ["train", "--out", run, "--resume", "--epochs", "2"]
+        self.assert_refused(resume + ["--augment", "crop:3,flip"],
+                            "heddle: --augment cannot change while resuming; leave it out")
+        self.assertIn("crop:2,flip", self.run_heddle(*resume).stdout)
+        self.assertIn("crop:2,flip", self.run_heddle(*resume, "--augment", "crop:2,flip").stdout)
+        self.assertNotIn("none", self.run_heddle(*train, "--overwrite").stdout)
+        self.assert_refused(train + ["--overwrite", "--augment", "rotate"],
+                            'heddle: augmentation "rotate" is not understood: write crop:N, flip and shift:N, each at most '
+                            "once, with commas between, or none; N is 1 to 127 pixels")
+        self.assertIn("shift:28 moves images of 28×28 out of sight",
+                      self.run_heddle(*train, "--overwrite", "--augment", "shift:28", code=2).stderr)
+
     def test_data_show_says_what_is_wrong(self):
         folder = self.folder_of_images()
         result = self.run_heddle("data", "show", folder, "--index", "5", code=2)

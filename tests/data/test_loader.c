@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <time.h>
 
+#include "data/augment.h"
 #include "heddle/data.h"
 
 enum { COUNT = 23, CHANNELS = 2, HEIGHT = 3, WIDTH = 5, PIXELS = CHANNELS * HEIGHT * WIDTH, CLASSES = 7 };
@@ -320,6 +321,41 @@ static void a_wrong_label_stops_at_its_batch(void **state)
     heddle_loader_destroy(loader);
 }
 
+// Whatever the batches, the threads and the form of the pixels.
+static void augmented_images_are_moved_by_epoch_and_sample(void **state)
+{
+    (void)state;
+    enum { EPOCHS = 2, MOST_BATCH = 23, PLACES = 3 };
+    const heddle_augment augment = {.crop = 1, .flip = 1, .shift = 2};
+    static uint8_t bytes[PLACES * MOST_BATCH * PIXELS];
+    static int32_t numbers[PLACES * MOST_BATCH];
+    for (int way = 0; way < 4; way++) {
+        heddle_loader_options options = {.batch = way % 2 ? MOST_BATCH : 4,
+                                         .seed = 5,
+                                         .shuffle = true,
+                                         .threads = way % 2 ? 3 : 1,
+                                         .bytes = way < 2 ? bytes : NULL,
+                                         .labels = way < 2 ? numbers : NULL,
+                                         .augment = augment};
+        heddle_loader *loader;
+        assert_ok(heddle_loader_create(&dataset, &options, &loader));
+        for (int i = 0; i < EPOCHS * heddle_loader_batches(loader); i++) {
+            heddle_batch batch;
+            assert_ok(heddle_loader_next(loader, &batch));
+            for (int k = 0; k < batch.count; k++) {
+                int8_t move[HEDDLE_MOVE_COUNT];
+                uint8_t expected[PIXELS];
+                heddle_augment_draw(&augment, 5, batch.epoch, batch.order[k], move);
+                heddle_augment_apply(move, images + batch.order[k] * PIXELS, CHANNELS, HEIGHT, WIDTH, expected);
+                for (int p = 0; p < PIXELS; p++)
+                    assert_true(way < 2 ? batch.bytes[k * PIXELS + p] == expected[p]
+                                        : batch.images[k * PIXELS + p] == (float)expected[p] / 255.0F);
+            }
+        }
+        heddle_loader_destroy(loader);
+    }
+}
+
 static void options_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -330,6 +366,8 @@ static void options_that_make_no_sense_are_refused(void **state)
     assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "fewer than one batch of 24");
     options = (heddle_loader_options){.batch = 4, .ahead = -1};
     assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "not -1");
+    options = (heddle_loader_options){.batch = 4, .augment = {.crop = HEIGHT}};
+    assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "out of sight");
     options = (heddle_loader_options){.batch = 4};
     dataset.images = NULL;
     assert_fails(heddle_loader_create(&dataset, &options, &loader), HEDDLE_INVALID, "images and labels");
@@ -356,6 +394,7 @@ int main(void)
         TEST(a_batch_larger_than_the_dataset_is_the_dataset),
         TEST(it_can_be_destroyed_at_any_moment),
         TEST(a_wrong_label_stops_at_its_batch),
+        TEST(augmented_images_are_moved_by_epoch_and_sample),
         TEST(options_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

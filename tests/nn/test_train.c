@@ -77,12 +77,13 @@ static void a_small_cnn_learns(void **state)
 }
 
 // Stops after `after` steps, resumes, and compares every file with a run that was never stopped.
-static void stop_and_resume(heddle_optimizer optimizer, int after)
+static void stop_and_resume(heddle_optimizer optimizer, int after, heddle_augment augment)
 {
     heddle_model *model = small_cnn();
     const char *whole = temporary_folder(), *parts = temporary_folder();
     heddle_train_options options = quick_options(whole);
     options.optimizer = optimizer;
+    options.augment = augment;
     options.learning_rate = optimizer == HEDDLE_ADAMW ? 0.003 : 0.02;
     assert_ok(train(model, &options, NULL));
     stopper stops = {.after = after};
@@ -102,15 +103,22 @@ static void stop_and_resume(heddle_optimizer optimizer, int after)
     path_in(whole, "best.safetensors", a, sizeof a);
     path_in(parts, "best.safetensors", b, sizeof b);
     assert_same_file(a, b);
+    heddle_train_options read;
+    assert_ok(heddle_train_options_from(b, &read, NULL, 0));
+    assert_memory_equal(&read.augment, &augment, sizeof augment);
+    options.augment.crop += 2;
+    assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "was trained with augmentation"));
     heddle_model_close(model);
 }
 
 static void a_resumed_run_gives_the_same_bits(void **state)
 {
     (void)state;
-    stop_and_resume(HEDDLE_SGD, 5);
-    stop_and_resume(HEDDLE_MOMENTUM, 14); // the last step of an epoch
-    stop_and_resume(HEDDLE_ADAMW, 20);
+    const heddle_augment none = {0}, all = {.crop = 2, .flip = 1, .shift = 1};
+    stop_and_resume(HEDDLE_SGD, 5, all);
+    stop_and_resume(HEDDLE_MOMENTUM, 14, none); // the last step of an epoch
+    stop_and_resume(HEDDLE_ADAMW, 20, none);
 }
 
 static void the_same_seed_gives_the_same_file_and_another_seed_another(void **state)

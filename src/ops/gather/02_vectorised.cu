@@ -6,7 +6,7 @@
 //
 // Limited by: bytes, all but one in five of them written: images as floats are four times the dataset's bytes.
 
-#include "heddle/ops.h"
+#include "base/move.h"
 #include "ops/cuda/rung.h"
 
 enum { GROUP = 4 }; // pixels a thread takes at once: a word of bytes in, 16 bytes out
@@ -30,16 +30,44 @@ __global__ void gather_vectorised(int pixels, bool grouped, const uint8_t *datas
             to[p] = from[p] / 255.0f;
 }
 
+// The same of images (n, pixels / (h * w), h, w) that are moved, moves: (length, HEDDLE_MOVE_COUNT). Rows no longer
+// begin at multiples of four bytes: a thread takes one pixel at a time.
+__global__ void gather_moved(int pixels, int h, int w, const uint8_t *dataset, const int32_t *dataset_labels,
+                             const int32_t *order, const int64_t *cursor, const int8_t *moves, float *images,
+                             int32_t *labels)
+{
+    const size_t sample = blockIdx.x, place = *cursor + sample, row = order[place];
+    const uint8_t *from = dataset + row * pixels;
+    float *to = images + sample * pixels;
+    int8_t move[HEDDLE_MOVE_COUNT];
+    for (int i = 0; i < HEDDLE_MOVE_COUNT; i++)
+        move[i] = moves[place * HEDDLE_MOVE_COUNT + i];
+    if (threadIdx.x == 0)
+        labels[sample] = dataset_labels[row];
+    for (int p = threadIdx.x; p < pixels; p += blockDim.x) {
+        const int in_plane = p % (h * w), source = heddle_move_source(move, h, w, in_plane / w, in_plane % w);
+        to[p] = source < 0 ? 0.0f : from[p - in_plane + source] / 255.0f;
+    }
+}
+
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_gather_shape *shape = (const heddle_gather_shape *)call->shape;
     const bool grouped = shape->pixels % GROUP == 0 && (uintptr_t)call->input[0] % sizeof(uchar4) == 0 &&
                          (uintptr_t)call->output[0] % sizeof(float4) == 0;
-    if (shape->n > 0)
-        gather_vectorised<<<shape->n, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
-            shape->pixels, grouped, (const uint8_t *)call->input[0], (const int32_t *)call->input[1],
-            (const int32_t *)call->input[2], (const int64_t *)call->input[3], (float *)call->output[0],
-            (int32_t *)call->output[1]);
+    const uint8_t *dataset = (const uint8_t *)call->input[0];
+    const int32_t *dataset_labels = (const int32_t *)call->input[1], *order = (const int32_t *)call->input[2];
+    const int64_t *cursor = (const int64_t *)call->input[3];
+    const int8_t *moves = (const int8_t *)call->input[4];
+    float *images = (float *)call->output[0];
+    int32_t *labels = (int32_t *)call->output[1];
+    cudaStream_t stream = heddle_cuda_stream_of(call);
+    if (shape->n > 0 && shape->w && moves)
+        gather_moved<<<shape->n, HEDDLE_CUDA_BLOCK, 0, stream>>>(shape->pixels, shape->h, shape->w, dataset,
+                                                                 dataset_labels, order, cursor, moves, images, labels);
+    else if (shape->n > 0)
+        gather_vectorised<<<shape->n, HEDDLE_CUDA_BLOCK, 0, stream>>>(shape->pixels, grouped, dataset, dataset_labels,
+                                                                      order, cursor, images, labels);
     return heddle_cuda_launched("02_vectorised");
 }
 
