@@ -1,13 +1,26 @@
 // Trains a small network to tell two interleaving half circles apart, with heddle's tensors alone.
-// cc two_moons.c $(pkg-config --cflags --libs heddle) -lm && ./a.out
+// cc two_moons.c $(pkg-config --cflags --libs heddle) -lm && ./a.out [sgd|momentum|adamw]
 #include <heddle/heddle.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { POINTS = 200, HIDDEN = 16, STEPS = 500 };
 
-int main(void)
+static heddle_status take_step(heddle_context *context, const char *optimizer)
 {
+    heddle_adamw_options adamw = heddle_adamw_defaults();
+    adamw.rate = 0.02F;
+    if (strcmp(optimizer, "adamw") == 0)
+        return heddle_adamw_step(context, &adamw);
+    if (strcmp(optimizer, "momentum") == 0)
+        return heddle_momentum_step(context, &(heddle_momentum_options){.rate = 0.1F, .momentum = 0.9F});
+    return heddle_sgd_step(context, 0.5F);
+}
+
+int main(int argc, char **argv)
+{
+    const char *optimizer = argc > 1 ? argv[1] : "sgd";
     heddle_device *device;
     heddle_context *context;
     if (heddle_device_open("cpu", 1, &device) || heddle_context_create(device, 1, &context))
@@ -31,7 +44,7 @@ int main(void)
         heddle_tensor *hidden = heddle_tanh(heddle_linear(input, weight1, bias1));
         heddle_tensor *loss =
             heddle_cross_entropy(heddle_linear(hidden, weight2, bias2), heddle_tensor_labels(context, POINTS, moon));
-        if (heddle_backward(loss) || heddle_sgd_step(context, 0.5F))
+        if (heddle_backward(loss) || take_step(context, optimizer))
             return fprintf(stderr, "%s\n", heddle_last_error()), 1;
         if (step % 100 == 0)
             printf("step %3d  loss %.4f\n", step, (double)heddle_tensor_item(loss));

@@ -6,6 +6,7 @@
 #ifndef HEDDLE_TENSOR_H
 #define HEDDLE_TENSOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,8 +72,33 @@ HEDDLE_API heddle_tensor *heddle_reshape(heddle_tensor *input, int rank, const i
 // Computes the gradient of `loss` (one element) with respect to every parameter it depends on, in place of what an
 // earlier call gave. A parameter itself is no loss.
 HEDDLE_API heddle_status heddle_backward(heddle_tensor *loss);
-// parameter -= rate * gradient, for every parameter that has a gradient; gradients are forgotten afterwards.
+
+// A step of an optimiser changes every parameter that has a gradient; gradients are forgotten afterwards. What an
+// optimiser remembers of a parameter is zero before its first step, and again after a step of the other that remembers.
+
+// parameter -= rate * gradient
 HEDDLE_API heddle_status heddle_sgd_step(heddle_context *context, float rate);
+
+// torch.optim.SGD with momentum: slope = gradient + weight_decay * parameter, velocity = momentum * velocity + slope,
+// parameter -= rate * velocity; with Nesterov's look ahead, parameter -= rate * (slope + momentum * velocity).
+typedef struct heddle_momentum_options {
+    float rate;
+    float momentum; // at least 0 and below 1
+    float weight_decay;
+    bool nesterov; // needs a momentum above 0
+} heddle_momentum_options;
+HEDDLE_API heddle_status heddle_momentum_step(heddle_context *context, const heddle_momentum_options *options);
+
+// torch.optim.AdamW: parameter *= 1 - rate * weight_decay, then parameter -= rate * mean / (sqrt(square) + epsilon),
+// where mean and square are running means of the gradient and its square, corrected for their start at zero.
+typedef struct heddle_adamw_options {
+    float rate;
+    float beta1, beta2; // at least 0 and below 1
+    float epsilon;
+    float weight_decay;
+} heddle_adamw_options;
+HEDDLE_API heddle_adamw_options heddle_adamw_defaults(void); // PyTorch's: 0.001, 0.9, 0.999, 1e-8, 0.01
+HEDDLE_API heddle_status heddle_adamw_step(heddle_context *context, const heddle_adamw_options *options);
 
 // --- looking at them ------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/ops.h"
-
 enum {
     SEQUENCE_PARAMETERS = 1, // Philox sequences of a context
     SEQUENCE_DROPOUT = 2,
@@ -82,6 +80,8 @@ static void free_list(heddle_context *context, heddle_tensor **list)
         *list = tensor->next;
         heddle_free(context->device, tensor->memory);
         heddle_free(context->device, tensor->gradient);
+        heddle_free(context->device, tensor->moment[0]);
+        heddle_free(context->device, tensor->moment[1]);
         free(tensor);
     }
 }
@@ -312,36 +312,6 @@ heddle_status heddle_backward(heddle_tensor *loss)
                 parameter->has_gradient |= context->trace.nodes[node].operand[i] == slot;
     }
     return HEDDLE_OK;
-}
-
-heddle_status heddle_sgd_step(heddle_context *context, float rate)
-{
-    if (!context)
-        return heddle_fail(HEDDLE_INVALID, "heddle_sgd_step needs a context, and got NULL");
-    if (!isfinite(rate))
-        return heddle_fail(HEDDLE_INVALID, "heddle_sgd_step: a learning rate of %g", (double)rate);
-    const heddle_op *op;
-    HEDDLE_TRY(heddle_op_find("sgd_update", &op));
-    float hyper[HEDDLE_HYPER_COUNT] = {[HEDDLE_HYPER_LEARNING_RATE] = rate};
-    int count = HEDDLE_HYPER_COUNT;
-    heddle_tensor *hyper_tensor = heddle_tensor_make(context, HEDDLE_F32, 1, &count, hyper);
-    if (!hyper_tensor)
-        return context->failure;
-    for (heddle_tensor *parameter = context->parameters; parameter; parameter = parameter->next) {
-        if (!parameter->has_gradient)
-            continue;
-        heddle_elements_shape shape = {.n = (int)heddle_tensor_elements(parameter)};
-        heddle_call call = {.shape = &shape, .stream = context->stream};
-        call.input[0] = parameter->gradient;
-        call.input[1] = context->trace.values[hyper_tensor->value].memory;
-        call.output[0] = parameter->memory;
-        const heddle_rung *rung;
-        HEDDLE_TRY(
-            heddle_rung_choose(op, heddle_device_get_kind(context->device), HEDDLE_FUSED, HEDDLE_FULL, &shape, &rung));
-        HEDDLE_TRY(heddle_launch(op, rung, &call));
-        parameter->has_gradient = false;
-    }
-    return heddle_stream_synchronize(context->stream);
 }
 
 // --- looking at them ------------------------------------------------------------------------------------------------

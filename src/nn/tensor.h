@@ -1,9 +1,10 @@
-// What tensor.c and tensor_ops.c share. Everybody else uses heddle/tensor.h.
+// What tensor.c, tensor_ops.c and tensor_update.c share. Everybody else uses heddle/tensor.h.
 #ifndef HEDDLE_NN_TENSOR_H
 #define HEDDLE_NN_TENSOR_H
 
 #include "heddle/random.h"
 #include "heddle/tensor.h"
+#include "heddle/train.h"
 #include "nn/run.h"
 #include "nn/trace.h"
 
@@ -20,6 +21,9 @@ struct heddle_tensor {
     void *memory;
     void *gradient;
     bool has_gradient;
+    void *moment[2];             // what an optimiser remembers; NULL before its first step
+    heddle_optimizer moments_of; // HEDDLE_SGD, which remembers nothing: none yet
+    int steps;                   // that AdamW has taken
 };
 
 struct heddle_context {

@@ -347,6 +347,152 @@ static void sgd_moves_parameters_against_their_gradient(void **state)
     heddle_device_close(device);
 }
 
+// --- optimisers, against PyTorch's rules in float64 -----------------------------------------------------------------
+
+enum { TRAINED = 5, OPTIMISER_STEPS = 5 };
+
+// One parameter's number as PyTorch's optimisers see it.
+typedef struct trained {
+    double value, velocity, mean, square;
+    int steps;
+} trained;
+
+static void momentum_rule(trained *number, double gradient, const heddle_momentum_options *options)
+{
+    gradient += (double)options->weight_decay * number->value;
+    number->velocity = (double)options->momentum * number->velocity + gradient;
+    double direction = options->nesterov ? gradient + (double)options->momentum * number->velocity : number->velocity;
+    number->value -= (double)options->rate * direction;
+}
+
+static void adamw_rule(trained *number, double gradient, const heddle_adamw_options *options)
+{
+    const double beta1 = (double)options->beta1, beta2 = (double)options->beta2;
+    number->steps++;
+    number->value *= 1 - (double)options->rate * (double)options->weight_decay;
+    number->mean = beta1 * number->mean + (1 - beta1) * gradient;
+    number->square = beta2 * number->square + (1 - beta2) * gradient * gradient;
+    double size = sqrt(number->square / (1 - pow(beta2, number->steps))) + (double)options->epsilon;
+    number->value -= (double)options->rate * (number->mean / (1 - pow(beta1, number->steps))) / size;
+}
+
+// Five steps on the sum of p², whose gradient is 2p; a second parameter has a gradient at every second step only.
+static void compare_with_rule(const heddle_momentum_options *momentum, const heddle_adamw_options *adamw)
+{
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    float start[2][TRAINED] = {{1, -2, 3, 0.5F, -0.25F}, {0.1F, 4, -1, 2, 1}}, after[TRAINED];
+    heddle_tensor *p[2];
+    trained numbers[2][TRAINED] = {0};
+    for (int k = 0; k < 2; k++) {
+        p[k] = heddle_parameter_from(context, 1, (int[]){TRAINED}, start[k]);
+        for (int i = 0; i < TRAINED; i++)
+            numbers[k][i].value = (double)start[k][i];
+    }
+    for (int step = 0; step < OPTIMISER_STEPS; step++) {
+        const int used = step % 2 ? 1 : 2;
+        heddle_tensor *loss = heddle_sum(heddle_multiply(p[0], p[0]));
+        if (used == 2)
+            loss = heddle_add(loss, heddle_sum(heddle_multiply(p[1], p[1])));
+        assert_ok(heddle_backward(loss));
+        assert_ok(momentum ? heddle_momentum_step(context, momentum) : heddle_adamw_step(context, adamw));
+        heddle_context_clear(context);
+        for (int k = 0; k < used; k++)
+            for (int i = 0; i < TRAINED; i++) {
+                double gradient = 2 * numbers[k][i].value;
+                if (momentum)
+                    momentum_rule(&numbers[k][i], gradient, momentum);
+                else
+                    adamw_rule(&numbers[k][i], gradient, adamw);
+            }
+        for (int k = 0; k < 2; k++) {
+            assert_ok(heddle_tensor_read(p[k], after));
+            for (int i = 0; i < TRAINED; i++)
+                assert_true(fabs((double)after[i] - numbers[k][i].value) < 2e-6 * (1 + fabs(numbers[k][i].value)));
+        }
+    }
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void momentum_steps_are_pytorchs(void **state)
+{
+    (void)state;
+    compare_with_rule(&(heddle_momentum_options){.rate = 0.1F, .momentum = 0.9F}, NULL);
+    compare_with_rule(&(heddle_momentum_options){.rate = 0.1F, .momentum = 0.9F, .weight_decay = 0.1F}, NULL);
+    compare_with_rule(
+        &(heddle_momentum_options){.rate = 0.05F, .momentum = 0.8F, .weight_decay = 0.2F, .nesterov = true}, NULL);
+    compare_with_rule(&(heddle_momentum_options){.rate = 0.1F}, NULL);
+}
+
+static void adamw_steps_are_pytorchs(void **state)
+{
+    (void)state;
+    const heddle_adamw_options defaults = heddle_adamw_defaults();
+    compare_with_rule(NULL, &defaults);
+    compare_with_rule(NULL, &(heddle_adamw_options){
+                                .rate = 0.1F, .beta1 = 0.8F, .beta2 = 0.95F, .epsilon = 1e-3F, .weight_decay = 0.3F});
+}
+
+// What the optimiser before had remembered is gone.
+static void another_optimiser_begins_anew(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    const heddle_momentum_options momentum = {.rate = 0.1F, .momentum = 0.9F};
+    const heddle_adamw_options adamw = heddle_adamw_defaults();
+    trained number = {.value = 1};
+    float after;
+    heddle_tensor *p = heddle_parameter_from(context, 1, (int[]){1}, (float[]){1});
+    for (int step = 0; step < 3; step++) {
+        assert_ok(heddle_backward(heddle_sum(heddle_multiply(p, p))));
+        assert_ok(step == 1 ? heddle_adamw_step(context, &adamw) : heddle_momentum_step(context, &momentum));
+        heddle_context_clear(context);
+        number = (trained){.value = number.value};
+        if (step == 1)
+            adamw_rule(&number, 2 * number.value, &adamw);
+        else
+            momentum_rule(&number, 2 * number.value, &momentum);
+    }
+    assert_ok(heddle_tensor_read(p, &after));
+    assert_true(fabs((double)after - number.value) < 1e-6);
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void optimiser_settings_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    const heddle_momentum_options good = {.rate = 0.1F, .momentum = 0.9F};
+    const heddle_momentum_options momentum[] = {{.rate = NAN, .momentum = 0.9F},
+                                                {.rate = 0.1F, .momentum = 1},
+                                                {.rate = 0.1F, .momentum = -0.1F},
+                                                {.rate = 0.1F, .momentum = 0.9F, .weight_decay = -1},
+                                                {.rate = 0.1F, .nesterov = true}};
+    for (size_t i = 0; i < sizeof momentum / sizeof *momentum; i++)
+        assert_int_equal(heddle_momentum_step(context, &momentum[i]), HEDDLE_INVALID);
+    heddle_adamw_options adamw[5];
+    for (int i = 0; i < 5; i++)
+        adamw[i] = heddle_adamw_defaults();
+    adamw[0].rate = INFINITY;
+    adamw[1].beta1 = 1;
+    adamw[2].beta2 = NAN;
+    adamw[3].epsilon = -1;
+    adamw[4].weight_decay = INFINITY;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(heddle_adamw_step(context, &adamw[i]), HEDDLE_INVALID);
+    assert_int_equal(heddle_momentum_step(NULL, &good), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "heddle_momentum_step needs a context, and got NULL"));
+    assert_int_equal(heddle_adamw_step(context, NULL), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "heddle_adamw_step needs a context and options, and got NULL"));
+    assert_ok(heddle_momentum_step(context, &good)); // no parameter has a gradient: nothing happens
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
 static void a_failure_that_is_not_used_does_not_spoil_another_expression(void **state)
 {
     (void)state;
@@ -384,6 +530,10 @@ int main(void)
         cmocka_unit_test(backward_from_many_numbers_is_refused),
         cmocka_unit_test(a_parameter_without_gradient_says_so),
         cmocka_unit_test(sgd_moves_parameters_against_their_gradient),
+        cmocka_unit_test(momentum_steps_are_pytorchs),
+        cmocka_unit_test(adamw_steps_are_pytorchs),
+        cmocka_unit_test(another_optimiser_begins_anew),
+        cmocka_unit_test(optimiser_settings_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
