@@ -262,7 +262,7 @@ static void a_choice_is_the_same_however_large_the_dataset(void **state)
     char path[PATH];
     cache_file(folder, path);
     size_t size;
-    char *content = read_file(path, &size), *found = strstr(content, "\"gather n=2 pixels=3 full fused\"");
+    char *content = read_file(path, &size), *found = strstr(content, "\"gather n=2 pixels=3 h=0 w=0 full fused\"");
     assert_non_null(found);
     assert_null(strstr(found + 2, "gather"));
     free(content);
