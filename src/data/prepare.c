@@ -256,20 +256,17 @@ static void fit(const plane *picture, double extent, const plane *prepared, char
     add_said(said, said_size, ", centred in %d×%d", prepared->cols, prepared->rows);
 }
 
-// The picture as floats, brought to `height` × `width` if that is another size.
-static heddle_status make_plane(const uint8_t *pixels, int rows, int cols, int channels, int height, int width,
-                                plane *made)
+// Brings the picture to the size that `made` has, in floats.
+static heddle_status fill_plane(const uint8_t *pixels, int rows, int cols, const plane *made)
 {
-    const size_t count = (size_t)channels * (size_t)height * (size_t)width;
-    HEDDLE_TRY(plane_create(channels, height, width, made));
+    const size_t count = (size_t)made->channels * (size_t)made->rows * (size_t)made->cols;
     uint8_t *bytes = malloc(count);
-    heddle_status status = bytes ? heddle_scale(pixels, rows, cols, channels, bytes, height, width)
-                                 : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a %d×%d image", cols, rows);
+    if (!bytes)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a %d×%d image", cols, rows);
+    heddle_status status = heddle_scale(pixels, rows, cols, made->channels, bytes, made->rows, made->cols);
     for (size_t i = 0; status == HEDDLE_OK && i < count; i++)
         made->values[i] = (float)bytes[i] / (float)MOST_BYTE;
     free(bytes);
-    if (status != HEDDLE_OK)
-        free(made->values);
     return status;
 }
 
@@ -283,8 +280,12 @@ heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const he
     const bool fits = rows == options->height && cols == options->width;
     const bool cut = !fits && extent > 0 && options->channels == 1;
     plane picture, result = {options->channels, options->height, options->width, prepared};
-    HEDDLE_TRY(make_plane(pixels, rows, cols, options->channels, cut ? rows : options->height,
-                          cut ? cols : options->width, &picture));
+    HEDDLE_TRY(plane_create(options->channels, cut ? rows : options->height, cut ? cols : options->width, &picture));
+    heddle_status status = fill_plane(pixels, rows, cols, &picture);
+    if (status != HEDDLE_OK) {
+        free(picture.values);
+        return status;
+    }
     said[0] = '\0';
     bool invert_result = normalise_background(&picture, options->traits.border, said, said_size);
     size_t count = (size_t)result.channels * (size_t)result.rows * (size_t)result.cols;

@@ -114,10 +114,9 @@ heddle_status heddle_scale(const uint8_t *pixels, int rows, int cols, int channe
                            rows, channels, width, height);
     heddle_axis across = {0}, down = {0};
     uint16_t *lines = calloc((size_t)channels * (size_t)rows, (size_t)width * sizeof *lines);
-    heddle_status status =
-        lines ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory to scale a %d×%d image", cols, rows);
-    if (status == HEDDLE_OK)
-        status = make_axis(cols, width, &across);
+    if (!lines)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory to scale a %d×%d image", cols, rows);
+    heddle_status status = make_axis(cols, width, &across);
     if (status == HEDDLE_OK)
         status = make_axis(rows, height, &down);
     if (status == HEDDLE_OK) {

@@ -10,7 +10,16 @@
 #include "io/jpeg.h"
 #include "io/png.h"
 
-static const uint8_t png_start[] = {0x89, 'P', 'N', 'G'}, jpeg_start[] = {0xff, 0xd8, 0xff};
+typedef struct heddle_image_format {
+    const char *start; // of every file
+    heddle_status (*parse)(const char *what, const void *content, size_t size, int channels, heddle_picture *picture);
+    heddle_status (*measure)(const char *what, const void *content, size_t size, heddle_picture_info *info);
+} heddle_image_format;
+
+static const heddle_image_format formats[] = {
+    {"\x89PNG", heddle_png_parse, heddle_png_measure},
+    {"\xff\xd8\xff", heddle_jpeg_parse, heddle_jpeg_measure},
+};
 
 bool heddle_image_file_is_named(const char *path)
 {
@@ -22,20 +31,19 @@ bool heddle_image_file_is_named(const char *path)
     return false;
 }
 
-static bool begins(const char *content, size_t size, const uint8_t *start, size_t length)
+// NULL: none of them.
+static const heddle_image_format *find_format(const char *content, size_t size)
 {
-    return size >= length && memcmp(content, start, length) == 0;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        size_t length = strlen(formats[i].start);
+        if (size >= length && memcmp(content, formats[i].start, length) == 0)
+            return &formats[i];
+    }
+    return NULL;
 }
 
-static heddle_status parse(const char *path, const char *content, size_t size, int channels, heddle_picture *picture,
-                           heddle_picture_info *info)
+static heddle_status not_an_image(const char *path, size_t size)
 {
-    if (begins(content, size, png_start, sizeof png_start))
-        return picture ? heddle_png_parse(path, content, size, channels, picture)
-                       : heddle_png_measure(path, content, size, info);
-    if (begins(content, size, jpeg_start, sizeof jpeg_start))
-        return picture ? heddle_jpeg_parse(path, content, size, channels, picture)
-                       : heddle_jpeg_measure(path, content, size, info);
     return heddle_fail(HEDDLE_CORRUPT, size == 0 ? "%s is empty" : "%s is neither a PNG nor a JPEG file", path);
 }
 
@@ -45,7 +53,8 @@ heddle_status heddle_image_file_read(const char *path, int channels, heddle_pict
     char *content;
     size_t size;
     HEDDLE_TRY(heddle_file_read(path, HEDDLE_PICTURE_MAX_BYTES, &content, &size));
-    heddle_status status = parse(path, content, size, channels, picture, NULL);
+    const heddle_image_format *format = find_format(content, size);
+    heddle_status status = format ? format->parse(path, content, size, channels, picture) : not_an_image(path, size);
     free(content);
     return status;
 }
@@ -56,7 +65,8 @@ heddle_status heddle_image_file_measure(const char *path, heddle_picture_info *i
     char *content;
     size_t size;
     HEDDLE_TRY(heddle_file_read(path, HEDDLE_PICTURE_MAX_BYTES, &content, &size));
-    heddle_status status = parse(path, content, size, 0, NULL, info);
+    const heddle_image_format *format = find_format(content, size);
+    heddle_status status = format ? format->measure(path, content, size, info) : not_an_image(path, size);
     free(content);
     return status;
 }
