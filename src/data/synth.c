@@ -17,6 +17,8 @@ enum {
     DEFAULT_COUNT = 10000,
     DEFAULT_SEED = 1,
     DEFAULT_SIZE = 28,
+    DEFAULT_CHANNELS = 1,
+    MOST_CHANNELS = 64,
     MOST_COUNT = 10 * 1000 * 1000,
     TEST_SHARE = 5,      // a fifth as many images to test as to train
     IMAGES_A_TASK = 128, // a few milliseconds
@@ -28,17 +30,17 @@ static const uint64_t synth_sequence = 0x53594e5400000000; // "SYNT": keeps thes
 static const uint64_t test_sequence = (uint64_t)1 << 31;
 
 typedef struct heddle_synth_options {
-    uint64_t count, seed, size;
+    uint64_t count, seed, size, channels;
 } heddle_synth_options;
 
 // --- options --------------------------------------------------------------------------------------------------------
 
 static heddle_status unknown_option(const char *name)
 {
-    static const char *const names[] = {"count", "seed", "size"};
-    const char *nearest = heddle_text_nearest(name, names, 3);
-    return heddle_fail(HEDDLE_INVALID, "dataset synth has no option %s%s%s (options: count, seed, size)", name,
-                       nearest ? "; did you mean " : "", nearest ? nearest : "");
+    static const char *const names[] = {"count", "seed", "size", "channels"};
+    const char *nearest = heddle_text_nearest(name, names, sizeof names / sizeof *names);
+    return heddle_fail(HEDDLE_INVALID, "dataset synth has no option %s%s%s (options: count, seed, size, channels)",
+                       name, nearest ? "; did you mean " : "", nearest ? nearest : "");
 }
 
 static heddle_status parse_number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *value)
@@ -66,12 +68,14 @@ static heddle_status parse_option(char *option, heddle_synth_options *options)
         return parse_number(option, value, 0, UINT64_MAX, &options->seed);
     if (strcmp(option, "size") == 0)
         return parse_number(option, value, HEDDLE_SYNTH_LEAST_SIZE, HEDDLE_SYNTH_MOST_SIZE, &options->size);
+    if (strcmp(option, "channels") == 0)
+        return parse_number(option, value, 1, MOST_CHANNELS, &options->channels);
     return unknown_option(option);
 }
 
 static heddle_status parse_options(const char *text, heddle_synth_options *options)
 {
-    *options = (heddle_synth_options){.count = DEFAULT_COUNT, .seed = DEFAULT_SEED, .size = DEFAULT_SIZE};
+    *options = (heddle_synth_options){DEFAULT_COUNT, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_CHANNELS};
     while (text && *text) {
         size_t length = strcspn(text, ",");
         char option[OPTION_SIZE];
@@ -82,10 +86,10 @@ static heddle_status parse_options(const char *text, heddle_synth_options *optio
         HEDDLE_TRY(parse_option(option, options));
         text += length + (text[length] == ',');
     }
-    if (options->count * options->size * options->size > most_bytes)
-        return heddle_fail(HEDDLE_INVALID, "dataset synth: %llu images of %llu×%llu are more than 4 GiB",
-                           (unsigned long long)options->count, (unsigned long long)options->size,
-                           (unsigned long long)options->size);
+    if (options->count * options->channels * options->size * options->size > most_bytes)
+        return heddle_fail(HEDDLE_INVALID, "dataset synth: %llu images of %llu×%llu×%llu are more than 4 GiB",
+                           (unsigned long long)options->count, (unsigned long long)options->channels,
+                           (unsigned long long)options->size, (unsigned long long)options->size);
     return HEDDLE_OK;
 }
 
@@ -96,6 +100,16 @@ typedef struct heddle_synth_job {
     uint64_t seed;
     int32_t *distances; // size × size numbers a worker
 } heddle_synth_job;
+
+// An image in colour: the digit is drawn into the first plane, and the others are that plane, each more or less bright.
+static void colour(heddle_random *random, int channels, size_t pixels, uint8_t *image)
+{
+    for (int channel = 1; channel < channels; channel++) {
+        int brightness = (int)heddle_random_below(random, UINT8_MAX + 1);
+        for (size_t i = 0; i < pixels; i++)
+            image[(size_t)channel * pixels + i] = (uint8_t)(image[i] * brightness / UINT8_MAX);
+    }
+}
 
 static void draw_images(void *context, int task, int worker)
 {
@@ -109,8 +123,9 @@ static void draw_images(void *context, int task, int worker)
         heddle_random random = heddle_random_make(job->seed, sequence | (uint64_t)i);
         int digit = (int)heddle_random_below(&random, HEDDLE_SYNTH_CLASSES);
         job->owned->labels[i] = (uint8_t)digit;
-        heddle_synth_draw(&random, digit, size, job->distances + (size_t)worker * pixels,
-                          job->owned->images + (size_t)i * pixels);
+        uint8_t *image = job->owned->images + (size_t)i * (size_t)dataset->channels * pixels;
+        heddle_synth_draw(&random, digit, size, job->distances + (size_t)worker * pixels, image);
+        colour(&random, dataset->channels, pixels, image);
     }
 }
 
@@ -140,10 +155,10 @@ static heddle_status make_dataset(const heddle_synth_options *options, heddle_sp
     snprintf(dataset->source, sizeof dataset->source, "generated from seed %llu", (unsigned long long)options->seed);
     dataset->split = split;
     dataset->count = (int)count;
-    dataset->channels = 1;
+    dataset->channels = (int)options->channels;
     dataset->height = dataset->width = size;
     dataset->classes = HEDDLE_SYNTH_CLASSES;
-    dataset->images = owned->images = malloc((size_t)count * (size_t)size * (size_t)size);
+    dataset->images = owned->images = malloc((size_t)count * options->channels * options->size * options->size);
     dataset->labels = owned->labels = malloc((size_t)count);
     if (!owned->images || !owned->labels)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %d images of dataset synth", dataset->count);

@@ -116,6 +116,27 @@ static void every_image_shows_something(void **state)
     }
 }
 
+static void colour_adds_planes_to_the_image_in_grey(void **state)
+{
+    (void)state;
+    enum { CHANNELS = 3, PIXELS = 32 * 32 };
+    heddle_dataset *grey = open_synth("synth:count=50,size=32", HEDDLE_TRAIN);
+    heddle_dataset *colour = open_synth("synth:count=50,size=32,channels=3", HEDDLE_TRAIN);
+    assert_int_equal(colour->channels, CHANNELS);
+    int apart = 0;
+    for (int i = 0; i < grey->count; i++) {
+        const uint8_t *planes = colour->images + (size_t)i * CHANNELS * PIXELS;
+        assert_int_equal(colour->labels[i], grey->labels[i]);
+        assert_memory_equal(planes, grey->images + (size_t)i * PIXELS, PIXELS);
+        for (int p = 0; p < PIXELS; p++)
+            assert_true(planes[PIXELS + p] <= planes[p] && planes[2 * PIXELS + p] <= planes[p]);
+        apart += memcmp(planes + PIXELS, planes + (size_t)2 * PIXELS, PIXELS) != 0;
+    }
+    assert_true(apart > grey->count / 2);
+    heddle_dataset_close(grey);
+    heddle_dataset_close(colour);
+}
+
 // The nearest mean image is a poor classifier, but far better than guessing only if a class has a shape.
 static void a_class_has_a_shape_but_is_no_giveaway(void **state)
 {
@@ -169,6 +190,7 @@ static void wrong_options_are_refused(void **state)
         {"synth:count=", "count= is not an integer"},
         {"synth:seed=18446744073709551616", "is not an integer"},
         {"synth:size=4", "size=4 is not an integer from 8 to 256"},
+        {"synth:channels=0", "channels=0 is not an integer from 1 to 64"},
         {"synth:size=256,count=10000000", "more than 4 GiB"},
         {"synth:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=1", "too long"},
     };
@@ -187,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_larger_count_only_adds_images),
         cmocka_unit_test(seeds_and_splits_differ),
         cmocka_unit_test(every_image_shows_something),
+        cmocka_unit_test(colour_adds_planes_to_the_image_in_grey),
         cmocka_unit_test(a_class_has_a_shape_but_is_no_giveaway),
         cmocka_unit_test(wrong_options_are_refused),
     };
