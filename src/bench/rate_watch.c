@@ -84,7 +84,9 @@ static heddle_rate_piece finish(heddle_rate_watch *watch, double spent)
 
 bool heddle_rate_watch_take(heddle_rate_watch *watch, const heddle_rate_report *report)
 {
-    if (watch->all > 0) // the first comes after all that was set up
+    if (watch->all == 0)
+        watch->first = report->now;
+    else // the first comes after all that was set up
         watch->longest = fmax(watch->longest, report->now - watch->last);
     watch->last = report->now;
     watch->images += report->images;
@@ -121,6 +123,7 @@ void heddle_rate_watch_sum_up(const heddle_rate_watch *watch, heddle_rate *rate)
         .step_milliseconds = 1000.0 * watch->options->batch / median,
         .images = watch->measured,
         .rounds = count,
+        .first = watch->first,
         .sustained = watch->sustained,
         .loss = heddle_rate_watch_loss(watch),
     };

@@ -32,6 +32,7 @@ typedef struct heddle_rate {
     int64_t images; // that all rounds took together
     int rounds;
     double round[HEDDLE_RATE_MAX_ROUNDS]; // images per second of each, in order
+    double first;                         // when the first steps had ended, as heddle_rate_report.now
     double sustained;                     // images per second in the last half of options.sustained; NAN: not asked for
     double loss; // mean over the last images, some hundreds where reports are that small; NAN: of inference
 } heddle_rate;
@@ -56,6 +57,7 @@ typedef enum heddle_rate_piece {
 typedef struct heddle_rate_watch {
     const heddle_rate_options *options;
     heddle_rate_piece piece;
+    double first;                // report's time
     double began, last, longest; // of this piece: its beginning, its latest report, the longest time between two
     bool began_late;             // at a report that was
     int64_t images;              // of this piece

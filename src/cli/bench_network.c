@@ -12,6 +12,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/table.h"
+#include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/precision.h"
@@ -365,6 +366,7 @@ int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const ch
     bench->settings = settings;
     bench->job = job;
     time(&bench->began);
+    bench->started = heddle_now();
     bench_run run = {.bench = bench};
     heddle_status status = heddle_cli_can_write(settings->json.file);
     if (status == HEDDLE_OK)

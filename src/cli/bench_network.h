@@ -39,6 +39,7 @@ typedef struct heddle_cli_network_bench {
     heddle_cli_device device;
     heddle_device_info info, info_after, cpu;
     time_t began;
+    double started;      // heddle_now() when the command began
     struct cJSON *peers; // the document of peers/train_gpu.py; NULL: they were not run
 } heddle_cli_network_bench;
 

@@ -35,6 +35,8 @@ cJSON *heddle_cli_network_row_json(const heddle_cli_network_bench *bench, const 
         cJSON_AddNumberToObject(json, "loss", rate->loss);
     cJSON_AddNumberToObject(json, "rate", rate->images_per_second);
     cJSON_AddNumberToObject(json, "steps", (double)rate->images / row->batch);
+    if (row == bench->rows) // the others begin with everything open, and with the cache that this one left
+        cJSON_AddNumberToObject(json, "start_seconds", rate->first - bench->started);
     double speedup = heddle_cli_network_speedup(bench, row);
     if (isfinite(speedup))
         cJSON_AddNumberToObject(json, "ratio", speedup);

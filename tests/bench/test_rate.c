@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "bench/rate.h"
 #include "bench/rate_watch.h"
 
@@ -68,9 +69,11 @@ static void both_jobs_give_a_rate_between_their_extremes(void **state)
     heddle_rate_options options = quick();
     heddle_rate rate;
     for (int job = 0; job < 2; job++) {
+        double called = heddle_now();
         assert_ok(job ? infer(*state, &options, &rate) : train(*state, &options, &rate));
         assert_true(rate.least > 0 && rate.least <= rate.images_per_second && rate.images_per_second <= rate.most);
         assert_true(rate.step_milliseconds > 0);
+        assert_true(rate.first > called && rate.first < heddle_now());
         assert_int_equal(rate.rounds, 3);
         for (int i = 0; i < 3; i++)
             assert_true(rate.round[i] >= rate.least && rate.round[i] <= rate.most);

@@ -393,6 +393,7 @@ class Bench(unittest.TestCase):
                              (row["low"], row["microseconds"], row["high"]))
             self.assertEqual(len(row["rounds"]), 3)
             self.assertEqual("loss" in row, job == "train")
+            self.assertGreater(row["start_seconds"], 0)
             self.assertNotIn("sustained", row)
             self.assertIn("images/s", self.bench(*how, "--json=" + self.file).stdout)
             with open(self.file, encoding="utf-8") as file:
@@ -403,6 +404,7 @@ class Bench(unittest.TestCase):
         self.assertEqual([(row["batch"], row["kernels"], row["precision"]) for row in document["results"]],
                          [(batch, kernels, "fp32") for batch in (20, 50)
                           for kernels in ("naive", "tuned", "vendor", "fused")])
+        self.assertEqual(["start_seconds" in row for row in document["results"]], [True] + 7 * [False])
         for key in ("device_name", "cpu_name", "machine", "version", "date", "clocks", "data_place"):
             self.assertIn(key, document)
 
