@@ -42,8 +42,8 @@ def updated(state, gradients, optimizer, scale):
 
 
 def training(model, mode, precision, batch, data, optimizer):
-    """A function that runs some steps and waits for the last, one that gives its loss, and how many steps one call of
-    the compiled function has."""
+    """(begin, loss, each): begin() gives a function that runs some steps and waits for the last, loss() is of the last
+    step, and `each` says how many steps one call of the compiled function has."""
     words, (images, labels) = mode.split(), data
     nchw, dtype, scale = "nchw" in words, network_jax.compute_dtype(precision), network_jax.loss_scale(precision)
     if nchw:
@@ -80,12 +80,13 @@ def training(model, mode, precision, batch, data, optimizer):
             now["state"], now["position"], now["loss"] = compiled(now["state"], now["position"], order, images, labels)
         jax.block_until_ready((now["state"], now["loss"]))
 
-    return run, lambda: float(now["loss"]), each
+    run(each)  # compiles
+    return lambda: run, lambda: float(now["loss"]), each
 
 
 def prediction(model, mode, precision, images):
-    """A function that predicts `count` batches from host memory, and one that gives the probabilities of the first
-    slot. `images`: (SLOTS, batch, C, H, W), bytes or floats."""
+    """(begin, probabilities): begin() gives a function that predicts `count` batches from host memory; probabilities()
+    are those of the first slot. `images`: (SLOTS, batch, C, H, W), bytes or floats."""
     words = mode.split()
     nchw, dtype = "nchw" in words, network_jax.compute_dtype(precision)
     values = network_jax.initial(model, SEED, network_jax.storage_dtype(precision), nchw, statistics=True)
@@ -111,5 +112,5 @@ def prediction(model, mode, precision, images):
         for slot, result in waiting:
             found[slot] = np.asarray(result)
 
-    run(2 * len(host))
-    return run, lambda: found[0]
+    run(1)  # compiles
+    return lambda: run, lambda: found[0]

@@ -4,7 +4,12 @@ A mode is a few words: a mode of the compiler (compile, reduce-overhead, max-aut
 in one CUDA graph, `channels-last`. For training: `whole-step` compiles gather, forward, backward and update as one
 function. For predictions: `folded` has batchnorm folded into the convolutions, `pipelined` has two batches under way,
 so that the copies of one run beside the work of the other.
+
+A job is made in two parts. Making it compiles, which several processes may do at once. Its `begin` lets cuDNN choose
+kernels by timing them and captures the graph: with nothing else on the GPU.
 """
+
+import contextlib
 
 import torch
 import torch.nn.functional as F
@@ -51,8 +56,25 @@ def captures_itself(words):
     return "reduce-overhead" in words or ("max-autotune" in words and "graph" not in words)
 
 
-def captured(call, before=lambda: None):
-    """The call in one CUDA graph; `before` is called before every call that warms up. Warming up runs the call."""
+def compiles(words):
+    return not {"compile", "reduce-overhead", "max-autotune"}.isdisjoint(words)
+
+
+@contextlib.contextmanager
+def without_choosing(words):
+    """cuDNN takes what its heuristics name and times nothing. A compiler that captures graphs does so in its second
+    call: there it has to have chosen in the first."""
+    before = torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = before and captures_itself(words)
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.benchmark = before
+
+
+def captured(call, before=lambda: None, pool=None):
+    """The call in one CUDA graph; `before` is called before every call that warms up. Warming up runs the call. Graphs
+    that never run at the same time may have one pool of memory."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -63,7 +85,7 @@ def captured(call, before=lambda: None):
     torch.cuda.synchronize()
     before()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, pool=pool, stream=side):  # with the workspaces that cuBLAS has for this stream alone
         result = call()
 
     def replay():
@@ -169,27 +191,35 @@ def whole_step(words, precision, network, batches, optimizer):
 
 
 def training(model, mode, precision, batch, data, optimizer):
-    """A function that runs `steps` steps and waits for the last, and one that gives its loss."""
+    """(begin, loss): begin() gives a function that runs `steps` steps and waits for the last; loss() is of the last
+    step."""
     words, (images, labels) = mode.split(), data
     network = network_of(model, words, precision, images.device)
     batches = Batches(images, labels, batch, precision, layout_of(words))
     build = whole_step if "whole-step" in words else step_by_step
     step = build(words, precision, network, batches, optimizer)
-    if "graph" in words:
-        step = captured(step, batches.restart)
     state = {"loss": None, "done": 0}
+    if compiles(words):
+        with without_choosing(words):
+            step()
+            wait(images.device)
 
-    def run(steps):
-        for _ in range(steps):
-            if state["done"] % batches.steps == 0:
-                batches.restart()
-            if captures_itself(words):
-                torch.compiler.cudagraph_mark_step_begin()
-            state["loss"] = step()
-            state["done"] += 1
-        wait(images.device)
+    def begin():
+        call = captured(step, batches.restart) if "graph" in words else step
 
-    return run, lambda: state["loss"].item()
+        def run(steps):
+            for _ in range(steps):
+                if state["done"] % batches.steps == 0:
+                    batches.restart()
+                if captures_itself(words):
+                    torch.compiler.cudagraph_mark_step_begin()
+                state["loss"] = call()
+                state["done"] += 1
+            wait(images.device)
+
+        return run
+
+    return begin, lambda: state["loss"].item()
 
 
 # --- predictions -----------------------------------------------------------------------------------------------------
@@ -224,16 +254,31 @@ class Predictions:
         self.output[slot].copy_(self.call(self.arrived[slot]), non_blocking=True)
 
 
+def captured_slots(runs, pipelined):
+    """A graph per slot. Those of a pipelined mode run at the same time, and share no memory."""
+    if pipelined:
+        return [captured(run) for run in runs]
+    pool = torch.cuda.graph_pool_handle()
+    return [captured(run, pool=pool) for run in runs]
+
+
 def prediction(model, mode, precision, images, device):
-    """A function that predicts `count` batches, one after the other or pipelined, and one that gives the probabilities
-    of the first slot."""
+    """(begin, probabilities): begin() gives a function that predicts `count` batches, one after the other or pipelined;
+    probabilities() are those of the first slot."""
     words, device = mode.split(), torch.device(device)
     with torch.no_grad():
         made = Predictions(model, words, precision, images, device)
+        if compiles(words):
+            with without_choosing(words):
+                made.run(0)
+                wait(device)
+
+    def begin():
         runs = [lambda slot=slot: made.run(slot) for slot in range(SLOTS)]
-        if "graph" in words:
-            runs = [captured(run) for run in runs]
-        streams = [torch.cuda.Stream() for _ in runs] if "pipelined" in words else None
+        pipelined = "pipelined" in words
+        with torch.no_grad():
+            runs = captured_slots(runs, pipelined) if "graph" in words else runs
+        streams = [torch.cuda.Stream() for _ in runs] if pipelined else None
 
         def run(count):
             with torch.no_grad():
@@ -250,5 +295,7 @@ def prediction(model, mode, precision, images, device):
                             runs[slot]()
             wait(device)
 
-        run(2 * SLOTS)  # compiles, and lets cuDNN choose
-    return run, lambda: made.output[0].clone()
+        run(2 * SLOTS)  # cuDNN chooses here, where no graph was captured
+        return run
+
+    return begin, lambda: made.output[0].clone()

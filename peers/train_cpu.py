@@ -25,9 +25,9 @@ def job_of(arguments, model, batch, mode):
     """A function that runs some steps, or predicts some batches."""
     images, labels = arguments.data
     if arguments.job == "train":
-        return jobs_torch.training(model, mode, "fp32", batch, (images, labels), arguments)[0]
+        return jobs_torch.training(model, mode, "fp32", batch, (images, labels), arguments)[0]()
     host = images[:jobs_torch.SLOTS * batch].view((jobs_torch.SLOTS, batch) + model.input)
-    return jobs_torch.prediction(model, mode, "fp32", host, "cpu")[0]
+    return jobs_torch.prediction(model, mode, "fp32", host, "cpu")[0]()
 
 
 def rate(run, batch, seconds):

@@ -2,26 +2,27 @@
 """A model file's network trained by PyTorch and JAX on a GPU, or its predictions, in every way worth trying:
 microseconds per step or batch, the fastest marked.
 
-    peers/train_gpu.py [--job train|infer] [--model FILE] [--input C,H,W] [--classes N] [--batches 64,1024]
-                       [--precisions fp32,tf32] [--frameworks torch,jax] [--modes MODE,MODE] [--seconds S]
-                       [--total-seconds S] [--jobs N] [--go FILE] [--alone K] [--clocks] [--json FILE]
+    peers/train_gpu.py [--job train|infer] [--model FILE,FILE] [--input C,H,W] [--classes N] [--batches 64,1024]
+                       [--precisions fp32,tf32] [--frameworks torch,jax] [--modes MODE,MODE | --quick] [--seconds S]
+                       [--total-seconds S] [--jobs N] [--go FILE] [--alone K] [--clocks] [--json FILE] [--device cpu]
 
 A training step is what heddle's is: a batch gathered in shuffled order from bytes that are on the GPU, forward,
 backward, update, zero-grad; SGD, batch statistics. A prediction is a batch of bytes in pinned host memory copied to the
 GPU, forward, softmax, and the probabilities copied back. They are timed in blocks of 100, of which the median counts; a
 prediction that is not pipelined ends before the next begins. A mode that fails is listed with its reason.
 
-Each framework, precision and batch has a process of its own; with --jobs several of them compile at once, and then
-measure one after the other. With --go FILE none measures before that file exists: they compile beside other work, and
-the file says that the GPU is free. If it does not exist within --total-seconds, nothing is measured.
+Each model, framework and precision has a process of its own; with --jobs several of them compile at once, and then
+measure one after the other; what was not compiled in time comes last, each mode compiled and measured alone. With
+--go FILE none measures before that file exists: they compile beside other work, and the file says that the GPU is free.
+If it does not exist within --total-seconds, nothing is measured. The file of --json is complete after every process.
 
-Frameworks choose kernels by timing them while they prepare, and with --jobs and --go others share the GPU then. With
---alone K the K fastest modes of each batch and precision are prepared and measured once more, each in a process of its
-own with nothing else on the GPU, and without the choices made before: PyTorch gets an empty TORCHINDUCTOR_CACHE_DIR,
-where compiled graphs and autotuning results are kept, and finds only Triton's compiled kernels again
-(TRITON_CACHE_DIR); JAX's compilation cache, whose programs have their kernels chosen, is off, and XLA loads no
-autotuning results. The faster of the two figures stays: `alone` is true in a row whose figure is the second, and
-`twice` has both.
+PyTorch lets cuDNN choose kernels and captures graphs when its turn to measure has come, alone. Compilers choose by
+timing while they compile, and with --jobs and --go others share the GPU then. With --alone K the K fastest modes of
+each model, batch and precision are prepared and measured once more, each in a process of its own with nothing else on
+the GPU, and without the choices made before: PyTorch gets an empty TORCHINDUCTOR_CACHE_DIR, where compiled graphs and
+autotuning results are kept, and finds only Triton's compiled kernels again (TRITON_CACHE_DIR); JAX's compilation cache,
+whose programs have their kernels chosen, is off, and XLA loads no autotuning results. The faster of the two figures
+stays: `alone` is true in a row whose figure is the second, and `twice` has both.
 """
 
 import argparse
@@ -43,7 +44,8 @@ import model_file  # noqa: E402
 import peer_worker  # noqa: E402
 import result_file  # noqa: E402
 
-IMAGES = 61440  # resident, as bytes: a multiple of all usual batch sizes, about as many as MNIST has
+# Resident, as bytes: a multiple of all usual batch sizes, on a GPU about as many as MNIST has.
+IMAGES = {"cuda": 61440, "cpu": 8192}
 FRAMEWORKS = ["jax", "torch"]  # the one that compiles quickly first
 # Fastest first, as a rule: where time is short the slow ones are left out. jobs_torch.py and jobs_jax.py say what the
 # words mean. Neighbours compile the same functions, and the second of them in a process finds the first one's kernels.
@@ -61,14 +63,19 @@ INFER_MODES = {
               "folded graph channels-last", "graph channels-last", "graph", "compile channels-last", "compile",
               "channels-last", "eager", "folded max-autotune graph channels-last", "folded max-autotune graph"],
 }
+# Of them, those that are usually fastest and compile within seconds.
+QUICK = ["scan", "step", "graph channels-last", "compile graph channels-last", "whole-step compile graph",
+         "folded compile graph channels-last", "eager", "channels-last"]
+NEED_GPU = {"graph", "reduce-overhead", "max-autotune", "pipelined"}  # words
+LAYOUTS = {"channels-last", "nchw", "reduce-window"}  # words that mean something where there are images inside
 PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
 START_SECONDS = 20  # to import a framework while others do
 MEASURING_SECONDS = 1.5  # per mode, beyond those of --seconds: warm-up, and the fewest blocks that are measured
 # Through these XLA would find what an earlier process chose by timing.
 XLA_KEPT_CHOICES = ("--xla_gpu_per_fusion_autotune_cache_dir", "--xla_gpu_load_autotune_results_from")
 # Options that a worker gets as they are.
-PASSED_ON = ("job", "model", "seconds", "device", "images", "steps", "lr", "momentum", "weight_decay", "input_type",
-             "prepare_seconds", "prepare_total")
+PASSED_ON = ("job", "seconds", "block_seconds", "device", "images", "steps", "lr", "momentum", "weight_decay",
+             "input_type", "prepare_seconds", "prepare_total", "threads")
 
 
 # --- workers, one by one or several that compile at once -------------------------------------------------------------
@@ -90,20 +97,22 @@ def environment(options, alone):
     return made
 
 
+class Paused(Exception):
+    """A worker was not ready in time, and is stopped so that it does not disturb those that are."""
+
+
 class Worker:
-    def __init__(self, options, framework, precision, batch, modes, turns, alone=None):
-        command = [sys.executable, os.path.abspath(__file__), "--worker", framework, "--precision", precision,
-                   "--batch", str(batch), "--modes", ",".join(modes)]
+    def __init__(self, options, job, turns, alone=None):
+        command = [sys.executable, os.path.abspath(__file__), "--worker", job.framework, "--precision", job.precision,
+                   "--batches", ",".join(map(str, job.batches)), "--modes", ",".join(job.modes), "--model", job.model]
         for name in PASSED_ON:
             command += ["--" + name.replace("_", "-"), str(getattr(options, name))]
         if options.input:
             command += ["--input", ",".join(map(str, options.input))]
         command += (["--classes", str(options.classes)] if options.classes else []) + (
             ["--turns"] if turns else []) + (["--clocks"] if options.clocks else [])
-        self.about = {"framework": framework, "precision": precision, "batch": batch}
-        self.modes = modes
-        self.ready, self.turns, self.rows, self.facts = not turns, turns, [], {}
-        self.why_killed = "no time left"
+        self.job, self.turns, self.ready, self.paused, self.left = job, turns, not turns, False, 0
+        self.rows, self.facts, self.why_killed = [], {}, "no time left"
         self.log = open(os.devnull if not options.log else options.log, "a")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
                                         env=environment(options, alone), text=True, bufsize=1)
@@ -121,6 +130,8 @@ class Worker:
             return True
         if "ready" in row:
             self.ready = True
+        elif "left" in row:
+            self.left = row["left"]
         elif "version" in row:
             self.facts = row
         else:
@@ -132,36 +143,68 @@ class Worker:
         self.why_killed = why
         self.process.kill()
 
-    def finish(self, deadline):
-        """Everything it still has to say, but not beyond the deadline."""
-        signal.signal(signal.SIGALRM, lambda *_: self.process.kill())
+    def until(self, deadline, call, late=None):
+        """Calls it; at the deadline `late` is called, without which the process ends."""
+        signal.signal(signal.SIGALRM, lambda *_: (late or self.process.kill)())
         signal.setitimer(signal.ITIMER_REAL, max(0.1, deadline - time.monotonic()))
         try:
-            while not self.ready and self.next():
-                pass
-            if self.turns and self.ready:
-                self.process.stdin.write("go\n")
-                self.process.stdin.flush()
+            call()
+        except (BrokenPipeError, ValueError, Paused):
+            pass
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def pause(self):
+        self.paused = True
+        self.process.send_signal(signal.SIGSTOP)
+        raise Paused
+
+    def wait_ready(self):
+        while not self.ready and self.next():
+            pass
+
+    def go(self):
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def take_turn(self):
+        self.wait_ready()
+        if self.ready:
+            self.go()
+        while not self.left and self.next():
+            pass
+
+    def measure(self, deadline):
+        """What it has prepared. Without turns it measures without being told."""
+        if self.turns and not self.paused:
+            self.until(deadline, self.take_turn)
+
+    def finish(self, deadline):
+        """Everything it still has to say, but not beyond the deadline."""
+        def call():
+            if self.paused:
+                self.process.send_signal(signal.SIGCONT)
+                self.take_turn()
+            if self.left:
+                self.go()
             while self.next():
                 pass
-        except (BrokenPipeError, ValueError):
-            pass
+        self.until(deadline, call)
         code = self.process.wait()
-        signal.setitimer(signal.ITIMER_REAL, 0)
         for file in (self.process.stdin, self.process.stdout, self.log):
             with contextlib.suppress(BrokenPipeError):  # it ended before it was told to go
                 file.close()
         if code != 0:
-            told = {row["mode"] for row in self.rows}
-            for mode in self.modes:
-                if mode not in told:
-                    self.rows.append(dict(self.about, mode=mode, error=self.why_killed if code == -signal.SIGKILL
-                                          else "the process ended with %d" % code))
-                    show(self.rows[-1])
+            told = {(row["mode"], row["batch"]) for row in self.rows}
+            why = self.why_killed if code == -signal.SIGKILL else "the process ended with %d" % code
+            for row in self.job.rows(why):
+                if (row["mode"], row["batch"]) not in told:
+                    self.rows.append(row)
+                    show(row)
 
 
 def show(row):
-    name = "%-6s %-9s %6d  %-34s" % (row["framework"], row["precision"], row["batch"], row["mode"])
+    name = "%-9s %-6s %-9s %6d  %-34s" % (row["model"], row["framework"], row["precision"], row["batch"], row["mode"])
     if "error" in row:
         print("%s %s" % (name, row["error"][:100]), flush=True)
     else:
@@ -179,56 +222,86 @@ def mode_words(job, framework):
     return {word for mode in modes_of(job)[framework] for word in mode.split()}
 
 
+class Job:
+    """What one process does: every mode at every batch."""
+
+    def __init__(self, model, name, framework, precision, batches, modes):
+        self.model, self.name, self.framework, self.precision = model, name, framework, precision
+        self.batches, self.modes = batches, modes
+
+    def rows(self, why):
+        """One for each figure that there will not be."""
+        return [{"model": self.name, "framework": self.framework, "precision": self.precision, "batch": batch,
+                 "mode": mode, "error": why} for mode in self.modes for batch in self.batches]
+
+
+def modes_for(options, framework, network):
+    """Those that were asked for and that this framework has, on this device, for this network."""
+    known = mode_words(options.job, framework)
+    asked = options.modes or [mode for mode in modes_of(options.job)[framework] if not options.quick or mode in QUICK]
+    images = any(layer.type == "conv2d" for layer in model_file.walk(network.layers))
+    return [mode for mode in asked if set(mode.split()) <= known
+            and (options.device == "cuda" or NEED_GPU.isdisjoint(mode.split()))
+            and (images or LAYOUTS.isdisjoint(mode.split()))]
+
+
 def jobs(options):
-    for batch in options.batches:
+    for path, network in zip(options.model, options.networks):
         for precision in options.precisions:
             for framework in options.frameworks:
-                known = mode_words(options.job, framework)
-                modes = [mode for mode in options.modes or modes_of(options.job)[framework]
-                         if set(mode.split()) <= known]
-                each = options.split or len(modes)
-                for begin in range(0, len(modes), max(each, 1)):
-                    yield framework, precision, batch, modes[begin:begin + each]
+                modes = modes_for(options, framework, network)
+                each = options.split or max(len(modes), 1)
+                for begin in range(0, len(modes), each):
+                    yield Job(path, network.name, framework, precision, options.batches, modes[begin:begin + each])
 
 
-def run_all(options):
+def run_all(options, keep=lambda rows, facts: None):
+    """(rows, facts); `keep` is called with those that there are after every process."""
     deadline = time.monotonic() + options.total_seconds
     options.kernels = None
     if not options.alone:
-        return run_once(options, deadline)
+        return run_once(options, deadline, keep)
     # A compiler of a process that ran out of time may still write there.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         options.kernels = os.path.join(folder, "triton")
-        rows, facts = run_once(options, deadline)
+        rows, facts = run_once(options, deadline, keep)
         run_alone(options, rows, folder, deadline)
     return rows, facts
 
 
-def run_once(options, deadline):
+def run_once(options, deadline, keep):
     waiting, done, facts = list(jobs(options)), [], {}
     turns = options.jobs > 1 or options.go is not None  # a worker measures only when told to
     while waiting:
         # A round of workers is prepared at once and measured in turn; the next round only begins when no other process
         # is left that could disturb a measurement.
+        now, rounds = time.monotonic(), -(-len(waiting) // options.jobs)
         round_of, waiting = waiting[:options.jobs], waiting[options.jobs:]
-        if time.monotonic() > deadline - 5:
-            for framework, precision, batch, modes in round_of:
-                done += [{"framework": framework, "precision": precision, "batch": batch, "mode": mode,
-                          "error": "no time left"} for mode in modes]
+        if now > deadline - 5:
+            done += [row for job in round_of for row in job.rows("no time left")]
             continue
-        ready_by = deadline - measuring_seconds(options, round_of)
+        round_end = now + (deadline - now) / rounds
+        ready_by = round_end - measuring_seconds(options, round_of)
+        made = argparse.Namespace(**vars(options))
         if turns:  # a mode that takes too long must not cost those that are ready
-            options.prepare_total = min(options.prepare_total, max(1, ready_by - time.monotonic() - START_SECONDS))
-        workers = [Worker(options, *job, turns) for job in round_of]
-        if turns:
-            wait_ready(workers, ready_by)
-        if options.go is not None:
-            wait_for_go(options.go, workers, deadline)
-        for one in workers:
-            one.finish(deadline)
-            done += one.rows
-            if one.facts:
-                facts[one.about["framework"]] = one.facts
+            made.prepare_total = min(options.prepare_total, max(1, ready_by - now - START_SECONDS))
+        workers = [Worker(made, job, turns) for job in round_of]
+        try:
+            for one in workers if turns else []:  # from then on none compiles
+                one.until(ready_by, one.wait_ready, one.pause)
+            if options.go is not None:
+                wait_for_go(options.go, workers, deadline)
+            for one in workers:
+                one.measure(deadline)
+            for one in workers:
+                one.finish(deadline if one.ready and not one.left else round_end)
+                done += one.rows
+                if one.facts:
+                    facts[one.job.framework] = one.facts
+                keep(done, facts)
+        finally:
+            for one in workers:  # all have ended, unless this program is being stopped
+                one.process.kill()
     return done, facts
 
 
@@ -236,7 +309,8 @@ def run_alone(options, rows, folder, deadline):
     """The fastest of each batch and precision once more, one process after the other; `rows` has the faster figures."""
     for count, row in enumerate(fastest_of_each(rows, options.alone)):
         left = deadline - time.monotonic() - START_SECONDS
-        one = [row["framework"], row["precision"], row["batch"], [row["mode"]]]
+        path = next(path for path, network in zip(options.model, options.networks) if network.name == row["model"])
+        one = Job(path, row["model"], row["framework"], row["precision"], [row["batch"]], [row["mode"]])
         if left <= measuring_seconds(options, [one]):
             print("no time left to measure more of them alone", flush=True)
             return
@@ -244,17 +318,17 @@ def run_alone(options, rows, folder, deadline):
         choices = os.path.join(folder, "choices-%d" % count)
         os.mkdir(choices)
         unshared = argparse.Namespace(**dict(vars(options), jobs=1, prepare_total=left))
-        worker_alone = Worker(unshared, *one, False, choices)
+        worker_alone = Worker(unshared, one, False, choices)
         worker_alone.finish(deadline)
         for second in worker_alone.rows:
             keep_faster(row, second)
 
 
 def fastest_of_each(rows, count):
-    """The fastest of every batch and precision, then all that are second, and so on: time may be short."""
+    """The fastest of every model, batch and precision, then all that are second, and so on: time may be short."""
     groups = {}
     for row in sorted((row for row in rows if "microseconds" in row), key=lambda row: row["microseconds"]):
-        groups.setdefault((row["batch"], row["precision"]), []).append(row)
+        groups.setdefault((row["model"], row["batch"], row["precision"]), []).append(row)
     return [group[place] for place in range(count) for group in groups.values() if place < len(group)]
 
 
@@ -271,17 +345,7 @@ def keep_faster(row, second):
 
 def measuring_seconds(options, round_of):
     each = options.seconds + MEASURING_SECONDS + (2 * peer_worker.CLOCK_SECONDS if options.clocks else 0)
-    return sum(len(modes) for _, _, _, modes in round_of) * each
-
-
-def wait_ready(workers, deadline):
-    """Waits until every worker has prepared its modes or ended: from then on none compiles."""
-    for one in workers:
-        signal.signal(signal.SIGALRM, lambda *_, process=one.process: process.kill())
-        signal.setitimer(signal.ITIMER_REAL, max(0.1, deadline - time.monotonic()))
-        while not one.ready and one.next():
-            pass
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    return sum(len(job.modes) * len(job.batches) for job in round_of) * each
 
 
 def wait_for_go(path, workers, deadline):
@@ -295,11 +359,12 @@ def wait_for_go(path, workers, deadline):
 
 
 def mark_fastest(rows):
-    """"fastest" on the fastest of all frameworks and modes of a batch and precision; -pure is bf16 or fp16 too."""
+    """"fastest" on the fastest of all frameworks and modes of a model, batch and precision; -pure is bf16 or fp16
+    too."""
     best = {}
     for row in rows:
         if "microseconds" in row:
-            key = (row["batch"], row["precision"].split("-")[0])
+            key = (row["model"], row["batch"], row["precision"].split("-")[0])
             if key not in best or row["microseconds"] < best[key]["microseconds"]:
                 best[key] = row
     for row in best.values():
@@ -317,8 +382,8 @@ def numbers(text):
 
 def add_network_options(parser):
     parser.add_argument("--job", default="train", choices=["train", "infer"])
-    parser.add_argument("--model", default="cnn", metavar="FILE",
-                        help="model file (docs/models.md), or the name of one in examples/models (default: cnn)")
+    parser.add_argument("--model", type=words, default=["cnn"], metavar="FILE,FILE",
+                        help="model files (docs/models.md), or names of some in examples/models (default: cnn)")
     parser.add_argument("--input", type=numbers, metavar="C,H,W",
                         help="size of an image (default: the model file's, or 1,28,28)")
     parser.add_argument("--classes", type=int, metavar="N", help="default: the model file's, or 10")
@@ -332,6 +397,9 @@ def add_network_options(parser):
 def add_measuring_options(parser):
     parser.add_argument("--seconds", type=float, default=1.0, help="of timing per mode (default: 1)")
     parser.add_argument("--steps", type=int, default=100, help="between two waits for the device (default: 100)")
+    parser.add_argument("--block-seconds", type=float, default=0.0, metavar="S",
+                        help="between two waits for the device: fewer steps where they take longer (default: as many "
+                             "as --steps says)")
     parser.add_argument("--prepare-seconds", type=float, default=120,
                         help="at most, to compile one mode (default: 120)")
     parser.add_argument("--prepare-total", type=float, default=3600,
@@ -345,10 +413,11 @@ def add_measuring_options(parser):
                              "and alone on the GPU, in what is left of --total-seconds")
     parser.add_argument("--go", metavar="FILE", help="measure only once this file exists; until then only compile")
     parser.add_argument("--clocks", action="store_true", help="after each timing, record the GPU's clock and power")
-    parser.add_argument("--images", type=int, default=IMAGES,
-                        help="train: resident on the GPU, to draw batches from (default: %d)" % IMAGES)
-    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
-                        help="cpu: to try this program, not to measure (default: cuda)")
+    parser.add_argument("--images", type=int,
+                        help="train: resident on the device, to draw batches from (default: %s)" % " or ".join(
+                            "%d on %s" % (count, device) for device, count in IMAGES.items()))
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"], help="default: cuda")
+    parser.add_argument("--threads", type=int, default=0, help="of the host (default: one per core)")
 
 
 def parse():
@@ -358,12 +427,12 @@ def parse():
     parser.add_argument("--precisions", type=words, default=PRECISIONS, help="default: all")
     parser.add_argument("--frameworks", type=words, default=FRAMEWORKS, help="default: all")
     parser.add_argument("--modes", type=words, default=None, help="of either framework (default: all)")
+    parser.add_argument("--quick", action="store_true", help="only modes that are usually fastest and soon compiled")
     add_measuring_options(parser)
     parser.add_argument("--json", metavar="FILE", help="write everything to this file")
     parser.add_argument("--log", metavar="FILE", help="append the frameworks' own output to this file")
     parser.add_argument("--worker", choices=FRAMEWORKS, help=argparse.SUPPRESS)
     parser.add_argument("--precision", default="tf32", help=argparse.SUPPRESS)
-    parser.add_argument("--batch", type=int, default=64, help=argparse.SUPPRESS)
     parser.add_argument("--turns", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     for what, asked, known in (("precision", options.precisions, PRECISIONS),
@@ -377,16 +446,21 @@ def parse():
                 mode, ", ".join(sorted(set().union(*(mode_words(options.job, one) for one in FRAMEWORKS))))))
     if options.jobs < 1:
         parser.error("--jobs %d: at least one process is needed" % options.jobs)
+    options.images = options.images or IMAGES[options.device]
     try:
-        options.network = model_file.read(options.model, options.input, options.classes)
+        options.networks = [model_file.read(name, options.input, options.classes) for name in options.model]
     except result_file.Trouble as trouble:
         parser.error(str(trouble))
+    names = [network.name for network in options.networks]
+    for name in names:
+        if names.count(name) > 1:
+            parser.error("two model files are called '%s'" % name)
     return options
 
 
 def document_of(options, rows, facts):
     return {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "job": options.job,
-            "model": options.network.name, "input": list(options.network.input), "classes": options.network.classes,
+            "inputs": {network.name: [*network.input, network.classes] for network in options.networks},
             "versions": {name: fact["version"] for name, fact in facts.items()},
             "device": next((fact["device"] for fact in facts.values()), None), "images": options.images,
             **({"driver": clocks.card().get("driver")} if options.device == "cuda" else {}),
@@ -398,13 +472,18 @@ def main():
     if options.worker:
         peer_worker.work(options)
         return 0
-    rows, facts = run_all(options)
+
+    def keep(rows, facts):
+        if options.json:
+            result_file.save(options.json, document_of(options, rows, facts))
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and end the workers
+    rows, facts = run_all(options, keep)
     best = mark_fastest(rows)
     print("\nfastest of all:")
     for row in best:
         show(row)
-    if options.json:
-        result_file.save(options.json, document_of(options, rows, facts))
+    keep(rows, facts)
     return 0 if best else 1
 
 

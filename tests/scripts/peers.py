@@ -101,7 +101,7 @@ if '--turns' in sys.argv:
     print(json.dumps({'ready': 1}), flush=True)
     sys.stdin.readline()
 times = {'eager': [10], 'graph': [5, 6], 'compile': [7, 4], 'max-autotune': [8, None]}[mode]
-row = {'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode}
+row = {'model': 'cnn', 'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode}
 if times[alone] is None:
     row['error'] = 'it broke'
 else:
@@ -130,8 +130,9 @@ def prepare(mode):
     note('prepares ' + mode)
 def measure(mode):
     note('measures ' + mode)
-    print(json.dumps({'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode, 'low': 1, 'high': 1,
-                      'microseconds': 1, 'images_per_second': 1, 'loss': 1, 'prepare_seconds': 1}), flush=True)
+    print(json.dumps({'model': 'cnn', 'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode, 'low': 1,
+                      'high': 1, 'microseconds': 1, 'images_per_second': 1, 'loss': 1, 'prepare_seconds': 1}),
+          flush=True)
 if '--turns' in sys.argv:
     for mode in modes:
         prepare(mode)
@@ -198,23 +199,86 @@ class Go(unittest.TestCase):
             self.assertEqual(sorted(notes), ["prepares eager False", "prepares graph False"])
 
     def test_a_worker_measures_when_it_is_told_to_and_not_when_nobody_is_left(self):
-        played = types.SimpleNamespace(version="1", device_name=lambda: "card",
-                                       train=lambda *_: (lambda steps: None, lambda: 0.1))
-        with tempfile.TemporaryDirectory() as folder:
-            program = peers_with("", folder)
-        arguments = ["train_gpu.py", "--worker", "torch", "--modes", "eager", "--seconds", "0", "--turns"]
         for said, measured in (("go\n", 1), ("", 0)):
-            told = io.StringIO()
-            with unittest.mock.patch.object(sys, "argv", arguments), contextlib.redirect_stdout(told), \
-                    unittest.mock.patch.object(sys, "stdin", io.StringIO(said)), \
-                    unittest.mock.patch.dict(program.peer_worker.FRAMEWORKS, torch=lambda *_: played):
-                program.peer_worker.work(program.parse())
-            rows = [json.loads(line) for line in told.getvalue().splitlines()]
+            rows = work_with(lambda *_: (lambda: lambda steps: None, lambda: 0.1), said, "--modes", "eager")
             self.assertEqual([rows[0], rows[1]], [{"version": "1", "device": "card"}, {"ready": 1}])
             self.assertEqual(sum("microseconds" in row for row in rows), measured)
 
+    def test_what_found_no_memory_beside_others_is_tried_alone(self):
+        tried = []
+
+        def train(mode, batch):
+            tried.append((mode, batch))
+            if mode == "graph" and tried.count((mode, batch)) == 1:
+                raise RuntimeError("CUDA out of memory")
+            if mode == "compile":
+                raise RuntimeError("no compiler")
+            return lambda: lambda steps: None, lambda: 0.1
+
+        how = ["--modes", "graph,eager,compile", "--batches", "8,9"]
+        for said, graphs in (("go\ngo\n", 2), ("go\n", 0)):
+            tried.clear()
+            rows = work_with(train, said, *how)
+            steps = [(row["mode"], row["batch"], row.get("error")) for row in rows if "mode" in row]
+            compiled = [("compile", batch, "RuntimeError: no compiler") for batch in (8, 9)]
+            measured = [("eager", 8, None), ("eager", 9, None)]
+            alone = [("graph", 8, None), ("graph", 9, None)] if graphs else []
+            self.assertEqual(steps, compiled + measured + alone)
+            self.assertIn({"ready": 2}, rows)
+            self.assertIn({"left": 2}, rows)
+            self.assertLess(tried.index(("eager", 8)), len(tried) - graphs, "those that failed come last")
+
+
+def work_with(train, said, *arguments):
+    """What a worker says whose framework's modes are made by `train`; `said` is what it is told."""
+    played = types.SimpleNamespace(version="1", device_name=lambda: "card", train=train, release=lambda: None)
+    with tempfile.TemporaryDirectory() as folder:
+        program = peers_with("", folder)
+    told = io.StringIO()
+    arguments = ["train_gpu.py", "--worker", "torch", "--batches", "8", "--seconds", "0", "--turns", *arguments]
+    with unittest.mock.patch.object(sys, "argv", arguments), contextlib.redirect_stdout(told), \
+            unittest.mock.patch.object(sys, "stdin", io.StringIO(said)), \
+            unittest.mock.patch.dict(program.peer_worker.FRAMEWORKS, torch=lambda *_: played):
+        program.peer_worker.work(program.parse())
+    return [json.loads(line) for line in told.getvalue().splitlines()]
+
 
 class Checks(unittest.TestCase):
+    def test_blocks_are_as_long_as_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            worker = peers_with("", folder).peer_worker
+        clock = [0.0]
+
+        def run(steps):
+            clock[0] += 0.02 * steps
+
+        options = types.SimpleNamespace(job="train", steps=100, block_seconds=0.5, seconds=0, clocks=False)
+        framework = types.SimpleNamespace(train=lambda *_: (lambda: run, lambda: 0.1, 10))
+        model = types.SimpleNamespace(classes=10)
+        with unittest.mock.patch.object(worker.timing.time, "perf_counter", lambda: clock[0]):
+            for seconds, steps in ((0.5, 20), (0.01, 10), (60, 100), (0, 100)):
+                options.block_seconds = seconds
+                row = worker.Task(framework, options, model, "scan", 8).measured()
+                self.assertEqual(row["steps_a_block"], steps)
+                self.assertAlmostEqual(row["microseconds"], 20000)
+
+    def test_a_slow_network_may_learn_after_the_timing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            worker = peers_with("", folder).peer_worker
+        for after, learns in ((0, True), (900, True), (5000, False)):
+            done = [0]
+
+            def run(steps):
+                done[0] += steps
+
+            def check():
+                return worker.learns(run, lambda: 0.1 if done[0] >= after else 2.0, 10)
+
+            if learns:
+                self.assertEqual(check(), {"loss": 0.1})
+            else:
+                self.assertRaises(ArithmeticError, check)
+
     def test_a_network_that_has_not_learnt_has_no_figure(self):
         with tempfile.TemporaryDirectory() as folder:
             worker = peers_with("", folder).peer_worker
@@ -232,11 +296,29 @@ class Peers(unittest.TestCase):
                                  (["--precisions", "fp8"], "there is no precision 'fp8'"),
                                  (["--model", "nothing.json"], "nothing.json: [Errno 2] No such file or directory"),
                                  (["--job", "infer", "--modes", "scan"], "no framework has the mode 'scan'"),
+                                 (["--model", "cnn,cnn"], "two model files are called 'cnn'"),
                                  (["--jobs", "0"], "--jobs 0: at least one process is needed")):
             done = subprocess.run([sys.executable, PEERS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, timeout=60)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(words, done.stdout)
+
+    def modes(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            program = peers_with("", folder)
+        with unittest.mock.patch.object(sys, "argv", ["train_gpu.py", "--precisions", "fp32", *arguments]):
+            return {(job.name, job.framework): job.modes for job in program.jobs(program.parse())}
+
+    def test_modes_are_those_that_mean_something_for_the_network_and_the_device(self):
+        asked = ["--model", "mlp3,lenet5", "--modes", "graph,graph channels-last,eager,scan,scan nchw"]
+        self.assertEqual(self.modes(*asked), {
+            ("mlp3", "torch"): ["graph", "eager"], ("mlp3", "jax"): ["scan"],
+            ("lenet5", "torch"): ["graph", "graph channels-last", "eager"], ("lenet5", "jax"): ["scan", "scan nchw"]})
+        self.assertEqual(self.modes(*asked, "--device", "cpu")["lenet5", "torch"], ["eager"])
+        for job in ("train", "infer"):
+            for device in ("cuda", "cpu"):
+                for modes in self.modes("--job", job, "--device", device, "--quick").values():
+                    self.assertTrue(modes, (job, device))
 
     def test_a_framework_that_is_missing_is_a_row_with_the_reason(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -263,9 +345,9 @@ class Peers(unittest.TestCase):
                   "    time.sleep(60)\n"
                   "print(json.dumps({'ready': 1}), flush=True)\n"
                   "sys.stdin.readline()\n"
-                  "print(json.dumps({'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode, 'low': 1,\n"
-                  "                  'high': 1, 'microseconds': 1, 'images_per_second': 1, 'loss': 1,\n"
-                  "                  'prepare_seconds': 1}), flush=True)\n")
+                  "print(json.dumps({'model': 'cnn', 'framework': 'torch', 'precision': 'fp32', 'batch': 8,\n"
+                  "                  'mode': mode, 'low': 1, 'high': 1, 'microseconds': 1, 'images_per_second': 1,\n"
+                  "                  'loss': 1, 'prepare_seconds': 1}), flush=True)\n")
         with tempfile.TemporaryDirectory() as folder:
             program = peers_with(worker, folder)
             program.MEASURING_SECONDS = 1  # of the 12, ten are for getting ready
@@ -275,6 +357,27 @@ class Peers(unittest.TestCase):
                 rows, _ = program.run_all(program.parse())
         self.assertEqual([(row["mode"], row.get("microseconds"), row.get("error")) for row in rows],
                          [("eager", None, "no time left"), ("graph", 1, None)])
+
+    def test_what_is_not_ready_in_time_waits_until_the_others_are_measured(self):
+        worker = ("import json, os, sys, time\n"
+                  "mode = sys.argv[sys.argv.index('--modes') + 1]\n"
+                  "while mode == 'eager' and not os.path.exists(os.environ['MEASURED']):\n"
+                  "    time.sleep(0.01)\n"
+                  "print(json.dumps({'ready': 1}), flush=True)\n"
+                  "sys.stdin.readline()\n"
+                  "print(json.dumps({'model': 'cnn', 'framework': 'torch', 'precision': 'fp32', 'batch': 8,\n"
+                  "                  'mode': mode, 'low': 1, 'high': 1, 'microseconds': 1, 'images_per_second': 1,\n"
+                  "                  'loss': 1, 'prepare_seconds': 1}), flush=True)\n"
+                  "open(os.environ['MEASURED'], 'w').close()\n")
+        with tempfile.TemporaryDirectory() as folder:
+            program = peers_with(worker, folder)
+            program.MEASURING_SECONDS = 29  # of the 60, two are for getting ready
+            arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
+                         "eager,graph", "--split", "1", "--jobs", "2", "--total-seconds", "60", "--seconds", "0"]
+            with unittest.mock.patch.object(sys, "argv", arguments), \
+                    unittest.mock.patch.dict(os.environ, {"MEASURED": os.path.join(folder, "measured")}):
+                rows, _ = program.run_all(program.parse())
+        self.assertEqual([(row["mode"], row.get("microseconds")) for row in rows], [("eager", 1), ("graph", 1)])
 
     def test_the_fastest_are_measured_once_more_alone_and_without_choices_made_before(self):
         with tempfile.TemporaryDirectory() as folder:
