@@ -51,15 +51,19 @@ static const heddle_cli_option options[] = {
      "train: where a GPU reads the images from, as in `heddle train`", 0, 0, heddle_data_place_names},
     {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,
      "train, infer: also use rungs whose results differ in the last bits from run to run", 0, 0, NULL},
-    {"peers", HEDDLE_CLI_CHOICE, PLACE(peers), "WHICH", "auto",
-     "train on cuda: also measure PyTorch and JAX: in their usually fastest modes, not at all, or in all modes", 0, 0,
-     peers},
+    {"peers", HEDDLE_CLI_CHOICE, PLACE(peers), "WHICH", NULL,
+     "train, infer: also measure the same network in PyTorch and JAX: in their usually fastest modes (auto), not at "
+     "all "
+     "(no), or in all modes (all); default: auto on cuda, no on cpu",
+     0, 0, peers},
     {"gradients", HEDDLE_CLI_TEXT, PLACE(gradients), "FILE", NULL,
      "train: measure nothing; write the batch, parameters and gradients of the first step as safetensors", 0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "train, infer: cnn, mlp, or a model file in JSON", 0,
      0, NULL},
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "train, infer: dataset to measure with; default: a few thousand images of synth", 0, 0, NULL},
+     "train, infer: dataset to measure with; default: thousands of images of synth, of the size that the model file "
+     "names",
+     0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL,
      "train, infer: look for named datasets in this folder first", 0, 0, NULL},
     {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
@@ -79,7 +83,7 @@ static const char *const of_ladders[] = {"shape", "dtype", "against", "html", "q
 static const char *const of_networks[] = {"batch",  "kernels",   "precision", "data-place", "unordered",
                                           "peers",  "gradients", "model",     "data",       "folder",
                                           "rounds", "sustained", NULL};
-static const char *const not_infer[] = {"data-place", "peers", "gradients", "seed", NULL};
+static const char *const not_infer[] = {"data-place", "gradients", "seed", NULL};
 static const char *const not_out_of_core[] = {"dtype", "against", "html", "quick", "op", "seconds", NULL};
 static const char *const of_collectives[] = {"dist", "largest", NULL};
 static const char *const not_collectives[] = {"seed", "threads", NULL}; // the cores are divided among the ranks
@@ -128,6 +132,8 @@ static int run_command(int argc, char **argv)
     foreign = collectives ? NULL : given(&arguments, of_collectives);
     if (foreign)
         return heddle_cli_usage(&heddle_command_bench, "--%s applies only to `bench collectives`", foreign);
+    if (!heddle_cli_given(&heddle_command_bench, &arguments, "peers"))
+        settings.peers = HEDDLE_CLI_PEERS_BY_DEVICE;
     if (collectives)
         return heddle_cli_bench_collectives(&settings);
     if (out_of_core)
@@ -137,9 +143,13 @@ static int run_command(int argc, char **argv)
 
 // What help says of the topics: each on its own page, and all on the command's.
 #define ROAD "One table shows every stage, from the CPU or the first kernel to the fused step"
+#define PEERS                                                                                                          \
+    "PyTorch and JAX, if they are installed, compute the same network beside it: --peers says in which modes. Each "   \
+    "row "                                                                                                             \
+    "is compared with their fastest mode at its batch size and precision."
 #define TRAINING                                                                                                       \
-    "`train` measures the trainer itself: loading a batch, forward, backward and update. " ROAD ", and on a GPU also " \
-    "PyTorch and JAX if they are installed. A run that does not learn is not reported: the final loss of cnn and mlp " \
+    "`train` measures the trainer itself: loading a batch, forward, backward and update. " ROAD ". " PEERS             \
+    " A run that does not learn is not reported: the final loss of cnn and mlp "                                       \
     "on mnist, fashion and synth must be below 1.5, where guessing gives 2.3 (after 100 steps of cnn or 300 of mlp, "  \
     "and 4096 images, with batches of 8 or more)."
 #define INFERENCE                                                                                                      \
@@ -160,7 +170,7 @@ static const heddle_cli_topic topics[] = {
      {of_ladders, of_collectives, NULL}},
     {"infer",
      "measure how fast a whole network predicts",
-     INFERENCE " " ROAD ".",
+     INFERENCE " " ROAD ". " PEERS,
      "heddle bench infer --batch 1,256",
      {of_ladders, of_collectives, not_infer, NULL}},
     {"out-of-core",

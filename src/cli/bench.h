@@ -32,7 +32,12 @@ typedef struct heddle_cli_bench_settings {
 } heddle_cli_bench_settings;
 
 // Whether PyTorch and JAX are measured as well.
-typedef enum heddle_cli_peers { HEDDLE_CLI_PEERS_AUTO, HEDDLE_CLI_PEERS_NO, HEDDLE_CLI_PEERS_ALL } heddle_cli_peers;
+typedef enum heddle_cli_peers {
+    HEDDLE_CLI_PEERS_AUTO,
+    HEDDLE_CLI_PEERS_NO,
+    HEDDLE_CLI_PEERS_ALL,
+    HEDDLE_CLI_PEERS_BY_DEVICE, // nothing is said: as AUTO on a GPU, as NO on a CPU
+} heddle_cli_peers;
 
 // "all", "f32", "tf32", ...; NULL-terminated.
 extern const char *const heddle_cli_bench_dtypes[];

@@ -32,7 +32,7 @@ static const struct learner {
     const char *model;
     int steps;
 } learners[] = {{"cnn", 100}, {"mlp", 300}};
-enum { LEARNING_BATCH = 8, LEARNING_IMAGES = 4096, LEARNING_SIZE = 28 };
+enum { LEARNING_BATCH = 8, LEARNING_IMAGES = 4096, LEARNING_SIZE = 28, SYNTH_CLASSES = 10 };
 
 // Everything that rows are measured with.
 typedef struct bench_run {
@@ -169,14 +169,31 @@ static void add_rows(heddle_table *table, const heddle_cli_network_bench *bench,
         add_ratio(table, first / time);
         if (bench->peers)
             add_ratio(table, row->measured ? heddle_cli_network_speedup(bench, row) : NAN);
-        heddle_table_cell(table, "%s", row->message);
+        const cJSON *peer = row->measured ? heddle_cli_network_fastest(bench, row) : NULL;
+        if (peer)
+            heddle_table_cell(table, "%s, %s", heddle_cli_network_framework(peer),
+                              heddle_cli_network_text(peer, "mode"));
+        else
+            heddle_table_cell(table, "%s", row->message);
     }
 }
 
-static const char *text_of(const cJSON *row, const char *name)
+// A framework that has no figure at a batch size gets one row, with the reason of its first mode.
+static bool is_told(const cJSON *rows, const cJSON *row)
 {
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, name));
-    return text ? text : "";
+    const cJSON *other;
+    const char *framework = heddle_cli_network_text(row, "framework");
+    double batch = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(row, "batch"));
+    bool before = true;
+    cJSON_ArrayForEach(other, rows)
+    {
+        before = before && other != row;
+        bool same = strcmp(heddle_cli_network_text(other, "framework"), framework) == 0 &&
+                    cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(other, "batch")) == batch;
+        if (same && (before || cJSON_HasObjectItem(other, "microseconds")))
+            return true;
+    }
+    return false;
 }
 
 static void add_peers(heddle_table *table, const heddle_cli_network_bench *bench, int batch)
@@ -186,19 +203,20 @@ static void add_peers(heddle_table *table, const heddle_cli_network_bench *bench
     {
         const cJSON *of = cJSON_GetObjectItemCaseSensitive(row, "batch");
         const cJSON *time = cJSON_GetObjectItemCaseSensitive(row, "microseconds");
-        if (!cJSON_IsNumber(of) || (int)of->valuedouble != batch || !cJSON_IsNumber(time))
+        bool timed = cJSON_IsNumber(time);
+        if (!cJSON_IsNumber(of) || (int)of->valuedouble != batch || (!timed && is_told(rows, row)))
             continue;
         heddle_table_cell(table, "%d", batch);
-        heddle_table_cell(table, "%s", strcmp(text_of(row, "framework"), "jax") == 0 ? "JAX" : "PyTorch");
-        heddle_table_cell(table, "%s", text_of(row, "mode"));
-        heddle_table_cell(table, "%s", text_of(row, "precision"));
-        add_times(table, time->valuedouble, batch);
+        heddle_table_cell(table, "%s", heddle_cli_network_framework(row));
+        heddle_table_cell(table, "%s", timed ? heddle_cli_network_text(row, "mode") : "");
+        heddle_table_cell(table, "%s", timed ? heddle_cli_network_text(row, "precision") : "");
+        add_times(table, timed ? time->valuedouble : NAN, batch);
         if (bench->settings->sustained > 0)
             add_sustained(table, NAN);
         heddle_table_cell(table, "%s", "");
         heddle_table_cell(table, "%s", "");
-        heddle_table_cell(table, "%s",
-                          cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "fastest")) ? "fastest peer" : "");
+        bool fastest = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "fastest"));
+        heddle_table_cell(table, "%s", fastest ? "fastest peer" : heddle_cli_network_text(row, "error"));
     }
 }
 
@@ -242,24 +260,46 @@ static heddle_status open_devices(bench_run *run)
     return heddle_device_describe(run->cpu, &run->bench->cpu);
 }
 
+// What --data names, or images of the size that the model file names; most name none, and take 1×28×28.
+static heddle_status choose_data(bench_run *run)
+{
+    heddle_cli_network_bench *bench = run->bench;
+    // A GPU finishes a small dataset so fast that it would do little but end epochs.
+    int count = bench->info.kind == HEDDLE_CUDA ? 61440 : 8192;
+    heddle_model *model;
+    bench->data = bench->settings->data;
+    if (bench->data)
+        return HEDDLE_OK;
+    bench->data = bench->default_data;
+    snprintf(bench->default_data, sizeof bench->default_data, "synth:count=%d", count);
+    if (heddle_model_open(bench->settings->model, NULL, &model) != HEDDLE_OK)
+        return HEDDLE_OK; // without a size of its own; whatever else is wrong is told when it is opened for the data
+    heddle_input_shape own = heddle_model_input(model);
+    heddle_model_close(model);
+    if (own.height != own.width || own.classes != SYNTH_CLASSES)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s is for %d×%d×%d images of %d classes, which synth does not have: name a "
+                           "dataset with --data",
+                           bench->settings->model, own.channels, own.height, own.width, own.classes);
+    if (own.channels != 1 || own.height != LEARNING_SIZE)
+        snprintf(bench->default_data, sizeof bench->default_data, "synth:count=%d,size=%d,channels=%d", count,
+                 own.height, own.channels);
+    return HEDDLE_OK;
+}
+
 static heddle_status open_all(bench_run *run)
 {
     heddle_cli_network_bench *bench = run->bench;
     const heddle_cli_bench_settings *settings = bench->settings;
     HEDDLE_TRY(open_devices(run));
     HEDDLE_TRY(heddle_cli_data_place_check(bench->info.kind, (heddle_data_place)settings->data_place));
-    if (bench->info.kind != HEDDLE_CUDA && settings->peers == HEDDLE_CLI_PEERS_ALL)
-        return heddle_fail(HEDDLE_INVALID, "--peers all needs a GPU; on a CPU, `make bench-cpu` compares with PyTorch");
     if (bench->info.kind == HEDDLE_SIM && !settings->gradients)
         return heddle_fail(HEDDLE_INVALID,
                            "the simulated GPU does not report timings, so `bench %s` cannot run there; `heddle train "
                            "--device sim --data synth:count=64` trains on it",
                            bench->job);
     HEDDLE_TRY(heddle_cli_network_plan(bench, bench->info.kind));
-    // A GPU finishes a small dataset so fast that it would do little but end epochs.
-    bench->data = settings->data                    ? settings->data
-                  : bench->info.kind == HEDDLE_CUDA ? "synth:count=61440"
-                                                    : "synth:count=8192";
+    HEDDLE_TRY(choose_data(run));
     HEDDLE_TRY(heddle_dataset_open(bench->data, settings->folder, HEDDLE_TRAIN, &run->dataset));
     run->known = is_known(run->dataset);
     heddle_input_shape input = {run->dataset->channels, run->dataset->height, run->dataset->width,
@@ -350,10 +390,11 @@ static heddle_status measure_all(const bench_run *run)
     if (status != HEDDLE_OK && status != HEDDLE_INTERRUPTED)
         return status;
     HEDDLE_TRY(heddle_device_describe(run->device, &bench->info_after));
-    bool peers = status == HEDDLE_OK && settings->peers != HEDDLE_CLI_PEERS_NO && bench->info.kind == HEDDLE_CUDA &&
-                 strcmp(bench->job, "train") == 0 && strcmp(settings->model, "cnn") == 0;
-    if (peers)
-        HEDDLE_TRY(heddle_cli_network_peers(bench, &why));
+    bool peers = settings->peers == HEDDLE_CLI_PEERS_BY_DEVICE ? bench->info.kind == HEDDLE_CUDA
+                                                               : settings->peers != HEDDLE_CLI_PEERS_NO;
+    if (status == HEDDLE_OK && peers)
+        HEDDLE_TRY(heddle_cli_network_peers(bench, run->model, &why));
+    status = heddle_cli_interrupted ? HEDDLE_INTERRUPTED : status;
     HEDDLE_TRY(show(bench, why));
     return status != HEDDLE_OK ? heddle_fail(status, "stopped") : first_failure(bench);
 }

@@ -8,6 +8,7 @@
 #include "bench/rate.h"
 #include "cli/bench.h"
 #include "cli/device.h"
+#include "heddle/model.h"
 
 struct cJSON;
 
@@ -32,6 +33,7 @@ typedef struct heddle_cli_network_bench {
     const heddle_cli_bench_settings *settings;
     const char *job; // "train" or "infer"
     const char *data;
+    char default_data[64];
     int batches[HEDDLE_CLI_MOST_BATCHES];
     int batch_count;
     heddle_cli_network_row rows[HEDDLE_CLI_MOST_ROWS];
@@ -46,11 +48,18 @@ typedef struct heddle_cli_network_bench {
 // bench_network_plan.c: the rows to measure, from the command line and the device.
 heddle_status heddle_cli_network_plan(heddle_cli_network_bench *bench, heddle_device_kind kind);
 
-// bench_network_peers.c: measures PyTorch and JAX at the same batch sizes and precisions. Not finding them is not a
-// failure: bench->peers stays NULL and *why says so.
-heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const char **why);
-// Speed-up of a row over the fastest peer at the same batch size and precision. NAN: there is none.
+// bench_network_peers.c: measures the model in PyTorch and JAX at the same batch sizes and precisions. Not finding them
+// is not a failure: rows of bench->peers say why they have no figure, and *why says so where there is no figure at all.
+heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const heddle_model *model, const char **why);
+// The fastest peer's row at the same batch size and precision; NULL: there is none.
+const struct cJSON *heddle_cli_network_fastest(const heddle_cli_network_bench *bench,
+                                               const heddle_cli_network_row *row);
+// Speed-up of a row over it. NAN: there is none.
 double heddle_cli_network_speedup(const heddle_cli_network_bench *bench, const heddle_cli_network_row *row);
+// "PyTorch" for the row of a peer.
+const char *heddle_cli_network_framework(const struct cJSON *peer);
+// A text of a peer's row, such as its "mode"; "": it has none.
+const char *heddle_cli_network_text(const struct cJSON *peer, const char *name);
 
 // bench_network_json.c: the document, and a row of it.
 struct cJSON *heddle_cli_network_json(const heddle_cli_network_bench *bench);

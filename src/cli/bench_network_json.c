@@ -38,8 +38,12 @@ cJSON *heddle_cli_network_row_json(const heddle_cli_network_bench *bench, const 
     if (row == bench->rows) // the others begin with everything open, and with the cache that this one left
         cJSON_AddNumberToObject(json, "start_seconds", rate->first - bench->started);
     double speedup = heddle_cli_network_speedup(bench, row);
-    if (isfinite(speedup))
+    if (isfinite(speedup)) {
+        const cJSON *peer = heddle_cli_network_fastest(bench, row);
         cJSON_AddNumberToObject(json, "ratio", speedup);
+        cJSON_AddStringToObject(json, "peer", heddle_cli_network_text(peer, "framework"));
+        cJSON_AddStringToObject(json, "peer_mode", heddle_cli_network_text(peer, "mode"));
+    }
     return json;
 }
 

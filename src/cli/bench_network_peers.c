@@ -12,12 +12,11 @@
 #include "base/file.h"
 #include "check/child.h"
 #include "cli/bench_network.h"
+#include "cli/interrupt.h"
 #include "cli/precision.h"
 
-enum { PATH_SIZE = 4096, LIST_SIZE = 256, DOCUMENT_LIMIT = 16 << 20, MOST_WORDS = 24 };
-
-// Measured by default: the modes that are usually fastest and compile within seconds.
-static const char quick_modes[] = "scan,step,graph channels-last,compile graph channels-last,whole-step compile graph";
+enum { PATH_SIZE = 4096, LIST_SIZE = 256, DOCUMENT_LIMIT = 16 << 20 };
+static const double default_seconds = 0.5;
 
 // $HEDDLE_PEERS, or `peers` beside the folder of this program, as in a checkout with its build folder.
 static bool find_script(char path[PATH_SIZE])
@@ -70,6 +69,26 @@ static void list_wanted(const heddle_cli_network_bench *bench, char batches[LIST
     }
 }
 
+// --- running the script ---------------------------------------------------------------------------------------------
+
+// A file of its own with this text; `path` ends in XXXXXX and becomes its name.
+static heddle_status write_temporary(char *path, const char *text)
+{
+    int file = mkstemp(path);
+    if (file < 0)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    FILE *stream = fdopen(file, "w");
+    bool written = stream && fputs(text, stream) >= 0;
+    if (stream)
+        written &= fclose(stream) == 0;
+    else
+        close(file);
+    if (written)
+        return HEDDLE_OK;
+    unlink(path);
+    return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+}
+
 static heddle_status read_document(const char *path, cJSON **document)
 {
     char *text = NULL;
@@ -80,73 +99,115 @@ static heddle_status read_document(const char *path, cJSON **document)
     return *document ? HEDDLE_OK : heddle_fail(HEDDLE_CORRUPT, "peers/train_gpu.py did not write JSON");
 }
 
-static heddle_status run_script(heddle_cli_network_bench *bench, char *script, char *output)
+static heddle_status run_script(heddle_cli_network_bench *bench, char *script, char *model, char *output)
 {
-    char batches[LIST_SIZE], precisions[LIST_SIZE], seconds[32];
-    list_wanted(bench, batches, precisions);
-    snprintf(seconds, sizeof seconds, "%g", bench->settings->seconds > 0 ? bench->settings->seconds : 0.5);
+    char batches[LIST_SIZE], precisions[LIST_SIZE], seconds[32], threads[16];
+    const heddle_cli_bench_settings *settings = bench->settings;
+    bool gpu = bench->info.kind == HEDDLE_CUDA;
     const char *python = getenv("PEERS_PYTHON");
-    char *words[MOST_WORDS] = {"/usr/bin/env",
-                               (char *)(python ? python : "python3"),
-                               script,
-                               "--batches",
-                               batches,
-                               "--precisions",
-                               precisions,
-                               "--seconds",
-                               seconds,
-                               "--json",
-                               output,
-                               "--jobs",
-                               "4"};
-    int count = 13;
-    if (bench->settings->peers != HEDDLE_CLI_PEERS_ALL) {
-        words[count++] = "--modes";
-        words[count++] = (char *)quick_modes;
-    }
-    heddle_child_options options = {.argv = words, .input = -1, .output = STDERR_FILENO, .errors = -1};
+    list_wanted(bench, batches, precisions);
+    snprintf(seconds, sizeof seconds, "%g", settings->seconds > 0 ? settings->seconds : default_seconds);
+    snprintf(threads, sizeof threads, "%d", settings->threads);
+    char *words[] = {"/usr/bin/env",
+                     (char *)(python ? python : "python3"),
+                     script,
+                     "--job",
+                     (char *)bench->job,
+                     "--model",
+                     model,
+                     "--batches",
+                     batches,
+                     "--precisions",
+                     precisions,
+                     "--seconds",
+                     seconds,
+                     "--block-seconds",
+                     "0.1",
+                     "--json",
+                     output,
+                     "--device",
+                     gpu ? "cuda" : "cpu",
+                     "--jobs",
+                     gpu ? "4" : "1", // processes that compile at once; on a CPU they would take turns with the cores
+                     "--threads",
+                     threads,
+                     settings->peers == HEDDLE_CLI_PEERS_ALL ? NULL : "--quick",
+                     NULL};
+    heddle_child_options options = {
+        .argv = words, .input = -1, .output = STDERR_FILENO, .errors = -1, .stop = &heddle_cli_interrupted};
     heddle_child child;
     HEDDLE_TRY(heddle_child_start(&child, &options));
     heddle_child_wait(&child, -1);
-    if (child.end != HEDDLE_CHILD_EXITED || child.code != 0)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "peers/train_gpu.py measured nothing");
     return read_document(output, &bench->peers);
 }
 
-heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const char **why)
+static bool has_figure(const cJSON *document)
 {
-    char script[PATH_SIZE], output[] = "/tmp/heddle-peers-XXXXXX";
+    const cJSON *row;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(document, "results"))
+    {
+        if (cJSON_HasObjectItem(row, "microseconds"))
+            return true;
+    }
+    return false;
+}
+
+heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const heddle_model *model, const char **why)
+{
+    char script[PATH_SIZE], output[] = "/tmp/heddle-peers-XXXXXX", description[] = "/tmp/heddle-model-XXXXXX";
     *why = "";
     if (!find_script(script)) {
         *why = "PyTorch and JAX were not measured: peers/train_gpu.py is part of heddle's source; set HEDDLE_PEERS to "
                "its folder";
         return HEDDLE_OK;
     }
-    int file = mkstemp(output);
-    if (file < 0)
-        return heddle_fail(HEDDLE_IO, "%s: %s", output, strerror(errno));
-    close(file);
-    if (run_script(bench, script, output) != HEDDLE_OK)
-        *why =
-            "PyTorch and JAX were not measured: neither runs on this GPU; set PEERS_PYTHON to a Python that has them";
-    unlink(output);
-    return HEDDLE_OK;
+    HEDDLE_TRY(write_temporary(description, heddle_model_json(model)));
+    heddle_status status = write_temporary(output, "");
+    if (status == HEDDLE_OK) {
+        if (run_script(bench, script, description, output) != HEDDLE_OK || !has_figure(bench->peers))
+            *why = "PyTorch and JAX were not measured: neither ran here; set PEERS_PYTHON to a Python that has them";
+        unlink(output);
+    }
+    unlink(description);
+    return status;
+}
+
+// --- what it found --------------------------------------------------------------------------------------------------
+
+const char *heddle_cli_network_text(const cJSON *peer, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(peer, name));
+    return text ? text : "";
+}
+
+const char *heddle_cli_network_framework(const cJSON *peer)
+{
+    return strcmp(heddle_cli_network_text(peer, "framework"), "jax") == 0 ? "JAX" : "PyTorch";
+}
+
+static double microseconds_of(const cJSON *peer)
+{
+    return cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(peer, "microseconds")); // NAN: it has none
+}
+
+const cJSON *heddle_cli_network_fastest(const heddle_cli_network_bench *bench, const heddle_cli_network_row *row)
+{
+    const char *precision = peer_precision(row->arithmetic);
+    size_t length = strlen(precision);
+    const cJSON *peer, *fastest = NULL;
+    cJSON_ArrayForEach(peer, cJSON_GetObjectItemCaseSensitive(bench->peers, "results"))
+    {
+        const char *of = heddle_cli_network_text(peer, "precision");
+        bool same = strncmp(of, precision, length) == 0 && (of[length] == '\0' || of[length] == '-') &&
+                    cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(peer, "batch")) == row->batch;
+        if (same && isfinite(microseconds_of(peer)) && (!fastest || microseconds_of(peer) < microseconds_of(fastest)))
+            fastest = peer;
+    }
+    return fastest;
 }
 
 double heddle_cli_network_speedup(const heddle_cli_network_bench *bench, const heddle_cli_network_row *row)
 {
-    const char *precision = peer_precision(row->arithmetic);
-    double fastest = NAN;
-    const cJSON *peer, *peers = cJSON_GetObjectItemCaseSensitive(bench->peers, "results");
-    cJSON_ArrayForEach(peer, peers)
-    {
-        const cJSON *time = cJSON_GetObjectItemCaseSensitive(peer, "microseconds");
-        const cJSON *batch = cJSON_GetObjectItemCaseSensitive(peer, "batch");
-        const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(peer, "precision"));
-        size_t length = strlen(precision);
-        bool same = of && strncmp(of, precision, length) == 0 && (of[length] == '\0' || of[length] == '-');
-        if (same && cJSON_IsNumber(time) && cJSON_IsNumber(batch) && (int)batch->valuedouble == row->batch)
-            fastest = fmin(fastest, time->valuedouble);
-    }
-    return fastest / (1000 * row->rate.step_milliseconds);
+    const cJSON *peer = heddle_cli_network_fastest(bench, row);
+    return peer ? microseconds_of(peer) / (1000 * row->rate.step_milliseconds) : NAN;
 }

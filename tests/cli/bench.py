@@ -470,14 +470,73 @@ class Bench(unittest.TestCase):
                             "--device cuda or --device sim: the CPU computes in fp32")
         self.assert_refused(["train", "--device", "cpu", "--data-place", "streamed"], "heddle: --data-place streamed "
                             "needs --device cuda: the CPU reads the dataset where it is")
-        self.assert_refused(["train", "--device", "cpu", "--peers", "all"], "heddle: --peers all needs a GPU; on a "
-                                                                            "CPU, `make bench-cpu` compares with "
-                                                                            "PyTorch")
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write('{"input": {"channels": 3, "height": 20, "width": 30, "classes": 7}, "layers": ['
+                       '{"type": "flatten"}, {"type": "linear", "features": "classes"}]}')
+        self.assert_refused(["infer", "--device", "cpu", "--model", self.file],
+                            f"heddle: {self.file} is for 3×20×30 images of 7 classes, which synth does not have: name "
+                            "a dataset with --data")
         self.assert_refused(["train", "--device", "sim"], "heddle: the simulated GPU does not report timings, so "
                                                           "`bench train` cannot run there; `heddle train --device "
                                                           "sim --data synth:count=64` trains on it")
         self.assert_refused(["train", "--device", "cpu", *NETWORK, "--gradients", self.file],
                             "heddle: --gradients needs exactly one batch size, one of --kernels and one --precision")
+
+    def test_images_have_the_size_that_the_model_file_names(self):
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write('{"name": "tiny", "input": {"channels": 3, "height": 12, "width": 12, "classes": 10}, "layers": ['
+                       '{"type": "flatten"}, {"type": "linear", "features": "classes"}]}')
+        result = self.bench("infer", "--device", "cpu", "--kernels", "fused", "--model", self.file, "--seconds",
+                            "0.001", "--rounds", "3", "--json")
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1])["data"], "synth:count=8192,size=12,channels=3")
+
+    # --- PyTorch and JAX ----------------------------------------------------------------------------------------------
+
+    def with_peers(self, job, model, rows):
+        """The document, and what the peers' program, which is played and finds these rows, was asked for."""
+        asked = os.path.join(self.scratch.name, "asked.json")
+        with open(os.path.join(self.scratch.name, "train_gpu.py"), "w", encoding="utf-8") as file:
+            file.write("import json, sys\n"
+                       "words = dict(zip(sys.argv[1:-1:2], sys.argv[2::2]), quick='--quick' in sys.argv)\n"
+                       "words['network'] = json.load(open(words['--model']))\n"
+                       f"json.dump(words, open({asked!r}, 'w'))\n"
+                       f"json.dump({{'results': {rows!r}}}, open(words['--json'], 'w'))\n")
+        result = self.bench(job, "--device", "cpu", "--kernels", "fused", "--model", model, "--peers", "auto",
+                            *NETWORK[2:], "--json=" + self.file, HEDDLE_PEERS=self.scratch.name)
+        with open(asked, encoding="utf-8") as words, open(self.file, encoding="utf-8") as document:
+            return result.stdout, json.load(document), json.load(words)
+
+    def test_every_model_is_given_to_the_peers_and_compared_with_their_fastest_mode(self):
+        own = os.path.join(self.scratch.name, "own.json")
+        with open(own, "w", encoding="utf-8") as file:
+            file.write('{"name": "own", "layers": [{"type": "flatten"}, {"type": "linear", "features": "classes"}]}')
+        rows = [{"framework": "jax", "mode": "step", "precision": "fp32", "batch": 20, "microseconds": 5e6},
+                {"framework": "torch", "mode": "channels-last", "precision": "fp32", "batch": 20, "microseconds": 4e6},
+                {"framework": "torch", "mode": "eager", "precision": "fp32", "batch": 21, "microseconds": 1},
+                {"framework": "torch", "mode": "compile", "precision": "fp32", "batch": 20, "error": "no compiler"}]
+        for job in ("train", "infer"):
+            for model, name in (("mlp", "mlp"), ("cnn", "cnn"), (own, "own")):
+                shown, document, asked = self.with_peers(job, model, rows)
+                row = document["results"][0]
+                self.assertAlmostEqual(row["ratio"], 4e6 / row["microseconds"])
+                self.assertEqual((row["peer"], row["peer_mode"]), ("torch", "channels-last"))
+                self.assertRegex(shown, r"cpu +fused .* PyTorch, channels-last\n")
+                self.assertNotIn("no compiler", shown, "of a framework that has a figure")
+                self.assertEqual((asked["--job"], asked["--batches"], asked["--precisions"], asked["--device"],
+                                  asked["quick"]), (job, "20", "fp32", "cpu", True))
+                self.assertEqual((asked["network"]["name"], asked["network"]["input"]),
+                                 (name, {"channels": 1, "height": 28, "width": 28, "classes": 10}))
+                self.assertFalse(os.path.exists(asked["--model"]), "what was written for them is gone")
+
+    def test_a_missing_framework_is_a_row_that_says_so(self):
+        for name in ("torch", "jax"):  # whatever is installed, these are found first
+            with open(os.path.join(self.scratch.name, name + ".py"), "w", encoding="utf-8") as file:
+                file.write("raise ImportError('not here')\n")
+        result = self.bench("train", "--device", "cpu", "--kernels", "fused", *NETWORK, "--peers", "all",
+                            PEERS_PYTHON=sys.executable, PYTHONPATH=self.scratch.name)
+        for name in ("PyTorch", "JAX"):
+            self.assertRegex(result.stdout, rf"20 +{name} .*– +– +ImportError: not here\n")
+        self.assertIn("PyTorch and JAX were not measured: neither ran here; set PEERS_PYTHON", result.stdout)
 
     def test_gradients_of_one_step_are_written_with_what_they_belong_to(self):
         self.bench("train", "--device", "cpu", "--kernels", "fused", "--data", "synth:count=64", "--batch", "3",

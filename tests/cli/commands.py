@@ -92,8 +92,10 @@ class Command(unittest.TestCase):
                    for words in TOPICS}
         self.assertIn("batch", options["train"])
         self.assertIn("gradients", options["train"])
+        for topic in ("train", "infer"):
+            self.assertIn("peers", options[topic])
         self.assertNotIn("shape", options["train"])
-        for option, value in (("gradients", "f"), ("peers", "no"), ("data-place", "auto"), ("seed", "1")):
+        for option, value in (("gradients", "f"), ("data-place", "auto"), ("seed", "1")):
             self.assertNotIn(option, options["infer"])
             self.assert_refused(["bench", "infer", "--" + option, value],
                                 f"heddle bench: --{option} does not apply to `bench infer`")
@@ -109,7 +111,7 @@ class Command(unittest.TestCase):
 
     def test_the_page_of_a_topic_speaks_of_that_topic(self):
         infer = self.run_heddle("help", "bench", "infer").stdout
-        for word in ("PyTorch", "JAX", "backward", "learn"):
+        for word in ("backward", "learn"):
             self.assertIn(word, self.run_heddle("help", "bench", "train").stdout)
             self.assertNotIn(word, infer)
         self.assertIn("`infer` measures", infer)
