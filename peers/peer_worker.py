@@ -15,7 +15,7 @@ from timing import OutOfTime
 CLOCK_SECONDS = 0.6  # of steps while the clock is sampled; nvidia-smi needs half of that to start
 MOST_IMAGES = 500000  # of a block of predictions
 CHECKED = 64  # images of a batch whose probabilities are compared
-FEW = 10  # steps that show how long one takes
+FEW = 5  # steps that show how long one takes, and the fewest of a block
 LEARNED = 0.65  # a network that learns is below this share of the loss of guessing after the timing
 PATIENCE = 20  # times 50 steps, untimed, for a network that has not learnt yet after the timing
 # How far probabilities may be from those of the same network computed in fp32, by the norm of both, without what they
@@ -172,9 +172,9 @@ class Task:
         """Of a block: as many as fit into --block-seconds, where that is given."""
         if not self.options.block_seconds:
             return self.whole(self.most)
-        few = self.whole(min(FEW, self.most))
+        few, began = self.whole(min(FEW, self.most)), time.perf_counter()
         run(few)
-        one = timing.blocks(lambda: run(few), 0)[0] / few
+        one = (time.perf_counter() - began) / few
         return self.whole(min(self.most, max(few, self.options.block_seconds / one)))
 
     def measured(self):

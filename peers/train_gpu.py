@@ -66,11 +66,13 @@ INFER_MODES = {
 # Of them, those that are usually fastest and compile within seconds.
 QUICK = ["scan", "step", "graph channels-last", "compile graph channels-last", "whole-step compile graph",
          "folded compile graph channels-last", "eager", "channels-last"]
-NEED_GPU = {"graph", "reduce-overhead", "max-autotune", "pipelined"}  # words
+NEED_GPU = {"graph", "reduce-overhead", "max-autotune", "pipelined", "scan"}  # words; XLA's loops crawl on a CPU
 LAYOUTS = {"channels-last", "nchw", "reduce-window"}  # words that mean something where there are images inside
 PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
 START_SECONDS = 20  # to import a framework while others do
-MEASURING_SECONDS = 1.5  # per mode, beyond those of --seconds: warm-up, and the fewest blocks that are measured
+# Per mode, beyond those of --seconds: warm-up, and the fewest blocks that are measured.
+MEASURING_SECONDS, MEASURING_SECONDS_OF_BLOCKS = 1.5, 0.8
+PREPARING_SHARE = 0.5  # of a round's time, at least, where time is too short to measure everything
 # Through these XLA would find what an earlier process chose by timing.
 XLA_KEPT_CHOICES = ("--xla_gpu_per_fusion_autotune_cache_dir", "--xla_gpu_load_autotune_results_from")
 # Options that a worker gets as they are.
@@ -275,13 +277,13 @@ def run_once(options, deadline, keep):
     while waiting:
         # A round of workers is prepared at once and measured in turn; the next round only begins when no other process
         # is left that could disturb a measurement.
-        now, rounds = time.monotonic(), -(-len(waiting) // options.jobs)
+        now, all_left = time.monotonic(), len(waiting)
         round_of, waiting = waiting[:options.jobs], waiting[options.jobs:]
         if now > deadline - 5:
             done += [row for job in round_of for row in job.rows("no time left")]
             continue
-        round_end = now + (deadline - now) / rounds
-        ready_by = round_end - measuring_seconds(options, round_of)
+        share = (deadline - now) * len(round_of) / all_left
+        ready_by = now + max(share - measuring_seconds(options, round_of), PREPARING_SHARE * share)
         made = argparse.Namespace(**vars(options))
         if turns:  # a mode that takes too long must not cost those that are ready
             made.prepare_total = min(options.prepare_total, max(1, ready_by - now - START_SECONDS))
@@ -294,7 +296,7 @@ def run_once(options, deadline, keep):
             for one in workers:
                 one.measure(deadline)
             for one in workers:
-                one.finish(deadline if one.ready and not one.left else round_end)
+                one.finish(deadline if one.ready and not one.left else now + share)
                 done += one.rows
                 if one.facts:
                     facts[one.job.framework] = one.facts
@@ -344,7 +346,8 @@ def keep_faster(row, second):
 
 
 def measuring_seconds(options, round_of):
-    each = options.seconds + MEASURING_SECONDS + (2 * peer_worker.CLOCK_SECONDS if options.clocks else 0)
+    each = MEASURING_SECONDS_OF_BLOCKS if options.block_seconds else MEASURING_SECONDS
+    each += options.seconds + (2 * peer_worker.CLOCK_SECONDS if options.clocks else 0)
     return sum(len(job.modes) * len(job.batches) for job in round_of) * each
 
 

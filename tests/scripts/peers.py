@@ -371,7 +371,7 @@ class Peers(unittest.TestCase):
                   "open(os.environ['MEASURED'], 'w').close()\n")
         with tempfile.TemporaryDirectory() as folder:
             program = peers_with(worker, folder)
-            program.MEASURING_SECONDS = 29  # of the 60, two are for getting ready
+            program.MEASURING_SECONDS, program.PREPARING_SHARE = 30, 0.05  # of the 60, three are for getting ready
             arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
                          "eager,graph", "--split", "1", "--jobs", "2", "--total-seconds", "60", "--seconds", "0"]
             with unittest.mock.patch.object(sys, "argv", arguments), \
