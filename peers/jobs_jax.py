@@ -15,17 +15,24 @@ import network_jax
 SEED = 3  # of initial values
 SLOTS = 2  # batches in host memory that predictions take turns with
 SCANNED = 10  # steps of one call of a scan
+PART = 8192  # images that are drawn at once
 
 
 def synthetic(count, shape, classes, seed=1):
-    """A smooth pattern per class with noise, as bytes, and the labels. images: (count, H, W, C)"""
+    """A smooth pattern per class with noise, as bytes, and the labels. images: (count, H, W, C). In parts, because JAX
+    keeps the memory of all that it computed at once, and other processes need some."""
     first, second, third = jax.random.split(jax.random.PRNGKey(seed), 3)
     channels, height, width = shape
     labels = jax.random.randint(first, (count,), 0, classes)
     patterns = jax.image.resize(jax.random.normal(second, (classes, 7, 7, channels)),
                                 (classes, height, width, channels), "cubic")
-    noise = jax.random.normal(third, (count, height, width, channels))
-    return jnp.clip(110 * patterns[labels] + 40 * noise - 30, 0, 255).astype(jnp.uint8), labels
+
+    def part(begin):
+        of = labels[begin:begin + PART]
+        noise = jax.random.normal(jax.random.fold_in(third, begin), (len(of), height, width, channels))
+        return jnp.clip(110 * patterns[of] + 40 * noise - 30, 0, 255).astype(jnp.uint8)
+
+    return jnp.concatenate([part(begin) for begin in range(0, count, PART)]), labels
 
 
 def updated(state, gradients, optimizer, scale):

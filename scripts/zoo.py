@@ -1,0 +1,319 @@
+"""The zoo: several networks, trained and predicting, beside PyTorch and JAX. What gpu-check and zoo-docs share: which
+figures there are, how they are measured and merged into one result file, and what heddle is compared with. Standard
+library only."""
+import contextlib
+import math
+import os
+import sys
+import tempfile
+import time
+
+import training
+from training import ROOT, Trouble, load, save
+import model_file
+
+RESULTS = os.path.join(ROOT, "results", "zoo-h200.json")
+FORMAT = "heddle zoo 1"
+BUILT_IN = ["cnn", "mlp"]
+MODELS = ["lenet5", "wide-cnn", "mlp3", "vgg", "resnet"] + BUILT_IN  # all of them are in examples/models
+JOBS = ["train", "infer"]
+BATCHES = {"train": "64,1024", "infer": "1,64,1024,10000"}
+PRECISIONS = ["fp32", "tf32", "bf16"]
+STANDS_FOR = {"fp32": ["fp32", "tf32x3"]}  # tf32x3 has the accuracy of fp32, and the faster of the two counts
+# What comes first says most for its time: where that is short, the later modes are left out.
+STAGES = [
+    {"train": "graph,graph channels-last,compile graph channels-last,compile graph",
+     "infer": "graph,graph channels-last,folded compile graph channels-last,folded compile graph"},
+    {"train": "whole-step compile graph,whole-step compile graph channels-last,scan,scan nchw",
+     "infer": "pipelined folded compile graph channels-last,step,step nchw,pipelined step"},
+]
+ON_CPU = {"train": "eager,channels-last,step", "infer": "eager,channels-last,step"}
+KEYS = ("job", "model", "framework", "precision", "batch", "mode")
+START_KEYS = ("model", "mode")
+FACTS = training.FACTS + ("clocks",)
+NOT_RUN = ("no time left", "OutOfTime", "the process ended")  # beginnings of errors that say nothing about a mode
+OWN = "heddle"
+
+# At least this many times as fast as the fastest peer.
+MEAN = {"train": 2.0}
+EACH = {"train": 1.2, "infer": 1.5}
+OF_MODEL = {"train": {"lenet5": 3.0, "wide-cnn": 3.0, "mlp3": 1.8}, "infer": {"cnn": 3.0}}
+OF_TENSOR_CORES = {"train": {"vgg": 1.5, "resnet": 1.5}}  # in tf32 and bf16
+START_SECONDS = {"cold": 10.0, "warm": 1.0}
+
+
+def wanted(job, model, precision):
+    """How many times as fast as the fastest peer a row should be."""
+    if precision != "fp32" and model in OF_TENSOR_CORES.get(job, {}):
+        return OF_TENSOR_CORES[job][model]
+    return OF_MODEL[job].get(model, EACH[job])
+
+
+# --- options --------------------------------------------------------------------------------------------------------
+
+def names(text):
+    return [name for name in text.split(",") if name]
+
+
+def add_options(parser):
+    parser.add_argument("--zoo", metavar="FILE", help="result file of zoo (default: results/zoo-h200.json)")
+    parser.add_argument("--models", type=names, default=MODELS, metavar="NAME,NAME",
+                        help="zoo: of examples/models (default: %s)" % ",".join(MODELS))
+    parser.add_argument("--precisions", type=names, default=PRECISIONS, metavar="TYPE,TYPE",
+                        help="zoo: default: %s" % ",".join(PRECISIONS))
+    parser.add_argument("--jobs", type=names, default=JOBS, metavar="JOB,JOB",
+                        help="zoo: default: %s" % ",".join(JOBS))
+    parser.add_argument("--skip-peers", action="store_true", help="zoo: heddle alone")
+    parser.add_argument("--only-peers", action="store_true", help="zoo: PyTorch and JAX alone")
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
+                        help="zoo: cpu tries it without a GPU; name a file with --zoo (default: cuda)")
+
+
+def check_options(parser, options):
+    for option, known in (("models", MODELS), ("precisions", PRECISIONS), ("jobs", JOBS)):
+        for name in getattr(options, option):
+            if name not in known:
+                parser.error("--%s: there is no '%s'; there are %s" % (option, name, ", ".join(known)))
+    options.jobs = [job for job in JOBS if job in options.jobs]  # a cold start has to come first
+    if options.skip_peers and options.only_peers:
+        parser.error("--skip-peers and --only-peers leave nothing to measure")
+    if options.device == "cpu" and not options.zoo:
+        parser.error("--device cpu: name a result file with --zoo, apart from that of the GPU")
+    options.zoo = os.path.abspath(options.zoo or RESULTS)
+    options.zoo_batches, options.zoo_anew = options.batches, not options.merge
+
+
+# --- the result file -------------------------------------------------------------------------------------------------
+
+def is_timed(row):
+    return training.is_timed(row)
+
+
+def says_nothing(row):
+    return row.get("error", "").startswith(NOT_RUN)
+
+
+def chosen(before, row):
+    """Of our own rows the last counts, of a peer's mode the fastest with one version of its framework."""
+    return row if row["framework"] == OWN else training.faster(before, row)
+
+
+def order_of(row):
+    places = [names.index(name) if name in names else len(names) for names, name in (
+        (JOBS, row["job"]), (MODELS, row["model"]), (PRECISIONS, row["precision"]))]
+    return places + [row["batch"], row["framework"] != OWN, row["framework"], row["precision"], row["mode"]]
+
+
+def merged(whole, found, rows, starts=()):
+    """`whole` with a run's rows: those that were measured again anew. A mode that was not run keeps the figure that it
+    has. `found` is the document that the rows are from: its date and facts are kept."""
+    whole = whole or {"format": FORMAT, "results": [], "starts": []}
+    if whole["format"] != FORMAT:
+        raise Trouble("the result file has another format: %s" % whole["format"])
+    if found.get("device") != "cpu":
+        training.check_card(whole, "peers" if "versions" in found else None, found)
+    whole.update({fact: found[fact] for fact in FACTS if fact in found and "versions" not in found})
+    versions = found.get("versions", {})
+    whole["versions"] = {**whole.get("versions", {}), **versions}
+    known = {tuple(row[key] for key in KEYS) for row in whole["results"] if is_timed(row)}
+    rows = [dict(row, **({"version": versions[row["framework"]]} if row["framework"] in versions else {}))
+            for row in rows if not says_nothing(row) or tuple(row[key] for key in KEYS) not in known]
+    whole["results"] = sorted(training.rows_with(whole["results"], {"results": rows, "date": found["date"]}, KEYS,
+                                                 chosen), key=order_of)
+    whole["starts"] = training.rows_with(whole["starts"], {"results": list(starts), "date": found["date"]}, START_KEYS)
+    whole["date"] = found["date"]
+    return whole
+
+
+def keep(options, found, rows, starts=()):
+    """Into the file at once: a run that is cut off leaves what it had. Without --merge the first rows replace all."""
+    whole = load(options.zoo) if os.path.exists(options.zoo) and not options.zoo_anew else None
+    options.zoo_anew = False
+    save(options.zoo, merged(whole, found, rows, starts))
+
+
+# --- measuring -------------------------------------------------------------------------------------------------------
+
+def path_of(model):
+    return model_file.path_of(model)
+
+
+def own_rows(document, model):
+    """heddle's rows as those of the zoo."""
+    rows = []
+    for row in document["results"]:
+        made = {"job": document["job"], "model": model, "framework": OWN, "precision": row["precision"],
+                "batch": row["batch"], "mode": row["kernels"], "version": document["version"]}
+        names = ("microseconds", "low", "high", "steps", "loss") if is_timed(row) else ()
+        made.update({name: row[name] for name in names if name in row})
+        rows.append(dict(made, **({} if is_timed(row) else {"error": row.get("message", "failed")})))
+    return rows
+
+
+def start_rows(document, model, mode):
+    """How long the first row took to begin."""
+    return [{"model": model, "mode": mode, "seconds": row["start_seconds"], "precision": row["precision"],
+             "batch": row["batch"]} for row in document["results"] if "start_seconds" in row]
+
+
+def own_precisions(options):
+    names = [own for name in options.precisions for own in STANDS_FOR.get(name, [name])]
+    return [name for name in names if options.device == "cuda" or name == "fp32"]
+
+
+def own_command(options, model, job):
+    """`heddle bench`, without the batches and precisions."""
+    name = model if model in BUILT_IN else path_of(model)
+    how = ["--rounds", "3", "--seconds", "0.02"] if options.quick else ["--seconds", "0.1"]
+    return [os.path.join(options.build, "heddle"), "bench", job, "--device", options.device, "--peers", "no",
+            "--kernels", "fused", "--model", name] + how
+
+
+def run_own(options, table, run, what, command, environment):
+    """heddle's document; None: it left none."""
+    part = options.zoo + ".part"
+    remove(part)
+    code, seconds = run(command + ["--json=" + part], env=environment)
+    found = taken(part)
+    table.add("zoo", what, code == 0 and found is not None, "", seconds)
+    return found
+
+
+def measure_own(options, table, run, model, caches):
+    """heddle's rows of a model. Its first command finds empty caches: a cold start. A short one after it is a warm
+    start."""
+    folder = os.path.join(caches, model)
+    os.mkdir(folder)
+    environment = dict(os.environ, XDG_CACHE_HOME=folder, CUDA_CACHE_PATH=os.path.join(folder, "cuda"))
+    precisions = own_precisions(options)
+    for job in options.jobs:
+        batches, command = options.zoo_batches or BATCHES[job], own_command(options, model, job)
+        found = run_own(options, table, run, "%s, %s" % (model, job), command + [
+            "--batch", batches, "--precision", ",".join(precisions)], environment)
+        if found:
+            keep(options, found, own_rows(found, model), start_rows(found, model, "cold") if job == "train" else ())
+        if not found or job != "train":
+            continue
+        found = run_own(options, table, run, "%s, warm start" % model, command + [
+            "--batch", batches.split(",")[0], "--precision", precisions[0], "--rounds", "3", "--seconds", "0.01"],
+            environment)
+        if found:
+            keep(options, found, (), start_rows(found, model, "warm"))
+
+
+def remove(path):
+    """What an interrupted run may have left."""
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
+
+
+def taken(path):
+    """A document, whose file is removed; None: there is none."""
+    if not os.path.exists(path):
+        return None
+    found = load(path)
+    os.remove(path)
+    return found
+
+
+def peer_stages(options):
+    """[(job, modes)], what says most first."""
+    if options.peer_modes:
+        return [(job, options.peer_modes) for job in options.jobs]
+    if options.device == "cpu":
+        return [(job, ON_CPU[job]) for job in options.jobs]
+    return [(job, stage[job]) for stage in STAGES for job in options.jobs]
+
+
+def measure_peers(options, table, run):
+    """PyTorch and JAX in stages; each may take all the time that is left, and what it does not suffice for is in the
+    file as not run."""
+    deadline, part = time.monotonic() + options.peer_seconds, options.zoo + ".part"
+    workers = options.peer_jobs or max(1, (os.cpu_count() or 1) * 3 // 2)
+    for job, modes in peer_stages(options):
+        remove(part)
+        _, seconds = run([
+            sys.executable, os.path.join(ROOT, "peers", "train_gpu.py"), "--job", job, "--model",
+            ",".join(path_of(model) for model in options.models), "--batches", options.zoo_batches or BATCHES[job],
+            "--precisions", ",".join(options.precisions), "--modes", modes, "--device", options.device, "--jobs",
+            str(workers), "--total-seconds", "%.0f" % max(0, deadline - time.monotonic()), "--seconds",
+            "0.05" if options.quick else "0.3", "--block-seconds", "0.05" if options.quick else "0.1", "--json", part,
+            "--log", os.path.join(options.build, "zoo-peers.log")] +
+            (["--alone", str(options.peer_alone)] if options.peer_alone else []))
+        found = taken(part)
+        rows = [dict(row, job=job) for row in found["results"]] if found else []
+        if found:
+            keep(options, found, [{name: value for name, value in row.items() if name not in (
+                "fastest", "images_per_second", "steps_a_block")} for row in rows])
+        without = sum(not is_timed(row) for row in rows)
+        table.add("zoo", "%s: %s" % (job, modes), found is not None, "%d figures%s" % (
+            len(rows) - without, ", %d without" % without if without else ""), seconds)
+
+
+def measure(options, table, run):
+    """The part of gpu-check: heddle first, which takes a second per figure."""
+    for name in options.models:
+        if not os.path.exists(path_of(name)):
+            raise Trouble("there is no model %s in examples/models; there are %s" % (name, ", ".join(MODELS)))
+    if not options.only_peers:
+        with tempfile.TemporaryDirectory() as caches:
+            for model in options.models:
+                measure_own(options, table, run, model, caches)
+    if not options.skip_peers:
+        measure_peers(options, table, run)
+    if os.path.exists(options.zoo):
+        print_ratios(load(options.zoo))
+    print("results: %s" % options.zoo)
+
+
+# --- comparing -------------------------------------------------------------------------------------------------------
+
+def fastest(rows):
+    return min((row for row in rows if is_timed(row)), key=lambda row: row["microseconds"], default=None)
+
+
+def compared(results, job):
+    """[{"model", "batch", "precision", "own", "peer", "ratio", "wanted"}]: rows are None where there is no figure."""
+    rows = [row for row in results["results"] if row["job"] == job]
+    made = []
+    for model in MODELS:
+        of_model = [row for row in rows if row["model"] == model]
+        for batch in sorted({row["batch"] for row in of_model}):
+            for precision in PRECISIONS:
+                at = [row for row in of_model if row["batch"] == batch]
+                own = fastest(row for row in at if row["framework"] == OWN
+                              and row["precision"] in STANDS_FOR.get(precision, [precision]))
+                peer = fastest(row for row in at if row["framework"] != OWN and row["precision"] == precision)
+                if any(row["precision"] == precision for row in at):
+                    made.append({"model": model, "batch": batch, "precision": precision, "own": own, "peer": peer,
+                                 "ratio": peer["microseconds"] / own["microseconds"] if own and peer else None,
+                                 "wanted": wanted(job, model, precision)})
+    return made
+
+
+def mean(pairs):
+    """The geometric mean of the ratios; None: there are none."""
+    ratios = [pair["ratio"] for pair in pairs if pair["ratio"]]
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+
+
+def modes_run(results, job, pair):
+    """Of the peers' modes at a row's place: [(framework, mode)] that have a figure, and [(framework, mode, why)] that
+    have none."""
+    at = [row for row in results["results"] if row["job"] == job and row["framework"] != OWN
+          and all(row[name] == pair[name] for name in ("model", "batch", "precision"))]
+    return ([(row["framework"], row["mode"]) for row in at if is_timed(row)],
+            [(row["framework"], row["mode"], row.get("error", "failed")) for row in at if not is_timed(row)])
+
+
+def print_ratios(results):
+    for job in JOBS:
+        pairs = [pair for pair in compared(results, job) if pair["ratio"]]
+        for pair in pairs:
+            print("%-6s %-9s %6d %-5s %9.1f µs %-7s %9.1f µs %-50s %6.2f × %s" % (
+                job, pair["model"], pair["batch"], pair["precision"], pair["own"]["microseconds"],
+                pair["own"]["precision"], pair["peer"]["microseconds"],
+                "%s %s" % (pair["peer"]["framework"], pair["peer"]["mode"]), pair["ratio"],
+                "" if pair["ratio"] >= pair["wanted"] else "(wanted: %g)" % pair["wanted"]))
+        if pairs:
+            print("%s: geometric mean %.2f over %d rows" % (job, mean(pairs), len(pairs)))
