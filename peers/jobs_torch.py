@@ -62,14 +62,17 @@ def compiles(words):
 
 @contextlib.contextmanager
 def without_choosing(words):
-    """cuDNN takes what its heuristics name and times nothing. A compiler that captures graphs does so in its second
-    call: there it has to have chosen in the first."""
-    before = torch.backends.cudnn.benchmark
-    torch.backends.cudnn.benchmark = before and captures_itself(words)
+    """cuDNN takes what its heuristics name and times nothing. PyTorch keeps what was taken, by the sizes of a
+    convolution and by whether it is to be deterministic, and never asks again for the same: so it is here, and later it
+    is not. A compiler that captures graphs does so in its second call: there it has to have chosen in the first."""
+    cudnn = torch.backends.cudnn
+    before = cudnn.benchmark, cudnn.deterministic
+    if not captures_itself(words):
+        cudnn.benchmark, cudnn.deterministic = False, True
     try:
         yield
     finally:
-        torch.backends.cudnn.benchmark = before
+        cudnn.benchmark, cudnn.deterministic = before
 
 
 def captured(call, before=lambda: None, pool=None):
