@@ -1,5 +1,6 @@
-// Layers: one table says what each type of layer is called, which settings it takes, what shape it gives, which
-// parameters it has and which operators it becomes. The model file, `heddle train`, the docs and the plan read it.
+// Layers. A layer type is one file, layers/NAME.c, with one table entry: what it is called, which settings it takes,
+// what shape it gives, which parameters it has and which operators it becomes. layers.c has the list of types and
+// reads, writes and describes layers through it.
 #ifndef HEDDLE_NN_LAYERS_H
 #define HEDDLE_NN_LAYERS_H
 
@@ -42,7 +43,7 @@ typedef struct heddle_setting {
     size_t offset; // in heddle_layer
     enum { HEDDLE_SETTING_INT, HEDDLE_SETTING_FLOAT, HEDDLE_SETTING_BOOL, HEDDLE_SETTING_FEATURES } kind;
     double least, most;
-    double initial; // NAN: must be given
+    double initial; // the default; NAN: must be given
     const char *note;
 } heddle_setting;
 
@@ -58,7 +59,6 @@ struct heddle_layer_type {
     int (*parameters)(const heddle_layer *layer, heddle_parameter_spec specs[HEDDLE_LAYER_PARAMETERS]); // NULL: none
     heddle_status (*lower)(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
                            heddle_value *output);
-    const char *op; // prefix of the operator's name, for layers that are one ("gelu")
 };
 
 int heddle_layer_type_count(void);
@@ -69,7 +69,7 @@ const heddle_layer_type *heddle_layer_type_find(const char *name);
 heddle_status heddle_layer_parse(const char *what, const cJSON *json, int classes, heddle_layer *layer);
 // Every setting written out. NULL when out of memory.
 cJSON *heddle_layer_to_json(const heddle_layer *layer);
-// "channels 32, kernel 3, padding 1": the settings that differ from what they are unless told.
+// "channels 32, kernel 3, padding 1": the settings that differ from their defaults.
 void heddle_layer_details(const heddle_layer *layer, char *text, size_t size);
 
 #endif

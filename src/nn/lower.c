@@ -1,4 +1,4 @@
-// Lowering: each layer becomes an operator application; with fused kernels, [conv 3×3, batchnorm, relu, maxpool 2]
+// Lowering: a layer becomes the operators its type says; with fused kernels, [conv 3×3, batchnorm, relu, maxpool 2]
 // becomes one. Which rung runs an operator is the plan's choice.
 
 #include "nn/lower.h"
@@ -9,22 +9,19 @@
 
 #include "heddle/ops.h"
 
-enum { MAX_BOUND = 8 };
+enum { MAX_BOUND = 8, OP_NAME = 64 };
 
-// The value of a layer's parameter, HEDDLE_NO_VALUE if it has none of that name.
-static heddle_value parameter(const heddle_lowering *lowering, const heddle_layer *layer, const char *name)
+heddle_value heddle_lower_parameter(const heddle_lowering *lowering, const heddle_layer *layer, const char *name)
 {
     int index = heddle_model_parameter_index(lowering->model, layer->name, name);
     return index < 0 ? HEDDLE_NO_VALUE : lowering->parameters[index];
 }
 
-static heddle_status apply(heddle_lowering *lowering, const char *op_name, const char *direction, const void *shape,
-                           const heddle_binding *bound, int count, heddle_value *output)
+heddle_status heddle_lower_op(heddle_lowering *lowering, const char *op_name, const void *shape,
+                              const heddle_binding *bound, int count, heddle_value *output)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%s_%s", op_name, direction);
     const heddle_op *op;
-    HEDDLE_TRY(heddle_op_find(name, &op));
+    HEDDLE_TRY(heddle_op_find(op_name, &op));
     heddle_binding present[MAX_BOUND];
     int present_count = 0, node;
     for (int i = 0; i < count; i++)
@@ -35,72 +32,14 @@ static heddle_status apply(heddle_lowering *lowering, const char *op_name, const
     return HEDDLE_OK;
 }
 
-heddle_status heddle_lower_conv2d(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
-                                  heddle_value *output)
-{
-    heddle_conv2d_shape shape = {
-        .n = lowering->batch,
-        .c = layer->in[0],
-        .h = layer->in[1],
-        .w = layer->in[2],
-        .k = layer->channels,
-        .r = layer->kernel,
-        .s = layer->kernel,
-        .stride = layer->stride,
-        .padding = layer->padding,
-        .dilation = layer->dilation,
-    };
-    heddle_binding bound[] = {{"input", input},
-                              {"weight", parameter(lowering, layer, "weight")},
-                              {"bias", parameter(lowering, layer, "bias")}};
-    return apply(lowering, "conv2d", "forward", &shape, bound, 3, output);
-}
-
-heddle_status heddle_lower_batchnorm2d(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
-                                       heddle_value *output)
-{
-    heddle_batchnorm2d_shape shape = {
-        .n = lowering->batch,
-        .c = layer->in[0],
-        .h = layer->in[1],
-        .w = layer->in[2],
-        .epsilon = layer->epsilon,
-        .momentum = layer->momentum,
-    };
-    heddle_binding bound[] = {{"input", input},
-                              {"gamma", parameter(lowering, layer, "weight")},
-                              {"beta", parameter(lowering, layer, "bias")},
-                              {"running_mean", parameter(lowering, layer, "running_mean")},
-                              {"running_var", parameter(lowering, layer, "running_var")}};
-    return apply(lowering, "batchnorm2d", lowering->training ? "forward" : "inference", &shape, bound, 5, output);
-}
-
-heddle_status heddle_lower_pool2d(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
-                                  heddle_value *output)
-{
-    heddle_pool2d_shape shape = {
-        .n = lowering->batch,
-        .c = layer->in[0],
-        .h = layer->in[1],
-        .w = layer->in[2],
-        .window = layer->window,
-        .stride = layer->stride,
-        .padding = layer->padding,
-    };
-    heddle_binding bound[] = {{"input", input}};
-    return apply(lowering, layer->type->op, "forward", &shape, bound, 1, output);
-}
-
-// The output of an operator that sees only a row of elements has the layer's shape again.
-static heddle_status reshape_output(heddle_lowering *lowering, const heddle_layer *layer, heddle_value *output)
+heddle_status heddle_lower_reshape(heddle_lowering *lowering, const heddle_layer *layer, heddle_value *output)
 {
     int dims[4] = {lowering->batch};
     memcpy(dims + 1, layer->out, (size_t)layer->out_rank * sizeof *dims);
     return heddle_trace_reshape(lowering->trace, *output, layer->out_rank + 1, dims, output);
 }
 
-// What goes into a layer in one step, as the single number an operator over elements takes.
-static heddle_status count_elements(const heddle_lowering *lowering, const heddle_layer *layer, int *count)
+heddle_status heddle_lower_elements(const heddle_lowering *lowering, const heddle_layer *layer, int *count)
 {
     *count = lowering->batch;
     for (int i = 0; i < layer->in_rank; i++)
@@ -110,60 +49,15 @@ static heddle_status count_elements(const heddle_lowering *lowering, const heddl
     return HEDDLE_OK;
 }
 
-heddle_status heddle_lower_elements(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
-                                    heddle_value *output)
+heddle_status heddle_lower_random(heddle_lowering *lowering, int elements, heddle_value *random)
 {
-    heddle_elements_shape shape;
-    HEDDLE_TRY(count_elements(lowering, layer, &shape.n));
-    heddle_binding bound[] = {{"input", input}};
-    HEDDLE_TRY(apply(lowering, layer->type->op, "forward", &shape, bound, 1, output));
-    return reshape_output(lowering, layer, output);
-}
-
-heddle_status heddle_lower_rows(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
-                                heddle_value *output)
-{
-    heddle_rows_shape shape = {.rows = lowering->batch, .cols = layer->in[0]};
-    heddle_binding bound[] = {{"input", input}};
-    return apply(lowering, layer->type->op, "forward", &shape, bound, 1, output);
-}
-
-heddle_status heddle_lower_flatten(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
-                                   heddle_value *output)
-{
-    *output = input;
-    return reshape_output(lowering, layer, output);
-}
-
-heddle_status heddle_lower_linear(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
-                                  heddle_value *output)
-{
-    heddle_linear_shape shape = {.n = lowering->batch, .in = layer->in[0], .out = layer->features};
-    heddle_binding bound[] = {{"input", input},
-                              {"weight", parameter(lowering, layer, "weight")},
-                              {"bias", parameter(lowering, layer, "bias")}};
-    return apply(lowering, "linear", "forward", &shape, bound, 3, output);
-}
-
-heddle_status heddle_lower_dropout(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
-                                   heddle_value *output)
-{
-    if (!lowering->training) {
-        *output = input;
-        return HEDDLE_OK;
-    }
     if (lowering->dropouts == HEDDLE_MAX_DROPOUTS)
         return heddle_fail(HEDDLE_UNSUPPORTED, "a model with more than %d dropout layers", HEDDLE_MAX_DROPOUTS);
     int words = HEDDLE_RANDOM_WORDS;
-    heddle_value random;
-    HEDDLE_TRY(heddle_trace_value_add(lowering->trace, "random", HEDDLE_I64, 1, &words, &random));
-    heddle_dropout_shape shape = {.probability = layer->probability};
-    HEDDLE_TRY(count_elements(lowering, layer, &shape.n));
-    lowering->dropout_random[lowering->dropouts] = random;
-    lowering->dropout_elements[lowering->dropouts++] = shape.n;
-    heddle_binding bound[] = {{"input", input}, {"random", random}};
-    HEDDLE_TRY(apply(lowering, "dropout", "forward", &shape, bound, 2, output));
-    return reshape_output(lowering, layer, output);
+    HEDDLE_TRY(heddle_trace_value_add(lowering->trace, "random", HEDDLE_I64, 1, &words, random));
+    lowering->dropout_random[lowering->dropouts] = *random;
+    lowering->dropout_elements[lowering->dropouts++] = elements;
+    return HEDDLE_OK;
 }
 
 // --- fused blocks ---------------------------------------------------------------------------------------------------
@@ -202,7 +96,7 @@ static bool fused_rung(const heddle_lowering *lowering, const char *op_name, con
 {
     const char *directions[] = {lowering->training ? "forward" : "inference", lowering->training ? "backward" : NULL};
     for (int i = 0; i < 2 && directions[i]; i++) {
-        char name[64];
+        char name[OP_NAME];
         snprintf(name, sizeof name, "%s_%s", op_name, directions[i]);
         const heddle_op *op;
         const heddle_rung *rung;
@@ -240,14 +134,16 @@ static heddle_status lower_block(heddle_lowering *lowering, int index, const cha
     shape.output_channels_last = block_op(lowering, index + HEDDLE_BLOCK_LAYERS) != NULL;
     heddle_binding bound[] = {
         {"input", input},
-        {"weight", parameter(lowering, conv, "weight")},
-        {"bias", parameter(lowering, conv, "bias")},
-        {"gamma", parameter(lowering, norm, "weight")},
-        {"beta", parameter(lowering, norm, "bias")},
-        {"running_mean", parameter(lowering, norm, "running_mean")},
-        {"running_var", parameter(lowering, norm, "running_var")},
+        {"weight", heddle_lower_parameter(lowering, conv, "weight")},
+        {"bias", heddle_lower_parameter(lowering, conv, "bias")},
+        {"gamma", heddle_lower_parameter(lowering, norm, "weight")},
+        {"beta", heddle_lower_parameter(lowering, norm, "bias")},
+        {"running_mean", heddle_lower_parameter(lowering, norm, "running_mean")},
+        {"running_var", heddle_lower_parameter(lowering, norm, "running_var")},
     };
-    return apply(lowering, op_name, lowering->training ? "forward" : "inference", &shape, bound, 7, output);
+    char name[OP_NAME];
+    snprintf(name, sizeof name, "%s_%s", op_name, lowering->training ? "forward" : "inference");
+    return heddle_lower_op(lowering, name, &shape, bound, 7, output);
 }
 
 heddle_status heddle_lower_model(heddle_lowering *lowering, heddle_value images, heddle_value *logits)

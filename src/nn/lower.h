@@ -33,15 +33,18 @@ heddle_status heddle_lower_model(heddle_lowering *lowering, heddle_value images,
 // Do the layers from `index` on make a block that the fused operators compute?
 bool heddle_is_block(const heddle_model *model, int index);
 
-// Called through the layer table.
-heddle_status heddle_lower_conv2d(heddle_lowering *, const heddle_layer *, heddle_value input, heddle_value *output);
-heddle_status heddle_lower_batchnorm2d(heddle_lowering *, const heddle_layer *, heddle_value input,
-                                       heddle_value *output);
-heddle_status heddle_lower_pool2d(heddle_lowering *, const heddle_layer *, heddle_value input, heddle_value *output);
-heddle_status heddle_lower_elements(heddle_lowering *, const heddle_layer *, heddle_value input, heddle_value *output);
-heddle_status heddle_lower_rows(heddle_lowering *, const heddle_layer *, heddle_value input, heddle_value *output);
-heddle_status heddle_lower_flatten(heddle_lowering *, const heddle_layer *, heddle_value input, heddle_value *output);
-heddle_status heddle_lower_linear(heddle_lowering *, const heddle_layer *, heddle_value input, heddle_value *output);
-heddle_status heddle_lower_dropout(heddle_lowering *, const heddle_layer *, heddle_value input, heddle_value *output);
+// --- for the files of layer types ------------------------------------------------------------------------------------
+
+// The value of a layer's parameter, HEDDLE_NO_VALUE if it has none of that name.
+heddle_value heddle_lower_parameter(const heddle_lowering *lowering, const heddle_layer *layer, const char *name);
+// Applies an operator, whose operand "output" is *output. Operands bound to HEDDLE_NO_VALUE are left out.
+heddle_status heddle_lower_op(heddle_lowering *lowering, const char *op_name, const void *shape,
+                              const heddle_binding *bound, int count, heddle_value *output);
+// Gives *output, of an operator that sees only a row of elements, the layer's shape again.
+heddle_status heddle_lower_reshape(heddle_lowering *lowering, const heddle_layer *layer, heddle_value *output);
+// What goes into a layer in one step, as the single number that an operator over elements takes.
+heddle_status heddle_lower_elements(const heddle_lowering *lowering, const heddle_layer *layer, int *count);
+// A random state of its own for a layer that draws `elements` numbers in each step.
+heddle_status heddle_lower_random(heddle_lowering *lowering, int elements, heddle_value *random);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "nn/layers.h"
 
 static const heddle_input_shape gray28 = {1, 28, 28, 10};
@@ -168,6 +169,39 @@ static void every_layer_type_can_be_used(void **state)
     }
 }
 
+static void a_misspelt_setting_of_any_layer_type_is_named(void **state)
+{
+    (void)state;
+    for (int i = 0; i < heddle_layer_type_count(); i++) {
+        const heddle_layer_type *type = heddle_layer_type_at(i);
+        char text[256], part[128];
+        snprintf(text, sizeof text, "{\"layers\": [{\"type\": \"%s\", \"nmae\": 1}]}", type->name);
+        snprintf(part, sizeof part, "%s has no setting 'nmae'; did you mean 'name'?", type->name);
+        refuse(text, part);
+    }
+}
+
+static void the_page_on_models_lists_every_type_and_setting(void **state)
+{
+    (void)state;
+    char *page = NULL;
+    size_t size;
+    assert_ok(heddle_file_read(HEDDLE_SOURCE_DIR "/docs/models.md", 1 << 20, &page, &size));
+    for (int i = 0; i < heddle_layer_type_count(); i++) {
+        const heddle_layer_type *type = heddle_layer_type_at(i);
+        char quoted[64];
+        snprintf(quoted, sizeof quoted, "`%s`", type->name);
+        if (!strstr(page, quoted))
+            fail_msg("docs/models.md has no layer type %s", quoted);
+        for (int j = 0; j < type->setting_count; j++) {
+            snprintf(quoted, sizeof quoted, "`%s`", type->settings[j].name);
+            if (!strstr(page, quoted))
+                fail_msg("docs/models.md has no setting %s of %s", quoted, type->name);
+        }
+    }
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +214,8 @@ int main(void)
         cmocka_unit_test(an_unknown_model_suggests_the_nearest),
         cmocka_unit_test(a_file_that_is_no_text_is_no_model),
         cmocka_unit_test(every_layer_type_can_be_used),
+        cmocka_unit_test(a_misspelt_setting_of_any_layer_type_is_named),
+        cmocka_unit_test(the_page_on_models_lists_every_type_and_setting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
