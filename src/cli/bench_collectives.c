@@ -413,7 +413,7 @@ int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings)
         wrong |= !run.rows[i].right;
     int exit_code = wrong ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_OK;
     if (status != HEDDLE_OK)
-        exit_code = heddle_dist_tells(run.dist) ? heddle_cli_fail(status) : heddle_cli_exit_code(status);
+        exit_code = heddle_dist_reports(run.dist) ? heddle_cli_fail(status) : heddle_cli_exit_code(status);
     heddle_dist_close(run.dist, status != HEDDLE_OK);
     close_all(&run);
     return exit_code;

@@ -262,7 +262,7 @@ static void close_run(run *current)
     heddle_dataset_close(current->train);
     heddle_dataset_close(current->test);
     heddle_cli_device_close(&current->device);
-    heddle_run_folder_give_back(&current->taken); // if it is still empty
+    heddle_run_folder_release(&current->taken); // if it is still empty
 }
 
 // --- several ranks --------------------------------------------------------------------------------------------------
@@ -546,7 +546,7 @@ static int report_failure(const run *current, heddle_status status)
     snprintf(message, sizeof message, "%s", heddle_last_error());
     if (current->dist && heddle_dist_check(current->dist) != HEDDLE_OK)
         return HEDDLE_EXIT_FAILED; // the watch has reported it
-    if ((status == HEDDLE_INTERRUPTED && current->ranks.rank > 0) || !heddle_dist_tells(current->dist))
+    if ((status == HEDDLE_INTERRUPTED && current->ranks.rank > 0) || !heddle_dist_reports(current->dist))
         return heddle_cli_exit_code(status);
     heddle_fail(status, "%s", message);
     int exit_code = heddle_cli_fail(status);

@@ -179,7 +179,7 @@ heddle_status heddle_dist_agree(heddle_dist *dist, heddle_status status)
     return HEDDLE_OK;
 }
 
-bool heddle_dist_tells(const heddle_dist *dist)
+bool heddle_dist_reports(const heddle_dist *dist)
 {
     return !dist || !dist->all_failed || dist->ranks.rank == 0;
 }

@@ -38,7 +38,7 @@ heddle_status heddle_dist_threads(heddle_dist *dist, int *threads);
 // Fails on every rank when `status` is a failure on one; the others' message says whose.
 heddle_status heddle_dist_agree(heddle_dist *dist, heddle_status status);
 // Whether this rank reports its failure: if all have failed, only the first does.
-bool heddle_dist_tells(const heddle_dist *dist); // NULL is fine
+bool heddle_dist_reports(const heddle_dist *dist); // NULL is fine
 
 // --- on the host: every rank calls it, and it returns when all is done ---------------------------------------------
 

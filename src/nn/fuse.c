@@ -43,7 +43,7 @@ static const struct {
 };
 enum { OPERANDS = sizeof operands / sizeof *operands };
 
-static bool is_course_network(const heddle_model *model)
+static bool is_mnist_cnn(const heddle_model *model)
 {
     if (model->layer_count != LAYERS || !heddle_is_block(model, CONV1) || !heddle_is_block(model, CONV2))
         return false;
@@ -116,7 +116,7 @@ static heddle_cnn_train_shape train_shape(const heddle_plan *plan, const heddle_
 }
 
 // Whether the state's banks are laid out as cnn_train has them.
-static bool lies_so(const heddle_state *state, const heddle_cnn_train_shape *shape)
+static bool layout_matches(const heddle_state *state, const heddle_cnn_train_shape *shape)
 {
     const heddle_cnn_train_bank banks[] = {heddle_cnn_train_parameters(shape), heddle_cnn_train_statistics(shape)};
     for (int i = 0; i < OPERANDS; i++) {
@@ -139,11 +139,11 @@ heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *stat
     const heddle_rung *rung, *single;
     *fused = false;
     if (!reads_dataset(feed) || heddle_plan_ranks(plan) > 1 || plan->options.keep_gradients ||
-        !plan->options.training || plan->options.kernels != HEDDLE_FUSED || !is_course_network(state->model))
+        !plan->options.training || plan->options.kernels != HEDDLE_FUSED || !is_mnist_cnn(state->model))
         return HEDDLE_OK;
     const heddle_cnn_train_shape shape = train_shape(plan, state->model);
     const heddle_cnn_step_shape step = step_shape(plan, state->model);
-    if (!lies_so(state, &shape) || !find_fused(plan, "cnn_train", &shape, &op, &rung) ||
+    if (!layout_matches(state, &shape) || !find_fused(plan, "cnn_train", &shape, &op, &rung) ||
         !find_fused(plan, "cnn_step", &step, &one, &single) || strcmp(rung->name, single->name) != 0)
         return HEDDLE_OK;
     const heddle_placed placed[] = {
@@ -181,7 +181,7 @@ heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, con
     *fused = false;
     // Its batchnorms see what one process has of the batch.
     if (!reads_dataset(feed) || heddle_plan_ranks(plan) > 1 || !plan->options.training ||
-        plan->options.kernels != HEDDLE_FUSED || !is_course_network(model))
+        plan->options.kernels != HEDDLE_FUSED || !is_mnist_cnn(model))
         return HEDDLE_OK;
     heddle_cnn_step_shape shape = step_shape(plan, model);
     if (!find_fused(plan, "cnn_step", &shape, &op, &rung))

@@ -35,7 +35,7 @@ typedef struct trial {
     float loss;
 } trial;
 
-static void let_go(trial *one)
+static void release(trial *one)
 {
     if (one->stream)
         (void)heddle_stream_synchronize(one->stream);
@@ -96,7 +96,7 @@ static heddle_status make_plan(trial *one)
                                         : HEDDLE_OK;
 }
 
-static heddle_status bring_batch(trial *one)
+static heddle_status upload_batch(trial *one)
 {
     heddle_position start = heddle_position_start();
     if (one->feed)
@@ -116,7 +116,7 @@ static heddle_status take_step(trial *one)
     HEDDLE_TRY(take_batch(one));
     HEDDLE_TRY(heddle_state_read(one->state, one->stream, HEDDLE_BANK_PARAMETERS, one->parameters));
     HEDDLE_TRY(make_plan(one));
-    HEDDLE_TRY(bring_batch(one));
+    HEDDLE_TRY(upload_batch(one));
     HEDDLE_TRY(heddle_plan_run(one->plan, one->stream));
     HEDDLE_TRY(heddle_copy(one->stream, &one->loss, one->plan->loss, sizeof one->loss));
     return heddle_state_read(one->state, one->stream, HEDDLE_BANK_GRADIENTS, one->gradients);
@@ -184,6 +184,6 @@ heddle_status heddle_train_gradients(heddle_device *device, const heddle_model *
     heddle_status status = take_step(&one);
     if (status == HEDDLE_OK)
         status = write_file(&one, path);
-    let_go(&one);
+    release(&one);
     return status;
 }

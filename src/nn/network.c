@@ -302,7 +302,7 @@ heddle_status heddle_network_evaluate(heddle_network *network, const heddle_data
             return evaluate_loaded(network, dataset, evaluation);
         HEDDLE_TRY(status);
     } else if (network->owns_state) { // a trainer's test images stay the same
-        HEDDLE_TRY(heddle_pass_bring(network->pass, network->stream, dataset));
+        HEDDLE_TRY(heddle_pass_upload(network->pass, network->stream, dataset));
     }
     return heddle_pass_run(network->pass, network->stream, evaluation);
 }

@@ -79,7 +79,7 @@ bool heddle_pass_fits(const heddle_pass *pass, const heddle_dataset *dataset)
     return pass && pass->dataset.count == dataset->count;
 }
 
-heddle_status heddle_pass_bring(heddle_pass *pass, heddle_stream *stream, const heddle_dataset *dataset)
+heddle_status heddle_pass_upload(heddle_pass *pass, heddle_stream *stream, const heddle_dataset *dataset)
 {
     pass->dataset = *dataset;
     return heddle_feed_upload(pass->feed, stream);

@@ -14,7 +14,7 @@ void heddle_pass_destroy(heddle_pass *pass);
 // Whether it has room for just this many images; false for NULL.
 bool heddle_pass_fits(const heddle_pass *pass, const heddle_dataset *dataset);
 // Uploads the images of a dataset that fits.
-heddle_status heddle_pass_bring(heddle_pass *pass, heddle_stream *stream, const heddle_dataset *dataset);
+heddle_status heddle_pass_upload(heddle_pass *pass, heddle_stream *stream, const heddle_dataset *dataset);
 // Adds to what the evaluation holds.
 heddle_status heddle_pass_run(heddle_pass *pass, heddle_stream *stream, heddle_evaluation *evaluation);
 

@@ -94,7 +94,7 @@ static heddle_status measure_choices(heddle_plan *plan, heddle_stream *stream, c
 }
 
 // What was really taken: an operator without a rung of the tier or the precision asked for has one of another.
-static void tell_choices(const heddle_plan *plan)
+static void log_choices(const heddle_plan *plan)
 {
     const char *what = plan->options.training ? "training step" : "evaluation";
     for (int i = 0; i < plan->call_count; i++) {
@@ -128,7 +128,7 @@ static heddle_status choose_rungs(heddle_plan *plan, heddle_stream *stream)
         status = measure_choices(plan, stream, choices, most_bytes);
     free(choices);
     if (status == HEDDLE_OK)
-        tell_choices(plan);
+        log_choices(plan);
     return status;
 }
 

@@ -130,7 +130,7 @@ void heddle_plan_reduce_destroy(heddle_plan *plan);
 
 heddle_status heddle_plan_spread(heddle_plan *plan);
 // The operand of `op` that ranks add up before what follows it may run; NULL: there is none.
-const char *heddle_plan_travelling(const heddle_op *op);
+const char *heddle_plan_summed_operand(const heddle_op *op);
 
 // --- fuse.c ---------------------------------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ static heddle_status queue_sum(heddle_plan *plan, heddle_stream *stream, heddle_
 // Sums that the next call reads.
 static heddle_status queue_statistics(heddle_plan *plan, heddle_stream *stream, int call)
 {
-    const char *name = heddle_plan_travelling(plan->calls[call].op);
+    const char *name = heddle_plan_summed_operand(plan->calls[call].op);
     if (!name)
         return HEDDLE_OK;
     heddle_value value = heddle_trace_operand(&plan->trace, call, name);

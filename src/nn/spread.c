@@ -31,7 +31,7 @@ static const struct cut {
 };
 enum { CUTS = sizeof cuts / sizeof *cuts };
 
-const char *heddle_plan_travelling(const heddle_op *op)
+const char *heddle_plan_summed_operand(const heddle_op *op)
 {
     for (int i = 0; i < CUTS; i++)
         if (strcmp(cuts[i].halves[0].op, op->name) == 0)

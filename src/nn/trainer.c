@@ -46,7 +46,7 @@ heddle_train_options heddle_train_defaults(void)
     };
 }
 
-void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path)
+void heddle_trainer_report(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path)
 {
     if (!trainer->options->listener)
         return;
@@ -194,7 +194,7 @@ static heddle_status set_up(heddle_trainer *trainer)
         HEDDLE_TRY(heddle_trainer_resume(trainer));
         HEDDLE_TRY(heddle_trainer_try_files(trainer));
     }
-    heddle_trainer_tell(trainer, HEDDLE_TRAIN_STARTED, NULL);
+    heddle_trainer_report(trainer, HEDDLE_TRAIN_STARTED, NULL);
     if (!options->resume) // an unwritable folder shows now, not after an hour
         HEDDLE_TRY(heddle_trainer_begin_files(trainer));
     trainer->last_save = heddle_now();
@@ -281,7 +281,7 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
         position->best_accuracy = best ? evaluation.accuracy : position->best_accuracy;
         position->best_loss = best ? evaluation.loss : position->best_loss;
         trainer->best_now = best;
-        heddle_trainer_tell(trainer, HEDDLE_TRAIN_EVALUATED, NULL);
+        heddle_trainer_report(trainer, HEDDLE_TRAIN_EVALUATED, NULL);
     }
     // The best first: a crash between the two repeats the epoch and writes the same file again.
     if (best)
@@ -305,7 +305,7 @@ bool heddle_trainer_save_is_due(const heddle_trainer *trainer)
 }
 
 // Saves in the middle of an epoch when it is time.
-static heddle_status save_now_and_then(heddle_trainer *trainer)
+static heddle_status save_if_due(heddle_trainer *trainer)
 {
     if (!heddle_trainer_save_is_due(trainer))
         return HEDDLE_OK;
@@ -322,7 +322,7 @@ static heddle_status run(heddle_trainer *trainer)
             HEDDLE_TRY(finish_epoch(trainer));
             HEDDLE_TRY(heddle_trainer_agree_to_stop(trainer));
         } else if (!heddle_trainer_asked_to_stop(trainer)) {
-            HEDDLE_TRY(save_now_and_then(trainer));
+            HEDDLE_TRY(save_if_due(trainer));
         }
         if (heddle_trainer_asked_to_stop(trainer) && trainer->position.epoch < trainer->options->epochs) {
             if (trainer->position.batch > 0)

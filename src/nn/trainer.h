@@ -55,7 +55,7 @@ typedef struct heddle_trainer {
 
 // --- trainer.c ------------------------------------------------------------------------------------------------------
 
-void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path);
+void heddle_trainer_report(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path);
 // HEDDLE_DIVERGED where `loss`, the mean over `steps` steps, is not finite or far above that of guessing for a while.
 heddle_status heddle_trainer_check_loss(heddle_trainer *trainer, double loss, int steps);
 bool heddle_trainer_asked_to_stop(const heddle_trainer *trainer);

@@ -191,7 +191,7 @@ static heddle_status take_report(heddle_trainer *trainer, const heddle_feed_repo
     position->images = images;
     position->step += steps;
     position->batch += steps;
-    heddle_trainer_tell(trainer, HEDDLE_TRAIN_STEP, NULL);
+    heddle_trainer_report(trainer, HEDDLE_TRAIN_STEP, NULL);
     return HEDDLE_OK;
 }
 

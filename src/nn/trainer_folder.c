@@ -151,7 +151,7 @@ heddle_status heddle_run_folder_take(const char *base, heddle_run_folder *folder
         if (taken)
             return HEDDLE_OK;
         if (status != HEDDLE_OK) {
-            heddle_run_folder_give_back(folder); // folders above it may have been made
+            heddle_run_folder_release(folder); // folders above it may have been made
             folder->path[0] = '\0';
             return status;
         }
@@ -161,7 +161,7 @@ heddle_status heddle_run_folder_take(const char *base, heddle_run_folder *folder
                        MOST_RUNS - 1);
 }
 
-void heddle_run_folder_give_back(const heddle_run_folder *folder)
+void heddle_run_folder_release(const heddle_run_folder *folder)
 {
     char path[HEDDLE_RUN_FOLDER_SIZE];
     snprintf(path, sizeof path, "%s", folder->path);

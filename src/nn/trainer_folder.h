@@ -33,6 +33,6 @@ heddle_status heddle_run_folder_is_free(const char *folder);
 // that is neither resumed nor overwritten. HEDDLE_IO: one may not look into it.
 heddle_status heddle_run_folder_check(const char *folder, bool goes_on_or_replaces);
 // Removes what taking it made, as far as that is still empty: nothing of a run that has saved.
-void heddle_run_folder_give_back(const heddle_run_folder *folder);
+void heddle_run_folder_release(const heddle_run_folder *folder);
 
 #endif

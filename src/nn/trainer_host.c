@@ -72,6 +72,6 @@ heddle_status heddle_trainer_host_advance(heddle_trainer *trainer)
     position->images += batch.whole;
     position->step++;
     position->batch++;
-    heddle_trainer_tell(trainer, HEDDLE_TRAIN_STEP, NULL);
+    heddle_trainer_report(trainer, HEDDLE_TRAIN_STEP, NULL);
     return HEDDLE_OK;
 }

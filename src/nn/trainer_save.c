@@ -153,7 +153,7 @@ heddle_status heddle_trainer_try_files(heddle_trainer *trainer)
 // --- saving ---------------------------------------------------------------------------------------------------------
 
 // Adds to the thread's message what a write that failed has left to go on from.
-static heddle_status tell_what_is_kept(const heddle_trainer *trainer, heddle_status status)
+static heddle_status report_kept(const heddle_trainer *trainer, heddle_status status)
 {
     char last[PATH_SIZE], message[MESSAGE_SIZE], place[PLACE_SIZE];
     snprintf(message, sizeof message, "%s", heddle_last_error());
@@ -197,8 +197,8 @@ static heddle_status save(heddle_trainer *trainer, const char *name)
                            heddle_last_error(), trainer->position.epoch + 1, trainer->position.batch,
                            heddle_trainer_kept(trainer));
     if (status != HEDDLE_OK)
-        return trainer->begun ? tell_what_is_kept(trainer, status) : status;
-    heddle_trainer_tell(trainer, HEDDLE_TRAIN_SAVED, path);
+        return trainer->begun ? report_kept(trainer, status) : status;
+    heddle_trainer_report(trainer, HEDDLE_TRAIN_SAVED, path);
     return HEDDLE_OK;
 }
 

@@ -380,7 +380,7 @@ static void *take_and_give_back(void *context)
     pthread_barrier_wait(one->together);
     for (int i = 0; i < ROUNDS; i++) {
         one->failures += heddle_run_folder_take(one->base, &one->folder) != HEDDLE_OK;
-        heddle_run_folder_give_back(&one->folder);
+        heddle_run_folder_release(&one->folder);
     }
     return NULL;
 }
@@ -424,7 +424,7 @@ static void runs_begun_at_the_same_moment_have_folders_of_their_own(void **state
     heddle_slice slice = {"x", 1};
     assert_ok(heddle_file_write_atomic(kept, &slice, 1));
     for (int i = 0; i < RUNS; i++)
-        heddle_run_folder_give_back(&takers[i].folder);
+        heddle_run_folder_release(&takers[i].folder);
     assert_true(heddle_file_exists(kept));
     assert_int_equal(entries_of(runs), 1);
 }
@@ -439,7 +439,7 @@ static void runs_that_give_up_leave_nothing_and_hinder_nobody(void **state)
     at_the_same_moment(takers, base, take_and_give_back);
     heddle_run_folder last;
     assert_ok(heddle_run_folder_take(base, &last)); // one may have found `runs` there, and so left it
-    heddle_run_folder_give_back(&last);
+    heddle_run_folder_release(&last);
     path_in(home, "runs", base, sizeof base);
     assert_true(rmdir(base) == 0 || !heddle_folder_exists(base)); // empty, or gone
     assert_int_equal(entries_of(home), 0);
@@ -458,7 +458,7 @@ static void a_folder_that_cannot_be_had_leaves_none_behind(void **state)
     assert_int_equal(heddle_run_folder_take(base, &folder), HEDDLE_IO);
     assert_said("a file of that name exists; choose another (--out)");
     assert_string_equal(folder.path, "");
-    heddle_run_folder_give_back(&folder); // nothing
+    heddle_run_folder_release(&folder); // nothing
     assert_int_equal(unlink(file), 0);
     memset(name, 'x', 300); // longer than any file system takes
     name[300] = '\0';
