@@ -38,7 +38,7 @@ HEDDLE_API heddle_input_shape heddle_model_input(const heddle_model *model);
 HEDDLE_API const char *heddle_model_json(const heddle_model *model);
 HEDDLE_API size_t heddle_model_parameters(const heddle_model *model); // trained numbers, all together
 
-// For tables: what layer `index` is and gives.
+// For tables: what layer `index` is and gives. Layers inside a residual come behind it: "residual1.conv1".
 typedef struct heddle_layer_info {
     const char *name;                // "conv1"
     const char *type;                // "conv2d"

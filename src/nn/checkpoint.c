@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "nn/checkpoint_about.h"
 
-enum { ARRAY_NAME = 2 * HEDDLE_LAYER_NAME + 16 };
+enum { ARRAY_NAME = HEDDLE_PARAMETER_NAME + 16 };
 
 static const char KEY_MODEL[] = "heddle.model";
 static const char KEY_TRAINING[] = "heddle.training";

@@ -45,9 +45,10 @@ enum { OPERANDS = sizeof operands / sizeof *operands };
 
 static bool is_mnist_cnn(const heddle_model *model)
 {
-    if (model->layer_count != LAYERS || !heddle_is_block(model, CONV1) || !heddle_is_block(model, CONV2))
-        return false;
     const heddle_layer *layers = model->layers;
+    if (model->layer_count != LAYERS || !heddle_is_block(layers + CONV1, HEDDLE_BLOCK_LAYERS) ||
+        !heddle_is_block(layers + CONV2, HEDDLE_BLOCK_LAYERS))
+        return false;
     const heddle_layer *norm1 = &layers[CONV1 + 1], *norm2 = &layers[CONV2 + 1];
     return strcmp(layers[FLATTEN].type->name, "flatten") == 0 && strcmp(layers[HIDDEN].type->name, "linear") == 0 &&
            strcmp(layers[HIDDEN_RELU].type->name, "relu") == 0 && strcmp(layers[OUTPUT].type->name, "linear") == 0 &&

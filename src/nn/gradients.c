@@ -11,7 +11,7 @@
 #include "nn/optimizer.h"
 #include "nn/plan.h"
 
-enum { NAME_SIZE = 128, FIXED_ARRAYS = 3 }; // images, labels, loss
+enum { NAME_SIZE = HEDDLE_PARAMETER_NAME + 16, FIXED_ARRAYS = 3 }; // images, labels, loss
 
 // Everything the step needs and leaves, so that one function lets all of it go.
 typedef struct trial {

@@ -14,7 +14,7 @@
 #define ADDRESS(type) &heddle_layer_##type,
 #define LAYER_TYPES(each)                                                                                              \
     each(conv2d) each(batchnorm2d) each(relu) each(tanh) each(sigmoid) each(elu) each(gelu) each(softplus) each(swish) \
-        each(maxpool2d) each(avgpool2d) each(flatten) each(linear) each(dropout) each(log_softmax)
+        each(maxpool2d) each(avgpool2d) each(flatten) each(linear) each(dropout) each(log_softmax) each(residual)
 LAYER_TYPES(DECLARE)
 static const heddle_layer_type *const types[] = {LAYER_TYPES(ADDRESS)};
 enum { TYPES = sizeof types / sizeof *types };
@@ -38,6 +38,21 @@ const heddle_layer_type *heddle_layer_type_find(const char *name)
 }
 
 // --- reading --------------------------------------------------------------------------------------------------------
+
+enum { MOST_LAYERS = 256, PLACE_SIZE = 256 };
+
+// Where reading has got to: `depth` lists of layers lie around the present place.
+typedef struct reading {
+    int classes, depth, count;
+} reading;
+
+// A list of layers and how it is called: in errors, and in front of its layers' names.
+typedef struct place {
+    char what[PLACE_SIZE], prefix[HEDDLE_LAYER_PATH];
+} place;
+
+static heddle_status read_list(reading *reader, const place *at, const cJSON *json, int rank, const int dims[3],
+                               heddle_layer_list *list);
 
 static heddle_status unknown_type(const char *what, const char *name)
 {
@@ -86,15 +101,27 @@ static heddle_status check_names(const char *what, const cJSON *json, const hedd
     return HEDDLE_OK;
 }
 
-static heddle_status read_setting(const char *what, const cJSON *json, const heddle_setting *setting, int classes,
-                                  heddle_layer *layer)
+static heddle_status read_layers(reading *reader, const char *what, const cJSON *field, const heddle_setting *setting,
+                                 heddle_layer *layer)
 {
+    bool plain = strcmp(setting->name, "layers") == 0;
+    place inside;
+    snprintf(inside.what, sizeof inside.what, "%s%s%s", what, plain ? "" : ", ", plain ? "" : setting->name);
+    snprintf(inside.prefix, sizeof inside.prefix, "%s.%s%s", layer->name, plain ? "" : setting->name, plain ? "" : ".");
+    if (!cJSON_IsArray(field))
+        return heddle_fail(HEDDLE_INVALID, "%s: '%s' must be a list of layers", what, setting->name);
+    if (reader->depth == HEDDLE_LAYER_DEPTH)
+        return heddle_fail(HEDDLE_INVALID, "%s: lists of layers are nested more than %d deep", what,
+                           HEDDLE_LAYER_DEPTH);
     void *at = (char *)layer + setting->offset;
+    return read_list(reader, &inside, field, layer->in_rank, layer->in, at);
+}
+
+static heddle_status read_number(const reading *reader, const char *what, const cJSON *json, const cJSON *field,
+                                 const heddle_setting *setting, void *at)
+{
     int *integer = at;
     float *real = at;
-    const cJSON *field = cJSON_GetObjectItemCaseSensitive(json, setting->name);
-    if (!field && isnan(setting->initial))
-        return heddle_fail(HEDDLE_INVALID, "%s: '%s' is missing (%s)", what, setting->name, setting->note);
     if (setting->kind == HEDDLE_SETTING_BOOL) {
         if (field && !cJSON_IsBool(field))
             return heddle_fail(HEDDLE_INVALID, "%s: '%s' must be true or false", what, setting->name);
@@ -110,7 +137,7 @@ static heddle_status read_setting(const char *what, const cJSON *json, const hed
     }
     if (setting->kind == HEDDLE_SETTING_FEATURES && field && cJSON_IsString(field) &&
         strcmp(field->valuestring, "classes") == 0) {
-        *integer = classes;
+        *integer = reader->classes;
         return HEDDLE_OK;
     }
     long long value;
@@ -120,27 +147,132 @@ static heddle_status read_setting(const char *what, const cJSON *json, const hed
     return HEDDLE_OK;
 }
 
-heddle_status heddle_layer_parse(const char *what, const cJSON *json, int classes, heddle_layer *layer)
+static heddle_status read_settings(reading *reader, const char *what, const cJSON *json, heddle_layer *layer)
+{
+    for (int i = 0; i < layer->type->setting_count; i++) {
+        const heddle_setting *setting = &layer->type->settings[i];
+        const cJSON *field = cJSON_GetObjectItemCaseSensitive(json, setting->name);
+        if (!field && isnan(setting->initial))
+            return heddle_fail(HEDDLE_INVALID, "%s: '%s' is missing (%s)", what, setting->name, setting->note);
+        if (setting->kind != HEDDLE_SETTING_LAYERS)
+            HEDDLE_TRY(read_number(reader, what, json, field, setting, (char *)layer + setting->offset));
+        else if (field)
+            HEDDLE_TRY(read_layers(reader, what, field, setting, layer));
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_name_read(const char *what, const cJSON *given, char *name, size_t size)
+{
+    const char *text = cJSON_IsString(given) ? given->valuestring : "";
+    bool plain = text[0] != '\0' && strlen(text) < size;
+    for (const char *c = text; *c; c++)
+        plain &= (unsigned char)*c >= ' ' && *c != 0x7f && *c != '/';
+    if (!plain)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: 'name' must be text of 1 to %zu bytes without '/' or control characters", what,
+                           size - 1);
+    snprintf(name, size, "%s", text);
+    return HEDDLE_OK;
+}
+
+// The name the file gives, or "conv1" for the first unnamed convolution of the list.
+static heddle_status read_name(const char *what, const char *prefix, const cJSON *json, const heddle_layer_list *before,
+                               heddle_layer *layer)
+{
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(json, "name");
+    char own[HEDDLE_LAYER_NAME];
+    if (given) {
+        HEDDLE_TRY(heddle_name_read(what, given, own, sizeof own));
+    } else {
+        int number = 1;
+        for (int i = 0; i < before->count; i++)
+            number += strcmp(before->layers[i].type->short_name, layer->type->short_name) == 0;
+        snprintf(own, sizeof own, "%s%d", layer->type->short_name, number);
+    }
+    layer->own_name = (int)strlen(prefix);
+    snprintf(layer->name, sizeof layer->name, "%s%s", prefix, own);
+    for (int i = 0; i < before->count; i++)
+        if (strcmp(before->layers[i].name, layer->name) == 0)
+            return heddle_fail(HEDDLE_INVALID, "%s: another layer is called '%s' too; give one of them another name",
+                               what, own);
+    return HEDDLE_OK;
+}
+
+static heddle_status check_input(const char *what, const heddle_layer *layer)
+{
+    if (layer->type->in_rank == 1 && layer->in_rank == 3)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: %s takes features, but gets images of %d×%d×%d; put a flatten before it", what,
+                           layer->type->name, layer->in[0], layer->in[1], layer->in[2]);
+    if (layer->type->in_rank == 3 && layer->in_rank == 1)
+        return heddle_fail(HEDDLE_INVALID, "%s: %s takes images, but gets %d features; put it before the flatten", what,
+                           layer->type->name, layer->in[0]);
+    return HEDDLE_OK;
+}
+
+static heddle_status read_layer(reading *reader, const char *what, const char *prefix, const cJSON *json,
+                                const heddle_layer_list *before, heddle_layer *layer)
 {
     if (!cJSON_IsObject(json))
         return heddle_fail(HEDDLE_INVALID, "%s: a layer is an object such as {\"type\": \"relu\"}", what);
+    if (reader->count++ == MOST_LAYERS)
+        return heddle_fail(HEDDLE_INVALID, "%s: a model has at most %d layers", what, MOST_LAYERS);
     const char *type_name;
     HEDDLE_TRY(heddle_json_text(what, json, "type", &type_name));
     layer->type = heddle_layer_type_find(type_name);
     if (!layer->type)
         return unknown_type(what, type_name);
     HEDDLE_TRY(check_names(what, json, layer->type));
-    for (int i = 0; i < layer->type->setting_count; i++)
-        HEDDLE_TRY(read_setting(what, json, &layer->type->settings[i], classes, layer));
-    if (layer->type->in_rank == 1 && layer->in_rank == 3)
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s: %s takes features, but gets images of %d×%d×%d; put a flatten before it", what,
-                           type_name, layer->in[0], layer->in[1], layer->in[2]);
-    if (layer->type->in_rank == 3 && layer->in_rank == 1)
-        return heddle_fail(HEDDLE_INVALID, "%s: %s takes images, but gets %d features; put it before the flatten", what,
-                           type_name, layer->in[0]);
+    HEDDLE_TRY(read_name(what, prefix, json, before, layer));
+    HEDDLE_TRY(check_input(what, layer));
+    HEDDLE_TRY(read_settings(reader, what, json, layer));
     heddle_status status = layer->type->infer(layer);
     return status == HEDDLE_OK ? HEDDLE_OK : heddle_fail_within(status, "%s: %s", what, type_name);
+}
+
+static heddle_status read_list(reading *reader, const place *at, const cJSON *json, int rank, const int dims[3],
+                               heddle_layer_list *list)
+{
+    int room = cJSON_GetArraySize(json), number = 1;
+    *list = (heddle_layer_list){.layers = calloc((size_t)room + 1, sizeof *list->layers)};
+    if (!list->layers)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for %d layers", at->what, room);
+    reader->depth++;
+    const cJSON *one;
+    cJSON_ArrayForEach(one, json)
+    {
+        char what[PLACE_SIZE];
+        snprintf(what, sizeof what, "%s, layer %d", at->what, number++);
+        const heddle_layer_list before = *list;
+        heddle_layer *layer = &list->layers[list->count++];
+        layer->in_rank = rank;
+        memcpy(layer->in, dims, sizeof layer->in);
+        HEDDLE_TRY(read_layer(reader, what, at->prefix, one, &before, layer));
+        rank = layer->out_rank;
+        dims = layer->out;
+    }
+    reader->depth--;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_layers_read(const char *what, const cJSON *json, int classes, const int dims[3],
+                                 heddle_layer_list *list)
+{
+    reading reader = {.classes = classes};
+    place at = {.prefix = ""};
+    snprintf(at.what, sizeof at.what, "%s", what);
+    return read_list(&reader, &at, json, 3, dims, list);
+}
+
+void heddle_layers_free(heddle_layer_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        heddle_layers_free(&list->layers[i].layers);
+        heddle_layers_free(&list->layers[i].projection);
+    }
+    free(list->layers);
+    *list = (heddle_layer_list){0};
 }
 
 // --- writing --------------------------------------------------------------------------------------------------------
@@ -162,25 +294,48 @@ static double shortest(float value)
 static double setting_value(const heddle_layer *layer, const heddle_setting *setting)
 {
     const void *at = (const char *)layer + setting->offset;
+    if (setting->kind == HEDDLE_SETTING_LAYERS)
+        return ((const heddle_layer_list *)at)->count;
     return setting->kind == HEDDLE_SETTING_FLOAT ? shortest(*(const float *)at) : *(const int *)at;
 }
 
-cJSON *heddle_layer_to_json(const heddle_layer *layer)
+static bool add_setting(cJSON *json, const heddle_layer *layer, const heddle_setting *setting)
+{
+    const void *at = (const char *)layer + setting->offset;
+    double value = setting_value(layer, setting);
+    if (setting->kind == HEDDLE_SETTING_LAYERS) {
+        cJSON *list = value > 0 ? heddle_layers_to_json(at) : NULL;
+        return value == 0 || (list && cJSON_AddItemToObject(json, setting->name, list));
+    }
+    return setting->kind == HEDDLE_SETTING_BOOL ? cJSON_AddBoolToObject(json, setting->name, value != 0) != NULL
+                                                : cJSON_AddNumberToObject(json, setting->name, value) != NULL;
+}
+
+static cJSON *layer_to_json(const heddle_layer *layer)
 {
     cJSON *json = cJSON_CreateObject();
     bool whole = json && cJSON_AddStringToObject(json, "type", layer->type->name) &&
-                 cJSON_AddStringToObject(json, "name", layer->name);
-    for (int i = 0; i < layer->type->setting_count && whole; i++) {
-        const heddle_setting *setting = &layer->type->settings[i];
-        double value = setting_value(layer, setting);
-        whole = setting->kind == HEDDLE_SETTING_BOOL ? cJSON_AddBoolToObject(json, setting->name, value != 0) != NULL
-                                                     : cJSON_AddNumberToObject(json, setting->name, value) != NULL;
+                 cJSON_AddStringToObject(json, "name", layer->name + layer->own_name);
+    for (int i = 0; i < layer->type->setting_count && whole; i++)
+        whole = add_setting(json, layer, &layer->type->settings[i]);
+    if (whole)
+        return json;
+    cJSON_Delete(json);
+    return NULL;
+}
+
+cJSON *heddle_layers_to_json(const heddle_layer_list *list)
+{
+    cJSON *json = cJSON_CreateArray();
+    bool whole = json != NULL;
+    for (int i = 0; i < list->count && whole; i++) {
+        cJSON *layer = layer_to_json(&list->layers[i]);
+        whole = layer && cJSON_AddItemToArray(json, layer);
     }
-    if (!whole) {
-        cJSON_Delete(json);
-        return NULL;
-    }
-    return json;
+    if (whole)
+        return json;
+    cJSON_Delete(json);
+    return NULL;
 }
 
 void heddle_layer_details(const heddle_layer *layer, char *text, size_t size)

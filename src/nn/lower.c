@@ -39,11 +39,11 @@ heddle_status heddle_lower_reshape(heddle_lowering *lowering, const heddle_layer
     return heddle_trace_reshape(lowering->trace, *output, layer->out_rank + 1, dims, output);
 }
 
-heddle_status heddle_lower_elements(const heddle_lowering *lowering, const heddle_layer *layer, int *count)
+heddle_status heddle_lower_elements(const heddle_lowering *lowering, int rank, const int *dims, int *count)
 {
     *count = lowering->batch;
-    for (int i = 0; i < layer->in_rank; i++)
-        if (__builtin_mul_overflow(*count, layer->in[i], count))
+    for (int i = 0; i < rank; i++)
+        if (__builtin_mul_overflow(*count, dims[i], count))
             return heddle_fail(HEDDLE_INVALID, "a batch of %d has more than %d elements here; choose a smaller batch",
                                lowering->batch, INT_MAX);
     return HEDDLE_OK;
@@ -67,19 +67,18 @@ static bool is_type(const heddle_layer *layer, const char *name)
     return strcmp(layer->type->name, name) == 0;
 }
 
-bool heddle_is_block(const heddle_model *model, int index)
+bool heddle_is_block(const heddle_layer *layers, int count)
 {
-    if (index + HEDDLE_BLOCK_LAYERS > model->layer_count)
+    if (count < HEDDLE_BLOCK_LAYERS)
         return false;
-    const heddle_layer *conv = &model->layers[index], *norm = conv + 1, *relu = conv + 2, *pool = conv + 3;
+    const heddle_layer *conv = layers, *norm = conv + 1, *relu = conv + 2, *pool = conv + 3;
     return is_type(conv, "conv2d") && conv->kernel == 3 && conv->stride == 1 && conv->padding == 1 &&
            conv->dilation == 1 && is_type(norm, "batchnorm2d") && is_type(relu, "relu") && is_type(pool, "maxpool2d") &&
            pool->window == 2 && pool->stride == 2 && pool->padding == 0;
 }
 
-static heddle_conv_block_shape block_shape(const heddle_lowering *lowering, int index)
+static heddle_conv_block_shape block_shape(const heddle_lowering *lowering, const heddle_layer *conv)
 {
-    const heddle_layer *conv = &lowering->model->layers[index];
     return (heddle_conv_block_shape){
         .n = lowering->batch,
         .c = conv->in[0],
@@ -108,32 +107,32 @@ static bool fused_rung(const heddle_lowering *lowering, const char *op_name, con
     return true;
 }
 
-// The fused operator for the block at `index`, or NULL: the first layer's input needs no gradient, so stem_block can
-// compute it without ever storing the convolution.
-static const char *block_op(const heddle_lowering *lowering, int index)
+// The fused operator for the block at `index` of a list, or NULL: the model's first layer needs no gradient of its
+// input, so stem_block can compute it without ever storing the convolution.
+static const char *block_op(const heddle_lowering *lowering, const heddle_layer_list *list, int index)
 {
-    if (lowering->kernels != HEDDLE_FUSED || !heddle_is_block(lowering->model, index))
+    const heddle_layer *first = &list->layers[index];
+    if (lowering->kernels != HEDDLE_FUSED || !heddle_is_block(first, list->count - index))
         return NULL;
     // On a GPU a block's batchnorm cannot wait for other ranks in its middle.
     if (lowering->training && lowering->several_ranks && lowering->device != HEDDLE_CPU)
         return NULL;
-    heddle_conv_block_shape shape = block_shape(lowering, index);
-    if (index == 0 && fused_rung(lowering, "stem_block", &shape))
+    heddle_conv_block_shape shape = block_shape(lowering, first);
+    if (first == lowering->model->layers && fused_rung(lowering, "stem_block", &shape))
         return "stem_block";
     return fused_rung(lowering, "conv_block", &shape) ? "conv_block" : NULL;
 }
 
-static heddle_status lower_block(heddle_lowering *lowering, int index, const char *op_name, bool channels_last,
-                                 heddle_value input, heddle_value *output)
+// Between two blocks activations stay (n, h, w, c), which the fused rungs want; everybody else expects (n, c, h, w).
+static heddle_status lower_block(heddle_lowering *lowering, const heddle_layer *conv, const char *op_name,
+                                 bool input_channels_last, bool output_channels_last, heddle_value *value)
 {
-    const heddle_layer *conv = &lowering->model->layers[index], *norm = conv + 1;
-    heddle_conv_block_shape shape = block_shape(lowering, index);
-    // Between two blocks activations stay (n, h, w, c), which the fused rungs want; everybody else expects (n, c, h,
-    // w).
-    shape.input_channels_last = channels_last;
-    shape.output_channels_last = block_op(lowering, index + HEDDLE_BLOCK_LAYERS) != NULL;
+    const heddle_layer *norm = conv + 1;
+    heddle_conv_block_shape shape = block_shape(lowering, conv);
+    shape.input_channels_last = input_channels_last;
+    shape.output_channels_last = output_channels_last;
     heddle_binding bound[] = {
-        {"input", input},
+        {"input", *value},
         {"weight", heddle_lower_parameter(lowering, conv, "weight")},
         {"bias", heddle_lower_parameter(lowering, conv, "bias")},
         {"gamma", heddle_lower_parameter(lowering, norm, "weight")},
@@ -143,24 +142,31 @@ static heddle_status lower_block(heddle_lowering *lowering, int index, const cha
     };
     char name[OP_NAME];
     snprintf(name, sizeof name, "%s_%s", op_name, lowering->training ? "forward" : "inference");
-    return heddle_lower_op(lowering, name, &shape, bound, 7, output);
+    return heddle_lower_op(lowering, name, &shape, bound, 7, value);
+}
+
+heddle_status heddle_lower_layers(heddle_lowering *lowering, const heddle_layer_list *list, heddle_value input,
+                                  heddle_value *output)
+{
+    heddle_value value = input;
+    bool channels_last = false;
+    for (int i = 0; i < list->count;) {
+        const heddle_layer *layer = &list->layers[i];
+        const char *op_name = block_op(lowering, list, i);
+        bool block_follows = op_name && block_op(lowering, list, i + HEDDLE_BLOCK_LAYERS);
+        heddle_status status = op_name ? lower_block(lowering, layer, op_name, channels_last, block_follows, &value)
+                                       : layer->type->lower(lowering, layer, value, &value);
+        if (status != HEDDLE_OK)
+            return heddle_fail_within(status, "layer %s", layer->name);
+        channels_last = block_follows;
+        i += op_name ? HEDDLE_BLOCK_LAYERS : 1;
+    }
+    *output = value;
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_lower_model(heddle_lowering *lowering, heddle_value images, heddle_value *logits)
 {
-    const heddle_model *model = lowering->model;
-    heddle_value value = images;
-    bool channels_last = false;
-    for (int i = 0; i < model->layer_count;) {
-        const heddle_layer *layer = &model->layers[i];
-        const char *op_name = block_op(lowering, i);
-        heddle_status status = op_name ? lower_block(lowering, i, op_name, channels_last, value, &value)
-                                       : layer->type->lower(lowering, layer, value, &value);
-        if (status != HEDDLE_OK)
-            return heddle_fail_within(status, "layer %s", layer->name);
-        channels_last = op_name && block_op(lowering, i + HEDDLE_BLOCK_LAYERS);
-        i += op_name ? HEDDLE_BLOCK_LAYERS : 1;
-    }
-    *logits = value;
-    return HEDDLE_OK;
+    const heddle_layer_list list = {lowering->model->layers, lowering->model->layer_count};
+    return heddle_lower_layers(lowering, &list, images, logits);
 }

@@ -30,10 +30,14 @@ struct heddle_lowering {
 // images (batch, channels, height, width) → logits (batch, classes)
 heddle_status heddle_lower_model(heddle_lowering *lowering, heddle_value images, heddle_value *logits);
 
-// Do the layers from `index` on make a block that the fused operators compute?
-bool heddle_is_block(const heddle_model *model, int index);
+// Do the first of these layers make a block that the fused operators compute?
+bool heddle_is_block(const heddle_layer *layers, int count);
 
 // --- for the files of layer types ------------------------------------------------------------------------------------
+
+// The layers one after another, fused where the lowering says so.
+heddle_status heddle_lower_layers(heddle_lowering *lowering, const heddle_layer_list *list, heddle_value input,
+                                  heddle_value *output);
 
 // The value of a layer's parameter, HEDDLE_NO_VALUE if it has none of that name.
 heddle_value heddle_lower_parameter(const heddle_lowering *lowering, const heddle_layer *layer, const char *name);
@@ -42,8 +46,8 @@ heddle_status heddle_lower_op(heddle_lowering *lowering, const char *op_name, co
                               const heddle_binding *bound, int count, heddle_value *output);
 // Gives *output, of an operator that sees only a row of elements, the layer's shape again.
 heddle_status heddle_lower_reshape(heddle_lowering *lowering, const heddle_layer *layer, heddle_value *output);
-// What goes into a layer in one step, as the single number that an operator over elements takes.
-heddle_status heddle_lower_elements(const heddle_lowering *lowering, const heddle_layer *layer, int *count);
+// Elements of a batch of samples of `dims`, as the single number that an operator over elements takes.
+heddle_status heddle_lower_elements(const heddle_lowering *lowering, int rank, const int *dims, int *count);
 // A random state of its own for a layer that draws `elements` numbers in each step.
 heddle_status heddle_lower_random(heddle_lowering *lowering, int elements, heddle_value *random);
 

@@ -12,7 +12,6 @@
 #include "base/text.h"
 
 enum {
-    MOST_LAYERS = 256,
     MOST_PIXELS = 4096, // channels, height or width of an input
     MOST_CLASSES = 65536,
     MODEL_FILE_LIMIT = 1 << 20, // 1 MiB, as a message says
@@ -48,87 +47,78 @@ static heddle_status parse_input(const char *what, const cJSON *json, const hedd
     return HEDDLE_OK;
 }
 
-// Names become names of tensors and folders, and parts of messages: one line, no path.
-static heddle_status read_name(const char *what, const cJSON *given, char *name, size_t size)
+// Lists `layers` and what is inside them; with NULL it only counts.
+static int list_layers(const heddle_layer_list *list, const heddle_layer **every)
 {
-    const char *text = cJSON_IsString(given) ? given->valuestring : "";
-    bool plain = text[0] != '\0' && strlen(text) < size;
-    for (const char *c = text; *c; c++)
-        plain &= (unsigned char)*c >= ' ' && *c != 0x7f && *c != '/';
-    if (!plain)
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s: 'name' must be text of 1 to %zu bytes without '/' or control characters", what,
-                           size - 1);
-    snprintf(name, size, "%s", text);
+    int count = 0;
+    for (int i = 0; i < list->count; i++) {
+        const heddle_layer *layer = &list->layers[i];
+        if (every)
+            every[count] = layer;
+        count++;
+        count += list_layers(&layer->layers, every ? every + count : NULL);
+        count += list_layers(&layer->projection, every ? every + count : NULL);
+    }
+    return count;
+}
+
+static heddle_status parse_layers(const char *what, const cJSON *json, heddle_model *model)
+{
+    const heddle_input_shape *input = &model->input;
+    const int dims[3] = {input->channels, input->height, input->width};
+    heddle_layer_list list = {0};
+    heddle_status status = heddle_layers_read(what, json, input->classes, dims, &list);
+    model->layers = list.layers;
+    model->layer_count = list.count;
+    HEDDLE_TRY(status);
+    if (list.count == 0)
+        return heddle_fail(HEDDLE_INVALID, "%s: the list of layers is empty", what);
+    const heddle_layer *last = &list.layers[list.count - 1];
+    if (last->out_rank != 1 || last->out[0] != input->classes)
+        return heddle_fail(HEDDLE_INVALID, "%s: the last layer must give %d features, one per class; end with %s", what,
+                           input->classes, "{\"type\": \"linear\", \"features\": \"classes\"}");
+    model->every_count = list_layers(&list, NULL);
+    model->every = calloc((size_t)model->every_count, sizeof(const heddle_layer *));
+    if (!model->every)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for a list of %d layers", what, model->every_count);
+    list_layers(&list, model->every);
     return HEDDLE_OK;
 }
 
-// The name the file gives, or "conv1" for the first unnamed convolution.
-static heddle_status name_layer(const char *what, const cJSON *json, heddle_model *model, int index)
+static size_t spec_elements(const heddle_parameter_spec *spec)
 {
-    heddle_layer *layer = &model->layers[index];
-    const cJSON *given = cJSON_GetObjectItemCaseSensitive(json, "name");
-    if (given) {
-        HEDDLE_TRY(read_name(what, given, layer->name, sizeof layer->name));
-    } else {
-        int number = 1;
-        for (int i = 0; i < index; i++)
-            number += strcmp(model->layers[i].type->short_name, layer->type->short_name) == 0;
-        snprintf(layer->name, sizeof layer->name, "%s%d", layer->type->short_name, number);
-    }
-    for (int i = 0; i < index; i++)
-        if (strcmp(model->layers[i].name, layer->name) == 0)
-            return heddle_fail(HEDDLE_INVALID, "%s: another layer is called '%s' too; give one of them another name",
-                               what, layer->name);
-    return HEDDLE_OK;
+    size_t elements = 1;
+    for (int i = 0; i < spec->rank; i++)
+        elements *= (size_t)spec->dims[i];
+    return elements;
 }
 
-static heddle_status parse_layers(const char *what, const cJSON *list, heddle_model *model)
+static int find_parameter(const heddle_model *model, const char *name)
 {
-    int count = cJSON_GetArraySize(list);
-    if (count < 1 || count > MOST_LAYERS)
-        return heddle_fail(HEDDLE_INVALID, "%s: %d layers; 1 to %d are possible", what, count, MOST_LAYERS);
-    model->layers = calloc((size_t)count, sizeof *model->layers);
-    if (!model->layers)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for %d layers", what, count);
-    int rank = 3, dims[3] = {model->input.channels, model->input.height, model->input.width};
-    const cJSON *json;
-    cJSON_ArrayForEach(json, list)
-    {
-        char place[256];
-        snprintf(place, sizeof place, "%s, layer %d", what, model->layer_count + 1);
-        heddle_layer *layer = &model->layers[model->layer_count];
-        layer->in_rank = rank;
-        memcpy(layer->in, dims, sizeof layer->in);
-        HEDDLE_TRY(heddle_layer_parse(place, json, model->input.classes, layer));
-        HEDDLE_TRY(name_layer(place, json, model, model->layer_count));
-        rank = layer->out_rank;
-        memcpy(dims, layer->out, sizeof dims);
-        model->layer_count++;
-    }
-    if (rank != 1 || dims[0] != model->input.classes)
-        return heddle_fail(HEDDLE_INVALID, "%s: the last layer must give %d features, one a class; end with %s", what,
-                           model->input.classes, "{\"type\": \"linear\", \"features\": \"classes\"}");
-    return HEDDLE_OK;
+    for (int i = 0; i < model->parameter_count; i++)
+        if (strcmp(model->parameters[i].name, name) == 0)
+            return i;
+    return -1;
 }
 
 static heddle_status collect_parameters(const char *what, heddle_model *model)
 {
-    model->parameters = calloc((size_t)model->layer_count * HEDDLE_LAYER_PARAMETERS, sizeof *model->parameters);
+    model->parameters = calloc((size_t)model->every_count * HEDDLE_LAYER_PARAMETERS, sizeof *model->parameters);
     if (!model->parameters)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the list of parameters", what);
     double elements = 0;
-    for (int i = 0; i < model->layer_count; i++) {
-        const heddle_layer *layer = &model->layers[i];
-        if (!layer->type || !layer->type->parameters)
+    for (int i = 0; i < model->every_count; i++) {
+        const heddle_layer *layer = model->every[i];
+        if (!layer->type->parameters)
             continue;
         heddle_parameter_spec *specs = &model->parameters[model->parameter_count];
         int count = layer->type->parameters(layer, specs);
         for (int j = 0; j < count; j++) {
-            double size = 1;
-            for (int d = 0; d < specs[j].rank; d++)
-                size *= specs[j].dims[d];
-            elements += size;
+            elements += (double)spec_elements(&specs[j]);
+            // A name with a dot may be that of a layer inside another.
+            if (find_parameter(model, specs[j].name) >= 0)
+                return heddle_fail(HEDDLE_INVALID, "%s: two parameters are called '%s'; give layer '%s' another name",
+                                   what, specs[j].name, layer->name);
         }
         model->parameter_count += count;
     }
@@ -146,12 +136,8 @@ static heddle_status write_json(const char *what, heddle_model *model)
                  cJSON_AddNumberToObject(input, "height", model->input.height) &&
                  cJSON_AddNumberToObject(input, "width", model->input.width) &&
                  cJSON_AddNumberToObject(input, "classes", model->input.classes);
-    cJSON *list = whole ? cJSON_AddArrayToObject(json, "layers") : NULL;
-    whole = list != NULL;
-    for (int i = 0; i < model->layer_count && whole; i++) {
-        cJSON *layer = heddle_layer_to_json(&model->layers[i]);
-        whole = layer && cJSON_AddItemToArray(list, layer);
-    }
+    cJSON *list = whole ? heddle_layers_to_json(&(heddle_layer_list){model->layers, model->layer_count}) : NULL;
+    whole = list && cJSON_AddItemToObject(json, "layers", list);
     model->json = whole ? cJSON_PrintUnformatted(json) : NULL;
     cJSON_Delete(json);
     return model->json ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the model's text", what);
@@ -185,7 +171,7 @@ static heddle_status build(const char *what, const cJSON *json, const heddle_inp
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(json, "name");
     snprintf(model->name, sizeof model->name, "model");
     if (name)
-        HEDDLE_TRY(read_name(what, name, model->name, sizeof model->name));
+        HEDDLE_TRY(heddle_name_read(what, name, model->name, sizeof model->name));
     HEDDLE_TRY(parse_input(what, json, input, model));
     const cJSON *layers;
     HEDDLE_TRY(heddle_json_array(what, json, "layers", &layers));
@@ -248,7 +234,8 @@ void heddle_model_close(heddle_model *model)
 {
     if (!model)
         return;
-    free(model->layers);
+    heddle_layers_free(&(heddle_layer_list){model->layers, model->layer_count});
+    free(model->every);
     free(model->parameters);
     cJSON_free(model->json);
     free(model);
@@ -271,14 +258,6 @@ const char *heddle_model_json(const heddle_model *model)
     return model->json;
 }
 
-static size_t spec_elements(const heddle_parameter_spec *spec)
-{
-    size_t elements = 1;
-    for (int i = 0; i < spec->rank; i++)
-        elements *= (size_t)spec->dims[i];
-    return elements;
-}
-
 size_t heddle_model_parameters(const heddle_model *model)
 {
     size_t elements = 0;
@@ -289,25 +268,22 @@ size_t heddle_model_parameters(const heddle_model *model)
 
 int heddle_model_parameter_index(const heddle_model *model, const char *layer, const char *parameter)
 {
-    char name[2 * HEDDLE_LAYER_NAME];
+    char name[HEDDLE_PARAMETER_NAME];
     snprintf(name, sizeof name, "%s.%s", layer, parameter);
-    for (int i = 0; i < model->parameter_count; i++)
-        if (strcmp(model->parameters[i].name, name) == 0)
-            return i;
-    return -1;
+    return find_parameter(model, name);
 }
 
 int heddle_model_layers(const heddle_model *model)
 {
-    return model->layer_count;
+    return model->every_count;
 }
 
 heddle_status heddle_model_layer(const heddle_model *model, int index, heddle_layer_info *info)
 {
-    if (index < 0 || index >= model->layer_count)
-        return heddle_fail(HEDDLE_INVALID, "model %s has %d layers, no layer %d", model->name, model->layer_count,
+    if (index < 0 || index >= model->every_count)
+        return heddle_fail(HEDDLE_INVALID, "model %s has %d layers, no layer %d", model->name, model->every_count,
                            index);
-    const heddle_layer *layer = &model->layers[index];
+    const heddle_layer *layer = model->every[index];
     *info = (heddle_layer_info){.name = layer->name, .type = layer->type->name, .rank = layer->out_rank};
     memcpy(info->dims, layer->out, sizeof layer->out);
     heddle_layer_details(layer, info->details, sizeof info->details);

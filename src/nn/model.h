@@ -8,9 +8,11 @@
 struct heddle_model {
     char name[64];
     heddle_input_shape input;
-    heddle_layer *layers;
+    heddle_layer *layers; // in the order they run; a residual has further ones inside
     int layer_count;
-    heddle_parameter_spec *parameters; // of all layers, in order
+    const heddle_layer **every; // those inside others included, behind the layer they are in
+    int every_count;
+    heddle_parameter_spec *parameters; // of every layer, in that order
     int parameter_count;
     char *json;
 };

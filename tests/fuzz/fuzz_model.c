@@ -34,15 +34,22 @@ heddle_status heddle_lower_op(heddle_lowering *lowering, const char *op_name, co
     __builtin_trap();
 }
 
+heddle_status heddle_lower_layers(heddle_lowering *lowering, const heddle_layer_list *list, heddle_value input,
+                                  heddle_value *output)
+{
+    (void)lowering, (void)list, (void)input, (void)output;
+    __builtin_trap();
+}
+
 heddle_status heddle_lower_reshape(heddle_lowering *lowering, const heddle_layer *layer, heddle_value *output)
 {
     (void)lowering, (void)layer, (void)output;
     __builtin_trap();
 }
 
-heddle_status heddle_lower_elements(const heddle_lowering *lowering, const heddle_layer *layer, int *count)
+heddle_status heddle_lower_elements(const heddle_lowering *lowering, int rank, const int *dims, int *count)
 {
-    (void)lowering, (void)layer, (void)count;
+    (void)lowering, (void)rank, (void)dims, (void)count;
     __builtin_trap();
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "nn/layers.h"
+#include "nn/model.h"
 
 static const heddle_input_shape gray28 = {1, 28, 28, 10};
 
@@ -70,7 +70,7 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{", "test.json");
     refuse("[]", "object");
     refuse("{}", "layers");
-    refuse("{\"layers\": []}", "0 layers");
+    refuse("{\"layers\": []}", "the list of layers is empty");
     refuse("{\"leyers\": []}", "no 'leyers'; did you mean 'layers'?");
     refuse("{\"optimizer\": \"sgd\", \"layers\": []}", "no 'optimizer'; it has name, input and layers");
     refuse("{\"layers\": [{\"type\": \"convd2\"}]}", "did you mean 'conv2d'");
@@ -81,7 +81,7 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 3, \"kernel\": 40}]}", "does not fit");
     refuse("{\"layers\": [{\"type\": \"linear\", \"features\": 10}]}", "put a flatten before");
     refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"maxpool2d\"}]}", "before the flatten");
-    refuse("{\"layers\": [{\"type\": \"flatten\"}]}", "one a class");
+    refuse("{\"layers\": [{\"type\": \"flatten\"}]}", "one per class");
     refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": 9}]}", "10 features");
     refuse("{\"layers\": [{\"type\": \"dropout\", \"probability\": 1.5}]}", "is 1.5; it must be from 0 to 0.99");
     refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"a\"}, {\"type\": \"relu\", \"name\": \"a\"}]}",
@@ -93,6 +93,103 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"\"}]}", "1 to 31 bytes");
     refuse("{\"name\": \"../up\", \"layers\": [{\"type\": \"relu\"}]}", "without '/'");
     refuse("{\"name\": 7, \"layers\": [{\"type\": \"relu\"}]}", "'name' must be text");
+}
+
+#define RESIDUAL(lists) "{\"layers\": [{\"type\": \"residual\", " lists "}, {\"type\": \"flatten\"}]}"
+#define HALVE           "{\"type\": \"maxpool2d\"}"
+
+static void mistakes_in_a_residual_are_named(void **state)
+{
+    (void)state;
+    refuse(RESIDUAL("\"name\": \"a\""), "layer 1: 'layers' is missing");
+    refuse(RESIDUAL("\"layers\": {}"), "layer 1: 'layers' must be a list of layers");
+    refuse(RESIDUAL("\"layers\": []"), "layer 1: residual: its list of layers is empty");
+    refuse(RESIDUAL("\"layers\": [" HALVE "]"),
+           "layer 1: residual: its layers give 1×14×14, but its input is 1×28×28; add a \"projection\"");
+    refuse(RESIDUAL("\"layers\": [{\"type\": \"flatten\"}]"), "its layers give 784 features, but its input is 1×28×28");
+    refuse(RESIDUAL("\"layers\": [" HALVE "], \"projection\": [{\"type\": \"maxpool2d\", \"window\": 4}]"),
+           "its layers give 1×14×14, but its projection gives 1×7×7; make both equal");
+    refuse(RESIDUAL("\"layers\": [{\"type\": \"relu\"}, {\"type\": \"rleu\"}]"),
+           "test.json, layer 1, layer 2: there is no layer type 'rleu'; did you mean 'relu'?");
+    refuse(RESIDUAL("\"layers\": [" HALVE "], \"projection\": [" HALVE ", {\"type\": \"linear\", \"features\": 2}]"),
+           "test.json, layer 1, projection, layer 2: linear takes features");
+    refuse(RESIDUAL("\"layers\": [{\"type\": \"relu\"}], \"projektion\": []"), "did you mean 'projection'?");
+    // Names of what is inside have the residual's before them, which another layer could have as its own.
+    refuse("{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"batchnorm2d\"}]},"
+           "{\"type\": \"batchnorm2d\", \"name\": \"residual1.norm1\"}, {\"type\": \"flatten\"},"
+           "{\"type\": \"linear\", \"features\": \"classes\"}]}",
+           "two parameters are called 'residual1.norm1.weight'");
+}
+
+// {"layers": [{"type": "residual", "layers": [ … [{"type": "relu"}] … ]}, flatten, linear]} with `depth` residuals.
+static void nest(int depth, char text[1024])
+{
+    size_t used = (size_t)snprintf(text, 1024, "{\"layers\": [");
+    for (int i = 0; i < depth; i++)
+        used += (size_t)snprintf(text + used, 1024 - used, "{\"type\": \"residual\", \"layers\": [");
+    used += (size_t)snprintf(text + used, 1024 - used, "{\"type\": \"batchnorm2d\"}");
+    for (int i = 0; i < depth; i++)
+        used += (size_t)snprintf(text + used, 1024 - used, "]}");
+    snprintf(text + used, 1024 - used,
+             ", {\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": \"classes\"}]}");
+}
+
+static void residuals_are_nested_as_deep_as_the_limit(void **state)
+{
+    (void)state;
+    char text[1024];
+    heddle_model *model = NULL;
+    nest(HEDDLE_LAYER_DEPTH - 1, text);
+    assert_ok(heddle_model_parse("test.json", text, &gray28, &model));
+    heddle_layer_info info;
+    assert_ok(heddle_model_layer(model, HEDDLE_LAYER_DEPTH - 1, &info));
+    assert_string_equal(info.name, "residual1.residual1.residual1.norm1");
+    heddle_model_close(model);
+    nest(HEDDLE_LAYER_DEPTH, text);
+    refuse(text, "lists of layers are nested more than 4 deep");
+}
+
+static void layers_of_a_residual_are_counted_and_named_inside_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *details;
+        size_t parameters;
+    } expected[] = {
+        {"conv1", "channels 4, kernel 3, padding 1", 40},
+        {"residual1", "layers 2, projection 1", 0},
+        {"residual1.conv1", "channels 6, kernel 3, stride 2, padding 1, no bias", 216},
+        {"residual1.norm1", "", 12},
+        {"residual1.projection.short", "channels 6, kernel 1, stride 2, no bias", 24},
+        {"flatten1", "", 0},
+        {"linear1", "features 10", 11770},
+    };
+    enum { LAYERS = sizeof expected / sizeof *expected };
+    heddle_model *model = NULL, *back = NULL;
+    assert_ok(heddle_model_parse(
+        "test.json",
+        "{\"layers\": [{\"type\": \"conv2d\", \"channels\": 4, \"padding\": 1}, {\"type\": \"residual\","
+        "\"layers\": [{\"type\": \"conv2d\", \"channels\": 6, \"stride\": 2, \"padding\": 1, \"bias\": false},"
+        "{\"type\": \"batchnorm2d\"}], \"projection\": [{\"type\": \"conv2d\", \"name\": \"short\", \"channels\": 6,"
+        "\"kernel\": 1, \"stride\": 2, \"bias\": false}]}, {\"type\": \"flatten\"},"
+        "{\"type\": \"linear\", \"features\": \"classes\"}]}",
+        &gray28, &model));
+    assert_int_equal(heddle_model_layers(model), LAYERS);
+    size_t parameters = 0;
+    for (int i = 0; i < LAYERS; i++) {
+        heddle_layer_info info;
+        assert_ok(heddle_model_layer(model, i, &info));
+        assert_string_equal(info.name, expected[i].name);
+        assert_string_equal(info.details, expected[i].details);
+        assert_int_equal(info.parameters, expected[i].parameters);
+        parameters += info.parameters;
+    }
+    assert_int_equal(heddle_model_parameters(model), parameters);
+    assert_true(heddle_model_parameter_index(model, "residual1.projection.short", "weight") >= 0);
+    assert_ok(heddle_model_parse("copy", heddle_model_json(model), NULL, &back));
+    assert_string_equal(heddle_model_json(model), heddle_model_json(back));
+    heddle_model_close(model);
+    heddle_model_close(back);
 }
 
 static void sizes_that_do_not_fit_numbers_are_refused(void **state)
@@ -156,9 +253,10 @@ static void every_layer_type_can_be_used(void **state)
     for (int i = 0; i < heddle_layer_type_count(); i++) {
         const heddle_layer_type *type = heddle_layer_type_at(i);
         char text[512];
-        const char *setting = strcmp(type->name, "conv2d") == 0   ? ", \"channels\": 4"
-                              : strcmp(type->name, "linear") == 0 ? ", \"features\": 12"
-                                                                  : "";
+        const char *setting = strcmp(type->name, "conv2d") == 0     ? ", \"channels\": 4"
+                              : strcmp(type->name, "linear") == 0   ? ", \"features\": 12"
+                              : strcmp(type->name, "residual") == 0 ? ", \"layers\": [{\"type\": \"relu\"}]"
+                                                                    : "";
         snprintf(text, sizeof text,
                  "{\"layers\": [%s{\"type\": \"%s\"%s}, {\"type\": \"flatten\", \"name\": \"end\"}, "
                  "{\"type\": \"linear\", \"name\": \"out\", \"features\": \"classes\"}]}",
@@ -209,6 +307,9 @@ int main(void)
         cmocka_unit_test(a_model_written_as_json_reads_back_the_same),
         cmocka_unit_test(other_image_sizes_channels_and_classes_fit),
         cmocka_unit_test(mistakes_in_a_model_file_are_named),
+        cmocka_unit_test(mistakes_in_a_residual_are_named),
+        cmocka_unit_test(residuals_are_nested_as_deep_as_the_limit),
+        cmocka_unit_test(layers_of_a_residual_are_counted_and_named_inside_it),
         cmocka_unit_test(sizes_that_do_not_fit_numbers_are_refused),
         cmocka_unit_test(the_example_model_file_is_a_model),
         cmocka_unit_test(an_unknown_model_suggests_the_nearest),

@@ -12,7 +12,7 @@ static heddle_status lower(heddle_lowering *lowering, const heddle_layer *layer,
     char op[OP_NAME];
     snprintf(op, sizeof op, "%s_forward", layer->type->name);
     heddle_elements_shape shape;
-    HEDDLE_TRY(heddle_lower_elements(lowering, layer, &shape.n));
+    HEDDLE_TRY(heddle_lower_elements(lowering, layer->in_rank, layer->in, &shape.n));
     heddle_binding bound[] = {{"input", input}};
     HEDDLE_TRY(heddle_lower_op(lowering, op, &shape, bound, 1, output));
     return heddle_lower_reshape(lowering, layer, output);

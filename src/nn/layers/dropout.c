@@ -15,7 +15,7 @@ static heddle_status lower(heddle_lowering *lowering, const heddle_layer *layer,
     }
     heddle_dropout_shape shape = {.probability = layer->probability};
     heddle_value random;
-    HEDDLE_TRY(heddle_lower_elements(lowering, layer, &shape.n));
+    HEDDLE_TRY(heddle_lower_elements(lowering, layer->in_rank, layer->in, &shape.n));
     HEDDLE_TRY(heddle_lower_random(lowering, shape.n, &random));
     heddle_binding bound[] = {{"input", input}, {"random", random}};
     HEDDLE_TRY(heddle_lower_op(lowering, "dropout_forward", &shape, bound, 2, output));
