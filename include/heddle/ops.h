@@ -78,6 +78,11 @@ typedef struct heddle_pool2d_shape {
 HEDDLE_API int heddle_pool2d_out_h(const heddle_pool2d_shape *shape);
 HEDDLE_API int heddle_pool2d_out_w(const heddle_pool2d_shape *shape);
 
+// globalavgpool: input (n, c, h, w), output (n, c), the mean of each plane
+typedef struct heddle_globalavgpool_shape {
+    int n, c, h, w;
+} heddle_globalavgpool_shape;
+
 // relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum, scan, shift: n elements
 typedef struct heddle_elements_shape {
     int n;

@@ -16,6 +16,7 @@
 #include "ops/elementwise/elementwise.h"
 #include "ops/fft/fft.h"
 #include "ops/gather/gather.h"
+#include "ops/globalavgpool/globalavgpool.h"
 #include "ops/hello_index/hello_index.h"
 #include "ops/histogram/histogram.h"
 #include "ops/layernorm/layernorm.h"
@@ -92,6 +93,8 @@ const heddle_op *const heddle_registry[] = {
 
     &heddle_op_avgpool2d_forward,
     &heddle_op_avgpool2d_backward,
+    &heddle_op_globalavgpool_forward,
+    &heddle_op_globalavgpool_backward,
 
     &heddle_op_softmax_forward,
     &heddle_op_softmax_backward,

@@ -42,6 +42,8 @@ static const struct {
      MODEL(CONV("\"channels\": 8") "," NORM ", {\"type\": \"softplus\"}, {\"type\": \"residual\", \"layers\": [" CONV(
          "\"channels\": 8") "," NORM ", {\"type\": \"relu\"}, {\"type\": \"maxpool2d\"}], \"projection\": "
                             "[{\"type\": \"avgpool2d\"}]}," FLATTEN "," CLASSES)},
+    {"globalavgpool",
+     MODEL(CONV("\"channels\": 7, \"stride\": 2") "," TANH ", {\"type\": \"globalavgpool\"}," CLASSES)},
 };
 enum { MODELS = sizeof models / sizeof *models };
 

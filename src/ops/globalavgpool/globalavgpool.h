@@ -1,0 +1,14 @@
+// globalavgpool: its operators and its rungs.
+#ifndef HEDDLE_OPS_GLOBALAVGPOOL_H
+#define HEDDLE_OPS_GLOBALAVGPOOL_H
+
+#include "heddle/op.h"
+
+extern const heddle_op heddle_op_globalavgpool_forward, heddle_op_globalavgpool_backward;
+
+heddle_status heddle_globalavgpool_forward_cpu_naive(const heddle_call *call);
+heddle_status heddle_globalavgpool_backward_cpu_naive(const heddle_call *call);
+heddle_status heddle_globalavgpool_forward_cpu_planes(const heddle_call *call);
+heddle_status heddle_globalavgpool_backward_cpu_planes(const heddle_call *call);
+
+#endif
