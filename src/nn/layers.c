@@ -13,9 +13,9 @@
 #define DECLARE(type) extern const heddle_layer_type heddle_layer_##type;
 #define ADDRESS(type) &heddle_layer_##type,
 #define LAYER_TYPES(each)                                                                                              \
-    each(conv2d) each(batchnorm2d) each(relu) each(tanh) each(sigmoid) each(elu) each(gelu) each(softplus) each(swish) \
-        each(maxpool2d) each(avgpool2d) each(globalavgpool) each(flatten) each(linear) each(dropout) each(log_softmax) \
-            each(residual)
+    each(conv2d) each(batchnorm2d) each(layernorm) each(relu) each(tanh) each(sigmoid) each(elu) each(gelu)            \
+        each(softplus) each(swish) each(maxpool2d) each(avgpool2d) each(globalavgpool) each(flatten) each(linear)      \
+            each(dropout) each(log_softmax) each(residual)
 LAYER_TYPES(DECLARE)
 static const heddle_layer_type *const types[] = {LAYER_TYPES(ADDRESS)};
 enum { TYPES = sizeof types / sizeof *types };

@@ -44,6 +44,10 @@ static const struct {
                             "[{\"type\": \"avgpool2d\"}]}," FLATTEN "," CLASSES)},
     {"globalavgpool",
      MODEL(CONV("\"channels\": 7, \"stride\": 2") "," TANH ", {\"type\": \"globalavgpool\"}," CLASSES)},
+    {"layernorm of images",
+     MODEL(CONV("\"channels\": 3, \"stride\": 2") ", {\"type\": \"layernorm\"}," TANH "," FLATTEN "," CLASSES)},
+    {"layernorm of features", MODEL(FLATTEN ", {\"type\": \"linear\", \"features\": 11}, {\"type\": \"layernorm\", "
+                                            "\"epsilon\": 0.01}," TANH "," CLASSES)},
 };
 enum { MODELS = sizeof models / sizeof *models };
 

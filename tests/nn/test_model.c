@@ -203,6 +203,12 @@ static void sizes_that_do_not_fit_numbers_are_refused(void **state)
                                         &large, &model),
                      HEDDLE_INVALID);
     assert_non_null(strstr(heddle_last_error(), "layer 2: flatten"));
+    assert_int_equal(heddle_model_parse("test.json",
+                                        "{\"layers\": [{\"type\": \"conv2d\", \"channels\": 65536, \"padding\": 1},"
+                                        "{\"type\": \"layernorm\"}]}",
+                                        &large, &model),
+                     HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "layer 2: layernorm: images of 65536×4096×4096 have more than"));
     assert_int_equal(heddle_model_open("mlp", &absurd, &model), HEDDLE_INVALID);
     assert_non_null(strstr(heddle_last_error(), "at most 4096"));
     assert_null(model);

@@ -2,8 +2,19 @@
 
 #include "nn/layers/type.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+heddle_status heddle_infer_elements(const heddle_layer *layer, int *elements)
+{
+    *elements = 1;
+    for (int i = 0; i < layer->in_rank; i++)
+        if (__builtin_mul_overflow(*elements, layer->in[i], elements))
+            return heddle_fail(HEDDLE_INVALID, "images of %d×%d×%d have more than %d features; pool them first",
+                               layer->in[0], layer->in[1], layer->in[2], INT_MAX);
+    return HEDDLE_OK;
+}
 
 heddle_status heddle_infer_same(heddle_layer *layer)
 {

@@ -26,6 +26,8 @@ enum { HEDDLE_MOST_CHANNELS = 65536, HEDDLE_MOST_WINDOW = 64, HEDDLE_MOST_FEATUR
 
 #define HEDDLE_LAYER_SETTINGS(table)          .settings = (table), .setting_count = sizeof(table) / sizeof *(table)
 
+// Elements of the layer's input; fails where they are more than an int can count.
+heddle_status heddle_infer_elements(const heddle_layer *layer, int *elements);
 // infer: the output is like the input.
 heddle_status heddle_infer_same(heddle_layer *layer);
 // infer: a window of `extent` pixels moves over the image with the layer's stride and padding.

@@ -160,6 +160,8 @@ static size_t parts_workspace(const void *shape_, int threads)
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_layernorm_forward_cpu_naive,
      "three passes over each row, a number at a time", NULL, NULL},
+    {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_layernorm_forward_cpu_rows,
+     "rows over the threads, eight sums at a time: limited by conversions to double", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, three passes: uncoalesced", NULL, NULL},
     {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one block per row, trees in shared memory: three passes", NULL,
      NULL},
@@ -172,6 +174,8 @@ static const heddle_rung forward_ladder[] = {
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_layernorm_backward_cpu_naive,
      "two passes over the rows, then one over the columns, a number at a time", NULL, NULL},
+    {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_layernorm_backward_cpu_rows,
+     "rows, then strips of columns over the threads: limited by conversions to double", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "one thread per row and one thread per column: uncoalesced, few threads, long sums", NULL, NULL},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,

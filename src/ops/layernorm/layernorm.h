@@ -16,5 +16,7 @@ static inline int heddle_layernorm_parts(int rows, int cols)
 
 heddle_status heddle_layernorm_forward_cpu_naive(const heddle_call *call);
 heddle_status heddle_layernorm_backward_cpu_naive(const heddle_call *call);
+heddle_status heddle_layernorm_forward_cpu_rows(const heddle_call *call);
+heddle_status heddle_layernorm_backward_cpu_rows(const heddle_call *call);
 
 #endif
