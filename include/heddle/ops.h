@@ -47,6 +47,13 @@ typedef struct heddle_conv2d_shape {
 HEDDLE_API int heddle_conv2d_out_h(const heddle_conv2d_shape *shape);
 HEDDLE_API int heddle_conv2d_out_w(const heddle_conv2d_shape *shape);
 
+// conv2d_grouped: the channels before and after are in `groups` groups one behind another, and a filter reads its own
+// group alone: weight (k, c / groups, r, s). As many groups as channels: depthwise.
+typedef struct heddle_conv2d_grouped_shape {
+    heddle_conv2d_shape conv;
+    int groups;
+} heddle_conv2d_grouped_shape;
+
 // How much of a convolution with stride and dilation 1 is wanted.
 typedef enum heddle_conv2d_mode {
     HEDDLE_CONV2D_FULL,  // wherever filter and image touch: h + r - 1 rows

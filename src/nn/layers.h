@@ -33,7 +33,7 @@ typedef struct heddle_layer {
     int in_rank, in[3];           // one sample: (channels, height, width) or (features)
     int out_rank, out[3];
     // Settings; a type uses those its table entry names.
-    int channels, kernel, stride, padding, dilation, window, features, bias;
+    int channels, kernel, stride, padding, dilation, groups, window, features, bias;
     float epsilon, momentum, probability;
     heddle_layer_list layers, projection;
 } heddle_layer;

@@ -73,8 +73,8 @@ bool heddle_is_block(const heddle_layer *layers, int count)
         return false;
     const heddle_layer *conv = layers, *norm = conv + 1, *relu = conv + 2, *pool = conv + 3;
     return is_type(conv, "conv2d") && conv->kernel == 3 && conv->stride == 1 && conv->padding == 1 &&
-           conv->dilation == 1 && is_type(norm, "batchnorm2d") && is_type(relu, "relu") && is_type(pool, "maxpool2d") &&
-           pool->window == 2 && pool->stride == 2 && pool->padding == 0;
+           conv->dilation == 1 && conv->groups == 1 && is_type(norm, "batchnorm2d") && is_type(relu, "relu") &&
+           is_type(pool, "maxpool2d") && pool->window == 2 && pool->stride == 2 && pool->padding == 0;
 }
 
 static heddle_conv_block_shape block_shape(const heddle_lowering *lowering, const heddle_layer *conv)

@@ -49,7 +49,7 @@ static int take_group(const heddle_model *model, int index, heddle_rows_group *g
     const heddle_layer *layers = model->layers, *product = &layers[index];
     const int count = model->layer_count;
     int next = index + 1;
-    if (!is_type(product, "conv2d") && !is_type(product, "linear"))
+    if ((!is_type(product, "conv2d") || product->groups > 1) && !is_type(product, "linear"))
         return 0;
     *group = (heddle_rows_group){.product = product, .window = 1};
     if (next < count && is_type(&layers[next], "batchnorm2d"))

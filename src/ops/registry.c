@@ -9,6 +9,7 @@
 #include "ops/cnn_step/cnn_step.h"
 #include "ops/cnn_train/cnn_train.h"
 #include "ops/conv2d/conv2d.h"
+#include "ops/conv2d_grouped/conv2d_grouped.h"
 #include "ops/conv2d_relu/conv2d_relu.h"
 #include "ops/conv_block/conv_block.h"
 #include "ops/cross_entropy/cross_entropy.h"
@@ -68,6 +69,9 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_conv2d_backward_data,
     &heddle_op_conv2d_backward_weight,
     &heddle_op_conv2d_bias_relu,
+    &heddle_op_conv2d_grouped_forward,
+    &heddle_op_conv2d_grouped_backward_data,
+    &heddle_op_conv2d_grouped_backward_weight,
 
     &heddle_op_conv_block_forward,
     &heddle_op_conv_block_backward,

@@ -48,6 +48,12 @@ static const struct {
      MODEL(CONV("\"channels\": 3, \"stride\": 2") ", {\"type\": \"layernorm\"}," TANH "," FLATTEN "," CLASSES)},
     {"layernorm of features", MODEL(FLATTEN ", {\"type\": \"linear\", \"features\": 11}, {\"type\": \"layernorm\", "
                                             "\"epsilon\": 0.01}," TANH "," CLASSES)},
+    {"conv2d in groups", MODEL(CONV("\"channels\": 6, \"stride\": 2") "," TANH "," CONV(
+                             "\"channels\": 9, \"groups\": 3") "," NORM "," TANH "," FLATTEN "," CLASSES)},
+    {"depthwise and pointwise",
+     MODEL(CONV("\"channels\": 4, \"stride\": 2") "," TANH "," CONV(
+         "\"channels\": 8, \"groups\": 4, \"bias\": false") "," TANH ", {\"type\": \"conv2d\", \"channels\": 5, "
+                                                                     "\"kernel\": 1}," TANH "," FLATTEN "," CLASSES)},
 };
 enum { MODELS = sizeof models / sizeof *models };
 

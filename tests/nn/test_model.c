@@ -79,6 +79,9 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": -3}]}", "channels");
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 3.5}]}", "channels");
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 3, \"kernel\": 40}]}", "does not fit");
+    refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 4, \"groups\": 2}]}",
+           "layer 1: conv2d: 2 groups do not divide 1 input and 4 output channels evenly");
+    refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 4, \"groups\": 0}]}", "groups");
     refuse("{\"layers\": [{\"type\": \"linear\", \"features\": 10}]}", "put a flatten before");
     refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"maxpool2d\"}]}", "before the flatten");
     refuse("{\"layers\": [{\"type\": \"flatten\"}]}", "one per class");
@@ -253,6 +256,20 @@ static void a_file_that_is_no_text_is_no_model(void **state)
     }
 }
 
+static void a_filter_has_the_channels_of_its_group(void **state)
+{
+    (void)state;
+    heddle_model *model = NULL;
+    heddle_input_shape input = {6, 8, 8, 2};
+    assert_ok(heddle_model_parse("test.json",
+                                 "{\"layers\": [{\"type\": \"conv2d\", \"channels\": 4, \"groups\": 2},"
+                                 "{\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": \"classes\"}]}",
+                                 &input, &model));
+    const int expected[] = {4, 3, 3, 3};
+    assert_memory_equal(model->parameters[0].dims, expected, sizeof expected);
+    heddle_model_close(model);
+}
+
 static void every_layer_type_can_be_used(void **state)
 {
     (void)state;
@@ -320,6 +337,7 @@ int main(void)
         cmocka_unit_test(the_example_model_file_is_a_model),
         cmocka_unit_test(an_unknown_model_suggests_the_nearest),
         cmocka_unit_test(a_file_that_is_no_text_is_no_model),
+        cmocka_unit_test(a_filter_has_the_channels_of_its_group),
         cmocka_unit_test(every_layer_type_can_be_used),
         cmocka_unit_test(a_misspelt_setting_of_any_layer_type_is_named),
         cmocka_unit_test(the_page_on_models_lists_every_type_and_setting),

@@ -142,6 +142,7 @@ static void models_with_other_layers_are_not_grouped(void **state)
         MODEL(CONV("\"channels\": 8") "," RELU "," NORM "," FLATTEN "," CLASSES),
         MODEL(FLATTEN "," CLASSES ",{\"type\": \"log_softmax\"}"),
         MODEL(FLATTEN "," CLASSES "," RELU),
+        MODEL(CONV("\"channels\": 8") "," CONV("\"channels\": 8, \"groups\": 8") "," FLATTEN "," CLASSES),
     };
     const heddle_dataset *dataset = small_dataset(8, 5);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -7,18 +7,7 @@
 
 #include "ops/define.h"
 
-const heddle_field heddle_conv2d_fields[HEDDLE_CONV2D_FIELDS] = {
-    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, n, "images")},
-    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, c, "channels before")},
-    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, h, "rows of the input")},
-    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, w, "columns of the input")},
-    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, k, "channels after")},
-    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, r, 3, "rows of the filter")},
-    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, s, 3, "columns of the filter")},
-    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, stride, 1, "step between windows")},
-    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, padding, 1, "zeros around the input, on each side")},
-    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, dilation, 1, "step between the taps of a window")},
-};
+const heddle_field heddle_conv2d_fields[HEDDLE_CONV2D_FIELDS] = {HEDDLE_CONV2D_FIELD_ROWS};
 
 int heddle_conv2d_out_h(const heddle_conv2d_shape *shape)
 {

@@ -17,6 +17,21 @@ extern const heddle_op heddle_op_conv2d_forward, heddle_op_conv2d_backward_data,
 // What conv2d_bias_relu has in common with the forward operator.
 enum { HEDDLE_CONV2D_FIELDS = 10 };
 extern const heddle_field heddle_conv2d_fields[HEDDLE_CONV2D_FIELDS];
+// The same rows for a table that has further ones, of a struct that begins with a heddle_conv2d_shape; the functions
+// below take such a struct as well. Needs ops/define.h.
+#define HEDDLE_CONV2D_FIELD_ROWS                                                                                       \
+    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, n, "images")},                                                           \
+        {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, c, "channels before")},                                              \
+        {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, h, "rows of the input")},                                            \
+        {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, w, "columns of the input")},                                         \
+        {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, k, "channels after")},                                               \
+        {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, r, 3, "rows of the filter")},                                        \
+        {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, s, 3, "columns of the filter")},                                     \
+        {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, stride, 1, "step between windows")},                                 \
+        {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, padding, 1, "zeros around the input, on each side")},                \
+    {                                                                                                                  \
+        HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, dilation, 1, "step between the taps of a window")                     \
+    }
 int heddle_conv2d_dims_input(const void *shape, int dims[HEDDLE_MAX_DIMS]);
 int heddle_conv2d_dims_weight(const void *shape, int dims[HEDDLE_MAX_DIMS]);
 int heddle_conv2d_dims_bias(const void *shape, int dims[HEDDLE_MAX_DIMS]);
