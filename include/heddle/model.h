@@ -26,7 +26,7 @@ typedef struct heddle_input_shape {
     int channels, height, width, classes;
 } heddle_input_shape;
 
-// "cnn", "mlp", or the path of a model file.
+// A built-in model ("cnn", "mlp", "lenet", "vgg", "resnet"), or the path of a model file.
 HEDDLE_API heddle_status heddle_model_open(const char *name, const heddle_input_shape *input, heddle_model **model);
 // From JSON text; `what` names it in errors. `input` may be NULL when the text has an "input" of its own.
 HEDDLE_API heddle_status heddle_model_parse(const char *what, const char *text, const heddle_input_shape *input,

@@ -58,8 +58,8 @@ static const heddle_cli_option options[] = {
      0, 0, peers},
     {"gradients", HEDDLE_CLI_TEXT, PLACE(gradients), "FILE", NULL,
      "train: measure nothing; write the batch, parameters and gradients of the first step as safetensors", 0, 0, NULL},
-    {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "train, infer: cnn, mlp, or a model file in JSON", 0,
-     0, NULL},
+    {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn",
+     "train, infer: cnn, mlp, lenet, vgg, resnet, or a model file in JSON", 0, 0, NULL},
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
      "train, infer: dataset to measure with; default: thousands of images of synth, of the size that the model file "
      "names",

@@ -50,7 +50,8 @@ static const heddle_cli_option options[] = {
      "image, a "
      "shift by up to 2 pixels",
      0, 0, NULL},
-    {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "cnn, mlp, or a model file in JSON", 0, 0, NULL},
+    {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn",
+     "cnn, mlp, lenet, vgg, resnet, or a model file in JSON", 0, 0, NULL},
     {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},
     {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16", "images per step, over all ranks", 1, 1e6, NULL},
     {"lr", HEDDLE_CLI_NUMBER, PLACE(learning_rate), "RATE", "0.05", "initial learning rate", 1e-12, 1e6, NULL},

@@ -15,6 +15,7 @@ enum {
     MOST_PIXELS = 4096, // channels, height or width of an input
     MOST_CLASSES = 65536,
     MODEL_FILE_LIMIT = 1 << 20, // 1 MiB, as a message says
+    LIST_SIZE = 128,            // names of the built-in models
 };
 
 // --- reading --------------------------------------------------------------------------------------------------------
@@ -199,6 +200,18 @@ heddle_status heddle_model_parse(const char *what, const char *text, const heddl
     return HEDDLE_OK;
 }
 
+static heddle_status unknown_model(const char *name)
+{
+    const char *const *names = heddle_model_names();
+    char list[LIST_SIZE] = "";
+    int count = 0;
+    for (size_t used = 0; names[count] && used < sizeof list; count++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", names[count]);
+    const char *nearest = heddle_text_nearest(name, names, count);
+    return heddle_fail(HEDDLE_NOT_FOUND, "there is no model '%s', and no file of that name; built in: %s%s%s%s", name,
+                       list, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+}
+
 heddle_status heddle_model_open(const char *name, const heddle_input_shape *input, heddle_model **model)
 {
     if (!name || !model)
@@ -206,16 +219,8 @@ heddle_status heddle_model_open(const char *name, const heddle_input_shape *inpu
     const char *builtin = heddle_model_builtin(name);
     if (builtin)
         return heddle_model_parse(name, builtin, input, model);
-    if (!heddle_file_exists(name)) {
-        const char *const *names = heddle_model_names();
-        int count = 0;
-        while (names[count])
-            count++;
-        const char *nearest = heddle_text_nearest(name, names, count);
-        return heddle_fail(HEDDLE_NOT_FOUND,
-                           "there is no model '%s', and no file of that name; built in: cnn, mlp%s%s%s", name,
-                           nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-    }
+    if (!heddle_file_exists(name))
+        return unknown_model(name);
     char *text = NULL, page[HEDDLE_PLACE_SIZE];
     size_t size = 0;
     heddle_status status = heddle_file_read(name, MODEL_FILE_LIMIT, &text, &size);

@@ -1,38 +1,28 @@
-// The built-in models, as the same JSON a model file has.
+// The built-in models: files of examples/models that the build puts into the library (cmake/HeddleModels.cmake).
 
 #include <stddef.h>
 #include <string.h>
 
+#include "built_in_models.h"
 #include "nn/model.h"
+
+#define MODEL(name, text) {name, text},
+#define NAME(name, text)  name,
 
 static const struct {
     const char *name, *text;
-} builtin[] = {
-    // The course's CNN.
-    {"cnn", "{\"name\": \"cnn\", \"layers\": ["
-            "{\"type\": \"conv2d\", \"channels\": 32, \"kernel\": 3, \"padding\": 1},"
-            "{\"type\": \"batchnorm2d\"}, {\"type\": \"relu\"}, {\"type\": \"maxpool2d\", \"window\": 2},"
-            "{\"type\": \"conv2d\", \"channels\": 64, \"kernel\": 3, \"padding\": 1},"
-            "{\"type\": \"batchnorm2d\"}, {\"type\": \"relu\"}, {\"type\": \"maxpool2d\", \"window\": 2},"
-            "{\"type\": \"flatten\"},"
-            "{\"type\": \"linear\", \"features\": 128}, {\"type\": \"relu\"},"
-            "{\"type\": \"linear\", \"features\": \"classes\"}]}"},
-    {"mlp", "{\"name\": \"mlp\", \"layers\": ["
-            "{\"type\": \"flatten\"},"
-            "{\"type\": \"linear\", \"features\": 256}, {\"type\": \"relu\"},"
-            "{\"type\": \"linear\", \"features\": \"classes\"}]}"},
-};
+} models[] = {HEDDLE_BUILT_IN_MODELS(MODEL)};
 
 const char *heddle_model_builtin(const char *name)
 {
-    for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
-        if (strcmp(builtin[i].name, name) == 0)
-            return builtin[i].text;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (strcmp(models[i].name, name) == 0)
+            return models[i].text;
     return NULL;
 }
 
 const char *const *heddle_model_names(void)
 {
-    static const char *const names[] = {"cnn", "mlp", NULL};
+    static const char *const names[] = {HEDDLE_BUILT_IN_MODELS(NAME) NULL};
     return names;
 }

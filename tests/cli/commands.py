@@ -334,6 +334,35 @@ class Command(unittest.TestCase):
             for name in (self.home + "/nosuch", self.home):
                 self.assertEqual(self.run_heddle(*words, name, code=2).stderr.count("\n"), 1)
 
+    def test_every_built_in_model_trains(self):
+        for model in ("cnn", "mlp", "lenet", "vgg", "resnet"):
+            said = self.run_heddle("train", "--device", "cpu", "--data", "synth:count=16", "--model", model, "--batch", "8",
+                                   "--epochs", "1", "--out", self.home + "/" + model)
+            self.assertIn("trained 1 epoch", said.stdout + said.stderr)
+
+    def test_a_model_file_that_makes_no_sense_is_refused_in_one_line(self):
+        path, end = self.home + "/model.json", [{"type": "flatten"}, {"type": "linear", "features": "classes"}]
+        halve, inside = {"type": "maxpool2d"}, {"type": "relu"}
+        for _ in range(4):
+            inside = {"type": "residual", "layers": [inside]}
+        for layers, words in (
+                ([{"type": "residual", "layers": [halve]}, *end],
+                 'layer 1: residual: its layers give 1×14×14, but its input is 1×28×28; add a "projection"'),
+                ([{"type": "residual", "layers": []}, *end], "layer 1: residual: its list of layers is empty"),
+                ([inside, *end], "layer 1, layer 1, layer 1, layer 1: lists of layers are nested more than 4 deep"),
+                ([{"type": "conv2d", "channels": 4, "groups": 3}, *end],
+                 "layer 1: conv2d: 3 groups do not divide 1 input and 4 output channels evenly"),
+                ([{"type": "flatten"}, {"type": "linear", "features": 1 << 24}, *end], "at most 2^30 are possible"),
+                ([{"type": "conv2d", "channels": 65536, "kernel": 1}, {"type": "relu"}, {"type": "globalavgpool"}, end[1]],
+                 "layer relu1: a batch of 64 has more than 2147483647 elements here; choose a smaller batch")):
+            code = 2 if "smaller batch" in words else 1  # --batch is wrong, or the file
+            with open(path, "w") as file:
+                json.dump({"layers": layers}, file)
+            said = self.run_heddle("train", "--device", "cpu", "--data", "synth:count=80", "--model", path, "--batch", "64",
+                                   "--quiet", "--out", self.home + "/run", code=code)
+            self.assertIn(words, said.stderr)
+            self.assertEqual(said.stderr.count("\n"), 1, said.stderr)
+
     def test_a_key_that_a_model_file_gives_twice_is_refused(self):
         path = self.home + "/model.json"
         with open(path, "w", encoding="utf-8") as file:

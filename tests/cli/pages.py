@@ -106,7 +106,8 @@ class Pages(unittest.TestCase):
                 self.assertLessEqual({"fp32", "bf16"}, complete("heddle", command, "--precision", ""))
                 self.assertLessEqual({"naive", "fused"}, complete("heddle", command, "--kernels", ""))
             self.assertEqual(complete("heddle", "train", "--data", "ow"), {"own-images"})
-            self.assertLessEqual({"cnn", "mlp"}, complete("heddle", "train", "--model", ""))
+            models = {"cnn", "mlp", "lenet", "vgg", "resnet"}
+            self.assertLessEqual(models, complete("heddle", "train", "--model", ""))
             self.assertLessEqual({"h200", "a100", "rtx4090"}, complete("heddle", "check", "--gpu", ""))
             self.assertEqual(complete("heddle", "check", "--op", ""), operators)
             self.assertEqual(complete("heddle", "check", "--op", "=", "transp"), {"transpose"})

@@ -32,11 +32,37 @@ static void the_cnn_is_the_courses(void **state)
 static void a_model_written_as_json_reads_back_the_same(void **state)
 {
     (void)state;
-    heddle_model *model = small_cnn(), *back = NULL;
-    assert_ok(heddle_model_parse("copy", heddle_model_json(model), NULL, &back));
-    assert_string_equal(heddle_model_json(model), heddle_model_json(back));
-    heddle_model_close(model);
-    heddle_model_close(back);
+    const char *const *names = heddle_model_names();
+    for (int i = 0; names[i]; i++) {
+        heddle_model *model = NULL, *back = NULL;
+        assert_ok(heddle_model_open(names[i], &gray28, &model));
+        assert_ok(heddle_model_parse("copy", heddle_model_json(model), NULL, &back));
+        assert_string_equal(heddle_model_json(model), heddle_model_json(back));
+        heddle_model_close(model);
+        heddle_model_close(back);
+    }
+}
+
+static void the_built_in_models_are_those_of_the_examples(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        heddle_input_shape input;
+        size_t parameters; // as PyTorch counts them
+    } expected[] = {
+        {"cnn", {1, 28, 28, 10}, 421834},  {"mlp", {1, 28, 28, 10}, 203530},    {"lenet", {1, 28, 28, 10}, 61706},
+        {"vgg", {3, 32, 32, 10}, 2360906}, {"resnet", {3, 32, 32, 10}, 696618},
+    };
+    enum { MODELS = sizeof expected / sizeof *expected };
+    for (int i = 0; i < MODELS; i++) {
+        heddle_model *model = NULL;
+        assert_string_equal(heddle_model_names()[i], expected[i].name);
+        assert_ok(heddle_model_open(expected[i].name, &expected[i].input, &model));
+        assert_int_equal(heddle_model_parameters(model), expected[i].parameters);
+        heddle_model_close(model);
+    }
+    assert_null(heddle_model_names()[MODELS]);
 }
 
 static void other_image_sizes_channels_and_classes_fit(void **state)
@@ -231,7 +257,7 @@ static void an_unknown_model_suggests_the_nearest(void **state)
     (void)state;
     heddle_model *model = NULL;
     assert_int_equal(heddle_model_open("cmn", &gray28, &model), HEDDLE_NOT_FOUND);
-    assert_non_null(strstr(heddle_last_error(), "did you mean 'cnn'"));
+    assert_non_null(strstr(heddle_last_error(), "built in: cnn, mlp, lenet, vgg, resnet (did you mean 'cnn'?)"));
 }
 
 static void a_file_that_is_no_text_is_no_model(void **state)
@@ -328,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cnn_is_the_courses),
         cmocka_unit_test(a_model_written_as_json_reads_back_the_same),
+        cmocka_unit_test(the_built_in_models_are_those_of_the_examples),
         cmocka_unit_test(other_image_sizes_channels_and_classes_fit),
         cmocka_unit_test(mistakes_in_a_model_file_are_named),
         cmocka_unit_test(mistakes_in_a_residual_are_named),
