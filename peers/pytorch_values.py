@@ -452,12 +452,29 @@ def streamed():
              expect=dict(output=value))
 
 
+def layers():
+    for n, c, h, w in [(2, 3, 4, 5), (1, 2, 7, 7)]:
+        differentiate("globalavgpool_forward", dict(n=n, c=c, h=h, w=w), lambda input: input.mean((2, 3)),
+                      dict(input=draw(n, c, h, w)))
+    for n, c, h, w, k, r, s, stride, padding, dilation, groups, bias in [
+            (2, 6, 6, 5, 4, 3, 3, 1, 1, 1, 2, True), (1, 5, 7, 7, 5, 3, 3, 2, 1, 1, 5, True),
+            (1, 4, 9, 8, 8, 3, 2, 1, 2, 2, 4, False)]:
+        inputs = dict(input=draw(n, c, h, w), weight=draw(k, c // groups, r, s))
+        if bias:
+            inputs["bias"] = draw(k)
+        differentiate("conv2d_grouped_forward", dict(n=n, c=c, h=h, w=w, k=k, r=r, s=s, stride=stride, padding=padding,
+                                                     dilation=dilation, groups=groups),
+                      lambda input, weight, bias=None: F.conv2d(input, weight, bias, stride, padding, dilation, groups),
+                      inputs)
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
-                 blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed, training_steps):
+                 blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed, training_steps,
+                 layers):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),

@@ -198,6 +198,9 @@ static const char *const test_shapes[] = {
     "n=1 c=2 h=3 w=4 k=2 groups=2 stride=2 padding=4",
     "n=2 c=32 h=17 w=19 k=32 groups=32",
     "n=1 c=261 h=2 w=3 k=261 groups=261",
+    // More pixels, and more weights, than a block of 32×32.
+    "n=1 c=2 h=35 w=37 k=4 groups=2",
+    "n=1 c=70 h=3 w=4 k=66 groups=2",
     NULL,
 };
 // Depthwise as in MobileNet at two sizes, and 32 groups of 4 as in ResNeXt.

@@ -82,7 +82,7 @@ static int64_t forward_reduction(const void *shape_)
 
 static const char *const test_shapes[] = {
     "n=0 c=3 h=4 w=4",   "n=1 c=1 h=1 w=1",   "n=2 c=3 h=7 w=5",   "n=3 c=11 h=4 w=4",
-    "n=1 c=2 h=31 w=37", "n=17 c=19 h=1 w=2", "n=2 c=5 h=28 w=28", NULL,
+    "n=1 c=2 h=35 w=37", "n=37 c=41 h=1 w=2", "n=2 c=5 h=28 w=28", NULL,
 };
 // The end of the ResNet in examples/models at batch 1024 and 64, and that of ResNet-50.
 static const char *const bench_shapes[] = {"n=1024 c=128 h=8 w=8", "n=64 c=128 h=8 w=8", "n=64 c=2048 h=7 w=7", NULL};

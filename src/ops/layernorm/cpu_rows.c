@@ -88,9 +88,11 @@ HEDDLE_CLONES static void gradient_row(const float *restrict x, const float *res
         sums[0] += scaled;
         products[0] += scaled * ((double)x[i] - mean) * inverse_std;
     }
-    float sum = (float)(total(sums) / cols), product = (float)(total(products) / cols);
-    for (int j = 0; j < cols; j++)
-        grad_input[j] = inverse_std * (grad[j] * gamma[j] - sum - (x[j] - mean) * inverse_std * product);
+    const double sum = total(sums) / cols, product = total(products) / cols;
+    for (int j = 0; j < cols; j++) {
+        double normalised = ((double)x[j] - mean) * inverse_std;
+        grad_input[j] = (float)(inverse_std * ((double)grad[j] * gamma[j] - sum - normalised * product));
+    }
 }
 
 static void backward_rows(void *context, size_t begin, size_t end, int piece, int worker)
