@@ -171,8 +171,12 @@ typedef struct heddle_fft2d_shape {
     float scale;
 } heddle_fft2d_shape;
 
-// sgd_update, momentum_update, adamw_update: n parameters. The `hyper` operand holds HEDDLE_HYPER_COUNT floats in
-// device memory, so that a captured step follows a learning-rate schedule.
+// sgd_update, momentum_update, adamw_update: n parameters, the last `undecayed` of them without weight decay. The
+// `hyper` operand holds HEDDLE_HYPER_COUNT floats in device memory, so that a captured step follows a learning-rate
+// schedule.
+typedef struct heddle_update_shape {
+    int n, undecayed;
+} heddle_update_shape;
 typedef enum heddle_hyper {
     HEDDLE_HYPER_LEARNING_RATE,
     HEDDLE_HYPER_WEIGHT_DECAY,

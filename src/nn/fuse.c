@@ -131,8 +131,9 @@ static bool layout_matches(const heddle_state *state, const heddle_cnn_train_sha
            state->floats[HEDDLE_BANK_STATISTICS] == (size_t)banks[1].floats;
 }
 
-// Not where gradients are wanted, to exchange them with other ranks or to look at them: cnn_train uses them up. And it
-// has fewer rungs than cnn_step: not where that one's choice is another.
+// Not where gradients are wanted, to exchange them with other ranks or to look at them: cnn_train uses them up. Nor
+// where some parameters have no weight decay. And it has fewer rungs than cnn_step: not where that one's choice is
+// another.
 heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *state, bool *fused)
 {
     const heddle_feed *feed = plan->options.feed;
@@ -140,7 +141,7 @@ heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *stat
     const heddle_rung *rung, *single;
     *fused = false;
     if (!reads_dataset(feed) || heddle_plan_ranks(plan) > 1 || plan->options.keep_gradients ||
-        !plan->options.training || plan->options.kernels != HEDDLE_FUSED || !is_mnist_cnn(state->model))
+        state->undecayed > 0 || !plan->options.training || plan->options.kernels != HEDDLE_FUSED || !is_mnist_cnn(state->model))
         return HEDDLE_OK;
     const heddle_cnn_train_shape shape = train_shape(plan, state->model);
     const heddle_cnn_step_shape step = step_shape(plan, state->model);

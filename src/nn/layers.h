@@ -33,7 +33,7 @@ typedef struct heddle_layer {
     int in_rank, in[3];           // one sample: (channels, height, width) or (features)
     int out_rank, out[3];
     // Settings; a type uses those its table entry names.
-    int channels, kernel, stride, padding, dilation, groups, window, features, bias;
+    int channels, kernel, stride, padding, dilation, groups, window, features, bias, decay;
     float epsilon, momentum, probability;
     heddle_layer_list layers, projection;
 } heddle_layer;
@@ -45,8 +45,8 @@ typedef struct heddle_parameter_spec {
     char name[HEDDLE_PARAMETER_NAME]; // "conv1.weight"
     int rank, dims[HEDDLE_MAX_DIMS];
     heddle_start start;
-    float bound; // HEDDLE_START_UNIFORM: in [-bound, bound)
-    bool trained;
+    float bound;         // HEDDLE_START_UNIFORM: in [-bound, bound)
+    bool trained, decay; // decay: weight decay applies
 } heddle_parameter_spec;
 
 typedef struct heddle_setting {

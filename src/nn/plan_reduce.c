@@ -19,14 +19,16 @@ static int written_by(const heddle_plan *plan, heddle_value parameter)
     return last;
 }
 
-// From the last parameter to the first, as gradients come. Those that one call gives stay together: there is nothing to
-// be won by parting them.
+// From the end of the bank to its beginning, where those with weight decay stand; so gradients come, by and large.
+// Those that one call gives stay together: there is nothing to be won by parting them.
 static void cut(heddle_plan *plan, const heddle_state *state, const heddle_value *parameters)
 {
     size_t least = plan->options.bucket / sizeof(float), end = state->floats[HEDDLE_BANK_GRADIENTS];
     heddle_bucket *open = NULL;
-    for (int i = state->model->parameter_count - 1; i >= 0; i--) {
-        if (!state->model->parameters[i].trained)
+    const int count = state->model->parameter_count;
+    for (int at = 2 * count - 1; at >= 0; at--) {
+        const int i = at % count;
+        if (!state->model->parameters[i].trained || state->model->parameters[i].decay != (at < count))
             continue;
         int call = written_by(plan, parameters[i]);
         if (!open || (least > 0 && open->floats >= least && call > open->after)) {

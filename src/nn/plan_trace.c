@@ -66,7 +66,7 @@ static heddle_status add_update(heddle_plan *plan, heddle_state *state)
     HEDDLE_TRY(placed_value(plan, "hyper", HEDDLE_F32, 1, &hyper_count, state->hyper, &bound[count].value));
     const heddle_op *op;
     HEDDLE_TRY(heddle_op_find(updates[plan->options.optimizer].op, &op));
-    heddle_elements_shape shape = {.n = elements};
+    heddle_update_shape shape = {.n = elements, .undecayed = (int)state->undecayed};
     return heddle_trace_apply(&plan->trace, op, &shape, bound, count + 1, &node);
 }
 
@@ -239,7 +239,7 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_s
     if (plan->whole_steps)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_plan_fuse(plan, state, parameters, &fused));
-    if (!fused)
+    if (!fused && state->undecayed == 0) // rows_update decays all parameters
         HEDDLE_TRY(heddle_plan_rows(plan, state, stream, parameters, &rows));
     if (!fused && !rows)
         HEDDLE_TRY(add_model(plan, state, parameters));

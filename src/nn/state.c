@@ -27,6 +27,18 @@ heddle_bank heddle_state_bank(const heddle_state *state, int index)
     return state->model->parameters[index].trained ? HEDDLE_BANK_PARAMETERS : HEDDLE_BANK_STATISTICS;
 }
 
+// Behind what stands in the banks: those that weight decay applies to, or the others.
+static void place_parameters(heddle_state *state, bool decay)
+{
+    for (int i = 0; i < state->model->parameter_count; i++) {
+        if (state->model->parameters[i].decay != decay)
+            continue;
+        size_t *floats = &state->floats[heddle_state_bank(state, i)];
+        state->offset[i] = *floats;
+        *floats += (heddle_state_elements(state, i) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+}
+
 static heddle_status allocate(heddle_state *state, heddle_stream *stream)
 {
     for (int i = 0; i < HEDDLE_BANKS; i++) {
@@ -53,11 +65,10 @@ heddle_status heddle_state_create(heddle_device *device, const heddle_model *mod
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the parameters of model %s", model->name);
     }
     *made = (heddle_state){.device = device, .model = model, .offset = offset};
-    for (int i = 0; i < model->parameter_count; i++) {
-        size_t *floats = &made->floats[heddle_state_bank(made, i)];
-        offset[i] = *floats;
-        *floats += (heddle_state_elements(made, i) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    }
+    place_parameters(made, true);
+    size_t decayed = made->floats[HEDDLE_BANK_PARAMETERS];
+    place_parameters(made, false);
+    made->undecayed = made->floats[HEDDLE_BANK_PARAMETERS] - decayed;
     size_t trained = made->floats[HEDDLE_BANK_PARAMETERS];
     made->floats[HEDDLE_BANK_GRADIENTS] = training ? trained : 0;
     made->floats[HEDDLE_BANK_MOMENT1] = training && optimizer != HEDDLE_SGD ? trained : 0;

@@ -23,6 +23,7 @@ typedef struct heddle_state {
     const heddle_model *model; // must outlive the state
     size_t *offset;            // of each parameter spec, in floats, in its bank
     size_t floats[HEDDLE_BANKS];
+    size_t undecayed;          // floats of the parameters without weight decay, which stand last
     float *bank[HEDDLE_BANKS]; // device memory; NULL where not needed
     float *hyper;              // HEDDLE_HYPER_COUNT floats of device memory
 } heddle_state;

@@ -21,7 +21,7 @@ static heddle_status launch(const heddle_tensor *parameter, const char *op_name,
     heddle_context *context = parameter->context;
     const heddle_op *op;
     const heddle_rung *rung;
-    heddle_elements_shape shape = {.n = (int)heddle_tensor_elements(parameter)};
+    heddle_update_shape shape = {.n = (int)heddle_tensor_elements(parameter)};
     heddle_call call = {.shape = &shape,
                         .stream = context->stream,
                         .input = {grad, hyper},

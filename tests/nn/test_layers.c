@@ -53,7 +53,7 @@ static const struct {
     {"depthwise and pointwise",
      MODEL(CONV("\"channels\": 4, \"stride\": 2") "," TANH "," CONV(
          "\"channels\": 8, \"groups\": 4, \"bias\": false") "," TANH ", {\"type\": \"conv2d\", \"channels\": 5, "
-                                                                     "\"kernel\": 1}," TANH "," FLATTEN "," CLASSES)},
+                                                            "\"kernel\": 1}," TANH "," FLATTEN "," CLASSES)},
 };
 enum { MODELS = sizeof models / sizeof *models };
 
@@ -84,10 +84,10 @@ static void upload_batch(const trial *one, const heddle_dataset *data)
     free(images);
 }
 
-static trial open_trial(const heddle_model *model, const heddle_dataset *data)
+static trial open_trial(const heddle_model *model, const heddle_dataset *data, heddle_tier kernels)
 {
     trial one = {.device = open_cpu(1)};
-    heddle_plan_options options = {.batch = BATCH, .training = true, .kernels = HEDDLE_NAIVE};
+    heddle_plan_options options = {.batch = BATCH, .training = true, .kernels = kernels};
     assert_ok(heddle_stream_create(one.device, 0, &one.stream));
     assert_ok(heddle_state_create(one.device, model, true, HEDDLE_SGD, &one.state));
     assert_ok(heddle_state_start(one.state, one.stream, 3));
@@ -146,7 +146,7 @@ static void gradients_are_finite_differences_of_the_loss(void **state)
     const heddle_dataset *data = small_dataset(BATCH, 2);
     for (int m = 0; m < MODELS; m++) {
         heddle_model *model = model_for(data, models[m].text);
-        trial one = open_trial(model, data);
+        trial one = open_trial(model, data, HEDDLE_NAIVE);
         for (int i = 0; i < model->parameter_count; i++) {
             if (!model->parameters[i].trained)
                 continue;
@@ -162,6 +162,51 @@ static void gradients_are_finite_differences_of_the_loss(void **state)
         close_trial(&one);
         heddle_model_close(model);
     }
+}
+
+// --- weight decay ---------------------------------------------------------------------------------------------------
+
+static const char partly_decayed[] =
+    MODEL("{\"type\": \"conv2d\", \"channels\": 5, \"stride\": 3, \"decay\": false}," NORM "," TANH "," FLATTEN
+          ", {\"type\": \"linear\", \"features\": 7}," TANH
+          ", {\"type\": \"linear\", \"features\": \"classes\", \"decay\": false}");
+
+// One step of SGD: every parameter p becomes p - rate * (gradient + decay * p), decay being 0 where its layer says so.
+static void check_decay(const heddle_dataset *data, heddle_tier kernels)
+{
+    heddle_model *model = model_for(data, partly_decayed);
+    trial one = open_trial(model, data, kernels);
+    const float hyper[HEDDLE_HYPER_COUNT] = {[HEDDLE_HYPER_LEARNING_RATE] = 0.1F, [HEDDLE_HYPER_WEIGHT_DECAY] = 0.5F};
+    size_t floats = one.state->floats[HEDDLE_BANK_PARAMETERS];
+    float *after = calloc(floats, sizeof *after);
+    assert_non_null(after);
+    assert_ok(heddle_copy(one.stream, one.state->hyper, hyper, sizeof hyper));
+    assert_ok(heddle_plan_run(one.plan, one.stream));
+    assert_ok(heddle_state_read(one.state, one.stream, HEDDLE_BANK_PARAMETERS, after));
+    int decayed = 0, others = 0;
+    for (int i = 0; i < model->parameter_count; i++) {
+        if (!model->parameters[i].trained)
+            continue;
+        bool decays = strstr(model->parameters[i].name, "norm1") || strstr(model->parameters[i].name, "linear1");
+        for (size_t at = one.state->offset[i]; at < one.state->offset[i] + heddle_state_elements(one.state, i); at++) {
+            float slope = one.gradients[at] + (decays ? 0.5F : 0.0F) * one.parameters[at];
+            assert_float_equal(after[at], one.parameters[at] - 0.1F * slope, 1e-6F);
+        }
+        decayed += decays;
+        others += !decays;
+    }
+    assert_true(decayed == 4 && others == 4);
+    free(after);
+    close_trial(&one);
+    heddle_model_close(model);
+}
+
+static void weight_decay_leaves_out_the_layers_that_say_so(void **state)
+{
+    (void)state;
+    const heddle_dataset *data = small_dataset(BATCH, 2);
+    for (heddle_tier tier = HEDDLE_NAIVE; tier <= HEDDLE_FUSED; tier++)
+        check_decay(data, tier);
 }
 
 // --- other kernels --------------------------------------------------------------------------------------------------
@@ -224,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_finite_differences_of_the_loss),
+        cmocka_unit_test(weight_decay_leaves_out_the_layers_that_say_so),
         cmocka_unit_test(every_tier_gives_the_gradients_of_naive_kernels_on_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ typedef struct bench {
     heddle_device *device;
     heddle_stream *stream;
     const heddle_op *op;
-    heddle_elements_shape shape;
+    heddle_update_shape shape;
     float parameter[COUNT], grad[COUNT], hyper[HEDDLE_HYPER_COUNT];
     heddle_call call;
     const heddle_rung *candidates[HEDDLE_TUNE_CANDIDATES];
@@ -105,12 +105,12 @@ static void a_winner_is_kept_and_found_again(void **state)
     cache_file(folder, path);
     size_t size;
     char *content = read_file(path, &size);
-    assert_non_null(strstr(content, "sgd_update n=1000 full fused"));
+    assert_non_null(strstr(content, "sgd_update n=1000 undecayed=0 full fused"));
     assert_non_null(strstr(content, winner->name));
     free(content);
     // What the file says is believed, not measured again.
     const heddle_rung *other = on.candidates[winner == on.candidates[0] ? 1 : 0];
-    snprintf(text, sizeof text, "{\"sgd_update n=1000 full fused\": \"%s\"}", other->name);
+    snprintf(text, sizeof text, "{\"sgd_update n=1000 undecayed=0 full fused\": \"%s\"}", other->name);
     heddle_slice slice = {text, strlen(text)};
     assert_ok(heddle_file_write_atomic(path, &slice, 1));
     assert_ptr_equal(choose(&on), other);
@@ -136,8 +136,9 @@ static void a_damaged_cache_is_written_anew(void **state)
     choose(&on);
     char path[PATH];
     cache_file(folder, path);
-    static const char *const damaged[] = {"", "{\"sgd_upd", "[1, 2]", "{\"sgd_update n=1000 full fused\": 7}",
-                                          "{\"sgd_update n=1000 full fused\": \"a rung of another version\"}"};
+    static const char *const damaged[] = {
+        "", "{\"sgd_upd", "[1, 2]", "{\"sgd_update n=1000 undecayed=0 full fused\": 7}",
+        "{\"sgd_update n=1000 undecayed=0 full fused\": \"a rung of another version\"}"};
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         heddle_slice slice = {damaged[i], strlen(damaged[i])};
         assert_ok(heddle_file_write_atomic(path, &slice, 1));
@@ -189,7 +190,7 @@ static void a_choice_made_meanwhile_is_taken_and_kept(void **state)
     const heddle_rung *other = on.candidates[winner == on.candidates[0] ? 1 : 0];
     char path[PATH], text[PATH];
     cache_file(folder, path);
-    snprintf(text, sizeof text, "{\"sgd_update n=1000 full fused\": \"%s\"}", other->name);
+    snprintf(text, sizeof text, "{\"sgd_update n=1000 undecayed=0 full fused\": \"%s\"}", other->name);
     heddle_slice slice = {text, strlen(text)};
     assert_ok(heddle_file_write_atomic(path, &slice, 1));
     on.shape.n = COUNT - 1; // not in the cache
@@ -200,8 +201,8 @@ static void a_choice_made_meanwhile_is_taken_and_kept(void **state)
     heddle_tuner_close(late);
     size_t size;
     char *content = read_file(path, &size);
-    assert_non_null(strstr(content, "sgd_update n=999 full fused"));
-    assert_non_null(strstr(content, "sgd_update n=1000 full fused"));
+    assert_non_null(strstr(content, "sgd_update n=999 undecayed=0 full fused"));
+    assert_non_null(strstr(content, "sgd_update n=1000 undecayed=0 full fused"));
     free(content);
     end(&on);
 }

@@ -501,7 +501,7 @@ static void what_has_no_gradient_is_left_alone(void **state)
                 grad[e] = e % 3 == 1 ? NAN : 1.0f;
                 values[0][e] = values[1][e] = values[2][e] = 2.0f;
             }
-            heddle_elements_shape shape = {.n = LENGTH};
+            heddle_update_shape shape = {.n = LENGTH};
             heddle_call call = {.shape = &shape, .input = {grad, hyper}, .output = {values[0], values[1], values[2]}};
             assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
             for (int e = 0; e < LENGTH; e++)

@@ -6,6 +6,7 @@
 static const heddle_setting settings[] = {
     {HEDDLE_LAYER_FLOAT(epsilon, 1e-12, 1, 1e-5, "added to the variance")},
     {HEDDLE_LAYER_FLOAT(momentum, 0, 1, 0.1, "weight of a new batch in the running statistics")},
+    {HEDDLE_LAYER_DECAY},
 };
 
 static int parameters(const heddle_layer *layer, heddle_parameter_spec specs[HEDDLE_LAYER_PARAMETERS])

@@ -10,6 +10,7 @@ static const heddle_setting settings[] = {
     {HEDDLE_LAYER_INT(dilation, 1, HEDDLE_MOST_WINDOW, 1, "distance between the filter's taps")},
     {HEDDLE_LAYER_INT(groups, 1, HEDDLE_MOST_CHANNELS, 1, "groups of channels; each filter reads one of them")},
     {HEDDLE_LAYER_BIAS},
+    {HEDDLE_LAYER_DECAY},
 };
 
 static heddle_status infer(heddle_layer *layer)

@@ -5,6 +5,7 @@
 
 static const heddle_setting settings[] = {
     {HEDDLE_LAYER_FLOAT(epsilon, 1e-12, 1, 1e-5, "added to the variance")},
+    {HEDDLE_LAYER_DECAY},
 };
 
 static heddle_status infer(heddle_layer *layer)

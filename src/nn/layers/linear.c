@@ -6,6 +6,7 @@ static const heddle_setting settings[] = {
     {HEDDLE_LAYER_SETTING(HEDDLE_SETTING_FEATURES, features, 1, HEDDLE_MOST_FEATURES, NAN,
                           "outputs, or \"classes\" for one per class")},
     {HEDDLE_LAYER_BIAS},
+    {HEDDLE_LAYER_DECAY},
 };
 
 static heddle_status infer(heddle_layer *layer)

@@ -39,7 +39,7 @@ heddle_status heddle_infer_windows(heddle_layer *layer, int channels, int extent
 
 heddle_parameter_spec heddle_parameter_make(const heddle_layer *layer, const char *name, int rank, const int *dims)
 {
-    heddle_parameter_spec spec = {.rank = rank, .trained = true};
+    heddle_parameter_spec spec = {.rank = rank, .trained = true, .decay = layer->decay};
     snprintf(spec.name, sizeof spec.name, "%s.%s", layer->name, name);
     memcpy(spec.dims, dims, (size_t)rank * sizeof *dims);
     return spec;

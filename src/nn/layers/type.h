@@ -23,8 +23,10 @@ enum { HEDDLE_MOST_CHANNELS = 65536, HEDDLE_MOST_WINDOW = 64, HEDDLE_MOST_FEATUR
     HEDDLE_LAYER_SETTING(HEDDLE_SETTING_FLOAT, field, low, high, value, text)
 #define HEDDLE_LAYER_BOOL(field, value, text) HEDDLE_LAYER_SETTING(HEDDLE_SETTING_BOOL, field, 0, 1, value, text)
 #define HEDDLE_LAYER_BIAS                     HEDDLE_LAYER_BOOL(bias, 1, "add a trained number to each output")
+// Of every type with parameters.
+#define HEDDLE_LAYER_DECAY           HEDDLE_LAYER_BOOL(decay, 1, "apply weight decay to its parameters")
 
-#define HEDDLE_LAYER_SETTINGS(table)          .settings = (table), .setting_count = sizeof(table) / sizeof *(table)
+#define HEDDLE_LAYER_SETTINGS(table) .settings = (table), .setting_count = sizeof(table) / sizeof *(table)
 
 // Elements of the layer's input; fails where they are more than an int can count.
 heddle_status heddle_infer_elements(const heddle_layer *layer, int *elements);

@@ -49,7 +49,7 @@ static heddle_status run_update(const heddle_cnn_train_shape *shape, void *const
 {
     static const heddle_op *const optimizers[] = {&heddle_op_sgd_update, &heddle_op_momentum_update,
                                                   &heddle_op_adamw_update};
-    const heddle_elements_shape elements = {.n = heddle_cnn_train_parameters(shape).floats};
+    const heddle_update_shape elements = {.n = heddle_cnn_train_parameters(shape).floats};
     const void *const inputs[] = {gradients, output[HEDDLE_CNN_TRAIN_HYPER]};
     void *const outputs[] = {output[HEDDLE_CNN_TRAIN_PARAMETERS], output[HEDDLE_CNN_TRAIN_FIRST_MOMENT],
                              output[HEDDLE_CNN_TRAIN_SECOND_MOMENT]};

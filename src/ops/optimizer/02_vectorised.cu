@@ -15,27 +15,29 @@ typedef enum optimizer_kind { SGD, MOMENTUM, ADAMW } optimizer_kind;
 
 // A parameter's step; what an optimiser does not have is not touched.
 template <optimizer_kind kind>
-__device__ static void step(float grad, const float *hyper, float *parameter, float *first, float *second)
+__device__ static void step(float grad, const float *hyper, float decay, float *parameter, float *first, float *second)
 {
     if (kind == SGD)
-        sgd_step(grad, hyper, parameter);
+        sgd_step(grad, hyper, decay, parameter);
     else if (kind == MOMENTUM)
-        momentum_step(grad, hyper, parameter, first);
+        momentum_step(grad, hyper, decay, parameter, first);
     else
-        adamw_step(grad, hyper, parameter, first, second);
+        adamw_step(grad, hyper, decay, parameter, first, second);
 }
 
 // grad, parameter and states: (n), hyper: (HEDDLE_HYPER_COUNT)
 template <optimizer_kind kind, bool aligned>
-__global__ void optimizer_vectorised(int n, const float *grad, const float *hyper, float *parameter, float *first,
-                                     float *second)
+__global__ void optimizer_vectorised(heddle_update_shape shape, const float *grad, const float *hyper, float *parameter,
+                                     float *first, float *second)
 {
     size_t begin = HEDDLE_VECTOR * ((size_t)blockIdx.x * blockDim.x + threadIdx.x);
     heddle_wait_for_previous();
     heddle_release_next();
-    if (begin + HEDDLE_VECTOR > (size_t)n) {
-        for (size_t i = begin; i < (size_t)n; i++)
-            step<kind>(grad[i], hyper, parameter + i, kind > SGD ? first + i : NULL,
+    const size_t n = shape.n, decayed = n - shape.undecayed;
+    const float decay = hyper[HEDDLE_HYPER_WEIGHT_DECAY];
+    if (begin + HEDDLE_VECTOR > n) {
+        for (size_t i = begin; i < n; i++)
+            step<kind>(grad[i], hyper, i < decayed ? decay : 0, parameter + i, kind > SGD ? first + i : NULL,
                        kind > MOMENTUM ? second + i : NULL);
         return;
     }
@@ -45,10 +47,10 @@ __global__ void optimizer_vectorised(int n, const float *grad, const float *hype
         one = heddle_load4<aligned>(first + begin);
     if (kind > MOMENTUM)
         two = heddle_load4<aligned>(second + begin);
-    step<kind>(slope.x, hyper, &value.x, &one.x, &two.x);
-    step<kind>(slope.y, hyper, &value.y, &one.y, &two.y);
-    step<kind>(slope.z, hyper, &value.z, &one.z, &two.z);
-    step<kind>(slope.w, hyper, &value.w, &one.w, &two.w);
+    step<kind>(slope.x, hyper, begin < decayed ? decay : 0, &value.x, &one.x, &two.x);
+    step<kind>(slope.y, hyper, begin + 1 < decayed ? decay : 0, &value.y, &one.y, &two.y);
+    step<kind>(slope.z, hyper, begin + 2 < decayed ? decay : 0, &value.z, &one.z, &two.z);
+    step<kind>(slope.w, hyper, begin + 3 < decayed ? decay : 0, &value.w, &one.w, &two.w);
     heddle_store4<aligned>(parameter + begin, value);
     if (kind > SGD)
         heddle_store4<aligned>(first + begin, one);
@@ -58,17 +60,17 @@ __global__ void optimizer_vectorised(int n, const float *grad, const float *hype
 
 template <optimizer_kind kind> static heddle_status launch(const heddle_call *call)
 {
-    int n = ((const heddle_elements_shape *)call->shape)->n;
+    const heddle_update_shape shape = *(const heddle_update_shape *)call->shape;
     const float *grad = (const float *)call->input[0], *hyper = (const float *)call->input[1];
     float *parameter = (float *)call->output[0];
     float *first = kind > SGD ? (float *)call->output[1] : NULL,
           *second = kind > MOMENTUM ? (float *)call->output[2] : NULL;
-    unsigned blocks = heddle_cuda_blocks(heddle_ceil_div(n, HEDDLE_VECTOR));
+    unsigned blocks = heddle_cuda_blocks(heddle_ceil_div(shape.n, HEDDLE_VECTOR));
     bool aligned =
         heddle_aligned16(grad) && heddle_aligned16(parameter) && heddle_aligned16(first) && heddle_aligned16(second);
     if (blocks > 0)
         heddle_cuda_launch_dependent(aligned ? optimizer_vectorised<kind, true> : optimizer_vectorised<kind, false>,
-                                     blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call), n, grad, hyper,
+                                     blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call), shape, grad, hyper,
                                      parameter, first, second);
     return heddle_cuda_launched("02_vectorised");
 }

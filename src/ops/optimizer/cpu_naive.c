@@ -7,15 +7,21 @@
 #include "heddle/ops.h"
 #include "ops/optimizer/optimizer.h"
 
+static float decay_of(const heddle_call *call, int index)
+{
+    const heddle_update_shape *shape = call->shape;
+    return index < shape->n - shape->undecayed ? ((const float *)call->input[1])[HEDDLE_HYPER_WEIGHT_DECAY] : 0.0f;
+}
+
 heddle_status heddle_sgd_update_cpu_naive(const heddle_call *call)
 {
-    const heddle_elements_shape *shape = call->shape;
+    const heddle_update_shape *shape = call->shape;
     const float *grad = call->input[0], *hyper = call->input[1];
     float *parameter = call->output[0];
     for (int i = 0; i < shape->n; i++) {
         if (isnan(grad[i]))
             continue;
-        float slope = grad[i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * parameter[i];
+        float slope = grad[i] + decay_of(call, i) * parameter[i];
         parameter[i] -= hyper[HEDDLE_HYPER_LEARNING_RATE] * slope;
     }
     return HEDDLE_OK;
@@ -23,13 +29,13 @@ heddle_status heddle_sgd_update_cpu_naive(const heddle_call *call)
 
 heddle_status heddle_momentum_update_cpu_naive(const heddle_call *call)
 {
-    const heddle_elements_shape *shape = call->shape;
+    const heddle_update_shape *shape = call->shape;
     const float *grad = call->input[0], *hyper = call->input[1];
     float *parameter = call->output[0], *velocity = call->output[1];
     for (int i = 0; i < shape->n; i++) {
         if (isnan(grad[i]))
             continue;
-        float slope = grad[i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * parameter[i];
+        float slope = grad[i] + decay_of(call, i) * parameter[i];
         velocity[i] = hyper[HEDDLE_HYPER_MOMENTUM] * velocity[i] + slope;
         parameter[i] -= hyper[HEDDLE_HYPER_LEARNING_RATE] * velocity[i];
     }
@@ -38,7 +44,7 @@ heddle_status heddle_momentum_update_cpu_naive(const heddle_call *call)
 
 heddle_status heddle_adamw_update_cpu_naive(const heddle_call *call)
 {
-    const heddle_elements_shape *shape = call->shape;
+    const heddle_update_shape *shape = call->shape;
     const float *grad = call->input[0], *hyper = call->input[1];
     float *parameter = call->output[0], *first_moment = call->output[1], *second_moment = call->output[2];
     float rate = hyper[HEDDLE_HYPER_LEARNING_RATE], beta1 = hyper[HEDDLE_HYPER_MOMENTUM];
@@ -50,7 +56,7 @@ heddle_status heddle_adamw_update_cpu_naive(const heddle_call *call)
         second_moment[i] = beta2 * second_moment[i] + (1.0f - beta2) * grad[i] * grad[i];
         float mean = first_moment[i] / hyper[HEDDLE_HYPER_CORRECTION1];
         float square = second_moment[i] / hyper[HEDDLE_HYPER_CORRECTION2];
-        parameter[i] -= rate * hyper[HEDDLE_HYPER_WEIGHT_DECAY] * parameter[i];
+        parameter[i] -= rate * decay_of(call, i) * parameter[i];
         parameter[i] -= rate * mean / (sqrtf(square) + hyper[HEDDLE_HYPER_EPSILON]);
     }
     return HEDDLE_OK;

@@ -19,13 +19,11 @@ HEDDLE_CLONES static void sgd(const float *restrict grad, float rate, float deca
     }
 }
 
-static void sgd_piece(void *context, size_t begin, size_t end, int piece, int worker)
+static void sgd_part(const heddle_call *call, float decay, size_t begin, size_t end)
 {
-    (void)piece, (void)worker;
-    const heddle_call *call = context;
     const float *hyper = call->input[1];
-    sgd((const float *)call->input[0] + begin, hyper[HEDDLE_HYPER_LEARNING_RATE], hyper[HEDDLE_HYPER_WEIGHT_DECAY],
-        end - begin, (float *)call->output[0] + begin);
+    sgd((const float *)call->input[0] + begin, hyper[HEDDLE_HYPER_LEARNING_RATE], decay, end - begin,
+        (float *)call->output[0] + begin);
 }
 
 HEDDLE_CLONES static void momentum(const float *restrict grad, float rate, float decay, float kept, size_t count,
@@ -38,12 +36,10 @@ HEDDLE_CLONES static void momentum(const float *restrict grad, float rate, float
     }
 }
 
-static void momentum_piece(void *context, size_t begin, size_t end, int piece, int worker)
+static void momentum_part(const heddle_call *call, float decay, size_t begin, size_t end)
 {
-    (void)piece, (void)worker;
-    const heddle_call *call = context;
     const float *hyper = call->input[1];
-    momentum((const float *)call->input[0] + begin, hyper[HEDDLE_HYPER_LEARNING_RATE], hyper[HEDDLE_HYPER_WEIGHT_DECAY],
+    momentum((const float *)call->input[0] + begin, hyper[HEDDLE_HYPER_LEARNING_RATE], decay,
              hyper[HEDDLE_HYPER_MOMENTUM], end - begin, (float *)call->output[0] + begin,
              (float *)call->output[1] + begin);
 }
@@ -56,10 +52,10 @@ typedef struct adamw_factors {
     float epsilon;
 } adamw_factors;
 
-static adamw_factors adamw_factors_of(const float *hyper)
+static adamw_factors adamw_factors_of(const float *hyper, float decay)
 {
     float rate = hyper[HEDDLE_HYPER_LEARNING_RATE];
-    return (adamw_factors){.kept = 1.0f - rate * hyper[HEDDLE_HYPER_WEIGHT_DECAY],
+    return (adamw_factors){.kept = 1.0f - rate * decay,
                            .beta1 = hyper[HEDDLE_HYPER_MOMENTUM],
                            .beta2 = hyper[HEDDLE_HYPER_BETA2],
                            .rate = rate / hyper[HEDDLE_HYPER_CORRECTION1],
@@ -82,32 +78,49 @@ HEDDLE_CLONES static void adamw(const float *restrict grad, adamw_factors factor
     }
 }
 
-static void adamw_piece(void *context, size_t begin, size_t end, int piece, int worker)
+static void adamw_part(const heddle_call *call, float decay, size_t begin, size_t end)
 {
-    (void)piece, (void)worker;
-    const heddle_call *call = context;
-    adamw((const float *)call->input[0] + begin, adamw_factors_of(call->input[1]), end - begin,
+    adamw((const float *)call->input[0] + begin, adamw_factors_of(call->input[1], decay), end - begin,
           (float *)call->output[0] + begin, (float *)call->output[1] + begin, (float *)call->output[2] + begin);
 }
 
-static heddle_status run(const heddle_call *call, heddle_piece_task *task)
+typedef struct update {
+    const heddle_call *call;
+    void (*part)(const heddle_call *call, float decay, size_t begin, size_t end);
+} update;
+
+// What of a piece has weight decay, then what has none.
+static void update_piece(void *context, size_t begin, size_t end, int piece, int worker)
 {
-    const heddle_elements_shape *shape = call->shape;
-    heddle_pieces_run(call->pool, (size_t)shape->n, HEDDLE_PIECE_ELEMENTS, task, (void *)call);
+    (void)piece, (void)worker;
+    const update *of = context;
+    const heddle_update_shape *shape = of->call->shape;
+    size_t middle = (size_t)(shape->n - shape->undecayed);
+    middle = middle < begin ? begin : middle > end ? end : middle;
+    if (middle > begin)
+        of->part(of->call, ((const float *)of->call->input[1])[HEDDLE_HYPER_WEIGHT_DECAY], begin, middle);
+    if (end > middle)
+        of->part(of->call, 0.0f, middle, end);
+}
+
+static heddle_status run(update of)
+{
+    const heddle_update_shape *shape = of.call->shape;
+    heddle_pieces_run(of.call->pool, (size_t)shape->n, HEDDLE_PIECE_ELEMENTS, update_piece, &of);
     return HEDDLE_OK;
 }
 
 heddle_status heddle_sgd_update_cpu_vectorised(const heddle_call *call)
 {
-    return run(call, sgd_piece);
+    return run((update){call, sgd_part});
 }
 
 heddle_status heddle_momentum_update_cpu_vectorised(const heddle_call *call)
 {
-    return run(call, momentum_piece);
+    return run((update){call, momentum_part});
 }
 
 heddle_status heddle_adamw_update_cpu_vectorised(const heddle_call *call)
 {
-    return run(call, adamw_piece);
+    return run((update){call, adamw_part});
 }

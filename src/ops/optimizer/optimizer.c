@@ -12,10 +12,11 @@
 #include "ops/define.h"
 
 static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(heddle_elements_shape, n, "parameters")},
+    {HEDDLE_REQUIRED_INT(heddle_update_shape, n, "parameters")},
+    {HEDDLE_OPTIONAL_INT(heddle_update_shape, undecayed, 0, "of these, at the end, without weight decay")},
 };
 
-HEDDLE_DIMS(dims_parameters, heddle_elements_shape, shape->n)
+HEDDLE_DIMS(dims_parameters, heddle_update_shape, shape->n)
 HEDDLE_DIMS(dims_hyper, void, HEDDLE_HYPER_COUNT)
 
 static const heddle_operand sgd_operands[] = {
@@ -58,9 +59,23 @@ static void fill_hyper(const void *shape, int operand, uint64_t seed, double *va
     heddle_optimizer_fill_hyper(seed, values);
 }
 
+static heddle_status validate(const void *shape_)
+{
+    const heddle_update_shape *shape = shape_;
+    if (shape->undecayed < 0 || shape->undecayed > shape->n)
+        return heddle_fail(HEDDLE_INVALID, "optimizer: undecayed=%d of n=%d parameters; give 0 to n", shape->undecayed,
+                           shape->n);
+    return HEDDLE_OK;
+}
+
+static double decay_of(const heddle_update_shape *shape, const double *hyper, int index)
+{
+    return index < shape->n - shape->undecayed ? hyper[HEDDLE_HYPER_WEIGHT_DECAY] : 0;
+}
+
 static heddle_cost cost(const void *shape_, double flops, double states)
 {
-    const heddle_elements_shape *shape = shape_;
+    const heddle_update_shape *shape = shape_;
     double n = shape->n;
     return (heddle_cost){flops * n, sizeof(float) * (1 + states) * n, sizeof(float) * states * n};
 }
@@ -82,22 +97,22 @@ static heddle_cost adamw_cost(const void *shape)
 
 static void sgd_reference(const void *shape_, const double *const *input, double *const *output)
 {
-    const heddle_elements_shape *shape = shape_;
+    const heddle_update_shape *shape = shape_;
     const double *hyper = input[1];
     for (int i = 0; i < shape->n; i++)
         if (!isnan(input[0][i]))
             output[0][i] -=
-                hyper[HEDDLE_HYPER_LEARNING_RATE] * (input[0][i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * output[0][i]);
+                hyper[HEDDLE_HYPER_LEARNING_RATE] * (input[0][i] + decay_of(shape, hyper, i) * output[0][i]);
 }
 
 static void momentum_reference(const void *shape_, const double *const *input, double *const *output)
 {
-    const heddle_elements_shape *shape = shape_;
+    const heddle_update_shape *shape = shape_;
     const double *hyper = input[1];
     for (int i = 0; i < shape->n; i++) {
         if (isnan(input[0][i]))
             continue;
-        double slope = input[0][i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * output[0][i];
+        double slope = input[0][i] + decay_of(shape, hyper, i) * output[0][i];
         output[1][i] = hyper[HEDDLE_HYPER_MOMENTUM] * output[1][i] + slope;
         output[0][i] -= hyper[HEDDLE_HYPER_LEARNING_RATE] * output[1][i];
     }
@@ -105,7 +120,7 @@ static void momentum_reference(const void *shape_, const double *const *input, d
 
 static void adamw_reference(const void *shape_, const double *const *input, double *const *output)
 {
-    const heddle_elements_shape *shape = shape_;
+    const heddle_update_shape *shape = shape_;
     const double *grad = input[0], *hyper = input[1];
     double rate = hyper[HEDDLE_HYPER_LEARNING_RATE], beta1 = hyper[HEDDLE_HYPER_MOMENTUM];
     double beta2 = hyper[HEDDLE_HYPER_BETA2];
@@ -116,12 +131,14 @@ static void adamw_reference(const void *shape_, const double *const *input, doub
         output[2][i] = beta2 * output[2][i] + (1 - beta2) * grad[i] * grad[i];
         double mean = output[1][i] / hyper[HEDDLE_HYPER_CORRECTION1];
         double square = output[2][i] / hyper[HEDDLE_HYPER_CORRECTION2];
-        output[0][i] *= 1 - rate * hyper[HEDDLE_HYPER_WEIGHT_DECAY];
+        output[0][i] *= 1 - rate * decay_of(shape, hyper, i);
         output[0][i] -= rate * mean / (sqrt(square) + hyper[HEDDLE_HYPER_EPSILON]);
     }
 }
 
-static const char *const test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", NULL};
+static const char *const test_shapes[] = {
+    "n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", "n=5 undecayed=5", "n=70 undecayed=33", "n=16390 undecayed=3",
+    NULL};
 // All parameters of the CNN, its largest layer, and a large one.
 static const char *const bench_shapes[] = {"n=421834", "n=401408", "n=67108864", NULL};
 
@@ -141,8 +158,8 @@ LADDER(momentum);
 LADDER(adamw);
 
 #define SHARED                                                                                                         \
-    .ladder_name = "optimizer", .shape_size = sizeof(heddle_elements_shape), HEDDLE_FIELDS(fields),                    \
-    .fill = fill_hyper, .test_shapes = test_shapes, .bench_shapes = bench_shapes
+    .ladder_name = "optimizer", .shape_size = sizeof(heddle_update_shape), HEDDLE_FIELDS(fields),                      \
+    .validate = validate, .fill = fill_hyper, .test_shapes = test_shapes, .bench_shapes = bench_shapes
 
 const heddle_op heddle_op_sgd_update = {
     .name = "sgd_update",

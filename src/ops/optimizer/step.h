@@ -1,5 +1,6 @@
-// One step of one parameter, by each optimiser: what the CUDA rungs have in common. hyper: (HEDDLE_HYPER_COUNT). A
-// gradient that is not a number leaves the parameter and its states as they are (see optimizer.c).
+// One step of one parameter, by each optimiser: what the CUDA rungs have in common. hyper: (HEDDLE_HYPER_COUNT), whose
+// weight decay counts where no other is given. A gradient that is not a number leaves the parameter and its states as
+// they are (see optimizer.c).
 #ifndef HEDDLE_OPS_OPTIMIZER_STEP_H
 #define HEDDLE_OPS_OPTIMIZER_STEP_H
 
@@ -7,25 +8,26 @@
 
 #include "heddle/ops.h"
 
-__device__ static inline void sgd_step(float grad, const float *hyper, float *parameter)
+__device__ static inline void sgd_step(float grad, const float *hyper, float decay, float *parameter)
 {
     if (isnan(grad))
         return;
-    float slope = grad + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * *parameter;
+    float slope = grad + decay * *parameter;
     *parameter -= hyper[HEDDLE_HYPER_LEARNING_RATE] * slope;
 }
 
-__device__ static inline void momentum_step(float grad, const float *hyper, float *parameter, float *velocity)
+__device__ static inline void momentum_step(float grad, const float *hyper, float decay, float *parameter,
+                                            float *velocity)
 {
     if (isnan(grad))
         return;
-    float slope = grad + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * *parameter;
+    float slope = grad + decay * *parameter;
     *velocity = hyper[HEDDLE_HYPER_MOMENTUM] * *velocity + slope;
     *parameter -= hyper[HEDDLE_HYPER_LEARNING_RATE] * *velocity;
 }
 
-__device__ static inline void adamw_step(float grad, const float *hyper, float *parameter, float *first_moment,
-                                         float *second_moment)
+__device__ static inline void adamw_step(float grad, const float *hyper, float decay, float *parameter,
+                                         float *first_moment, float *second_moment)
 {
     if (isnan(grad))
         return;
@@ -35,8 +37,24 @@ __device__ static inline void adamw_step(float grad, const float *hyper, float *
     *second_moment = beta2 * *second_moment + (1.0f - beta2) * grad * grad;
     float mean = *first_moment / hyper[HEDDLE_HYPER_CORRECTION1];
     float square = *second_moment / hyper[HEDDLE_HYPER_CORRECTION2];
-    *parameter -= rate * hyper[HEDDLE_HYPER_WEIGHT_DECAY] * *parameter;
+    *parameter -= rate * decay * *parameter;
     *parameter -= rate * mean / (sqrtf(square) + hyper[HEDDLE_HYPER_EPSILON]);
+}
+
+__device__ static inline void sgd_step(float grad, const float *hyper, float *parameter)
+{
+    sgd_step(grad, hyper, hyper[HEDDLE_HYPER_WEIGHT_DECAY], parameter);
+}
+
+__device__ static inline void momentum_step(float grad, const float *hyper, float *parameter, float *velocity)
+{
+    momentum_step(grad, hyper, hyper[HEDDLE_HYPER_WEIGHT_DECAY], parameter, velocity);
+}
+
+__device__ static inline void adamw_step(float grad, const float *hyper, float *parameter, float *first_moment,
+                                         float *second_moment)
+{
+    adamw_step(grad, hyper, hyper[HEDDLE_HYPER_WEIGHT_DECAY], parameter, first_moment, second_moment);
 }
 
 #endif
