@@ -140,8 +140,8 @@ heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *stat
     const heddle_op *op, *one;
     const heddle_rung *rung, *single;
     *fused = false;
-    if (!reads_dataset(feed) || heddle_plan_ranks(plan) > 1 || plan->options.keep_gradients ||
-        state->undecayed > 0 || !plan->options.training || plan->options.kernels != HEDDLE_FUSED || !is_mnist_cnn(state->model))
+    if (!reads_dataset(feed) || heddle_plan_ranks(plan) > 1 || plan->options.keep_gradients || state->undecayed > 0 ||
+        !plan->options.training || plan->options.kernels != HEDDLE_FUSED || !is_mnist_cnn(state->model))
         return HEDDLE_OK;
     const heddle_cnn_train_shape shape = train_shape(plan, state->model);
     const heddle_cnn_step_shape step = step_shape(plan, state->model);

@@ -69,7 +69,7 @@ typedef struct heddle_plan {
     // For nodes that run aside; NULL where there are none.
     heddle_stream *side;
     heddle_event *forked, *joined;
-    int join_call; // the first that waits for them
+    int join_call;                    // the first that waits for them
     void *arena;                      // all values that live only inside a step
     size_t arena_bytes, values_bytes; // values_bytes: what they would take without reuse
     void *workspace;
