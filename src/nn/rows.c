@@ -8,7 +8,7 @@
 #include "ops/rows_head/rows_head.h"
 
 enum {
-    MOST_BOUND = 12,
+    MOST_BOUND = 16,
     // Activations of a step whose kernels leave multiprocessors idle: gradients of weights run beside the way back.
     SMALL_BYTES = 64 << 20,
     // By how much more than its batch a gradient in fp16 is scaled up: its logits' are below 128, so that sums have
@@ -62,6 +62,11 @@ static heddle_status placed(rows_builder *builder, const char *name, heddle_dtyp
 static const heddle_rows_segment *segment(const rows_builder *builder, int index)
 {
     return index < 0 ? NULL : &builder->rows->segments[index];
+}
+
+static heddle_rows_group *from_of(const rows_builder *builder, const heddle_rows_group *group)
+{
+    return &builder->rows->groups[group->from];
 }
 
 // The copy of a group's weight.
@@ -165,7 +170,7 @@ static heddle_rows_patches_shape patches_shape(const heddle_rows_group *group, c
 
 static heddle_status make_patches(rows_builder *builder, heddle_rows_group *group)
 {
-    const heddle_rows_patches_shape shape = patches_shape(group, group - 1, builder->plan->options.batch);
+    const heddle_rows_patches_shape shape = patches_shape(group, from_of(builder, group), builder->plan->options.batch);
     bindings bound = {.count = 0};
     int node;
     bind(&bound, "input", group->frame);
@@ -174,11 +179,12 @@ static heddle_status make_patches(rows_builder *builder, heddle_rows_group *grou
     return HEDDLE_OK;
 }
 
-static heddle_status find_input(rows_builder *builder, heddle_rows_group *group, int index)
+static heddle_status find_input(rows_builder *builder, heddle_rows_group *group)
 {
-    if (index == 0)
+    group->gradient = group->more = group->sums = HEDDLE_NO_VALUE;
+    if (group->from < 0)
         return gather(builder, group);
-    group->frame = (group - 1)->left;
+    group->frame = from_of(builder, group)->left;
     if (group->source == HEDDLE_ROWS_PATCHES)
         return make_patches(builder, group);
     group->input = group->frame;
@@ -211,16 +217,18 @@ static heddle_status multiply(rows_builder *builder, heddle_rows_group *group, b
     return HEDDLE_OK;
 }
 
-static heddle_rows_norm_shape norm_shape(const heddle_rows_group *group)
+static heddle_rows_norm_shape norm_shape(const rows_builder *builder, const heddle_rows_group *group)
 {
     const heddle_rows_conv_shape *shape = &group->shape;
-    const int pitch = shape->w + shape->gap;
+    const bool alone = !group->product; // pooling: of the frame as it was left
+    const int gap = alone ? from_of(builder, group)->gap : shape->gap;
+    const int pitch = (alone ? group->out_w : shape->w) + gap;
     return (heddle_rows_norm_shape){
         .n = shape->n,
         .h = group->out_h,
         .w = group->out_w,
         .pitch = pitch,
-        .image_rows = (shape->h + shape->gap) * pitch,
+        .image_rows = ((alone ? group->out_h : shape->h) + gap) * pitch,
         .c = shape->k,
         .normalise = group->norm != NULL,
         .function = (int)group->function,
@@ -258,13 +266,20 @@ static heddle_value statistic(const rows_builder *builder, const heddle_rows_gro
     return index < 0 ? HEDDLE_NO_VALUE : builder->parameters[index];
 }
 
+// The way around a residual.
+static heddle_value added_by(const rows_builder *builder, const heddle_rows_group *group)
+{
+    return group->around < 0 ? HEDDLE_NO_VALUE : builder->rows->groups[group->around].left;
+}
+
 static heddle_status pass(rows_builder *builder, heddle_rows_group *group)
 {
-    const heddle_rows_norm_shape shape = norm_shape(group);
+    const heddle_rows_norm_shape shape = norm_shape(builder, group);
     bindings bound = {.count = 0};
     int node;
     bind(&bound, "input", group->output);
     HEDDLE_TRY(bind_norm(builder, group, &bound));
+    bind(&bound, "add", added_by(builder, group));
     bind(&bound, "running_mean", statistic(builder, group, "running_mean"));
     bind(&bound, "running_var", statistic(builder, group, "running_var"));
     HEDDLE_TRY(apply(builder, "rows_norm_forward", &shape, &bound, &node));
@@ -284,22 +299,32 @@ static heddle_status forward(rows_builder *builder)
     for (int i = 0; i < rows->group_count; i++) {
         heddle_rows_group *group = &rows->groups[i];
         const bool last = i == rows->group_count - 1;
-        heddle_status status = find_input(builder, group, i);
-        if (status == HEDDLE_OK && !(last && has_head(rows)))
+        heddle_status status = find_input(builder, group);
+        if (!group->product)
+            group->output = group->frame;
+        else if (status == HEDDLE_OK && !(last && has_head(rows)))
             status = multiply(builder, group, last);
         if (status == HEDDLE_OK && group->passes)
             status = pass(builder, group);
         if (status != HEDDLE_OK)
-            return heddle_fail_within(status, "layer %s", group->product->name);
+            return heddle_fail_within(status, "layer %s", group->product ? group->product->name : "pooling");
     }
     return HEDDLE_OK;
 }
 
 // --- loss and gradients ----------------------------------------------------------------------------------------------
 
-static heddle_rows_function function_before(const heddle_rows_group *group)
+// The function whose gradient a product's has to go through: the one that the product it reads has applied itself.
+static heddle_rows_function function_before(const rows_builder *builder, const heddle_rows_group *group)
 {
-    return (group - 1)->passes ? HEDDLE_ROWS_IDENTITY : (group - 1)->function;
+    const heddle_rows_group *from = from_of(builder, group);
+    return from->passes ? HEDDLE_ROWS_IDENTITY : from->function;
+}
+
+// A gradient of what a group leaves; two of them are added where its rows_norm goes back.
+static void give_gradient(heddle_rows_group *to, heddle_value gradient)
+{
+    *(to->gradient == HEDDLE_NO_VALUE ? &to->gradient : &to->more) = gradient;
 }
 
 // Binds what both kinds of a loss have: where it begins, what it leaves, the labels, and the gradient of the logits.
@@ -347,7 +372,7 @@ static heddle_status head(rows_builder *builder, heddle_rows_group *last)
                                           .c = last->shape.c,
                                           .k = last->shape.k,
                                           .classes = last->product->features,
-                                          .function = (int)function_before(last),
+                                          .function = (int)function_before(builder, last),
                                           .half = last->shape.half,
                                           .scale = builder->rows->update.scale};
     bindings bound;
@@ -360,7 +385,7 @@ static heddle_status head(rows_builder *builder, heddle_rows_group *last)
     bind(&bound, "weight", weight);
     bind(&bound, "bias", bias);
     HEDDLE_TRY(apply(builder, "rows_head", &shape, &bound, &node));
-    (last - 1)->gradient = output_of(builder, node, "grad_input");
+    give_gradient(from_of(builder, last), output_of(builder, node, "grad_input"));
     return HEDDLE_OK;
 }
 
@@ -384,47 +409,59 @@ static heddle_status weight_gradient(rows_builder *builder, const heddle_rows_gr
 // sums.
 static heddle_status input_gradient(rows_builder *builder, heddle_rows_group *group)
 {
-    heddle_rows_group *before = group - 1;
+    heddle_rows_group *from = from_of(builder, group);
     heddle_rows_conv_shape shape = group->shape;
     bindings bound = {.count = 0};
     heddle_value weight;
     int node;
-    shape.function = (int)function_before(group);
-    shape.zero_gaps = !before->passes && group->source == HEDDLE_ROWS_SHIFTED;
+    shape.function = (int)function_before(builder, group);
+    shape.zero_gaps = !from->passes && group->source == HEDDLE_ROWS_SHIFTED;
     HEDDLE_TRY(weight_copy(builder, group, &weight));
     bind(&bound, "grad_output", group->gradient);
     bind(&bound, "weight", weight);
     if (shape.function != HEDDLE_ROWS_IDENTITY)
         bind(&bound, "input", group->input);
     HEDDLE_TRY(apply(builder, "rows_conv_backward_data", &shape, &bound, &node));
-    before->gradient = output_of(builder, node, "grad_input");
-    if (group->source != HEDDLE_ROWS_PATCHES)
-        return HEDDLE_OK;
-    const heddle_rows_patches_shape patches = patches_shape(group, before, builder->plan->options.batch);
-    bindings frame = {.count = 0};
-    bind(&frame, "grad_output", before->gradient);
-    HEDDLE_TRY(apply(builder, "rows_patches_backward", &patches, &frame, &node));
-    before->gradient = output_of(builder, node, "grad_input");
+    heddle_value gradient = output_of(builder, node, "grad_input");
+    if (group->source == HEDDLE_ROWS_PATCHES) {
+        const heddle_rows_patches_shape patches = patches_shape(group, from, builder->plan->options.batch);
+        bindings frame = {.count = 0};
+        bind(&frame, "grad_output", gradient);
+        HEDDLE_TRY(apply(builder, "rows_patches_backward", &patches, &frame, &node));
+        gradient = output_of(builder, node, "grad_input");
+    }
+    give_gradient(from, gradient);
     return HEDDLE_OK;
 }
 
 static heddle_status pass_gradient(rows_builder *builder, heddle_rows_group *group)
 {
-    const heddle_rows_norm_shape shape = norm_shape(group);
+    const heddle_rows_norm_shape shape = norm_shape(builder, group);
+    heddle_trace *trace = &builder->plan->trace;
     bindings bound = {.count = 0};
-    heddle_value gamma, beta, arrived;
+    heddle_value gamma, beta, arrived, around = HEDDLE_NO_VALUE;
     int node;
     HEDDLE_TRY(parts_of(builder, group->gamma, &gamma));
     HEDDLE_TRY(parts_of(builder, group->beta, &beta));
     HEDDLE_TRY(counters(builder, 1, &arrived));
+    if (group->around >= 0)
+        HEDDLE_TRY(heddle_trace_value_add(trace, "around", trace->values[group->left].dtype,
+                                          trace->values[group->left].rank, trace->values[group->left].dims, &around));
     bind(&bound, "grad_output", group->gradient);
+    bind(&bound, "grad_more", group->more);
     bind(&bound, "input", group->output);
     HEDDLE_TRY(bind_norm(builder, group, &bound));
+    bind(&bound, "add", added_by(builder, group));
+    bind(&bound, "grad_add", around);
     bind(&bound, "grad_gamma", gamma);
     bind(&bound, "grad_beta", beta);
     bind(&bound, "arrived", arrived);
     HEDDLE_TRY(apply(builder, "rows_norm_backward", &shape, &bound, &node));
     group->gradient = output_of(builder, node, "grad_input");
+    if (group->around >= 0)
+        give_gradient(&builder->rows->groups[group->around], around);
+    if (!group->product)
+        give_gradient(from_of(builder, group), group->gradient);
     return HEDDLE_OK;
 }
 
@@ -436,12 +473,13 @@ static heddle_status backward(rows_builder *builder)
     for (int i = rows->group_count - 1; i >= 0; i--) {
         heddle_rows_group *group = &builder->rows->groups[i];
         heddle_status status = group->passes ? pass_gradient(builder, group) : HEDDLE_OK;
-        if (status == HEDDLE_OK)
+        if (status == HEDDLE_OK && group->product)
             status = weight_gradient(builder, group);
-        if (status == HEDDLE_OK && i > 0 && !(group == last && has_head(rows)))
+        if (status == HEDDLE_OK && group->product && group->from >= 0 && !(group == last && has_head(rows)))
             status = input_gradient(builder, group);
         if (status != HEDDLE_OK)
-            return heddle_fail_within(status, "gradient of layer %s", group->product->name);
+            return heddle_fail_within(status, "gradient of layer %s",
+                                      group->product ? group->product->name : "pooling");
     }
     return HEDDLE_OK;
 }

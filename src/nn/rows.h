@@ -3,7 +3,8 @@
 //
 // A group is a product (convolution or linear layer) with what follows it: batchnorm, a function, pooling. The product
 // adds the bias and, where batchnorm follows, the channels' sums; where nothing but a function follows, it applies that
-// as well. Anything else is one more operator, rows_norm, which also writes the frame that the next product wants.
+// as well. Anything else is one more operator, rows_norm, which also writes the frame that the next product wants. The
+// last group of a residual's layers adds the way around there. Pooling that follows no product is a group of its own.
 #ifndef HEDDLE_NN_ROWS_H
 #define HEDDLE_NN_ROWS_H
 
@@ -18,6 +19,7 @@ typedef enum heddle_rows_source {
     HEDDLE_ROWS_SHIFTED,      // a 3x3 filter over a frame, each tap a shift
     HEDDLE_ROWS_PATCHES,      // any other filter: what it sees is written out as patches first
     HEDDLE_ROWS_FEATURES,     // a linear layer
+    HEDDLE_ROWS_FRAME,        // a frame as it is: pooling alone
 } heddle_rows_source;
 
 // A parameter's place in the buffers of heddle_rows: in elements, -1 for none.
@@ -28,7 +30,9 @@ typedef struct heddle_rows_segment {
 } heddle_rows_segment;
 
 typedef struct heddle_rows_group {
-    const heddle_layer *product, *norm; // norm: NULL without
+    const heddle_layer *product, *norm; // NULL without
+    int from;                           // the group whose result it reads; -1: the dataset
+    int around;                         // the group whose result is added before the function; -1: none
     heddle_rows_function function;
     int window, average; // of the pooling; 1: none
     heddle_rows_source source;
@@ -45,6 +49,7 @@ typedef struct heddle_rows_group {
     heddle_value sums;
     heddle_value left;     // what the group leaves: output, or what rows_norm made of it
     heddle_value gradient; // of what it leaves, and once the way back has passed rows_norm, of output
+    heddle_value more;     // the rest of the former, where two groups read it
 } heddle_rows_group;
 
 // Device memory of a plan over rows, and the groups it is for.

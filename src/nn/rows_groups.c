@@ -43,15 +43,27 @@ static bool is_pool(const heddle_layer *layer)
            layer->padding == 0;
 }
 
-// The group that begins at layers[index]; returns how many layers it has, 0 where none begins there.
-static int take_group(const heddle_model *model, int index, heddle_rows_group *group)
+static heddle_rows_group *add_group(heddle_rows *rows, const heddle_layer *product, int *at)
 {
-    const heddle_layer *layers = model->layers, *product = &layers[index];
-    const int count = model->layer_count;
+    if (rows->group_count == HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS)
+        return NULL;
+    heddle_rows_group *group = &rows->groups[rows->group_count];
+    *group = (heddle_rows_group){.product = product, .window = 1, .from = *at, .around = -1};
+    *at = rows->group_count++;
+    return group;
+}
+
+// A product and what belongs to it, from layers[index] on; returns how many layers that are, 0 where none begins there.
+static int take_product(const heddle_layer_list *list, int index, heddle_rows *rows, int *at)
+{
+    const heddle_layer *layers = list->layers, *product = &layers[index];
+    const int count = list->count;
     int next = index + 1;
     if ((!is_type(product, "conv2d") || product->groups > 1) && !is_type(product, "linear"))
         return 0;
-    *group = (heddle_rows_group){.product = product, .window = 1};
+    heddle_rows_group *group = add_group(rows, product, at);
+    if (!group)
+        return 0;
     if (next < count && is_type(&layers[next], "batchnorm2d"))
         group->norm = &layers[next++];
     if (next < count && function_of(&layers[next], &group->function))
@@ -61,40 +73,77 @@ static int take_group(const heddle_model *model, int index, heddle_rows_group *g
         group->average = is_type(&layers[next], "avgpool2d");
         next++;
     }
-    while (next < count && is_type(&layers[next], "flatten"))
-        next++;
     return next - index;
+}
+
+// Pooling behind a residual, or over whole images.
+static int take_pool(const heddle_layer *layer, heddle_rows *rows, int *at)
+{
+    const bool whole = is_type(layer, "globalavgpool") && layer->in[1] == layer->in[2];
+    if (*at < 0 || !(whole || is_pool(layer)))
+        return 0;
+    heddle_rows_group *group = add_group(rows, NULL, at);
+    if (!group)
+        return 0;
+    group->window = whole ? layer->in[1] : layer->window;
+    group->average = whole || is_type(layer, "avgpool2d");
+    return 1;
+}
+
+static bool take_list(const heddle_layer_list *list, heddle_rows *rows, int *at);
+
+// A residual and the function behind it. Its last product adds the way around, before that function.
+static int take_residual(const heddle_layer_list *list, int index, heddle_rows *rows, int *at)
+{
+    const heddle_layer *layer = &list->layers[index];
+    int through = *at, around = *at;
+    if (!is_type(layer, "residual") || *at < 0 || !take_list(&layer->projection, rows, &around) ||
+        !take_list(&layer->layers, rows, &through) || through == *at)
+        return 0;
+    heddle_rows_group *last = &rows->groups[through];
+    if (!last->product || last->around >= 0 || last->window > 1 || last->function != HEDDLE_ROWS_IDENTITY)
+        return 0;
+    last->around = around;
+    *at = through;
+    return index + 1 < list->count && function_of(&list->layers[index + 1], &last->function) ? 2 : 1;
+}
+
+// The groups of a list of layers; *at is the group whose result they read, and then the one that has theirs.
+static bool take_list(const heddle_layer_list *list, heddle_rows *rows, int *at)
+{
+    for (int index = 0, taken; index < list->count; index += taken) {
+        taken = is_type(&list->layers[index], "flatten") ? 1 : take_product(list, index, rows, at);
+        if (taken == 0)
+            taken = take_residual(list, index, rows, at);
+        if (taken == 0)
+            taken = take_pool(&list->layers[index], rows, at);
+        if (taken == 0)
+            return false;
+    }
+    return true;
 }
 
 static bool take_groups(const heddle_model *model, heddle_rows *rows)
 {
-    int index = 0;
-    while (index < model->layer_count && is_type(&model->layers[index], "flatten"))
-        index++;
-    while (index < model->layer_count) {
-        if (rows->group_count == HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS)
-            return false;
-        const int taken = take_group(model, index, &rows->groups[rows->group_count]);
-        if (taken == 0)
-            return false;
-        rows->group_count++;
-        index += taken;
-    }
-    return rows->group_count > 0;
+    const heddle_layer_list list = {.layers = model->layers, .count = model->layer_count};
+    int at = -1;
+    return take_list(&list, rows, &at) && at >= 0 && at == rows->group_count - 1;
 }
 
 // --- what each of them reads and leaves -----------------------------------------------------------------------------
 
 static bool is_conv(const heddle_rows_group *group)
 {
-    return is_type(group->product, "conv2d");
+    return group->product && is_type(group->product, "conv2d");
 }
 
-static heddle_rows_source source_of(const heddle_rows_group *group, int index)
+static heddle_rows_source source_of(const heddle_rows_group *group)
 {
     const heddle_layer *layer = group->product;
-    if (index == 0)
+    if (group->from < 0)
         return HEDDLE_ROWS_FROM_DATASET;
+    if (!layer)
+        return HEDDLE_ROWS_FRAME;
     if (!is_conv(group))
         return HEDDLE_ROWS_FEATURES;
     const bool shifts = layer->kernel == 3 && layer->stride == 1 && layer->dilation == 1 && layer->padding <= 2 &&
@@ -127,6 +176,17 @@ static void set_shape(heddle_rows_group *group, int batch)
     group->next_w = group->out_w / group->window;
 }
 
+// Pooling alone: it leaves what it reads, with fewer pixels.
+static void set_pool(heddle_rows_group *group, const heddle_rows_group *from, int batch)
+{
+    const int channels = from->shape.k;
+    group->shape =
+        (heddle_rows_conv_shape){.n = batch, .h = 1, .w = 1, .r = 1, .s = 1, .c = channels, .k = channels, .parts = 1};
+    group->out_h = from->next_h, group->out_w = from->next_w;
+    group->next_h = group->out_h / group->window;
+    group->next_w = group->out_w / group->window;
+}
+
 // A linear layer's input: what the group before left of an image, padding included.
 static void set_features(heddle_rows_group *group, const heddle_rows_group *before)
 {
@@ -148,10 +208,25 @@ static void set_parts(heddle_rows_group *group)
         shape->parts = 1;
 }
 
-// Whether the next group's product can read what this one's stores.
+// How many groups read what a group leaves, and one of them.
+static int count_readers(const heddle_rows *rows, int index, const heddle_rows_group **reader)
+{
+    int count = 0;
+    *reader = NULL;
+    for (int i = 0; i < rows->group_count; i++) {
+        if (rows->groups[i].from == index) {
+            *reader = &rows->groups[i];
+            count++;
+        }
+        count += rows->groups[i].around == index;
+    }
+    return count;
+}
+
+// Whether the only reader's product can read what this one's stores.
 static bool follows_directly(const heddle_rows_group *group, const heddle_rows_group *next)
 {
-    if (group->norm || group->window > 1)
+    if (!group->product || group->norm || group->window > 1 || group->around >= 0)
         return false;
     if (!next || (next->source == HEDDLE_ROWS_FEATURES && !is_conv(group)))
         return true;
@@ -160,35 +235,64 @@ static bool follows_directly(const heddle_rows_group *group, const heddle_rows_g
            next->shape.gap == group->shape.gap && group->out_h == group->shape.h && group->out_w == group->shape.w;
 }
 
+// The gap of every frame: what the filters that are shifted over it need, and the same on both ways of a residual.
+// false: some frame would need two.
+static bool set_gaps(heddle_rows *rows)
+{
+    heddle_rows_group *groups = rows->groups;
+    for (int i = 0; i < rows->group_count; i++)
+        if (groups[i].source == HEDDLE_ROWS_SHIFTED && groups[i].shape.gap > groups[groups[i].from].gap)
+            groups[groups[i].from].gap = groups[i].shape.gap;
+    for (int round = 0; round < rows->group_count; round++) // a gap may pass on through many residuals
+        for (int i = 0; i < rows->group_count; i++) {
+            heddle_rows_group *around = groups[i].around < 0 ? &groups[i] : &groups[groups[i].around];
+            groups[i].gap = around->gap = groups[i].gap > around->gap ? groups[i].gap : around->gap;
+        }
+    for (int i = 0; i < rows->group_count; i++) {
+        const heddle_rows_group *from = groups[i].from < 0 ? NULL : &groups[groups[i].from];
+        if (from && ((groups[i].source == HEDDLE_ROWS_SHIFTED && from->gap != groups[i].shape.gap) ||
+                     (groups[i].source == HEDDLE_ROWS_FEATURES && from->gap > 0)))
+            return false;
+    }
+    return true;
+}
+
+static bool set_group(heddle_rows *rows, heddle_rows_group *group, int batch)
+{
+    const heddle_rows_group *from = group->from < 0 ? NULL : &rows->groups[group->from];
+    group->source = source_of(group);
+    if (!group->product) {
+        set_pool(group, from, batch);
+        return true;
+    }
+    set_shape(group, batch);
+    if (!is_conv(group))
+        set_features(group, from);
+    set_parts(group);
+    // The largest number of images that indices reach, and statistics that lie side by side.
+    const heddle_rows_conv_shape *shape = &group->shape;
+    return (double)heddle_rows_conv_rows(shape) * (shape->c > shape->k ? shape->c : shape->k) <= 2e9 &&
+           !(group->norm && group->norm->in[0] % HEDDLE_ROWS_ALIGNMENT);
+}
+
 bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows *rows)
 {
     if (!take_groups(model, rows))
         return false;
-    for (int i = 0; i < rows->group_count; i++) {
-        heddle_rows_group *group = &rows->groups[i];
-        group->source = source_of(group, i);
-        set_shape(group, batch);
-        if (!is_conv(group))
-            set_features(group, i > 0 ? group - 1 : NULL);
-        // The largest number of images that indices reach, and statistics that lie side by side.
-        if ((double)heddle_rows_conv_rows(&group->shape) *
-                    (group->shape.c > group->shape.k ? group->shape.c : group->shape.k) >
-                2e9 ||
-            (group->norm && group->norm->in[0] % HEDDLE_ROWS_ALIGNMENT))
+    for (int i = 0; i < rows->group_count; i++)
+        if (!set_group(rows, &rows->groups[i], batch))
             return false;
-        set_parts(group);
-    }
+    if (!set_gaps(rows))
+        return false;
     for (int i = 0; i < rows->group_count; i++) {
         heddle_rows_group *group = &rows->groups[i];
-        const heddle_rows_group *next = i + 1 < rows->group_count ? group + 1 : NULL;
-        group->passes = !follows_directly(group, next);
-        group->gap = next && next->source == HEDDLE_ROWS_SHIFTED ? next->shape.gap : 0;
-        if (!next && group->passes)
-            return false; // the last layer gives the logits themselves
-        if (!group->passes && next)
+        const heddle_rows_group *reader;
+        group->passes = count_readers(rows, i, &reader) > 1 || !follows_directly(group, reader);
+        if (!group->passes && reader)
             group->shape.function = group->function;
-        group->shape.zero_gaps = !group->passes && next && next->source == HEDDLE_ROWS_SHIFTED;
+        group->shape.zero_gaps = !group->passes && reader && reader->source == HEDDLE_ROWS_SHIFTED;
     }
+    // The last layer gives the logits themselves.
     const heddle_rows_group *last = &rows->groups[rows->group_count - 1];
-    return !is_conv(last) && last->function == HEDDLE_ROWS_IDENTITY;
+    return last->product && !is_conv(last) && !last->passes && last->function == HEDDLE_ROWS_IDENTITY;
 }

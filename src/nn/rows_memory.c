@@ -43,18 +43,18 @@ static heddle_rows_segment *add_segment(const heddle_model *model, const heddle_
 }
 
 // How the weight's columns lie: channels by taps, or as the filter's patches have them.
-static void set_columns(const heddle_rows_group *group, const heddle_rows_group *before, heddle_rows_segment *segment)
+static void set_columns(const heddle_rows_group *group, const heddle_rows_group *from, heddle_rows_segment *segment)
 {
     const heddle_layer *layer = group->product;
     segment->padded_c = group->shape.c;
     if (group->source == HEDDLE_ROWS_SHIFTED || group->source == HEDDLE_ROWS_PATCHES) {
         segment->c = layer->in[0];
         segment->taps = layer->kernel * layer->kernel;
-        segment->padded_c = before->shape.k;
-    } else if (group->source == HEDDLE_ROWS_FEATURES && before) {
-        segment->taps = before->next_h * before->next_w;
+        segment->padded_c = from->shape.k;
+    } else if (group->source == HEDDLE_ROWS_FEATURES && from) {
+        segment->taps = from->next_h * from->next_w;
         segment->c = layer->in[0] / segment->taps;
-        segment->padded_c = before->shape.k;
+        segment->padded_c = from->shape.k;
     } else {
         segment->c = layer->in_rank == 3 ? layer->in[0] * layer->kernel * layer->kernel : layer->in[0];
     }
@@ -72,14 +72,18 @@ static heddle_status place_vector(const heddle_model *model, heddle_rows_segment
     return segment->part < 0 ? too_large(model) : HEDDLE_OK;
 }
 
-static heddle_status place_group(const heddle_model *model, heddle_rows *rows, heddle_rows_group *group, int index)
+static heddle_status place_group(const heddle_model *model, heddle_rows *rows, heddle_rows_group *group)
 {
+    if (!group->product) {
+        group->weight = group->bias = group->gamma = group->beta = -1;
+        return HEDDLE_OK;
+    }
     const heddle_layer *layer = group->product;
     const int k = layer->in_rank == 3 ? layer->channels : layer->features, padded_k = group->shape.k;
     heddle_rows_segment *weight = add_segment(model, layer, "weight", rows, &group->weight);
     if (!weight)
         return heddle_fail(HEDDLE_INTERNAL, "layer %s has no weight", layer->name);
-    set_columns(group, index > 0 ? group - 1 : NULL, weight);
+    set_columns(group, group->from < 0 ? NULL : &rows->groups[group->from], weight);
     weight->k = k;
     weight->padded_k = padded_k;
     weight->parts = group->shape.parts;
@@ -138,7 +142,7 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
 {
     int arrived = 0;
     for (int i = 0; i < rows->group_count; i++) {
-        HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i], i));
+        HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i]));
         arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 2; // of the product, of rows_norm's gradient
     }
     for (int i = 0; i < rows->segment_count; i++)

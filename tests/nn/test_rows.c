@@ -13,12 +13,16 @@
 
 enum { BATCH = 6 };
 
-#define CONV(settings)   "{\"type\": \"conv2d\", \"kernel\": 3, " settings "}"
-#define NORM             "{\"type\": \"batchnorm2d\"}"
-#define RELU             "{\"type\": \"relu\"}"
-#define TANH             "{\"type\": \"tanh\"}"
-#define POOL(kind)       "{\"type\": \"" kind "\", \"window\": 2}"
-#define FLATTEN          "{\"type\": \"flatten\"}"
+#define CONV(settings) "{\"type\": \"conv2d\", \"kernel\": 3, " settings "}"
+#define NORM           "{\"type\": \"batchnorm2d\"}"
+#define RELU           "{\"type\": \"relu\"}"
+#define TANH           "{\"type\": \"tanh\"}"
+#define POOL(kind)     "{\"type\": \"" kind "\", \"window\": 2}"
+#define FLATTEN        "{\"type\": \"flatten\"}"
+#define AVERAGE        "{\"type\": \"globalavgpool\"}"
+#define AROUND(layers) "{\"type\": \"residual\", \"layers\": [" layers "]}"
+#define PROJECTED(layers, projection)                                                                                  \
+    "{\"type\": \"residual\", \"layers\": [" layers "], \"projection\": [" projection "]}"
 #define LINEAR(features) "{\"type\": \"linear\", \"features\": " features "}"
 #define MODEL(layers)    "{\"name\": \"rows\", \"layers\": [" layers "]}"
 #define CLASSES          LINEAR("\"classes\"")
@@ -52,6 +56,17 @@ static const struct {
                   "," CONV("\"channels\": 16, \"padding\": 1") "," NORM "," TANH "," CONV(
                       "\"channels\": 8, \"stride\": 2") "," TANH "," FLATTEN "," CLASSES),
      0.03},
+    // clang-format off
+    {"residuals",
+     MODEL(CONV("\"channels\": 16, \"padding\": 1") "," NORM "," TANH ","
+           AROUND(CONV("\"channels\": 16, \"padding\": 1") "," NORM "," TANH ","
+                  CONV("\"channels\": 16, \"padding\": 1") "," NORM) "," TANH ","
+           PROJECTED(CONV("\"channels\": 24, \"padding\": 1, \"stride\": 2") "," NORM "," TANH ","
+                     CONV("\"channels\": 24, \"padding\": 1") "," NORM,
+                     "{\"type\": \"conv2d\", \"channels\": 24, \"kernel\": 1, \"stride\": 2}," NORM) "," TANH ","
+           AROUND(CONV("\"channels\": 24, \"padding\": 1")) "," POOL("avgpool2d") "," AVERAGE "," CLASSES),
+     0.05},
+    // clang-format on
 };
 enum { MODELS = sizeof models / sizeof *models };
 
