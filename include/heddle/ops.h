@@ -259,11 +259,14 @@ typedef struct heddle_step_end_shape {
 } heddle_step_end_shape;
 enum { HEDDLE_CURSOR_COUNT = 2, HEDDLE_TALLY_COUNT = 5 };
 
-// --- rows: networks in bf16 ------------------------------------------------------------------------------------------
-// Activations as a matrix of bf16, one row per pixel and one column per channel; channels are padded with zeros to a
-// multiple of 8. A frame of n images has h + gap lines of w + gap rows for each image: `gap` lines below the image and
-// `gap` rows to the right of each line. Where a convolution reads the frame these are zero, so that every tap of its
-// filter is a shift by a fixed number of rows. Features are images of one pixel, without a gap.
+// --- rows: networks in 16 bits ---------------------------------------------------------------------------------------
+// Activations as a matrix of bf16, or of fp16 where a shape's `half` is 1: one row per pixel and one column per
+// channel. Channels are padded to a multiple of 8, with zeros in weights, so that what is in other operands does not
+// count. A frame of n images has h + gap lines of w + gap rows for each image: `gap` lines below the image and `gap`
+// rows to the right of each line. Where a convolution reads the frame these are zero, so that every tap of its filter
+// is a shift by a fixed number of rows. Features are images of one pixel, without a gap. On Hopper a product may read
+// its weights before the kernel that was queued just before it has ended: at least one other kernel must lie between it
+// and the one that wrote them.
 
 // What follows a sum: out = function(z).
 typedef enum heddle_rows_function {

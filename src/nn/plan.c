@@ -94,14 +94,20 @@ static heddle_status measure_choices(heddle_plan *plan, heddle_stream *stream, c
 }
 
 // What was really taken: an operator without a rung of the tier or the precision asked for has one of another.
+static const char *precision_of(const heddle_planned_call *planned)
+{
+    if (planned->op->element)
+        return heddle_dtype_name(planned->op->element(planned->call.shape));
+    return planned->rung->arithmetic == HEDDLE_FULL ? "fp32" : heddle_arithmetic_names[planned->rung->arithmetic];
+}
+
 static void log_choices(const heddle_plan *plan)
 {
     const char *what = plan->options.training ? "training step" : "evaluation";
     for (int i = 0; i < plan->call_count; i++) {
         const heddle_rung *rung = plan->calls[i].rung;
         heddle_log(HEDDLE_LOG_INFO, "%s, batch %d: %s by %s (%s, %s)", what, plan->options.batch,
-                   plan->calls[i].op->name, rung->name, heddle_tier_names[rung->tier],
-                   rung->arithmetic == HEDDLE_FULL ? "fp32" : heddle_arithmetic_names[rung->arithmetic]);
+                   plan->calls[i].op->name, rung->name, heddle_tier_names[rung->tier], precision_of(&plan->calls[i]));
     }
 }
 
@@ -289,7 +295,7 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
         status = place_workspace(made);
     if (status == HEDDLE_OK)
         status = upload_seed(made, stream);
-    if (status == HEDDLE_OK && options->dist && options->training && !made->whole_steps)
+    if (status == HEDDLE_OK && options->dist && options->training && !made->whole_steps && !made->once)
         status = heddle_plan_cut(made, state, parameters);
     if (status == HEDDLE_OK)
         status = open_side(made);

@@ -11,6 +11,7 @@ enum {
     MOST_BOUND = 16,
     // Activations of a step whose kernels leave multiprocessors idle: gradients of weights run beside the way back.
     SMALL_BYTES = 64 << 20,
+    HEAD_WEIGHTS = 1 << 16, // that every sample's warps read once more than they have to
     // By how much more than its batch a gradient in fp16 is scaled up: its logits' are below 128, so that sums have
     // room for 512 times as much, and the gradients of early layers are far above the smallest number.
     HALF_SCALE = 7,
@@ -290,7 +291,8 @@ static heddle_status pass(rows_builder *builder, heddle_rows_group *group)
 // Whether the last group is one operator from features to their gradient, rows_head.
 static bool has_head(const heddle_rows *rows)
 {
-    return rows->group_count > 1 && rows->groups[rows->group_count - 1].shape.k <= HEDDLE_ROWS_HEAD_CLASSES;
+    const heddle_rows_conv_shape *last = &rows->groups[rows->group_count - 1].shape;
+    return rows->group_count > 1 && last->k <= HEDDLE_ROWS_HEAD_CLASSES && last->c * last->k <= HEAD_WEIGHTS;
 }
 
 static heddle_status forward(rows_builder *builder)
@@ -444,9 +446,10 @@ static heddle_status pass_gradient(rows_builder *builder, heddle_rows_group *gro
     HEDDLE_TRY(parts_of(builder, group->gamma, &gamma));
     HEDDLE_TRY(parts_of(builder, group->beta, &beta));
     HEDDLE_TRY(counters(builder, 1, &arrived));
-    if (group->around >= 0)
-        HEDDLE_TRY(heddle_trace_value_add(trace, "around", trace->values[group->left].dtype,
-                                          trace->values[group->left].rank, trace->values[group->left].dims, &around));
+    if (group->around >= 0) {
+        const heddle_trace_value left = trace->values[group->left]; // a copy: the array may move
+        HEDDLE_TRY(heddle_trace_value_add(trace, "around", left.dtype, left.rank, left.dims, &around));
+    }
     bind(&bound, "grad_output", group->gradient);
     bind(&bound, "grad_more", group->more);
     bind(&bound, "input", group->output);

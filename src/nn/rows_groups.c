@@ -8,8 +8,11 @@
 enum {
     PATCH_ALIGNMENT = 16,             // columns of the first layer's patches: one step of the tensor cores
     LEAST_SHIFTED = 16,               // channels with which shifts beat patches
+    WIDEST_SHIFTED = 63,              // pixels of a line and its gap: the rows that a filter reaches fit a load of TMA
+    MOST_READERS = 2,                 // of a result: rows_norm adds up two gradients
+    MOST_NORMALISED = 2048,           // channels that rows_norm has rungs for
     PART_ROWS = 4 * HEDDLE_ROWS_PART, // rows worth a part of their own
-    MULTIPROCESSORS = 132, // that parts of a gradient are spread over, whatever the card: the same parts, the same bits
+    MULTIPROCESSORS = 132,            // that parts of a gradient are spread over
 };
 
 static int padded(int channels, int alignment)
@@ -134,7 +137,7 @@ static bool take_groups(const heddle_model *model, heddle_rows *rows)
 
 static bool is_conv(const heddle_rows_group *group)
 {
-    return group->product && is_type(group->product, "conv2d");
+    return is_type(group->product, "conv2d");
 }
 
 static heddle_rows_source source_of(const heddle_rows_group *group)
@@ -147,14 +150,13 @@ static heddle_rows_source source_of(const heddle_rows_group *group)
     if (!is_conv(group))
         return HEDDLE_ROWS_FEATURES;
     const bool shifts = layer->kernel == 3 && layer->stride == 1 && layer->dilation == 1 && layer->padding <= 2 &&
-                        layer->in[0] >= LEAST_SHIFTED;
+                        layer->in[0] >= LEAST_SHIFTED && layer->in[2] + layer->padding <= WIDEST_SHIFTED;
     return shifts ? HEDDLE_ROWS_SHIFTED : HEDDLE_ROWS_PATCHES;
 }
 
 // Columns of the product's input and rows of one image, as its shape has them.
-static void set_shape(heddle_rows_group *group, int batch)
+static void set_shape(heddle_rows_group *group, const heddle_layer *layer, int batch)
 {
-    const heddle_layer *layer = group->product;
     heddle_rows_conv_shape *shape = &group->shape;
     const int channels = is_conv(group) ? layer->channels : layer->features;
     *shape = (heddle_rows_conv_shape){.n = batch, .h = 1, .w = 1, .r = 1, .s = 1, .parts = 1};
@@ -202,7 +204,7 @@ static void set_parts(heddle_rows_group *group)
     const bool taps = shape->r * shape->s > 1;
     const int tile_k = taps ? 64 : 128, tile_c = taps ? 64 : 128;
     const int tiles = (shape->k + tile_k - 1) / tile_k * ((shape->c + tile_c - 1) / tile_c);
-    const int room = MULTIPROCESSORS / 2 / tiles, most = heddle_rows_conv_rows(shape) / PART_ROWS;
+    const int room = tiles > 0 ? MULTIPROCESSORS / 2 / tiles : 1, most = heddle_rows_conv_rows(shape) / PART_ROWS;
     shape->parts = room < most ? room : most;
     if (shape->parts < 1)
         shape->parts = 1;
@@ -257,6 +259,13 @@ static bool set_gaps(heddle_rows *rows)
     return true;
 }
 
+// Whether both ways of a residual give as many pixels of as many channels.
+static bool ways_agree(const heddle_rows *rows, const heddle_rows_group *group)
+{
+    const heddle_rows_group *around = group->around < 0 ? group : &rows->groups[group->around];
+    return around->next_h == group->next_h && around->next_w == group->next_w && around->shape.k == group->shape.k;
+}
+
 static bool set_group(heddle_rows *rows, heddle_rows_group *group, int batch)
 {
     const heddle_rows_group *from = group->from < 0 ? NULL : &rows->groups[group->from];
@@ -265,14 +274,16 @@ static bool set_group(heddle_rows *rows, heddle_rows_group *group, int batch)
         set_pool(group, from, batch);
         return true;
     }
-    set_shape(group, batch);
+    set_shape(group, group->product, batch);
     if (!is_conv(group))
         set_features(group, from);
     set_parts(group);
     // The largest number of images that indices reach, and statistics that lie side by side.
     const heddle_rows_conv_shape *shape = &group->shape;
-    return (double)heddle_rows_conv_rows(shape) * (shape->c > shape->k ? shape->c : shape->k) <= 2e9 &&
-           !(group->norm && group->norm->in[0] % HEDDLE_ROWS_ALIGNMENT);
+    const double rows_of_all = (double)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap);
+    const int channels = group->norm ? group->norm->in[0] : 0;
+    return rows_of_all * (shape->c > shape->k ? shape->c : shape->k) <= 2e9 && channels % HEDDLE_ROWS_ALIGNMENT == 0 &&
+           channels <= MOST_NORMALISED;
 }
 
 bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows *rows)
@@ -287,7 +298,10 @@ bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows 
     for (int i = 0; i < rows->group_count; i++) {
         heddle_rows_group *group = &rows->groups[i];
         const heddle_rows_group *reader;
-        group->passes = count_readers(rows, i, &reader) > 1 || !follows_directly(group, reader);
+        const int readers = count_readers(rows, i, &reader);
+        if (readers > MOST_READERS || !ways_agree(rows, group))
+            return false;
+        group->passes = readers > 1 || (readers == 1 && !reader) || !follows_directly(group, reader);
         if (!group->passes && reader)
             group->shape.function = group->function;
         group->shape.zero_gaps = !group->passes && reader && reader->source == HEDDLE_ROWS_SHIFTED;

@@ -25,7 +25,9 @@ static int take(int *used, double elements)
 
 static heddle_status too_large(const heddle_model *model)
 {
-    return heddle_fail(HEDDLE_UNSUPPORTED, "model %s has too many parameters to be trained in bf16", model->name);
+    return heddle_fail(HEDDLE_UNSUPPORTED,
+                       "model %s has too many parameters to be trained on 16-bit rows; use --precision fp32",
+                       model->name);
 }
 
 // A segment for a layer's parameter; *index is -1 where the layer has none of that name.
@@ -47,7 +49,7 @@ static void set_columns(const heddle_rows_group *group, const heddle_rows_group 
 {
     const heddle_layer *layer = group->product;
     segment->padded_c = group->shape.c;
-    if (group->source == HEDDLE_ROWS_SHIFTED || group->source == HEDDLE_ROWS_PATCHES) {
+    if (from && (group->source == HEDDLE_ROWS_SHIFTED || group->source == HEDDLE_ROWS_PATCHES)) {
         segment->c = layer->in[0];
         segment->taps = layer->kernel * layer->kernel;
         segment->padded_c = from->shape.k;
@@ -69,7 +71,7 @@ static heddle_status place_vector(const heddle_model *model, heddle_rows_segment
     segment->part = take(&rows->update.parts, (double)parts * padded_k);
     if (k != padded_k)
         segment->vector = take(&rows->update.vectors, padded_k);
-    return segment->part < 0 ? too_large(model) : HEDDLE_OK;
+    return segment->part < 0 || (k != padded_k && segment->vector < 0) ? too_large(model) : HEDDLE_OK;
 }
 
 static heddle_status place_group(const heddle_model *model, heddle_rows *rows, heddle_rows_group *group)

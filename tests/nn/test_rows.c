@@ -66,6 +66,11 @@ static const struct {
                      "{\"type\": \"conv2d\", \"channels\": 24, \"kernel\": 1, \"stride\": 2}," NORM) "," TANH ","
            AROUND(CONV("\"channels\": 24, \"padding\": 1")) "," POOL("avgpool2d") "," AVERAGE "," CLASSES),
      0.05},
+    {"a projection without batchnorm",
+     MODEL(CONV("\"channels\": 16, \"padding\": 1") "," TANH ","
+           PROJECTED(CONV("\"channels\": 24, \"padding\": 1"),
+                     "{\"type\": \"conv2d\", \"channels\": 24, \"kernel\": 1}," TANH) "," TANH "," AVERAGE "," CLASSES),
+     0.03},
     // clang-format on
 };
 enum { MODELS = sizeof models / sizeof *models };
@@ -157,6 +162,10 @@ static void models_with_other_layers_are_not_grouped(void **state)
         MODEL(CONV("\"channels\": 8") "," RELU "," NORM "," FLATTEN "," CLASSES),
         MODEL(FLATTEN "," CLASSES ",{\"type\": \"log_softmax\"}"),
         MODEL(FLATTEN "," CLASSES "," RELU),
+        // a result that three layers read, and ways of a residual whose elements lie in different orders
+        MODEL(CONV("\"channels\": 16, \"padding\": 1") "," AROUND(AROUND(CONV(
+            "\"channels\": 16, \"padding\": 1")) "," CONV("\"channels\": 16, \"padding\": 1")) "," FLATTEN "," CLASSES),
+        MODEL(CONV("\"channels\": 16, \"stride\": 2") "," FLATTEN "," AROUND(LINEAR("400")) "," CLASSES),
         MODEL(CONV("\"channels\": 8") "," CONV("\"channels\": 8, \"groups\": 8") "," FLATTEN "," CLASSES),
     };
     const heddle_dataset *dataset = small_dataset(8, 5);

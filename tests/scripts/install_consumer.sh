@@ -78,7 +78,7 @@ says() { # WORDS: what was said has them
 }
 page=$prefix/share/doc/heddle/docs/data.md
 said=$("$prefix/bin/heddle" data show "$consumer/main.c" 2>&1) && exit 1
-says "; $page shows the layout"
+says "; $page describes the layout"
 said=$("$prefix/bin/heddle" help data list)
 says "; $page shows how to make one."
 said=$("$build/heddle" help data list)
@@ -98,7 +98,7 @@ END
 # shellcheck disable=SC2046
 "$compiler" -std=c11 -o "$scratch/page" "$scratch/page.c" $(pkg-config --cflags --libs heddle)
 said=$(LD_LIBRARY_PATH=$libraries "$scratch/page" "$consumer/main.c")
-says "; $page shows the layout"
+says "; $page describes the layout"
 
 # --- the pages' links lead somewhere ----------------------------------------------------------------------------------
 find "$prefix/share/doc/heddle" -name '*.md' | while read -r page; do

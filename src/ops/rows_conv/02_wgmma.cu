@@ -35,8 +35,10 @@ template <typename Element> static heddle_status forward_with(const heddle_call 
     end.parts = (float *)call->workspace;
     end.sums = (float *)call->output[1];
     end.arrived = (int *)call->output[2];
-    return end.sums ? rows_launch<Element, 0, ROWS_END_SUMS>(call, operands_of(call), end)
-                    : rows_launch<Element, 0, ROWS_END_STORE>(call, operands_of(call), end);
+    const heddle_status status = end.sums ? rows_launch<Element, 0, ROWS_END_SUMS>(call, operands_of(call), end)
+                                          : rows_launch<Element, 0, ROWS_END_STORE>(call, operands_of(call), end);
+    return status == HEDDLE_UNSUPPORTED ? heddle_rows_conv_forward_naive(call)
+                                        : status; // lines too wide for its memory
 }
 
 template <typename Element> static heddle_status logits_with(const heddle_call *call)
@@ -48,7 +50,8 @@ template <typename Element> static heddle_status logits_with(const heddle_call *
     end.bias = (const float *)call->input[2];
     end.function = shape->function;
     end.floats = (float *)call->output[0];
-    return rows_launch<Element, 0, ROWS_END_FLOATS>(call, operands_of(call), end);
+    const heddle_status status = rows_launch<Element, 0, ROWS_END_FLOATS>(call, operands_of(call), end);
+    return status == HEDDLE_UNSUPPORTED ? heddle_rows_conv_logits_naive(call) : status;
 }
 
 static heddle_status launch(const heddle_call *call)

@@ -24,11 +24,12 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
     on.out_w = shape->w;
     rows_epilogue end = {};
     end.zero_gaps = shape->zero_gaps;
-    if (!call->input[2] || shape->function == HEDDLE_ROWS_IDENTITY)
-        return rows_launch<Element, 1, ROWS_END_STORE>(call, on, end);
-    end.function = shape->function;
+    const bool plain = !call->input[2] || shape->function == HEDDLE_ROWS_IDENTITY;
+    end.function = plain ? (int)HEDDLE_ROWS_IDENTITY : shape->function;
     end.activated = (const uint16_t *)call->input[2];
-    return rows_launch<Element, 1, ROWS_END_SLOPE>(call, on, end);
+    const heddle_status status = plain ? rows_launch<Element, 1, ROWS_END_STORE>(call, on, end)
+                                       : rows_launch<Element, 1, ROWS_END_SLOPE>(call, on, end);
+    return status == HEDDLE_UNSUPPORTED ? heddle_rows_conv_data_naive(call) : status; // lines too wide for its memory
 }
 
 static heddle_status launch(const heddle_call *call)

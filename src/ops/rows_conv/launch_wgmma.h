@@ -154,7 +154,7 @@ static heddle_status rows_launch_steps(const heddle_call *call, const rows_opera
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     const int tile = rows_choose_tile(heddle_rows_conv_rows(shape), (int)heddle_ceil_div(on.k, 64));
     heddle_status status = HEDDLE_UNSUPPORTED;
-    if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS) // the others are linear layers', of fewer rows
+    if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS) // the others have registers for smaller tiles
         if (tile >= 256)
             status = rows_launch_tile<Element, 256, Steps, Turned, End>(call, on, end);
     if (status == HEDDLE_UNSUPPORTED && tile >= 128)

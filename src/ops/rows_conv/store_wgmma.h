@@ -34,12 +34,14 @@ HOPPER_DEVICE void stmatrix_x4_transposed(void *column, uint32_t r0, uint32_t r1
 }
 
 // 64 of a tile's rows to memory: through shared memory, where a row is 64 channels, by TMA.
+// Boxes: how many take turns.
+template <int Boxes>
 HOPPER_DEVICE void rows_store_box(const uint32_t (&packed)[16], const CUtensorMap *map, unsigned char *place, int row,
                                   int channel, int warpgroup)
 {
     const int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32, warp = thread / 32;
     if (thread == 0)
-        tma_store_wait_read<ROWS_OUT_BOXES - 1>();
+        tma_store_wait_read<Boxes - 1>();
     warpgroup_sync(1 + warpgroup);
 #pragma unroll
     for (int j = 0; j < 8; j += 2) { // 16 channels of the warp by 16 rows
@@ -111,10 +113,10 @@ HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &e
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = rows_tanh(sums[i]);
-    else if (end.function == HEDDLE_ROWS_SIGMOID)
+    else if (end.function == HEDDLE_ROWS_SIGMOID) // by tanh it would have no bits left far below 0
 #pragma unroll
         for (int i = 0; i < Count; i++)
-            sums[i] = 0.5f * rows_tanh(0.5f * sums[i]) + 0.5f;
+            sums[i] = rows_function16(HEDDLE_ROWS_SIGMOID, sums[i]);
 }
 
 // Multiplies by the slope where the function's result was what `activated` has.
@@ -182,8 +184,8 @@ HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue
                     totals[2 + i % 2] += first * first + second * second;
                 }
             }
-            rows_store_box(packed, map, boxes + box % ROWS_OUT_BOXES * ROWS_BOX_BYTES, row + box * 64, channel,
-                           warpgroup);
+            rows_store_box<(Rows > 64 ? (int)ROWS_OUT_BOXES : 1)>(
+                packed, map, boxes + box % ROWS_OUT_BOXES * ROWS_BOX_BYTES, row + box * 64, channel, warpgroup);
         }
     }
 }

@@ -20,7 +20,7 @@ struct gather_job {
     heddle_divisor groups, across, down; // of 8 columns; places of the filter
 };
 
-// Where a thread's columns look, from the place of the filter: -1 lines down for padding.
+// Where a thread's columns look, from the place of the filter; for a channel that is not there, far outside the image.
 struct gather_columns {
     int line[ROWS8], pixel[ROWS8], offset[ROWS8]; // offset: of the same in the image, in bytes
 };

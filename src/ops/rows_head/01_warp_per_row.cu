@@ -195,8 +195,8 @@ static heddle_status launch_columns(const heddle_call *call, const head_operands
     heddle_cuda_launch_dependent(!aligned ? rows_head<Element, false, false, Columns>
                                  : shared ? rows_head<Element, true, true, Columns>
                                           : rows_head<Element, true, false, Columns>,
-                                 dim3(aligned || !shared ? wanted < most ? wanted : most : wanted), dim3(WARPS * 32), 0,
-                                 heddle_cuda_stream_of(call), *shape, on);
+                                 dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0, heddle_cuda_stream_of(call),
+                                 *shape, on);
     return heddle_cuda_launched("01_warp_per_row");
 }
 

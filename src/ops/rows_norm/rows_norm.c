@@ -47,6 +47,8 @@ static heddle_status validate(const void *shape_)
         shape->image_rows % shape->pitch)
         return heddle_fail(HEDDLE_INVALID, "rows_norm: %d x %d results do not fit into %d rows with %d per line",
                            shape->h, shape->w, shape->image_rows, shape->pitch);
+    if ((double)shape->n * (shape->h + shape->gap) * ((double)shape->w + shape->gap) * shape->c > 2e9)
+        return heddle_fail(HEDDLE_INVALID, "rows_norm: more than 2e9 elements of output, with a gap of %d", shape->gap);
     if ((double)shape->n * shape->image_rows * shape->c > 2e9)
         return heddle_fail(HEDDLE_INVALID, "rows_norm: more than 2e9 elements");
     if (shape->normalise > 1 || shape->average > 1 || shape->function >= HEDDLE_ROWS_FUNCTIONS)
