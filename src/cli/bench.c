@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/rate.h"
+#include "cli/dataset.h"
 #include "cli/json.h"
 #include "dist/dist.h"
 #include "heddle/op.h"
@@ -20,55 +21,54 @@ static const heddle_cli_option options[] = {
      "shape to measure, such as \"m=1024 n=1024 k=64\"; repeat the option, or separate shapes with ';'; default: the "
      "operator's benchmark shapes",
      0, 0, NULL},
-    {"dtype", HEDDLE_CLI_CHOICE, PLACE(dtype), "TYPE", "all", "measure only rungs that compute in this type", 0, 0,
-     heddle_cli_bench_dtypes},
+    {"dtype", HEDDLE_CLI_CHOICE, PLACE(dtype), "TYPE", "all", "measure only implementations that compute in this type",
+     0, 0, heddle_cli_bench_dtypes},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL,
      "cpu, cuda, cuda:1 or sim (correctness only, no timings); default: cuda if a GPU is available, else cpu", 0, 0,
      NULL},
-    {"against", HEDDLE_CLI_TEXT, PLACE(against), "RUNG", NULL, "rung to compare with; default: the vendor's", 0, 0,
-     NULL},
+    {"against", HEDDLE_CLI_TEXT, PLACE(against), "RUNG", NULL,
+     "implementation (rung) to compare with; default: the vendor library's", 0, 0, NULL},
     {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL, "operator that FILE.cu implements", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
-    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a page with the ladders and a roofline plot", 0, 0,
+    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a web page with tables and a roofline plot", 0, 0,
      NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "seed of the inputs; with --gradients, of the training run", 0, 0,
      NULL},
     {"seconds", HEDDLE_CLI_NUMBER, PLACE(seconds), "S", NULL,
-     "time per rung, default: 0.5; train, infer: length of a round, default: 1 on cpu, 0.2 on cuda; collectives: "
-     "default: 0.01",
+     "time to measure each implementation, default: 0.5; train, infer, collectives: length of a round, default: 1 on "
+     "cpu, 0.2 on cuda, 0.01 for collectives",
      0.001, 3600, NULL},
-    {"quick", HEDDLE_CLI_FLAG, PLACE(quick), NULL, NULL, "a tenth of the time, one shape per operator", 0, 0, NULL},
+    {"quick", HEDDLE_CLI_FLAG, PLACE(quick), NULL, NULL, "measure one shape per operator, for a tenth of the time", 0,
+     0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one per core", 0, 1024, NULL},
     {"batch", HEDDLE_CLI_TEXT, PLACE(batch), "N,N", "64", "train, infer: images per step, or a list such as 64,1024", 0,
      0, NULL},
-    {"kernels", HEDDLE_CLI_TEXT, PLACE(kernels), "PART,PART", NULL,
-     "train, infer: parts of the ladders to measure: naive, tuned, vendor, fused; default: all", 0, 0, NULL},
+    {"kernels", HEDDLE_CLI_TEXT, PLACE(kernels), "NAME,NAME", NULL,
+     "train, infer: kernels to measure, as in `heddle train`: naive, tuned, vendor, fused; default: all", 0, 0, NULL},
     {"precision", HEDDLE_CLI_TEXT, PLACE(precision), "TYPE,TYPE", NULL,
-     "train, infer: fp32, tf32x3, tf32, fp16, bf16 (infer treats the last two as tf32); default: all of them with "
-     "fused kernels on a GPU, else fp32",
+     "train, infer: precisions to measure, as in `heddle train`: fp32, tf32x3, tf32, fp16, bf16 (infer runs the last "
+     "two as tf32); default: all of them for fused kernels on a GPU, else fp32",
      0, 0, NULL},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
-     "train: where a GPU reads the images from, as in `heddle train`", 0, 0, heddle_data_place_names},
+     "train: keep the images in GPU memory or stream them, as in `heddle train`", 0, 0, heddle_data_place_names},
     {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,
-     "train, infer: also use rungs whose results differ in the last bits from run to run", 0, 0, NULL},
+     "train, infer: also use kernels whose results differ in the last bits from run to run", 0, 0, NULL},
     {"peers", HEDDLE_CLI_CHOICE, PLACE(peers), "WHICH", NULL,
-     "train, infer: also measure the same network in PyTorch and JAX: in their usually fastest modes (auto), not at "
-     "all "
-     "(no), or in all modes (all); default: auto on cuda, no on cpu",
+     "train, infer: also measure the same network in PyTorch and JAX: in the modes that are usually fastest (auto), in "
+     "all modes (all), or not at all (no); default: auto on cuda, no on cpu",
      0, 0, peers},
     {"gradients", HEDDLE_CLI_TEXT, PLACE(gradients), "FILE", NULL,
      "train: measure nothing; write the batch, parameters and gradients of the first step as safetensors", 0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn",
      "train, infer: cnn, mlp, lenet, vgg, resnet, or a model file in JSON", 0, 0, NULL},
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "train, infer: dataset to measure with; default: thousands of images of synth, of the size that the model file "
-     "names",
+     "train, infer: dataset to measure with; default: generated images (synth) of the size that the model file names",
      0, 0, NULL},
-    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL,
-     "train, infer: look for named datasets in this folder first", 0, 0, NULL},
+    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "train, infer: " HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},
     {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
-     "collectives: MPI between the processes that mpirun or srun started, NCCL between GPUs", 0, 0,
-     heddle_dist_choice_names},
+     "collectives: library to measure, between the processes that mpirun or srun started; auto: nccl between GPUs, "
+     "else mpi",
+     0, 0, heddle_dist_choice_names},
     {"largest", HEDDLE_CLI_NUMBER, PLACE(largest), "MB", NULL,
      "collectives: largest message; default: 64 on cpu, 256 on cuda", 1e-3, 4096, NULL},
     {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", "5", "train, infer: number of rounds; the median is reported",
@@ -144,20 +144,19 @@ static int run_command(int argc, char **argv)
 // What help says of the topics: each on its own page, and all on the command's.
 #define ROAD "One table shows every stage, from the CPU or the first kernel to the fused step"
 #define PEERS                                                                                                          \
-    "PyTorch and JAX, if they are installed, compute the same network beside it: --peers says in which modes. Each "   \
-    "row "                                                                                                             \
-    "is compared with their fastest mode at its batch size and precision."
+    "PyTorch and JAX, if they are installed, are measured on the same network; --peers chooses their modes. Each row " \
+    "is compared with their fastest mode at the same batch size and precision."
 #define TRAINING                                                                                                       \
     "`train` measures the trainer itself: loading a batch, forward, backward and update. " ROAD ". " PEERS             \
-    " A run that does not learn is not reported: the final loss of cnn and mlp "                                       \
-    "on mnist, fashion and synth must be below 1.5, where guessing gives 2.3 (after 100 steps of cnn or 300 of mlp, "  \
-    "and 4096 images, with batches of 8 or more)."
+    " A run that does not learn is not reported. This is checked for cnn and mlp on mnist, fashion and synth: the "    \
+    "final loss must be below 1.5, where guessing gives 2.3. The check needs batches of 8 or more, 4096 images, and "  \
+    "100 steps of cnn or 300 of mlp."
 #define INFERENCE                                                                                                      \
     "`infer` measures prediction with the initial parameters: loading a batch, forward, and copying the "              \
     "probabilities to the host."
 #define OUT_OF_CORE                                                                                                    \
     "`out-of-core` multiplies matrices in host memory that do not fit on the device (--shape \"m= n= k= "              \
-    "memory=KiB\") and shows how close the rungs of matmul_host come to the limit of the link and the arithmetic."
+    "memory=KiB\"). It shows how close each implementation comes to the limit of the link and the arithmetic."
 #define COLLECTIVES                                                                                                    \
     "`collectives` measures all-reduce, broadcast, all-gather and reduce-scatter between ranks, over MPI or NCCL, as " \
     "nccl-tests does."
@@ -191,14 +190,13 @@ const heddle_cli_command heddle_command_bench = {
     .arguments = "[OP[/RUNG]|FILE.cu|train|infer|out-of-core|collectives]",
     .most_arguments = 1,
     .description =
-        "A ladder is all implementations of one operator, slowest first; a rung is one of them. "
-        "Checks every rung of an operator or a ladder against its float64 reference, times it with a cold cache, and "
-        "reports time, rate, share of the device's roofline, and speed relative to the vendor's rung. Without a name, "
-        "measures every operator at its first shape. A rung that gives wrong results is not timed, and the exit code "
-        "is 1.\n\nFILE.cu is a kernel of your own, as for `heddle check FILE.cu --op NAME`. It is compiled by nvcc, or "
-        "by "
-        "NVRTC if it has no host code, and listed as `yours`.\n\n" TRAINING "\n\n" INFERENCE "\n\n" OUT_OF_CORE
-        "\n\n" COLLECTIVES,
+        "A ladder is the list of all implementations of one operator, slowest first; a rung is one implementation. "
+        "The command checks every rung of OP against a float64 reference and times it with a cold cache. It reports "
+        "time, rate, share of the device's roofline, and speed relative to the vendor's library. A rung that gives "
+        "wrong results is not timed, and the exit code is 1. Without OP, every operator is measured at its first "
+        "shape.\n\nFILE.cu is your own implementation, as for `heddle check FILE.cu --op NAME`. It is compiled by "
+        "nvcc, or by NVRTC if it has no host code, and listed as `yours`.\n\n" TRAINING "\n\n" INFERENCE
+        "\n\n" OUT_OF_CORE "\n\n" COLLECTIVES,
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json=results.json\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
                "heddle bench train --batch 64,1024 --json=training.json\n"

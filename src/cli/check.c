@@ -34,41 +34,47 @@ typedef struct check_settings {
 
 static const heddle_cli_option options[] = {
     {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL,
-     "operator that a file without main implements; it is compared with the reference", 0, 0, NULL},
+     "operator that a file without main implements; its results are compared with a float64 reference", 0, 0, NULL},
     {"shape", HEDDLE_CLI_LIST, PLACE(shapes), "SHAPE", NULL,
-     "with --op: compare at this shape, such as \"m=512 n=512 k=100\"; may be repeated; default: the operator's test "
+     "with --op: shape to compare at, such as \"m=512 n=512 k=100\"; may be repeated; default: the operator's test "
      "shapes",
      0, 0, NULL},
     {"schedules", HEDDLE_CLI_INT, PLACE(schedules), "N", "2",
-     "number of runs, each with another legal order of blocks and threads", 1, HEDDLE_CHECK_MOST_RUNS, NULL},
+     "number of runs, each in a different legal order of blocks and threads", 1, HEDDLE_CHECK_MOST_RUNS, NULL},
     {"gpu", HEDDLE_CLI_TEXT, PLACE(gpu), "NAME", NULL, "GPU to simulate: h200, h100, a100, rtx4090, ...; default: h200",
      0, 0, NULL},
     {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "treat warnings as errors", 0, 0, NULL},
     {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL, "ignore the program's exit status", 0, 0, NULL},
     {"suppress", HEDDLE_CLI_TEXT, PLACE(suppress), "FILE", NULL,
-     "file of findings to ignore, one per line: KIND and FILE, FILE:LINE or kernel:NAME", 0, 0, NULL},
-    {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "only run the program, fast; check nothing", 0, 0,
-     NULL},
-    {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL, "do not print the counters", 0, 0, NULL},
+     "file of findings to ignore, one rule per line: KIND SOURCE, KIND SOURCE:LINE or KIND kernel:NAME", 0, 0, NULL},
+    {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run the program without any checks, which is faster",
+     0, 0, NULL},
+    {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL,
+     "do not print the counts of memory sectors and bank conflicts", 0, 0, NULL},
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "do not print the program's output", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
-    {"sarif", HEDDLE_CLI_TEXT, PLACE(sarif), "FILE", NULL, "also write SARIF, for editors and code hosts", 0, 0, NULL},
-    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "also write a page with the annotated source", 0, 0, NULL},
-    {"include", HEDDLE_CLI_LIST, PLACE(include), "DIR", NULL, "header folder; the same as -I DIR", 0, 0, NULL},
-    {"define", HEDDLE_CLI_LIST, PLACE(define), "NAME[=VALUE]", NULL, "macro; the same as -D", 0, 0, NULL},
+    {"sarif", HEDDLE_CLI_TEXT, PLACE(sarif), "FILE", NULL,
+     "also write the findings as SARIF, for editors and code hosts", 0, 0, NULL},
+    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL,
+     "also write a web page: the source with its findings and counts", 0, 0, NULL},
+    {"include", HEDDLE_CLI_LIST, PLACE(include), "DIR", NULL, "folder to search for headers; the same as -I DIR", 0, 0,
+     NULL},
+    {"define", HEDDLE_CLI_LIST, PLACE(define), "NAME[=VALUE]", NULL, "macro to define; the same as -D", 0, 0, NULL},
     {"std", HEDDLE_CLI_TEXT, PLACE(standard), "NAME", NULL, "C++ standard; the same as -std=NAME; default: c++17", 0, 0,
      NULL},
     {"library", HEDDLE_CLI_LIST, PLACE(library), "NAME", NULL, "library to link; the same as -l", 0, 0, NULL},
-    {"compiler", HEDDLE_CLI_TEXT, PLACE(compiler), "NAME", NULL, "C++ compiler to use: gcc, clang or a path", 0, 0,
-     NULL},
-    {"timeout", HEDDLE_CLI_NUMBER, PLACE(timeout), "S", "60", "time limit of one run", 0.1, 1e6, NULL},
+    {"compiler", HEDDLE_CLI_TEXT, PLACE(compiler), "NAME", NULL,
+     "C++ compiler to use: gcc, clang or a path; default: gcc if it is installed, else clang", 0, 0, NULL},
+    {"timeout", HEDDLE_CLI_NUMBER, PLACE(timeout), "SECONDS", "60", "time limit for each run", 0.1, 1e6, NULL},
     {"memory", HEDDLE_CLI_NUMBER, PLACE(memory), "GB", NULL,
-     "memory limit of the program; default: three quarters of what is available", 0.01, 1e6, NULL},
-    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "seed of the inputs for --op", 0, 0, NULL},
+     "memory limit for the program; default: three quarters of the available memory", 0.01, 1e6, NULL},
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "with --op: random seed of the inputs", 0, 0, NULL},
     {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
-     "wait for nvcc to check the source as well, however long it takes", 0, 0, NULL},
+     "let nvcc check the source too, and wait for its answer; default: if nvcc is installed, its answer counts only "
+     "if it comes within 1.5 seconds",
+     0, 0, NULL},
     {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not run nvcc", 0, 0, NULL},
-    {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "keep the built program and its reports, and say where they are",
+    {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "keep the built program and its reports, and print their folder",
      0, 0, NULL},
 };
 
@@ -362,22 +368,29 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_check = {
     .name = "check",
-    .summary = "check a CUDA program on a simulated GPU: races, out-of-bounds accesses, counters",
+    .summary = "find races, out-of-bounds accesses and other errors in a CUDA program, without a GPU",
     .arguments = "FILE.cu... [-- ARGUMENTS]",
     .least_arguments = 1,
     .most_arguments = MOST_FILES,
     .description =
-        "Builds the program with the host compiler, runs it on a simulated GPU that watches every memory access, and "
-        "reports what is wrong, where, and how to fix it. No GPU is needed. Arguments after -- go to the program.\n\nA "
-        "file without main is checked as an operator: it defines a function with the operator's name that takes device "
-        "pointers to the operands and the fields of the shape, as `heddle ops NAME` lists them. Fields with a default "
-        "may be omitted.\n\nThis is a test run, not a proof: code that the input does not reach is not "
-        "checked.\n\nExit codes: 0 no errors (warnings count only with --strict; a program that launches no kernel "
-        "also gives 0), 1 errors were found, the program did not build, or it exited with a non-zero status, 2 wrong "
-        "usage, 3 no C++ compiler, 130 interrupted.",
+        "Builds the program with the host compiler and runs it on a simulated GPU that watches every memory access. "
+        "Reports each error with its place, its cause and a fix. Also counts memory sectors and bank conflicts, line "
+        "by line. Arguments after -- go to the program.\n\n"
+        "A check is a test run, not a proof: code that the input does not reach is not checked.\n\n"
+        "A file without main must implement the operator that --op names. It defines a function with the operator's "
+        "name. The parameters of the function are device pointers to the operands, then the fields of the shape:\n"
+        "  void matmul(const float *a, const float *b, float *output, int m, int n, int k)\n"
+        "`heddle ops NAME` lists operands and fields. The parameter list may leave out all fields that have a "
+        "default.\n\n"
+        "Exit codes:\n"
+        "  0    no errors were found, or no kernel was launched; with --strict, no warnings either\n"
+        "  1    errors were found, the program did not build, or its exit status was not 0\n"
+        "  2    wrong usage\n"
+        "  3    no C++ compiler\n"
+        "  130  interrupted",
     .example = "heddle check reduce.cu\n"
                "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
-               "heddle check matmul.cu --op matmul_forward --html matmul.html\n"
+               "heddle check matmul.cu --op matmul --html matmul.html\n"
                "heddle check matmul.cu --op matmul --shape \"m=64 n=64 k=100\"",
     .options = options,
     .option_count = sizeof options / sizeof *options,

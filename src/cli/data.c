@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/dataset.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "heddle/data.h"
@@ -47,8 +48,7 @@ typedef struct list_settings {
 } list_settings;
 
 static const heddle_cli_option list_options[] = {
-    {"folder", HEDDLE_CLI_TEXT, offsetof(list_settings, folder), "DIR", NULL,
-     "look in this folder first, then in $HEDDLE_DATA, your data folder and the system's", 0, 0, NULL},
+    {"folder", HEDDLE_CLI_TEXT, offsetof(list_settings, folder), "DIR", NULL, HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(offsetof(list_settings, json)),
 };
 

@@ -30,8 +30,7 @@ static const heddle_cli_option options[] = {
     {"style", HEDDLE_CLI_CHOICE, offsetof(show_settings, style), "STYLE", "auto",
      "half blocks in shades of grey, or a ramp of plain characters; auto: blocks on a terminal unless NO_COLOR is set",
      0, 0, styles},
-    {"folder", HEDDLE_CLI_TEXT, offsetof(show_settings, folder), "DIR", NULL,
-     "look for named datasets in this folder first", 0, 0, NULL},
+    {"folder", HEDDLE_CLI_TEXT, offsetof(show_settings, folder), "DIR", NULL, HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},
 };
 
 // One channel of bytes from several: their mean.

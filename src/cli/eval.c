@@ -15,7 +15,7 @@ typedef struct eval_settings {
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, offsetof(eval_settings, network.data), "NAME|DIR", NULL,
-     "dataset; default: the one the network was trained on", 0, 0, NULL},
+     "dataset to evaluate on; default: the dataset that the network was trained on", 0, 0, NULL},
     HEDDLE_CLI_NETWORK_OPTIONS(eval_settings),
 };
 
@@ -132,7 +132,7 @@ const heddle_cli_command heddle_command_eval = {
     .arguments = "CHECKPOINT",
     .least_arguments = 1,
     .most_arguments = 1,
-    .description = "CHECKPOINT is a file, or the folder of a run: then its best.safetensors is used.",
+    .description = "CHECKPOINT is a checkpoint file, or the folder of a run with best.safetensors.",
     .example = "heddle eval runs/fashion-cnn\n"
                "heddle eval runs/mnist-cnn/best.safetensors --data ~/digits --json",
     .options = options,

@@ -19,7 +19,9 @@ typedef struct heddle_cli_json {
 #define HEDDLE_CLI_JSON_OPTION(offset)                                                                                 \
     {                                                                                                                  \
         "json", HEDDLE_CLI_JSON, offset, "FILE", NULL,                                                                 \
-            "print JSON, one object per line; with =FILE, write the result there; see docs/json.md", 0, 0, NULL        \
+            "print JSON instead of text, one object per line; with =FILE, print text and write the result to FILE as " \
+            "JSON; see docs/json.md",                                                                                  \
+            0, 0, NULL                                                                                                 \
     }
 
 // These functions take an object, or NULL if there was not enough memory for one, and free it.

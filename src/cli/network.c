@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/dataset.h"
 #include "nn/trainer_folder.h"
 
 enum { CHECKPOINT_SIZE = 4096 };

@@ -3,6 +3,7 @@
 #define HEDDLE_CLI_NETWORK_H
 
 #include "cli/cli.h"
+#include "cli/dataset.h"
 #include "cli/device.h"
 #include "cli/precision.h"
 #include "heddle/heddle.h"
@@ -20,12 +21,12 @@ extern const char *const heddle_cli_splits[];
 // clang-format off
 #define HEDDLE_CLI_NETWORK_OPTIONS(type)                                                                               \
     {"folder", HEDDLE_CLI_TEXT, offsetof(type, network.folder), "DIR", NULL,                                           \
-     "look for named datasets in this folder first", 0, 0, NULL},                                                      \
-    {"split", HEDDLE_CLI_CHOICE, offsetof(type, network.split), "PART", "test", "part of the dataset", 0, 0,           \
-     heddle_cli_splits},                                                                                               \
+     HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},                                                                              \
+    {"split", HEDDLE_CLI_CHOICE, offsetof(type, network.split), "NAME", "test",                                        \
+     "images to use: the test or the training images of the dataset", 0, 0, heddle_cli_splits},                        \
     {"batch", HEDDLE_CLI_INT, offsetof(type, network.batch), "N", "256", "images per batch", 1, 1e6, NULL},            \
-    {"kernels", HEDDLE_CLI_CHOICE, offsetof(type, network.kernels), "PART", "fused", "part of the ladders to use", 0,  \
-     0, heddle_tier_names},                                                                                            \
+    {"kernels", HEDDLE_CLI_CHOICE, offsetof(type, network.kernels), "NAME", "fused",                                   \
+     HEDDLE_CLI_KERNELS_HELP, 0, 0, heddle_tier_names},                                                                \
     {"device", HEDDLE_CLI_TEXT, offsetof(type, network.device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},     \
     {"precision", HEDDLE_CLI_CHOICE, offsetof(type, network.precision), "TYPE", "fp32",                                \
      HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0, heddle_cli_precisions},                                                  \

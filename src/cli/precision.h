@@ -1,4 +1,4 @@
-// --precision, --data-place and what goes with them, as train, eval, predict and bench share them.
+// --precision, --data-place, --kernels and what goes with them, as train, eval, predict and bench share them.
 #ifndef HEDDLE_CLI_PRECISION_H
 #define HEDDLE_CLI_PRECISION_H
 
@@ -9,12 +9,15 @@
 // NULL-terminated.
 extern const char *const heddle_cli_precisions[];
 #define HEDDLE_CLI_PRECISION_HELP                                                                                      \
-    "lowest precision of products: fp32, tf32x3 (close to fp32, on tensor cores), tf32, fp16 or bf16; operators "      \
-    "without such a rung use a more precise one; sums and parameters stay in fp32"
+    "lowest precision allowed for multiplications (tf32x3: close to fp32, on tensor cores); an operator with no "      \
+    "kernel in that precision uses a more precise one; sums and parameters are always fp32"
 // Of commands that only run forward.
 #define HEDDLE_CLI_PRECISION_FORWARD_HELP                                                                              \
-    "lowest precision of products: fp32, tf32x3 (close to fp32, on tensor cores) or tf32; fp16 and bf16, which only "  \
-    "training supports, count as tf32; sums and parameters stay in fp32"
+    "lowest precision allowed for multiplications (tf32x3: close to fp32, on tensor cores); fp16 and bf16 are "        \
+    "accepted but run as tf32; sums and parameters are always fp32"
+#define HEDDLE_CLI_KERNELS_HELP                                                                                        \
+    "kernels to use: naive (the first version), tuned (ours, optimised), vendor (OpenBLAS, cuBLAS, cuDNN) or fused "   \
+    "(several layers in one kernel)"
 
 // HEDDLE_INVALID if a device of this kind does not support the arithmetic, or the place of the data.
 heddle_status heddle_cli_precision_check(heddle_device_kind kind, heddle_arithmetic arithmetic);

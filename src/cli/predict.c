@@ -29,11 +29,12 @@ typedef struct predict_settings {
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, PLACE(network.data), "NAME|DIR", NULL,
-     "classify images of this dataset instead of files; default with --index or --count: the one the network was "
-     "trained on",
+     "classify images of this dataset instead of files; default with --index or --count: the dataset that the "
+     "network was trained on",
      0, 0, NULL},
-    {"index", HEDDLE_CLI_INT, PLACE(index), "N", "0", "first image of the dataset, counted from 0", 0, 2e9, NULL},
-    {"count", HEDDLE_CLI_INT, PLACE(count), "N", "1", "number of images of the dataset", 1, MOST_IMAGES, NULL},
+    {"index", HEDDLE_CLI_INT, PLACE(index), "N", "0",
+     "index of the first image to classify; the dataset's first image is 0", 0, 2e9, NULL},
+    {"count", HEDDLE_CLI_INT, PLACE(count), "N", "1", "number of images to classify", 1, MOST_IMAGES, NULL},
     HEDDLE_CLI_NETWORK_OPTIONS(predict_settings),
 };
 
@@ -91,17 +92,16 @@ static void print_line(const predictor *opened, const float *probabilities, cons
     }
     printf("%s: ", name);
     for (int i = 0; i < count; i++)
-        printf("%s%s %.1f %%",
+        printf("%s%s (%.1f %%)",
                i == 0   ? ""
-               : i == 1 ? "  (then "
+               : i == 1 ? "; next: "
                         : ", ",
                heddle_network_class_name(opened->trained.network, guesses[i]),
                100.0 * (double)probabilities[guesses[i]]);
-    printf("%s", count > 1 ? ")" : "");
-    if (label >= 0)
-        printf("  %s", guesses[0] == label ? "right" : "wrong: it is ");
-    if (label >= 0 && guesses[0] != label)
-        printf("%s", heddle_network_class_name(opened->trained.network, label));
+    if (label >= 0 && guesses[0] == label)
+        printf("; correct");
+    else if (label >= 0)
+        printf("; wrong, the label is %s", heddle_network_class_name(opened->trained.network, label));
     printf("\n");
     if (said[0])
         printf("    %s\n", said);
@@ -266,9 +266,9 @@ const heddle_cli_command heddle_command_predict = {
     .least_arguments = 1,
     .most_arguments = MOST_IMAGES,
     .description =
-        "CHECKPOINT is a file, or the folder of a run: then its best.safetensors is used. PNG and JPEG files may have "
-        "any size, dark on light or light on dark. Each is converted to what the network was trained on, and a line "
-        "says how.",
+        "CHECKPOINT is a checkpoint file, or the folder of a run with best.safetensors. PNG and JPEG files may have "
+        "any size, and may be dark on light or light on dark. The command converts each file to the size and the "
+        "background that the network was trained on, and says what it changed.",
     .example = "heddle predict runs/mnist-cnn/best.safetensors seven.png\n"
                "heddle predict runs/fashion-cnn/best.safetensors --data fashion --index 0 --count 5",
     .options = options,

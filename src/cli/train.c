@@ -39,67 +39,68 @@ static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "dataset: mnist, fashion, synth (synth:count=64 for a short run), or a folder: one subfolder of PNG or JPEG files "
-     "per class, or files in MNIST's layout; default: the best dataset installed",
+     "dataset: mnist, fashion, synth (generated digits; synth:count=64 for a short run), or a folder that has one "
+     "subfolder of PNG or JPEG files per class, or files in MNIST's format; default: the first of mnist, fashion and "
+     "synth that is installed",
      0, 0, NULL},
-    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets in this folder first", 0, 0, NULL},
+    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},
     {"image-size", HEDDLE_CLI_TEXT, PLACE(image_size), "WxH", NULL,
-     "scale PNG and JPEG files to this size; default: their own, or 64x64 if they have several", 0, 0, NULL},
+     "scale PNG and JPEG files to this size; default: their own size if it is the same for all, else 64x64", 0, 0,
+     NULL},
     {"augment", HEDDLE_CLI_TEXT, PLACE(augment), "LIST", "none",
-     "random changes of training images, such as crop:4,flip,shift:2: a crop after padding by 4 pixels, a mirror "
-     "image, a "
-     "shift by up to 2 pixels",
+     "random changes of the training images, separated by commas: crop:N (pad by N pixels, then crop to the original "
+     "size), flip (mirror a random half of the images), shift:N (move by up to N pixels)",
      0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn",
      "cnn, mlp, lenet, vgg, resnet, or a model file in JSON", 0, 0, NULL},
     {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},
-    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16", "images per step, over all ranks", 1, 1e6, NULL},
+    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16",
+     "images per step; with several ranks (see --dist), the total of all ranks", 1, 1e6, NULL},
     {"lr", HEDDLE_CLI_NUMBER, PLACE(learning_rate), "RATE", "0.05", "initial learning rate", 1e-12, 1e6, NULL},
     {"schedule", HEDDLE_CLI_CHOICE, PLACE(schedule), "SHAPE", "linear",
-     "how the learning rate changes: linear and cosine fall to zero", 0, 0, schedules},
+     "schedule of the learning rate; linear and cosine decrease it to zero", 0, 0, schedules},
     {"optimizer", HEDDLE_CLI_CHOICE, PLACE(optimizer), "NAME", "sgd", "optimiser", 0, 0, optimizers},
-    {"momentum", HEDDLE_CLI_NUMBER, PLACE(momentum), "PART", "0.9", "momentum, and the first beta of adamw", 0, 0.9999,
-     NULL},
-    {"weight-decay", HEDDLE_CLI_NUMBER, PLACE(weight_decay), "PART", "0", "weight decay", 0, 10, NULL},
-    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "random seed; the same seed gives the same run, bit for bit", 0, 0,
-     NULL},
-    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "part of the ladders to train with", 0, 0,
-     heddle_tier_names},
+    {"momentum", HEDDLE_CLI_NUMBER, PLACE(momentum), "X", "0.9", "momentum, or beta1 of adamw", 0, 0.9999, NULL},
+    {"weight-decay", HEDDLE_CLI_NUMBER, PLACE(weight_decay), "X", "0", "weight decay", 0, 10, NULL},
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1",
+     "random seed; runs with the same seed and settings are the same, bit for bit", 0, 0, NULL},
+    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "NAME", "fused", HEDDLE_CLI_KERNELS_HELP, 0, 0, heddle_tier_names},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},
     {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_HELP, 0, 0,
      heddle_cli_precisions},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
-     "where a GPU reads the images from: its own memory (resident) or, while it computes, host memory (streamed); "
-     "auto: resident if they fit",
+     "resident: keep all images in GPU memory; streamed: copy them from host memory during training; auto: resident "
+     "if they fit, else streamed",
      0, 0, heddle_data_place_names},
     {"deterministic", HEDDLE_CLI_FLAG, PLACE(deterministic), NULL, NULL,
-     "give the same bits on every run, on a GPU as well; this is the default", 0, 0, NULL},
+     "use only kernels that give the same bits in every run; this is the default", 0, 0, NULL},
     {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,
-     "let a GPU sum in any order: may be faster, but runs differ in the last bits", 0, 0, NULL},
+     "also use kernels that sum in any order: they may be faster, but runs differ in the last bits", 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0",
-     "CPU threads; 0: one per core, divided among the ranks that share them", 0, 1024, NULL},
+     "CPU threads of this process; 0: one per core, or an equal share of the cores if several ranks share them", 0,
+     1024, NULL},
     {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
-     "train as one job in all processes that mpirun or srun started, over MPI, or NCCL between GPUs; off: each process "
-     "trains alone",
+     "how processes that mpirun or srun started together (ranks) train one network: over mpi or nccl; auto: nccl "
+     "between GPUs, else mpi; off: each process trains alone",
      0, 0, heddle_dist_choice_names},
     {"bucket", HEDDLE_CLI_NUMBER, PLACE(bucket), "MB", NULL,
-     "with several ranks: megabytes of gradients to sum at a time while others are computed; 0: all at once; default: "
-     "1, or 0 on a CPU with one thread per rank",
+     "with several ranks: all-reduce the gradients in buckets of this many MB, overlapped with the backward pass; 0: "
+     "one all-reduce at the end; default: 1, or 0 on a CPU with one thread per rank",
      0, 1e6, NULL},
     {"out", HEDDLE_CLI_TEXT, PLACE(out), "DIR", NULL,
-     "folder for best.safetensors and last.safetensors; default: runs/DATA-MODEL, or runs/DATA-MODEL-2 and so on if "
-     "that exists",
+     "folder for best.safetensors and last.safetensors; default: runs/DATA-MODEL or, if that exists, "
+     "runs/DATA-MODEL-2 and so on",
      0, 0, NULL},
     {"resume", HEDDLE_CLI_FLAG, PLACE(resume), NULL, NULL,
-     "resume the run in --out with its own settings; only --device, --threads, --epochs and --until are taken from the "
-     "command line",
+     "continue the run in --out with the settings it was started with; --device, --threads, --epochs and --until may "
+     "change",
      0, 0, NULL},
-    {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL, "replace the run in --out, or in runs/DATA-MODEL", 0,
-     0, NULL},
+    {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL,
+     "replace the run in --out; without --out, the run in runs/DATA-MODEL", 0, 0, NULL},
     {"until", HEDDLE_CLI_NUMBER, PLACE(until), "ACCURACY", NULL,
-     "stop after the epoch whose test accuracy reaches this, such as 0.99", 0, 1, NULL},
+     "stop after the first epoch with this test accuracy or more, such as 0.99", 0, 1, NULL},
     {"save-every", HEDDLE_CLI_NUMBER, PLACE(save_every), "SECONDS", "60",
-     "how often to save within an epoch; 0: only at its end", 0, 1e9, NULL},
+     "time between saves within an epoch; 0: save only at the end of each epoch", 0, 1e9, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "print only the result", 0, 0, NULL},
 };
@@ -608,9 +609,10 @@ const heddle_cli_command heddle_command_train = {
     .name = "train",
     .summary = "train a network on labelled images",
     .meant = "data",
-    .description = "Trains, evaluates on the test images after each epoch, and saves the best and the last checkpoint. "
-                   "Ctrl-C, SIGTERM or a closed terminal finish the current step and save. --resume continues such a "
-                   "run and gives the same bits as a run that was never interrupted.",
+    .description = "Trains the network, evaluates it on the test images after each epoch, and saves the best and the "
+                   "last checkpoint.\n\nOn Ctrl-C, on SIGTERM or when the terminal closes, the command finishes the "
+                   "current step, saves and exits. --resume continues the run. The resumed run ends with the same "
+                   "parameters as an uninterrupted run, bit for bit, except with --unordered.",
     .example = "heddle train --data fashion --epochs 3\nheddle train --data ~/my-images --model mlp --out runs/mine\n"
                "heddle train --device cuda --precision bf16 --batch 256 --optimizer momentum --until 0.99\n"
                "heddle train --out runs/mine --resume",
