@@ -271,8 +271,9 @@ static bool set_group(heddle_rows *rows, heddle_rows_group *group, int batch)
     const heddle_rows_group *from = group->from < 0 ? NULL : &rows->groups[group->from];
     group->source = source_of(group);
     if (!group->product) {
-        set_pool(group, from, batch);
-        return true;
+        if (from)
+            set_pool(group, from, batch);
+        return from != NULL;
     }
     set_shape(group, group->product, batch);
     if (!is_conv(group))

@@ -212,7 +212,8 @@ __device__ static void update_running(const norm_shape &shape, const norm_operan
 }
 
 template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256) rows_norm_forward(const norm_job job, const norm_operands<Element> on)
+__global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
+    rows_norm_forward(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
@@ -356,7 +357,8 @@ __device__ static void leave_sums(const norm_shape &shape, const norm_operands<E
 
 // Sums of grad_z and of grad_z * xhat, over all windows with an output.
 template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256) rows_norm_sums(const norm_job job, const norm_operands<Element> on)
+__global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
+    rows_norm_sums(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
@@ -474,7 +476,8 @@ __device__ static void zero_gaps(const norm_job &job, const norm_operands<Elemen
 }
 
 template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256) rows_norm_backward(const norm_job job, const norm_operands<Element> on)
+__global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
+    rows_norm_backward(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
