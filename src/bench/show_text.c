@@ -106,7 +106,7 @@ static heddle_status print_timed(const heddle_bench_result *const *sorted, int c
     heddle_table *table = heddle_table_create();
     if (!table)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
-    static const char *const titles[] = {"time", "±", "in a row", "rate", "roofline"};
+    static const char *const titles[] = {"time", "±", "back to back", "rate", "roofline"};
     heddle_table_column(table, "rung", HEDDLE_LEFT);
     heddle_table_column(table, "type", HEDDLE_LEFT);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)

@@ -14,7 +14,7 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
                                 "Write what nvcc accepts: kernels may only call __device__ functions."},
     [HEDDLE_CHECK_UNSUPPORTED] = {"unsupported", "not supported by the simulated GPU", NULL,
                                   "The program uses something that only a real GPU can run.",
-                                  "Check this part on a GPU, or give the simulator another path for it.",
+                                  "Check this part on a GPU, or write other code for the simulator.",
                                   "a feature that is not simulated", "error"},
     [HEDDLE_CHECK_OUT_OF_BOUNDS] =
         {"out-of-bounds", "out-of-bounds access", "to",
@@ -29,12 +29,13 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
     [HEDDLE_CHECK_HOST_POINTER] =
         {"host-pointer", "host pointer used", NULL, "Memory from malloc, new or the stack was passed to a kernel.",
          "Copy the data into memory from cudaMalloc first, or allocate it with cudaMallocManaged.",
-         "a kernel uses a host pointer", "error; warning if a launch passes an address inside a device variable"},
+         "a kernel uses a host pointer",
+         "error; warning if host code passes `&x[i]`, i > 0, of a `__device__` variable to a kernel"},
     [HEDDLE_CHECK_DEVICE_POINTER] =
         {"device-pointer", "device pointer used by host code", NULL,
          "Host code reads or writes memory from cudaMalloc directly.",
          "Copy the data with cudaMemcpy, or allocate it with cudaMallocManaged.", "host code uses a device pointer",
-         "error; warning if the pointer names a device variable that no kernel or copy uses"},
+         "error; warning if host code accesses a `__device__` variable that no kernel or copy uses"},
     [HEDDLE_CHECK_MISALIGNED] =
         {"misaligned", "misaligned access", "to",
          "A pointer was cast to a wider type (float4 *) at an offset that is not a multiple of that type's size.",
@@ -86,8 +87,8 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
          "Some threads return early or skip the branch with the barrier, while other threads wait at the barrier.",
          "Let all threads reach the barrier: put conditions around the work, not around the barrier.",
          "threads wait at a barrier, but other threads of the block have exited",
-         "warning, because the hardware counts exited threads as arrived; error if threads of one warp diverge and "
-         "some of them continue past the barrier"},
+         "warning, because the hardware counts exited threads as arrived; error if, in one warp, some threads wait at "
+         "the barrier and others skip it and keep running"},
     [HEDDLE_CHECK_WARP_MASK] =
         {"warp-mask", "wrong mask of a warp operation", NULL,
          "The mask names lanes that do not reach the call, or leaves out a lane that makes the call.",

@@ -46,7 +46,8 @@ static const heddle_cli_option options[] = {
     {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "treat warnings as errors", 0, 0, NULL},
     {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL, "ignore the program's exit status", 0, 0, NULL},
     {"suppress", HEDDLE_CLI_TEXT, PLACE(suppress), "FILE", NULL,
-     "file of findings to ignore, one rule per line: KIND SOURCE, KIND SOURCE:LINE or KIND kernel:NAME", 0, 0, NULL},
+     "file of findings to ignore. One rule per line: a KIND, a blank, then SOURCE, SOURCE:LINE or kernel:NAME", 0, 0,
+     NULL},
     {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run the program without any checks, which is faster",
      0, 0, NULL},
     {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL,
@@ -70,8 +71,8 @@ static const heddle_cli_option options[] = {
      "memory limit for the program; default: three quarters of the available memory", 0.01, 1e6, NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "with --op: random seed of the inputs", 0, 0, NULL},
     {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
-     "let nvcc check the source too, and wait for its answer; default: if nvcc is installed, its answer counts only "
-     "if it comes within 1.5 seconds",
+     "wait for nvcc's check of the source, however long it takes; without this option nvcc runs too, if installed, but "
+     "is ignored after 1.5 seconds",
      0, 0, NULL},
     {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not run nvcc", 0, 0, NULL},
     {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "keep the built program and its reports, and print their folder",
@@ -380,10 +381,10 @@ const heddle_cli_command heddle_command_check = {
         "A file without main must implement the operator that --op names. It defines a function with the operator's "
         "name. The parameters of the function are device pointers to the operands, then the fields of the shape:\n"
         "  void matmul(const float *a, const float *b, float *output, int m, int n, int k)\n"
-        "`heddle ops NAME` lists operands and fields. The parameter list may leave out all fields that have a "
-        "default.\n\n"
+        "`heddle ops NAME` lists operands and fields. You may omit the fields that have a default, but "
+        "only all of them together.\n\n"
         "Exit codes:\n"
-        "  0    no errors were found, or no kernel was launched; with --strict, no warnings either\n"
+        "  0    no errors (with --strict: and no warnings) were found; also if no kernel was launched\n"
         "  1    errors were found, the program did not build, or its exit status was not 0\n"
         "  2    wrong usage\n"
         "  3    no C++ compiler\n"

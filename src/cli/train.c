@@ -39,9 +39,10 @@ static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "dataset: mnist, fashion, synth (generated digits; synth:count=64 for a short run), or a folder that has one "
-     "subfolder of PNG or JPEG files per class, or files in MNIST's format; default: the first of mnist, fashion and "
-     "synth that is installed",
+     "dataset: mnist, fashion, synth (generated digits; synth:count=64 for a short run), or a folder. The folder "
+     "has either one subfolder of PNG or JPEG files per class, or files in MNIST's format. Default: the first of "
+     "mnist, "
+     "fashion and synth that is installed",
      0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},
     {"image-size", HEDDLE_CLI_TEXT, PLACE(image_size), "WxH", NULL,
@@ -80,8 +81,8 @@ static const heddle_cli_option options[] = {
      "CPU threads of this process; 0: one per core, or an equal share of the cores if several ranks share them", 0,
      1024, NULL},
     {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
-     "how processes that mpirun or srun started together (ranks) train one network: over mpi or nccl; auto: nccl "
-     "between GPUs, else mpi; off: each process trains alone",
+     "how ranks, the processes that one mpirun or srun starts, exchange gradients: mpi, nccl; auto: nccl between "
+     "GPUs, else mpi; off: each process trains alone",
      0, 0, heddle_dist_choice_names},
     {"bucket", HEDDLE_CLI_NUMBER, PLACE(bucket), "MB", NULL,
      "with several ranks: all-reduce the gradients in buckets of this many MB, overlapped with the backward pass; 0: "

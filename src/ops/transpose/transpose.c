@@ -48,7 +48,7 @@ static const heddle_rung ladder[] = {
      NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: a warp's stores go to 32 places", NULL,
      NULL},
-    {"02_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "turned over in shared memory: 32 lanes on one bank", NULL, NULL},
+    {"02_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "transposed in shared memory: all 32 lanes hit one bank", NULL, NULL},
     {"03_padded_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one column of padding: no bank conflicts", NULL, NULL},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store, four of each under way", NULL,
      NULL},
