@@ -302,7 +302,7 @@ static int run_command(int argc, char **argv)
         {.name = "download datasets", .examine = examine_fetching},
         {.name = "read PNG and JPEG files", .examine = examine_pictures},
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
-        {.name = "simulate a GPU", .examine = examine_simulator},
+        {.name = "train and measure on a simulated GPU", .examine = examine_simulator},
         {.name = "check CUDA programs", .examine = examine_checking},
         {.name = "run on a GPU", .examine = examine_gpu},
         {.name = "trace a GPU program", .examine = examine_tracing},

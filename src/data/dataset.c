@@ -170,8 +170,8 @@ static heddle_status unknown_name(const char *name)
     if (strchr(name, '/'))
         return heddle_fail(HEDDLE_NOT_FOUND, "%s: no such folder", name);
     const char *nearest = heddle_named_set_nearest(name);
-    return heddle_fail(HEDDLE_NOT_FOUND, "unknown dataset or folder %s%s%s (datasets: mnist, fashion, synth)", name,
-                       nearest ? "; did you mean " : "", nearest ? nearest : "");
+    return heddle_fail(HEDDLE_NOT_FOUND, "unknown dataset or folder %s%s%s%s (datasets: mnist, fashion, synth)", name,
+                       nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 static heddle_status open_named(const heddle_named_set *set, const char *folder, heddle_split split,

@@ -39,8 +39,8 @@ static heddle_status unknown_option(const char *name)
 {
     static const char *const names[] = {"count", "seed", "size", "channels"};
     const char *nearest = heddle_text_nearest(name, names, sizeof names / sizeof *names);
-    return heddle_fail(HEDDLE_INVALID, "dataset synth has no option %s%s%s (options: count, seed, size, channels)",
-                       name, nearest ? "; did you mean " : "", nearest ? nearest : "");
+    return heddle_fail(HEDDLE_INVALID, "dataset synth has no option %s%s%s%s (options: count, seed, size, channels)",
+                       name, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 static heddle_status parse_number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *value)

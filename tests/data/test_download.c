@@ -394,7 +394,7 @@ static void only_sets_that_have_files_can_be_fetched(void **state)
     assert_fails(heddle_dataset_download("imagenet", target, NULL, NULL, NULL), HEDDLE_NOT_FOUND,
                  "unknown dataset imagenet");
     assert_fails(heddle_dataset_download("fashoin", target, NULL, NULL, NULL), HEDDLE_NOT_FOUND,
-                 "did you mean fashion (");
+                 "did you mean fashion? (");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
