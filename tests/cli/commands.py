@@ -772,7 +772,8 @@ class Command(unittest.TestCase):
         self.assertIn(f"{folder}, 72 training and 8 test images", said)
         self.assertNotIn("\nimages ", said)
         self.assertEqual(json.loads(self.run_heddle("eval", run, "--json").stdout)["classes"], ["lying", "standing"])
-        self.assertRegex(self.run_heddle("predict", run, folder + "/lying/7.png").stdout, r"7.png: (lying|standing) \([0-9.]+ %\); next: ")
+        self.assertRegex(self.run_heddle("predict", run, folder + "/lying/7.png").stdout,
+                         r"7.png: (lying|standing) \([0-9.]+ %\); next: ")
         self.assertIn("test split: 8 images, 1 × 28 × 28, 2 classes\n", self.run_heddle("data", "show", folder).stdout)
         # another size, which eval takes from the network
         said = self.run_heddle(*train, "--overwrite", "--image-size", "20x12").stdout

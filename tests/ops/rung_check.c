@@ -238,7 +238,7 @@ static bool explain(const heddle_op *op, const heddle_rung *rung, const char *sh
 // Whether a rung has shown at a smaller shape what a large one takes too long for on the simulated GPU.
 static bool has_shown(const harness_values *prepared, int rung, const harness_report *report)
 {
-    const double large_flops = 1e5;
+    const double large_flops = 2e4;
     return strcmp(harness_device_name(), "sim") == 0 && report->complete[rung] &&
            prepared->op->cost(prepared->shape).flops > large_flops;
 }

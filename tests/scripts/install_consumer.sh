@@ -80,9 +80,9 @@ page=$prefix/share/doc/heddle/docs/data.md
 said=$("$prefix/bin/heddle" data show "$consumer/main.c" 2>&1) && exit 1
 says "; $page describes the layout"
 said=$("$prefix/bin/heddle" help data list)
-says "; $page shows how to make one."
+says "$page describes both."
 said=$("$build/heddle" help data list)
-says "; docs/data.md shows how to make one."
+says "docs/data.md describes both."
 cat >"$scratch/page.c" <<'END'
 #include <heddle/heddle.h>
 #include <stdio.h>

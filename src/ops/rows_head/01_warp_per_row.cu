@@ -42,6 +42,8 @@ __device__ static void add_features(const head_shape &shape, const head_operands
         const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
 #pragma unroll
         for (int j = 0; j < Columns; j++) {
+            if (j >= shape.k)
+                break;
             const rows8 w = rows8_load<Aligned>(on.weight + (size_t)j * shape.c + c);
 #pragma unroll
             for (int i = 0; i < ROWS8; i++)
@@ -57,7 +59,7 @@ __device__ static void add_features(const head_shape &shape, const head_operands
 
 // Adds up what the warps of a block have, where they share a sample, and the bias.
 template <bool Shared, int Columns>
-__device__ static void join_logits(const float *bias, float (*kept)[Columns], float (&logits)[Columns])
+__device__ static void join_logits(const float *bias, int k, float (*kept)[Columns], float (&logits)[Columns])
 {
     if (Shared) {
         __syncthreads(); // the sample before has been read
@@ -75,7 +77,7 @@ __device__ static void join_logits(const float *bias, float (*kept)[Columns], fl
     }
 #pragma unroll
     for (int j = 0; j < Columns; j++)
-        logits[j] += bias ? bias[j] : 0.0f;
+        logits[j] += bias && j < k ? bias[j] : 0.0f;
 }
 
 // Turns logits into the gradient of the loss by them; returns the loss.
@@ -112,13 +114,15 @@ __device__ static void store_gradients(const head_shape &shape, const head_opera
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < Columns; j++)
-        if (lane == j && first < 32 * ROWS8) // one warp's
-            on.grad_logits[(size_t)row * Columns + j] = rows_element<Element>::round(grad[j]);
+        if (lane == j && j < shape.k && first < 32 * ROWS8) // one warp's
+            on.grad_logits[(size_t)row * shape.k + j] = rows_element<Element>::round(grad[j]);
     for (int c = first; c < shape.c; c += step) {
         const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
         rows8 result = {};
 #pragma unroll
         for (int j = 0; j < Columns; j++) {
+            if (j >= shape.k)
+                break;
             const rows8 w = rows8_load<Aligned>(on.weight + (size_t)j * shape.c + c);
 #pragma unroll
             for (int i = 0; i < ROWS8; i++)
@@ -159,7 +163,7 @@ __global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, 
         float logits[Columns];
         bool right;
         add_features<Element, Aligned, Columns>(shape, on, row, first, step, logits);
-        join_logits<Shared>(on.bias, kept, logits);
+        join_logits<Shared>(on.bias, shape.k, kept, logits);
         const double found = find_gradient<Columns>(shape, logits, on.labels[row], unit, &right);
         loss += Shared && warp > 0 ? 0 : found;
         correct += !(Shared && warp > 0) && right;
@@ -215,10 +219,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
     on.grad_input = (Element *)call->output[3];
     on.arrived = (int *)call->output[4];
     on.parts = (double *)call->workspace;
-    return shape->k == 8    ? launch_columns<Element, 8>(call, on)
-           : shape->k == 16 ? launch_columns<Element, 16>(call, on)
-           : shape->k == 24 ? launch_columns<Element, 24>(call, on)
-                            : launch_columns<Element, 32>(call, on);
+    return shape->k <= 16 ? launch_columns<Element, 16>(call, on) : launch_columns<Element, 32>(call, on);
 }
 
 static heddle_status launch(const heddle_call *call)
