@@ -1,0 +1,91 @@
+// What the judge of an exercise in plain C is written with: learn.h without a GPU. judge.c includes this header and the
+// learner's file, and runs it under AddressSanitizer and UndefinedBehaviorSanitizer.
+#ifndef HEDDLE_COURSE_LEARN_C_H
+#define HEDDLE_COURSE_LEARN_C_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char learn_case_name[256];
+
+static void learn_quote(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar((unsigned char)*text < ' ' ? ' ' : *text);
+    }
+    putchar('"');
+}
+
+static inline void learn_begin_line(void)
+{
+    printf("\n@learn {\"case\":");
+    learn_quote(learn_case_name);
+}
+
+// Begins a case: what the messages call it.
+__attribute__((format(printf, 1, 2))) static inline void learn_case(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(learn_case_name, sizeof learn_case_name, format, list);
+    va_end(list);
+}
+
+// Fails the exercise with a sentence.
+__attribute__((format(printf, 2, 3))) static inline void learn_require(bool holds, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    if (holds)
+        return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    learn_begin_line();
+    printf(",\"says\":");
+    learn_quote(text);
+    puts("}");
+    exit(1);
+}
+
+static inline void learn_expect_int(const char *name, long long found, long long expected)
+{
+    learn_require(found == expected, "%s is %lld, expected %lld", name, found, expected);
+}
+
+static inline void learn_expect_double(const char *name, double found, double expected, double tolerance)
+{
+    double difference = found > expected ? found - expected : expected - found;
+    double size = expected < 0 ? -expected : expected;
+    learn_require(difference <= tolerance * (size > 1 ? size : 1), "%s is %.7g, expected %.7g", name, found, expected);
+}
+
+static inline void learn_expect_text(const char *name, const char *found, const char *expected)
+{
+    learn_require(found != NULL && strcmp(found, expected) == 0, "%s is \"%s\", expected \"%s\"", name,
+                  found ? found : "(null)", expected);
+}
+
+static inline void learn_expect_ints(const char *name, const int *found, const int *expected, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        learn_require(found[i] == expected[i], "%s[%zu] is %d, expected %d", name, i, found[i], expected[i]);
+}
+
+// The last line of main.
+static inline int learn_passed(void)
+{
+    learn_begin_line();
+    puts(",\"passed\":true}");
+    return 0;
+}
+
+#endif
