@@ -45,4 +45,25 @@
         return HEDDLE_COUNT(extents);                                                                                  \
     }
 
+// HEDDLE_OF_SHAPE(int64_t, reduction, heddle_linear_shape, shape->in): the function that gives one number of a shape.
+#define HEDDLE_OF_SHAPE(result, function, type, value) static HEDDLE_SHARED_OF_SHAPE(result, function, type, value)
+#define HEDDLE_SHARED_OF_SHAPE(result, function, type, value)                                                          \
+    result function(const void *shape_)                                                                                \
+    {                                                                                                                  \
+        const type *shape = shape_;                                                                                    \
+        return (value);                                                                                                \
+    }
+
+// HEDDLE_COST(forward_cost, forward_operands, heddle_linear_shape, 2.0 * shape->n * shape->in * shape->out): what an
+// operator costs that reads each of its inputs and writes each of its outputs once.
+#define HEDDLE_COST(function, operands, type, operations)                                                              \
+    static HEDDLE_SHARED_COST(function, operands, type, operations)
+#define HEDDLE_SHARED_COST(function, operands, type, operations)                                                       \
+    heddle_cost function(const void *shape_)                                                                           \
+    {                                                                                                                  \
+        const type *shape = shape_;                                                                                    \
+        return heddle_cost_of(operands, HEDDLE_COUNT(operands), shape, (operations));                                  \
+    }
+heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "device/device.h"
 #include "device/module.h"
+#include "ops/define.h"
 #include "ops/registry.h"
 
 int heddle_op_count(void)
@@ -162,6 +163,22 @@ size_t heddle_operand_elements(const heddle_op *op, int index, const void *shape
     for (int i = 0; i < rank; i++)
         elements *= (size_t)dims[i];
     return elements;
+}
+
+// What HEDDLE_BF16 stands for where an operator's elements are a shape's choice has 16 bits as well.
+heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops)
+{
+    heddle_cost cost = {.flops = flops};
+    for (const heddle_operand *operand = operands; operand < operands + count; operand++) {
+        int dims[HEDDLE_MAX_DIMS];
+        const int rank = operand->dims(shape, dims);
+        double bytes = (double)heddle_dtype_size(operand->dtype);
+        for (int i = 0; i < rank; i++)
+            bytes *= dims[i];
+        cost.bytes_read += operand->role == HEDDLE_OUTPUT ? 0 : bytes;
+        cost.bytes_written += operand->role == HEDDLE_INPUT ? 0 : bytes;
+    }
+    return cost;
 }
 
 heddle_dtype heddle_operand_dtype(const heddle_op *op, int index, const void *shape)

@@ -65,11 +65,7 @@ double heddle_pool2d_outputs(const heddle_pool2d_shape *shape)
     return (double)shape->n * shape->c * heddle_pool2d_out_h(shape) * heddle_pool2d_out_w(shape);
 }
 
-int64_t heddle_pool2d_reduction(const void *shape_)
-{
-    const heddle_pool2d_shape *shape = shape_;
-    return (int64_t)shape->window * shape->window;
-}
+HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_pool2d_reduction, heddle_pool2d_shape, (int64_t)shape->window * shape->window)
 
 void heddle_pool2d_clear_rest(const heddle_pool2d_shape *shape, float *plane)
 {

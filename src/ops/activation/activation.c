@@ -26,12 +26,7 @@ static const heddle_operand backward_operands[] = {
 };
 
 // One operation an element is what the roofline sees of them; the polynomials behind are the rung's own business.
-static heddle_cost forward_cost(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    double bytes = sizeof(float) * (double)shape->n;
-    return (heddle_cost){.flops = shape->n, .bytes_read = bytes, .bytes_written = bytes};
-}
+HEDDLE_COST(forward_cost, forward_operands, heddle_elements_shape, shape->n)
 
 static heddle_cost backward_cost(const void *shape_)
 {

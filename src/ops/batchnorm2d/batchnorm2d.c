@@ -77,32 +77,10 @@ static double elements(const heddle_batchnorm2d_shape *shape)
     return (double)shape->n * shape->c * shape->h * shape->w;
 }
 
-heddle_cost heddle_batchnorm2d_forward_cost(const void *shape_)
-{
-    const heddle_batchnorm2d_shape *shape = shape_;
-    double count = elements(shape);
-    return (heddle_cost){.flops = 7 * count, // a sum, a centred square, and subtract, multiply, add
-                         .bytes_read = sizeof(float) * (count + 4.0 * shape->c),
-                         .bytes_written = sizeof(float) * (count + 4.0 * shape->c)};
-}
-
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_batchnorm2d_shape *shape = shape_;
-    double count = elements(shape);
-    return (heddle_cost){.flops = 9 * count,
-                         .bytes_read = sizeof(float) * (2 * count + 3.0 * shape->c),
-                         .bytes_written = sizeof(float) * (count + 2.0 * shape->c)};
-}
-
-static heddle_cost inference_cost(const void *shape_)
-{
-    const heddle_batchnorm2d_shape *shape = shape_;
-    double count = elements(shape);
-    return (heddle_cost){.flops = 3 * count,
-                         .bytes_read = sizeof(float) * (count + 4.0 * shape->c),
-                         .bytes_written = sizeof(float) * count};
-}
+// A sum, a centred square, and subtract, multiply, add.
+HEDDLE_SHARED_COST(heddle_batchnorm2d_forward_cost, forward_operands, heddle_batchnorm2d_shape, 7 * elements(shape))
+HEDDLE_COST(backward_cost, backward_operands, heddle_batchnorm2d_shape, 9 * elements(shape))
+HEDDLE_COST(inference_cost, inference_operands, heddle_batchnorm2d_shape, 3 * elements(shape))
 
 // --- what is right
 // ----------------------------------------------------------------------------------------------------
@@ -182,11 +160,8 @@ static void inference_reference(const void *shape_, const double *const *input, 
             }
 }
 
-int64_t heddle_batchnorm2d_reduction(const void *shape_)
-{
-    const heddle_batchnorm2d_shape *shape = shape_;
-    return (int64_t)shape->n * shape->h * shape->w;
-}
+HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_batchnorm2d_reduction, heddle_batchnorm2d_shape,
+                       (int64_t)shape->n * shape->h * shape->w)
 
 // --- the tables
 // -------------------------------------------------------------------------------------------------------

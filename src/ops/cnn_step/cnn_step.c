@@ -79,15 +79,8 @@ HEDDLE_DIMS(dims_one, step_shape, 1)
 HEDDLE_CNN_TENSORS(TENSOR_DIMS)
 HEDDLE_CNN_STATISTICS_OF(STATISTIC_DIMS)
 
-static int limit_labels(const void *shape)
-{
-    return ((const step_shape *)shape)->classes;
-}
-
-static int limit_order(const void *shape)
-{
-    return ((const step_shape *)shape)->count;
-}
+HEDDLE_OF_SHAPE(int, limit_labels, step_shape, shape->classes)
+HEDDLE_OF_SHAPE(int, limit_order, step_shape, shape->count)
 
 #define PARAMETER(tensor, may_lack, is_smooth, ...)                                                                    \
     {HEDDLE_FLOAT_INPUT(#tensor, HEDDLE_VALUES_OWN, dims_##tensor), .optional = (may_lack)},
@@ -178,11 +171,7 @@ static heddle_cost cost(const void *shape_)
 }
 
 // The statistics of the first batchnorm.
-static int64_t reduction(const void *shape_)
-{
-    const step_shape *shape = shape_;
-    return (int64_t)shape->n * shape->h * shape->w;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, step_shape, (int64_t)shape->n * shape->h * shape->w)
 
 // --- the ladder -----------------------------------------------------------------------------------------------------
 

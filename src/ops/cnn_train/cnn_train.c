@@ -67,15 +67,8 @@ HEDDLE_DIMS(dims_tally, train_shape, HEDDLE_TALLY_COUNT)
 HEDDLE_DIMS(dims_hyper, train_shape, HEDDLE_HYPER_COUNT)
 HEDDLE_DIMS(dims_one, train_shape, 1)
 
-static int limit_labels(const void *shape)
-{
-    return ((const train_shape *)shape)->classes;
-}
-
-static int limit_order(const void *shape)
-{
-    return ((const train_shape *)shape)->count;
-}
+HEDDLE_OF_SHAPE(int, limit_labels, train_shape, shape->classes)
+HEDDLE_OF_SHAPE(int, limit_order, train_shape, shape->count)
 
 // In the order of heddle_cnn_train_operands.
 static const heddle_operand operands[] = {
@@ -187,11 +180,7 @@ static heddle_cost cost(const void *shape_)
     };
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const train_shape *shape = shape_;
-    return (int64_t)shape->n * shape->h * shape->w;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, train_shape, (int64_t)shape->n * shape->h * shape->w)
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {

@@ -191,23 +191,10 @@ static void backward_weight_reference(const void *shape_, const double *const *i
         output[1][i / plane % shape->k] += input[1][i];
 }
 
-int64_t heddle_conv2d_forward_reduction(const void *shape_)
-{
-    const heddle_conv2d_shape *shape = shape_;
-    return (int64_t)shape->c * shape->r * shape->s;
-}
-
-static int64_t backward_data_reduction(const void *shape_)
-{
-    const heddle_conv2d_shape *shape = shape_;
-    return (int64_t)shape->k * shape->r * shape->s;
-}
-
-static int64_t backward_weight_reduction(const void *shape_)
-{
-    const heddle_conv2d_shape *shape = shape_;
-    return (int64_t)shape->n * (int64_t)plane_size(shape);
-}
+HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_conv2d_forward_reduction, heddle_conv2d_shape,
+                       (int64_t)shape->c * shape->r * shape->s)
+HEDDLE_OF_SHAPE(int64_t, backward_data_reduction, heddle_conv2d_shape, (int64_t)shape->k * shape->r * shape->s)
+HEDDLE_OF_SHAPE(int64_t, backward_weight_reduction, heddle_conv2d_shape, (int64_t)plane_size(shape) * shape->n)
 
 // --- the tables ------------------------------------------------------------------------------------------------------
 

@@ -165,23 +165,12 @@ static void backward_weight_reference(const void *shape_, const double *const *i
         output[1][i / group.out_plane % shape->conv.k] += input[1][i];
 }
 
-static int64_t forward_reduction(const void *shape_)
-{
-    const heddle_conv2d_grouped_shape *shape = shape_;
-    return (int64_t)(shape->conv.c / shape->groups) * shape->conv.r * shape->conv.s;
-}
-
-static int64_t backward_data_reduction(const void *shape_)
-{
-    const heddle_conv2d_grouped_shape *shape = shape_;
-    return (int64_t)(shape->conv.k / shape->groups) * shape->conv.r * shape->conv.s;
-}
-
-static int64_t backward_weight_reduction(const void *shape_)
-{
-    const heddle_conv2d_grouped_shape *shape = shape_;
-    return (int64_t)shape->conv.n * (int64_t)heddle_conv2d_group_of(shape).out_plane;
-}
+HEDDLE_OF_SHAPE(int64_t, forward_reduction, heddle_conv2d_grouped_shape,
+                (int64_t)(shape->conv.c / shape->groups) * shape->conv.r * shape->conv.s)
+HEDDLE_OF_SHAPE(int64_t, backward_data_reduction, heddle_conv2d_grouped_shape,
+                (int64_t)(shape->conv.k / shape->groups) * shape->conv.r * shape->conv.s)
+HEDDLE_OF_SHAPE(int64_t, backward_weight_reduction, heddle_conv2d_grouped_shape,
+                (int64_t)heddle_conv2d_group_of(shape).out_plane * shape->conv.n)
 
 // --- the tables -----------------------------------------------------------------------------------------------------
 

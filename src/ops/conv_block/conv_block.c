@@ -197,12 +197,9 @@ static heddle_cost backward_cost(const void *shape_)
     };
 }
 
-int64_t heddle_conv_block_reduction(const void *shape_)
-{
-    const block_shape *shape = shape_;
-    return (int64_t)shape->n * shape->h * shape->w +
-           (int64_t)HEDDLE_CONV_BLOCK_TAPS * (shape->c > shape->k ? shape->c : shape->k);
-}
+HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_conv_block_reduction, block_shape,
+                       (int64_t)shape->n * shape->h * shape->w +
+                           (int64_t)HEDDLE_CONV_BLOCK_TAPS * (shape->c > shape->k ? shape->c : shape->k))
 
 // --- the ladders ----------------------------------------------------------------------------------------------------
 

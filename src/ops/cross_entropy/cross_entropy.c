@@ -16,11 +16,7 @@ HEDDLE_DIMS(dims_logits, heddle_rows_shape, shape->rows, shape->cols)
 HEDDLE_DIMS(dims_labels, heddle_rows_shape, shape->rows)
 HEDDLE_DIMS(dims_one, void, 1)
 
-static int classes(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    return shape->cols;
-}
+HEDDLE_OF_SHAPE(int, classes, heddle_rows_shape, shape->cols)
 
 #define LABELS                                                                                                         \
     .name = "labels", .role = HEDDLE_INPUT, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_LABELS, .dims = dims_labels,  \
@@ -63,14 +59,7 @@ heddle_status heddle_cross_entropy_check_labels(const heddle_rows_shape *shape, 
     return HEDDLE_OK;
 }
 
-static heddle_cost forward_cost(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    double count = (double)shape->rows * shape->cols;
-    return (heddle_cost){.flops = 5 * count,
-                         .bytes_read = sizeof(float) * count + sizeof(int32_t) * (double)shape->rows,
-                         .bytes_written = sizeof(float) * (count + 2)};
-}
+HEDDLE_COST(forward_cost, forward_operands, heddle_rows_shape, 5.0 * shape->rows * shape->cols)
 
 static heddle_cost backward_cost(const void *shape_)
 {
@@ -111,11 +100,7 @@ static void backward_reference(const void *shape_, const double *const *input, d
         }
 }
 
-static int64_t forward_reduction(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    return shape->cols > shape->rows ? shape->cols : shape->rows;
-}
+HEDDLE_OF_SHAPE(int64_t, forward_reduction, heddle_rows_shape, shape->cols > shape->rows ? shape->cols : shape->rows)
 
 static const char *const test_shapes[] = {"rows=1 cols=1",
                                           "rows=1 cols=2",
@@ -153,11 +138,7 @@ static size_t registers_workspace(const void *shape, int threads)
 }
 
 // Columns are compared as floats.
-static bool supports_registers(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    return shape->cols <= 1 << 24;
-}
+HEDDLE_OF_SHAPE(bool, supports_registers, heddle_rows_shape, shape->cols <= 1 << 24)
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {

@@ -54,12 +54,7 @@ static heddle_cost cost(const void *shape_)
     return (heddle_cost){.flops = n, .bytes_read = sizeof(float) * n, .bytes_written = (sizeof(float) + 1) * n};
 }
 
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_dropout_shape *shape = shape_;
-    double n = shape->n;
-    return (heddle_cost){.flops = n, .bytes_read = (sizeof(float) + 1) * n, .bytes_written = sizeof(float) * n};
-}
+HEDDLE_COST(backward_cost, backward_operands, heddle_dropout_shape, shape->n)
 
 static double scale(const heddle_dropout_shape *shape)
 {

@@ -30,27 +30,9 @@ static const heddle_operand multiply_backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_b", dims_elements), .optional = true},
 };
 
-static heddle_cost cost(const void *shape_, double flops, double reads, double writes)
-{
-    const heddle_elements_shape *shape = shape_;
-    double n = shape->n;
-    return (heddle_cost){flops * n, sizeof(float) * reads * n, sizeof(float) * writes * n};
-}
-
-static heddle_cost forward_cost(const void *shape)
-{
-    return cost(shape, 1, 2, 1);
-}
-
-static heddle_cost add_backward_cost(const void *shape)
-{
-    return cost(shape, 0, 1, 2);
-}
-
-static heddle_cost multiply_backward_cost(const void *shape)
-{
-    return cost(shape, 2, 3, 2);
-}
+HEDDLE_COST(forward_cost, forward_operands, heddle_elements_shape, shape->n)
+HEDDLE_COST(add_backward_cost, add_backward_operands, heddle_elements_shape, 0)
+HEDDLE_COST(multiply_backward_cost, multiply_backward_operands, heddle_elements_shape, 2.0 * shape->n)
 
 static void add_forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -93,17 +75,8 @@ static const char *const test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "
 static const char *const bench_shapes[] = {"n=268435456", "n=1605632", "n=6422528", "n=1048576", NULL};
 
 // A loop by one thread, or one block, is a lesson and no more: on millions of elements it takes seconds.
-static bool supports_one_thread(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    return shape->n <= 1 << 20;
-}
-
-static bool supports_one_block(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    return shape->n <= 1 << 26;
-}
+HEDDLE_OF_SHAPE(bool, supports_one_thread, heddle_elements_shape, shape->n <= 1 << 20)
+HEDDLE_OF_SHAPE(bool, supports_one_block, heddle_elements_shape, shape->n <= 1 << 26)
 
 // Slowest first.
 #define GRIDS                                                                                                          \

@@ -32,13 +32,7 @@ static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_OUTPUT("output", dims_complex)},
 };
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    double bytes = 2.0 * sizeof(float) * shape->batch * shape->n;
-    return (heddle_cost){
-        .flops = heddle_fft_flops(shape->batch, shape->n), .bytes_read = bytes, .bytes_written = bytes};
-}
+HEDDLE_COST(cost, operands, heddle_fft_shape, heddle_fft_flops(shape->batch, shape->n))
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -53,23 +47,10 @@ int64_t heddle_fft_roundings(double naive, double numbers)
     return (int64_t)(naive > 0 ? naive : stages * stages);
 }
 
-int64_t heddle_fft_reduction(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return heddle_fft_roundings(shape->n <= HEDDLE_FFT_LONGEST_NAIVE ? shape->n : 0, shape->n);
-}
-
-bool heddle_fft_is_short(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return shape->n <= HEDDLE_FFT_LONGEST_NAIVE;
-}
-
-bool heddle_fft_is_plain(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return shape->scale == 1.0f;
-}
+HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_fft_reduction, heddle_fft_shape,
+                       heddle_fft_roundings(shape->n <= HEDDLE_FFT_LONGEST_NAIVE ? shape->n : 0, shape->n))
+HEDDLE_SHARED_OF_SHAPE(bool, heddle_fft_is_short, heddle_fft_shape, shape->n <= HEDDLE_FFT_LONGEST_NAIVE)
+HEDDLE_SHARED_OF_SHAPE(bool, heddle_fft_is_plain, heddle_fft_shape, shape->scale == 1.0f)
 
 static size_t cuda_workspace(const void *shape, int threads)
 {
@@ -78,41 +59,12 @@ static size_t cuda_workspace(const void *shape, int threads)
     return heddle_fft_cuda_workspace(&job);
 }
 
-static bool fits_cpu(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, shape->n);
-}
-
-static bool is_power_of_two(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return heddle_fft_is_power_of_two(shape->n);
-}
-
-static bool fits_a_block(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return is_power_of_two(shape) && shape->n <= HEDDLE_FFT_ONE_KERNEL;
-}
-
-static bool fits_registers(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return fits_a_block(shape) && shape->n >= HEDDLE_FFT_LEAST_REGISTERS;
-}
-
-static bool fits_wide_registers(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return fits_registers(shape) || shape->n == HEDDLE_FFT_ONE_ROW;
-}
-
-static bool needs_passes(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return is_power_of_two(shape) && shape->n > HEDDLE_FFT_ONE_ROW;
-}
+HEDDLE_OF_SHAPE(bool, fits_cpu, heddle_fft_shape, heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, shape->n))
+HEDDLE_OF_SHAPE(bool, is_power_of_two, heddle_fft_shape, heddle_fft_is_power_of_two(shape->n))
+HEDDLE_OF_SHAPE(bool, fits_a_block, heddle_fft_shape, is_power_of_two(shape) && shape->n <= HEDDLE_FFT_ONE_KERNEL)
+HEDDLE_OF_SHAPE(bool, fits_registers, heddle_fft_shape, fits_a_block(shape) && shape->n >= HEDDLE_FFT_LEAST_REGISTERS)
+HEDDLE_OF_SHAPE(bool, fits_wide_registers, heddle_fft_shape, fits_registers(shape) || shape->n == HEDDLE_FFT_ONE_ROW)
+HEDDLE_OF_SHAPE(bool, needs_passes, heddle_fft_shape, is_power_of_two(shape) && shape->n > HEDDLE_FFT_ONE_ROW)
 
 static bool is_mixed(const void *shape_)
 {

@@ -34,15 +34,9 @@ static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_OUTPUT("output", dims_image)},
 };
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_fft2d_shape *shape = shape_;
-    double numbers = (double)shape->batch * shape->h * shape->w, bytes = 2 * sizeof(float) * numbers;
-    return (heddle_cost){.flops = heddle_fft_flops(numbers / shape->w, shape->w) +
-                                  heddle_fft_flops(numbers / shape->h, shape->h),
-                         .bytes_read = bytes,
-                         .bytes_written = bytes};
-}
+HEDDLE_COST(cost, operands, heddle_fft2d_shape,
+            heddle_fft_flops((double)shape->batch * shape->h, shape->w) +
+                heddle_fft_flops((double)shape->batch * shape->w, shape->h))
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -99,11 +93,7 @@ static bool has_short_columns(const void *shape_)
     return fits_cuda(shape) && heddle_fft_is_one_kernel(HEDDLE_FFT_COMPLEX, shape->h);
 }
 
-static bool is_plain(const void *shape_)
-{
-    const heddle_fft2d_shape *shape = shape_;
-    return shape->scale == 1.0f;
-}
+HEDDLE_OF_SHAPE(bool, is_plain, heddle_fft2d_shape, shape->scale == 1.0f)
 
 static size_t image_workspace(const void *shape_, int threads)
 {

@@ -45,15 +45,7 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
     }
 }
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    double real = sizeof(float) * (double)shape->batch * shape->n;
-    double half = 2.0 * sizeof(float) * shape->batch * (shape->n / 2 + 1);
-    return (heddle_cost){.flops = heddle_fft_flops(shape->batch, shape->n) / 2,
-                         .bytes_read = shape->inverse ? half : real,
-                         .bytes_written = shape->inverse ? real : half};
-}
+HEDDLE_COST(cost, operands, heddle_fft_shape, heddle_fft_flops(shape->batch, shape->n) / 2)
 
 // A line of complex numbers, whose real parts come from `input` where it has nothing else.
 static void reference_forward(const heddle_fft_shape *shape, const double *input, double *output, double *line)
@@ -106,23 +98,9 @@ static size_t cuda_workspace(const void *shape, int threads)
     return heddle_fft_cuda_workspace(&job);
 }
 
-static bool fits_cpu(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return heddle_fft_cpu_takes(HEDDLE_FFT_TO_HALF, shape->n);
-}
-
-static bool has_even_length(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return shape->n % 2 == 0 && shape->n <= HEDDLE_FFT_LONGEST_ROUGH;
-}
-
-static bool is_possible(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return shape->n <= HEDDLE_FFT_LONGEST_ROUGH;
-}
+HEDDLE_OF_SHAPE(bool, fits_cpu, heddle_fft_shape, heddle_fft_cpu_takes(HEDDLE_FFT_TO_HALF, shape->n))
+HEDDLE_OF_SHAPE(bool, has_even_length, heddle_fft_shape, shape->n % 2 == 0 && shape->n <= HEDDLE_FFT_LONGEST_ROUGH)
+HEDDLE_OF_SHAPE(bool, is_possible, heddle_fft_shape, shape->n <= HEDDLE_FFT_LONGEST_ROUGH)
 
 static size_t complex_workspace(const void *shape_, int threads)
 {

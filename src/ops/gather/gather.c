@@ -50,11 +50,7 @@ static int limit_labels(const void *shape)
     return 1000; // any number does: labels are copied
 }
 
-static int limit_order(const void *shape_)
-{
-    const gather_shape *shape = shape_;
-    return shape->count;
-}
+HEDDLE_OF_SHAPE(int, limit_order, gather_shape, shape->count)
 
 enum { CURSOR = 3, MOVES = 4 };
 

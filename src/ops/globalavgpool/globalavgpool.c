@@ -41,19 +41,9 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static heddle_cost forward_cost(const void *shape_)
-{
-    const heddle_globalavgpool_shape *shape = shape_;
-    double planes = (double)shape->n * shape->c, pixels = planes * shape->h * shape->w;
-    return (heddle_cost){pixels, sizeof(float) * pixels, sizeof(float) * planes};
-}
-
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_globalavgpool_shape *shape = shape_;
-    double planes = (double)shape->n * shape->c, pixels = planes * shape->h * shape->w;
-    return (heddle_cost){planes, sizeof(float) * planes, sizeof(float) * pixels};
-}
+HEDDLE_COST(forward_cost, forward_operands, heddle_globalavgpool_shape,
+            (double)shape->n * shape->c * shape->h * shape->w)
+HEDDLE_COST(backward_cost, backward_operands, heddle_globalavgpool_shape, (double)shape->n * shape->c)
 
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -74,11 +64,7 @@ static void backward_reference(const void *shape_, const double *const *input, d
         output[0][i] = input[0][i / pixels] / (double)pixels;
 }
 
-static int64_t forward_reduction(const void *shape_)
-{
-    const heddle_globalavgpool_shape *shape = shape_;
-    return (int64_t)shape->h * shape->w;
-}
+HEDDLE_OF_SHAPE(int64_t, forward_reduction, heddle_globalavgpool_shape, (int64_t)shape->h * shape->w)
 
 static const char *const test_shapes[] = {
     "n=0 c=3 h=4 w=4",   "n=1 c=1 h=1 w=1",   "n=2 c=3 h=7 w=5",   "n=3 c=11 h=4 w=4",

@@ -12,11 +12,7 @@ static const heddle_field fields[] = {
 HEDDLE_DIMS(dims_values, heddle_histogram_shape, shape->n)
 HEDDLE_DIMS(dims_counts, heddle_histogram_shape, shape->bins)
 
-static int bins(const void *shape_)
-{
-    const heddle_histogram_shape *shape = shape_;
-    return shape->bins;
-}
+HEDDLE_OF_SHAPE(int, bins, heddle_histogram_shape, shape->bins)
 
 static const heddle_operand operands[] = {
     {.name = "values",
@@ -36,13 +32,7 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_histogram_shape *shape = shape_;
-    return (heddle_cost){.flops = shape->n,
-                         .bytes_read = sizeof(int) * (double)shape->n,
-                         .bytes_written = sizeof(int) * (double)shape->bins};
-}
+HEDDLE_COST(cost, operands, heddle_histogram_shape, shape->n)
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {

@@ -47,23 +47,9 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static heddle_cost forward_cost(const void *shape_)
-{
-    const heddle_layernorm_shape *shape = shape_;
-    double rows = shape->rows, cols = shape->cols, count = rows * cols;
-    return (heddle_cost){.flops = 7 * count, // a sum, a centred square, and subtract, multiply, multiply, add
-                         .bytes_read = sizeof(float) * (count + 2 * cols),
-                         .bytes_written = sizeof(float) * (count + 2 * rows)};
-}
-
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_layernorm_shape *shape = shape_;
-    double rows = shape->rows, cols = shape->cols, count = rows * cols;
-    return (heddle_cost){.flops = 13 * count,
-                         .bytes_read = sizeof(float) * (2 * count + cols + 2 * rows),
-                         .bytes_written = sizeof(float) * (count + 2 * cols)};
-}
+// A sum, a centred square, and subtract, multiply, multiply, add.
+HEDDLE_COST(forward_cost, forward_operands, heddle_layernorm_shape, 7.0 * shape->rows * shape->cols)
+HEDDLE_COST(backward_cost, backward_operands, heddle_layernorm_shape, 13.0 * shape->rows * shape->cols)
 
 // --- what is right --------------------------------------------------------------------------------------------------
 
@@ -106,17 +92,9 @@ static void backward_reference(const void *shape_, const double *const *input, d
     }
 }
 
-static int64_t forward_reduction(const void *shape_)
-{
-    const heddle_layernorm_shape *shape = shape_;
-    return shape->cols;
-}
-
-static int64_t backward_reduction(const void *shape_)
-{
-    const heddle_layernorm_shape *shape = shape_;
-    return shape->cols > shape->rows ? shape->cols : shape->rows;
-}
+HEDDLE_OF_SHAPE(int64_t, forward_reduction, heddle_layernorm_shape, shape->cols)
+HEDDLE_OF_SHAPE(int64_t, backward_reduction, heddle_layernorm_shape,
+                shape->cols > shape->rows ? shape->cols : shape->rows)
 
 // --- the tables -----------------------------------------------------------------------------------------------------
 

@@ -33,23 +33,9 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias), .optional = true},
 };
 
-static heddle_cost forward_cost(const void *shape_)
-{
-    const heddle_linear_shape *shape = shape_;
-    double n = shape->n, in = shape->in, out = shape->out;
-    return (heddle_cost){.flops = 2 * n * in * out,
-                         .bytes_read = sizeof(float) * (n * in + in * out + out),
-                         .bytes_written = sizeof(float) * n * out};
-}
-
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_linear_shape *shape = shape_;
-    double n = shape->n, in = shape->in, out = shape->out;
-    return (heddle_cost){.flops = 4 * n * in * out + n * out,
-                         .bytes_read = sizeof(float) * (n * in + in * out + n * out),
-                         .bytes_written = sizeof(float) * (n * in + in * out + out)};
-}
+HEDDLE_COST(forward_cost, forward_operands, heddle_linear_shape, 2.0 * shape->n * shape->in * shape->out)
+HEDDLE_COST(backward_cost, backward_operands, heddle_linear_shape,
+            4.0 * shape->n * shape->in * shape->out + (double)shape->n * shape->out)
 
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -90,17 +76,8 @@ static void backward_reference(const void *shape_, const double *const *input, d
         }
 }
 
-static int64_t forward_reduction(const void *shape_)
-{
-    const heddle_linear_shape *shape = shape_;
-    return shape->in;
-}
-
-static int64_t backward_reduction(const void *shape_)
-{
-    const heddle_linear_shape *shape = shape_;
-    return shape->out > shape->n ? shape->out : shape->n;
-}
+HEDDLE_OF_SHAPE(int64_t, forward_reduction, heddle_linear_shape, shape->in)
+HEDDLE_OF_SHAPE(int64_t, backward_reduction, heddle_linear_shape, shape->out > shape->n ? shape->out : shape->n)
 
 static const char *const test_shapes[] = {
     "n=0 in=5 out=3",    "n=3 in=0 out=2",     "n=1 in=1 out=1",     "n=1 in=31 out=10", "n=7 in=13 out=1",

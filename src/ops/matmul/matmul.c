@@ -65,14 +65,7 @@ static heddle_cost forward_cost(const void *shape_)
                          .bytes_written = sizeof(float) * m * n};
 }
 
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_matmul_shape *shape = shape_;
-    double m = shape->m, n = shape->n, k = shape->k;
-    return (heddle_cost){.flops = 4 * m * n * k,
-                         .bytes_read = sizeof(float) * (m * k + k * n + m * n),
-                         .bytes_written = sizeof(float) * (m * k + k * n)};
-}
+HEDDLE_COST(backward_cost, backward_operands, heddle_matmul_shape, 4.0 * shape->m * shape->n * shape->k)
 
 static size_t place_a(const heddle_matmul_shape *shape, int i, int p)
 {
@@ -120,17 +113,8 @@ static void backward_reference(const void *shape_, const double *const *input, d
         }
 }
 
-int64_t heddle_matmul_reduction(const void *shape_)
-{
-    const heddle_matmul_shape *shape = shape_;
-    return shape->k;
-}
-
-static int64_t backward_reduction(const void *shape_)
-{
-    const heddle_matmul_shape *shape = shape_;
-    return shape->m > shape->n ? shape->m : shape->n;
-}
+HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_matmul_reduction, heddle_matmul_shape, shape->k)
+HEDDLE_OF_SHAPE(int64_t, backward_reduction, heddle_matmul_shape, shape->m > shape->n ? shape->m : shape->n)
 
 // The last four have rows of 16 bytes, as TMA takes them, and tiles that are not full.
 static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
@@ -213,11 +197,7 @@ static size_t bf16x6_workspace(const void *shape, int threads)
 }
 
 // The one layout that CUTLASS's kernels are compiled for.
-static bool cutlass_takes(const void *shape_)
-{
-    const heddle_matmul_shape *shape = shape_;
-    return !shape->transpose_a && !shape->transpose_b && shape->k > 0;
-}
+HEDDLE_OF_SHAPE(bool, cutlass_takes, heddle_matmul_shape, !shape->transpose_a && !shape->transpose_b && shape->k > 0)
 
 // What TMA takes: rows of every operand a multiple of 16 bytes long, and none empty.
 static bool tf32_tma_takes(const void *shape_)

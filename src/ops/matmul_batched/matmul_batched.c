@@ -66,11 +66,7 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const heddle_matmul_batched_shape *shape = shape_;
-    return shape->k;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, heddle_matmul_batched_shape, shape->k)
 
 static const char *const test_shapes[] = {
     "batch=0 m=2 n=3 k=4", "batch=3 m=0 n=3 k=2", "batch=2 m=3 n=2 k=0 beta=0.5", "batch=1 m=1 n=1 k=1",

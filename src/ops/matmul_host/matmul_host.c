@@ -35,13 +35,7 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_matmul_host_shape *shape = shape_;
-    double m = shape->m, n = shape->n, k = shape->k;
-    return (heddle_cost){
-        .flops = 2 * m * n * k, .bytes_read = sizeof(float) * (m * k + k * n), .bytes_written = sizeof(float) * m * n};
-}
+HEDDLE_COST(cost, operands, heddle_matmul_host_shape, 2.0 * shape->m * shape->n * shape->k)
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -55,11 +49,7 @@ static void reference(const void *shape_, const double *const *input, double *co
         }
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const heddle_matmul_host_shape *shape = shape_;
-    return shape->k;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, heddle_matmul_host_shape, shape->k)
 
 // Limits so small that there are several tiles and panels, or bands, ragged ones at the ends.
 static const char *const test_shapes[] = {"m=0 n=3 k=2",
@@ -113,11 +103,7 @@ static size_t two_sets_in_parts(const void *shape, int threads)
 }
 
 // cuBLASXt refuses sums of nothing.
-static bool has_sums(const void *shape_)
-{
-    const heddle_matmul_host_shape *shape = shape_;
-    return shape->k > 0;
-}
+HEDDLE_OF_SHAPE(bool, has_sums, heddle_matmul_host_shape, shape->k > 0)
 
 #define OPENBLAS                                                                                                       \
     {                                                                                                                  \

@@ -50,14 +50,7 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_matmul_int8_shape *shape = shape_;
-    double m = shape->m, n = shape->n, k = shape->k;
-    return (heddle_cost){.flops = 2 * m * n * k,
-                         .bytes_read = m * k + k * n + sizeof(float) * (m + n),
-                         .bytes_written = sizeof(float) * m * n};
-}
+HEDDLE_COST(cost, operands, heddle_matmul_int8_shape, 2.0 * shape->m * shape->n * shape->k)
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -79,11 +72,7 @@ static const char *const bench_shapes[] = {"m=2048 n=2048 k=2048", "m=4096 n=409
                                            "m=1024 n=128 k=3136", NULL};
 
 // cuBLAS takes rows of whole words.
-static bool cublas_takes(const void *shape_)
-{
-    const heddle_matmul_int8_shape *shape = shape_;
-    return shape->n % 4 == 0 && shape->k % 4 == 0 && shape->k > 0;
-}
+HEDDLE_OF_SHAPE(bool, cublas_takes, heddle_matmul_int8_shape, shape->n % 4 == 0 && shape->k % 4 == 0 && shape->k > 0)
 
 // Its sums as int32, and room for copies of a and b where they are not aligned.
 static size_t cublas_workspace(const void *shape_, int threads)

@@ -27,21 +27,9 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_input", heddle_pool2d_dims_input)},
 };
 
-static heddle_cost forward_cost(const void *shape_)
-{
-    const heddle_pool2d_shape *shape = shape_;
-    return (heddle_cost){.flops = heddle_pool2d_outputs(shape) * shape->window * shape->window,
-                         .bytes_read = sizeof(float) * heddle_pool2d_inputs(shape),
-                         .bytes_written = (sizeof(float) + sizeof(int32_t)) * heddle_pool2d_outputs(shape)};
-}
-
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_pool2d_shape *shape = shape_;
-    return (heddle_cost){.flops = heddle_pool2d_outputs(shape),
-                         .bytes_read = (sizeof(float) + sizeof(int32_t)) * heddle_pool2d_outputs(shape),
-                         .bytes_written = sizeof(float) * heddle_pool2d_inputs(shape)};
-}
+HEDDLE_COST(forward_cost, forward_operands, heddle_pool2d_shape,
+            heddle_pool2d_outputs(shape) * shape->window * shape->window)
+HEDDLE_COST(backward_cost, backward_operands, heddle_pool2d_shape, heddle_pool2d_outputs(shape))
 
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
 {

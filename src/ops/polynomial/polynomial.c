@@ -23,13 +23,7 @@ static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_OUTPUT("output", dims)},
 };
 
-static heddle_cost cost(const void *shape_)
-{
-    const polynomial_shape *shape = shape_;
-    return (heddle_cost){.flops = 2.0 * shape->n * shape->rounds,
-                         .bytes_read = sizeof(float) * (double)shape->n,
-                         .bytes_written = sizeof(float) * (double)shape->n};
-}
+HEDDLE_COST(cost, operands, polynomial_shape, 2.0 * shape->n * shape->rounds)
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -43,11 +37,7 @@ static void reference(const void *shape_, const double *const *input, double *co
 }
 
 // Each round adds one rounding to those before it.
-static int64_t reduction(const void *shape_)
-{
-    const polynomial_shape *shape = shape_;
-    return shape->rounds > 1 ? shape->rounds : 1;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, polynomial_shape, shape->rounds > 1 ? shape->rounds : 1)
 
 static const char *const test_shapes[] = {"n=0 rounds=3",
                                           "n=1 rounds=1",

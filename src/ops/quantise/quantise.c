@@ -37,23 +37,8 @@ static void dequantise_fill(const void *shape, int operand, uint64_t seed, doubl
         values[i] = (double)heddle_random_below(&random, LEVELS) - MIDDLE;
 }
 
-static heddle_cost quantise_cost(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    double elements = (double)shape->rows * shape->cols;
-    return (heddle_cost){.flops = 3 * elements,
-                         .bytes_read = sizeof(float) * elements,
-                         .bytes_written = elements + sizeof(float) * shape->rows};
-}
-
-static heddle_cost dequantise_cost(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    double elements = (double)shape->rows * shape->cols;
-    return (heddle_cost){.flops = elements,
-                         .bytes_read = elements + sizeof(float) * shape->rows,
-                         .bytes_written = sizeof(float) * elements};
-}
+HEDDLE_COST(quantise_cost, quantise_operands, heddle_rows_shape, 3.0 * shape->rows * shape->cols)
+HEDDLE_COST(dequantise_cost, dequantise_operands, heddle_rows_shape, (double)shape->rows * shape->cols)
 
 // Divisions and rounding are those of float32, which every rung makes to the last bit: which byte comes out is defined,
 // not only nearly so.

@@ -111,12 +111,7 @@ static heddle_status normal_validate(const void *shape_)
 
 // Nothing is read but the state, and there is no agreed count of operations for a random number: bytes are what a card
 // can be held to.
-static heddle_cost cost(const void *shape)
-{
-    return (heddle_cost){.flops = 0,
-                         .bytes_read = HEDDLE_RANDOM_STATE * sizeof(int64_t),
-                         .bytes_written = sizeof(float) * (double)common(shape)->n};
-}
+HEDDLE_COST(cost, float_operands, heddle_random_bits_shape, 0)
 
 // --- what is right ---------------------------------------------------------------------------------------------------
 

@@ -29,18 +29,8 @@ static heddle_status mean_validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static heddle_cost forward_cost(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    double n = shape->n;
-    return (heddle_cost){.flops = n, .bytes_read = sizeof(float) * n, .bytes_written = sizeof(float)};
-}
-
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    return (heddle_cost){.bytes_read = sizeof(float), .bytes_written = sizeof(float) * (double)shape->n};
-}
+HEDDLE_COST(forward_cost, forward_operands, heddle_elements_shape, shape->n)
+HEDDLE_COST(backward_cost, backward_operands, heddle_elements_shape, 0)
 
 static void sum_forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -71,11 +61,7 @@ static void mean_backward_reference(const void *shape_, const double *const *inp
         output[0][i] = input[0][0] / shape->n;
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    return shape->n;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, heddle_elements_shape, shape->n)
 
 static const char *const sum_test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", "n=100003", NULL};
 static const char *const mean_test_shapes[] = {"n=1", "n=7", "n=31", "n=64", "n=16387", "n=100003", NULL};
@@ -83,11 +69,7 @@ static const char *const mean_test_shapes[] = {"n=1", "n=7", "n=31", "n=64", "n=
 static const char *const bench_shapes[] = {"n=268435456", "n=6422528", "n=1048576", NULL};
 
 // One thread adds some hundred million elements a minute.
-static bool supports_one_thread(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    return shape->n <= 1 << 24;
-}
+HEDDLE_OF_SHAPE(bool, supports_one_thread, heddle_elements_shape, shape->n <= 1 << 24)
 
 // Sums of tiles of 256 elements, then of tiles of those, for rungs that add in levels (levels.h).
 static size_t levels_workspace(const void *shape_, int threads)

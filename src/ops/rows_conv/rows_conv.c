@@ -27,10 +27,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(conv_shape, half, 0, "0: elements are bf16, 1: fp16")},
 };
 
-static heddle_dtype element(const void *shape)
-{
-    return ((const conv_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
-}
+HEDDLE_OF_SHAPE(heddle_dtype, element, conv_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
 static heddle_status validate(const void *shape_)
 {
@@ -291,11 +288,8 @@ static int64_t forward_reduction(const void *shape_)
     return rows > product ? rows : product; // of the sums, of an element
 }
 
-static int64_t product_reduction(const void *shape_)
-{
-    const conv_shape *shape = shape_;
-    return (int64_t)shape->r * shape->s * (shape->c > shape->k ? shape->c : shape->k);
-}
+HEDDLE_OF_SHAPE(int64_t, product_reduction, conv_shape,
+                (int64_t)shape->r * shape->s * (shape->c > shape->k ? shape->c : shape->k))
 
 static int64_t weight_reduction(const void *shape_)
 {

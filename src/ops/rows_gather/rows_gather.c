@@ -25,10 +25,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(gather_shape, half, 0, "0: elements are bf16, 1: fp16")},
 };
 
-static heddle_dtype element(const void *shape)
-{
-    return ((const gather_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
-}
+HEDDLE_OF_SHAPE(heddle_dtype, element, gather_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
 static heddle_status validate(const void *shape_)
 {
@@ -63,11 +60,7 @@ static int limit_labels(const void *shape)
     return 1000; // any number does: labels are copied
 }
 
-static int limit_order(const void *shape_)
-{
-    const gather_shape *shape = shape_;
-    return shape->count;
-}
+HEDDLE_OF_SHAPE(int, limit_order, gather_shape, shape->count)
 
 static const heddle_operand operands[] = {
     {"dataset", HEDDLE_INPUT, HEDDLE_U8, HEDDLE_VALUES_BYTES, dims_dataset},

@@ -21,10 +21,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(head_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
 
-static heddle_dtype element(const void *shape)
-{
-    return ((const head_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
-}
+HEDDLE_OF_SHAPE(heddle_dtype, element, head_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
 static heddle_status validate(const void *shape_)
 {
@@ -47,11 +44,7 @@ HEDDLE_DIMS(dims_labels, head_shape, shape->n)
 HEDDLE_DIMS(dims_logits, head_shape, shape->n, shape->k)
 HEDDLE_DIMS(dims_one, head_shape, 1)
 
-static int classes(const void *shape_)
-{
-    const head_shape *shape = shape_;
-    return shape->classes;
-}
+HEDDLE_OF_SHAPE(int, classes, head_shape, shape->classes)
 
 #define BF16(text, part, size)                                                                                         \
     .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_OWN, .dims = (size)
@@ -139,11 +132,7 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const head_shape *shape = shape_;
-    return shape->n > shape->c ? shape->n : shape->c;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, head_shape, shape->n > shape->c ? shape->n : shape->c)
 
 static const char *const test_shapes[] = {"n=1 c=8 k=8 classes=1",
                                           "n=3 c=24 k=16 classes=10 function=1 half=1 scale=7",

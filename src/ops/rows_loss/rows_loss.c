@@ -19,10 +19,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(loss_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
 
-static heddle_dtype element(const void *shape)
-{
-    return ((const loss_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
-}
+HEDDLE_OF_SHAPE(heddle_dtype, element, loss_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
 static heddle_status validate(const void *shape_)
 {
@@ -39,11 +36,7 @@ HEDDLE_DIMS(dims_labels, loss_shape, shape->n)
 HEDDLE_DIMS(dims_probabilities, loss_shape, shape->n, shape->classes)
 HEDDLE_DIMS(dims_one, loss_shape, 1)
 
-static int classes(const void *shape_)
-{
-    const loss_shape *shape = shape_;
-    return shape->classes;
-}
+HEDDLE_OF_SHAPE(int, classes, loss_shape, shape->classes)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("logits", HEDDLE_VALUES_NORMAL, dims_logits)},
@@ -102,11 +95,7 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const loss_shape *shape = shape_;
-    return shape->n > shape->classes ? shape->n : shape->classes;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, loss_shape, shape->n > shape->classes ? shape->n : shape->classes)
 
 static const char *const test_shapes[] = {"n=1 classes=1 k=8",   "n=1 classes=10 k=16 half=1 scale=7",
                                           "n=7 classes=10 k=16", "n=67 classes=100 k=104 half=1 scale=7",

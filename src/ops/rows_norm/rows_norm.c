@@ -28,10 +28,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(norm_shape, half, 0, "0: elements are bf16, 1: fp16")},
 };
 
-static heddle_dtype element(const void *shape)
-{
-    return ((const norm_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
-}
+HEDDLE_OF_SHAPE(heddle_dtype, element, norm_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
 static heddle_status validate(const void *shape_)
 {
@@ -307,17 +304,8 @@ static heddle_cost backward_cost(const void *shape_)
                          .bytes_written = sizeof(uint16_t) * (double)heddle_rows_norm_in_rows(shape) * shape->c};
 }
 
-static int64_t backward_reduction(const void *shape_)
-{
-    const norm_shape *shape = shape_;
-    return (int64_t)shape->n * shape->h * shape->w;
-}
-
-static int64_t forward_reduction(const void *shape_)
-{
-    const norm_shape *shape = shape_;
-    return (int64_t)shape->window * shape->window;
-}
+HEDDLE_OF_SHAPE(int64_t, backward_reduction, norm_shape, (int64_t)shape->n * shape->h * shape->w)
+HEDDLE_OF_SHAPE(int64_t, forward_reduction, norm_shape, (int64_t)shape->window * shape->window)
 
 static const char *const test_shapes[] = {
     "n=1 h=1 w=1 pitch=1 image_rows=1 c=8",
@@ -349,11 +337,7 @@ static size_t backward_workspace(const void *shape_, int threads)
 }
 
 // A thread of the sums keeps its channels, so that a block has all of them.
-static bool takes_sums(const void *shape_)
-{
-    const norm_shape *shape = shape_;
-    return !shape->normalise || shape->c <= 2048;
-}
+HEDDLE_OF_SHAPE(bool, takes_sums, norm_shape, !shape->normalise || shape->c <= 2048)
 
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_norm_forward),

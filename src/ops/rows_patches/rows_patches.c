@@ -23,10 +23,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(patches_shape, half, 0, "0: elements are bf16, 1: fp16")},
 };
 
-static heddle_dtype element(const void *shape)
-{
-    return ((const patches_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
-}
+HEDDLE_OF_SHAPE(heddle_dtype, element, patches_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
 static heddle_status validate(const void *shape_)
 {
@@ -114,24 +111,9 @@ static double elements_of(const void *shape, int (*dims_of)(const void *, int *)
     return (double)dims[0] * dims[1];
 }
 
-static heddle_cost forward_cost(const void *shape)
-{
-    return (heddle_cost){.bytes_read = sizeof(uint16_t) * elements_of(shape, dims_frame),
-                         .bytes_written = sizeof(uint16_t) * elements_of(shape, dims_patches)};
-}
-
-static heddle_cost backward_cost(const void *shape)
-{
-    return (heddle_cost){.flops = elements_of(shape, dims_patches),
-                         .bytes_read = sizeof(uint16_t) * elements_of(shape, dims_patches),
-                         .bytes_written = sizeof(uint16_t) * elements_of(shape, dims_frame)};
-}
-
-static int64_t backward_reduction(const void *shape_)
-{
-    const patches_shape *shape = shape_;
-    return (int64_t)shape->r * shape->s;
-}
+HEDDLE_COST(forward_cost, forward_operands, patches_shape, 0)
+HEDDLE_COST(backward_cost, backward_operands, patches_shape, elements_of(shape, dims_patches))
+HEDDLE_OF_SHAPE(int64_t, backward_reduction, patches_shape, (int64_t)shape->r * shape->s)
 
 static const char *const test_shapes[] = {"n=1 h=1 w=1 c=8 r=1 s=1",
                                           "n=2 h=5 w=4 gap=1 c=8 padding=1 half=1",

@@ -24,10 +24,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(update_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
 
-static heddle_dtype copies_dtype(const void *shape)
-{
-    return ((const update_shape *)shape)->half ? HEDDLE_F16 : HEDDLE_BF16;
-}
+HEDDLE_OF_SHAPE(heddle_dtype, copies_dtype, update_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
 static heddle_status validate(const void *shape_)
 {

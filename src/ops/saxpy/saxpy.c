@@ -16,12 +16,7 @@ static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_UPDATE("y", HEDDLE_VALUES_NORMAL, dims)},
 };
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_saxpy_shape *shape = shape_;
-    double n = shape->n;
-    return (heddle_cost){.flops = 2 * n, .bytes_read = 2 * sizeof(float) * n, .bytes_written = sizeof(float) * n};
-}
+HEDDLE_COST(cost, operands, heddle_saxpy_shape, 2.0 * shape->n)
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {

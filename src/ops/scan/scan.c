@@ -15,12 +15,7 @@ static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_OUTPUT("output", dims)},
 };
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    double n = shape->n;
-    return (heddle_cost){.flops = n, .bytes_read = sizeof(float) * n, .bytes_written = sizeof(float) * n};
-}
+HEDDLE_COST(cost, operands, heddle_elements_shape, shape->n)
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -30,11 +25,7 @@ static void reference(const void *shape_, const double *const *input, double *co
         output[0][i] = sum += input[0][i];
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    return shape->n;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, heddle_elements_shape, shape->n)
 
 // Sums of tiles, and of tiles of those: levels.h.
 static size_t levels_workspace(const void *shape_, int threads)

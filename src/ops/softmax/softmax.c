@@ -25,21 +25,8 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_input", dims_rows)},
 };
 
-static heddle_cost forward_cost(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    double count = (double)shape->rows * shape->cols;
-    return (heddle_cost){
-        .flops = 5 * count, .bytes_read = sizeof(float) * count, .bytes_written = sizeof(float) * count};
-}
-
-static heddle_cost backward_cost(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    double count = (double)shape->rows * shape->cols;
-    return (heddle_cost){
-        .flops = 4 * count, .bytes_read = 2 * sizeof(float) * count, .bytes_written = sizeof(float) * count};
-}
+HEDDLE_COST(forward_cost, forward_operands, heddle_rows_shape, 5.0 * shape->rows * shape->cols)
+HEDDLE_COST(backward_cost, backward_operands, heddle_rows_shape, 4.0 * shape->rows * shape->cols)
 
 // cols is at least 1.
 static double log_sum_exp(const double *x, int cols)
@@ -95,11 +82,7 @@ static void log_softmax_backward_reference(const void *shape_, const double *con
     }
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    return shape->cols;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, heddle_rows_shape, shape->cols)
 
 // From 12 on by fours: a row in every group of 04_vectorised, and one that none holds. Ragged ones go its other way.
 static const char *const test_shapes[] = {

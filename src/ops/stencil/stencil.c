@@ -27,19 +27,8 @@ static const heddle_operand stencil_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("output", stencil_dims)},
 };
 
-static heddle_cost shift_cost(const void *shape_)
-{
-    const heddle_elements_shape *shape = shape_;
-    double bytes = sizeof(float) * (double)shape->n;
-    return (heddle_cost){.bytes_read = bytes, .bytes_written = bytes};
-}
-
-static heddle_cost stencil_cost(const void *shape_)
-{
-    const heddle_stencil_shape *shape = shape_;
-    double bytes = sizeof(float) * (double)shape->n;
-    return (heddle_cost){.flops = 2.0 * shape->radius * shape->n, .bytes_read = bytes, .bytes_written = bytes};
-}
+HEDDLE_COST(shift_cost, shift_operands, heddle_elements_shape, 0)
+HEDDLE_COST(stencil_cost, stencil_operands, heddle_stencil_shape, 2.0 * shape->radius * shape->n)
 
 static void shift_reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -58,11 +47,7 @@ static void stencil_reference(const void *shape_, const double *const *input, do
     }
 }
 
-static int64_t stencil_reduction(const void *shape_)
-{
-    const heddle_stencil_shape *shape = shape_;
-    return 2 * (int64_t)shape->radius + 1;
-}
+HEDDLE_OF_SHAPE(int64_t, stencil_reduction, heddle_stencil_shape, 2 * (int64_t)shape->radius + 1)
 
 static const char *const shift_test_shapes[] = {"n=0", "n=1", "n=2", "n=31", "n=256", "n=257", "n=1031", NULL};
 static const char *const shift_bench_shapes[] = {"n=268435456", "n=1048576", NULL}; // 1 GiB first

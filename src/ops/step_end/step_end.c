@@ -31,11 +31,7 @@ HEDDLE_DIMS(dims_hyper, void, HEDDLE_HYPER_COUNT)
 HEDDLE_DIMS(dims_cursor, void, HEDDLE_CURSOR_COUNT)
 HEDDLE_DIMS(dims_tally, void, HEDDLE_TALLY_COUNT)
 
-static int limit_correct(const void *shape_)
-{
-    const end_shape *shape = shape_;
-    return shape->n + 1;
-}
+HEDDLE_OF_SHAPE(int, limit_correct, end_shape, shape->n + 1)
 
 enum { GRAD = 3, CURSOR = 4 };
 

@@ -98,13 +98,7 @@ static double elements(const norm_shape *shape)
     return (double)shape->n * shape->c * shape->h * shape->w;
 }
 
-static heddle_cost moments_cost(const void *shape_)
-{
-    const norm_shape *shape = shape_;
-    return (heddle_cost){.flops = 3 * elements(shape),
-                         .bytes_read = sizeof(float) * elements(shape),
-                         .bytes_written = sizeof(double) * (1 + 2.0 * shape->c)};
-}
+HEDDLE_COST(moments_cost, moments_operands, norm_shape, 3 * elements(shape))
 
 static heddle_cost apply_cost(const void *shape_)
 {
@@ -207,11 +201,7 @@ static void input_gradient_reference(const void *shape_, const double *const *in
     }
 }
 
-static int64_t reduction(const void *shape_)
-{
-    const norm_shape *shape = shape_;
-    return (int64_t)shape->n * shape->h * shape->w;
-}
+HEDDLE_OF_SHAPE(int64_t, reduction, norm_shape, (int64_t)shape->n * shape->h * shape->w)
 
 // --- the tables -----------------------------------------------------------------------------------------------------
 

@@ -18,12 +18,7 @@ static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_OUTPUT("output", dims_output)},
 };
 
-static heddle_cost cost(const void *shape_)
-{
-    const heddle_rows_shape *shape = shape_;
-    double bytes = sizeof(float) * (double)shape->rows * shape->cols;
-    return (heddle_cost){.flops = 0, .bytes_read = bytes, .bytes_written = bytes};
-}
+HEDDLE_COST(cost, operands, heddle_rows_shape, 0)
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
