@@ -71,6 +71,8 @@ enum { HEDDLE_CONV_BLOCK_FIELDS = 9 };
 void heddle_conv_block_reference_forward(const void *shape, const double *const *input, double *const *output);
 void heddle_conv_block_reference_backward(const void *shape, const double *const *input, double *const *output);
 void heddle_conv_block_reference_inference(const void *shape, const double *const *input, double *const *output);
+void heddle_conv_block_reference_convolution(const heddle_conv_block_shape *shape, const double *input,
+                                             const double *weight, double *convolution);
 
 heddle_status heddle_conv_block_cpu_naive_forward(const heddle_call *call);
 heddle_status heddle_conv_block_cpu_naive_backward(const heddle_call *call);

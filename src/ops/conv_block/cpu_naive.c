@@ -4,34 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/conv_block/conv_block.h"
-
-typedef heddle_conv_block_shape block_shape;
-
-static size_t input_at(const block_shape *shape, int n, int c, int y, int x)
-{
-    return heddle_activation_at(shape->input_channels_last, shape->c, shape->h, shape->w, n, c, y, x);
-}
-
-static size_t output_at(const block_shape *shape, int n, int k, int y, int x)
-{
-    return heddle_activation_at(shape->output_channels_last, shape->k, shape->h / 2, shape->w / 2, n, k, y, x);
-}
-
-static size_t convolution_at(const block_shape *shape, int n, int k, int y, int x)
-{
-    return heddle_activation_at(1, shape->k, shape->h, shape->w, n, k, y, x);
-}
-
-static size_t code_at(const block_shape *shape, int n, int k, int y, int x)
-{
-    return heddle_activation_at(1, shape->k, shape->h / 2, shape->w / 2, n, k, y, x);
-}
-
-static size_t weight_at(const block_shape *shape, int k, int c, int r, int s)
-{
-    return (((size_t)k * shape->c + c) * 3 + r) * 3 + s;
-}
+#include "ops/conv_block/cpu_naive.h"
 
 static float convolve(const block_shape *shape, const float *input, const float *weight, int n, int k, int y, int x)
 {
@@ -62,8 +35,22 @@ static void channel_statistics(const block_shape *shape, const float *convolutio
     *variance = squares / (double)pixels;
 }
 
+void heddle_conv_block_keep_statistics(const block_shape *shape, const heddle_conv_block_forward_operands *operands,
+                                       int k, double mean, double variance)
+{
+    double pixels = heddle_conv_block_pixels(shape);
+    float bias = operands->bias ? operands->bias[k] : 0;
+    operands->mean[k] = (float)mean;
+    operands->inverse_std[k] = (float)(1 / sqrt(variance + (double)shape->epsilon));
+    if (operands->running_mean)
+        operands->running_mean[k] += shape->momentum * ((float)mean + bias - operands->running_mean[k]);
+    if (operands->running_var)
+        operands->running_var[k] +=
+            shape->momentum * ((float)(variance * pixels / (pixels - 1)) - operands->running_var[k]);
+}
+
 // The comparisons are written so that a NaN comes out as a NaN.
-static float relu_of_maximum(const float window[4], uint8_t *code)
+float heddle_conv_block_relu_of_maximum(const float window[4], uint8_t *code)
 {
     int winner = 0;
     for (int i = 1; i < 4; i++)
@@ -87,7 +74,7 @@ static void normalise_and_pool(const block_shape *shape, const heddle_conv_block
                     window[i] = (z - operands->mean[k]) * scale + operands->beta[k];
                 }
                 operands->output[output_at(shape, n, k, y, x)] =
-                    relu_of_maximum(window, &operands->code[code_at(shape, n, k, y, x)]);
+                    heddle_conv_block_relu_of_maximum(window, &operands->code[code_at(shape, n, k, y, x)]);
             }
 }
 
@@ -95,7 +82,6 @@ heddle_status heddle_conv_block_cpu_naive_forward(const heddle_call *call)
 {
     const block_shape *shape = call->shape;
     heddle_conv_block_forward_operands operands = heddle_conv_block_forward_unpack(call);
-    double pixels = heddle_conv_block_pixels(shape);
 
     for (int n = 0; n < shape->n; n++)
         for (int y = 0; y < shape->h; y++)
@@ -107,14 +93,7 @@ heddle_status heddle_conv_block_cpu_naive_forward(const heddle_call *call)
     for (int k = 0; k < shape->k; k++) {
         double mean, variance;
         channel_statistics(shape, operands.convolution, k, &mean, &variance);
-        operands.mean[k] = (float)mean;
-        operands.inverse_std[k] = (float)(1 / sqrt(variance + (double)shape->epsilon));
-        float bias = operands.bias ? operands.bias[k] : 0;
-        if (operands.running_mean)
-            operands.running_mean[k] += shape->momentum * ((float)mean + bias - operands.running_mean[k]);
-        if (operands.running_var)
-            operands.running_var[k] +=
-                shape->momentum * ((float)(variance * pixels / (pixels - 1)) - operands.running_var[k]);
+        heddle_conv_block_keep_statistics(shape, &operands, k, mean, variance);
         normalise_and_pool(shape, &operands, k);
     }
     return HEDDLE_OK;
@@ -135,7 +114,7 @@ heddle_status heddle_conv_block_cpu_naive_inference(const heddle_call *call)
                         float z = convolve(shape, operands.input, operands.weight, n, k, 2 * y + i / 2, 2 * x + i % 2);
                         window[i] = (z - centre) * scale + operands.beta[k];
                     }
-                    operands.output[output_at(shape, n, k, y, x)] = relu_of_maximum(window, NULL);
+                    operands.output[output_at(shape, n, k, y, x)] = heddle_conv_block_relu_of_maximum(window, NULL);
                 }
         }
     return HEDDLE_OK;

@@ -2,30 +2,7 @@
 
 #include <math.h>
 
-#include "ops/conv_block/conv_block.h"
-
-typedef heddle_conv_block_shape block_shape;
-
-static size_t input_at(const block_shape *shape, int n, int c, int y, int x)
-{
-    return heddle_activation_at(shape->input_channels_last, shape->c, shape->h, shape->w, n, c, y, x);
-}
-
-static size_t output_at(const block_shape *shape, int n, int k, int y, int x)
-{
-    return heddle_activation_at(shape->output_channels_last, shape->k, shape->h / 2, shape->w / 2, n, k, y, x);
-}
-
-static size_t convolution_at(const block_shape *shape, int n, int k, int y, int x)
-{
-    return heddle_activation_at(1, shape->k, shape->h, shape->w, n, k, y, x);
-}
-
-// (n, h/2, w/2, k)
-static size_t code_at(const block_shape *shape, int n, int k, int y, int x)
-{
-    return heddle_activation_at(1, shape->k, shape->h / 2, shape->w / 2, n, k, y, x);
-}
+#include "ops/conv_block/places.h"
 
 // input: (n, c, h, w), weight: (k, c, 3, 3)
 static double convolve(const block_shape *shape, const double *input, const double *weight, int n, int k, int y, int x)
@@ -36,9 +13,19 @@ static double convolve(const block_shape *shape, const double *input, const doub
             for (int s = 0; s < 3; s++) {
                 int iy = y + r - 1, ix = x + s - 1;
                 if (iy >= 0 && iy < shape->h && ix >= 0 && ix < shape->w)
-                    sum += weight[(((size_t)k * shape->c + c) * 3 + r) * 3 + s] * input[input_at(shape, n, c, iy, ix)];
+                    sum += weight[weight_at(shape, k, c, r, s)] * input[input_at(shape, n, c, iy, ix)];
             }
     return sum;
+}
+
+void heddle_conv_block_reference_convolution(const heddle_conv_block_shape *shape, const double *input,
+                                             const double *weight, double *convolution)
+{
+    for (int n = 0; n < shape->n; n++)
+        for (int y = 0; y < shape->h; y++)
+            for (int x = 0; x < shape->w; x++)
+                for (int k = 0; k < shape->k; k++)
+                    convolution[convolution_at(shape, n, k, y, x)] = convolve(shape, input, weight, n, k, y, x);
 }
 
 // Mean and population variance of channel k of the convolution.
@@ -77,12 +64,7 @@ void heddle_conv_block_reference_forward(const void *shape_, const double *const
     double *convolution = output[1], *running_mean = output[5], *running_var = output[6];
     double pixels = heddle_conv_block_pixels(shape);
 
-    for (int n = 0; n < shape->n; n++)
-        for (int y = 0; y < shape->h; y++)
-            for (int x = 0; x < shape->w; x++)
-                for (int k = 0; k < shape->k; k++)
-                    convolution[convolution_at(shape, n, k, y, x)] = convolve(shape, input[0], input[1], n, k, y, x);
-
+    heddle_conv_block_reference_convolution(shape, input[0], input[1], convolution);
     for (int k = 0; k < shape->k; k++) {
         double mean, variance;
         channel_statistics(shape, convolution, k, &mean, &variance);
@@ -149,7 +131,7 @@ static void scatter(const block_shape *shape, const double *const *input, double
                 int iy = y + r - 1, ix = x + s - 1;
                 if (iy < 0 || iy >= shape->h || ix < 0 || ix >= shape->w)
                     continue;
-                size_t tap = (((size_t)k * shape->c + c) * 3 + r) * 3 + s, pixel = input_at(shape, n, c, iy, ix);
+                size_t tap = weight_at(shape, k, c, r, s), pixel = input_at(shape, n, c, iy, ix);
                 grad_weight[tap] += grad * input[0][pixel];
                 if (grad_input)
                     grad_input[pixel] += grad * input[1][tap];

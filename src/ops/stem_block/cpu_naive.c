@@ -1,20 +1,14 @@
 // stem_block as one writes it first: the convolution is computed again for every use of it, its statistics from its
 // values, one thread. The patches' moments are saved only because the other rungs' backward asks for them.
 
-#include <math.h>
-#include <stdbool.h>
-
+#include "ops/conv_block/cpu_naive.h"
 #include "ops/stem_block/stem_block.h"
-
-typedef heddle_conv_block_shape block_shape;
 
 // Element `d` = (channel, r, s) of the patch under output pixel (y, x); 0 over the border.
 static float patch_element(const block_shape *shape, const float *input, int n, int y, int x, int d)
 {
     int c = d / HEDDLE_CONV_BLOCK_TAPS, iy = y + d % HEDDLE_CONV_BLOCK_TAPS / 3 - 1, ix = x + d % 3 - 1;
-    if (iy < 0 || iy >= shape->h || ix < 0 || ix >= shape->w)
-        return 0;
-    return input[heddle_activation_at(shape->input_channels_last, shape->c, shape->h, shape->w, n, c, iy, ix)];
+    return iy < 0 || iy >= shape->h || ix < 0 || ix >= shape->w ? 0 : input[input_at(shape, n, c, iy, ix)];
 }
 
 static float convolve(const block_shape *shape, const float *input, const float *weight, int n, int k, int y, int x)
@@ -70,26 +64,17 @@ static void channel_statistics(const block_shape *shape, const float *input, con
 
 static void normalise_and_pool(const block_shape *shape, const heddle_conv_block_forward_operands *operands, int k)
 {
-    int h = shape->h / 2, w = shape->w / 2;
     float scale = operands->gamma[k] * operands->inverse_std[k];
     for (int n = 0; n < shape->n; n++)
-        for (int y = 0; y < h; y++)
-            for (int x = 0; x < w; x++) {
-                float maximum = 0;
-                int winner = 0;
+        for (int y = 0; y < shape->h / 2; y++)
+            for (int x = 0; x < shape->w / 2; x++) {
+                float window[4];
                 for (int i = 0; i < 4; i++) {
                     float z = convolve(shape, operands->input, operands->weight, n, k, 2 * y + i / 2, 2 * x + i % 2);
-                    float value = (z - operands->mean[k]) * scale + operands->beta[k];
-                    if (i == 0 || value > maximum || isnan(value)) {
-                        maximum = value;
-                        winner = i;
-                    }
+                    window[i] = (z - operands->mean[k]) * scale + operands->beta[k];
                 }
-                bool passes = !(maximum <= 0); // so that a NaN comes out as a NaN
-                operands->output[heddle_activation_at(shape->output_channels_last, shape->k, h, w, n, k, y, x)] =
-                    passes ? maximum : 0;
-                operands->code[heddle_activation_at(1, shape->k, h, w, n, k, y, x)] =
-                    (uint8_t)(passes ? winner : HEDDLE_CONV_BLOCK_NO_WINNER);
+                operands->output[output_at(shape, n, k, y, x)] =
+                    heddle_conv_block_relu_of_maximum(window, &operands->code[code_at(shape, n, k, y, x)]);
             }
 }
 
@@ -97,20 +82,11 @@ heddle_status heddle_stem_block_cpu_naive_forward(const heddle_call *call)
 {
     const block_shape *shape = call->shape;
     heddle_conv_block_forward_operands operands = heddle_stem_block_forward_unpack(call);
-    double pixels = heddle_conv_block_pixels(shape);
-
     patch_moments(shape, operands.input, operands.moments);
     for (int k = 0; k < shape->k; k++) {
         double mean, variance;
         channel_statistics(shape, operands.input, operands.weight, k, &mean, &variance);
-        operands.mean[k] = (float)mean;
-        operands.inverse_std[k] = (float)(1 / sqrt(variance + (double)shape->epsilon));
-        float bias = operands.bias ? operands.bias[k] : 0;
-        if (operands.running_mean)
-            operands.running_mean[k] += shape->momentum * ((float)mean + bias - operands.running_mean[k]);
-        if (operands.running_var)
-            operands.running_var[k] +=
-                shape->momentum * ((float)(variance * pixels / (pixels - 1)) - operands.running_var[k]);
+        heddle_conv_block_keep_statistics(shape, &operands, k, mean, variance);
         normalise_and_pool(shape, &operands, k);
     }
     return HEDDLE_OK;
@@ -122,11 +98,10 @@ heddle_status heddle_stem_block_cpu_naive_forward(const heddle_call *call)
 static float grad_normalised(const block_shape *shape, const heddle_conv_block_backward_operands *operands, int n,
                              int k, int y, int x)
 {
-    int h = shape->h / 2, w = shape->w / 2;
-    if (y / 2 >= h || x / 2 >= w ||
-        operands->code[heddle_activation_at(1, shape->k, h, w, n, k, y / 2, x / 2)] != y % 2 * 2 + x % 2)
+    if (y / 2 >= shape->h / 2 || x / 2 >= shape->w / 2 ||
+        operands->code[code_at(shape, n, k, y / 2, x / 2)] != y % 2 * 2 + x % 2)
         return 0;
-    return operands->grad_output[heddle_activation_at(shape->output_channels_last, shape->k, h, w, n, k, y / 2, x / 2)];
+    return operands->grad_output[output_at(shape, n, k, y / 2, x / 2)];
 }
 
 // Sums over the batch of the gradient, and of the gradient times the normalised value.
