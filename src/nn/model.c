@@ -94,14 +94,6 @@ static size_t spec_elements(const heddle_parameter_spec *spec)
     return elements;
 }
 
-static int find_parameter(const heddle_model *model, const char *name)
-{
-    for (int i = 0; i < model->parameter_count; i++)
-        if (strcmp(model->parameters[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static heddle_status collect_parameters(const char *what, heddle_model *model)
 {
     model->parameters = calloc((size_t)model->every_count * HEDDLE_LAYER_PARAMETERS, sizeof *model->parameters);
@@ -117,7 +109,7 @@ static heddle_status collect_parameters(const char *what, heddle_model *model)
         for (int j = 0; j < count; j++) {
             elements += (double)spec_elements(&specs[j]);
             // A name with a dot may be that of a layer inside another.
-            if (find_parameter(model, specs[j].name) >= 0)
+            if (heddle_model_find_parameter(model, specs[j].name) >= 0)
                 return heddle_fail(HEDDLE_INVALID, "%s: two parameters are called '%s'; give layer '%s' another name",
                                    what, specs[j].name, layer->name);
         }
@@ -269,13 +261,6 @@ size_t heddle_model_parameters(const heddle_model *model)
     for (int i = 0; i < model->parameter_count; i++)
         elements += model->parameters[i].trained ? spec_elements(&model->parameters[i]) : 0;
     return elements;
-}
-
-int heddle_model_parameter_index(const heddle_model *model, const char *layer, const char *parameter)
-{
-    char name[HEDDLE_PARAMETER_NAME];
-    snprintf(name, sizeof name, "%s.%s", layer, parameter);
-    return find_parameter(model, name);
 }
 
 int heddle_model_layers(const heddle_model *model)

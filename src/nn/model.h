@@ -17,7 +17,8 @@ struct heddle_model {
     char *json;
 };
 
-// The index of "conv1.weight" in model->parameters, or -1.
+// The index of "conv1.weight" in model->parameters, or -1; by the whole name, and by its two parts.
+int heddle_model_find_parameter(const heddle_model *model, const char *name);
 int heddle_model_parameter_index(const heddle_model *model, const char *layer, const char *parameter);
 
 // The text of a built-in model, or NULL.

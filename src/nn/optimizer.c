@@ -1,4 +1,4 @@
-// Learning-rate schedules and the numbers the update operators read.
+// The options of a training run: defaults, checks, learning-rate schedules, the numbers the update operators read.
 
 #include "nn/optimizer.h"
 
@@ -42,6 +42,24 @@ void heddle_hyper_fill(const heddle_train_options *options, int64_t step, int64_
     hyper[HEDDLE_HYPER_EPSILON] = (float)options->epsilon;
     hyper[HEDDLE_HYPER_CORRECTION1] = (float)(1 - pow(options->momentum, t));
     hyper[HEDDLE_HYPER_CORRECTION2] = (float)(1 - pow(options->beta2, t));
+}
+
+heddle_train_options heddle_train_defaults(void)
+{
+    return (heddle_train_options){
+        .epochs = 3,
+        .batch = 16,
+        .optimizer = HEDDLE_SGD,
+        .schedule = HEDDLE_LINEAR,
+        .learning_rate = 0.05,
+        .momentum = 0.9,
+        .beta2 = 0.999,
+        .epsilon = 1e-8,
+        .seed = 1,
+        .kernels = HEDDLE_FUSED,
+        .deterministic = true,
+        .save_every = 60,
+    };
 }
 
 heddle_status heddle_train_options_check(const heddle_train_options *options)

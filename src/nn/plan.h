@@ -99,7 +99,13 @@ heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream);
 // Queues `steps` of them, in as few launches as there are graphs for.
 heddle_status heddle_plan_run_steps(heddle_plan *plan, heddle_stream *stream, int steps);
 
-// --- plan_trace.c ---------------------------------------------------------------------------------------------------
+// --- plan_place.c ---------------------------------------------------------------------------------------------------
+
+// How many processes share a batch.
+int heddle_plan_ranks(const heddle_plan *plan);
+// Adds a value in memory that is already there to the trace.
+heddle_status heddle_plan_value(heddle_plan *plan, const char *name, heddle_dtype dtype, int rank, const int *dims,
+                                void *memory, heddle_value *value);
 
 // An operand of an operator, and the memory it is in.
 typedef struct heddle_placed {
@@ -111,8 +117,8 @@ typedef struct heddle_placed {
 heddle_status heddle_plan_place(heddle_plan *plan, const heddle_op *op, const void *shape, const heddle_placed *placed,
                                 int count, heddle_binding *bound);
 
-// How many processes share a batch.
-int heddle_plan_ranks(const heddle_plan *plan);
+// --- plan_trace.c ---------------------------------------------------------------------------------------------------
+
 // The operators of a step. `parameters` gets a value for each parameter spec of the model.
 heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
                                 heddle_value *parameters);

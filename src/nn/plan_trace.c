@@ -7,32 +7,18 @@
 #include "nn/rows.h"
 #include "nn/run.h"
 
-int heddle_plan_ranks(const heddle_plan *plan)
-{
-    return plan->options.dist ? heddle_dist_ranks(plan->options.dist)->ranks : 1;
-}
-
-// A value in memory that is already there.
-static heddle_status placed_value(heddle_plan *plan, const char *name, heddle_dtype dtype, int rank, const int *dims,
-                                  void *memory, heddle_value *value)
-{
-    HEDDLE_TRY(heddle_trace_value_add(&plan->trace, name, dtype, rank, dims, value));
-    plan->trace.values[*value].memory = memory;
-    return HEDDLE_OK;
-}
-
 // Values for the model's parameters, and for their gradients when training.
 static heddle_status add_parameters(heddle_plan *plan, heddle_state *state, heddle_value *values)
 {
     for (int i = 0; i < state->model->parameter_count; i++) {
         const heddle_parameter_spec *spec = &state->model->parameters[i];
         float *memory = state->bank[heddle_state_bank(state, i)] + state->offset[i];
-        HEDDLE_TRY(placed_value(plan, spec->name, HEDDLE_F32, spec->rank, spec->dims, memory, &values[i]));
+        HEDDLE_TRY(heddle_plan_value(plan, spec->name, HEDDLE_F32, spec->rank, spec->dims, memory, &values[i]));
         if (!plan->options.training || !spec->trained)
             continue;
         heddle_value gradient;
         memory = state->bank[HEDDLE_BANK_GRADIENTS] + state->offset[i];
-        HEDDLE_TRY(placed_value(plan, "gradient", HEDDLE_F32, spec->rank, spec->dims, memory, &gradient));
+        HEDDLE_TRY(heddle_plan_value(plan, "gradient", HEDDLE_F32, spec->rank, spec->dims, memory, &gradient));
         plan->trace.values[values[i]].needs_gradient = true;
         plan->trace.values[values[i]].gradient = gradient;
     }
@@ -59,11 +45,12 @@ static heddle_status add_update(heddle_plan *plan, heddle_state *state)
         if (!names[i])
             continue;
         bound[count].operand = names[i];
-        HEDDLE_TRY(placed_value(plan, names[i], HEDDLE_F32, 1, &elements, state->bank[banks[i]], &bound[count].value));
+        HEDDLE_TRY(
+            heddle_plan_value(plan, names[i], HEDDLE_F32, 1, &elements, state->bank[banks[i]], &bound[count].value));
         count++;
     }
     bound[count].operand = "hyper";
-    HEDDLE_TRY(placed_value(plan, "hyper", HEDDLE_F32, 1, &hyper_count, state->hyper, &bound[count].value));
+    HEDDLE_TRY(heddle_plan_value(plan, "hyper", HEDDLE_F32, 1, &hyper_count, state->hyper, &bound[count].value));
     const heddle_op *op;
     HEDDLE_TRY(heddle_op_find(updates[plan->options.optimizer].op, &op));
     heddle_update_shape shape = {.n = elements, .undecayed = (int)state->undecayed};
@@ -105,21 +92,6 @@ static heddle_status place_fixed(heddle_plan *plan, const heddle_input_shape *in
     };
     plan->fixed_bytes = heddle_parts_bytes(parts, sizeof parts / sizeof *parts);
     return heddle_alloc_parts(plan->device, "a batch", parts, sizeof parts / sizeof *parts, &plan->fixed);
-}
-
-heddle_status heddle_plan_place(heddle_plan *plan, const heddle_op *op, const void *shape, const heddle_placed *placed,
-                                int count, heddle_binding *bound)
-{
-    for (int i = 0; i < count; i++) {
-        int index = heddle_operand_find(op, placed[i].operand), dims[HEDDLE_MAX_DIMS];
-        if (index < 0)
-            return heddle_fail(HEDDLE_INTERNAL, "%s has no operand '%s'", op->name, placed[i].operand);
-        int rank = op->operands[index].dims(shape, dims);
-        bound[i].operand = placed[i].operand;
-        HEDDLE_TRY(placed_value(plan, placed[i].operand, heddle_operand_dtype(op, index, shape), rank, dims,
-                                placed[i].memory, &bound[i].value));
-    }
-    return HEDDLE_OK;
 }
 
 // Appends an operator all of whose operands have their places.
@@ -180,9 +152,9 @@ static heddle_status add_loss(heddle_plan *plan, heddle_value logits, heddle_val
     int one = 1, classes = plan->trace.values[logits].dims[1], batch = plan->options.batch;
     int grid[] = {batch, classes};
     heddle_value correct, probabilities;
-    HEDDLE_TRY(placed_value(plan, "loss", HEDDLE_F32, 1, &one, plan->loss, loss));
-    HEDDLE_TRY(placed_value(plan, "correct", HEDDLE_I32, 1, &one, plan->correct, &correct));
-    HEDDLE_TRY(placed_value(plan, "probabilities", HEDDLE_F32, 2, grid, plan->probabilities, &probabilities));
+    HEDDLE_TRY(heddle_plan_value(plan, "loss", HEDDLE_F32, 1, &one, plan->loss, loss));
+    HEDDLE_TRY(heddle_plan_value(plan, "correct", HEDDLE_I32, 1, &one, plan->correct, &correct));
+    HEDDLE_TRY(heddle_plan_value(plan, "probabilities", HEDDLE_F32, 2, grid, plan->probabilities, &probabilities));
     plan->trace.values[plan->trace.values[*loss].root].needs_gradient = plan->options.training;
     heddle_binding bound[] = {{"logits", logits},
                               {"labels", labels},
@@ -203,15 +175,15 @@ static heddle_status add_model(heddle_plan *plan, const heddle_state *state, con
     heddle_value images, labels, logits, loss, seed;
     if (plan->options.feed)
         HEDDLE_TRY(add_gather(plan, input));
-    HEDDLE_TRY(placed_value(plan, "images", HEDDLE_F32, 4, image_dims, plan->images, &images));
-    HEDDLE_TRY(placed_value(plan, "labels", HEDDLE_I32, 1, &batch, plan->labels, &labels));
+    HEDDLE_TRY(heddle_plan_value(plan, "images", HEDDLE_F32, 4, image_dims, plan->images, &images));
+    HEDDLE_TRY(heddle_plan_value(plan, "labels", HEDDLE_I32, 1, &batch, plan->labels, &labels));
     HEDDLE_TRY(heddle_lower_model(&plan->lowering, images, &logits));
     for (int i = 0; i < plan->lowering.dropouts; i++)
         plan->trace.values[plan->lowering.dropout_random[i]].memory = plan->random + (size_t)i * HEDDLE_RANDOM_WORDS;
     HEDDLE_TRY(add_loss(plan, logits, labels, &loss));
     if (!plan->options.training)
         return HEDDLE_OK;
-    HEDDLE_TRY(placed_value(plan, "seed", HEDDLE_F32, 1, &one, plan->seed, &seed));
+    HEDDLE_TRY(heddle_plan_value(plan, "seed", HEDDLE_F32, 1, &one, plan->seed, &seed));
     HEDDLE_TRY(heddle_trace_differentiate(&plan->trace, loss, seed));
     // On cpu the rungs add up by themselves (ops/across.h).
     if (heddle_plan_ranks(plan) > 1 && heddle_device_get_kind(plan->device) != HEDDLE_CPU)

@@ -53,11 +53,14 @@ typedef struct heddle_trainer {
     int64_t images;     // trained on in this process
 } heddle_trainer;
 
-// --- trainer.c ------------------------------------------------------------------------------------------------------
+// --- trainer_step.c -------------------------------------------------------------------------------------------------
 
 void heddle_trainer_report(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path);
 // HEDDLE_DIVERGED where `loss`, the mean over `steps` steps, is not finite or far above that of guessing for a while.
 heddle_status heddle_trainer_check_loss(heddle_trainer *trainer, double loss, int steps);
+// What a run that diverged has left, to end a message with: "; the last checkpoint is from before"; "" without a
+// folder.
+const char *heddle_trainer_kept(const heddle_trainer *trainer);
 bool heddle_trainer_asked_to_stop(const heddle_trainer *trainer);
 bool heddle_trainer_save_is_due(const heddle_trainer *trainer);
 // What dropout's `random` operands hold at a step, for the samples of its batch from `first` on. They follow from the
@@ -112,9 +115,6 @@ heddle_status heddle_trainer_begin_files(heddle_trainer *trainer);
 // A resumed run that has steps left writes the last.safetensors that is there once more, bit for bit: what hinders it
 // shows before the first step.
 heddle_status heddle_trainer_try_files(heddle_trainer *trainer);
-// What a run that diverged has left, to end a message with: "; the last checkpoint is from before"; "" without a
-// folder.
-const char *heddle_trainer_kept(const heddle_trainer *trainer);
 // Write the checkpoint of where the run is, and of where it was best. A failure says from where the run can go on.
 heddle_status heddle_trainer_save_last(heddle_trainer *trainer);
 heddle_status heddle_trainer_save_best(heddle_trainer *trainer);

@@ -168,14 +168,6 @@ static heddle_status report_kept(const heddle_trainer *trainer, heddle_status st
     return status;
 }
 
-const char *heddle_trainer_kept(const heddle_trainer *trainer)
-{
-    if (!trainer->options->folder)
-        return "";
-    return trainer->saved_step > 0 ? "; the last checkpoint is from before"
-                                   : "; the last checkpoint is from before the first step";
-}
-
 static heddle_status save(heddle_trainer *trainer, const char *name)
 {
     if (!trainer->options->folder || !heddle_trainer_is_first(trainer))
