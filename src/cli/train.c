@@ -1,14 +1,10 @@
-// `heddle train`: trains a model and shows the progress. nn/ does the work; train_header.c prints the header and
-// train_result.c the result.
+// `heddle train`: trains a model. nn/ does the work; train_header.c prints the header, train_progress.c the
+// progress and train_result.c the result.
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cjson/cJSON.h>
-
-#include "base/progress.h"
 #include "base/text.h"
 #include "cli/dataset.h"
 #include "cli/device.h"
@@ -16,12 +12,13 @@
 #include "cli/json.h"
 #include "cli/precision.h"
 #include "cli/train_header.h"
+#include "cli/train_progress.h"
 #include "cli/train_result.h"
 #include "dist/dist.h"
 #include "heddle/heddle.h"
 #include "nn/trainer_folder.h"
 
-enum { NAME_SIZE = 128, PATH_SIZE = 4096, MESSAGE_SIZE = 1024 };
+enum { PATH_SIZE = 4096, MESSAGE_SIZE = 1024 };
 
 typedef struct train_settings {
     const char *data, *folder, *image_size, *augment, *model, *out, *device;
@@ -106,141 +103,6 @@ static const heddle_cli_option options[] = {
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "print only the result", 0, 0, NULL},
 };
 
-// --- progress -------------------------------------------------------------------------------------------------------
-
-enum { TARGET_REACHED = -1 }; // instead of a signal: the accuracy of --until was reached
-
-typedef struct view {
-    const train_settings *settings;
-    const heddle_cli_device *device;
-    volatile int epoch, step; // completed; read by another thread when a rank is lost
-    int batch;
-    bool silent;         // not the rank that prints
-    bool saved;          // there is a checkpoint to resume from
-    int reached_in;      // first epoch of this process that reached --until; 0: none
-    bool target_reached; // this ends the run, not a signal
-    heddle_progress *bar;
-    heddle_progress_state state;
-    double epoch_began; // on the training clock
-} view;
-
-static void begin_bar(view *shown, const heddle_train_event *event)
-{
-    if (shown->settings->quiet || shown->settings->json.print || shown->bar)
-        return;
-    char label[NAME_SIZE];
-    snprintf(label, sizeof label, "epoch %d/%d", event->epoch + 1, event->epochs);
-    // A launcher may give its ranks a terminal and redirect their output to a file.
-    bool redraws = heddle_dist_launched() == 1;
-    shown->bar = heddle_progress_create(stdout, redraws ? HEDDLE_PROGRESS_AUTO : HEDDLE_PROGRESS_LINES, label);
-}
-
-static void end_bar(view *shown)
-{
-    if (!shown->bar)
-        return;
-    heddle_progress_finish(shown->bar, &shown->state);
-    heddle_progress_destroy(shown->bar);
-    shown->bar = NULL;
-}
-
-static void print_event(const view *shown, const char *name, const heddle_train_event *event)
-{
-    if (shown->settings->quiet)
-        return;
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "epoch", event->epoch + 1);
-    cJSON_AddNumberToObject(json, "epochs", event->epochs);
-    cJSON_AddNumberToObject(json, "images", (double)event->images);
-    if (isfinite(event->loss))
-        cJSON_AddNumberToObject(json, "loss", event->loss);
-    if (isfinite(event->accuracy))
-        cJSON_AddNumberToObject(json, "accuracy", event->accuracy);
-    if (isfinite(event->best_accuracy))
-        cJSON_AddNumberToObject(json, "best_accuracy", event->best_accuracy);
-    cJSON_AddNumberToObject(json, "seconds", event->seconds);
-    if (event->path)
-        cJSON_AddStringToObject(json, "path", event->path);
-    if (event->kind == HEDDLE_TRAIN_STARTED)
-        heddle_cli_device_add(shown->device, json);
-    heddle_cli_json_event(&shown->settings->json, name, json);
-}
-
-static void show_progress(view *shown, const heddle_train_event *event)
-{
-    begin_bar(shown, event);
-    shown->state = (heddle_progress_state){
-        .done = (double)event->images,
-        .total = (double)event->images_total,
-        .unit = "images",
-        .loss = event->loss,
-        .accuracy = event->accuracy,
-        .seconds = event->seconds - shown->epoch_began,
-    };
-    if (shown->bar)
-        heddle_progress_update(shown->bar, &shown->state);
-}
-
-static void on_step(view *shown, const heddle_train_event *event)
-{
-    show_progress(shown, event);
-    if (event->images == event->images_total) {
-        end_bar(shown);
-        if (shown->settings->json.print)
-            print_event(shown, "trained", event);
-        shown->epoch_began = event->seconds;
-    }
-}
-
-static void on_start(view *shown, const heddle_train_event *event)
-{
-    bool resumed = shown->settings->resume && event->epoch < event->epochs;
-    shown->saved = shown->settings->resume;
-    if (shown->settings->json.print)
-        print_event(shown, "started", event);
-    else if (!shown->settings->quiet && resumed)
-        printf("resumed at epoch %d, image %lld of %lld\n", event->epoch + 1, (long long)event->images,
-               (long long)event->images_total);
-    if (resumed && event->images > 0)
-        show_progress(shown, event); // before the first step, so that the rate counts only the work of this process
-}
-
-static void on_event(void *context, const heddle_train_event *event)
-{
-    view *shown = context;
-    shown->epoch = event->epoch + 1;
-    shown->step = (int)((event->images + shown->batch - 1) / shown->batch);
-    if (shown->silent && event->kind != HEDDLE_TRAIN_EVALUATED)
-        return;
-    bool plain = !shown->settings->quiet && !shown->settings->json.print;
-    switch (event->kind) {
-    case HEDDLE_TRAIN_STARTED: on_start(shown, event); break;
-    case HEDDLE_TRAIN_STEP: on_step(shown, event); break;
-    case HEDDLE_TRAIN_EVALUATED:
-        if (shown->settings->until > 0 && event->accuracy >= shown->settings->until) {
-            shown->reached_in = shown->reached_in ? shown->reached_in : event->epoch + 1;
-            shown->target_reached |= !heddle_cli_interrupted;
-            heddle_cli_interrupted = heddle_cli_interrupted ? heddle_cli_interrupted : TARGET_REACHED;
-        }
-        if (shown->silent)
-            return;
-        if (shown->settings->json.print)
-            print_event(shown, "evaluated", event);
-        else if (plain)
-            printf("epoch %d/%d  test loss %.4f, accuracy %.2f %%%s\n", event->epoch + 1, event->epochs, event->loss,
-                   100 * event->accuracy, event->best ? "  (best so far)" : "");
-        break;
-    case HEDDLE_TRAIN_SAVED:
-        shown->saved = true;
-        if (shown->settings->json.print)
-            print_event(shown, "saved", event);
-        break;
-    }
-    fflush(stdout);
-}
-
-// --- the run --------------------------------------------------------------------------------------------------------
-
 // Everything that a run holds, freed together.
 typedef struct run {
     train_settings settings;
@@ -256,7 +118,7 @@ typedef struct run {
     heddle_dist *dist;
     heddle_dist_listener watch;
     heddle_ranks ranks; // 0 of 1 without several ranks
-    view shown;
+    heddle_cli_training shown;
 } run;
 
 static void close_run(run *current)
@@ -575,20 +437,25 @@ static int run_command(int argc, char **argv)
     if (status == HEDDLE_OK)
         status = choose_folder(&current);
     bool speaks = current.ranks.rank == 0;
-    current.shown = (view){
-        .settings = &current.settings, .device = &current.device, .batch = current.options.batch, .silent = !speaks};
+    current.shown = (heddle_cli_training){.json = &current.settings.json,
+                                          .device = &current.device,
+                                          .quiet = current.settings.quiet,
+                                          .resume = current.settings.resume,
+                                          .until = current.settings.until,
+                                          .batch = current.options.batch,
+                                          .silent = !speaks};
     if (status == HEDDLE_OK) {
         if (speaks)
             print_start(&current, &arguments);
         stop_gently(&current);
-        current.options.listener = on_event;
+        current.options.listener = heddle_cli_training_event;
         current.options.listener_context = &current.shown;
         status =
             heddle_train(current.device.device, current.model, current.train, current.test, &current.options, &result);
         if (status == HEDDLE_INTERRUPTED && current.shown.target_reached) // all was saved after the epoch
             status = HEDDLE_OK;
     }
-    end_bar(&current.shown);
+    heddle_cli_training_end(&current.shown);
     if (status == HEDDLE_OK && speaks)
         status = heddle_cli_print_trained(&(heddle_cli_trained){.result = &result,
                                                                 .folder = current.out,
