@@ -27,6 +27,8 @@ static inline bool sim_blas_numbers_on_device(const struct cublasContext *handle
 size_t sim_blas_size(cudaDataType type); // 0: a type that is not simulated
 double sim_blas_load(cudaDataType type, const void *array, size_t index);
 void sim_blas_store(cudaDataType type, void *array, size_t index, double value);
+// Where element i of a vector of n lies: a negative increment walks backwards from the far end.
+size_t sim_blas_element(int i, int n, int increment);
 
 // Where a call was made from: every public function passes its own name and return address on.
 typedef struct sim_blas_call {

@@ -4,6 +4,21 @@
 
 typedef enum matrix_operation { GEMV, SYMV, GER, TRSV, GEAM, DGMM, SYMM, SYRK, TRSM, TRMM } matrix_operation;
 
+// Which function, of which type.
+typedef struct matrix_function {
+    sim_blas_call call;
+    matrix_operation operation;
+    cudaDataType type;
+} matrix_function;
+
+// How the matrices are to be read; what is not set is cuBLAS's 0: as stored, on the left, lower, not unit.
+typedef struct matrix_reading {
+    cublasOperation_t transa, transb;
+    cublasSideMode_t side;
+    cublasFillMode_t uplo;
+    cublasDiagType_t diag;
+} matrix_reading;
+
 // Every argument that one of them takes; `right`, `upper`, `unit`: the side, triangle and diagonal asked for.
 typedef struct matrix_work {
     sim_blas_call call;
@@ -19,11 +34,6 @@ typedef struct matrix_work {
 static double at(const matrix_work *w, const void *data, int row, int column, int stride)
 {
     return sim_blas_load(w->type, data, (size_t)row + (size_t)column * (size_t)stride);
-}
-
-static size_t step(int i, int n, int increment)
-{
-    return (size_t)(increment >= 0 ? (long)i * increment : (long)(i - n + 1) * increment);
 }
 
 // Element of a symmetric matrix of which one triangle is stored.
@@ -59,9 +69,9 @@ static void run_gemv(const matrix_work *w, double alpha, double beta)
             double element = w->operation == SYMV ? symmetric(w, i, j)
                              : w->transa          ? at(w, w->a, j, i, w->lda)
                                                   : at(w, w->a, i, j, w->lda);
-            sum += element * sim_blas_load(w->type, w->b, step(j, columns, w->ldb));
+            sum += element * sim_blas_load(w->type, w->b, sim_blas_element(j, columns, w->ldb));
         }
-        update(w, step(i, rows, w->ldc), sum, alpha, beta);
+        update(w, sim_blas_element(i, rows, w->ldc), sum, alpha, beta);
     }
 }
 
@@ -69,8 +79,8 @@ static void run_ger(const matrix_work *w, double alpha)
 {
     for (int j = 0; j < w->n; j++)
         for (int i = 0; i < w->m; i++) {
-            double x = sim_blas_load(w->type, w->a, step(i, w->m, w->lda));
-            double y = sim_blas_load(w->type, w->b, step(j, w->n, w->ldb));
+            double x = sim_blas_load(w->type, w->a, sim_blas_element(i, w->m, w->lda));
+            double y = sim_blas_load(w->type, w->b, sim_blas_element(j, w->n, w->ldb));
             update(w, (size_t)i + (size_t)j * (size_t)w->ldc, x * y, alpha, 1);
         }
 }
@@ -93,7 +103,7 @@ static void run_dgmm(const matrix_work *w)
     int length = w->right ? w->n : w->m;
     for (int j = 0; j < w->n; j++)
         for (int i = 0; i < w->m; i++) {
-            double factor = sim_blas_load(w->type, w->b, step(w->right ? j : i, length, w->ldb));
+            double factor = sim_blas_load(w->type, w->b, sim_blas_element(w->right ? j : i, length, w->ldb));
             sim_blas_store(w->type, w->c, (size_t)i + (size_t)j * (size_t)w->ldc, at(w, w->a, i, j, w->lda) * factor);
         }
 }
@@ -249,177 +259,106 @@ static void matrix_run(const void *work)
     sim_blas_written(&c);
 }
 
-static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_work w, const void *alpha, const void *beta)
+// Arguments in the order of BLAS; what a function does not take is 0.
+static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_function function, matrix_reading reading, int m,
+                                   int n, int k, const void *alpha, const void *a, int lda, const void *b, int ldb,
+                                   const void *beta, void *c, int ldc)
 {
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (w.m < 0 || w.n < 0 || w.k < 0)
-        return sim_blas_wrong(w.call, "a size is negative: m = %d, n = %d, k = %d", w.m, w.n, w.k);
-    if (w.lda == 0 || (w.b && w.ldb == 0) || w.ldc == 0)
-        return sim_blas_wrong(w.call, "a leading dimension or increment is 0");
-    if (w.m == 0 || w.n == 0)
+    if (m < 0 || n < 0 || k < 0)
+        return sim_blas_wrong(function.call, "a size is negative: m = %d, n = %d, k = %d", m, n, k);
+    if (lda == 0 || (b && ldb == 0) || ldc == 0)
+        return sim_blas_wrong(function.call, "a leading dimension or increment is 0");
+    if (m == 0 || n == 0)
         return CUBLAS_STATUS_SUCCESS;
-    w.alpha = sim_blas_scalar_of(w.call, sim_blas_numbers_on_device(handle), w.type, alpha);
-    w.beta = sim_blas_scalar_of(w.call, sim_blas_numbers_on_device(handle), w.type, beta);
+    const bool on_device = sim_blas_numbers_on_device(handle);
+    matrix_work w = {.call = function.call, .operation = function.operation, .type = function.type};
+    w.transa = reading.transa != CUBLAS_OP_N;
+    w.transb = reading.transb != CUBLAS_OP_N;
+    w.right = reading.side == CUBLAS_SIDE_RIGHT;
+    w.upper = reading.uplo == CUBLAS_FILL_MODE_UPPER;
+    w.unit = reading.diag == CUBLAS_DIAG_UNIT;
+    w.m = m, w.n = n, w.k = k;
+    w.lda = lda, w.ldb = ldb, w.ldc = ldc;
+    w.a = a, w.b = b, w.c = c;
+    w.alpha = sim_blas_scalar_of(w.call, on_device, w.type, alpha);
+    w.beta = sim_blas_scalar_of(w.call, on_device, w.type, beta);
     return sim_blas_queue(handle, w.call, matrix_run, &w, sizeof w, false);
 }
 
 // --- the functions --------------------------------------------------------------------------------------------------
 
-#define WORK(L, NAME, OPERATION, t) .call = SIM_BLAS_CALL("cublas" #L NAME), .operation = OPERATION, .type = t
+#define FUNCTION(L, NAME, OPERATION, t) ((matrix_function){SIM_BLAS_CALL("cublas" #L NAME), OPERATION, t})
 
 #define MATRICES(L, T, t)                                                                                              \
     cublasStatus_t cublas##L##gemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const T *alpha,    \
                                       const T *a, int lda, const T *x, int incx, const T *beta, T *y, int incy)        \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "gemv", GEMV, t),                                                                     \
-                         .transa = trans != CUBLAS_OP_N,                                                               \
-                         .m = m,                                                                                       \
-                         .n = n,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldb = incx,                                                                                  \
-                         .ldc = incy,                                                                                  \
-                         .a = a,                                                                                       \
-                         .b = x,                                                                                       \
-                         .c = y};                                                                                      \
-        return queue_matrix(handle, w, alpha, beta);                                                                   \
+        return queue_matrix(handle, FUNCTION(L, "gemv", GEMV, t), (matrix_reading){.transa = trans}, m, n, 0, alpha,   \
+                            a, lda, x, incx, beta, y, incy);                                                           \
     }                                                                                                                  \
     cublasStatus_t cublas##L##symv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const T *alpha, const T *a, \
                                       int lda, const T *x, int incx, const T *beta, T *y, int incy)                    \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "symv", SYMV, t),                                                                     \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
-                         .m = n,                                                                                       \
-                         .n = n,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldb = incx,                                                                                  \
-                         .ldc = incy,                                                                                  \
-                         .a = a,                                                                                       \
-                         .b = x,                                                                                       \
-                         .c = y};                                                                                      \
-        return queue_matrix(handle, w, alpha, beta);                                                                   \
+        return queue_matrix(handle, FUNCTION(L, "symv", SYMV, t), (matrix_reading){.uplo = uplo}, n, n, 0, alpha, a,   \
+                            lda, x, incx, beta, y, incy);                                                              \
     }                                                                                                                  \
     cublasStatus_t cublas##L##ger_v2(cublasHandle_t handle, int m, int n, const T *alpha, const T *x, int incx,        \
                                      const T *y, int incy, T *a, int lda)                                              \
     {                                                                                                                  \
-        matrix_work w = {                                                                                              \
-            WORK(L, "ger", GER, t), .m = m, .n = n, .lda = incx, .ldb = incy, .ldc = lda, .a = x, .b = y, .c = a};     \
-        return queue_matrix(handle, w, alpha, 0);                                                                      \
+        return queue_matrix(handle, FUNCTION(L, "ger", GER, t), (matrix_reading){0}, m, n, 0, alpha, x, incx, y, incy, \
+                            0, a, lda);                                                                                \
     }                                                                                                                  \
     cublasStatus_t cublas##L##trsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,           \
                                       cublasDiagType_t diag, int n, const T *a, int lda, T *x, int incx)               \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "trsv", TRSV, t),                                                                     \
-                         .transa = trans != CUBLAS_OP_N,                                                               \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
-                         .unit = diag == CUBLAS_DIAG_UNIT,                                                             \
-                         .m = n,                                                                                       \
-                         .n = n,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldc = incx,                                                                                  \
-                         .a = a,                                                                                       \
-                         .c = x};                                                                                      \
-        return queue_matrix(handle, w, 0, 0);                                                                          \
+        return queue_matrix(handle, FUNCTION(L, "trsv", TRSV, t),                                                      \
+                            (matrix_reading){.transa = trans, .uplo = uplo, .diag = diag}, n, n, 0, 0, a, lda, 0, 0,   \
+                            0, x, incx);                                                                               \
     }                                                                                                                  \
     cublasStatus_t cublas##L##geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,   \
                                    int n, const T *alpha, const T *a, int lda, const T *beta, const T *b, int ldb,     \
                                    T *c, int ldc)                                                                      \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "geam", GEAM, t),                                                                     \
-                         .transa = transa != CUBLAS_OP_N,                                                              \
-                         .transb = transb != CUBLAS_OP_N,                                                              \
-                         .m = m,                                                                                       \
-                         .n = n,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldb = ldb,                                                                                   \
-                         .ldc = ldc,                                                                                   \
-                         .a = a,                                                                                       \
-                         .b = b,                                                                                       \
-                         .c = c};                                                                                      \
-        return queue_matrix(handle, w, alpha, beta);                                                                   \
+        return queue_matrix(handle, FUNCTION(L, "geam", GEAM, t),                                                      \
+                            (matrix_reading){.transa = transa, .transb = transb}, m, n, 0, alpha, a, lda, b, ldb,      \
+                            beta, c, ldc);                                                                             \
     }                                                                                                                  \
     cublasStatus_t cublas##L##dgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const T *a, int lda,    \
                                    const T *x, int incx, T *c, int ldc)                                                \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "dgmm", DGMM, t),                                                                     \
-                         .right = mode == CUBLAS_SIDE_RIGHT,                                                           \
-                         .m = m,                                                                                       \
-                         .n = n,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldb = incx,                                                                                  \
-                         .ldc = ldc,                                                                                   \
-                         .a = a,                                                                                       \
-                         .b = x,                                                                                       \
-                         .c = c};                                                                                      \
-        return queue_matrix(handle, w, 0, 0);                                                                          \
+        return queue_matrix(handle, FUNCTION(L, "dgmm", DGMM, t), (matrix_reading){.side = mode}, m, n, 0, 0, a, lda,  \
+                            x, incx, 0, c, ldc);                                                                       \
     }                                                                                                                  \
     cublasStatus_t cublas##L##symm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m,      \
                                       int n, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta,  \
                                       T *c, int ldc)                                                                   \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "symm", SYMM, t),                                                                     \
-                         .right = side == CUBLAS_SIDE_RIGHT,                                                           \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
-                         .m = m,                                                                                       \
-                         .n = n,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldb = ldb,                                                                                   \
-                         .ldc = ldc,                                                                                   \
-                         .a = a,                                                                                       \
-                         .b = b,                                                                                       \
-                         .c = c};                                                                                      \
-        return queue_matrix(handle, w, alpha, beta);                                                                   \
+        return queue_matrix(handle, FUNCTION(L, "symm", SYMM, t), (matrix_reading){.side = side, .uplo = uplo}, m, n,  \
+                            0, alpha, a, lda, b, ldb, beta, c, ldc);                                                   \
     }                                                                                                                  \
     cublasStatus_t cublas##L##syrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n,    \
                                       int k, const T *alpha, const T *a, int lda, const T *beta, T *c, int ldc)        \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "syrk", SYRK, t),                                                                     \
-                         .transa = trans != CUBLAS_OP_N,                                                               \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
-                         .m = n,                                                                                       \
-                         .n = n,                                                                                       \
-                         .k = k,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldc = ldc,                                                                                   \
-                         .a = a,                                                                                       \
-                         .c = c};                                                                                      \
-        return queue_matrix(handle, w, alpha, beta);                                                                   \
+        return queue_matrix(handle, FUNCTION(L, "syrk", SYRK, t), (matrix_reading){.transa = trans, .uplo = uplo}, n,  \
+                            n, k, alpha, a, lda, 0, 0, beta, c, ldc);                                                  \
     }                                                                                                                  \
     cublasStatus_t cublas##L##trsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
                                       cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,    \
                                       const T *a, int lda, T *b, int ldb)                                              \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "trsm", TRSM, t),                                                                     \
-                         .transa = trans != CUBLAS_OP_N,                                                               \
-                         .right = side == CUBLAS_SIDE_RIGHT,                                                           \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
-                         .unit = diag == CUBLAS_DIAG_UNIT,                                                             \
-                         .m = m,                                                                                       \
-                         .n = n,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldc = ldb,                                                                                   \
-                         .a = a,                                                                                       \
-                         .c = b};                                                                                      \
-        return queue_matrix(handle, w, alpha, 0);                                                                      \
+        return queue_matrix(handle, FUNCTION(L, "trsm", TRSM, t),                                                      \
+                            (matrix_reading){.transa = trans, .side = side, .uplo = uplo, .diag = diag}, m, n, 0,      \
+                            alpha, a, lda, 0, 0, 0, b, ldb);                                                           \
     }                                                                                                                  \
     cublasStatus_t cublas##L##trmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
                                       cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,    \
                                       const T *a, int lda, const T *b, int ldb, T *c, int ldc)                         \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "trmm", TRMM, t),                                                                     \
-                         .transa = trans != CUBLAS_OP_N,                                                               \
-                         .right = side == CUBLAS_SIDE_RIGHT,                                                           \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
-                         .unit = diag == CUBLAS_DIAG_UNIT,                                                             \
-                         .m = m,                                                                                       \
-                         .n = n,                                                                                       \
-                         .lda = lda,                                                                                   \
-                         .ldb = ldb,                                                                                   \
-                         .ldc = ldc,                                                                                   \
-                         .a = a,                                                                                       \
-                         .b = b,                                                                                       \
-                         .c = c};                                                                                      \
-        return queue_matrix(handle, w, alpha, 0);                                                                      \
+        return queue_matrix(handle, FUNCTION(L, "trmm", TRMM, t),                                                      \
+                            (matrix_reading){.transa = trans, .side = side, .uplo = uplo, .diag = diag}, m, n, 0,      \
+                            alpha, a, lda, b, ldb, 0, c, ldc);                                                         \
     }
 // NOLINTBEGIN(readability-non-const-parameter): the result is written later, through the work it is put into
 MATRICES(S, float, CUDA_R_32F)

@@ -113,3 +113,8 @@ void sim_blas_store(cudaDataType type, void *array, size_t index, double value)
     default: break;
     }
 }
+
+size_t sim_blas_element(int i, int n, int increment)
+{
+    return (size_t)(increment >= 0 ? (long)i * increment : (long)(i - n + 1) * increment);
+}

@@ -5,6 +5,12 @@
 
 typedef enum vector_operation { AXPY, SCAL, COPY, SWAP, DOT, NRM2, ASUM, AMAX, AMIN, ROT } vector_operation;
 
+typedef struct vector_function {
+    sim_blas_call call;
+    vector_operation operation;
+    cudaDataType type;
+} vector_function;
+
 typedef struct vector_work {
     sim_blas_call call;
     vector_operation operation;
@@ -13,12 +19,6 @@ typedef struct vector_work {
     sim_blas_scalar alpha, beta; // or cosine and sine
     void *x, *y, *result;
 } vector_work;
-
-// Where element i lies: a negative increment walks backwards from the far end.
-static size_t element(int i, int n, int increment)
-{
-    return (size_t)(increment >= 0 ? (long)i * increment : (long)(i - n + 1) * increment);
-}
 
 static sim_blas_span vector_span(const char *name, const void *data, cudaDataType type, int n, int increment)
 {
@@ -32,9 +32,9 @@ static double combine(const vector_work *w)
     double sum = 0, best = w->operation == AMIN ? INFINITY : -1;
     int where = 0;
     for (int i = 0; i < w->n; i++) {
-        double x = sim_blas_load(w->type, w->x, element(i, w->n, w->incx));
+        double x = sim_blas_load(w->type, w->x, sim_blas_element(i, w->n, w->incx));
         if (w->operation == DOT)
-            sum += x * sim_blas_load(w->type, w->y, element(i, w->n, w->incy));
+            sum += x * sim_blas_load(w->type, w->y, sim_blas_element(i, w->n, w->incy));
         else if (w->operation == NRM2)
             sum += x * x;
         else if (w->operation == ASUM)
@@ -50,7 +50,7 @@ static double combine(const vector_work *w)
 static void change(const vector_work *w, double alpha, double beta)
 {
     for (int i = 0; i < w->n; i++) {
-        size_t at_x = element(i, w->n, w->incx), at_y = w->y ? element(i, w->n, w->incy) : 0;
+        size_t at_x = sim_blas_element(i, w->n, w->incx), at_y = w->y ? sim_blas_element(i, w->n, w->incy) : 0;
         double x = sim_blas_load(w->type, w->x, at_x), y = w->y ? sim_blas_load(w->type, w->y, at_y) : 0;
         switch (w->operation) {
         case AXPY: sim_blas_store(w->type, w->y, at_y, alpha * x + y); break;
@@ -96,118 +96,75 @@ static void vector_run(const void *work)
         sim_blas_written(&result);
 }
 
-static cublasStatus_t queue_vector(cublasHandle_t handle, vector_work w)
+// Arguments that a function does not take are 0; a result on the host is there when this returns.
+static cublasStatus_t queue_vector(cublasHandle_t handle, vector_function function, int n, const void *alpha,
+                                   const void *beta, const void *x, int incx, const void *y, int incy, void *result)
 {
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    bool on_host = w.result && !sim_blas_numbers_on_device(handle);
-    if (w.n <= 0) {
+    const bool on_device = sim_blas_numbers_on_device(handle), on_host = result && !on_device;
+    const bool index = function.operation == AMAX || function.operation == AMIN;
+    const cudaDataType result_type = index ? CUDA_R_32I : function.type;
+    vector_work w = {.call = function.call, .operation = function.operation, .type = function.type};
+    w.n = n, w.incx = incx, w.incy = incy;
+    w.x = (void *)(uintptr_t)x, w.y = (void *)(uintptr_t)y, w.result = result;
+    w.alpha = sim_blas_scalar_of(w.call, on_device, w.type, alpha);
+    w.beta = sim_blas_scalar_of(w.call, on_device, w.type, beta);
+    if (n <= 0) {
         if (on_host)
-            sim_blas_store(w.operation == AMAX || w.operation == AMIN ? CUDA_R_32I : w.type, w.result, 0, 0);
+            sim_blas_store(result_type, result, 0, 0);
         return CUBLAS_STATUS_SUCCESS;
     }
-    if (w.result && !on_host)
-        w.alpha.device = w.result; // marks that the result lies on the device
+    if (result && on_device)
+        w.alpha.device = result; // marks that the result lies on the device
     cublasStatus_t status = sim_blas_queue(handle, w.call, vector_run, &w, sizeof w, on_host);
     if (on_host)
-        sim_blas_used_by_host(w.call, w.operation == AMAX || w.operation == AMIN ? CUDA_R_32I : w.type, w.result, true);
+        sim_blas_used_by_host(w.call, result_type, result, true);
     return status;
 }
+
+#define FUNCTION(NAME, OPERATION, t) ((vector_function){SIM_BLAS_CALL("cublas" NAME), OPERATION, t})
 
 #define VECTORS(L, l, T, t)                                                                                            \
     cublasStatus_t cublas##L##axpy_v2(cublasHandle_t handle, int n, const T *alpha, const T *x, int incx, T *y,        \
                                       int incy)                                                                        \
     {                                                                                                                  \
-        sim_blas_call call = SIM_BLAS_CALL("cublas" #L "axpy");                                                        \
-        if (!handle)                                                                                                   \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(                                                                                           \
-            handle, (vector_work){.call = call,                                                                        \
-                                  .operation = AXPY,                                                                   \
-                                  .type = t,                                                                           \
-                                  .n = n,                                                                              \
-                                  .incx = incx,                                                                        \
-                                  .incy = incy,                                                                        \
-                                  .alpha = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), t, alpha),     \
-                                  .x = (void *)(uintptr_t)x,                                                           \
-                                  .y = y});                                                                            \
+        return queue_vector(handle, FUNCTION(#L "axpy", AXPY, t), n, alpha, 0, x, incx, y, incy, 0);                   \
     }                                                                                                                  \
     cublasStatus_t cublas##L##scal_v2(cublasHandle_t handle, int n, const T *alpha, T *x, int incx)                    \
     {                                                                                                                  \
-        sim_blas_call call = SIM_BLAS_CALL("cublas" #L "scal");                                                        \
-        if (!handle)                                                                                                   \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(                                                                                           \
-            handle, (vector_work){.call = call,                                                                        \
-                                  .operation = SCAL,                                                                   \
-                                  .type = t,                                                                           \
-                                  .n = n,                                                                              \
-                                  .incx = incx,                                                                        \
-                                  .alpha = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), t, alpha),     \
-                                  .x = x});                                                                            \
+        return queue_vector(handle, FUNCTION(#L "scal", SCAL, t), n, alpha, 0, x, incx, 0, 0, 0);                      \
     }                                                                                                                  \
     cublasStatus_t cublas##L##rot_v2(cublasHandle_t handle, int n, T *x, int incx, T *y, int incy, const T *c,         \
                                      const T *s)                                                                       \
     {                                                                                                                  \
-        sim_blas_call call = SIM_BLAS_CALL("cublas" #L "rot");                                                         \
-        if (!handle)                                                                                                   \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(handle,                                                                                    \
-                            (vector_work){.call = call,                                                                \
-                                          .operation = ROT,                                                            \
-                                          .type = t,                                                                   \
-                                          .n = n,                                                                      \
-                                          .incx = incx,                                                                \
-                                          .incy = incy,                                                                \
-                                          .alpha = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), t, c), \
-                                          .beta = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), t, s),  \
-                                          .x = x,                                                                      \
-                                          .y = y});                                                                    \
+        return queue_vector(handle, FUNCTION(#L "rot", ROT, t), n, c, s, x, incx, y, incy, 0);                         \
     }                                                                                                                  \
-    TWO_VECTORS(L, copy, COPY, const T, T, t)                                                                          \
-    TWO_VECTORS(L, swap, SWAP, T, T, t)                                                                                \
-    RESULT(L##nrm2, NRM2, T, T, t)                                                                                     \
-    RESULT(L##asum, ASUM, T, T, t)                                                                                     \
-    RESULT(I##l##amax, AMAX, T, int, t)                                                                                \
-    RESULT(I##l##amin, AMIN, T, int, t)                                                                                \
+    cublasStatus_t cublas##L##copy_v2(cublasHandle_t handle, int n, const T *x, int incx, T *y, int incy)              \
+    {                                                                                                                  \
+        return queue_vector(handle, FUNCTION(#L "copy", COPY, t), n, 0, 0, x, incx, y, incy, 0);                       \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##swap_v2(cublasHandle_t handle, int n, T *x, int incx, T *y, int incy)                    \
+    {                                                                                                                  \
+        return queue_vector(handle, FUNCTION(#L "swap", SWAP, t), n, 0, 0, x, incx, y, incy, 0);                       \
+    }                                                                                                                  \
     cublasStatus_t cublas##L##dot_v2(cublasHandle_t handle, int n, const T *x, int incx, const T *y, int incy,         \
                                      T *result)                                                                        \
     {                                                                                                                  \
-        sim_blas_call call = SIM_BLAS_CALL("cublas" #L "dot");                                                         \
-        return queue_vector(handle, (vector_work){.call = call,                                                        \
-                                                  .operation = DOT,                                                    \
-                                                  .type = t,                                                           \
-                                                  .n = n,                                                              \
-                                                  .incx = incx,                                                        \
-                                                  .incy = incy,                                                        \
-                                                  .x = (void *)(uintptr_t)x,                                           \
-                                                  .y = (void *)(uintptr_t)y,                                           \
-                                                  .result = result});                                                  \
-    }
-#define TWO_VECTORS(L, name, OPERATION, X, Y, t)                                                                       \
-    cublasStatus_t cublas##L##name##_v2(cublasHandle_t handle, int n, X *x, int incx, Y *y, int incy)                  \
-    {                                                                                                                  \
-        sim_blas_call call = SIM_BLAS_CALL("cublas" #L#name);                                                          \
-        return queue_vector(handle, (vector_work){.call = call,                                                        \
-                                                  .operation = OPERATION,                                              \
-                                                  .type = t,                                                           \
-                                                  .n = n,                                                              \
-                                                  .incx = incx,                                                        \
-                                                  .incy = incy,                                                        \
-                                                  .x = (void *)(uintptr_t)x,                                           \
-                                                  .y = y});                                                            \
-    }
+        return queue_vector(handle, FUNCTION(#L "dot", DOT, t), n, 0, 0, x, incx, y, incy, result);                    \
+    }                                                                                                                  \
+    RESULT(L##nrm2, NRM2, T, T, t)                                                                                     \
+    RESULT(L##asum, ASUM, T, T, t)                                                                                     \
+    RESULT(I##l##amax, AMAX, T, int, t)                                                                                \
+    RESULT(I##l##amin, AMIN, T, int, t)
+
 #define RESULT(name, OPERATION, T, R, t)                                                                               \
     cublasStatus_t cublas##name##_v2(cublasHandle_t handle, int n, const T *x, int incx, R *result)                    \
     {                                                                                                                  \
-        sim_blas_call call = SIM_BLAS_CALL("cublas" #name);                                                            \
-        return queue_vector(handle, (vector_work){.call = call,                                                        \
-                                                  .operation = OPERATION,                                              \
-                                                  .type = t,                                                           \
-                                                  .n = n,                                                              \
-                                                  .incx = incx,                                                        \
-                                                  .x = (void *)(uintptr_t)x,                                           \
-                                                  .result = result});                                                  \
+        return queue_vector(handle, FUNCTION(#name, OPERATION, t), n, 0, 0, x, incx, 0, 0, result);                    \
     }
+
+// NOLINTBEGIN(readability-non-const-parameter): vectors are written later, through the work they are put into
 VECTORS(S, s, float, CUDA_R_32F)
 VECTORS(D, d, double, CUDA_R_64F)
+// NOLINTEND(readability-non-const-parameter)
