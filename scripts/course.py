@@ -217,7 +217,7 @@ def rounds_to(value, written):
     digits = len(written.partition(".")[2])
     number = float(written.replace(",", ""))
     return any(abs(round(value * 10.0 ** power, digits) - number) < 0.5 * 10.0 ** -digits / 10 + 1e-12
-               for power in (0, 3, -3, 6, -6, 9, -9, 2))
+               for power in (0, 3, -3, 6, -6, 9, -9, 12, -12, 2))
 
 
 def check_figures(page):
