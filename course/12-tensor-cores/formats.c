@@ -1,0 +1,39 @@
+// Rounds a number to the formats of tensor cores by hand, and shows what is left of it: ./formats 0.1
+// A format with fewer mantissa bits is the float's bits, rounded to nearest, ties to even, and cut.
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static float rounded(float value, int mantissa_bits)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    int cut = 23 - mantissa_bits;
+    if (cut == 0)
+        return value;
+    uint32_t half = 1u << (cut - 1), odd = bits >> cut & 1;
+    bits += half - 1 + odd; // a tie goes to the even neighbour
+    bits &= ~((1u << cut) - 1);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int exponent, mantissa;
+    } formats[] = {{"float32", 8, 23}, {"tf32", 8, 10}, {"fp16", 5, 10}, {"bf16", 8, 7}};
+    float value = argc > 1 ? (float)atof(argv[1]) : 0.1f;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        float kept = rounded(value, formats[i].mantissa), largest = formats[i].exponent == 5 ? 65504 : 3.4e38f;
+        if (fabsf(kept) > largest)
+            kept = copysignf(INFINITY, kept);
+        printf("%-8s 1 + %d + %2d bits  %-12.9g  off by %.1e\n", formats[i].name, formats[i].exponent,
+               formats[i].mantissa, kept, fabs((double)kept - value) / fabs(value));
+    }
+    return 0;
+}
