@@ -1,5 +1,5 @@
 // cnn_step as the operators it is made of: gather, stem_block, conv_block, linear, relu, linear, cross_entropy, and the
-// gradients of all but the first. The reference runs them in float64, the cpu's rung in its own way.
+// gradients of all but the first.
 #ifndef HEDDLE_OPS_CNN_STEP_CHAIN_H
 #define HEDDLE_OPS_CNN_STEP_CHAIN_H
 
@@ -15,20 +15,5 @@ typedef struct heddle_cnn_step_chain {
 } heddle_cnn_step_chain;
 
 heddle_cnn_step_chain heddle_cnn_step_chain_of(const heddle_cnn_step_shape *shape);
-
-// Runs one operator of the chain.
-typedef heddle_status heddle_cnn_step_runner(void *context, const heddle_op *op, const void *shape,
-                                             const void *const *input, void *const *output);
-// One such: by the operator's float64 reference. No context.
-heddle_status heddle_cnn_step_run_reference(void *context, const heddle_op *op, const void *shape,
-                                            const void *const *input, void *const *output);
-
-// Bytes of what lies between the operators: float64 all of it where `wide`, else as the operands' dtypes say.
-size_t heddle_cnn_step_chain_bytes(const heddle_cnn_step_chain *chain, bool wide);
-
-// Runs them all, in order, until one fails. `input` and `output` are cnn_step's; `memory` has those bytes.
-heddle_status heddle_cnn_step_chain_run(const heddle_cnn_step_chain *chain, bool wide, const void *const *input,
-                                        void *const *output, void *memory, heddle_cnn_step_runner *runner,
-                                        void *context);
 
 #endif

@@ -7,12 +7,28 @@
 #include <math.h>
 
 #include "heddle/random.h"
+#include "ops/by_reference.h"
 #include "ops/cnn_step/chain.h"
 #include "ops/cnn_step/layout.h"
 #include "ops/define.h"
 #include "ops/stem_block/stem_block.h"
 
 typedef heddle_cnn_step_shape step_shape;
+
+heddle_cnn_step_chain heddle_cnn_step_chain_of(const heddle_cnn_step_shape *shape)
+{
+    int h1 = shape->h / 2, w1 = shape->w / 2, features = shape->k2 * (h1 / 2) * (w1 / 2);
+    float epsilon = shape->epsilon, momentum = shape->momentum;
+    return (heddle_cnn_step_chain){
+        .gather = {shape->n, shape->count, shape->length, shape->c * shape->h * shape->w},
+        .stem = {shape->n, shape->c, shape->h, shape->w, shape->k1, 0, 1, epsilon, momentum},
+        .block = {shape->n, shape->k1, h1, w1, shape->k2, 1, 0, epsilon, momentum},
+        .hidden = {shape->n, features, shape->hidden},
+        .relu = {shape->n * shape->hidden},
+        .output = {shape->n, shape->hidden, shape->classes},
+        .loss = {shape->n, shape->classes},
+    };
+}
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(step_shape, n, "samples of the batch")},
@@ -175,7 +191,7 @@ HEDDLE_OF_SHAPE(int64_t, reduction, step_shape, (int64_t)shape->n * shape->h * s
 
 // --- the ladder -----------------------------------------------------------------------------------------------------
 
-// A network that only the CPU rungs take, a single sample, and few, of which a block has several on the simulated GPU.
+// A network that only the CPU rung takes, a single sample, and few, of which a block has several on the simulated GPU.
 static const char *const test_shapes[] = {
     "n=3 count=5 length=4 c=2 h=9 w=7 k1=5 k2=7 hidden=6 classes=3",
     "n=1 count=1 length=1",
@@ -210,12 +226,11 @@ WORKSPACE(heddle_cnn_step_16bit_workspace, uint16_t, uint16_t)
 #define CUDA_RUNG(rung, can, bits, kind, card, lacking, text)                                                          \
     HEDDLE_CNN_CUDA_RUNG(rung, can, heddle_cnn_step_##bits##_workspace, kind, card, lacking, text)
 
+HEDDLE_BY_REFERENCE(cnn_step)
+
 // Slowest first.
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cnn_step_cpu_naive,
-     "plain loops, one layer after another: one multiplication at a time", NULL, heddle_cnn_step_cpu_naive_workspace},
-    {"cpu_chain", HEDDLE_CPU, HEDDLE_FUSED, heddle_cnn_step_cpu_chain,
-     "the CPU's fused blocks and linear layers, one after another", NULL, heddle_cnn_step_cpu_chain_workspace},
+    HEDDLE_REFERENCE_RUNG(cnn_step),
     CUDA_RUNG("03_fp16", heddle_cnn_step_is_mnist_cnn, 16bit, HEDDLE_FP16, 80, NULL,
               "seven kernels on tensor cores, 16-bit operands, products by mma.sync"),
     CUDA_RUNG("04_bf16", heddle_cnn_step_is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 80, NULL,

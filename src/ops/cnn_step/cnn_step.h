@@ -112,11 +112,6 @@ static inline heddle_cnn_step_operands heddle_cnn_step_unpack(const heddle_call 
 
 void heddle_cnn_step_reference(const void *shape, const double *const *input, double *const *output);
 
-heddle_status heddle_cnn_step_cpu_naive(const heddle_call *call);
-size_t heddle_cnn_step_cpu_naive_workspace(const void *shape, int threads);
-heddle_status heddle_cnn_step_cpu_chain(const heddle_call *call);
-size_t heddle_cnn_step_cpu_chain_workspace(const void *shape, int threads);
-
 // The CUDA rungs are written for one size of network: 1×28×28 images, 32 and 64 channels, 128 hidden, at most 16
 // classes.
 bool heddle_cnn_step_is_mnist_cnn(const void *shape);

@@ -1,14 +1,13 @@
-// cnn_train: its shape and operands, what it costs, what is right, and its ladder. The arithmetic of a step is
-// cnn_step's, the update's the optimisers', and what is between two steps step_end's.
+// cnn_train: its shape and operands, what it costs, and its ladder; what is right stands in reference.c. The arithmetic
+// of a step is cnn_step's, the update's the optimisers', and what is between two steps step_end's.
 
 #include "ops/cnn_train/cnn_train.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "heddle/random.h"
+#include "ops/by_reference.h"
 #include "ops/cnn_step/layout.h"
-#include "ops/cnn_train/chain.h"
 #include "ops/define.h"
 
 typedef heddle_cnn_train_shape train_shape;
@@ -164,7 +163,7 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
     }
 }
 
-// --- cost and reference ---------------------------------------------------------------------------------------------
+// --- cost -----------------------------------------------------------------------------------------------------------
 
 static heddle_cost cost(const void *shape_)
 {
@@ -182,28 +181,9 @@ static heddle_cost cost(const void *shape_)
 
 HEDDLE_OF_SHAPE(int64_t, reduction, train_shape, (int64_t)shape->n * shape->h * shape->w)
 
-static void reference(const void *shape_, const double *const *input, double *const *output)
-{
-    const void *inputs[HEDDLE_MAX_OPERANDS] = {NULL};
-    void *outputs[HEDDLE_MAX_OPERANDS] = {NULL};
-    for (int i = 0; i < HEDDLE_COUNT(operands); i++) {
-        int slot;
-        if (heddle_operand_slot(&heddle_op_cnn_train, i, &slot))
-            outputs[slot] = output[slot];
-        else
-            inputs[slot] = input[slot];
-    }
-    void *memory = malloc(heddle_cnn_train_chain_bytes(shape_, true));
-    if (memory)
-        heddle_cnn_train_chain_run(shape_, true, inputs, outputs, memory, heddle_cnn_step_run_reference, NULL);
-    else
-        *(double *)outputs[HEDDLE_CNN_TRAIN_LOSS] = NAN; // what no rung gives
-    free(memory);
-}
-
 // --- the ladder -----------------------------------------------------------------------------------------------------
 
-// A network that only the cpu's rungs take, without biases, several steps past the schedule's end; a single sample; and
+// A network that only the CPU rung takes, without biases, several steps past the schedule's end; a single sample; and
 // few. Several steps on a GPU take the simulated one long: tests/nn holds them against single ones.
 static const char *const test_shapes[] = {
     "n=3 count=5 length=9 steps=3 rows=2 optimizer=1 bias=0 c=2 h=9 w=7 k1=5 k2=7 hidden=6 classes=3",
@@ -249,12 +229,11 @@ WORKSPACE(16bit)
 #define CUDA_RUNG(rung, can, bits, kind, card, lacking, text)                                                          \
     HEDDLE_CNN_CUDA_RUNG(rung, can, workspace_##bits, kind, card, lacking, text)
 
+HEDDLE_BY_REFERENCE(cnn_train)
+
 // Slowest first. fp16 is not among them: whether a step overflowed is known only at its end.
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cnn_train_cpu_naive,
-     "cnn_step, update and step_end as plain loops, one after another", NULL, heddle_cnn_train_cpu_naive_workspace},
-    {"cpu_chain", HEDDLE_CPU, HEDDLE_FUSED, heddle_cnn_train_cpu_chain,
-     "the fastest CPU rungs of the three, one after another", NULL, heddle_cnn_train_cpu_chain_workspace},
+    HEDDLE_REFERENCE_RUNG(cnn_train),
     CUDA_RUNG("04_bf16", is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 80, NULL,
               "six kernels per step, the last of which updates and packs the parameters; products by mma.sync"),
     CUDA_RUNG("05_tf32x3_wgmma", is_mnist_cnn, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
@@ -274,7 +253,7 @@ const heddle_op heddle_op_cnn_train = {
     HEDDLE_OPERANDS(operands),
     .validate = validate,
     .cost = cost,
-    .reference = reference,
+    .reference = heddle_cnn_train_reference,
     .exactness = HEDDLE_NORM,
     .reduction = reduction,
     .fill = fill,

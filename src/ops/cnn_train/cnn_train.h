@@ -121,10 +121,7 @@ static inline heddle_cnn_train_operands heddle_cnn_train_unpack(const heddle_cal
     return operands;
 }
 
-heddle_status heddle_cnn_train_cpu_naive(const heddle_call *call);
-size_t heddle_cnn_train_cpu_naive_workspace(const void *shape, int threads);
-heddle_status heddle_cnn_train_cpu_chain(const heddle_call *call);
-size_t heddle_cnn_train_cpu_chain_workspace(const void *shape, int threads);
+void heddle_cnn_train_reference(const void *shape, const double *const *input, double *const *output);
 
 #ifdef __cplusplus
 }

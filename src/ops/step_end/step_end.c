@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "ops/by_reference.h"
 #include "ops/define.h"
 
 typedef heddle_step_end_shape end_shape;
@@ -99,9 +100,10 @@ static const char *const test_shapes[] = {"n=1 length=1",    "n=64 length=5",  "
                                           "n=37 length=100", "n=5 length=263", NULL};
 static const char *const bench_shapes[] = {"n=1024 length=295", NULL};
 
+HEDDLE_BY_REFERENCE(step_end)
+
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_step_end_cpu_naive, "a handful of numbers, one after another", NULL,
-     NULL},
+    HEDDLE_REFERENCE_RUNG(step_end),
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one warp: the launch is the limit", NULL, NULL},
 };
 

@@ -1,13 +1,14 @@
 // sync_batchnorm2d: batchnorm2d cut where its sums are complete, for a batch that is spread over processes: between
 // `moments` and `apply`, and between `sums` and `input_gradient`, the processes add up what they have. A plan puts
-// these in the place of batchnorm2d's own. Sums stand in float64: (1 + 2c), how many values a channel has, then two a
-// channel.
+// these in the place of batchnorm2d's own on a GPU; on cpu that one exchanges its sums itself (ops/across.h). Sums
+// stand in float64: (1 + 2c), how many values a channel has, then two a channel.
 
 #include "ops/sync_batchnorm2d/sync_batchnorm2d.h"
 
 #include <math.h>
 
 #include "heddle/random.h"
+#include "ops/by_reference.h"
 #include "ops/define.h"
 
 typedef heddle_batchnorm2d_shape norm_shape;
@@ -219,20 +220,17 @@ static const char *const test_shapes[] = {
 // Behind the CNN's two convolutions at batch 256.
 static const char *const bench_shapes[] = {"n=256 c=32 h=28 w=28", "n=256 c=64 h=14 w=14", NULL};
 
-#define LADDER(name, cpu_note, cuda_note)                                                                              \
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_sync_batchnorm2d_##name##_cpu_naive, cpu_note, NULL, NULL},         \
-    {                                                                                                                  \
-        "01_block_a_channel", HEDDLE_CUDA, HEDDLE_TUNED, NULL, cuda_note, NULL, NULL                                   \
-    }
+#define LADDER(name, text)                                                                                             \
+    HEDDLE_BY_REFERENCE(sync_batchnorm2d_##name)                                                                       \
+    static const heddle_rung name##_ladder[] = {                                                                       \
+        HEDDLE_REFERENCE_RUNG(sync_batchnorm2d_##name),                                                                \
+        {"01_block_a_channel", HEDDLE_CUDA, HEDDLE_TUNED, .note = (text)},                                             \
+    };
 
-static const heddle_rung moments_ladder[] = {
-    LADDER(moments, "a channel at a time, one thread", "one block per channel, halving in shared memory: few blocks")};
-static const heddle_rung apply_ladder[] = {LADDER(
-    apply, "a channel at a time, one thread", "one thread per element, its channel's numbers worked out each time")};
-static const heddle_rung sums_ladder[] = {
-    LADDER(sums, "a channel at a time, one thread", "one block per channel, halving in shared memory: few blocks")};
-static const heddle_rung input_gradient_ladder[] = {
-    LADDER(input_gradient, "a channel at a time, one thread", "one thread per element: bytes are the limit")};
+LADDER(moments, "one block per channel, halving in shared memory: few blocks")
+LADDER(apply, "one thread per element, its channel's numbers worked out each time")
+LADDER(sums, "one block per channel, halving in shared memory: few blocks")
+LADDER(input_gradient, "one thread per element: bytes are the limit")
 
 #define OPERATOR(op, text, filled)                                                                                     \
     const heddle_op heddle_op_sync_batchnorm2d_##op = {                                                                \

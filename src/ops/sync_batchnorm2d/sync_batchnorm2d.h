@@ -1,4 +1,4 @@
-// sync_batchnorm2d: its operators and its rungs.
+// sync_batchnorm2d: its operators.
 #ifndef HEDDLE_OPS_SYNC_BATCHNORM2D_H
 #define HEDDLE_OPS_SYNC_BATCHNORM2D_H
 
@@ -6,10 +6,5 @@
 
 extern const heddle_op heddle_op_sync_batchnorm2d_moments, heddle_op_sync_batchnorm2d_apply,
     heddle_op_sync_batchnorm2d_sums, heddle_op_sync_batchnorm2d_input_gradient;
-
-heddle_status heddle_sync_batchnorm2d_moments_cpu_naive(const heddle_call *call);
-heddle_status heddle_sync_batchnorm2d_apply_cpu_naive(const heddle_call *call);
-heddle_status heddle_sync_batchnorm2d_sums_cpu_naive(const heddle_call *call);
-heddle_status heddle_sync_batchnorm2d_input_gradient_cpu_naive(const heddle_call *call);
 
 #endif
