@@ -6,7 +6,7 @@ int main(void)
 {
     for (int blocks : {1, 3, 50}) {
         int threads = 4, n = blocks * threads;
-        learn_case("%d blocks of %d threads", blocks, threads);
+        learn_case("%d elements in blocks of %d threads", n, threads);
         std::vector<float> in = learn_values<float>(n), expected(n);
         for (int i = 0; i < n; i++)
             expected[i] = 2 * in[i];

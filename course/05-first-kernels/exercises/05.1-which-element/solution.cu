@@ -1,6 +1,6 @@
 // Doubles every element of an array: one thread per element.
 //
-// blockIdx.x blocks stand before this thread's block, each with blockDim.x threads, and threadIdx.x threads stand before
+// blockIdx.x blocks come before this thread's block, each with blockDim.x threads, and threadIdx.x threads come before
 // it within its own block. The sum is a number that no other thread has.
 
 __global__ void double_all(const float *in, float *out)

@@ -1,0 +1,36 @@
+// Allocates particles on the device and gives them their first positions and speeds.
+//
+// Each call is made only if all calls before it worked, so `error` is that of the first call that failed. The clean-up
+// is written once, at the end. cudaFree(NULL) does nothing, so it does not matter how far the function came.
+
+#define BLOCKS  4
+#define THREADS 128 // per block
+
+__global__ void place(float *positions, float *speeds, size_t count)
+{
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += blockDim.x * gridDim.x) {
+        positions[i] = 2.0f * i;
+        speeds[i] = 1;
+    }
+}
+
+// Gives the caller two arrays of `count` floats on the device.
+cudaError_t make_particles(float **positions, float **speeds, size_t count)
+{
+    *positions = NULL;
+    *speeds = NULL;
+    cudaError_t error = cudaMalloc((void **)positions, count * sizeof(float));
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)speeds, count * sizeof(float));
+    if (error == cudaSuccess) {
+        place<<<BLOCKS, THREADS>>>(*positions, *speeds, count);
+        error = cudaGetLastError();
+    }
+    if (error != cudaSuccess) {
+        cudaFree(*positions);
+        cudaFree(*speeds);
+        *positions = NULL;
+        *speeds = NULL;
+    }
+    return error;
+}

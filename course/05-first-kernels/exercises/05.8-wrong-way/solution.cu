@@ -1,0 +1,26 @@
+// Converts n balances in cents at a rate of so many dollars per 100 euros, on the GPU.
+//
+// The direction of the second copy was right, but its pointers were swapped: the destination comes first, and on the
+// way back the destination is the host's array. CUDA refused the copy, and nobody looked at what it returned.
+
+__global__ void convert(int *cents, int rate, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < n)
+        cents[i] = cents[i] / 100 * rate;
+}
+
+// euros and dollars are arrays of n balances in the host's memory.
+void convert_on_gpu(const int *euros, int *dollars, int rate, int n)
+{
+    size_t bytes = n * sizeof(int);
+    int threads = 128, blocks = (n + threads - 1) / threads;
+    int *device = NULL;
+
+    cudaMalloc((void **)&device, bytes);
+    cudaMemcpy(device, euros, bytes, cudaMemcpyHostToDevice);
+    convert<<<blocks, threads>>>(device, rate, n);
+    cudaMemcpy(dollars, device, bytes, cudaMemcpyDeviceToHost);
+    cudaFree(device);
+}

@@ -1,0 +1,23 @@
+// Converts n balances in cents at a rate of so many dollars per 100 euros, on the GPU.
+
+__global__ void convert(int *cents, int rate, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < n)
+        cents[i] = cents[i] / 100 * rate;
+}
+
+// euros and dollars are arrays of n balances in the host's memory.
+void convert_on_gpu(const int *euros, int *dollars, int rate, int n)
+{
+    size_t bytes = n * sizeof(int);
+    int threads = 128, blocks = (n + threads - 1) / threads;
+    int *device = NULL;
+
+    cudaMalloc((void **)&device, bytes);
+    cudaMemcpy(device, euros, bytes, cudaMemcpyHostToDevice);
+    convert<<<blocks, threads>>>(device, rate, n);
+    cudaMemcpy(device, dollars, bytes, cudaMemcpyDeviceToHost);
+    cudaFree(device);
+}
