@@ -1,0 +1,28 @@
+// y[i] = the polynomial with COEFFICIENTS coefficients, lowest power first, at x[i].
+//
+// All lanes of a warp read the same coefficient at the same time: what constant memory is for. It is a variable of the
+// program, so there is nothing to allocate and to free, and the kernel finds it by its name.
+
+#define COEFFICIENTS 6
+
+__constant__ float constant_coefficients[COEFFICIENTS];
+
+__global__ void polynomial(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+
+    if (i >= n)
+        return;
+    float here = x[i];
+    for (int power = COEFFICIENTS - 1; power >= 0; power--)
+        sum = sum * here + constant_coefficients[power];
+    y[i] = sum;
+}
+
+// `coefficients` is on the host, x and y are on the device.
+void evaluate(const float *coefficients, const float *x, float *y, int n)
+{
+    cudaMemcpyToSymbol(constant_coefficients, coefficients, COEFFICIENTS * sizeof(float));
+    polynomial<<<(n + 127) / 128, 128>>>(x, y, n);
+}
