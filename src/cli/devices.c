@@ -15,13 +15,15 @@
 enum { TEXT_SIZE = 64, WHY_SIZE = 512, MOST_PROPERTIES = 96, NAME_SIZE = 16, MOST_CARDS = 16 };
 
 typedef struct devices_settings {
-    bool measure;
+    bool measure, known;
     heddle_cli_json json;
 } devices_settings;
 
 static const heddle_cli_option options[] = {
     {"measure", HEDDLE_CLI_FLAG, offsetof(devices_settings, measure), NULL, NULL,
      "also measure copies and float32 arithmetic", 0, 0, NULL},
+    {"known", HEDDLE_CLI_FLAG, offsetof(devices_settings, known), NULL, NULL,
+     "list the GPUs that `heddle check --gpu` can simulate instead", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(offsetof(devices_settings, json)),
 };
 
@@ -226,6 +228,13 @@ static int examine_all(const devices_settings *settings, device_view *all)
     return count;
 }
 
+static int show_known(const devices_settings *settings)
+{
+    heddle_status status = settings->json.print ? HEDDLE_OK : heddle_cli_print_known_gpus();
+    return status == HEDDLE_OK ? heddle_cli_json_exit(&settings->json, heddle_cli_known_gpus())
+                               : heddle_cli_fail(status);
+}
+
 static int run_command(int argc, char **argv)
 {
     devices_settings settings = {0};
@@ -233,6 +242,11 @@ static int run_command(int argc, char **argv)
     int exit_code;
     if (!heddle_cli_parse(&heddle_command_devices, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
+    if (settings.known && (arguments.count > 0 || settings.measure))
+        return heddle_cli_usage(&heddle_command_devices, "--known lists GPUs that need not be here: "
+                                                         "it takes no DEVICE and no --measure");
+    if (settings.known)
+        return show_known(&settings);
     if (arguments.count > 0)
         return show_one(arguments.items[0], &settings);
     device_view *all = calloc(KINDS + MOST_CARDS, sizeof *all);
@@ -252,7 +266,7 @@ const heddle_cli_command heddle_command_devices = {
     .arguments = "[DEVICE]",
     .most_arguments = 1,
     .description = "With DEVICE, shows all of its properties.",
-    .example = "heddle devices\nheddle devices cuda --measure\nheddle devices --json",
+    .example = "heddle devices\nheddle devices cuda --measure\nheddle devices --known",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run_command,

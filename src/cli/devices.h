@@ -20,4 +20,9 @@ typedef struct device_speeds {
 // Takes about a second. HEDDLE_UNSUPPORTED on sim, which reports no timings.
 heddle_status heddle_cli_measure_device(heddle_device *device, device_speeds *speeds);
 
+// The GPUs that the simulator can be.
+struct cJSON;
+heddle_status heddle_cli_print_known_gpus(void);
+struct cJSON *heddle_cli_known_gpus(void);
+
 #endif

@@ -594,6 +594,13 @@ class Command(unittest.TestCase):
 
     # --- version, devices, doctor, ops --------------------------------------------------------------------------------
 
+    def test_known_gpus_are_listed(self):
+        gpus = {row["gpu"]: row for row in json.loads(self.run_heddle("devices", "--known", "--json").stdout)["gpus"]}
+        self.assertEqual(gpus["h200"]["capability"], 90)
+        self.assertTrue(all(row["generation"] and row["flops"] > 0 for row in gpus.values()), gpus)
+        self.assertIn("rtx4090", self.run_heddle("devices", "--known").stdout)
+        self.run_heddle("devices", "cpu", "--known", code=2)
+
     def test_version(self):
         short = self.run_heddle("--version").stdout
         self.assertRegex(short, r"^heddle \d+\.\d+\.\d+\n$")
