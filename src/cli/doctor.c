@@ -238,6 +238,36 @@ static void examine_tracing(job_report *job)
     snprintf(job->advice, sizeof job->advice, "rebuild where cupti.h and libcupti of the CUDA toolkit are installed");
 }
 
+// Whether the driver lets only root read the hardware counters, which ncu reports as ERR_NVGPUCTRPERM.
+static bool counters_need_root(void)
+{
+    char line[LINE_SIZE];
+    return geteuid() != 0 &&
+           first_line("grep -s 'RmProfilingAdminOnly: 1' /proc/driver/nvidia/params", line, sizeof line);
+}
+
+// NVIDIA's own tools, which come with the toolkit.
+static void examine_tools(job_report *job)
+{
+    static const char *const tools[] = {"nsys", "ncu", "compute-sanitizer", "cuda-gdb"};
+    enum { TOOLS = sizeof tools / sizeof *tools };
+    char path[HEDDLE_PLACE_SIZE], here[LINE_SIZE / 4] = "", lacking[LINE_SIZE / 4] = "";
+    for (int i = 0; i < TOOLS; i++) {
+        char *list = heddle_find_program(tools[i], "/usr/local/cuda/bin", path) ? here : lacking;
+        size_t used = strlen(list);
+        snprintf(list + used, LINE_SIZE / 4 - used, "%s%s", used > 0 ? ", " : "", tools[i]);
+    }
+    job->state = lacking[0] == '\0' ? JOB_OK : here[0] == '\0' ? JOB_MISSING : JOB_LIMITED;
+    snprintf(job->detail, sizeof job->detail, "%s", here[0] != '\0' ? here : "none of NVIDIA's tools");
+    if (lacking[0] != '\0')
+        snprintf(job->advice, sizeof job->advice,
+                 "not found: %s; they come with the CUDA toolkit. `heddle check` needs none of them", lacking);
+    if (counters_need_root())
+        set_lack(job, JOB_LIMITED, here,
+                 "ncu may read the counters only as root: load the nvidia module with "
+                 "NVreg_RestrictProfilingToAdminUsers=0, or run ncu with sudo");
+}
+
 static void examine_fftw(job_report *job)
 {
 #ifdef HEDDLE_HAVE_FFTW
@@ -302,10 +332,11 @@ static int run_command(int argc, char **argv)
         {.name = "download datasets", .examine = examine_fetching},
         {.name = "read PNG and JPEG files", .examine = examine_pictures},
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
-        {.name = "train and measure on a simulated GPU", .examine = examine_simulator},
+        {.name = "run on a simulated GPU", .examine = examine_simulator},
         {.name = "check CUDA programs", .examine = examine_checking},
         {.name = "run on a GPU", .examine = examine_gpu},
         {.name = "trace a GPU program", .examine = examine_tracing},
+        {.name = "profile and debug", .examine = examine_tools},
         {.name = "train with several ranks", .examine = examine_ranks},
         {.name = "compare with FFTW", .examine = examine_fftw},
         {.name = "compare with PyTorch", .examine = examine_peers},
