@@ -54,6 +54,16 @@
         return (value);                                                                                                \
     }
 
+// The same for the workspace of a rung that needs as many bytes for any number of threads.
+#define HEDDLE_WORKSPACE(function, type, bytes) static HEDDLE_SHARED_WORKSPACE(function, type, bytes)
+#define HEDDLE_SHARED_WORKSPACE(function, type, bytes)                                                                 \
+    size_t function(const void *shape_, int threads)                                                                   \
+    {                                                                                                                  \
+        const type *shape = shape_;                                                                                    \
+        (void)threads;                                                                                                 \
+        return (bytes);                                                                                                \
+    }
+
 // HEDDLE_COST(forward_cost, forward_operands, heddle_linear_shape, 2.0 * shape->n * shape->in * shape->out): what an
 // operator costs that reads each of its inputs and writes each of its outputs once.
 #define HEDDLE_COST(function, operands, type, operations)                                                              \

@@ -202,12 +202,7 @@ static const char *const bench_shapes[] = {
 };
 
 // A double a channel: the mean that one kernel leaves for the next.
-size_t heddle_batchnorm2d_naive_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const heddle_batchnorm2d_shape *shape = shape_;
-    return (size_t)shape->c * sizeof(double);
-}
+HEDDLE_SHARED_WORKSPACE(heddle_batchnorm2d_naive_workspace, heddle_batchnorm2d_shape, (size_t)shape->c * sizeof(double))
 
 // 02_channel_tiles: four floats per channel, then three a tile of 4096 elements.
 size_t heddle_batchnorm2d_tiles_workspace(const void *shape_, int threads)
@@ -220,12 +215,8 @@ size_t heddle_batchnorm2d_tiles_workspace(const void *shape_, int threads)
 }
 
 // Running statistics that a call leaves out: cuDNN has both or none.
-size_t heddle_batchnorm2d_cudnn_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const heddle_batchnorm2d_shape *shape = shape_;
-    return 2 * (size_t)shape->c * sizeof(float);
-}
+HEDDLE_SHARED_WORKSPACE(heddle_batchnorm2d_cudnn_workspace, heddle_batchnorm2d_shape,
+                        2 * (size_t)shape->c * sizeof(float))
 
 // It counts a channel's elements, and all tiles, in 32 bits.
 bool heddle_batchnorm2d_supports_tiles(const void *shape_)

@@ -194,37 +194,21 @@ heddle_status heddle_conv2d_backward_weight_cpu_fft(const heddle_call *call)
     return run(call, CONV2D_BACKWARD_WEIGHT, call->input[0], call->input[1], NULL, call->output[1]);
 }
 
-size_t heddle_conv2d_forward_cpu_fft_workspace(const void *shape, int threads)
-{
-    return workspace_bytes(shape, CONV2D_FORWARD, threads);
-}
-
-size_t heddle_conv2d_backward_data_cpu_fft_workspace(const void *shape, int threads)
-{
-    return workspace_bytes(shape, CONV2D_BACKWARD_DATA, threads);
-}
-
-size_t heddle_conv2d_backward_weight_cpu_fft_workspace(const void *shape, int threads)
-{
-    return workspace_bytes(shape, CONV2D_BACKWARD_WEIGHT, threads);
-}
-
 bool heddle_conv2d_cpu_fft_supports(const void *shape)
 {
     return conv2d_frequency_takes(shape, &limits);
 }
 
-bool heddle_conv2d_forward_cpu_fft_pays(const void *shape)
-{
-    return conv2d_frequency_pays(shape, CONV2D_FORWARD, &limits, &prices);
-}
-
-bool heddle_conv2d_backward_data_cpu_fft_pays(const void *shape)
-{
-    return conv2d_frequency_pays(shape, CONV2D_BACKWARD_DATA, &limits, &prices);
-}
-
-bool heddle_conv2d_backward_weight_cpu_fft_pays(const void *shape)
-{
-    return conv2d_frequency_pays(shape, CONV2D_BACKWARD_WEIGHT, &limits, &prices);
-}
+#define PASS(bytes, pays, pass)                                                                                        \
+    size_t bytes(const void *shape, int threads)                                                                       \
+    {                                                                                                                  \
+        return workspace_bytes(shape, pass, threads);                                                                  \
+    }                                                                                                                  \
+    bool pays(const void *shape)                                                                                       \
+    {                                                                                                                  \
+        return conv2d_frequency_pays(shape, pass, &limits, &prices);                                                   \
+    }
+PASS(heddle_conv2d_forward_cpu_fft_workspace, heddle_conv2d_forward_cpu_fft_pays, CONV2D_FORWARD)
+PASS(heddle_conv2d_backward_data_cpu_fft_workspace, heddle_conv2d_backward_data_cpu_fft_pays, CONV2D_BACKWARD_DATA)
+PASS(heddle_conv2d_backward_weight_cpu_fft_workspace, heddle_conv2d_backward_weight_cpu_fft_pays,
+     CONV2D_BACKWARD_WEIGHT)

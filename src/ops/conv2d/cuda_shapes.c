@@ -6,132 +6,56 @@
 #include "ops/conv2d/row_strips.h"
 #include "ops/conv2d/split.h"
 #include "ops/conv2d/tiled.h"
+#include "ops/define.h"
 
-size_t heddle_conv2d_cuda_forward_packed_workspace(const void *shape, int threads)
+static size_t column_bytes(const conv2d_view *view)
 {
-    (void)threads;
-    conv2d_view view = conv2d_view_forward(shape);
-    return conv2d_packed_bytes(&view);
+    return sizeof(float) * conv2d_column_floats(view, conv2d_column_rows(view));
 }
 
-size_t heddle_conv2d_cuda_backward_data_packed_workspace(const void *shape, int threads)
+static size_t weight_column_bytes(const conv2d_view *view)
 {
-    (void)threads;
-    conv2d_view view = conv2d_view_backward_data(shape);
-    return conv2d_packed_bytes(&view);
+    size_t parts = (size_t)conv2d_column_parts(view) * conv2d_column_steps(view);
+    return sizeof(float) * (conv2d_column_floats(view, conv2d_column_rows(view) + 1) + parts * conv2d_part_size(view));
 }
 
-size_t heddle_conv2d_cuda_forward_columns_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    conv2d_view view = conv2d_view_forward(shape);
-    return sizeof(float) * conv2d_column_floats(&view, conv2d_column_rows(&view));
-}
+// A rung's function of the convolution `view`: of conv2d_view_forward, or of conv2d_view_backward_data.
+#define SUPPORTS(function, pass, takes)                                                                                \
+    bool function(const void *shape)                                                                                   \
+    {                                                                                                                  \
+        const conv2d_view view = conv2d_view_##pass(shape);                                                            \
+        return (takes);                                                                                                \
+    }
+#define WORKSPACE(function, pass, bytes)                                                                               \
+    size_t function(const void *shape, int threads)                                                                    \
+    {                                                                                                                  \
+        const conv2d_view view = conv2d_view_##pass(shape);                                                            \
+        (void)threads;                                                                                                 \
+        return (bytes);                                                                                                \
+    }
 
-size_t heddle_conv2d_cuda_backward_data_columns_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    conv2d_view view = conv2d_view_backward_data(shape);
-    return sizeof(float) * conv2d_column_floats(&view, conv2d_column_rows(&view));
-}
-
-size_t heddle_conv2d_cuda_backward_weight_columns_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    conv2d_view view = conv2d_view_forward(shape);
-    size_t parts = (size_t)conv2d_column_parts(&view) * conv2d_column_steps(&view);
-    return sizeof(float) *
-           (conv2d_column_floats(&view, conv2d_column_rows(&view) + 1) + parts * conv2d_part_size(&view));
-}
-
-bool heddle_conv2d_cuda_forward_tiled_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_forward(shape);
-    return conv2d_tiled_takes(&view);
-}
-
-bool heddle_conv2d_cuda_backward_data_tiled_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_backward_data(shape);
-    return conv2d_tiled_takes(&view);
-}
-
-bool heddle_conv2d_cuda_backward_weight_tiled_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_forward(shape);
-    return conv2d_tiled_gradient_takes(&view);
-}
-
-size_t heddle_conv2d_cuda_split_gemm_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    conv2d_view view = conv2d_view_forward(shape);
-    return sizeof(float) * conv2d_part_size(&view) * conv2d_split_parts(&view);
-}
-
-size_t heddle_conv2d_cuda_sliding_window_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    conv2d_view view = conv2d_view_forward(shape);
-    return sizeof(float) * conv2d_part_size(&view) * conv2d_sliding_parts(&view);
-}
-
-bool heddle_conv2d_cuda_sliding_window_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_forward(shape);
-    return conv2d_sliding_takes(&view);
-}
-
-size_t heddle_conv2d_cuda_image_in_shared_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    conv2d_view view = conv2d_view_forward(shape);
-    return sizeof(float) * conv2d_part_size(&view) * conv2d_image_parts(&view);
-}
-
-bool heddle_conv2d_cuda_image_in_shared_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_forward(shape);
-    return conv2d_image_takes(&view);
-}
-
-bool heddle_conv2d_cuda_forward_row_strips_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_forward(shape);
-    return conv2d_row_strips_take(&view);
-}
-
-bool heddle_conv2d_cuda_backward_data_row_strips_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_backward_data(shape);
-    return conv2d_row_strips_take(&view);
-}
-
-size_t heddle_conv2d_cuda_forward_fragments_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    conv2d_view view = conv2d_view_forward(shape);
-    return conv2d_fragments_bytes(&view);
-}
-
-size_t heddle_conv2d_cuda_backward_data_fragments_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    conv2d_view view = conv2d_view_backward_data(shape);
-    return conv2d_fragments_bytes(&view);
-}
-
-bool heddle_conv2d_cuda_forward_mma_image_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_forward(shape);
-    return conv2d_mma_image_takes(&view);
-}
-
-bool heddle_conv2d_cuda_backward_data_mma_image_supports(const void *shape)
-{
-    conv2d_view view = conv2d_view_backward_data(shape);
-    return conv2d_mma_image_takes(&view);
-}
+WORKSPACE(heddle_conv2d_cuda_forward_packed_workspace, forward, conv2d_packed_bytes(&view))
+WORKSPACE(heddle_conv2d_cuda_backward_data_packed_workspace, backward_data, conv2d_packed_bytes(&view))
+WORKSPACE(heddle_conv2d_cuda_forward_columns_workspace, forward, column_bytes(&view))
+WORKSPACE(heddle_conv2d_cuda_backward_data_columns_workspace, backward_data, column_bytes(&view))
+WORKSPACE(heddle_conv2d_cuda_backward_weight_columns_workspace, forward, weight_column_bytes(&view))
+SUPPORTS(heddle_conv2d_cuda_forward_tiled_supports, forward, conv2d_tiled_takes(&view))
+SUPPORTS(heddle_conv2d_cuda_backward_data_tiled_supports, backward_data, conv2d_tiled_takes(&view))
+SUPPORTS(heddle_conv2d_cuda_backward_weight_tiled_supports, forward, conv2d_tiled_gradient_takes(&view))
+WORKSPACE(heddle_conv2d_cuda_split_gemm_workspace, forward,
+          sizeof(float) * conv2d_part_size(&view) * conv2d_split_parts(&view))
+WORKSPACE(heddle_conv2d_cuda_sliding_window_workspace, forward,
+          sizeof(float) * conv2d_part_size(&view) * conv2d_sliding_parts(&view))
+SUPPORTS(heddle_conv2d_cuda_sliding_window_supports, forward, conv2d_sliding_takes(&view))
+WORKSPACE(heddle_conv2d_cuda_image_in_shared_workspace, forward,
+          sizeof(float) * conv2d_part_size(&view) * conv2d_image_parts(&view))
+SUPPORTS(heddle_conv2d_cuda_image_in_shared_supports, forward, conv2d_image_takes(&view))
+SUPPORTS(heddle_conv2d_cuda_forward_row_strips_supports, forward, conv2d_row_strips_take(&view))
+SUPPORTS(heddle_conv2d_cuda_backward_data_row_strips_supports, backward_data, conv2d_row_strips_take(&view))
+WORKSPACE(heddle_conv2d_cuda_forward_fragments_workspace, forward, conv2d_fragments_bytes(&view))
+WORKSPACE(heddle_conv2d_cuda_backward_data_fragments_workspace, backward_data, conv2d_fragments_bytes(&view))
+SUPPORTS(heddle_conv2d_cuda_forward_mma_image_supports, forward, conv2d_mma_image_takes(&view))
+SUPPORTS(heddle_conv2d_cuda_backward_data_mma_image_supports, backward_data, conv2d_mma_image_takes(&view))
 
 bool heddle_conv2d_cuda_small_channels_supports(const void *shape_)
 {
@@ -168,41 +92,17 @@ bool heddle_conv2d_cuda_fft_supports(const void *shape)
     return conv2d_frequency_takes(shape, &conv2d_cuda_limits);
 }
 
-bool heddle_conv2d_cuda_forward_fft_pays(const void *shape)
-{
-    return conv2d_frequency_pays(shape, CONV2D_FORWARD, &conv2d_cuda_limits, &fft_prices);
-}
-
-bool heddle_conv2d_cuda_backward_data_fft_pays(const void *shape)
-{
-    return conv2d_frequency_pays(shape, CONV2D_BACKWARD_DATA, &conv2d_cuda_limits, &fft_prices);
-}
-
-bool heddle_conv2d_cuda_backward_weight_fft_pays(const void *shape)
-{
-    return conv2d_frequency_pays(shape, CONV2D_BACKWARD_WEIGHT, &conv2d_cuda_limits, &fft_prices);
-}
-
 static size_t fft_workspace(const heddle_conv2d_shape *shape, conv2d_pass pass)
 {
     conv2d_frequency plan = conv2d_frequency_of(shape, pass, &conv2d_cuda_limits);
     return conv2d_frequency_memory_of(&plan, pass).bytes;
 }
 
-size_t heddle_conv2d_cuda_forward_fft_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    return fft_workspace(shape, CONV2D_FORWARD);
-}
-
-size_t heddle_conv2d_cuda_backward_data_fft_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    return fft_workspace(shape, CONV2D_BACKWARD_DATA);
-}
-
-size_t heddle_conv2d_cuda_backward_weight_fft_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    return fft_workspace(shape, CONV2D_BACKWARD_WEIGHT);
-}
+#define FFT(bytes, pays, pass)                                                                                         \
+    HEDDLE_SHARED_WORKSPACE(bytes, heddle_conv2d_shape, fft_workspace(shape, pass))                                    \
+    HEDDLE_SHARED_OF_SHAPE(bool, pays, heddle_conv2d_shape,                                                            \
+                           conv2d_frequency_pays(shape, pass, &conv2d_cuda_limits, &fft_prices))
+FFT(heddle_conv2d_cuda_forward_fft_workspace, heddle_conv2d_cuda_forward_fft_pays, CONV2D_FORWARD)
+FFT(heddle_conv2d_cuda_backward_data_fft_workspace, heddle_conv2d_cuda_backward_data_fft_pays, CONV2D_BACKWARD_DATA)
+FFT(heddle_conv2d_cuda_backward_weight_fft_workspace, heddle_conv2d_cuda_backward_weight_fft_pays,
+    CONV2D_BACKWARD_WEIGHT)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ops/conv_block/cpu_naive.h"
+#include "ops/define.h"
 
 static float convolve(const block_shape *shape, const float *input, const float *weight, int n, int k, int y, int x)
 {
@@ -123,12 +124,8 @@ heddle_status heddle_conv_block_cpu_naive_inference(const heddle_call *call)
 // --- backward -------------------------------------------------------------------------------------------------------
 
 // The gradient of the convolution, (n, h, w, k).
-size_t heddle_conv_block_cpu_naive_backward_workspace(const void *shape_, int threads)
-{
-    const block_shape *shape = shape_;
-    (void)threads;
-    return sizeof(float) * shape->n * shape->h * shape->w * shape->k;
-}
+HEDDLE_SHARED_WORKSPACE(heddle_conv_block_cpu_naive_backward_workspace, block_shape,
+                        sizeof(float) * shape->n * shape->h * shape->w * shape->k)
 
 // Undoes pooling and relu: the winner of a window has the window's gradient, everything else none.
 static void unpool(const block_shape *shape, const heddle_conv_block_backward_operands *operands, float *grad)

@@ -8,6 +8,7 @@
 
 #include "ops/clones.h"
 #include "ops/cross_entropy/cross_entropy.h"
+#include "ops/define.h"
 #include "ops/pieces.h"
 #include "ops/rows.h"
 
@@ -67,12 +68,9 @@ heddle_status heddle_cross_entropy_forward_cpu_rows(const heddle_call *call)
     return HEDDLE_OK;
 }
 
-size_t heddle_cross_entropy_forward_cpu_rows_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const heddle_rows_shape *shape = shape_;
-    return (size_t)heddle_piece_count((size_t)shape->rows, heddle_piece_rows((size_t)shape->cols)) * sizeof(partial);
-}
+HEDDLE_SHARED_WORKSPACE(heddle_cross_entropy_forward_cpu_rows_workspace, heddle_rows_shape,
+                        (size_t)heddle_piece_count((size_t)shape->rows, heddle_piece_rows((size_t)shape->cols)) *
+                            sizeof(partial))
 
 HEDDLE_CLONES static void gradient_row(const float *restrict probabilities, size_t cols, size_t label, float scale,
                                        float *restrict grad)

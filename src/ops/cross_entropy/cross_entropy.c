@@ -123,12 +123,7 @@ static const char *const test_shapes[] = {"rows=1 cols=1",
 static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=64 cols=10",      "rows=256 cols=10",
                                            "rows=4096 cols=1000",  "rows=8192 cols=50257", NULL};
 
-static size_t naive_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const heddle_rows_shape *shape = shape_;
-    return (size_t)shape->rows * sizeof(heddle_cross_entropy_row);
-}
+HEDDLE_WORKSPACE(naive_workspace, heddle_rows_shape, (size_t)shape->rows * sizeof(heddle_cross_entropy_row))
 
 // 02_row_in_registers: the rows, and 16 bytes for each of the blocks that add them up.
 static size_t registers_workspace(const void *shape, int threads)

@@ -3,6 +3,7 @@
 //
 // Limited by: n products for each of n numbers.
 
+#include "ops/define.h"
 #include "ops/fft/cpu_stages.h"
 #include "ops/fft/operators.h"
 
@@ -34,12 +35,7 @@ heddle_status heddle_fft_cpu_dft(const heddle_call *call)
     return HEDDLE_OK;
 }
 
-size_t heddle_fft_cpu_dft_workspace(const void *shape_, int threads)
-{
-    const heddle_fft_shape *shape = shape_;
-    (void)threads;
-    return 2 * sizeof(float) * (size_t)shape->n;
-}
+HEDDLE_SHARED_WORKSPACE(heddle_fft_cpu_dft_workspace, heddle_fft_shape, 2 * sizeof(float) * (size_t)shape->n)
 
 static void forward_line(const heddle_fft_shape *shape, const float *input, float *output, const float *roots)
 {

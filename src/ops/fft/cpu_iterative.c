@@ -6,6 +6,7 @@
 // the first levels, and log2 n passes over a line that the cache may not hold.
 
 #include "base/threads.h"
+#include "ops/define.h"
 #include "ops/fft/cpu_stages.h"
 #include "ops/fft/operators.h"
 
@@ -56,9 +57,4 @@ heddle_status heddle_fft_cpu_iterative(const heddle_call *call)
     return HEDDLE_OK;
 }
 
-size_t heddle_fft_cpu_iterative_workspace(const void *shape_, int threads)
-{
-    const heddle_fft_shape *shape = shape_;
-    (void)threads;
-    return 2 * sizeof(float) * (size_t)shape->n;
-}
+HEDDLE_SHARED_WORKSPACE(heddle_fft_cpu_iterative_workspace, heddle_fft_shape, 2 * sizeof(float) * (size_t)shape->n)

@@ -3,6 +3,7 @@
 //
 // Limited by: the calls themselves. Half of them transform two numbers.
 
+#include "ops/define.h"
 #include "ops/fft/cpu_stages.h"
 #include "ops/fft/operators.h"
 
@@ -42,9 +43,4 @@ heddle_status heddle_fft_cpu_recursive(const heddle_call *call)
     return HEDDLE_OK;
 }
 
-size_t heddle_fft_cpu_recursive_workspace(const void *shape_, int threads)
-{
-    const heddle_fft_shape *shape = shape_;
-    (void)threads;
-    return 2 * sizeof(float) * (size_t)shape->n;
-}
+HEDDLE_SHARED_WORKSPACE(heddle_fft_cpu_recursive_workspace, heddle_fft_shape, 2 * sizeof(float) * (size_t)shape->n)

@@ -78,12 +78,7 @@ static bool is_rough(const void *shape_)
     return !heddle_fft_is_smooth(shape->n) && shape->n <= HEDDLE_FFT_LONGEST_ROUGH;
 }
 
-static size_t radix2_workspace(const void *shape_, int threads)
-{
-    const heddle_fft_shape *shape = shape_;
-    (void)threads;
-    return 2 * sizeof(float) * (size_t)shape->batch * shape->n;
-}
+HEDDLE_WORKSPACE(radix2_workspace, heddle_fft_shape, 2 * sizeof(float) * (size_t)shape->batch * shape->n)
 
 // Powers of two for every instance of 04 and 05, lines that end within a block's; 16384 in two passes; mixed lengths of
 // each radix, in one pass and in two; primes and a product of them.

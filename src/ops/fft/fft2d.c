@@ -94,13 +94,7 @@ static bool has_short_columns(const void *shape_)
 }
 
 HEDDLE_OF_SHAPE(bool, is_plain, heddle_fft2d_shape, shape->scale == 1.0f)
-
-static size_t image_workspace(const void *shape_, int threads)
-{
-    const heddle_fft2d_shape *shape = shape_;
-    (void)threads;
-    return 2 * sizeof(float) * (size_t)shape->batch * shape->h * shape->w;
-}
+HEDDLE_WORKSPACE(image_workspace, heddle_fft2d_shape, 2 * sizeof(float) * (size_t)shape->batch * shape->h * shape->w)
 
 static size_t row_workspace(const heddle_fft2d_shape *shape)
 {
@@ -120,11 +114,7 @@ static size_t transposed_workspace(const void *shape_, int threads)
     return image_workspace(shape, threads) + 256 + (rows > columns ? rows : columns);
 }
 
-static size_t columns_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    return row_workspace(shape);
-}
+HEDDLE_WORKSPACE(columns_workspace, heddle_fft2d_shape, row_workspace(shape))
 
 static const char *const test_shapes[] = {"batch=0 h=3 w=2",
                                           "batch=2 h=1 w=1 scale=2",

@@ -127,12 +127,8 @@ static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=16384 c
                                            "rows=65536 cols=4095", "rows=8192 cols=768",    NULL};
 
 // Two sums per column for each of the blocks among which the rows are shared out.
-static size_t parts_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const heddle_layernorm_shape *shape = shape_;
-    return (size_t)heddle_layernorm_parts(shape->rows, shape->cols) * 2 * (size_t)shape->cols * sizeof(float);
-}
+HEDDLE_WORKSPACE(parts_workspace, heddle_layernorm_shape,
+                 (size_t)heddle_layernorm_parts(shape->rows, shape->cols) * 2 * (size_t)shape->cols * sizeof(float))
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {

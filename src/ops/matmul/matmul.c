@@ -184,17 +184,8 @@ static size_t backward_workspace(const void *shape, int threads)
     return for_a > for_b ? for_a : for_b;
 }
 
-static size_t tf32x3_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    return heddle_tf32x3_workspace(shape);
-}
-
-static size_t bf16x6_workspace(const void *shape, int threads)
-{
-    (void)threads;
-    return heddle_bf16x6_workspace(shape);
-}
+HEDDLE_WORKSPACE(tf32x3_workspace, heddle_matmul_shape, heddle_tf32x3_workspace(shape))
+HEDDLE_WORKSPACE(bf16x6_workspace, heddle_matmul_shape, heddle_bf16x6_workspace(shape))
 
 // The one layout that CUTLASS's kernels are compiled for.
 HEDDLE_OF_SHAPE(bool, cutlass_takes, heddle_matmul_shape, !shape->transpose_a && !shape->transpose_b && shape->k > 0)
@@ -216,12 +207,8 @@ static bool tf32_tma_takes_as_stored(const void *shape_)
 }
 
 // Where neither lies along k, a is turned over first.
-static size_t tf32_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const heddle_matmul_shape *shape = shape_;
-    return shape->transpose_a && !shape->transpose_b ? sizeof(float) * shape->m * shape->k : 0;
-}
+HEDDLE_WORKSPACE(tf32_workspace, heddle_matmul_shape,
+                 shape->transpose_a && !shape->transpose_b ? sizeof(float) * shape->m * shape->k : 0)
 
 #define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
 

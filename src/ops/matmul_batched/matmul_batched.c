@@ -100,12 +100,7 @@ static size_t workspace(const void *shape, int threads)
 
 // Slowest first.
 // Tables of addresses for cuBLAS: of every a, b and output.
-static size_t pointers_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const heddle_matmul_batched_shape *shape = shape_;
-    return 3 * (size_t)shape->batch * sizeof(void *);
-}
+HEDDLE_WORKSPACE(pointers_workspace, heddle_matmul_batched_shape, 3 * (size_t)shape->batch * sizeof(void *))
 
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_batched_forward_cpu_naive,

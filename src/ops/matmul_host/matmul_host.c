@@ -84,23 +84,9 @@ static size_t workspace(const heddle_matmul_host_shape *shape, int sets, heddle_
     return heddle_matmul_host_buffers(&plan, sets) + heddle_matmul_host_product_bytes(shape, &plan, need);
 }
 
-static size_t one_set(const void *shape, int threads)
-{
-    (void)threads;
-    return workspace(shape, 1, heddle_matmul_host_need_tuned);
-}
-
-static size_t two_sets(const void *shape, int threads)
-{
-    (void)threads;
-    return workspace(shape, 2, heddle_matmul_host_need_tuned);
-}
-
-static size_t two_sets_in_parts(const void *shape, int threads)
-{
-    (void)threads;
-    return workspace(shape, 2, heddle_matmul_host_need_parts);
-}
+HEDDLE_WORKSPACE(one_set, heddle_matmul_host_shape, workspace(shape, 1, heddle_matmul_host_need_tuned))
+HEDDLE_WORKSPACE(two_sets, heddle_matmul_host_shape, workspace(shape, 2, heddle_matmul_host_need_tuned))
+HEDDLE_WORKSPACE(two_sets_in_parts, heddle_matmul_host_shape, workspace(shape, 2, heddle_matmul_host_need_parts))
 
 // cuBLASXt refuses sums of nothing.
 HEDDLE_OF_SHAPE(bool, has_sums, heddle_matmul_host_shape, shape->k > 0)

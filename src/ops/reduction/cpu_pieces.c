@@ -5,6 +5,7 @@
 
 #include "heddle/ops.h"
 #include "ops/clones.h"
+#include "ops/define.h"
 #include "ops/lanes.h"
 #include "ops/pieces.h"
 #include "ops/reduction/reduction.h"
@@ -32,12 +33,8 @@ static double sum_of(const heddle_call *call)
     return total;
 }
 
-size_t heddle_reduction_forward_cpu_pieces_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const heddle_elements_shape *shape = shape_;
-    return (size_t)heddle_piece_count((size_t)shape->n, HEDDLE_PIECE_ELEMENTS) * sizeof(double);
-}
+HEDDLE_SHARED_WORKSPACE(heddle_reduction_forward_cpu_pieces_workspace, heddle_elements_shape,
+                        (size_t)heddle_piece_count((size_t)shape->n, HEDDLE_PIECE_ELEMENTS) * sizeof(double))
 
 heddle_status heddle_sum_forward_cpu_pieces(const heddle_call *call)
 {

@@ -328,12 +328,8 @@ HEDDLE_BY_REFERENCE(rows_conv_backward_data)
 HEDDLE_BY_REFERENCE(rows_conv_backward_weight)
 
 // Room for what blocks leave of the sums: two for each channel and block.
-static size_t wgmma_forward_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const conv_shape *shape = shape_;
-    return (size_t)HEDDLE_ROWS_MOST_GROUPS * 2 * (size_t)shape->k * sizeof(float);
-}
+HEDDLE_WORKSPACE(wgmma_forward_workspace, conv_shape,
+                 (size_t)HEDDLE_ROWS_MOST_GROUPS * 2 * (size_t)shape->k * sizeof(float))
 
 #define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
 

@@ -329,12 +329,7 @@ HEDDLE_BY_REFERENCE(rows_norm_forward)
 HEDDLE_BY_REFERENCE(rows_norm_backward)
 
 // What each block leaves of a channel's two sums.
-static size_t backward_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    const norm_shape *shape = shape_;
-    return (size_t)HEDDLE_ROWS_NORM_BLOCKS * 2 * (size_t)shape->c * sizeof(float);
-}
+HEDDLE_WORKSPACE(backward_workspace, norm_shape, (size_t)HEDDLE_ROWS_NORM_BLOCKS * 2 * (size_t)shape->c * sizeof(float))
 
 // A thread of the sums keeps its channels, so that a block has all of them.
 HEDDLE_OF_SHAPE(bool, takes_sums, norm_shape, !shape->normalise || shape->c <= 2048)
