@@ -1,0 +1,32 @@
+// c (m, n) = a (m, k) times b (k, n), all row-major: one thread per element of c.
+// m, n and k are multiples of TILE.
+//
+// An element of a tile is loaded once and used by TILE threads, so global memory delivers a TILE-th of what it did. Two
+// barriers per step: one before the tiles are read, one before they are overwritten.
+
+#define TILE 16
+
+__global__ void matmul_kernel(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    __shared__ float tile_a[TILE][TILE], tile_b[TILE][TILE];
+    int x = threadIdx.x, y = threadIdx.y;
+    int row = blockIdx.y * TILE + y, column = blockIdx.x * TILE + x;
+    float sum = 0;
+
+    for (int first = 0; first < k; first += TILE) {
+        tile_a[y][x] = a[row * k + first + x];
+        tile_b[y][x] = b[(first + y) * n + column];
+        __syncthreads(); // both tiles are complete
+        for (int p = 0; p < TILE; p++)
+            sum += tile_a[y][p] * tile_b[p][x];
+        __syncthreads(); // nobody needs them any more
+    }
+    c[row * n + column] = sum;
+}
+
+void matmul(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    dim3 blocks((n + TILE - 1) / TILE, (m + TILE - 1) / TILE);
+
+    matmul_kernel<<<blocks, dim3(TILE, TILE)>>>(a, b, c, m, n, k);
+}
