@@ -1,0 +1,12 @@
+// Writes one element too many. It often seems to work.
+
+#include <stdlib.h>
+
+int main(void)
+{
+    int *values = malloc(4 * sizeof *values);
+    for (int i = 0; i <= 4; i++)
+        values[i] = i;
+    free(values);
+    return 0;
+}
