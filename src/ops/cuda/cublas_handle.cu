@@ -33,9 +33,38 @@ heddle_status heddle_cublas_handle(const heddle_call *call, cublasHandle_t *hand
     return HEDDLE_OK;
 }
 
-static int at_least_one(int leading)
+heddle_cublas_product heddle_cublas_matmul(const heddle_call *call, const heddle_matmul_shape *shape,
+                                           cudaDataType_t type, cublasComputeType_t compute)
 {
-    return leading > 0 ? leading : 1;
+    heddle_cublas_product product = {};
+    product.m = shape->m;
+    product.n = shape->n;
+    product.k = shape->k;
+    product.transpose_a = shape->transpose_a;
+    product.transpose_b = shape->transpose_b;
+    product.alpha = shape->alpha;
+    product.beta = shape->beta;
+    product.a = call->input[0];
+    product.b = call->input[1];
+    product.output = call->output[0];
+    product.type = product.output_type = type;
+    product.compute = compute;
+    return product;
+}
+
+heddle_status heddle_cublas_scale_output(const heddle_call *call, const heddle_cublas_product *product)
+{
+    cublasHandle_t handle;
+    const bool narrow = product->output_type == CUDA_R_16BF;
+    const int64_t elements = (int64_t)product->m * product->n * (product->batches ? product->batches : 1);
+    if (product->beta == 0.0f)
+        return HEDDLE_CUDA_CHECK(cudaMemsetAsync(
+            product->output, 0, elements * (narrow ? sizeof(uint16_t) : sizeof(float)), heddle_cuda_stream_of(call)));
+    HEDDLE_TRY(heddle_cublas_handle(call, &handle, NULL));
+    if (!narrow)
+        return HEDDLE_CUDA_CHECK(cublasSscal_64(handle, elements, &product->beta, (float *)product->output, 1));
+    return HEDDLE_CUDA_CHECK(
+        cublasScalEx_64(handle, elements, &product->beta, CUDA_R_32F, product->output, CUDA_R_16BF, 1, CUDA_R_32F));
 }
 
 // cuBLAS stores matrices column after column, where ours are the transposed ones: outputᵀ = op(b)ᵀ * op(a)ᵀ, the
@@ -45,11 +74,13 @@ heddle_status heddle_cublas_multiply(const heddle_call *call, const heddle_cubla
     cublasHandle_t handle;
     if (product->m == 0 || product->n == 0)
         return HEDDLE_OK;
+    if (product->k == 0)
+        return heddle_cublas_scale_output(call, product);
     HEDDLE_TRY(heddle_cublas_handle(call, &handle, NULL));
     cublasOperation_t first = product->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasOperation_t second = product->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-    int leading_a = at_least_one(product->transpose_a ? product->m : product->k);
-    int leading_b = at_least_one(product->transpose_b ? product->k : product->n);
+    int leading_a = product->transpose_a ? product->m : product->k;
+    int leading_b = product->transpose_b ? product->k : product->n;
     const float *alpha = &product->alpha, *beta = &product->beta;
     if (product->batches == 0)
         return HEDDLE_CUDA_CHECK(cublasGemmEx(handle, first, second, product->n, product->m, product->k, alpha,

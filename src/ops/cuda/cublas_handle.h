@@ -5,6 +5,7 @@
 #include <cublas_v2.h>
 
 #include "device/cuda/check.h"
+#include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 // What NVIDIA recommends for Hopper; earlier cards need less.
@@ -28,5 +29,11 @@ typedef struct heddle_cublas_product {
     long long stride_a, stride_b, stride_output;
 } heddle_cublas_product;
 heddle_status heddle_cublas_multiply(const heddle_call *call, const heddle_cublas_product *product);
+
+// The product of a matmul, from the call's first two inputs to its first output.
+heddle_cublas_product heddle_cublas_matmul(const heddle_call *call, const heddle_matmul_shape *shape,
+                                           cudaDataType_t type, cublasComputeType_t compute);
+// What is left of a product of k 0: beta * output. Outputs are float32 or bf16.
+heddle_status heddle_cublas_scale_output(const heddle_call *call, const heddle_cublas_product *product);
 
 #endif

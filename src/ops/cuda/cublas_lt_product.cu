@@ -213,6 +213,8 @@ heddle_status heddle_cublas_lt_multiply(const heddle_call *call, const heddle_cu
     lt_call lt = {};
     if (product->m == 0 || product->n == 0)
         return HEDDLE_OK;
+    if (product->k == 0 && !bias)
+        return heddle_cublas_scale_output(call, product);
     HEDDLE_TRY(heddle_cublas_handle(call, &handle, &lt.workspace));
     lt.handle = (cublasLtHandle_t)handle; // the one may be used as the other
     lt.stream = heddle_cuda_stream_of(call);

@@ -5,46 +5,10 @@
 
 #include "ops/cuda/cublas_handle.h"
 
-#include "heddle/ops.h"
-
-static heddle_cublas_product product_of(cublasComputeType_t compute)
-{
-    heddle_cublas_product product = {};
-    product.type = product.output_type = CUDA_R_32F;
-    product.compute = compute;
-    return product;
-}
-
-// alpha * op(a) * op(b) of no columns: what is left is beta * output.
-static heddle_status scale_output(const heddle_call *call, const heddle_matmul_shape *shape)
-{
-    cublasHandle_t handle;
-    size_t elements = (size_t)shape->m * shape->n;
-    if (elements == 0)
-        return HEDDLE_OK;
-    if (shape->beta == 0.0f)
-        return HEDDLE_CUDA_CHECK(
-            cudaMemsetAsync(call->output[0], 0, elements * sizeof(float), heddle_cuda_stream_of(call)));
-    HEDDLE_TRY(heddle_cublas_handle(call, &handle, NULL));
-    return HEDDLE_CUDA_CHECK(cublasSscal_64(handle, (int64_t)elements, &shape->beta, (float *)call->output[0], 1));
-}
-
 static heddle_status forward(const heddle_call *call, cublasComputeType_t compute)
 {
-    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
-    if (shape->k == 0)
-        return scale_output(call, shape);
-    heddle_cublas_product product = product_of(compute);
-    product.m = shape->m;
-    product.n = shape->n;
-    product.k = shape->k;
-    product.transpose_a = shape->transpose_a;
-    product.transpose_b = shape->transpose_b;
-    product.alpha = shape->alpha;
-    product.beta = shape->beta;
-    product.a = call->input[0];
-    product.b = call->input[1];
-    product.output = call->output[0];
+    const heddle_cublas_product product =
+        heddle_cublas_matmul(call, (const heddle_matmul_shape *)call->shape, CUDA_R_32F, compute);
     return heddle_cublas_multiply(call, &product);
 }
 
@@ -52,17 +16,13 @@ static heddle_status forward(const heddle_call *call, cublasComputeType_t comput
 static heddle_status gradient(const heddle_call *call, heddle_cublas_product product, const void *left,
                               bool transpose_left, const void *right, bool transpose_right, void *output)
 {
-    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
-    size_t bytes = (size_t)product.m * product.n * sizeof(float);
-    if (!output || bytes == 0)
+    if (!output)
         return HEDDLE_OK;
-    if (product.k == 0)
-        return HEDDLE_CUDA_CHECK(cudaMemsetAsync(output, 0, bytes, heddle_cuda_stream_of(call)));
+    product.beta = 0;
     product.a = left;
     product.b = right;
     product.transpose_a = transpose_left;
     product.transpose_b = transpose_right;
-    product.alpha = shape->alpha;
     product.output = output;
     return heddle_cublas_multiply(call, &product);
 }
@@ -73,7 +33,7 @@ static heddle_status gradient_a(const heddle_call *call, cublasComputeType_t com
 {
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const void *b = call->input[1], *grad_output = call->input[2];
-    heddle_cublas_product product = product_of(compute);
+    heddle_cublas_product product = heddle_cublas_matmul(call, shape, CUDA_R_32F, compute);
     product.k = shape->n;
     if (shape->transpose_a) {
         product.m = shape->k;
@@ -91,7 +51,7 @@ static heddle_status gradient_b(const heddle_call *call, cublasComputeType_t com
 {
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const void *a = call->input[0], *grad_output = call->input[2];
-    heddle_cublas_product product = product_of(compute);
+    heddle_cublas_product product = heddle_cublas_matmul(call, shape, CUDA_R_32F, compute);
     product.k = shape->m;
     if (shape->transpose_b) {
         product.m = shape->n;

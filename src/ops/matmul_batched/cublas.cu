@@ -6,53 +6,25 @@
 
 #include "ops/cuda/cublas_handle.h"
 
-#include "heddle/ops.h"
-
 enum { BLOCK = 256 }; // threads: one thread per product
 
-// What is left of products of no columns: beta * output.
-static heddle_status scale_output(const heddle_call *call, const heddle_matmul_batched_shape *shape)
-{
-    cublasHandle_t handle;
-    int64_t elements = (int64_t)shape->batch * shape->m * shape->n;
-    float *output = (float *)call->output[0];
-    if (shape->beta == 0.0f)
-        return HEDDLE_CUDA_CHECK(
-            cudaMemsetAsync(output, 0, (size_t)elements * sizeof(float), heddle_cuda_stream_of(call)));
-    HEDDLE_TRY(heddle_cublas_handle(call, &handle, NULL));
-    return HEDDLE_CUDA_CHECK(cublasSscal_64(handle, elements, &shape->beta, output, 1));
-}
-
-static bool is_empty(const heddle_matmul_batched_shape *shape)
-{
-    return shape->batch == 0 || shape->m == 0 || shape->n == 0;
-}
-
-static heddle_status launch_strided(const heddle_call *call)
+static heddle_cublas_product product_of(const heddle_call *call)
 {
     const heddle_matmul_batched_shape *shape = (const heddle_matmul_batched_shape *)call->shape;
-    if (is_empty(shape))
-        return HEDDLE_OK;
-    if (shape->k == 0)
-        return scale_output(call, shape);
-    heddle_cublas_product product = {};
-    product.m = shape->m;
-    product.n = shape->n;
-    product.k = shape->k;
-    product.transpose_a = shape->transpose_a;
-    product.transpose_b = shape->transpose_b;
-    product.alpha = shape->alpha;
-    product.beta = shape->beta;
-    product.a = call->input[0];
-    product.b = call->input[1];
-    product.output = call->output[0];
-    product.type = product.output_type = CUDA_R_32F;
-    product.compute = CUBLAS_COMPUTE_32F;
+    const heddle_matmul_shape one = {shape->m,           shape->n,     shape->k,   shape->transpose_a,
+                                     shape->transpose_b, shape->alpha, shape->beta};
+    heddle_cublas_product product = heddle_cublas_matmul(call, &one, CUDA_R_32F, CUBLAS_COMPUTE_32F);
     product.batches = shape->batch;
     product.stride_a = (long long)shape->m * shape->k;
     product.stride_b = (long long)shape->k * shape->n;
     product.stride_output = (long long)shape->m * shape->n;
-    return heddle_cublas_multiply(call, &product);
+    return product;
+}
+
+static heddle_status launch_strided(const heddle_call *call)
+{
+    const heddle_cublas_product product = product_of(call);
+    return product.batches == 0 ? HEDDLE_OK : heddle_cublas_multiply(call, &product);
 }
 
 // tables: (3, batch) addresses: of each b, each a, each output
@@ -71,10 +43,8 @@ static heddle_status launch_pointers(const heddle_call *call)
 {
     const heddle_matmul_batched_shape *shape = (const heddle_matmul_batched_shape *)call->shape;
     cublasHandle_t handle;
-    if (is_empty(shape))
-        return HEDDLE_OK;
-    if (shape->k == 0)
-        return scale_output(call, shape);
+    if (shape->k == 0 || shape->m == 0 || shape->n == 0 || shape->batch == 0)
+        return launch_strided(call);
     void **tables = (void **)call->workspace;
     write_tables<<<heddle_ceil_div(shape->batch, BLOCK), BLOCK, 0, heddle_cuda_stream_of(call)>>>(
         *shape, (const float *)call->input[0], (const float *)call->input[1], (float *)call->output[0],
