@@ -1,0 +1,59 @@
+// Adds up an array three ways: one atomic per element, one per warp, one per block.
+
+#include <stdio.h>
+
+enum { COUNT = 1 << 14, THREADS = 256, WARP = 32 };
+
+__global__ void one_per_element(const float *in, float *sum)
+{
+    atomicAdd(sum, in[blockIdx.x * blockDim.x + threadIdx.x]);
+}
+
+// The lanes of a warp hand their values down: 16, 8, 4, 2, 1 places. Lane 0 ends with the sum of all.
+__device__ float warp_sum(float value)
+{
+    for (int distance = WARP / 2; distance > 0; distance /= 2)
+        value += __shfl_down_sync(0xffffffff, value, distance);
+    return value;
+}
+
+__global__ void one_per_warp(const float *in, float *sum)
+{
+    float value = warp_sum(in[blockIdx.x * blockDim.x + threadIdx.x]);
+    if (threadIdx.x % WARP == 0)
+        atomicAdd(sum, value);
+}
+
+__global__ void one_per_block(const float *in, float *sum)
+{
+    __shared__ float parts[THREADS / WARP];
+    float value = warp_sum(in[blockIdx.x * blockDim.x + threadIdx.x]);
+    if (threadIdx.x % WARP == 0)
+        parts[threadIdx.x / WARP] = value;
+    __syncthreads();
+    if (threadIdx.x < WARP) {
+        value = warp_sum(threadIdx.x < THREADS / WARP ? parts[threadIdx.x] : 0);
+        if (threadIdx.x == 0)
+            atomicAdd(sum, value);
+    }
+}
+
+int main(void)
+{
+    static float in[COUNT];
+    float *device_in, *sums, host[3];
+    for (int i = 0; i < COUNT; i++)
+        in[i] = 1;
+    cudaMalloc(&device_in, sizeof in);
+    cudaMalloc(&sums, sizeof host);
+    cudaMemcpy(device_in, in, sizeof in, cudaMemcpyHostToDevice);
+    cudaMemset(sums, 0, sizeof host);
+    one_per_element<<<COUNT / THREADS, THREADS>>>(device_in, sums);
+    one_per_warp<<<COUNT / THREADS, THREADS>>>(device_in, sums + 1);
+    one_per_block<<<COUNT / THREADS, THREADS>>>(device_in, sums + 2);
+    cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost);
+    printf("%g %g %g\n", host[0], host[1], host[2]);
+    cudaFree(device_in);
+    cudaFree(sums);
+    return 0;
+}
