@@ -65,15 +65,20 @@
     }
 
 // HEDDLE_COST(forward_cost, forward_operands, heddle_linear_shape, 2.0 * shape->n * shape->in * shape->out): what an
-// operator costs that reads each of its inputs and writes each of its outputs once.
+// operator costs that reads each of its inputs and writes each of its outputs once. REQUIRED: optional ones do not
+// count.
 #define HEDDLE_COST(function, operands, type, operations)                                                              \
     static HEDDLE_SHARED_COST(function, operands, type, operations)
 #define HEDDLE_SHARED_COST(function, operands, type, operations)                                                       \
+    HEDDLE_COST_OF_(function, operands, type, operations, true)
+#define HEDDLE_REQUIRED_COST(function, operands, type, operations)                                                     \
+    static HEDDLE_COST_OF_(function, operands, type, operations, false)
+#define HEDDLE_COST_OF_(function, operands, type, operations, optional)                                                \
     heddle_cost function(const void *shape_)                                                                           \
     {                                                                                                                  \
         const type *shape = shape_;                                                                                    \
-        return heddle_cost_of(operands, HEDDLE_COUNT(operands), shape, (operations));                                  \
+        return heddle_cost_of(operands, HEDDLE_COUNT(operands), shape, (operations), optional);                        \
     }
-heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops);
+heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops, bool optional);
 
 #endif

@@ -166,10 +166,12 @@ size_t heddle_operand_elements(const heddle_op *op, int index, const void *shape
 }
 
 // What HEDDLE_BF16 stands for where an operator's elements are a shape's choice has 16 bits as well.
-heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops)
+heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops, bool optional)
 {
     heddle_cost cost = {.flops = flops};
     for (const heddle_operand *operand = operands; operand < operands + count; operand++) {
+        if (operand->optional && !optional)
+            continue;
         int dims[HEDDLE_MAX_DIMS];
         const int rank = operand->dims(shape, dims);
         double bytes = (double)heddle_dtype_size(operand->dtype);

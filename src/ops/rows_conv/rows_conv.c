@@ -3,11 +3,9 @@
 
 #include "ops/rows_conv/rows_conv.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "ops/by_reference.h"
-#include "ops/define.h"
+#include "ops/rows_define.h"
 
 typedef heddle_rows_conv_shape conv_shape;
 
@@ -24,10 +22,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(conv_shape, function, 0, "0: none, 1: relu, 2: tanh, 3: sigmoid")},
     {HEDDLE_OPTIONAL_INT(conv_shape, zero_gaps, 0, "1: rows without a result are zero")},
     {HEDDLE_OPTIONAL_INT(conv_shape, parts, 1, "of the rows that backward_weight adds up by themselves")},
-    {HEDDLE_OPTIONAL_INT(conv_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_ROWS_HALF(conv_shape)},
 };
 
-HEDDLE_OF_SHAPE(heddle_dtype, element, conv_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
+HEDDLE_ROWS_ELEMENT(element, conv_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -59,54 +57,41 @@ static heddle_status validate(const void *shape_)
 
 HEDDLE_DIMS(dims_input, conv_shape, heddle_rows_conv_rows(shape), shape->c)
 HEDDLE_DIMS(dims_output, conv_shape, heddle_rows_conv_rows(shape), shape->k)
-
-static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    dims[0] = shape->k, dims[1] = shape->r * shape->s, dims[2] = shape->c;
-    return 3;
-}
-
+HEDDLE_DIMS(dims_weight, conv_shape, shape->k, shape->r * shape->s, shape->c)
 HEDDLE_DIMS(dims_channels, conv_shape, shape->k)
 HEDDLE_DIMS(dims_sums, conv_shape, 2, shape->k)
 HEDDLE_DIMS(dims_parts, conv_shape, shape->parts, shape->k, shape->r * shape->s, shape->c)
 HEDDLE_DIMS(dims_bias_parts, conv_shape, shape->parts, shape->k)
 HEDDLE_DIMS(dims_arrived, conv_shape, (shape->k + HEDDLE_ROWS_COUNTED - 1) / HEDDLE_ROWS_COUNTED)
 
-#define BF16(text, part, size)                                                                                         \
-    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)
+#define ROWS(text, part, size) HEDDLE_ROWS_OPERAND(text, part, HEDDLE_VALUES_NORMAL, size)
 
 static const heddle_operand forward_operands[] = {
-    {BF16("input", HEDDLE_INPUT, dims_input)},
-    {BF16("weight", HEDDLE_INPUT, dims_weight)},
+    {ROWS("input", HEDDLE_INPUT, dims_input)},
+    {ROWS("weight", HEDDLE_INPUT, dims_weight)},
     {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
-    {BF16("output", HEDDLE_OUTPUT, dims_output)},
+    {ROWS("output", HEDDLE_OUTPUT, dims_output)},
     {HEDDLE_FLOAT_OUTPUT("sums", dims_sums), .optional = true},
-    {.name = "arrived",
-     .role = HEDDLE_UPDATE,
-     .dtype = HEDDLE_I32,
-     .values = HEDDLE_VALUES_OWN,
-     .dims = dims_arrived,
-     .optional = true},
+    {HEDDLE_ROWS_ARRIVED(dims_arrived), .optional = true},
 };
 
 static const heddle_operand logits_operands[] = {
-    {BF16("input", HEDDLE_INPUT, dims_input)},
-    {BF16("weight", HEDDLE_INPUT, dims_weight)},
+    {ROWS("input", HEDDLE_INPUT, dims_input)},
+    {ROWS("weight", HEDDLE_INPUT, dims_weight)},
     {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
     {HEDDLE_FLOAT_OUTPUT("output", dims_output)},
 };
 
 static const heddle_operand data_operands[] = {
-    {BF16("grad_output", HEDDLE_INPUT, dims_output)},
-    {BF16("weight", HEDDLE_INPUT, dims_weight)},
-    {BF16("input", HEDDLE_INPUT, dims_input), .optional = true},
-    {BF16("grad_input", HEDDLE_OUTPUT, dims_input)},
+    {ROWS("grad_output", HEDDLE_INPUT, dims_output)},
+    {ROWS("weight", HEDDLE_INPUT, dims_weight)},
+    {ROWS("input", HEDDLE_INPUT, dims_input), .optional = true},
+    {ROWS("grad_input", HEDDLE_OUTPUT, dims_input)},
 };
 
 static const heddle_operand weight_operands[] = {
-    {BF16("grad_output", HEDDLE_INPUT, dims_output)},
-    {BF16("input", HEDDLE_INPUT, dims_input)},
+    {ROWS("grad_output", HEDDLE_INPUT, dims_output)},
+    {ROWS("input", HEDDLE_INPUT, dims_input)},
     {HEDDLE_FLOAT_OUTPUT("grad_weight", dims_parts)},
     {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias_parts), .optional = true},
 };
@@ -122,27 +107,6 @@ static void fill_arrived(const void *shape, int operand, uint64_t seed, double *
 }
 
 // --- what is right --------------------------------------------------------------------------------------------------
-
-static double activate(int function, double x)
-{
-    switch (function) {
-    case HEDDLE_ROWS_RELU: return x < 0 ? 0 : x;
-    case HEDDLE_ROWS_TANH: return tanh(x);
-    case HEDDLE_ROWS_SIGMOID: return 1 / (1 + exp(-x));
-    default: return x;
-    }
-}
-
-// By the function's result.
-static double slope(int function, double y)
-{
-    switch (function) {
-    case HEDDLE_ROWS_RELU: return y > 0;
-    case HEDDLE_ROWS_TANH: return 1 - y * y;
-    case HEDDLE_ROWS_SIGMOID: return y * (1 - y);
-    default: return 1;
-    }
-}
 
 // Output row `row` of channel `to`.
 static double sum_taps(const conv_shape *shape, const double *rows, const double *weight, int row, int to)
@@ -185,7 +149,7 @@ static void forward_reference(const void *shape_, const double *const *input, do
         for (int to = 0; to < shape->k; to++) {
             double value = sum_taps(shape, input[0], input[1], row, to) + (input[2] ? input[2][to] : 0);
             const int holds = heddle_rows_conv_holds(shape, row);
-            value = shape->zero_gaps && !holds ? 0 : activate(shape->function, value);
+            value = shape->zero_gaps && !holds ? 0 : heddle_rows_activate(shape->function, value);
             output[0][(size_t)row * shape->k + to] = value;
             if (output[1] && holds)
                 add_result(output[1], shape->k, to, value);
@@ -211,7 +175,7 @@ static void data_reference(const void *shape_, const double *const *input, doubl
             const int in_image = row % ((shape->h + shape->gap) * pitch);
             const int pixel = in_image / pitch < shape->h && in_image % pitch < shape->w;
             double value = sum_gradients(shape, input[0], input[1], row, to);
-            value *= input[2] ? slope(shape->function, input[2][at]) : 1;
+            value *= input[2] ? heddle_rows_slope(shape->function, input[2][at]) : 1;
             output[0][at] = shape->zero_gaps && !pixel ? 0 : value;
         }
 }
@@ -241,45 +205,16 @@ static void weight_reference(const void *shape_, const double *const *input, dou
 
 // --- cost -----------------------------------------------------------------------------------------------------------
 
-static double products(const conv_shape *shape)
+static double flops(const conv_shape *shape)
 {
-    return (double)shape->n * heddle_rows_conv_out_h(shape) * heddle_rows_conv_out_w(shape) * shape->c * shape->k *
+    return 2.0 * shape->n * heddle_rows_conv_out_h(shape) * heddle_rows_conv_out_w(shape) * shape->c * shape->k *
            shape->r * shape->s;
 }
 
-static heddle_cost cost_of(const conv_shape *shape, double bytes_read, double bytes_written)
-{
-    return (heddle_cost){.flops = 2 * products(shape), .bytes_read = bytes_read, .bytes_written = bytes_written};
-}
-
-static heddle_cost forward_cost(const void *shape_)
-{
-    const conv_shape *shape = shape_;
-    const double rows = heddle_rows_conv_rows(shape), weights = (double)shape->k * shape->r * shape->s * shape->c;
-    return cost_of(shape, sizeof(uint16_t) * (rows * shape->c + weights), sizeof(uint16_t) * rows * shape->k);
-}
-
-static heddle_cost logits_cost(const void *shape_)
-{
-    const conv_shape *shape = shape_;
-    heddle_cost cost = forward_cost(shape);
-    cost.bytes_written *= 2;
-    return cost;
-}
-
-static heddle_cost data_cost(const void *shape_)
-{
-    const conv_shape *shape = shape_;
-    const double rows = heddle_rows_conv_rows(shape), weights = (double)shape->k * shape->r * shape->s * shape->c;
-    return cost_of(shape, sizeof(uint16_t) * (rows * shape->k + weights), sizeof(uint16_t) * rows * shape->c);
-}
-
-static heddle_cost weight_cost(const void *shape_)
-{
-    const conv_shape *shape = shape_;
-    const double rows = heddle_rows_conv_rows(shape), weights = (double)shape->k * shape->r * shape->s * shape->c;
-    return cost_of(shape, sizeof(uint16_t) * rows * (shape->k + shape->c), sizeof(float) * shape->parts * weights);
-}
+HEDDLE_REQUIRED_COST(forward_cost, forward_operands, conv_shape, flops(shape))
+HEDDLE_REQUIRED_COST(logits_cost, logits_operands, conv_shape, flops(shape))
+HEDDLE_REQUIRED_COST(data_cost, data_operands, conv_shape, flops(shape))
+HEDDLE_REQUIRED_COST(weight_cost, weight_operands, conv_shape, flops(shape))
 
 static int64_t forward_reduction(const void *shape_)
 {
@@ -290,11 +225,7 @@ static int64_t forward_reduction(const void *shape_)
 
 HEDDLE_OF_SHAPE(int64_t, product_reduction, conv_shape,
                 (int64_t)shape->r * shape->s * (shape->c > shape->k ? shape->c : shape->k))
-
-static int64_t weight_reduction(const void *shape_)
-{
-    return heddle_rows_conv_rows(shape_);
-}
+HEDDLE_OF_SHAPE(int64_t, weight_reduction, conv_shape, heddle_rows_conv_rows(shape))
 
 static const char *const forward_shapes[] = {"n=1 c=8 k=8",
                                              "n=5 c=24 k=16 function=1 half=1",

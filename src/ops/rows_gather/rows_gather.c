@@ -3,9 +3,7 @@
 
 #include "ops/rows_gather/rows_gather.h"
 
-#include "ops/by_reference.h"
-#include "ops/define.h"
-#include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_define.h"
 
 typedef heddle_rows_gather_shape gather_shape;
 
@@ -22,10 +20,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(gather_shape, padding, 0, "zeros around an image")},
     {HEDDLE_OPTIONAL_INT(gather_shape, dilation, 1, "distance between the filter's taps")},
     {HEDDLE_REQUIRED_INT(gather_shape, columns, "of a patch, padded to a multiple of 8")},
-    {HEDDLE_OPTIONAL_INT(gather_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_ROWS_HALF(gather_shape)},
 };
 
-HEDDLE_OF_SHAPE(heddle_dtype, element, gather_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
+HEDDLE_ROWS_ELEMENT(element, gather_shape)
 
 static heddle_status validate(const void *shape_)
 {

@@ -5,9 +5,7 @@
 
 #include <math.h>
 
-#include "ops/by_reference.h"
-#include "ops/define.h"
-#include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_define.h"
 
 typedef heddle_rows_head_shape head_shape;
 
@@ -17,11 +15,11 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(head_shape, k, "columns of the logits, a multiple of 8")},
     {HEDDLE_REQUIRED_INT(head_shape, classes, "classes, at most 32")},
     {HEDDLE_OPTIONAL_INT(head_shape, function, 0, "that made the features; 0: none, 1: relu, 2: tanh, 3: sigmoid")},
-    {HEDDLE_OPTIONAL_INT(head_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_ROWS_HALF(head_shape)},
     {HEDDLE_OPTIONAL_INT(head_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
 
-HEDDLE_OF_SHAPE(heddle_dtype, element, head_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
+HEDDLE_ROWS_ELEMENT(element, head_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -46,25 +44,19 @@ HEDDLE_DIMS(dims_one, head_shape, 1)
 
 HEDDLE_OF_SHAPE(int, classes, head_shape, shape->classes)
 
-#define BF16(text, part, size)                                                                                         \
-    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_OWN, .dims = (size)
+#define ROWS(text, part, size) HEDDLE_ROWS_OPERAND(text, part, HEDDLE_VALUES_OWN, size)
 
 static const heddle_operand operands[] = {
-    {BF16("input", HEDDLE_INPUT, dims_input)},
-    {BF16("weight", HEDDLE_INPUT, dims_weight)},
+    {ROWS("input", HEDDLE_INPUT, dims_input)},
+    {ROWS("weight", HEDDLE_INPUT, dims_weight)},
     {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_bias), .optional = true},
-    {.name = "labels",
-     .role = HEDDLE_INPUT,
-     .dtype = HEDDLE_I32,
-     .values = HEDDLE_VALUES_LABELS,
-     .dims = dims_labels,
-     .limit = classes},
+    {"labels", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_labels, classes},
     {HEDDLE_FLOAT_INPUT("grad_loss", HEDDLE_VALUES_NORMAL, dims_one)},
     {HEDDLE_FLOAT_OUTPUT("loss", dims_one)},
     {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one},
-    {BF16("grad_logits", HEDDLE_OUTPUT, dims_logits)},
-    {BF16("grad_input", HEDDLE_OUTPUT, dims_input)},
-    {.name = "arrived", .role = HEDDLE_UPDATE, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_one},
+    {ROWS("grad_logits", HEDDLE_OUTPUT, dims_logits)},
+    {ROWS("grad_input", HEDDLE_OUTPUT, dims_input)},
+    {HEDDLE_ROWS_ARRIVED(dims_one)},
 };
 
 // Features between -1 and 1, as functions leave them, weights that make logits of a size with these, no block arrived.
@@ -88,14 +80,6 @@ static heddle_cost cost(const void *shape_)
     return (heddle_cost){.flops = 4 * features * shape->k,
                          .bytes_read = sizeof(uint16_t) * (features + (double)shape->k * shape->c),
                          .bytes_written = sizeof(uint16_t) * (features + (double)shape->n * shape->k)};
-}
-
-static double slope(int function, double y)
-{
-    return function == HEDDLE_ROWS_RELU      ? y > 0
-           : function == HEDDLE_ROWS_TANH    ? 1 - y * y
-           : function == HEDDLE_ROWS_SIGMOID ? y * (1 - y)
-                                             : 1;
 }
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
@@ -127,7 +111,7 @@ static void reference(const void *shape_, const double *const *input, double *co
             grad_input[c] = 0;
             for (int j = 0; j < shape->classes; j++)
                 grad_input[c] += grad_logits[j] * input[1][(size_t)j * shape->c + c];
-            grad_input[c] *= slope(shape->function, x[c]);
+            grad_input[c] *= heddle_rows_slope(shape->function, x[c]);
         }
     }
 }

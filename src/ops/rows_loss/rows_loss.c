@@ -5,9 +5,7 @@
 
 #include <math.h>
 
-#include "ops/by_reference.h"
-#include "ops/define.h"
-#include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_define.h"
 
 typedef heddle_rows_loss_shape loss_shape;
 
@@ -15,11 +13,11 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(loss_shape, n, "samples")},
     {HEDDLE_REQUIRED_INT(loss_shape, classes, "classes")},
     {HEDDLE_REQUIRED_INT(loss_shape, k, "columns of the logits, a multiple of 8")},
-    {HEDDLE_OPTIONAL_INT(loss_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_ROWS_HALF(loss_shape)},
     {HEDDLE_OPTIONAL_INT(loss_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
 
-HEDDLE_OF_SHAPE(heddle_dtype, element, loss_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
+HEDDLE_ROWS_ELEMENT(element, loss_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -40,18 +38,13 @@ HEDDLE_OF_SHAPE(int, classes, loss_shape, shape->classes)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("logits", HEDDLE_VALUES_NORMAL, dims_logits)},
-    {.name = "labels",
-     .role = HEDDLE_INPUT,
-     .dtype = HEDDLE_I32,
-     .values = HEDDLE_VALUES_LABELS,
-     .dims = dims_labels,
-     .limit = classes},
+    {"labels", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_labels, classes},
     {HEDDLE_FLOAT_INPUT("grad_loss", HEDDLE_VALUES_NORMAL, dims_one)},
     {HEDDLE_FLOAT_OUTPUT("loss", dims_one)},
     {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one},
     {HEDDLE_FLOAT_OUTPUT("probabilities", dims_probabilities), .optional = true},
     {.name = "grad_logits", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_BF16, .dims = dims_logits, .optional = true},
-    {.name = "arrived", .role = HEDDLE_UPDATE, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_one},
+    {HEDDLE_ROWS_ARRIVED(dims_one)},
 };
 
 static void fill_arrived(const void *shape, int operand, uint64_t seed, double *values)

@@ -5,9 +5,7 @@
 
 #include <math.h>
 
-#include "ops/by_reference.h"
-#include "ops/define.h"
-#include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_define.h"
 
 typedef heddle_rows_norm_shape norm_shape;
 
@@ -25,10 +23,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(norm_shape, gap, 0, "lines below and pixels right of an output image")},
     {HEDDLE_OPTIONAL_FLOAT(norm_shape, epsilon, 1e-5, "added to the variance")},
     {HEDDLE_OPTIONAL_FLOAT(norm_shape, momentum, 0.1, "weight of this batch in the running statistics")},
-    {HEDDLE_OPTIONAL_INT(norm_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_ROWS_HALF(norm_shape)},
 };
 
-HEDDLE_OF_SHAPE(heddle_dtype, element, norm_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
+HEDDLE_ROWS_ELEMENT(element, norm_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -64,34 +62,33 @@ HEDDLE_DIMS(dims_sums, norm_shape, 2, shape->c)
 HEDDLE_DIMS(dims_channels, norm_shape, shape->c)
 HEDDLE_DIMS(dims_one, norm_shape, 1)
 
-#define BF16(text, part, size)                                                                                         \
-    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)
-#define SUMS .name = "sums", .role = HEDDLE_INPUT, .dtype = HEDDLE_F32, .values = HEDDLE_VALUES_OWN, .dims = dims_sums
+#define ROWS(text, part, size) HEDDLE_ROWS_OPERAND(text, part, HEDDLE_VALUES_NORMAL, size)
+#define SUMS                   .name = "sums", .role = HEDDLE_INPUT, .dtype = HEDDLE_F32, .values = HEDDLE_VALUES_OWN, .dims = dims_sums
 
 static const heddle_operand forward_operands[] = {
-    {BF16("input", HEDDLE_INPUT, dims_input)},
+    {ROWS("input", HEDDLE_INPUT, dims_input)},
     {SUMS},
     {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
     {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {BF16("add", HEDDLE_INPUT, dims_output), .optional = true},
-    {BF16("output", HEDDLE_OUTPUT, dims_output)},
+    {ROWS("add", HEDDLE_INPUT, dims_output), .optional = true},
+    {ROWS("output", HEDDLE_OUTPUT, dims_output)},
     {HEDDLE_FLOAT_UPDATE("running_mean", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
     {HEDDLE_FLOAT_UPDATE("running_var", HEDDLE_VALUES_POSITIVE, dims_channels), .optional = true},
 };
 
 static const heddle_operand backward_operands[] = {
-    {BF16("grad_output", HEDDLE_INPUT, dims_output)},
-    {BF16("grad_more", HEDDLE_INPUT, dims_output), .optional = true},
-    {BF16("input", HEDDLE_INPUT, dims_input)},
+    {ROWS("grad_output", HEDDLE_INPUT, dims_output)},
+    {ROWS("grad_more", HEDDLE_INPUT, dims_output), .optional = true},
+    {ROWS("input", HEDDLE_INPUT, dims_input)},
     {SUMS},
     {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
     {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {BF16("add", HEDDLE_INPUT, dims_output), .optional = true},
-    {BF16("grad_input", HEDDLE_OUTPUT, dims_input)},
+    {ROWS("add", HEDDLE_INPUT, dims_output), .optional = true},
+    {ROWS("grad_input", HEDDLE_OUTPUT, dims_input)},
     {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)},
     {HEDDLE_FLOAT_OUTPUT("grad_beta", dims_channels)},
-    {BF16("grad_add", HEDDLE_OUTPUT, dims_output), .optional = true},
-    {.name = "arrived", .role = HEDDLE_UPDATE, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_one},
+    {ROWS("grad_add", HEDDLE_OUTPUT, dims_output), .optional = true},
+    {HEDDLE_ROWS_ARRIVED(dims_one)},
 };
 
 // Sums that results of mean 0.25 and variance 1.5 would have; blocks that have arrived: none.
@@ -129,23 +126,6 @@ static channel channel_of(const norm_shape *shape, const double *sums, const dou
     const double count = (double)shape->n * shape->h * shape->w, mean = sums[c] / count;
     const double variance = sums[shape->c + c] / count - mean * mean;
     return (channel){mean, 1 / sqrt(variance + shape->epsilon), gamma[c], beta[c]};
-}
-
-static double activate(int function, double x)
-{
-    return function == HEDDLE_ROWS_RELU      ? (x < 0 ? 0 : x)
-           : function == HEDDLE_ROWS_TANH    ? tanh(x)
-           : function == HEDDLE_ROWS_SIGMOID ? 1 / (1 + exp(-x))
-                                             : x;
-}
-
-static double slope(int function, double x)
-{
-    const double y = activate(function, x);
-    return function == HEDDLE_ROWS_RELU      ? x > 0
-           : function == HEDDLE_ROWS_TANH    ? 1 - y * y
-           : function == HEDDLE_ROWS_SIGMOID ? y * (1 - y)
-                                             : 1;
 }
 
 // Element of the input at line y, pixel x of image n.
@@ -214,10 +194,11 @@ static void forward_reference(const void *shape_, const double *const *input, do
         double value = 0;
         if (shape->average)
             for (int i = 0; i < places; i++)
-                value += activate(shape->function, z_of(shape, &by, input[0], input[4], n, y, x, c, i)) / places;
+                value +=
+                    heddle_rows_activate(shape->function, z_of(shape, &by, input[0], input[4], n, y, x, c, i)) / places;
         else
-            value = activate(shape->function, z_of(shape, &by, input[0], input[4], n, y, x, c,
-                                                   winner_of(shape, &by, input[0], input[4], n, y, x, c)));
+            value = heddle_rows_activate(shape->function, z_of(shape, &by, input[0], input[4], n, y, x, c,
+                                                               winner_of(shape, &by, input[0], input[4], n, y, x, c)));
         output[0][output_at(shape, n, y, x, c)] = value;
     })
     update_running(shape, input[1], output[1], output[2]);
@@ -229,7 +210,8 @@ static double grad_z(const norm_shape *shape, const channel *by, const double *c
 {
     const size_t at = output_at(shape, n, y, x, c);
     const double grad = input[0][at] + (input[1] ? input[1][at] : 0);
-    const double bend = slope(shape->function, z_of(shape, by, input[2], input[6], n, y, x, c, i));
+    const double z = z_of(shape, by, input[2], input[6], n, y, x, c, i);
+    const double bend = heddle_rows_slope(shape->function, heddle_rows_activate(shape->function, z));
     if (shape->average)
         return grad * bend / (shape->window * shape->window);
     return winner_of(shape, by, input[2], input[6], n, y, x, c) == i ? grad * bend : 0;

@@ -3,9 +3,7 @@
 
 #include "ops/rows_patches/rows_patches.h"
 
-#include "ops/by_reference.h"
-#include "ops/define.h"
-#include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_define.h"
 
 typedef heddle_rows_patches_shape patches_shape;
 
@@ -20,10 +18,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(patches_shape, stride, 1, "step of the filter")},
     {HEDDLE_OPTIONAL_INT(patches_shape, padding, 0, "zeros around an image")},
     {HEDDLE_OPTIONAL_INT(patches_shape, dilation, 1, "distance between the filter's taps")},
-    {HEDDLE_OPTIONAL_INT(patches_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_ROWS_HALF(patches_shape)},
 };
 
-HEDDLE_OF_SHAPE(heddle_dtype, element, patches_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
+HEDDLE_ROWS_ELEMENT(element, patches_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -48,17 +46,16 @@ HEDDLE_DIMS(dims_frame, patches_shape, shape->n *(shape->h + shape->gap) * (shap
 HEDDLE_DIMS(dims_patches, patches_shape, shape->n *heddle_rows_patches_out_h(shape) * heddle_rows_patches_out_w(shape),
             shape->r * shape->s * shape->c)
 
-#define BF16(text, part, size)                                                                                         \
-    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)
+#define ROWS(text, part, size) HEDDLE_ROWS_OPERAND(text, part, HEDDLE_VALUES_NORMAL, size)
 
 static const heddle_operand forward_operands[] = {
-    {BF16("input", HEDDLE_INPUT, dims_frame)},
-    {BF16("output", HEDDLE_OUTPUT, dims_patches)},
+    {ROWS("input", HEDDLE_INPUT, dims_frame)},
+    {ROWS("output", HEDDLE_OUTPUT, dims_patches)},
 };
 
 static const heddle_operand backward_operands[] = {
-    {BF16("grad_output", HEDDLE_INPUT, dims_patches)},
-    {BF16("grad_input", HEDDLE_OUTPUT, dims_frame)},
+    {ROWS("grad_output", HEDDLE_INPUT, dims_patches)},
+    {ROWS("grad_input", HEDDLE_OUTPUT, dims_frame)},
 };
 
 // Runs the last argument for every element of a patch inside its image, with its places in both matrices.

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-#include "ops/by_reference.h"
-#include "ops/define.h"
 #include "ops/optimizer/optimizer.h"
+#include "ops/rows_define.h"
 
 typedef heddle_rows_update_shape update_shape;
 
@@ -20,11 +19,11 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(update_shape, copies, "elements of the copies")},
     {HEDDLE_OPTIONAL_INT(update_shape, vectors, 0, "floats of padded biases")},
     {HEDDLE_OPTIONAL_INT(update_shape, optimizer, 0, "0: sgd, 1: momentum, 2: AdamW")},
-    {HEDDLE_OPTIONAL_INT(update_shape, half, 0, "0: elements are bf16, 1: fp16")},
+    {HEDDLE_ROWS_HALF(update_shape)},
     {HEDDLE_OPTIONAL_INT(update_shape, scale, 0, "gradients are times 2 to the power of it")},
 };
 
-HEDDLE_OF_SHAPE(heddle_dtype, copies_dtype, update_shape, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
+HEDDLE_ROWS_ELEMENT(copies_dtype, update_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -50,8 +49,7 @@ HEDDLE_DIMS(dims_hyper, update_shape, HEDDLE_HYPER_COUNT)
     .name = "table", .role = HEDDLE_INPUT, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_table
 // Elements that no copy has, between two of them, are left as they are.
 #define VECTORS HEDDLE_FLOAT_UPDATE("vectors", HEDDLE_VALUES_NORMAL, dims_vectors), .optional = true
-#define COPIES                                                                                                         \
-    .name = "copies", .role = HEDDLE_UPDATE, .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = dims_copies
+#define COPIES  HEDDLE_ROWS_OPERAND("copies", HEDDLE_UPDATE, HEDDLE_VALUES_NORMAL, dims_copies)
 
 static const heddle_operand weights_operands[] = {
     {TABLE},

@@ -1,0 +1,25 @@
+// Shorthand for the tables of the operators over rows of 16-bit elements, and the functions that their references
+// apply.
+#ifndef HEDDLE_OPS_ROWS_DEFINE_H
+#define HEDDLE_OPS_ROWS_DEFINE_H
+
+#include "ops/by_reference.h"
+#include "ops/define.h"
+#include "ops/rows_conv/rows_conv.h"
+
+// A row of a fields table, inside its braces, and the function that goes with it: which type elements have.
+#define HEDDLE_ROWS_HALF(type) HEDDLE_OPTIONAL_INT(type, half, 0, "0: elements are bf16, 1: fp16")
+#define HEDDLE_ROWS_ELEMENT(name, type)                                                                                \
+    HEDDLE_OF_SHAPE(heddle_dtype, name, type, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
+
+// Rows of an operands table, inside their braces: one of such elements, and the counters of blocks that have arrived.
+#define HEDDLE_ROWS_OPERAND(text, part, contents, size)                                                                \
+    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = (contents), .dims = (size)
+#define HEDDLE_ROWS_ARRIVED(size)                                                                                      \
+    .name = "arrived", .role = HEDDLE_UPDATE, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = (size)
+
+// A heddle_rows_function of x, and its slope by its result.
+double heddle_rows_activate(int function, double x);
+double heddle_rows_slope(int function, double y);
+
+#endif
