@@ -30,6 +30,8 @@ file(RELATIVE_PATH heddle_pages_from_library /${CMAKE_INSTALL_LIBDIR} /${CMAKE_I
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/base/place.c PROPERTIES COMPILE_DEFINITIONS
   "HEDDLE_PAGES_FROM_PROGRAM=\"${heddle_pages_from_program}\";HEDDLE_PAGES_FROM_LIBRARY=\"${heddle_pages_from_library}\"")
 
+file(RELATIVE_PATH heddle_course_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_DATADIR}/heddle/course) # the same
+
 # "src/ops/matmul/01_naive.cu" becomes FOLDER/ops_matmul_01_naive.o
 function(heddle_object_of source folder object)
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${source})

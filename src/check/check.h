@@ -15,6 +15,7 @@ typedef enum heddle_check_nvcc {
 typedef struct heddle_check_options {
     const char *const *sources;
     const char *const *arguments; // of the program
+    const char *folder;           // to run the program in; NULL: ours
     const char *op;               // the operator that a file without main computes; NULL: none
     const char *const *shapes;    // to run it on; NULL: its test shapes
     const char *const *include, *const *define, *const *library;
@@ -23,6 +24,7 @@ typedef struct heddle_check_options {
     const char *gpu;      // NULL: the simulator's own choice
     const char *suppress; // file; NULL: none
     bool any_status;      // the program's own exit status does not count
+    bool no_input;        // the program's standard input is empty, not ours
     int schedules;        // runs in different orders
     double seconds;       // a run may take; 0: no limit
     uint64_t memory;      // bytes; 0: heddle_child_usual_memory

@@ -61,6 +61,8 @@ static void become(const heddle_child_options *options, char *const *environment
         close(score);
     if (options->polite && setpriority(PRIO_PROCESS, 0, POLITENESS) != 0)
         return;
+    if (options->folder && chdir(options->folder) != 0)
+        return;
     attach(options->input, STDIN_FILENO, O_RDONLY);
     attach(options->output, STDOUT_FILENO, O_WRONLY);
     attach(options->errors, STDERR_FILENO, O_WRONLY);

@@ -12,6 +12,7 @@
 typedef struct heddle_child_options {
     char *const *argv;              // argv[0] is the program's path
     const char *const *environment; // "NAME=VALUE" added to ours; NULL-terminated; may be NULL
+    const char *folder;             // to run in; NULL: ours
     int input, output, errors;      // file descriptors; -1: nothing to read, or thrown away
     double seconds;                 // 0: no limit
     uint64_t memory;                // bytes of memory in use; 0: no limit

@@ -264,11 +264,13 @@ static heddle_status run_child(const check_state *state, const run_plan *plan, h
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to start the program");
     struct termios terminal;
     bool has_terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &terminal) == 0;
-    heddle_check_input input;
-    heddle_status status = heddle_check_input_open(&input, state->folder.path, plan->number);
+    heddle_check_input input = {.file = -1};
+    heddle_status status =
+        options->no_input ? HEDDLE_OK : heddle_check_input_open(&input, state->folder.path, plan->number);
     heddle_child_options how = {
         .argv = arguments,
         .environment = environment.list,
+        .folder = options->folder,
         .input = input.file,
         .output = plan->number == 0 ? options->output : -1,
         .errors = plan->number == 0 ? options->errors : -1,

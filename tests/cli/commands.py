@@ -21,9 +21,10 @@ import zlib
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 
-COMMANDS = ["train", "eval", "predict", "bench", "check", "pipeline", "trace", "data", "ops", "devices",
+COMMANDS = ["learn", "train", "eval", "predict", "bench", "check", "pipeline", "trace", "data", "ops", "devices",
             "doctor", "help", "version"]
-ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]]
+ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]] + [
+    ["learn", action] for action in ("init", "show", "run", "next", "hint", "list", "reset", "solution", "progress", "verify")]
 TOPICS = [["bench", "train"], ["bench", "infer"], ["bench", "out-of-core"], ["bench", "collectives"]]
 
 

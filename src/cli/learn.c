@@ -1,0 +1,374 @@
+// `heddle learn`: the commands about the learner's folder. learn_run.c judges, learn_watch.c watches, learn_verify.c
+// verifies the course.
+
+#include <cjson/cJSON.h>
+
+#include "cli/learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+heddle_status heddle_cli_learn_open(heddle_cli_learn *learn)
+{
+    *learn = (heddle_cli_learn){0};
+    HEDDLE_TRY(heddle_learn_course_open(NULL, &learn->course));
+    heddle_status status = heddle_learn_workspace_open(learn->course, &learn->workspace);
+    if (status != HEDDLE_OK)
+        heddle_cli_learn_close(learn);
+    return status;
+}
+
+void heddle_cli_learn_close(heddle_cli_learn *learn)
+{
+    heddle_learn_workspace_close(&learn->workspace);
+    heddle_learn_course_close(learn->course);
+    learn->course = NULL;
+}
+
+heddle_status heddle_cli_learn_find(const heddle_cli_learn *learn, const char *word,
+                                    const heddle_learn_exercise **exercise)
+{
+    if (word)
+        return heddle_learn_course_find(learn->course, word, exercise);
+    *exercise = heddle_learn_current(&learn->workspace);
+    if (*exercise)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "every exercise is solved; name one, such as %s",
+                       learn->course->exercises[0].number);
+}
+
+// --- the actions -----------------------------------------------------------------------------------------------------
+
+// Opens the folder, finds the exercise that the command line names, and does one thing with it.
+typedef heddle_status single_action(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                                    const heddle_cli_learn_style *style, bool flag);
+
+static int run_single(const heddle_cli_command *command, int argc, char **argv, bool *flag, single_action *act)
+{
+    heddle_cli_arguments arguments;
+    heddle_cli_learn learn;
+    int exit_code;
+    if (!heddle_cli_parse(command, argc, argv, flag, &arguments, &exit_code))
+        return exit_code;
+    heddle_status status = heddle_cli_learn_open(&learn);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    const heddle_learn_exercise *exercise = NULL;
+    heddle_cli_learn_style style = heddle_cli_learn_style_of(stdout);
+    status = heddle_cli_learn_find(&learn, arguments.count > 0 ? arguments.items[0] : NULL, &exercise);
+    if (status == HEDDLE_OK)
+        status = act(&learn, exercise, &style, flag && *flag);
+    exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    heddle_cli_learn_close(&learn);
+    return exit_code;
+}
+
+static heddle_status show(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                          const heddle_cli_learn_style *style, bool flag)
+{
+    char shown[HEDDLE_PLACE_SIZE];
+    (void)flag;
+    HEDDLE_TRY(heddle_cli_learn_print_statement(style, exercise));
+    heddle_learn_shown_file(&learn->workspace, exercise, shown);
+    fprintf(style->file, "\nYour file: %s\n", shown);
+    return HEDDLE_OK;
+}
+
+static int run_show(int argc, char **argv)
+{
+    return run_single(&heddle_command_learn_show, argc, argv, NULL, show);
+}
+
+static heddle_status hint(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                          const heddle_cli_learn_style *style, bool all)
+{
+    heddle_cli_learn_print_title(style, exercise);
+    fputc('\n', style->file);
+    return heddle_cli_learn_print_hint(style, &learn->workspace, exercise, all);
+}
+
+static int run_hint(int argc, char **argv)
+{
+    bool all = false;
+    return run_single(&heddle_command_learn_hint, argc, argv, &all, hint);
+}
+
+static heddle_status reset(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                           const heddle_cli_learn_style *style, bool flag)
+{
+    (void)flag;
+    return heddle_cli_learn_reset(style, &learn->workspace, exercise);
+}
+
+static int run_reset(int argc, char **argv)
+{
+    return run_single(&heddle_command_learn_reset, argc, argv, NULL, reset);
+}
+
+static heddle_status solution(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                              const heddle_cli_learn_style *style, bool anyway)
+{
+    if (!anyway && !heddle_learn_is_solved(&learn->workspace, exercise))
+        return heddle_fail(HEDDLE_UNSUPPORTED,
+                           "%s is not solved yet: `heddle learn hint %s` helps, and --anyway shows the solution",
+                           exercise->number, exercise->number);
+    return heddle_cli_learn_print_solution(style, exercise);
+}
+
+static int run_solution(int argc, char **argv)
+{
+    bool anyway = false;
+    return run_single(&heddle_command_learn_solution, argc, argv, &anyway, solution);
+}
+
+static heddle_status next(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                          const heddle_cli_learn_style *style, bool flag)
+{
+    const heddle_learn_exercise *following = heddle_learn_next(&learn->workspace, exercise);
+    (void)flag;
+    if (!following) {
+        bool solved = heddle_learn_is_solved(&learn->workspace, exercise);
+        fprintf(style->file, solved ? "Every exercise is solved.\n" : "%s is the only exercise left.\n",
+                exercise->number);
+        return HEDDLE_OK;
+    }
+    HEDDLE_TRY(heddle_learn_set_current(&learn->workspace, following));
+    return show(learn, following, style, false);
+}
+
+static int run_next(int argc, char **argv)
+{
+    return run_single(&heddle_command_learn_next, argc, argv, NULL, next);
+}
+
+// --- the folder ------------------------------------------------------------------------------------------------------
+
+static int run_init(int argc, char **argv)
+{
+    heddle_cli_arguments arguments;
+    heddle_learn_course *course = NULL;
+    int exit_code, made = 0;
+    if (!heddle_cli_parse(&heddle_command_learn_init, argc, argv, NULL, &arguments, &exit_code))
+        return exit_code;
+    const char *folder = arguments.count > 0 ? arguments.items[0] : "heddle-course";
+    heddle_status status = heddle_learn_course_open(NULL, &course);
+    if (status == HEDDLE_OK)
+        status = heddle_learn_workspace_create(course, folder, &made);
+    if (status != HEDDLE_OK) {
+        heddle_learn_course_close(course);
+        return heddle_cli_fail(status);
+    }
+    char quoted[2 * HEDDLE_PLACE_SIZE];
+    if (made == course->count)
+        printf("%s holds %d exercises now. Begin with\n", folder, made);
+    else
+        printf("%s: %d exercise%s added, all others left as they are. Go on with\n", folder, made,
+               made == 1 ? "" : "s");
+    printf("  cd %s\n  heddle learn\n", heddle_text_quote(folder, quoted, sizeof quoted));
+    heddle_learn_course_close(course);
+    return HEDDLE_EXIT_OK;
+}
+
+typedef struct list_settings {
+    heddle_cli_json json;
+} list_settings;
+
+static cJSON *list_json(const heddle_learn_workspace *workspace)
+{
+    cJSON *json = cJSON_CreateObject(), *all = cJSON_AddArrayToObject(json, "exercises");
+    const heddle_learn_exercise *current = heddle_learn_current(workspace);
+    cJSON_AddStringToObject(json, "folder", workspace->folder);
+    cJSON_AddStringToObject(json, "current", current ? current->number : "");
+    cJSON_AddNumberToObject(json, "solved", heddle_learn_solved_count(workspace));
+    for (int i = 0; i < workspace->course->count; i++) {
+        const heddle_learn_exercise *exercise = &workspace->course->exercises[i];
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "number", exercise->number);
+        cJSON_AddStringToObject(one, "name", exercise->name);
+        cJSON_AddStringToObject(one, "chapter", exercise->chapter);
+        cJSON_AddStringToObject(one, "title", exercise->title);
+        cJSON_AddStringToObject(one, "solved", heddle_learn_solved_at(workspace, exercise));
+        cJSON_AddNumberToObject(one, "hints_seen", heddle_learn_hints_seen(workspace, exercise));
+        cJSON_AddItemToArray(all, one);
+    }
+    return json;
+}
+
+static int run_folder(const heddle_cli_command *command, int argc, char **argv,
+                      void (*print)(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace))
+{
+    list_settings settings = {0};
+    heddle_cli_arguments arguments;
+    heddle_cli_learn learn;
+    int exit_code;
+    if (!heddle_cli_parse(command, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    heddle_status status = heddle_cli_learn_open(&learn);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    heddle_cli_learn_style style = heddle_cli_learn_style_of(stdout);
+    if (!settings.json.print)
+        print(&style, &learn.workspace);
+    exit_code = heddle_cli_json_wanted(&settings.json)
+                    ? heddle_cli_json_exit(&settings.json, list_json(&learn.workspace))
+                    : HEDDLE_EXIT_OK;
+    heddle_cli_learn_close(&learn);
+    return exit_code;
+}
+
+static int run_list(int argc, char **argv)
+{
+    return run_folder(&heddle_command_learn_list, argc, argv, heddle_cli_learn_print_list);
+}
+
+static void print_progress(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace)
+{
+    const heddle_learn_exercise *current = heddle_learn_current(workspace);
+    heddle_cli_learn_print_bar(style, workspace);
+    if (current) {
+        fputs("Now at ", style->file);
+        heddle_cli_learn_print_title(style, current);
+    }
+}
+
+static int run_progress(int argc, char **argv)
+{
+    return run_folder(&heddle_command_learn_progress, argc, argv, print_progress);
+}
+
+// --- tables ----------------------------------------------------------------------------------------------------------
+
+static const heddle_cli_option list_options[] = {HEDDLE_CLI_JSON_OPTION(offsetof(list_settings, json))};
+static const heddle_cli_option hint_options[] = {
+    {"all", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show all hints at once", 0, 0, NULL}};
+static const heddle_cli_option solution_options[] = {
+    {"anyway", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show it although the exercise is not solved", 0, 0, NULL}};
+
+const heddle_cli_command heddle_command_learn_init = {
+    .name = "learn init",
+    .summary = "create a folder with all exercises",
+    .arguments = "[DIR]",
+    .most_arguments = 1,
+    .description =
+        "Without DIR the folder is ./heddle-course. In a folder that exists already, missing files are added "
+        "and no file is changed.",
+    .example = "heddle learn init\nheddle learn init ~/cuda",
+    .run = run_init,
+};
+
+const heddle_cli_command heddle_command_learn_show = {
+    .name = "learn show",
+    .summary = "show what an exercise asks for",
+    .arguments = "[EXERCISE]",
+    .most_arguments = 1,
+    .example = "heddle learn show\nheddle learn show 05.1",
+    .run = run_show,
+};
+
+const heddle_cli_command heddle_command_learn_next = {
+    .name = "learn next",
+    .summary = "go to the next exercise that is not solved",
+    .arguments = "[EXERCISE]",
+    .most_arguments = 1,
+    .description = "With EXERCISE: to the next one after it.",
+    .example = "heddle learn next",
+    .run = run_next,
+};
+
+const heddle_cli_command heddle_command_learn_hint = {
+    .name = "learn hint",
+    .summary = "show the next hint",
+    .arguments = "[EXERCISE]",
+    .most_arguments = 1,
+    .example = "heddle learn hint\nheddle learn hint 05.1 --all",
+    .options = hint_options,
+    .option_count = sizeof hint_options / sizeof *hint_options,
+    .run = run_hint,
+};
+
+const heddle_cli_command heddle_command_learn_reset = {
+    .name = "learn reset",
+    .summary = "start an exercise again; your text is kept in a file beside it",
+    .arguments = "[EXERCISE]",
+    .most_arguments = 1,
+    .description = "Your file is renamed to FILE.bak-1, the next time to FILE.bak-2, and so on.",
+    .example = "heddle learn reset 05.1",
+    .run = run_reset,
+};
+
+const heddle_cli_command heddle_command_learn_solution = {
+    .name = "learn solution",
+    .summary = "show a solution and its reason, after you have passed",
+    .arguments = "[EXERCISE]",
+    .most_arguments = 1,
+    .example = "heddle learn solution 05.1",
+    .options = solution_options,
+    .option_count = sizeof solution_options / sizeof *solution_options,
+    .run = run_solution,
+};
+
+const heddle_cli_command heddle_command_learn_list = {
+    .name = "learn list",
+    .summary = "list the exercises and which are solved",
+    .example = "heddle learn list",
+    .options = list_options,
+    .option_count = sizeof list_options / sizeof *list_options,
+    .run = run_list,
+};
+
+const heddle_cli_command heddle_command_learn_progress = {
+    .name = "learn progress",
+    .summary = "show how many exercises are solved",
+    .example = "heddle learn progress",
+    .options = list_options,
+    .option_count = sizeof list_options / sizeof *list_options,
+    .run = run_progress,
+};
+
+static const heddle_cli_command *const actions[] = {
+    &heddle_command_learn_init,
+    &heddle_command_learn_show,
+    &heddle_command_learn_run,
+    &heddle_command_learn_next,
+    &heddle_command_learn_hint,
+    &heddle_command_learn_list,
+    &heddle_command_learn_reset,
+    &heddle_command_learn_solution,
+    &heddle_command_learn_progress,
+    &heddle_command_learn_verify,
+    NULL,
+};
+
+// Without an action: judge the current exercise.
+static int run_command(int argc, char **argv)
+{
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (argc > 1 && argv[1][0] != '-')
+        return heddle_cli_run_action(&heddle_command_learn, argc, argv);
+    if (!heddle_cli_parse(&heddle_command_learn, argc, argv, NULL, &arguments, &exit_code))
+        return exit_code;
+    return heddle_command_learn_run.run(1, (char *[]){"run", NULL});
+}
+
+const heddle_cli_command heddle_command_learn = {
+    .name = "learn",
+    .summary = "learn CUDA by exercises that are checked as you save, without a GPU",
+    .arguments = "[ACTION]",
+    .most_arguments = 1,
+    .description =
+        "Without an action it judges the current exercise on a simulated GPU, as `heddle learn run` does.\n\n"
+        "EXERCISE is a number (05.1), a name (which-element) or the path of its file; default: the current "
+        "exercise.\n\n"
+        "Exit codes:\n"
+        "  0    passed\n"
+        "  1    not yet\n"
+        "  2    wrong usage\n"
+        "  3    no compiler; with --device cuda: no GPU or no nvcc\n"
+        "  130  interrupted",
+    .example = "heddle learn init\nheddle learn\nheddle learn run 05.1\nheddle learn hint",
+    .run = run_command,
+    .actions = actions,
+};

@@ -1,0 +1,56 @@
+// What the actions of `heddle learn` share: the course and the learner's folder, and how both are shown on a terminal.
+#ifndef HEDDLE_CLI_LEARN_H
+#define HEDDLE_CLI_LEARN_H
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "learn/judge.h"
+#include "learn/workspace.h"
+
+typedef struct heddle_cli_learn {
+    heddle_learn_course *course;
+    heddle_learn_workspace workspace;
+} heddle_cli_learn;
+
+heddle_status heddle_cli_learn_open(heddle_cli_learn *learn);
+void heddle_cli_learn_close(heddle_cli_learn *learn);
+// The exercise that `word` names; NULL: the current one. All solved: HEDDLE_INVALID, which says so.
+heddle_status heddle_cli_learn_find(const heddle_cli_learn *learn, const char *word,
+                                    const heddle_learn_exercise **exercise);
+
+// Judges the learner's file and records that it passed. *recorded: false where that could not be written, with the last
+// error saying why; the verdict counts all the same.
+heddle_status heddle_cli_learn_judge(heddle_cli_learn *learn, const heddle_learn_exercise *exercise, bool on_hardware,
+                                     heddle_learn_verdict **verdict, bool *recorded);
+// From now on a signal ends a judging that runs.
+void heddle_cli_learn_stop_gently(void);
+
+// --- showing ---------------------------------------------------------------------------------------------------------
+
+typedef struct heddle_cli_learn_style {
+    FILE *file;
+    bool colour, utf8;
+    int width;
+} heddle_cli_learn_style;
+
+heddle_cli_learn_style heddle_cli_learn_style_of(FILE *file);
+// Markdown, wrapped; each line indented.
+void heddle_cli_learn_print(const heddle_cli_learn_style *style, const char *text, int indent);
+void heddle_cli_learn_print_title(const heddle_cli_learn_style *style, const heddle_learn_exercise *exercise);
+heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *style,
+                                               const heddle_learn_exercise *exercise);
+void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict);
+// "[####......] 12 of 75 solved"
+void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
+void heddle_cli_learn_print_list(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
+// The next hint that has not been seen, or, after the last, all of them. `all`: all at once.
+heddle_status heddle_cli_learn_print_hint(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,
+                                          const heddle_learn_exercise *exercise, bool all);
+heddle_status heddle_cli_learn_print_solution(const heddle_cli_learn_style *style,
+                                              const heddle_learn_exercise *exercise);
+// Resets, and says what the learner's text is called now.
+heddle_status heddle_cli_learn_reset(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
+                                     const heddle_learn_exercise *exercise);
+
+#endif

@@ -1,0 +1,390 @@
+// A statement, a verdict, the list of exercises and the progress bar, as text for a terminal or a pipe.
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/terminal.h"
+#include "base/text.h"
+#include "cli/learn.h"
+
+enum {
+    USUAL_WIDTH = 100,
+    LEAST_WIDTH = 40,
+    MOST_SHOWN = 3, // reasons; the others mostly go away with these
+    NUMBER_WIDTH = 5,
+    BAR_WIDTH = 40,
+    INDENT = 2,
+};
+
+static const char bold[] = "\033[1m", red[] = "\033[1;31m", green[] = "\033[1;32m", cyan[] = "\033[36m",
+                  dim[] = "\033[2m", plain[] = "\033[0m";
+
+heddle_cli_learn_style heddle_cli_learn_style_of(FILE *file)
+{
+    const char *no_colour = getenv("NO_COLOR");
+    int width = heddle_terminal_width(file);
+    return (heddle_cli_learn_style){
+        .file = file,
+        .colour = heddle_terminal_is(file) && (no_colour == NULL || no_colour[0] == '\0'),
+        .utf8 = heddle_terminal_utf8(),
+        .width = width == 0 || width > USUAL_WIDTH ? USUAL_WIDTH
+                 : width < LEAST_WIDTH             ? LEAST_WIDTH
+                                                   : width,
+    };
+}
+
+static void set(const heddle_cli_learn_style *style, const char *code)
+{
+    if (style->colour)
+        fputs(code, style->file);
+}
+
+// --- Markdown --------------------------------------------------------------------------------------------------------
+
+// How far the words of a paragraph have come.
+typedef struct flow {
+    const heddle_cli_learn_style *style;
+    int indent, column;
+    bool empty, is_bold, is_code;
+} flow;
+
+// Bytes of the mark at `text`; 0: none.
+static size_t mark_at(const char *text, const flow *at)
+{
+    if (strncmp(text, "**", 2) == 0 && !at->is_code)
+        return 2;
+    return text[0] == '`' ? 1 : 0;
+}
+
+static int visible_columns(const char *word, size_t length)
+{
+    char text[512];
+    size_t used = 0;
+    for (size_t i = 0; i < length && used + 1 < sizeof text; i++)
+        if (strncmp(word + i, "**", 2) == 0)
+            i++;
+        else
+            text[used++] = word[i];
+    text[used] = '\0';
+    return heddle_text_columns(text);
+}
+
+static void put_word(flow *at, const char *word, size_t length)
+{
+    FILE *file = at->style->file;
+    int columns = visible_columns(word, length);
+    if (at->empty || at->column + 1 + columns > at->style->width) {
+        fprintf(file, "%s%*s", at->empty ? "" : "\n", at->indent, "");
+        at->column = at->indent;
+    } else {
+        fputc(' ', file);
+        at->column++;
+    }
+    at->empty = false;
+    at->column += columns;
+    for (size_t i = 0; i < length;) {
+        size_t mark = mark_at(word + i, at);
+        if (mark == 2)
+            at->is_bold = !at->is_bold;
+        else if (mark == 1)
+            at->is_code = !at->is_code;
+        if (mark == 1 && !at->style->colour)
+            fputc('`', file);
+        if (mark > 0)
+            set(at->style, at->is_code ? cyan : at->is_bold ? bold : plain);
+        else
+            fputc(word[i], file);
+        i += mark > 0 ? mark : 1;
+    }
+}
+
+static void end_paragraph(flow *at)
+{
+    if (!at->empty)
+        fputc('\n', at->style->file);
+    if (at->is_bold || at->is_code)
+        set(at->style, plain);
+    at->empty = true;
+    at->is_bold = at->is_code = false;
+}
+
+static bool begins_item(const char *line)
+{
+    const char *digits = line;
+    while (isdigit((unsigned char)*digits))
+        digits++;
+    return strncmp(line, "- ", 2) == 0 || strncmp(line, "* ", 2) == 0 ||
+           (digits > line && strncmp(digits, ". ", 2) == 0);
+}
+
+void heddle_cli_learn_print(const heddle_cli_learn_style *style, const char *text, int indent)
+{
+    flow at = {.style = style, .indent = indent, .empty = true};
+    bool verbatim = false;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (strncmp(line, "```", 3) == 0) {
+            end_paragraph(&at);
+            verbatim = !verbatim;
+        } else if (verbatim || line[0] == '|') {
+            end_paragraph(&at);
+            fprintf(style->file, "%*s%.*s\n", indent + INDENT, "", (int)length, line);
+        } else if (length == 0) {
+            end_paragraph(&at);
+            fputc('\n', style->file);
+        } else {
+            if (begins_item(line))
+                end_paragraph(&at);
+            for (const char *word = line; word < line + length;) {
+                size_t blanks = strspn(word, " \t");
+                word += blanks;
+                size_t count = strcspn(word, " \t\n");
+                if (count > 0 && word < line + length)
+                    put_word(&at, word, count);
+                word += count;
+            }
+        }
+        line += length + (line[length] == '\n');
+    }
+    end_paragraph(&at);
+}
+
+void heddle_cli_learn_print_title(const heddle_cli_learn_style *style, const heddle_learn_exercise *exercise)
+{
+    set(style, bold);
+    fprintf(style->file, "%s %s %s", exercise->number, style->utf8 ? "·" : "-", exercise->title);
+    set(style, plain);
+    fputc('\n', style->file);
+}
+
+heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *style,
+                                               const heddle_learn_exercise *exercise)
+{
+    const char *text = NULL;
+    heddle_arena *arena = heddle_arena_create();
+    heddle_status status = arena ? heddle_learn_statement(exercise, arena, &text)
+                                 : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a statement");
+    if (status == HEDDLE_OK) {
+        heddle_cli_learn_print_title(style, exercise);
+        if (text[0] == '#') // the title again
+            text += strcspn(text, "\n");
+        heddle_cli_learn_print(style, text, 0);
+    }
+    heddle_arena_destroy(arena);
+    return status;
+}
+
+// --- verdicts --------------------------------------------------------------------------------------------------------
+
+// Source text may hold anything; only what moves the cursor forward is shown.
+static void print_source(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '\t')
+            fputs("    ", file);
+        else
+            fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, file);
+}
+
+static void print_code(const heddle_cli_learn_style *style, const heddle_learn_item *item, bool same_line)
+{
+    FILE *file = style->file;
+    if (item->about[0] || !same_line) {
+        fprintf(file, "%*s", INDENT, "");
+        set(style, dim);
+        fprintf(file, "%s:%d", item->file, item->line);
+        set(style, plain);
+        fprintf(file, "%s%s\n", item->about[0] ? "  " : "", item->about);
+    }
+    if (same_line)
+        return;
+    fprintf(file, "%*s%*d | ", INDENT, "", NUMBER_WIDTH, item->line);
+    print_source(file, item->text);
+    fputc('\n', file);
+    if (item->column <= 0)
+        return;
+    fprintf(file, "%*s%*s | ", INDENT, "", NUMBER_WIDTH, "");
+    for (int i = 0; i < item->column - 1 && item->text[i]; i++)
+        if (item->text[i] == '\t')
+            fputs("    ", file);
+        else if (((unsigned char)item->text[i] & 0xc0) != 0x80)
+            fputc(' ', file);
+    set(style, cyan);
+    for (int i = 0; i < item->width; i++)
+        fputc(i == 0 ? '^' : '~', file);
+    set(style, plain);
+    fputc('\n', file);
+}
+
+static void print_drawing(const heddle_cli_learn_style *style, const char *text)
+{
+    fputc('\n', style->file);
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        fprintf(style->file, "%*s", INDENT, "");
+        fwrite(text, 1, length, style->file);
+        fputc('\n', style->file);
+        text += length + (text[length] == '\n');
+    }
+    fputc('\n', style->file);
+}
+
+static void print_reason(const heddle_cli_learn_style *style, const heddle_learn_reason *reason)
+{
+    const heddle_learn_item *before = NULL;
+    set(style, red);
+    fprintf(style->file, "%s ", style->utf8 ? "✗" : "x");
+    set(style, plain);
+    set(style, bold);
+    fprintf(style->file, "%s", reason->headline);
+    set(style, plain);
+    fputc('\n', style->file);
+    if (reason->in_case[0])
+        fprintf(style->file, "%*sin the case: %s\n", INDENT, "", reason->in_case);
+    for (int i = 0; i < reason->item_count; i++) {
+        const heddle_learn_item *item = &reason->items[i];
+        switch (item->kind) {
+        case HEDDLE_LEARN_TEXT: heddle_cli_learn_print(style, item->text, INDENT); break;
+        case HEDDLE_LEARN_CODE:
+            print_code(style, item,
+                       before && before->kind == HEDDLE_LEARN_CODE && before->line == item->line &&
+                           before->column == item->column);
+            break;
+        case HEDDLE_LEARN_DRAWING: print_drawing(style, item->text); break;
+        case HEDDLE_LEARN_ADVICE:
+            fputc('\n', style->file);
+            heddle_cli_learn_print(style, item->text, INDENT);
+            break;
+        }
+        before = item;
+    }
+    fputc('\n', style->file);
+}
+
+static void print_passed(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict)
+{
+    char time[32];
+    set(style, green);
+    fprintf(style->file, "%s Passed", style->utf8 ? "✓" : "*");
+    set(style, plain);
+    fprintf(style->file, ": every case is right, and nothing was found. (%s)\n",
+            heddle_text_seconds(verdict->seconds, time, sizeof time));
+    if (verdict->on_hardware)
+        fprintf(style->file, "%s Right on hardware too: %s\n", style->utf8 ? "✓" : "*", verdict->gpu);
+    for (int i = 0; i < verdict->time_count; i++)
+        fprintf(style->file, "%*s%s: %s\n", INDENT, "", verdict->times[i].name,
+                heddle_text_seconds(verdict->times[i].microseconds / 1e6, time, sizeof time));
+}
+
+void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict)
+{
+    if (verdict->passed) {
+        print_passed(style, verdict);
+        return;
+    }
+    int shown = 0;
+    for (int i = 0; i < verdict->reason_count && shown < MOST_SHOWN; i++) {
+        if (shown > 0 && verdict->reasons[i].rank == HEDDLE_LEARN_RANK_FOLLOWS)
+            break;
+        print_reason(style, &verdict->reasons[i]);
+        shown++;
+    }
+    int left = verdict->reason_count - shown;
+    if (left > 0)
+        fprintf(style->file, "%d more finding%s, not shown: mend %s first.\n\n", left, left == 1 ? "" : "s",
+                shown == 1 ? "this one" : "these");
+}
+
+// --- the folder ------------------------------------------------------------------------------------------------------
+
+void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace)
+{
+    int solved = heddle_learn_solved_count(workspace), total = workspace->course->count;
+    int full = total > 0 ? solved * BAR_WIDTH / total : 0;
+    fputc('[', style->file);
+    set(style, green);
+    for (int i = 0; i < full; i++)
+        fputs(style->utf8 ? "█" : "#", style->file);
+    set(style, plain);
+    for (int i = full; i < BAR_WIDTH; i++)
+        fputs(style->utf8 ? "░" : ".", style->file);
+    fprintf(style->file, "] %d of %d solved\n", solved, total);
+}
+
+void heddle_cli_learn_print_list(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace)
+{
+    const heddle_learn_exercise *current = heddle_learn_current(workspace);
+    const char *chapter = "";
+    for (int i = 0; i < workspace->course->count; i++) {
+        const heddle_learn_exercise *one = &workspace->course->exercises[i];
+        bool solved = heddle_learn_is_solved(workspace, one);
+        if (strcmp(chapter, one->chapter) != 0) {
+            set(style, bold);
+            fprintf(style->file, "%s%s\n", i > 0 ? "\n" : "", one->chapter);
+            set(style, plain);
+        }
+        chapter = one->chapter;
+        fprintf(style->file, "%s ", one == current ? ">" : " ");
+        set(style, solved ? green : plain);
+        fputs(!solved ? " " : style->utf8 ? "✓" : "*", style->file);
+        set(style, plain);
+        fprintf(style->file, " %-6s %s\n", one->number, one->title);
+    }
+    fputc('\n', style->file);
+    heddle_cli_learn_print_bar(style, workspace);
+}
+
+static heddle_status print_hints(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,
+                                 const heddle_learn_exercise *exercise, bool all, heddle_arena *arena)
+{
+    const char **hints;
+    int count = 0, seen = heddle_learn_hints_seen(workspace, exercise);
+    HEDDLE_TRY(heddle_learn_hints(exercise, arena, &hints, &count));
+    int last = all || seen >= count ? count : seen + 1;
+    for (int i = 0; i < last; i++) {
+        fprintf(style->file, "Hint %d of %d\n", i + 1, count);
+        heddle_cli_learn_print(style, hints[i], INDENT);
+        fputc('\n', style->file);
+    }
+    if (last == count)
+        fprintf(style->file, "That was the last hint.\n");
+    return last > seen ? heddle_learn_set_hints(workspace, exercise, last) : HEDDLE_OK;
+}
+
+heddle_status heddle_cli_learn_print_hint(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,
+                                          const heddle_learn_exercise *exercise, bool all)
+{
+    heddle_arena *arena = heddle_arena_create();
+    heddle_status status = arena ? print_hints(style, workspace, exercise, all, arena)
+                                 : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for hints");
+    heddle_arena_destroy(arena);
+    return status;
+}
+
+heddle_status heddle_cli_learn_print_solution(const heddle_cli_learn_style *style,
+                                              const heddle_learn_exercise *exercise)
+{
+    char name[32];
+    const char *text = NULL;
+    heddle_arena *arena = heddle_arena_create();
+    snprintf(name, sizeof name, "solution%s", exercise->ending);
+    heddle_status status = arena ? heddle_learn_exercise_read(exercise, name, arena, &text)
+                                 : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a solution");
+    if (status == HEDDLE_OK)
+        fputs(text, style->file);
+    heddle_arena_destroy(arena);
+    return status;
+}
+
+heddle_status heddle_cli_learn_reset(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
+                                     const heddle_learn_exercise *exercise)
+{
+    char backup[HEDDLE_PLACE_SIZE], shown[HEDDLE_PLACE_SIZE];
+    HEDDLE_TRY(heddle_learn_reset(workspace, exercise, backup));
+    heddle_learn_shown_file(workspace, exercise, shown);
+    fprintf(style->file, "%s is the start again.\n", shown);
+    if (backup[0])
+        fprintf(style->file, "Your text is in %s.\n", backup);
+    return HEDDLE_OK;
+}

@@ -1,0 +1,142 @@
+// Compiler errors, against the learner's own line, with what they usually mean.
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/judging.h"
+
+// What gcc and clang say, as parts of a message that all have to be there, and what that usually means.
+typedef struct meaning {
+    const char *parts[2];
+    const char *means;
+} meaning;
+
+static const meaning meanings[] = {
+    {{"expected ‘;’", NULL}, "A semicolon is missing, often at the end of the line before."},
+    {{"expected ';'", NULL}, "A semicolon is missing, often at the end of the line before."},
+    {{"expected ‘,’ or ‘;’", NULL}, "A semicolon is missing, often at the end of the line before."},
+    {{"at end of input", NULL}, "A closing brace } is missing: count the opening and the closing ones."},
+    {{"expected ‘}’", NULL}, "A closing brace } is missing: count the opening and the closing ones."},
+    {{"expected '}'", NULL}, "A closing brace } is missing: count the opening and the closing ones."},
+    {{"expected ‘)’", NULL}, "A closing parenthesis is missing, or something stands before it that does not belong."},
+    {{"expected ')'", NULL}, "A closing parenthesis is missing, or something stands before it that does not belong."},
+    {{"expected ‘]’", NULL}, "A closing bracket ] is missing."},
+    {{"expected unqualified-id", NULL},
+     "Code stands outside every function, mostly because there is one closing brace } too many."},
+    {{"expected declaration", NULL}, "There is one closing brace } too many, or code outside every function."},
+    {{"was not declared in this scope", NULL},
+     "The compiler does not know this name: it is misspelt, declared further down, or declared within other braces."},
+    {{"undeclared", NULL},
+     "The compiler does not know this name: it is misspelt, declared further down, or declared within other braces."},
+    {{"does not name a type", NULL}, "A type is misspelt, or a declaration has no type before its name."},
+    {{"unknown type name", NULL}, "A type is misspelt, or a declaration has no type before its name."},
+    {{"implicit declaration of function", NULL},
+     "The compiler has not seen this function: its name is misspelt, or its header is not included."},
+    {{"lvalue required as left operand", NULL},
+     "Only a variable or an element can stand on the left of =. To compare, write ==."},
+    {{"not assignable", NULL}, "Only a variable or an element can stand on the left of =. To compare, write ==."},
+    {{"assignment of read-only", NULL}, "What is declared const can only be read. Is this the array to write to?"},
+    {{"const-qualified", "cannot assign"}, "What is declared const can only be read. Is this the array to write to?"},
+    {{"arguments of this launch", NULL},
+     "The values in kernel<<<…>>>(…) must match the kernel's parameters in number, order and type."},
+    {{"a launch is configured", NULL}, "A launch needs two numbers: kernel<<<blocks, threads per block>>>(…)."},
+    {{"no matching function", NULL},
+     "No function of this name takes these arguments: compare their number and types with its declaration."},
+    {{"too few arguments", NULL}, "The call passes fewer arguments than the function has parameters."},
+    {{"too many arguments", NULL}, "The call passes more arguments than the function has parameters."},
+    {{"invalid conversion", NULL},
+     "The two types do not fit, for instance a pointer and a number. Is a * or an index [i] missing or too many?"},
+    {{"cannot convert", NULL},
+     "The two types do not fit, for instance a pointer and a number. Is a * or an index [i] missing or too many?"},
+    {{"incompatible", NULL},
+     "The two types do not fit, for instance a pointer and a number. Is a * or an index [i] missing or too many?"},
+    {{"makes pointer from integer", NULL}, "A number stands where an address is expected: is an & missing?"},
+    {{"makes integer from pointer", NULL}, "An address stands where a number is expected: is a * or an [i] missing?"},
+    {{"for array subscript", NULL}, "Only an array or a pointer can be indexed with [ ]."},
+    {{"subscripted value", NULL}, "Only an array or a pointer can be indexed with [ ]."},
+    {{"invalid operands", NULL},
+     "The operator does not work on these types. Two pointers cannot be added: add their elements, a[i] + b[i]."},
+    {{"has no member named", NULL}, "The struct has no such member: threadIdx and its like have x, y and z."},
+    {{"no member named", NULL}, "The struct has no such member: threadIdx and its like have x, y and z."},
+    {{"base operand of ‘->’", NULL}, "-> is for pointers to a struct. A struct itself takes a dot."},
+    {{"is a pointer", "maybe you meant"}, "A pointer to a struct takes -> where a struct itself takes a dot."},
+    {{"redefinition of", NULL}, "The same name is defined twice. Rename one of them, or delete it."},
+    {{"redeclaration of", NULL}, "The same name is declared twice. Rename one of them, or drop the second type."},
+    {{"conflicting declaration", NULL}, "The same name is declared twice, with different types."},
+    {{"return-statement with a value", NULL},
+     "A kernel is void: it returns nothing. Write its result to an array instead."},
+    {{"void value not ignored", NULL}, "A void function returns nothing that could be used."},
+    {{"stray ‘", NULL},
+     "A character that C does not know, often a curly quote or dash from a web page: type it again."},
+    {{"missing terminating", NULL}, "A closing quotation mark is missing."},
+    {{"expected primary-expression", NULL},
+     "Something is missing here: a value, a name, or what stands on the other side of an operator."},
+    {{"expected expression", NULL},
+     "Something is missing here: a value, a name, or what stands on the other side of an operator."},
+    {{"undefined reference", NULL}, "The function is declared but defined nowhere: its name may be misspelt."},
+    {{"No such file or directory", NULL},
+     "The header does not exist, or its name is misspelt. No header is needed here."},
+};
+
+static const char *meaning_of(const char *message)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strstr(message, meanings[i].parts[0]) && (!meanings[i].parts[1] || strstr(message, meanings[i].parts[1])))
+            return meanings[i].means;
+    return NULL;
+}
+
+void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,
+                                const char *message)
+{
+    heddle_learn_verdict *verdict = judging->verdict;
+    const char *said = heddle_learn_clean(judging, message);
+    bool own = heddle_learn_is_learners(judging, file);
+    // An error in the learner's file mostly causes those in the judge, which includes it.
+    int rank = own ? HEDDLE_LEARN_RANK_COMPILE : HEDDLE_LEARN_RANK_ERROR;
+    if (!own && heddle_learn_has_reason(verdict, "compile"))
+        rank = HEDDLE_LEARN_RANK_FOLLOWS;
+    heddle_learn_reason *reason =
+        heddle_learn_add_reason(verdict, "compile", rank, "it does not compile: %.*s", (int)strcspn(said, "\n"), said);
+    heddle_check_place place = {.frame = {{.file = file, .line = line, .column = column, .function = ""}},
+                                .frames = file[0] != '\0'};
+    heddle_learn_quote(judging, reason, &place, "");
+    const char *means = meaning_of(said);
+    if (own && means)
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE, "%s", means);
+    if (!own)
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE,
+                              "The judge calls your code as the start has it: keep the names and parameters of its "
+                              "functions and kernels. `heddle learn reset` brings the start back, and keeps your text "
+                              "in a file beside it.");
+}
+
+// Lines of the form FILE:LINE:COLUMN: error: TEXT.
+void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages)
+{
+    static const char *const marks[] = {": error: ", ": fatal error: ", ": undefined reference"};
+    for (const char *line = messages; *line;) {
+        size_t length = strcspn(line, "\n");
+        char *text = heddle_arena_copy_text(judging->verdict->arena, line);
+        const char *mark = NULL;
+        if (text)
+            text[length] = '\0';
+        for (size_t i = 0; text && !mark && i < sizeof marks / sizeof *marks; i++) {
+            mark = strstr(text, marks[i]);
+            if (mark)
+                mark += i < 2 ? strlen(marks[i]) : 2;
+        }
+        if (mark) {
+            char file[HEDDLE_PLACE_SIZE] = "";
+            int number = 0, column = 0;
+            if (sscanf(text, "%4095[^:]:%d:%d:", file, &number, &column) < 2)
+                file[0] = '\0';
+            heddle_learn_explain_error(judging, file, number, column, mark);
+        }
+        line += length + (line[length] == '\n');
+    }
+    if (!heddle_learn_has_reason(judging->verdict, "compile"))
+        heddle_learn_explain_error(judging, "", 0, 0, messages[0] ? messages : "the compiler failed");
+}

@@ -1,0 +1,50 @@
+// The course on disk: which exercises there are, and what their statements and hints say. A course is a folder with one
+// folder per chapter; the exercises of a chapter are CHAPTER/exercises/NN.K-slug/.
+#ifndef HEDDLE_LEARN_COURSE_H
+#define HEDDLE_LEARN_COURSE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "heddle/status.h"
+
+typedef struct heddle_learn_exercise {
+    const char *number;        // "05.1"
+    const char *slug;          // "which-element"
+    const char *name;          // "05.1-which-element"
+    const char *title;         // "Which element is mine?"
+    const char *chapter;       // "05-first-kernels"
+    const char *folder;        // of its files in the course
+    const char *ending;        // of its source files: ".cu", or ".c" for plain C
+    int chapter_number, place; // 5 and 1
+} heddle_learn_exercise;
+
+typedef struct heddle_learn_course {
+    heddle_arena *arena;
+    const char *folder;
+    heddle_learn_exercise *exercises; // in the order of their numbers
+    int count;
+} heddle_learn_course;
+
+// `folder`: NULL: $HEDDLE_COURSE, else the installed course, else that of the sources.
+heddle_status heddle_learn_course_open(const char *folder, heddle_learn_course **course);
+void heddle_learn_course_close(heddle_learn_course *course); // NULL is fine
+
+// The exercise that a person names by its number (05.1, 5.1), slug, name, or the path of a file of that name.
+heddle_status heddle_learn_course_find(const heddle_learn_course *course, const char *word,
+                                       const heddle_learn_exercise **exercise);
+bool heddle_learn_is_plain_c(const heddle_learn_exercise *exercise);
+
+// A file of the exercise, such as "hints.md"; it lives in the arena.
+heddle_status heddle_learn_exercise_read(const heddle_learn_exercise *exercise, const char *file, heddle_arena *arena,
+                                         const char **text);
+// The statement in Markdown, without comments and without links, which would lead nowhere outside the course.
+heddle_status heddle_learn_statement(const heddle_learn_exercise *exercise, heddle_arena *arena, const char **text);
+// The hints in order, from a nudge to nearly the answer.
+heddle_status heddle_learn_hints(const heddle_learn_exercise *exercise, heddle_arena *arena, const char ***hints,
+                                 int *count);
+
+// Text in the arena; NULL: no memory.
+const char *heddle_learn_format(heddle_arena *arena, const char *format, ...) HEDDLE_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,266 @@
+// Builds and runs a judge and hands what it said to those who explain it.
+
+#include "learn/engines.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "check/child.h"
+#include "learn/capture.h"
+
+enum { COMPILE_SECONDS = 120, MOST_WORDS = 32 };
+
+// --- the simulated GPU -----------------------------------------------------------------------------------------------
+
+static heddle_status explain_run(heddle_learn_judging *judging, const heddle_check_result *result, const char *output)
+{
+    judging->result = result;
+    bool ended = result->built && heddle_learn_hear(judging, output);
+    for (int i = 0; i < result->finding_count; i++)
+        heddle_learn_explain_finding(judging, result->findings[i]);
+    if (result->built && !ended && judging->verdict->reason_count == 0)
+        heddle_learn_ended_early(judging, "");
+    if (result->built)
+        heddle_learn_apply_limits(judging);
+    judging->result = NULL;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
+{
+    const heddle_learn_rules *rules = judging->rules;
+    heddle_learn_capture capture;
+    heddle_check_result *result = NULL;
+    HEDDLE_TRY(heddle_learn_capture_begin(&capture));
+    const heddle_check_options how = {
+        .sources = (const char *const[]){judging->judge, NULL},
+        .include = (const char *const[]){judging->include, NULL},
+        .define = (const char *const[]){"LEARN_SIMULATED", NULL},
+        .library = (const char *const *)rules->libraries,
+        .folder = judging->folder,
+        .gpu = rules->gpu,
+        .any_status = true,
+        .no_input = true,
+        .schedules = rules->schedules,
+        .seconds = rules->seconds,
+        .seed = 1,
+        .nvcc = HEDDLE_CHECK_NVCC_NEVER,
+        .output = capture.to,
+        .errors = capture.to,
+    };
+    heddle_status status = heddle_check_run(&how, &result);
+    char *output = heddle_learn_capture_end(&capture);
+    if (status == HEDDLE_OK)
+        status = output ? explain_run(judging, result, output)
+                        : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what the program printed");
+    free(output);
+    heddle_check_result_free(result);
+    return status;
+}
+
+// --- programs of other compilers -------------------------------------------------------------------------------------
+
+typedef struct finished {
+    heddle_child_end end;
+    int code;
+    char *output, *errors;
+} finished;
+
+static void free_finished(finished *done)
+{
+    free(done->output);
+    free(done->errors);
+}
+
+static heddle_status run_program(const heddle_learn_judging *judging, char *const *argv, const char *const *environment,
+                                 double seconds, finished *done)
+{
+    heddle_learn_capture output, errors;
+    heddle_child child = {.process = -1};
+    *done = (finished){0};
+    HEDDLE_TRY(heddle_learn_capture_begin(&output));
+    if (heddle_learn_capture_begin(&errors) != HEDDLE_OK) {
+        free(heddle_learn_capture_end(&output));
+        return HEDDLE_IO;
+    }
+    const heddle_child_options how = {
+        .argv = argv,
+        .environment = environment,
+        .folder = judging->folder,
+        .input = -1,
+        .output = output.to,
+        .errors = errors.to,
+        .seconds = seconds,
+        .memory = heddle_child_usual_memory(),
+        .stop = heddle_learn_interrupted(),
+    };
+    heddle_status status = heddle_child_start(&child, &how);
+    if (status == HEDDLE_OK)
+        heddle_child_wait(&child, -1);
+    done->output = heddle_learn_capture_end(&output);
+    done->errors = heddle_learn_capture_end(&errors);
+    done->end = child.end;
+    done->code = child.code;
+    if (status == HEDDLE_OK && child.end == HEDDLE_CHILD_STOPPED)
+        status = heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+    if (status == HEDDLE_OK && (!done->output || !done->errors))
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what the program printed");
+    if (status != HEDDLE_OK)
+        free_finished(done);
+    return status;
+}
+
+static bool succeeded(const finished *done)
+{
+    return done->end == HEDDLE_CHILD_EXITED && done->code == 0;
+}
+
+// A program that was stopped, or that ended without a word of the judge.
+static void explain_end(const heddle_learn_judging *judging, const finished *done, bool ended)
+{
+    heddle_learn_verdict *verdict = judging->verdict;
+    if (done->end == HEDDLE_CHILD_TIMED_OUT || done->end == HEDDLE_CHILD_TOO_LARGE) {
+        bool late = done->end == HEDDLE_CHILD_TIMED_OUT;
+        heddle_learn_reason *reason =
+            late ? heddle_learn_add_reason(verdict, "timeout", HEDDLE_LEARN_RANK_ERROR, "it did not end within %g s",
+                                           judging->rules->seconds)
+                 : heddle_learn_add_reason(verdict, "memory", HEDDLE_LEARN_RANK_ERROR, "it used too much memory");
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE,
+                              "Look for a loop whose condition never becomes false. Counting down with an unsigned "
+                              "number never gets below 0.");
+    } else if (!ended && verdict->reason_count == 0) {
+        heddle_learn_ended_early(judging,
+                                 done->end == HEDDLE_CHILD_SIGNALLED ? heddle_child_signal_name(done->code) : "");
+    }
+}
+
+// --- plain C ---------------------------------------------------------------------------------------------------------
+
+static heddle_status find_c_compiler(char path[HEDDLE_PLACE_SIZE])
+{
+    static const char *const names[] = {"cc", "gcc", "clang"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (heddle_find_program(names[i], "/usr/bin", path))
+            return HEDDLE_OK;
+    return heddle_fail(HEDDLE_MISSING, "no C compiler found; install gcc or clang");
+}
+
+static heddle_status build_plain(heddle_learn_judging *judging, char *program, bool *built)
+{
+    char compiler[HEDDLE_PLACE_SIZE];
+    finished done;
+    HEDDLE_TRY(find_c_compiler(compiler));
+    char *const argv[] = {compiler,
+                          "-std=c11",
+                          "-g",
+                          "-O1",
+                          "-Wall",
+                          "-D_GNU_SOURCE",
+                          "-fsanitize=address,undefined",
+                          "-fno-sanitize-recover=undefined",
+                          "-fno-omit-frame-pointer",
+                          "-fdiagnostics-color=never",
+                          "-I",
+                          (char *)judging->include,
+                          judging->judge,
+                          "-o",
+                          program,
+                          "-lm",
+                          NULL};
+    HEDDLE_TRY(run_program(judging, argv, NULL, COMPILE_SECONDS, &done));
+    *built = succeeded(&done);
+    if (!*built)
+        heddle_learn_explain_messages(judging, done.errors);
+    free_finished(&done);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_learn_run_plain(heddle_learn_judging *judging)
+{
+    static const char *const environment[] = {"ASAN_OPTIONS=color=never:detect_leaks=1:allocator_may_return_null=0",
+                                              "UBSAN_OPTIONS=print_stacktrace=0:color=never", "LSAN_OPTIONS=", NULL};
+    char program[HEDDLE_PLACE_SIZE + 16];
+    bool built = false;
+    finished done;
+    snprintf(program, sizeof program, "%s/program", judging->folder);
+    HEDDLE_TRY(build_plain(judging, program, &built));
+    if (!built)
+        return HEDDLE_OK;
+    char *const argv[] = {program, NULL};
+    HEDDLE_TRY(run_program(judging, argv, environment, judging->rules->seconds, &done));
+    bool ended = heddle_learn_hear(judging, done.output);
+    heddle_learn_explain_sanitizer(judging, done.errors);
+    explain_end(judging, &done, ended);
+    free_finished(&done);
+    return HEDDLE_OK;
+}
+
+// --- a real GPU ------------------------------------------------------------------------------------------------------
+
+// Asks the driver, which needs no toolkit.
+static heddle_status find_gpu(heddle_learn_verdict *verdict)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    char name[128] = "";
+    int count = 0;
+    if (driver) {
+        int (*init)(unsigned) = (int (*)(unsigned))dlsym(driver, "cuInit");
+        int (*get_count)(int *) = (int (*)(int *))dlsym(driver, "cuDeviceGetCount");
+        int (*get_name)(char *, int, int) = (int (*)(char *, int, int))dlsym(driver, "cuDeviceGetName");
+        if (init && get_count && get_name && init(0) == 0 && get_count(&count) == 0 && count > 0)
+            get_name(name, sizeof name, 0);
+        dlclose(driver);
+    }
+    if (count == 0)
+        return heddle_fail(HEDDLE_MISSING, "no GPU found: --device cuda needs an NVIDIA GPU and its driver; without "
+                                           "--device the exercise is judged on the simulated GPU");
+    verdict->gpu = heddle_arena_copy_text(verdict->arena, name);
+    return HEDDLE_OK;
+}
+
+static heddle_status build_hardware(heddle_learn_judging *judging, char *program, bool *built)
+{
+    char nvcc[HEDDLE_PLACE_SIZE];
+    finished done;
+    if (!heddle_find_nvcc(nvcc))
+        return heddle_fail(HEDDLE_MISSING, "nvcc not found: --device cuda needs the CUDA toolkit; put nvcc on PATH");
+    char *argv[MOST_WORDS] = {nvcc,           "-std=c++17", "-O3",  "-arch=native", "-I", (char *)judging->include,
+                              judging->judge, "-o",         program};
+    int count = 0;
+    while (argv[count])
+        count++;
+    for (int i = 0; judging->rules->libraries && judging->rules->libraries[i] && count + 2 < MOST_WORDS; i++) {
+        argv[count++] = "-l";
+        argv[count++] = (char *)judging->rules->libraries[i];
+    }
+    HEDDLE_TRY(run_program(judging, argv, NULL, COMPILE_SECONDS, &done));
+    *built = succeeded(&done);
+    if (!*built)
+        heddle_learn_explain_messages(judging, done.errors);
+    free_finished(&done);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_learn_run_hardware(heddle_learn_judging *judging)
+{
+    char program[HEDDLE_PLACE_SIZE + 16];
+    bool built = false;
+    finished done;
+    if (heddle_learn_is_plain_c(judging->exercise))
+        return HEDDLE_OK;
+    snprintf(program, sizeof program, "%s/on-gpu", judging->folder);
+    HEDDLE_TRY(find_gpu(judging->verdict));
+    HEDDLE_TRY(build_hardware(judging, program, &built));
+    judging->verdict->on_hardware = true;
+    if (!built)
+        return HEDDLE_OK;
+    char *const argv[] = {program, NULL};
+    HEDDLE_TRY(run_program(judging, argv, NULL, judging->rules->seconds, &done));
+    bool ended = heddle_learn_hear(judging, done.output);
+    explain_end(judging, &done, ended);
+    free_finished(&done);
+    return HEDDLE_OK;
+}

@@ -1,0 +1,388 @@
+// Findings of the simulator and wrong results, told as a teacher would: who did what to which element, at which line.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "check/describe.h"
+#include "learn/judging.h"
+
+// --- quoting ---------------------------------------------------------------------------------------------------------
+
+bool heddle_learn_is_learners(const heddle_learn_judging *judging, const char *file)
+{
+    return strcmp(file, judging->source) == 0;
+}
+
+static void remove_all(char *text, const char *part)
+{
+    size_t length = strlen(part);
+    for (char *at = strstr(text, part); at && length > 0; at = strstr(at, part))
+        memmove(at, at + length, strlen(at + length) + 1);
+}
+
+const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *text)
+{
+    char folder[HEDDLE_PLACE_SIZE + 1];
+    char *cleaned = heddle_arena_copy_text(judging->verdict->arena, text);
+    if (!cleaned)
+        return "";
+    snprintf(folder, sizeof folder, "%s/", judging->folder);
+    remove_all(cleaned, folder);
+    snprintf(folder, sizeof folder, "%s/", judging->include);
+    remove_all(cleaned, folder);
+    return cleaned;
+}
+
+// The frame of a place that a learner knows best: in their own file, else in the judge.
+static const heddle_check_frame *known_frame(const heddle_learn_judging *judging, const heddle_check_place *place)
+{
+    for (int i = 0; i < place->frames; i++)
+        if (heddle_learn_is_learners(judging, place->frame[i].file))
+            return &place->frame[i];
+    for (int i = 0; i < place->frames; i++)
+        if (strcmp(place->frame[i].file, judging->judge) == 0)
+            return &place->frame[i];
+    return NULL;
+}
+
+void heddle_learn_quote(const heddle_learn_judging *judging, heddle_learn_reason *reason,
+                        const heddle_check_place *place, const char *about)
+{
+    const heddle_check_frame *frame = known_frame(judging, place);
+    const char *text = frame ? heddle_check_sources_line(judging->sources, frame->file, frame->line) : NULL;
+    if (!text)
+        return;
+    bool own = heddle_learn_is_learners(judging, frame->file), innermost = frame == &place->frame[0];
+    heddle_learn_item *item = heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_CODE, "%s", text);
+    item->file = own ? judging->shown : "the judge";
+    item->line = frame->line;
+    item->column = innermost && place->column > 0 ? place->column : frame->column;
+    item->width = innermost && place->column > 0 ? place->width : item->column > 0;
+    item->about = about;
+    if (own && reason->line == 0) {
+        reason->line = item->line;
+        reason->column = item->column;
+    }
+}
+
+// --- threads and memory ----------------------------------------------------------------------------------------------
+
+static bool is_flat(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_result *result = judging->result;
+    bool flat = true;
+    for (int k = 0; finding->kernel && result->run_count > 0 && k < result->runs[0]->kernel_count; k++) {
+        const heddle_check_kernel *kernel = &result->runs[0]->kernels[k];
+        if (strcmp(kernel->name, finding->kernel) == 0)
+            flat = flat && kernel->grid[1] * kernel->grid[2] * kernel->block[1] * kernel->block[2] <= 1;
+    }
+    for (int i = 0; i < finding->place_count; i++) {
+        const heddle_check_place *place = &finding->places[i];
+        flat = flat && place->thread[1] + place->thread[2] + place->block[1] + place->block[2] == 0;
+    }
+    return flat;
+}
+
+// "thread 31 of block 0", "thread (3,0,0) of block (1,2,0)"; "" in host code.
+static const char *who(const heddle_learn_judging *judging, const heddle_check_finding *finding,
+                       const heddle_check_place *place)
+{
+    const int *thread = place->thread, *block = place->block;
+    heddle_arena *arena = judging->verdict->arena;
+    const char *text = "";
+    if (place->has_thread && is_flat(judging, finding))
+        text = heddle_learn_format(arena, "thread %d of block %d", thread[0], block[0]);
+    else if (place->has_thread && thread[2] + block[2] == 0)
+        text = heddle_learn_format(arena, "thread (%d,%d) of block (%d,%d)", thread[0], thread[1], block[0], block[1]);
+    else if (place->has_thread)
+        text = heddle_learn_format(arena, "thread (%d,%d,%d) of block (%d,%d,%d)", thread[0], thread[1], thread[2],
+                                   block[0], block[1], block[2]);
+    return text ? text : "";
+}
+
+// The source of an access: "in[i + 1]"; "" where it is not known.
+static const char *expression(const heddle_learn_judging *judging, const heddle_check_place *place)
+{
+    const char *line = place->frames > 0 && place->column > 0 && place->width > 0
+                           ? heddle_check_sources_line(judging->sources, place->frame[0].file, place->frame[0].line)
+                           : NULL;
+    if (!line || strlen(line) < (size_t)(place->column - 1 + place->width))
+        return "";
+    const char *text = heddle_learn_format(judging->verdict->arena, "`%.*s`", place->width, line + place->column - 1);
+    return text ? text : "";
+}
+
+// "the array", "`tile`"
+static const char *array_name(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const char *name = finding->parameter && finding->parameter[0] ? finding->parameter : finding->memory->name;
+    const char *text = name[0] ? heddle_learn_format(judging->verdict->arena, "`%s`", name) : "the array";
+    return text ? text : "the array";
+}
+
+static bool has_elements(const heddle_check_memory *memory)
+{
+    return memory && memory->size > 0 && memory->bytes > 0 && memory->offset % memory->size == 0 &&
+           memory->bytes % memory->size == 0;
+}
+
+static const char *plural(long long count)
+{
+    return count == 1 ? "" : "s";
+}
+
+// Which element was meant, how many there are, and by how much it missed.
+static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason *reason,
+                        const heddle_check_finding *finding)
+{
+    const heddle_check_memory *memory = finding->memory;
+    const char *name = array_name(judging, finding);
+    const char *meant = finding->place_count > 0 ? expression(judging, &finding->places[0]) : "";
+    heddle_learn_verdict *verdict = judging->verdict;
+    if (!has_elements(memory)) {
+        char sentence[HEDDLE_CHECK_SENTENCE];
+        heddle_check_memory_sentence(finding, sentence, sizeof sentence);
+        if (sentence[0])
+            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "The memory: %s.",
+                                  heddle_learn_clean(judging, sentence));
+        return;
+    }
+    long long index = memory->offset / memory->size, count = memory->bytes / memory->size;
+    long long missed = index < 0 ? -index : index - count + 1;
+    heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
+                          "%s is element %lld of %s here. It has %lld element%s of %lld byte%s, 0 to %lld: this is "
+                          "%lld element%s %s.",
+                          meant[0] ? meant : "This", index, name, count, plural(count), memory->size,
+                          plural(memory->size), count - 1, missed, plural(missed),
+                          index < 0 ? "before its start" : "past its end");
+}
+
+// "element 3 of `tile`, which has 32"; "" where that is not known.
+static const char *element(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_memory *memory = finding->memory;
+    if (!has_elements(memory))
+        return "";
+    long long count = memory->bytes / memory->size;
+    const char *text =
+        heddle_learn_format(judging->verdict->arena, "element %lld of %s, which has %lld element%s",
+                            memory->offset / memory->size, array_name(judging, finding), count, plural(count));
+    return text ? text : "";
+}
+
+// --- findings --------------------------------------------------------------------------------------------------------
+
+static void quote_places(const heddle_learn_judging *judging, heddle_learn_reason *reason,
+                         const heddle_check_finding *finding)
+{
+    for (int i = 0; i < finding->place_count; i++) {
+        const heddle_check_place *place = &finding->places[i];
+        const char *thread = who(judging, finding, place);
+        const char *about =
+            heddle_learn_format(judging->verdict->arena, "%s%s%s", place->role, thread[0] ? " by " : "", thread);
+        heddle_learn_quote(judging, reason, place, about ? about : "");
+    }
+    const heddle_check_memory *memory = finding->memory;
+    if (!memory)
+        return;
+    heddle_check_place allocated = {.frame = {memory->allocated}, .frames = memory->allocated.file[0] != '\0'};
+    heddle_check_place freed = {.frame = {memory->freed}, .frames = memory->freed.file[0] != '\0'};
+    if (allocated.frames && heddle_learn_is_learners(judging, memory->allocated.file))
+        heddle_learn_quote(judging, reason, &allocated, "allocated here");
+    if (freed.frames && heddle_learn_is_learners(judging, memory->freed.file))
+        heddle_learn_quote(judging, reason, &freed, "freed here");
+}
+
+static void tell_race(const heddle_learn_judging *judging, heddle_learn_reason *reason,
+                      const heddle_check_finding *finding)
+{
+    const char *which = element(judging, finding);
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
+                          "Both touch %s%s, at least one of them writes, and nothing makes one wait for the other: the "
+                          "result depends on which comes first.",
+                          which[0] ? "the same element, " : "the same memory", which);
+    if (finding->note[0])
+        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "In this run: %s.",
+                              heddle_learn_clean(judging, finding->note));
+}
+
+static void tell_timeout(const heddle_learn_judging *judging, heddle_learn_reason *reason)
+{
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
+                          "It was still running after %g seconds and was stopped. Solutions of this exercise need far "
+                          "less than a second.",
+                          judging->rules->seconds);
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+                          "Look for a loop that never ends, or one that does much more work than the array has "
+                          "elements.");
+}
+
+static void tell(const heddle_learn_judging *judging, heddle_learn_reason *reason, const heddle_check_finding *finding)
+{
+    heddle_learn_verdict *verdict = judging->verdict;
+    const char *which = element(judging, finding);
+    switch (finding->kind) {
+    case HEDDLE_CHECK_RACE: tell_race(judging, reason, finding); break;
+    case HEDDLE_CHECK_OUT_OF_BOUNDS: tell_bounds(judging, reason, finding); break;
+    case HEDDLE_CHECK_TIMEOUT: tell_timeout(judging, reason); return;
+    case HEDDLE_CHECK_UNINITIALISED:
+        if (which[0])
+            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "It reads %s, before anything was written there.",
+                                  which);
+        else
+            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s",
+                                  heddle_learn_clean(judging, finding->message));
+        break;
+    default:
+        if (finding->message[0])
+            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s",
+                                  heddle_learn_clean(judging, finding->message));
+        if (finding->note[0])
+            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s", heddle_learn_clean(judging, finding->note));
+        if (finding->cause && finding->cause[0])
+            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s",
+                                  heddle_learn_clean(judging, finding->cause));
+    }
+    if (finding->cure && finding->cure[0])
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE, "%s", heddle_learn_clean(judging, finding->cure));
+}
+
+static const char *tag_of(heddle_check_kind kind)
+{
+    return kind == HEDDLE_CHECK_DIED ? "crash" : heddle_check_kinds[kind].name;
+}
+
+static int rank_of(const heddle_check_finding *finding)
+{
+    return finding->tier == HEDDLE_CHECK_ERROR ? HEDDLE_LEARN_RANK_ERROR : HEDDLE_LEARN_RANK_WARNING;
+}
+
+void heddle_learn_explain_finding(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    char headline[HEDDLE_CHECK_SENTENCE];
+    if (finding->kind == HEDDLE_CHECK_NOT_BUILT) {
+        const heddle_check_frame *frame = finding->place_count > 0 ? &finding->places[0].frame[0] : NULL;
+        heddle_learn_explain_error(judging, frame ? frame->file : "", frame ? frame->line : 0,
+                                   frame ? frame->column : 0, finding->message);
+        return;
+    }
+    if (finding->kind == HEDDLE_CHECK_TIMEOUT)
+        snprintf(headline, sizeof headline, "it did not end within %g s", judging->rules->seconds);
+    else
+        heddle_check_headline(finding, headline, sizeof headline);
+    heddle_learn_reason *reason =
+        heddle_learn_add_reason(judging->verdict, tag_of(finding->kind), rank_of(finding), "%s", headline);
+    if (finding->tier == HEDDLE_CHECK_ERROR)
+        reason->in_case = judging->in_case;
+    quote_places(judging, reason, finding);
+    tell(judging, reason, finding);
+}
+
+// --- wrong results ---------------------------------------------------------------------------------------------------
+
+static const char *field(const cJSON *said, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(said, name));
+    return text ? text : "";
+}
+
+static double number(const cJSON *said, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(said, name);
+    return cJSON_IsNumber(item) ? item->valuedouble : -1;
+}
+
+static int at(const cJSON *said, const char *name, int index)
+{
+    const cJSON *item = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(said, name), index);
+    return cJSON_IsNumber(item) ? item->valueint : 0;
+}
+
+static void tell_owner(const heddle_learn_judging *judging, heddle_learn_reason *reason, const cJSON *said,
+                       const char *array)
+{
+    heddle_learn_verdict *verdict = judging->verdict;
+    double index = number(said, "index");
+    if (number(said, "dimensions") == 2)
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
+                              "%s[%.0f] is row %.0f, column %.0f. It belongs to thread (%d,%d) of block (%d,%d).",
+                              array, index, number(said, "row"), number(said, "column"), at(said, "thread", 0),
+                              at(said, "thread", 1), at(said, "block", 0), at(said, "block", 1));
+    else if (number(said, "dimensions") == 1)
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
+                              "%s[%.0f] should be written by thread %d of block %d.", array, index,
+                              at(said, "thread", 0), at(said, "block", 0));
+}
+
+static const char *window_value(const cJSON *pair, int index)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetArrayItem(pair, index));
+    return text ? text : "";
+}
+
+// The elements around the first wrong one. An arrow marks each that is wrong.
+static void draw_window(const heddle_learn_judging *judging, heddle_learn_reason *reason, const cJSON *said,
+                        const char *array)
+{
+    const cJSON *window = cJSON_GetObjectItemCaseSensitive(said, "window"), *pair;
+    double first = number(said, "first"), wrong_at = number(said, "index");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = cJSON_GetArraySize(window) > 0 ? open_memstream(&text, &size) : NULL;
+    if (!file)
+        return;
+    fprintf(file, "  %*s  %12s  %12s\n", (int)strlen(array) + 8, "element", "expected", "found");
+    int i = 0;
+    cJSON_ArrayForEach(pair, window)
+    {
+        char name[96];
+        const char *expected = window_value(pair, 0), *found = window_value(pair, 1);
+        bool unwritten = strcmp(found, "unwritten") == 0;
+        snprintf(name, sizeof name, "%s[%.0f]", array, first + i);
+        fprintf(file, "%s %*s  %12s  %12s%s\n", first + i == wrong_at ? ">" : " ", (int)strlen(array) + 8, name,
+                expected, unwritten ? "-" : found, unwritten ? "  never written" : "");
+        i++;
+    }
+    fclose(file);
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_DRAWING, "%s", text);
+    free(text);
+}
+
+static void tell_array(const heddle_learn_judging *judging, const cJSON *said)
+{
+    const char *array = field(said, "array");
+    bool unwritten = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(said, "unwritten"));
+    double wrong = number(said, "wrong"), count = number(said, "count");
+    heddle_learn_verdict *verdict = judging->verdict;
+    heddle_learn_reason *reason =
+        unwritten
+            ? heddle_learn_add_reason(verdict, "wrong", HEDDLE_LEARN_RANK_WRONG,
+                                      "%s[%.0f] was never written; it should be %s", array, number(said, "index"),
+                                      field(said, "expected"))
+            : heddle_learn_add_reason(verdict, "wrong", HEDDLE_LEARN_RANK_WRONG, "%s[%.0f] is %s; it should be %s",
+                                      array, number(said, "index"), field(said, "found"), field(said, "expected"));
+    reason->in_case = judging->in_case;
+    tell_owner(judging, reason, said, array);
+    draw_window(judging, reason, said, array);
+    if (wrong > 1)
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%.0f of %.0f elements are wrong.", wrong, count);
+}
+
+void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const cJSON *said)
+{
+    if (field(said, "array")[0]) {
+        tell_array(judging, said);
+        return;
+    }
+    const char *cuda = field(said, "cuda");
+    bool explained = false;
+    for (int i = 0; judging->result && i < judging->result->finding_count; i++)
+        explained |= judging->result->findings[i]->tier == HEDDLE_CHECK_ERROR;
+    heddle_learn_reason *reason = heddle_learn_add_reason(
+        judging->verdict, "wrong", cuda[0] && explained ? HEDDLE_LEARN_RANK_FOLLOWS : HEDDLE_LEARN_RANK_WRONG, "%s%s",
+        cuda[0] ? "CUDA reports an error: " : "", cuda[0] ? cuda : field(said, "says"));
+    reason->in_case = judging->in_case;
+}

@@ -1,0 +1,214 @@
+// The judge from a learner's file to the verdict. What is said about it is explain.c's and its neighbours'.
+
+#include "learn/judge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "check/check.h"
+#include "check/folder.h"
+#include "learn/engines.h"
+
+enum { LARGEST_SOURCE = 1 << 20 };
+
+static volatile int interrupted;
+
+void heddle_learn_interrupt(void)
+{
+    interrupted = 1;
+    heddle_check_interrupt();
+}
+
+void heddle_learn_resume(void)
+{
+    interrupted = 0;
+}
+
+const volatile int *heddle_learn_interrupted(void)
+{
+    return &interrupted;
+}
+
+// --- the learner's file ----------------------------------------------------------------------------------------------
+
+static heddle_status refuse_kind(const heddle_learn_task *task)
+{
+    struct stat about;
+    const char *number = task->exercise->number;
+    if (lstat(task->path, &about) != 0 && errno == ENOENT)
+        return heddle_fail(HEDDLE_IO, "%s is gone; `heddle learn reset %s` brings the start back", task->shown, number);
+    if (stat(task->path, &about) != 0 && errno == ENOENT)
+        return heddle_fail(HEDDLE_IO,
+                           "%s is a symbolic link to a file that does not exist; `heddle learn reset %s` puts the "
+                           "start in its place",
+                           task->shown, number);
+    if (stat(task->path, &about) != 0)
+        return heddle_fail(HEDDLE_IO, "%s cannot be read: %s", task->shown, strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return heddle_fail(HEDDLE_IO,
+                           "%s is a folder; move it away, then `heddle learn reset %s` brings the start back",
+                           task->shown, number);
+    if (!S_ISREG(about.st_mode))
+        return heddle_fail(HEDDLE_IO, "%s is not a regular file; move it away, then `heddle learn reset %s`",
+                           task->shown, number);
+    if (about.st_size > LARGEST_SOURCE)
+        return heddle_fail(HEDDLE_IO,
+                           "%s is larger than 1 MB: not a solution; `heddle learn reset %s` keeps it as a "
+                           "backup and brings the start back",
+                           task->shown, number);
+    return HEDDLE_OK;
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n\f\v")] == '\0';
+}
+
+// Text has no zero bytes and few other control characters.
+static bool is_binary(const char *text, size_t size)
+{
+    size_t odd = 0;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '\0')
+            return true;
+        odd += c < ' ' && !strchr("\t\r\n\f\v", c);
+    }
+    return odd > size / 100;
+}
+
+heddle_status heddle_learn_read_source(const heddle_learn_task *task, char **text, size_t *size)
+{
+    const char *number = task->exercise->number;
+    HEDDLE_TRY(refuse_kind(task));
+    if (heddle_file_read(task->path, LARGEST_SOURCE, text, size) != HEDDLE_OK)
+        return heddle_fail(HEDDLE_IO, "%s cannot be read: %s; check its permissions (chmod u+rw)", task->shown,
+                           strerror(errno ? errno : EIO));
+    bool binary = is_binary(*text, *size), blank = !binary && is_blank(*text);
+    if (!binary && !blank)
+        return HEDDLE_OK;
+    free(*text);
+    *text = NULL;
+    if (blank)
+        return heddle_fail(HEDDLE_IO, "%s is empty; `heddle learn reset %s` brings the start back", task->shown,
+                           number);
+    return heddle_fail(HEDDLE_IO,
+                       "%s holds binary data, not source text; `heddle learn reset %s` keeps it as a backup and brings "
+                       "the start back",
+                       task->shown, number);
+}
+
+// --- the private folder ----------------------------------------------------------------------------------------------
+
+static heddle_status write_copy(const char *path, const char *text, size_t size)
+{
+    FILE *file = fopen(path, "wbe");
+    bool written = file && fwrite(text, 1, size, file) == size;
+    if (file && fclose(file) != 0)
+        written = false;
+    return written ? HEDDLE_OK
+                   : heddle_fail(HEDDLE_IO, "%s: %s; free some space, or set TMPDIR", path, strerror(errno));
+}
+
+static heddle_status copy_files(const heddle_learn_task *task, heddle_learn_judging *judging, const char *text,
+                                size_t size)
+{
+    const heddle_learn_exercise *exercise = task->exercise;
+    char name[32];
+    const char *judge;
+    snprintf(name, sizeof name, "judge%s", exercise->ending);
+    snprintf(judging->source, sizeof judging->source, "%s/%s%s", judging->folder, exercise->name, exercise->ending);
+    snprintf(judging->judge, sizeof judging->judge, "%s/%s", judging->folder, name);
+    HEDDLE_TRY(heddle_learn_exercise_read(exercise, name, judging->verdict->arena, &judge));
+    HEDDLE_TRY(write_copy(judging->source, text, size));
+    return write_copy(judging->judge, judge, strlen(judge));
+}
+
+// --- judging ---------------------------------------------------------------------------------------------------------
+
+// What follows from something else that went wrong is not shown: counters of a run that was cut short, memory that
+// nobody freed because the judge had stopped, and what did no harm so far.
+static void rank_consequences(heddle_learn_verdict *verdict)
+{
+    bool failed = false;
+    for (int i = 0; i < verdict->reason_count; i++)
+        failed |= verdict->reasons[i].rank <= HEDDLE_LEARN_RANK_WRONG;
+    for (int i = 0; failed && i < verdict->reason_count; i++)
+        if (verdict->reasons[i].rank > HEDDLE_LEARN_RANK_WRONG && verdict->reasons[i].rank != HEDDLE_LEARN_RANK_SOURCE)
+            verdict->reasons[i].rank = HEDDLE_LEARN_RANK_FOLLOWS;
+}
+
+static heddle_status judge_copy(const heddle_learn_task *task, heddle_learn_judging *judging, const char *text)
+{
+    if (heddle_learn_is_plain_c(task->exercise))
+        HEDDLE_TRY(heddle_learn_run_plain(judging));
+    else
+        HEDDLE_TRY(heddle_learn_run_simulated(judging));
+    if (!heddle_learn_has_reason(judging->verdict, "compile"))
+        heddle_learn_apply_output(judging);
+    heddle_learn_apply_words(judging, text);
+    rank_consequences(judging->verdict);
+    if (task->on_hardware && judging->verdict->reason_count == 0)
+        HEDDLE_TRY(heddle_learn_run_hardware(judging));
+    return interrupted ? heddle_fail(HEDDLE_INTERRUPTED, "interrupted") : HEDDLE_OK;
+}
+
+static heddle_status judge_text(const heddle_learn_task *task, const char *text, size_t size,
+                                heddle_learn_verdict *verdict)
+{
+    heddle_check_folder folder;
+    heddle_learn_rules rules;
+    char include[HEDDLE_PLACE_SIZE];
+    snprintf(include, sizeof include, "%s/include", task->course->folder);
+    heddle_learn_judging judging = {.exercise = task->exercise,
+                                    .rules = &rules,
+                                    .include = include,
+                                    .shown = task->shown,
+                                    .utf8 = task->utf8,
+                                    .in_case = "",
+                                    .verdict = verdict};
+    HEDDLE_TRY(heddle_learn_rules_read(task->exercise, verdict->arena, &rules));
+    HEDDLE_TRY(heddle_check_folder_create(&folder, false));
+    char *whole = realpath(folder.path, NULL);
+    snprintf(judging.folder, sizeof judging.folder, "%s", whole ? whole : folder.path);
+    free(whole);
+    judging.sources = heddle_check_sources_create();
+    heddle_status status =
+        judging.sources ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the lines of a file");
+    if (status == HEDDLE_OK)
+        status = copy_files(task, &judging, text, size);
+    if (status == HEDDLE_OK)
+        status = judge_copy(task, &judging, text);
+    heddle_check_sources_free(judging.sources);
+    heddle_check_folder_release(&folder);
+    return status;
+}
+
+heddle_status heddle_learn_judge(const heddle_learn_task *task, heddle_learn_verdict **verdict)
+{
+    char *text = NULL;
+    size_t size = 0;
+    double started = heddle_now();
+    *verdict = NULL;
+    HEDDLE_TRY(heddle_learn_read_source(task, &text, &size));
+    heddle_learn_verdict *made = NULL;
+    heddle_status status = heddle_learn_verdict_create(&made);
+    if (status == HEDDLE_OK)
+        status = judge_text(task, text, size, made);
+    free(text);
+    if (status != HEDDLE_OK) {
+        heddle_learn_verdict_free(made);
+        return status;
+    }
+    heddle_learn_verdict_settle(made);
+    made->seconds = heddle_now() - started;
+    *verdict = made;
+    return HEDDLE_OK;
+}

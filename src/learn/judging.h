@@ -1,0 +1,52 @@
+// What the parts of the judge share: the copy of the learner's file that is judged, and how its lines are quoted.
+#ifndef HEDDLE_LEARN_JUDGING_H
+#define HEDDLE_LEARN_JUDGING_H
+
+#include "base/place.h"
+#include "check/result.h"
+#include "learn/rules.h"
+#include "learn/verdict.h"
+
+struct cJSON;
+
+typedef struct heddle_learn_judging {
+    const heddle_learn_exercise *exercise;
+    const heddle_learn_rules *rules;
+    const char *include;            // the folder with learn.h
+    const char *shown;              // the learner's file as messages name it
+    bool utf8;                      // pictures may use it
+    char folder[HEDDLE_PLACE_SIZE]; // private, with the two copies; its real path
+    char source[HEDDLE_PLACE_SIZE + 256], judge[HEDDLE_PLACE_SIZE + 256];
+    heddle_check_sources *sources;
+    const heddle_check_result *result; // of the simulator; NULL: it was not asked
+    const char *in_case;               // where the judge stopped; "": not known
+    heddle_learn_verdict *verdict;
+} heddle_learn_judging;
+
+// Adds a line of source to a reason. The learner's file also becomes the reason's place if it has none. A file that is
+// neither the learner's nor the judge's is left out.
+void heddle_learn_quote(const heddle_learn_judging *judging, heddle_learn_reason *reason,
+                        const heddle_check_place *place, const char *about);
+bool heddle_learn_is_learners(const heddle_learn_judging *judging, const char *file);
+// A text of the simulator's or a compiler's without the names of our temporary folder.
+const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *text);
+
+// explain.c: a finding of the simulator, and what the judge itself said ("@learn {...}") about a wrong result.
+void heddle_learn_explain_finding(const heddle_learn_judging *judging, const heddle_check_finding *finding);
+void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const struct cJSON *said);
+// limits.c: counters against the limits of judge.json; must_use, must_not_use; output.
+void heddle_learn_apply_limits(const heddle_learn_judging *judging);
+void heddle_learn_apply_words(const heddle_learn_judging *judging, const char *text);
+void heddle_learn_apply_output(const heddle_learn_judging *judging);
+// compiler.c: an error of a compiler. `messages`: what gcc or clang printed.
+void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,
+                                const char *message);
+void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages);
+// sanitizer.c: what AddressSanitizer and UndefinedBehaviorSanitizer printed. False: nothing that it knows.
+bool heddle_learn_explain_sanitizer(const heddle_learn_judging *judging, const char *errors);
+// said.c: the judge's lines in what the program printed; the rest becomes verdict->output. False: the judge did not
+// come to its last line.
+bool heddle_learn_hear(heddle_learn_judging *judging, const char *output);
+void heddle_learn_ended_early(const heddle_learn_judging *judging, const char *how);
+
+#endif

@@ -1,0 +1,84 @@
+// Reads what a judged program printed: the judge's own lines, "@learn {...}", and the learner's.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "learn/judging.h"
+
+static const char mark[] = "@learn ";
+
+static bool has(const cJSON *said, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(said, name) != NULL;
+}
+
+static void add_time(heddle_learn_verdict *verdict, const cJSON *said)
+{
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(said, "timed");
+    const cJSON *microseconds = cJSON_GetObjectItemCaseSensitive(said, "microseconds");
+    heddle_learn_time *times = heddle_arena_alloc(verdict->arena, ((size_t)verdict->time_count + 1) * sizeof *times);
+    if (!times || !cJSON_IsString(name) || !cJSON_IsNumber(microseconds))
+        return;
+    if (verdict->time_count > 0)
+        memcpy(times, verdict->times, (size_t)verdict->time_count * sizeof *times);
+    const char *kept = heddle_arena_copy_text(verdict->arena, name->valuestring);
+    times[verdict->time_count++] = (heddle_learn_time){kept ? kept : "", microseconds->valuedouble};
+    verdict->times = times;
+}
+
+// What one line of the judge means. Returns whether it is the judge's last word.
+static bool hear_line(heddle_learn_judging *judging, const cJSON *said)
+{
+    const char *in_case = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(said, "case"));
+    const char *kept = in_case ? heddle_arena_copy_text(judging->verdict->arena, in_case) : NULL;
+    judging->in_case = kept ? kept : "";
+    if (has(said, "timed")) {
+        add_time(judging->verdict, said);
+        return false;
+    }
+    bool wrong = has(said, "array") || has(said, "says") || has(said, "cuda");
+    if (wrong)
+        heddle_learn_explain_wrong(judging, said);
+    else
+        judging->in_case = "";
+    return wrong || has(said, "passed");
+}
+
+void heddle_learn_ended_early(const heddle_learn_judging *judging, const char *how)
+{
+    heddle_learn_reason *reason = heddle_learn_add_reason(
+        judging->verdict, "crash", HEDDLE_LEARN_RANK_ERROR,
+        "the program ended before the judge had looked at every case%s%s", how[0] ? ": " : "", how);
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+                          "Look for a call of exit() or abort(), and for a pointer that the host follows although it "
+                          "was never set.");
+}
+
+bool heddle_learn_hear(heddle_learn_judging *judging, const char *output)
+{
+    char *own = NULL;
+    size_t size = 0;
+    bool ended = false;
+    FILE *file = open_memstream(&own, &size);
+    for (const char *line = output; file && *line;) {
+        size_t length = strcspn(line, "\n");
+        cJSON *said = !ended && strncmp(line, mark, sizeof mark - 1) == 0
+                          ? cJSON_ParseWithLength(line + sizeof mark - 1, length - (sizeof mark - 1))
+                          : NULL;
+        if (said)
+            ended = hear_line(judging, said);
+        else if (length > 0)
+            fprintf(file, "%.*s\n", (int)length, line);
+        cJSON_Delete(said);
+        line += length + (line[length] == '\n');
+    }
+    if (file)
+        fclose(file);
+    const char *kept = file ? heddle_arena_copy_text(judging->verdict->arena, own) : NULL;
+    judging->verdict->output = kept ? kept : "";
+    free(own);
+    return ended;
+}

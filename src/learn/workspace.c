@@ -1,0 +1,269 @@
+// The learner's folder: making it, finding it, resetting a file. What is in the state file is progress.c's.
+
+#include "learn/workspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "learn/state.h"
+
+enum { FILE_MODE = 0666, MOST_BACKUPS = 10000 };
+
+static const char usual_folder[] = "heddle-course";
+static const char watch_name[] = ".heddle-learn.watch";
+
+void heddle_learn_file(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
+                       char path[HEDDLE_PLACE_SIZE])
+{
+    snprintf(path, HEDDLE_PLACE_SIZE, "%s/%s/%s%s", workspace->folder, exercise->chapter, exercise->name,
+             exercise->ending);
+}
+
+// The path as one would type it here, where it lies below the current folder.
+static void shorten(char path[HEDDLE_PLACE_SIZE])
+{
+    char *here = realpath(".", NULL);
+    size_t length = here ? strlen(here) : 0;
+    if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/')
+        memmove(path, path + length + 1, strlen(path + length + 1) + 1);
+    free(here);
+}
+
+void heddle_learn_shown_file(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
+                             char path[HEDDLE_PLACE_SIZE])
+{
+    heddle_learn_file(workspace, exercise, path);
+    shorten(path);
+}
+
+// --- making ----------------------------------------------------------------------------------------------------------
+
+// Writes a file that must not exist yet. A part of one, on a full disk, is removed again.
+static heddle_status write_new(const char *path, const char *text, bool *made)
+{
+    size_t size = strlen(text), written = 0;
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    if (file < 0 && errno == EEXIST)
+        return HEDDLE_OK;
+    if (file < 0)
+        return heddle_fail(HEDDLE_IO, "%s: cannot create: %s", path, strerror(errno));
+    while (written < size) {
+        ssize_t count = write(file, text + written, size - written);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            break;
+        written += (size_t)count;
+    }
+    int error = written < size || fsync(file) != 0 ? errno : 0;
+    if (close(file) != 0 && error == 0)
+        error = errno;
+    if (error != 0) {
+        unlink(path);
+        return heddle_fail(HEDDLE_IO, "%s: cannot write: %s", path, strerror(error));
+    }
+    *made = true;
+    return HEDDLE_OK;
+}
+
+static heddle_status write_start(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
+                                 bool *made)
+{
+    char path[HEDDLE_PLACE_SIZE], name[32];
+    const char *text;
+    heddle_arena *arena = heddle_arena_create();
+    if (!arena)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an exercise");
+    snprintf(name, sizeof name, "start%s", exercise->ending);
+    heddle_learn_file(workspace, exercise, path);
+    heddle_status status = heddle_learn_exercise_read(exercise, name, arena, &text);
+    if (status == HEDDLE_OK)
+        status = write_new(path, text, made);
+    heddle_arena_destroy(arena);
+    return status;
+}
+
+static heddle_status write_statement(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise)
+{
+    char path[HEDDLE_PLACE_SIZE];
+    const char *text;
+    bool made;
+    heddle_arena *arena = heddle_arena_create();
+    if (!arena)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an exercise");
+    snprintf(path, sizeof path, "%s/%s/%s.md", workspace->folder, exercise->chapter, exercise->name);
+    heddle_status status = heddle_learn_statement(exercise, arena, &text);
+    if (status == HEDDLE_OK)
+        status = write_new(path, text, &made);
+    heddle_arena_destroy(arena);
+    return status;
+}
+
+typedef struct addition {
+    heddle_learn_workspace *workspace;
+    bool all; // also files of exercises that the folder had once
+    int made;
+} addition;
+
+// Adds the files of exercises that the folder never had. What it had and the learner deleted stays deleted.
+static heddle_status add_exercises(cJSON *state, void *context)
+{
+    addition *adding = context;
+    const heddle_learn_course *course = adding->workspace->course;
+    cJSON *known = heddle_learn_state_object(state, "made");
+    if (!known)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the state of the course");
+    for (int i = 0; i < course->count; i++) {
+        const heddle_learn_exercise *exercise = &course->exercises[i];
+        bool had = cJSON_GetObjectItemCaseSensitive(known, exercise->name) != NULL, made = false;
+        char chapter[HEDDLE_PLACE_SIZE];
+        if (had && !adding->all)
+            continue;
+        snprintf(chapter, sizeof chapter, "%s/%s", adding->workspace->folder, exercise->chapter);
+        HEDDLE_TRY(heddle_folder_create(chapter));
+        heddle_status status = write_start(adding->workspace, exercise, &made);
+        if (status == HEDDLE_OK)
+            status = write_statement(adding->workspace, exercise);
+        if (status == HEDDLE_NOT_FOUND)
+            continue; // half an exercise must not stand in the way of the others; `heddle learn verify` reports it
+        HEDDLE_TRY(status);
+        adding->made += made;
+        if (!had)
+            cJSON_AddTrueToObject(known, exercise->name);
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_learn_workspace_create(const heddle_learn_course *course, const char *folder, int *made)
+{
+    heddle_learn_workspace workspace = {.course = course};
+    addition adding = {.workspace = &workspace, .all = true};
+    folder = folder ? folder : usual_folder;
+    HEDDLE_TRY(heddle_folder_create(folder));
+    char *whole = realpath(folder, NULL);
+    snprintf(workspace.folder, sizeof workspace.folder, "%s", whole ? whole : folder);
+    free(whole);
+    heddle_status status = heddle_learn_state_change(workspace.folder, &workspace.state, add_exercises, &adding);
+    heddle_learn_workspace_close(&workspace);
+    *made = adding.made;
+    return status;
+}
+
+// --- finding ---------------------------------------------------------------------------------------------------------
+
+static bool has_state(const char *folder)
+{
+    char path[HEDDLE_PLACE_SIZE];
+    snprintf(path, sizeof path, "%s/%s", folder, heddle_learn_state_name);
+    return heddle_file_exists(path);
+}
+
+static heddle_status find_folder(char folder[HEDDLE_PLACE_SIZE])
+{
+    char *here = realpath(".", NULL);
+    snprintf(folder, HEDDLE_PLACE_SIZE, "%s", here ? here : ".");
+    free(here);
+    char *slash = folder;
+    while (!has_state(folder) && (slash = strrchr(folder, '/')) != NULL)
+        *slash = '\0';
+    if (slash)
+        return HEDDLE_OK;
+    char *below = has_state(usual_folder) ? realpath(usual_folder, NULL) : NULL;
+    if (!below)
+        return heddle_fail(HEDDLE_NOT_FOUND, "no course folder here: run `heddle learn init`");
+    snprintf(folder, HEDDLE_PLACE_SIZE, "%s", below);
+    free(below);
+    return HEDDLE_OK;
+}
+
+static bool has_new_exercises(const heddle_learn_workspace *workspace)
+{
+    const cJSON *known = cJSON_GetObjectItemCaseSensitive(workspace->state, "made");
+    for (int i = 0; i < workspace->course->count; i++)
+        if (!cJSON_GetObjectItemCaseSensitive(known, workspace->course->exercises[i].name))
+            return true;
+    return false;
+}
+
+heddle_status heddle_learn_workspace_open(const heddle_learn_course *course, heddle_learn_workspace *workspace)
+{
+    *workspace = (heddle_learn_workspace){.course = course};
+    HEDDLE_TRY(find_folder(workspace->folder));
+    HEDDLE_TRY(heddle_learn_state_read(workspace->folder, &workspace->state));
+    if (!has_new_exercises(workspace))
+        return HEDDLE_OK;
+    addition adding = {.workspace = workspace};
+    heddle_status status = heddle_learn_state_change(workspace->folder, &workspace->state, add_exercises, &adding);
+    if (status != HEDDLE_OK)
+        heddle_learn_workspace_close(workspace);
+    return status;
+}
+
+void heddle_learn_workspace_close(heddle_learn_workspace *workspace)
+{
+    cJSON_Delete(workspace->state);
+    workspace->state = NULL;
+}
+
+heddle_status heddle_learn_watch_alone(const heddle_learn_workspace *workspace, int *lock)
+{
+    char path[HEDDLE_PLACE_SIZE];
+    snprintf(path, sizeof path, "%s/%s", workspace->folder, watch_name);
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+    if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return HEDDLE_OK; // where files cannot be locked, as on some network folders, nobody is kept out
+    close(*lock);
+    *lock = -1;
+    return heddle_fail(HEDDLE_UNSUPPORTED,
+                       "another `heddle learn` is watching %s; go on there, or end it with q (single commands such as "
+                       "`heddle learn run` work beside it)",
+                       workspace->folder);
+}
+
+// --- resetting -------------------------------------------------------------------------------------------------------
+
+// Renames the file to the first free name behind it; another process may take a name first.
+static heddle_status set_aside(const char *path, char backup[HEDDLE_PLACE_SIZE])
+{
+    for (int i = 1; i < MOST_BACKUPS; i++) {
+        if ((size_t)snprintf(backup, HEDDLE_PLACE_SIZE, "%s.bak-%d", path, i) >= HEDDLE_PLACE_SIZE)
+            break;
+        if (renameat2(AT_FDCWD, path, AT_FDCWD, backup, RENAME_NOREPLACE) == 0)
+            return HEDDLE_OK;
+        struct stat about;
+        if (errno == EINVAL && lstat(backup, &about) != 0) // a file system without that flag
+            return rename(path, backup) == 0 ? HEDDLE_OK
+                                             : heddle_fail(HEDDLE_IO, "%s: cannot rename: %s", path, strerror(errno));
+        if (errno != EEXIST && errno != EINVAL)
+            return heddle_fail(HEDDLE_IO, "%s: cannot rename: %s", path, strerror(errno));
+    }
+    return heddle_fail(HEDDLE_IO, "%s: too many backups beside it; delete some", path);
+}
+
+heddle_status heddle_learn_reset(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
+                                 char backup[HEDDLE_PLACE_SIZE])
+{
+    char path[HEDDLE_PLACE_SIZE], chapter[HEDDLE_PLACE_SIZE];
+    struct stat about;
+    bool made = false;
+    backup[0] = '\0';
+    heddle_learn_file(workspace, exercise, path);
+    snprintf(chapter, sizeof chapter, "%s/%s", workspace->folder, exercise->chapter);
+    HEDDLE_TRY(heddle_folder_create(chapter));
+    if (lstat(path, &about) == 0)
+        HEDDLE_TRY(set_aside(path, backup));
+    heddle_status status = write_start(workspace, exercise, &made);
+    if (status == HEDDLE_OK && !made)
+        status = heddle_fail(HEDDLE_IO, "%s: another process has just written it", path);
+    if (status != HEDDLE_OK && backup[0] && renameat2(AT_FDCWD, backup, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        backup[0] = '\0'; // as it was
+    shorten(backup);
+    return status;
+}
