@@ -1,0 +1,33 @@
+// Sort, sum and scan in three lines of Thrust, and a block's sum by CUB.
+
+#include <cub/cub.cuh>
+#include <stdio.h>
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+#include <thrust/sort.h>
+
+enum { THREADS = 128 };
+
+__global__ void block_sum(const int *in, int *out)
+{
+    using Reduce = cub::BlockReduce<int, THREADS>;
+    __shared__ typename Reduce::TempStorage storage;
+    int sum = Reduce(storage).Sum(in[threadIdx.x]);
+    if (threadIdx.x == 0)
+        *out = sum;
+}
+
+int main(void)
+{
+    thrust::device_vector<int> values(THREADS), sums(THREADS), total(1);
+    for (int i = 0; i < THREADS; i++)
+        values[i] = (i * 37) % THREADS;
+    thrust::sort(values.begin(), values.end());
+    thrust::inclusive_scan(values.begin(), values.end(), sums.begin());
+    block_sum<<<1, THREADS>>>(thrust::raw_pointer_cast(values.data()), thrust::raw_pointer_cast(total.data()));
+    cudaDeviceSynchronize();
+    printf("sorted: %d %d %d …, sum %d, last of the scan %d, by CUB %d\n", (int)values[0], (int)values[1],
+           (int)values[2], thrust::reduce(values.begin(), values.end()), (int)sums[THREADS - 1], (int)total[0]);
+    return 0;
+}
