@@ -269,50 +269,45 @@ static const heddle_rung inference_ladder[] = {
 
 static const heddle_op *const gradients[] = {&heddle_op_batchnorm2d_backward, NULL};
 
+#define SHARED                                                                                                         \
+    .ladder_name = "batchnorm2d", .shape_size = sizeof(heddle_batchnorm2d_shape),                                      \
+    HEDDLE_FIELDS(heddle_batchnorm2d_fields), .bench_shapes = bench_shapes
+
 const heddle_op heddle_op_batchnorm2d_forward = {
     .name = "batchnorm2d_forward",
-    .ladder_name = "batchnorm2d",
     .summary = "each channel normalised over the batch, scaled and shifted; updates the running statistics",
-    .shape_size = sizeof(heddle_batchnorm2d_shape),
-    HEDDLE_FIELDS(heddle_batchnorm2d_fields),
+    SHARED,
     HEDDLE_OPERANDS(forward_operands),
     .validate = heddle_batchnorm2d_training_validate,
     .cost = heddle_batchnorm2d_forward_cost,
     .reference = heddle_batchnorm2d_forward_reference,
     .reduction = heddle_batchnorm2d_reduction,
     .test_shapes = training_test_shapes,
-    .bench_shapes = bench_shapes,
     .gradients = gradients,
     HEDDLE_LADDER(forward_ladder),
 };
 
 const heddle_op heddle_op_batchnorm2d_backward = {
     .name = "batchnorm2d_backward",
-    .ladder_name = "batchnorm2d",
     .summary = "gradients of batchnorm2d",
-    .shape_size = sizeof(heddle_batchnorm2d_shape),
-    HEDDLE_FIELDS(heddle_batchnorm2d_fields),
+    SHARED,
     HEDDLE_OPERANDS(backward_operands),
     .validate = heddle_batchnorm2d_training_validate,
     .cost = backward_cost,
     .reference = backward_reference,
     .reduction = heddle_batchnorm2d_reduction,
     .test_shapes = training_test_shapes,
-    .bench_shapes = bench_shapes,
     HEDDLE_LADDER(backward_ladder),
 };
 
 const heddle_op heddle_op_batchnorm2d_inference = {
     .name = "batchnorm2d_inference",
-    .ladder_name = "batchnorm2d",
     .summary = "each channel normalised by its running statistics, scaled and shifted",
-    .shape_size = sizeof(heddle_batchnorm2d_shape),
-    HEDDLE_FIELDS(heddle_batchnorm2d_fields),
+    SHARED,
     HEDDLE_OPERANDS(inference_operands),
     .validate = inference_validate,
     .cost = inference_cost,
     .reference = inference_reference,
     .test_shapes = inference_test_shapes,
-    .bench_shapes = bench_shapes,
     HEDDLE_LADDER(inference_ladder),
 };

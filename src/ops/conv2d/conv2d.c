@@ -382,51 +382,40 @@ static const heddle_rung backward_weight_ladder[] = {
 
 static const heddle_op *const gradients[] = {&heddle_op_conv2d_backward_data, &heddle_op_conv2d_backward_weight, NULL};
 
+#define SHARED                                                                                                         \
+    .ladder_name = "conv2d", .shape_size = sizeof(heddle_conv2d_shape), HEDDLE_FIELDS(heddle_conv2d_fields),           \
+    .validate = heddle_conv2d_validate, .test_shapes = test_shapes, .bench_shapes = bench_shapes
+
 const heddle_op heddle_op_conv2d_forward = {
     .name = "conv2d_forward",
-    .ladder_name = "conv2d",
     .summary = "2-D convolution with stride, padding and dilation",
-    .shape_size = sizeof(heddle_conv2d_shape),
-    HEDDLE_FIELDS(heddle_conv2d_fields),
+    SHARED,
     HEDDLE_OPERANDS(forward_operands),
-    .validate = heddle_conv2d_validate,
     .cost = heddle_conv2d_forward_cost,
     .reference = heddle_conv2d_forward_reference,
     .reduction = heddle_conv2d_forward_reduction,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     .gradients = gradients,
     HEDDLE_LADDER(forward_ladder),
 };
 
 const heddle_op heddle_op_conv2d_backward_data = {
     .name = "conv2d_backward_data",
-    .ladder_name = "conv2d",
     .summary = "gradient of a convolution's input",
-    .shape_size = sizeof(heddle_conv2d_shape),
-    HEDDLE_FIELDS(heddle_conv2d_fields),
+    SHARED,
     HEDDLE_OPERANDS(backward_data_operands),
-    .validate = heddle_conv2d_validate,
     .cost = backward_data_cost,
     .reference = backward_data_reference,
     .reduction = backward_data_reduction,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     HEDDLE_LADDER(backward_data_ladder),
 };
 
 const heddle_op heddle_op_conv2d_backward_weight = {
     .name = "conv2d_backward_weight",
-    .ladder_name = "conv2d",
     .summary = "gradients of a convolution's weight and bias",
-    .shape_size = sizeof(heddle_conv2d_shape),
-    HEDDLE_FIELDS(heddle_conv2d_fields),
+    SHARED,
     HEDDLE_OPERANDS(backward_weight_operands),
-    .validate = heddle_conv2d_validate,
     .cost = backward_weight_cost,
     .reference = backward_weight_reference,
     .reduction = backward_weight_reduction,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     HEDDLE_LADDER(backward_weight_ladder),
 };

@@ -160,34 +160,28 @@ static const heddle_rung backward_ladder[] = {
 
 static const heddle_op *const gradients[] = {&heddle_op_cross_entropy_backward, NULL};
 
+#define SHARED                                                                                                         \
+    .ladder_name = "cross_entropy", .shape_size = sizeof(heddle_rows_shape), HEDDLE_FIELDS(fields),                    \
+    .validate = validate, .test_shapes = test_shapes, .bench_shapes = bench_shapes
+
 const heddle_op heddle_op_cross_entropy_forward = {
     .name = "cross_entropy_forward",
-    .ladder_name = "cross_entropy",
     .summary = "mean of -log softmax(logits)[label], and the number of rows predicted right",
-    .shape_size = sizeof(heddle_rows_shape),
-    HEDDLE_FIELDS(fields),
+    SHARED,
     HEDDLE_OPERANDS(forward_operands),
-    .validate = validate,
     .cost = forward_cost,
     .reference = forward_reference,
     .reduction = forward_reduction,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     .gradients = gradients,
     HEDDLE_LADDER(forward_ladder),
 };
 
 const heddle_op heddle_op_cross_entropy_backward = {
     .name = "cross_entropy_backward",
-    .ladder_name = "cross_entropy",
     .summary = "gradient of cross_entropy",
-    .shape_size = sizeof(heddle_rows_shape),
-    HEDDLE_FIELDS(fields),
+    SHARED,
     HEDDLE_OPERANDS(backward_operands),
-    .validate = validate,
     .cost = backward_cost,
     .reference = backward_reference,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     HEDDLE_LADDER(backward_ladder),
 };

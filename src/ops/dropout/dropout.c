@@ -111,34 +111,28 @@ static const heddle_rung backward_ladder[] = {
 
 static const heddle_op *const gradients[] = {&heddle_op_dropout_backward, NULL};
 
+#define SHARED                                                                                                         \
+    .ladder_name = "dropout", .shape_size = sizeof(heddle_dropout_shape), HEDDLE_FIELDS(fields), .validate = validate, \
+    .test_shapes = test_shapes, .bench_shapes = bench_shapes
+
 const heddle_op heddle_op_dropout_forward = {
     .name = "dropout_forward",
-    .ladder_name = "dropout",
     .summary = "zero each element with a probability, scale the others to make up for it",
-    .shape_size = sizeof(heddle_dropout_shape),
-    HEDDLE_FIELDS(fields),
+    SHARED,
     HEDDLE_OPERANDS(forward_operands),
-    .validate = validate,
     .cost = cost,
     .reference = forward_reference,
     .fill = fill,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     .gradients = gradients,
     HEDDLE_LADDER(forward_ladder),
 };
 
 const heddle_op heddle_op_dropout_backward = {
     .name = "dropout_backward",
-    .ladder_name = "dropout",
     .summary = "gradient of dropout",
-    .shape_size = sizeof(heddle_dropout_shape),
-    HEDDLE_FIELDS(fields),
+    SHARED,
     HEDDLE_OPERANDS(backward_operands),
-    .validate = validate,
     .cost = backward_cost,
     .reference = backward_reference,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     HEDDLE_LADDER(backward_ladder),
 };

@@ -170,33 +170,29 @@ static const heddle_rung backward_ladder[] = {
 
 static const heddle_op *const gradients[] = {&heddle_op_linear_backward, NULL};
 
+#define SHARED                                                                                                         \
+    .ladder_name = "linear", .shape_size = sizeof(heddle_linear_shape), HEDDLE_FIELDS(fields),                         \
+    .test_shapes = test_shapes, .bench_shapes = bench_shapes
+
 const heddle_op heddle_op_linear_forward = {
     .name = "linear_forward",
-    .ladder_name = "linear",
     .summary = "fully connected layer: input * weight^T + bias",
-    .shape_size = sizeof(heddle_linear_shape),
-    HEDDLE_FIELDS(fields),
+    SHARED,
     HEDDLE_OPERANDS(forward_operands),
     .cost = forward_cost,
     .reference = forward_reference,
     .reduction = forward_reduction,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     .gradients = gradients,
     HEDDLE_LADDER(forward_ladder),
 };
 
 const heddle_op heddle_op_linear_backward = {
     .name = "linear_backward",
-    .ladder_name = "linear",
     .summary = "gradients of a fully connected layer",
-    .shape_size = sizeof(heddle_linear_shape),
-    HEDDLE_FIELDS(fields),
+    SHARED,
     HEDDLE_OPERANDS(backward_operands),
     .cost = backward_cost,
     .reference = backward_reference,
     .reduction = backward_reduction,
-    .test_shapes = test_shapes,
-    .bench_shapes = bench_shapes,
     HEDDLE_LADDER(backward_ladder),
 };

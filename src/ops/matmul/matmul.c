@@ -313,35 +313,33 @@ static const heddle_rung backward_ladder[] = {
 
 static const heddle_op *const gradients[] = {&heddle_op_matmul_backward, NULL};
 
+#define SHARED                                                                                                         \
+    .ladder_name = "matmul", .shape_size = sizeof(heddle_matmul_shape), HEDDLE_FIELDS(heddle_matmul_fields),           \
+    .bench_shapes = bench_shapes
+
 const heddle_op heddle_op_matmul_forward = {
     .name = "matmul_forward",
-    .ladder_name = "matmul",
     .summary = "matrix product: alpha * a * b + beta * output",
-    .shape_size = sizeof(heddle_matmul_shape),
-    HEDDLE_FIELDS(heddle_matmul_fields),
+    SHARED,
     HEDDLE_OPERANDS(forward_operands),
     .validate = heddle_matmul_validate,
     .cost = forward_cost,
     .reference = heddle_matmul_reference,
     .reduction = heddle_matmul_reduction,
     .test_shapes = forward_test_shapes,
-    .bench_shapes = bench_shapes,
     .gradients = gradients,
     HEDDLE_LADDER(forward_ladder),
 };
 
 const heddle_op heddle_op_matmul_backward = {
     .name = "matmul_backward",
-    .ladder_name = "matmul",
     .summary = "gradients of a matrix product",
-    .shape_size = sizeof(heddle_matmul_shape),
-    HEDDLE_FIELDS(heddle_matmul_fields),
+    SHARED,
     HEDDLE_OPERANDS(backward_operands),
     .validate = backward_validate,
     .cost = backward_cost,
     .reference = backward_reference,
     .reduction = backward_reduction,
     .test_shapes = backward_test_shapes,
-    .bench_shapes = bench_shapes,
     HEDDLE_LADDER(backward_ladder),
 };
