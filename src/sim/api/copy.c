@@ -144,16 +144,6 @@ static bool is_empty(const sim_copy_request *request)
     return request->width == 0 || request->height == 0 || request->depth == 0;
 }
 
-static cudaError_t wait_for_copy(struct CUstream_st *stream)
-{
-    if (stream->last != NULL)
-        sim_run_until(stream->last);
-    sim_host_waited(&stream->clock);
-    if (sim_streams_empty())
-        sim_order_idle();
-    return sim_error_broken();
-}
-
 cudaError_t sim_copy_now(const sim_copy_request *request)
 {
     struct CUstream_st *stream = sim_stream_of(NULL);
@@ -167,7 +157,7 @@ cudaError_t sim_copy_now(const sim_copy_request *request)
     const bool host = pageable || work.copy.to_host || work.copy.from_host;
     error = sim_stream_submit(stream, &work);
     // Between two places of the device even cudaMemcpy does not wait.
-    return error == cudaSuccess && host ? wait_for_copy(stream) : error;
+    return error == cudaSuccess && host ? sim_wait_until(stream->last, &stream->clock) : error;
 }
 
 // Takes the rows of the source into memory of our own.
@@ -209,7 +199,7 @@ cudaError_t sim_copy_in(const sim_copy_request *request, cudaStream_t handle)
     if (error != cudaSuccess || !pageable || staged)
         return error;
     if (work.copy.to_host)
-        return wait_for_copy(stream);
+        return sim_wait_until(stream->last, &stream->clock);
     sim_run_until(stream->last);
     return sim_error_broken();
 }

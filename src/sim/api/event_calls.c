@@ -120,11 +120,7 @@ SIM_API(cudaEventSynchronize, (cudaEvent_t handle), (handle))
         return captured();
     if (!event->recorded)
         return cudaSuccess;
-    sim_run_until(event->operation);
-    sim_host_waited(&event->clock);
-    if (sim_streams_empty())
-        sim_order_idle();
-    return sim_error_broken();
+    return sim_wait_until(event->operation, &event->clock);
 }
 
 // A time that was asked for before its events had happened. A program may wait by asking again and again; one that has

@@ -115,18 +115,23 @@ bool sim_stream_step(struct CUstream_st *stream)
     return any;
 }
 
+cudaError_t sim_wait_until(sim_operation *operation, const sim_order_clock *clock)
+{
+    if (operation != NULL)
+        sim_run_until(operation);
+    sim_host_waited(clock);
+    if (sim_streams_empty())
+        sim_order_idle();
+    return sim_error_broken();
+}
+
 cudaError_t sim_stream_wait(struct CUstream_st *stream)
 {
     if (stream == sim_stream_legacy()) { // the host waits for what the legacy stream would wait for
         sim_work nothing = sim_work_new(SIM_WORK_NOTHING);
         sim_stream_push(stream, &nothing);
     }
-    if (stream->last != NULL)
-        sim_run_until(stream->last);
-    sim_host_waited(&stream->clock);
-    if (sim_streams_empty())
-        sim_order_idle();
-    return sim_error_broken();
+    return sim_wait_until(stream->last, &stream->clock);
 }
 
 // The next stream to run something of: in the order of submission, or, in schedules with odd numbers, the newest first.

@@ -6,6 +6,8 @@
 
 // Run, and let the host wait. They return the fault that broke the device, if one did.
 cudaError_t sim_run_until(sim_operation *operation);
+// The host knows from then on that all up to `clock` is over.
+cudaError_t sim_wait_until(sim_operation *operation, const sim_order_clock *clock);
 cudaError_t sim_stream_wait(struct CUstream_st *stream);
 cudaError_t sim_device_wait(void);
 bool sim_stream_step(struct CUstream_st *stream); // runs one operation that the stream needs; false: it has none left
