@@ -35,58 +35,25 @@ static inline __attribute__((always_inline)) void access(const void *memory, uns
 static void access_volatile(const void *memory, unsigned bytes, unsigned kind, uintptr_t pc);
 static void access_unaligned(const void *memory, unsigned bytes, unsigned kind, uintptr_t pc);
 
-#define HOOKS(bytes)                                                                                                   \
-    HOOK void __tsan_read##bytes(void *memory);                                                                        \
-    HOOK void __tsan_write##bytes(void *memory);                                                                       \
-    HOOK void __tsan_read_write##bytes(void *memory);                                                                  \
-    HOOK void __tsan_unaligned_read##bytes(void *memory);                                                              \
-    HOOK void __tsan_unaligned_write##bytes(void *memory);                                                             \
-    HOOK void __tsan_unaligned_read_write##bytes(void *memory);                                                        \
-    HOOK void __tsan_volatile_read##bytes(void *memory);                                                               \
-    HOOK void __tsan_volatile_write##bytes(void *memory);                                                              \
-    HOOK void __tsan_unaligned_volatile_read##bytes(void *memory);                                                     \
-    HOOK void __tsan_unaligned_volatile_write##bytes(void *memory);                                                    \
-    void __tsan_read##bytes(void *memory)                                                                              \
+#define ACCESS(name, bytes, note, kind)                                                                                \
+    HOOK void __tsan_##name(void *memory);                                                                             \
+    void __tsan_##name(void *memory)                                                                                   \
     {                                                                                                                  \
-        access(memory, bytes, SIM_READ, CALLER);                                                                       \
-    }                                                                                                                  \
-    void __tsan_write##bytes(void *memory)                                                                             \
-    {                                                                                                                  \
-        access(memory, bytes, SIM_WRITE, CALLER);                                                                      \
-    }                                                                                                                  \
-    /* Its own site would be needed for each half: the write is what matters for races. */                             \
-    void __tsan_read_write##bytes(void *memory)                                                                        \
-    {                                                                                                                  \
-        access(memory, bytes, SIM_WRITE, CALLER);                                                                      \
-    }                                                                                                                  \
-    void __tsan_unaligned_read##bytes(void *memory)                                                                    \
-    {                                                                                                                  \
-        access_unaligned(memory, bytes, SIM_READ, CALLER);                                                             \
-    }                                                                                                                  \
-    void __tsan_unaligned_write##bytes(void *memory)                                                                   \
-    {                                                                                                                  \
-        access_unaligned(memory, bytes, SIM_WRITE, CALLER);                                                            \
-    }                                                                                                                  \
-    void __tsan_unaligned_read_write##bytes(void *memory)                                                              \
-    {                                                                                                                  \
-        access_unaligned(memory, bytes, SIM_WRITE, CALLER);                                                            \
-    }                                                                                                                  \
-    void __tsan_volatile_read##bytes(void *memory)                                                                     \
-    {                                                                                                                  \
-        access_volatile(memory, bytes, SIM_VOLATILE_READ, CALLER);                                                     \
-    }                                                                                                                  \
-    void __tsan_volatile_write##bytes(void *memory)                                                                    \
-    {                                                                                                                  \
-        access_volatile(memory, bytes, SIM_VOLATILE_WRITE, CALLER);                                                    \
-    }                                                                                                                  \
-    void __tsan_unaligned_volatile_read##bytes(void *memory)                                                           \
-    {                                                                                                                  \
-        access_volatile(memory, bytes, SIM_VOLATILE_READ, CALLER);                                                     \
-    }                                                                                                                  \
-    void __tsan_unaligned_volatile_write##bytes(void *memory)                                                          \
-    {                                                                                                                  \
-        access_volatile(memory, bytes, SIM_VOLATILE_WRITE, CALLER);                                                    \
+        note(memory, bytes, kind, CALLER);                                                                             \
     }
+
+// Of a read_write each half would need its own site: the write is what matters for races.
+#define HOOKS(bytes)                                                                                                   \
+    ACCESS(read##bytes, bytes, access, SIM_READ)                                                                       \
+    ACCESS(write##bytes, bytes, access, SIM_WRITE)                                                                     \
+    ACCESS(read_write##bytes, bytes, access, SIM_WRITE)                                                                \
+    ACCESS(unaligned_read##bytes, bytes, access_unaligned, SIM_READ)                                                   \
+    ACCESS(unaligned_write##bytes, bytes, access_unaligned, SIM_WRITE)                                                 \
+    ACCESS(unaligned_read_write##bytes, bytes, access_unaligned, SIM_WRITE)                                            \
+    ACCESS(volatile_read##bytes, bytes, access_volatile, SIM_VOLATILE_READ)                                            \
+    ACCESS(volatile_write##bytes, bytes, access_volatile, SIM_VOLATILE_WRITE)                                          \
+    ACCESS(unaligned_volatile_read##bytes, bytes, access_volatile, SIM_VOLATILE_READ)                                  \
+    ACCESS(unaligned_volatile_write##bytes, bytes, access_volatile, SIM_VOLATILE_WRITE)
 
 HOOKS(1)
 HOOKS(2)
