@@ -104,27 +104,33 @@ template <unsigned MaxBlockSize = 1024> struct block_tile_memory {
     unsigned long long room[MaxBlockSize / details::warp_lanes + 1];
 };
 
-class thread_block
+namespace details
+{
+// Waiting in two halves. The simulator waits in the second.
+struct arrival {
+};
+
+// What a block and a cluster, which is one block here, have in common.
+class one_block
 {
   public:
-    struct arrival_token {
-    };
+    typedef arrival arrival_token;
 
     SIM_GROUP_INLINE static void sync()
     {
         sim_barrier(SIM_BARRIER_PLAIN, 0);
     }
-    SIM_GROUP_INLINE arrival_token barrier_arrive() const
+    SIM_GROUP_INLINE static arrival_token barrier_arrive()
     {
         return arrival_token();
     }
-    SIM_GROUP_INLINE void barrier_wait(arrival_token &&) const
+    SIM_GROUP_INLINE static void barrier_wait(arrival_token &&)
     {
         sync();
     }
     SIM_GROUP_INLINE static unsigned size()
     {
-        return details::block_threads();
+        return block_threads();
     }
     SIM_GROUP_INLINE static unsigned num_threads()
     {
@@ -132,23 +138,29 @@ class thread_block
     }
     SIM_GROUP_INLINE static unsigned thread_rank()
     {
-        return details::block_thread_rank();
-    }
-    SIM_GROUP_INLINE static dim3 group_index()
-    {
-        return dim3(blockIdx.x, blockIdx.y, blockIdx.z);
+        return block_thread_rank();
     }
     SIM_GROUP_INLINE static dim3 thread_index()
     {
         return dim3(threadIdx.x, threadIdx.y, threadIdx.z);
     }
-    SIM_GROUP_INLINE static dim3 group_dim()
+    SIM_GROUP_INLINE static dim3 dim_threads()
     {
         return dim3(blockDim.x, blockDim.y, blockDim.z);
     }
-    SIM_GROUP_INLINE static dim3 dim_threads()
+};
+} // namespace details
+
+class thread_block : public details::one_block
+{
+  public:
+    SIM_GROUP_INLINE static dim3 group_index()
     {
-        return group_dim();
+        return dim3(blockIdx.x, blockIdx.y, blockIdx.z);
+    }
+    SIM_GROUP_INLINE static dim3 group_dim()
+    {
+        return dim_threads();
     }
     SIM_GROUP_INLINE static bool is_valid()
     {
@@ -171,25 +183,11 @@ template <unsigned MaxBlockSize> SIM_GROUP_INLINE thread_block this_thread_block
 }
 
 // Without cluster dimensions every block is a cluster by itself, here as on the hardware.
-class cluster_group
+class cluster_group : public details::one_block
 {
   public:
-    struct arrival_token {
-    };
-
-    SIM_GROUP_INLINE static void sync()
-    {
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
-    }
-    SIM_GROUP_INLINE static arrival_token barrier_arrive()
-    {
-        return arrival_token();
-    }
+    using one_block::barrier_wait;
     SIM_GROUP_INLINE static void barrier_wait()
-    {
-        sync();
-    }
-    SIM_GROUP_INLINE static void barrier_wait(arrival_token &&)
     {
         sync();
     }
@@ -211,14 +209,6 @@ class cluster_group
     {
         return 0;
     }
-    SIM_GROUP_INLINE static dim3 thread_index()
-    {
-        return thread_block::thread_index();
-    }
-    SIM_GROUP_INLINE static unsigned thread_rank()
-    {
-        return details::block_thread_rank();
-    }
     SIM_GROUP_INLINE static dim3 dim_blocks()
     {
         return dim3(1, 1, 1);
@@ -226,18 +216,6 @@ class cluster_group
     SIM_GROUP_INLINE static unsigned num_blocks()
     {
         return 1;
-    }
-    SIM_GROUP_INLINE static dim3 dim_threads()
-    {
-        return thread_block::dim_threads();
-    }
-    SIM_GROUP_INLINE static unsigned num_threads()
-    {
-        return details::block_threads();
-    }
-    SIM_GROUP_INLINE static unsigned size()
-    {
-        return details::block_threads();
     }
     SIM_GROUP_INLINE operator thread_group() const
     {
@@ -253,8 +231,7 @@ SIM_GROUP_INLINE cluster_group this_cluster()
 class grid_group
 {
   public:
-    struct arrival_token {
-    };
+    typedef details::arrival arrival_token;
 
     SIM_GROUP_INLINE bool is_valid() const
     {

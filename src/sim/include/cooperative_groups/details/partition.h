@@ -52,7 +52,7 @@ SIM_GROUP_INLINE coalesced_group split(unsigned mask, bool predicate)
 
 template <class T_> SIM_GROUP_INLINE coalesced_group split_by_label(unsigned mask, T_ label)
 {
-    unsigned same = (unsigned)sim_warp(SIM_MATCH_ANY, mask, coalesced_group::bits(label), 0, warp_lanes);
+    unsigned same = (unsigned)sim_warp(SIM_MATCH_ANY, mask, details::match_bits(label), 0, warp_lanes);
     unsigned leader = (unsigned)__builtin_ctz(same);
     unsigned leaders = (unsigned)sim_warp(SIM_BALLOT, mask, lane() == leader, 0, warp_lanes);
     return coalesced_group(same, (unsigned)__builtin_popcount(leaders & lanes_below(leader)),

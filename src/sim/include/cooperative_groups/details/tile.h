@@ -7,7 +7,60 @@
 
 namespace cooperative_groups
 {
-class coalesced_group
+namespace details
+{
+template <class T_> SIM_GROUP_INLINE uint64_t match_bits(const T_ &value)
+{
+    static_assert(sizeof(T_) <= sizeof(uint64_t), "match takes values of 4 or 8 bytes");
+    uint64_t word = 0;
+    __builtin_memcpy(&word, &value, sizeof(T_));
+    return word;
+}
+
+// Votes and matches of the lanes of `Group`, which says what they are, and packs a mask of them to bits by rank.
+template <class Group> class warp_votes
+{
+  public:
+    SIM_GROUP_INLINE int any(int predicate) const
+    {
+        return (int)vote(SIM_ANY, predicate != 0);
+    }
+    SIM_GROUP_INLINE int all(int predicate) const
+    {
+        return (int)vote(SIM_ALL, predicate != 0);
+    }
+    SIM_GROUP_INLINE unsigned ballot(int predicate) const
+    {
+        return group().by_rank(vote(SIM_BALLOT, predicate != 0));
+    }
+    template <class T_> SIM_GROUP_INLINE unsigned match_any(T_ value) const
+    {
+        return group().by_rank(vote(SIM_MATCH_ANY, match_bits(value)));
+    }
+    template <class T_> SIM_GROUP_INLINE unsigned match_all(T_ value, int &predicate) const
+    {
+        unsigned equal = vote(SIM_MATCH_ALL, match_bits(value));
+        predicate = equal != 0;
+        return group().by_rank(equal);
+    }
+    SIM_GROUP_INLINE operator thread_group() const
+    {
+        return thread_group(group_lanes, group().lanes());
+    }
+
+  private:
+    SIM_GROUP_INLINE const Group &group() const
+    {
+        return static_cast<const Group &>(*this);
+    }
+    SIM_GROUP_INLINE unsigned vote(int operation, uint64_t value) const
+    {
+        return (unsigned)sim_warp(operation, group().lanes(), value, 0, warp_lanes);
+    }
+};
+} // namespace details
+
+class coalesced_group : public details::warp_votes<coalesced_group>
 {
   public:
     SIM_GROUP_INLINE explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
@@ -56,43 +109,13 @@ class coalesced_group
         unsigned rank = thread_rank();
         return from_rank<details::plain<T_>>(value, rank >= delta ? rank - delta : rank);
     }
-    SIM_GROUP_INLINE int any(int predicate) const
-    {
-        return (int)sim_warp(SIM_ANY, mask_, predicate != 0, 0, details::warp_lanes);
-    }
-    SIM_GROUP_INLINE int all(int predicate) const
-    {
-        return (int)sim_warp(SIM_ALL, mask_, predicate != 0, 0, details::warp_lanes);
-    }
-    SIM_GROUP_INLINE unsigned ballot(int predicate) const
-    {
-        return details::pack((unsigned)sim_warp(SIM_BALLOT, mask_, predicate != 0, 0, details::warp_lanes), mask_);
-    }
-    template <class T_> SIM_GROUP_INLINE unsigned match_any(T_ value) const
-    {
-        return details::pack((unsigned)sim_warp(SIM_MATCH_ANY, mask_, bits(value), 0, details::warp_lanes), mask_);
-    }
-    template <class T_> SIM_GROUP_INLINE unsigned match_all(T_ value, int &predicate) const
-    {
-        unsigned equal = (unsigned)sim_warp(SIM_MATCH_ALL, mask_, bits(value), 0, details::warp_lanes);
-        predicate = equal != 0;
-        return details::pack(equal, mask_);
-    }
-    SIM_GROUP_INLINE operator thread_group() const
-    {
-        return thread_group(details::group_lanes, mask_);
-    }
     SIM_GROUP_INLINE unsigned lanes() const
     {
         return mask_;
     }
-
-    template <class T_> SIM_GROUP_INLINE static uint64_t bits(const T_ &value)
+    SIM_GROUP_INLINE unsigned by_rank(unsigned bits) const
     {
-        static_assert(sizeof(T_) <= sizeof(uint64_t), "match takes values of 4 or 8 bytes");
-        uint64_t word = 0;
-        __builtin_memcpy(&word, &value, sizeof(T_));
-        return word;
+        return details::pack(bits, mask_);
     }
 
   private:
@@ -114,8 +137,8 @@ template <unsigned Size, class Parent = void> class thread_block_tile;
 
 namespace details
 {
-// What every tile of a warp can do. It holds nothing: the lanes follow from the thread's index.
-template <unsigned Size> class warp_tile
+// What every tile has. It holds nothing: the threads follow from the thread's index.
+template <unsigned Size> class tile
 {
     static_assert(Size != 0 && (Size & (Size - 1)) == 0, "a tile's size must be a power of two");
 
@@ -136,9 +159,18 @@ template <unsigned Size> class warp_tile
     {
         return true;
     }
+};
+
+template <unsigned Size> class warp_tile : public tile<Size>, public warp_votes<warp_tile<Size>>
+{
+  public:
     SIM_GROUP_INLINE static unsigned lanes()
     {
         return tile_mask(Size);
+    }
+    SIM_GROUP_INLINE static unsigned by_rank(unsigned bits)
+    {
+        return (bits >> (lane() & ~(Size - 1) & (warp_lanes - 1))) & (Size == warp_lanes ? ~0u : (1u << Size % 32) - 1);
     }
     SIM_GROUP_INLINE void sync() const
     {
@@ -160,64 +192,16 @@ template <unsigned Size> class warp_tile
     {
         return shuffle<plain<T_>>(SIM_SHUFFLE_XOR, lanes(), value, (int)mask, (int)Size);
     }
-    SIM_GROUP_INLINE int any(int predicate) const
-    {
-        return (int)sim_warp(SIM_ANY, lanes(), predicate != 0, 0, warp_lanes);
-    }
-    SIM_GROUP_INLINE int all(int predicate) const
-    {
-        return (int)sim_warp(SIM_ALL, lanes(), predicate != 0, 0, warp_lanes);
-    }
-    SIM_GROUP_INLINE unsigned ballot(int predicate) const
-    {
-        return by_rank((unsigned)sim_warp(SIM_BALLOT, lanes(), predicate != 0, 0, warp_lanes));
-    }
-    template <class T_> SIM_GROUP_INLINE unsigned match_any(T_ value) const
-    {
-        return by_rank((unsigned)sim_warp(SIM_MATCH_ANY, lanes(), coalesced_group::bits(value), 0, warp_lanes));
-    }
-    template <class T_> SIM_GROUP_INLINE unsigned match_all(T_ value, int &predicate) const
-    {
-        unsigned equal = (unsigned)sim_warp(SIM_MATCH_ALL, lanes(), coalesced_group::bits(value), 0, warp_lanes);
-        predicate = equal != 0;
-        return by_rank(equal);
-    }
-    SIM_GROUP_INLINE operator thread_group() const
-    {
-        return thread_group(group_lanes, lanes());
-    }
     SIM_GROUP_INLINE operator coalesced_group() const
     {
         return coalesced_group(lanes());
     }
-
-  private:
-    SIM_GROUP_INLINE static unsigned by_rank(unsigned bits)
-    {
-        return (bits >> (lane() & ~(Size - 1) & (warp_lanes - 1))) & (Size == warp_lanes ? ~0u : (1u << Size % 32) - 1);
-    }
 };
 
 // Tiles of several warps.
-template <unsigned Size> class multi_warp_tile
+template <unsigned Size> class multi_warp_tile : public tile<Size>
 {
   public:
-    SIM_GROUP_INLINE static constexpr unsigned size()
-    {
-        return Size;
-    }
-    SIM_GROUP_INLINE static constexpr unsigned num_threads()
-    {
-        return Size;
-    }
-    SIM_GROUP_INLINE static unsigned thread_rank()
-    {
-        return block_thread_rank() & (Size - 1);
-    }
-    SIM_GROUP_INLINE static bool is_valid()
-    {
-        return true;
-    }
     SIM_GROUP_INLINE void sync() const
     {
         tile_barrier(Size);
