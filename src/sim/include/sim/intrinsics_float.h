@@ -9,98 +9,37 @@
 #include "sim/bits.h"
 #include "sim/rounding.h"
 
-#define SIM_DIRECTED(suffix, direction)                                                                                \
-    SIM_INLINE float __fadd_##suffix(float a, float b)                                                                 \
-    {                                                                                                                  \
-        return sim::float_sum(a, b, sim::direction);                                                                   \
-    }                                                                                                                  \
-    SIM_INLINE float __fsub_##suffix(float a, float b)                                                                 \
-    {                                                                                                                  \
-        return sim::float_sum(a, -b, sim::direction);                                                                  \
-    }                                                                                                                  \
-    SIM_INLINE float __fmul_##suffix(float a, float b)                                                                 \
-    {                                                                                                                  \
-        return sim::float_from((double)a * (double)b, sim::direction);                                                 \
-    }                                                                                                                  \
-    SIM_INLINE float __fdiv_##suffix(float a, float b)                                                                 \
-    {                                                                                                                  \
-        return sim::float_from(sim::quotient_to_odd(a, b), sim::direction);                                            \
-    }                                                                                                                  \
-    SIM_INLINE float __frcp_##suffix(float a)                                                                          \
-    {                                                                                                                  \
-        return sim::float_from(sim::quotient_to_odd(1.0, a), sim::direction);                                          \
-    }                                                                                                                  \
-    SIM_INLINE float __fsqrt_##suffix(float a)                                                                         \
-    {                                                                                                                  \
-        return sim::float_from(sim::root_to_odd(a), sim::direction);                                                   \
-    }                                                                                                                  \
-    SIM_INLINE float __fmaf_##suffix(float a, float b, float c)                                                        \
-    {                                                                                                                  \
-        return sim::float_sum((double)a * (double)b, c, sim::direction);                                               \
-    }                                                                                                                  \
-    SIM_INLINE float __fmaf_ieee_##suffix(float a, float b, float c)                                                   \
-    {                                                                                                                  \
-        return __fmaf_##suffix(a, b, c);                                                                               \
-    }                                                                                                                  \
-    SIM_INLINE double __dadd_##suffix(double a, double b)                                                              \
-    {                                                                                                                  \
-        return sim::double_sum(a, b, sim::direction);                                                                  \
-    }                                                                                                                  \
-    SIM_INLINE double __dsub_##suffix(double a, double b)                                                              \
-    {                                                                                                                  \
-        return sim::double_sum(a, -b, sim::direction);                                                                 \
-    }                                                                                                                  \
-    SIM_INLINE double __dmul_##suffix(double a, double b)                                                              \
-    {                                                                                                                  \
-        return sim::double_product(a, b, sim::direction);                                                              \
-    }                                                                                                                  \
-    SIM_INLINE double __ddiv_##suffix(double a, double b)                                                              \
-    {                                                                                                                  \
-        return sim::double_quotient(a, b, sim::direction);                                                             \
-    }                                                                                                                  \
-    SIM_INLINE double __drcp_##suffix(double a)                                                                        \
-    {                                                                                                                  \
-        return sim::double_quotient(1.0, a, sim::direction);                                                           \
-    }                                                                                                                  \
-    SIM_INLINE double __dsqrt_##suffix(double a)                                                                       \
-    {                                                                                                                  \
-        return sim::double_root(a, sim::direction);                                                                    \
-    }                                                                                                                  \
-    SIM_INLINE double __fma_##suffix(double a, double b, double c)                                                     \
-    {                                                                                                                  \
-        return sim::double_fused(a, b, c, sim::direction);                                                             \
-    }                                                                                                                  \
-    SIM_INLINE float __double2float_##suffix(double a)                                                                 \
-    {                                                                                                                  \
-        return sim::float_from(a, sim::direction);                                                                     \
-    }
-
 // Rounding to nearest is what the processor does anyway. `opaque` keeps the compiler from fusing a product into a sum,
 // which is what these names are called for.
-SIM_INLINE float __fadd_rn(float a, float b)
-{
-    return sim::opaque(a) + sim::opaque(b);
-}
-SIM_INLINE float __fsub_rn(float a, float b)
-{
-    return sim::opaque(a) - sim::opaque(b);
-}
-SIM_INLINE float __fmul_rn(float a, float b)
-{
-    return sim::opaque(a * b);
-}
-SIM_INLINE float __fdiv_rn(float a, float b)
-{
-    return a / b;
-}
-SIM_INLINE float __frcp_rn(float a)
-{
-    return 1.0f / a;
-}
-SIM_INLINE float __fsqrt_rn(float a)
-{
-    return ::sqrtf(a);
-}
+#define SIM_NEAREST(type, letter, root)                                                                                \
+    SIM_INLINE type __##letter##add_rn(type a, type b)                                                                 \
+    {                                                                                                                  \
+        return sim::opaque(a) + sim::opaque(b);                                                                        \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##sub_rn(type a, type b)                                                                 \
+    {                                                                                                                  \
+        return sim::opaque(a) - sim::opaque(b);                                                                        \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##mul_rn(type a, type b)                                                                 \
+    {                                                                                                                  \
+        return sim::opaque(a * b);                                                                                     \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##div_rn(type a, type b)                                                                 \
+    {                                                                                                                  \
+        return a / b;                                                                                                  \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##rcp_rn(type a)                                                                         \
+    {                                                                                                                  \
+        return 1 / a;                                                                                                  \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##sqrt_rn(type a)                                                                        \
+    {                                                                                                                  \
+        return ::root(a);                                                                                              \
+    }
+SIM_NEAREST(float, f, sqrtf)
+SIM_NEAREST(double, d, sqrt)
+#undef SIM_NEAREST
+
 SIM_INLINE float __frsqrt_rn(float a)
 {
     return (float)(1.0 / ::sqrt((double)a));
@@ -109,46 +48,67 @@ SIM_INLINE float __fmaf_rn(float a, float b, float c)
 {
     return __builtin_fmaf(a, b, c);
 }
-SIM_INLINE float __fmaf_ieee_rn(float a, float b, float c)
-{
-    return __builtin_fmaf(a, b, c);
-}
-SIM_INLINE double __dadd_rn(double a, double b)
-{
-    return sim::opaque(a) + sim::opaque(b);
-}
-SIM_INLINE double __dsub_rn(double a, double b)
-{
-    return sim::opaque(a) - sim::opaque(b);
-}
-SIM_INLINE double __dmul_rn(double a, double b)
-{
-    return sim::opaque(a * b);
-}
-SIM_INLINE double __ddiv_rn(double a, double b)
-{
-    return a / b;
-}
-SIM_INLINE double __drcp_rn(double a)
-{
-    return 1.0 / a;
-}
-SIM_INLINE double __dsqrt_rn(double a)
-{
-    return ::sqrt(a);
-}
 SIM_INLINE double __fma_rn(double a, double b, double c)
 {
     return __builtin_fma(a, b, c);
 }
-SIM_INLINE float __double2float_rn(double a)
-{
-    return (float)a;
-}
+
+#define SIM_DIRECTED_OF(type, letter, suffix, direction)                                                               \
+    SIM_INLINE type __##letter##add_##suffix(type a, type b)                                                           \
+    {                                                                                                                  \
+        return sim::type##_sum(a, b, sim::direction);                                                                  \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##sub_##suffix(type a, type b)                                                           \
+    {                                                                                                                  \
+        return sim::type##_sum(a, -b, sim::direction);                                                                 \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##mul_##suffix(type a, type b)                                                           \
+    {                                                                                                                  \
+        return sim::type##_product(a, b, sim::direction);                                                              \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##div_##suffix(type a, type b)                                                           \
+    {                                                                                                                  \
+        return sim::type##_quotient(a, b, sim::direction);                                                             \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##rcp_##suffix(type a)                                                                   \
+    {                                                                                                                  \
+        return sim::type##_quotient(1, a, sim::direction);                                                             \
+    }                                                                                                                  \
+    SIM_INLINE type __##letter##sqrt_##suffix(type a)                                                                  \
+    {                                                                                                                  \
+        return sim::type##_root(a, sim::direction);                                                                    \
+    }
+#define SIM_DIRECTED(suffix, direction)                                                                                \
+    SIM_DIRECTED_OF(float, f, suffix, direction)                                                                       \
+    SIM_DIRECTED_OF(double, d, suffix, direction)                                                                      \
+    SIM_INLINE float __fmaf_##suffix(float a, float b, float c)                                                        \
+    {                                                                                                                  \
+        return sim::float_sum((double)a * (double)b, c, sim::direction);                                               \
+    }                                                                                                                  \
+    SIM_INLINE double __fma_##suffix(double a, double b, double c)                                                     \
+    {                                                                                                                  \
+        return sim::double_fused(a, b, c, sim::direction);                                                             \
+    }
 SIM_DIRECTED(rz, to_zero)
 SIM_DIRECTED(ru, upwards)
 SIM_DIRECTED(rd, downwards)
 #undef SIM_DIRECTED
+#undef SIM_DIRECTED_OF
+
+#define SIM_EVERY_DIRECTION(suffix, direction)                                                                         \
+    SIM_INLINE float __fmaf_ieee_##suffix(float a, float b, float c)                                                   \
+    {                                                                                                                  \
+        return __fmaf_##suffix(a, b, c);                                                                               \
+    }                                                                                                                  \
+    SIM_INLINE float __double2float_##suffix(double a)                                                                 \
+    {                                                                                                                  \
+        return sim::float_from(a, sim::direction);                                                                     \
+    }
+SIM_EVERY_DIRECTION(rn, to_nearest)
+SIM_EVERY_DIRECTION(rz, to_zero)
+SIM_EVERY_DIRECTION(ru, upwards)
+SIM_EVERY_DIRECTION(rd, downwards)
+#undef SIM_EVERY_DIRECTION
 
 // The C library declares most of these names for itself, as C functions that do not throw.
 extern "C" {

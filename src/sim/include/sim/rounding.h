@@ -75,6 +75,19 @@ SIM_INLINE float float_sum(double a, double b, rounding direction)
     return float_from(sum, direction);
 }
 
+SIM_INLINE float float_product(double a, double b, rounding direction)
+{
+    return float_from(a * b, direction);
+}
+SIM_INLINE float float_quotient(double a, double b, rounding direction)
+{
+    return float_from(quotient_to_odd(a, b), direction);
+}
+SIM_INLINE float float_root(double a, rounding direction)
+{
+    return float_from(root_to_odd(a), direction);
+}
+
 SIM_INLINE int mode_of(rounding direction)
 {
     return direction == to_zero     ? FE_TOWARDZERO
