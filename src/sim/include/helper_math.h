@@ -41,28 +41,28 @@ typedef unsigned short ushort;
         a = a OP b;                                                                                                    \
     }
 
-#define SIM_OPERATOR_2(T_, S_, OP)                                                                                     \
-    SIM_OPERATOR(T_##2, S_, OP, make_##T_##2(a.x OP b.x, a.y OP b.y), make_##T_##2(a.x OP b, a.y OP b),                \
+#define SIM_OPERATOR_2(T_, OP)                                                                                         \
+    SIM_OPERATOR(T_##2, T_, OP, make_##T_##2(a.x OP b.x, a.y OP b.y), make_##T_##2(a.x OP b, a.y OP b),                \
                  make_##T_##2(b OP a.x, b OP a.y))
-#define SIM_OPERATOR_3(T_, S_, OP)                                                                                     \
-    SIM_OPERATOR(T_##3, S_, OP, make_##T_##3(a.x OP b.x, a.y OP b.y, a.z OP b.z),                                      \
+#define SIM_OPERATOR_3(T_, OP)                                                                                         \
+    SIM_OPERATOR(T_##3, T_, OP, make_##T_##3(a.x OP b.x, a.y OP b.y, a.z OP b.z),                                      \
                  make_##T_##3(a.x OP b, a.y OP b, a.z OP b), make_##T_##3(b OP a.x, b OP a.y, b OP a.z))
-#define SIM_OPERATOR_4(T_, S_, OP)                                                                                     \
-    SIM_OPERATOR(T_##4, S_, OP, make_##T_##4(a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w),                          \
+#define SIM_OPERATOR_4(T_, OP)                                                                                         \
+    SIM_OPERATOR(T_##4, T_, OP, make_##T_##4(a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w),                          \
                  make_##T_##4(a.x OP b, a.y OP b, a.z OP b, a.w OP b),                                                 \
                  make_##T_##4(b OP a.x, b OP a.y, b OP a.z, b OP a.w))
-#define SIM_OPERATORS(T_, S_, OP) SIM_OPERATOR_2(T_, S_, OP) SIM_OPERATOR_3(T_, S_, OP) SIM_OPERATOR_4(T_, S_, OP)
+#define SIM_OPERATORS(T_, OP) SIM_OPERATOR_2(T_, OP) SIM_OPERATOR_3(T_, OP) SIM_OPERATOR_4(T_, OP)
 
-SIM_OPERATORS(float, float, +)
-SIM_OPERATORS(float, float, -)
-SIM_OPERATORS(float, float, *)
-SIM_OPERATORS(float, float, /)
-SIM_OPERATORS(int, int, +)
-SIM_OPERATORS(int, int, -)
-SIM_OPERATORS(int, int, *)
-SIM_OPERATORS(uint, uint, +)
-SIM_OPERATORS(uint, uint, -)
-SIM_OPERATORS(uint, uint, *)
+SIM_OPERATORS(float, +)
+SIM_OPERATORS(float, -)
+SIM_OPERATORS(float, *)
+SIM_OPERATORS(float, /)
+SIM_OPERATORS(int, +)
+SIM_OPERATORS(int, -)
+SIM_OPERATORS(int, *)
+SIM_OPERATORS(uint, +)
+SIM_OPERATORS(uint, -)
+SIM_OPERATORS(uint, *)
 
 #define SIM_NEGATE(T_)                                                                                                 \
     SIM_VECTOR_MATH T_##2 operator-(const T_##2 & a)                                                                   \
@@ -82,42 +82,30 @@ SIM_NEGATE(int)
 
 // --- making one vector from another ----------------------------------------------------------------------------------
 
-#define SIM_CONVERT_FROM(T_, S_, A_, B_)                                                                               \
+#define SIM_CONVERT_FROM(T_, A_)                                                                                       \
     SIM_VECTOR_MATH T_##2 make_##T_##2(const A_##2 & a)                                                                \
     {                                                                                                                  \
-        return make_##T_##2((S_)a.x, (S_)a.y);                                                                         \
+        return make_##T_##2((T_)a.x, (T_)a.y);                                                                         \
     }                                                                                                                  \
     SIM_VECTOR_MATH T_##3 make_##T_##3(const A_##3 & a)                                                                \
     {                                                                                                                  \
-        return make_##T_##3((S_)a.x, (S_)a.y, (S_)a.z);                                                                \
+        return make_##T_##3((T_)a.x, (T_)a.y, (T_)a.z);                                                                \
     }                                                                                                                  \
     SIM_VECTOR_MATH T_##4 make_##T_##4(const A_##4 & a)                                                                \
     {                                                                                                                  \
-        return make_##T_##4((S_)a.x, (S_)a.y, (S_)a.z, (S_)a.w);                                                       \
-    }                                                                                                                  \
-    SIM_VECTOR_MATH T_##2 make_##T_##2(const B_##2 & a)                                                                \
-    {                                                                                                                  \
-        return make_##T_##2((S_)a.x, (S_)a.y);                                                                         \
-    }                                                                                                                  \
-    SIM_VECTOR_MATH T_##3 make_##T_##3(const B_##3 & a)                                                                \
-    {                                                                                                                  \
-        return make_##T_##3((S_)a.x, (S_)a.y, (S_)a.z);                                                                \
-    }                                                                                                                  \
-    SIM_VECTOR_MATH T_##4 make_##T_##4(const B_##4 & a)                                                                \
-    {                                                                                                                  \
-        return make_##T_##4((S_)a.x, (S_)a.y, (S_)a.z, (S_)a.w);                                                       \
+        return make_##T_##4((T_)a.x, (T_)a.y, (T_)a.z, (T_)a.w);                                                       \
     }
 
-#define SIM_FROM_SMALLER(T_, S_)                                                                                       \
-    SIM_VECTOR_MATH T_##2 make_##T_##2(S_ s)                                                                           \
+#define SIM_FROM_SMALLER(T_)                                                                                           \
+    SIM_VECTOR_MATH T_##2 make_##T_##2(T_ s)                                                                           \
     {                                                                                                                  \
         return make_##T_##2(s, s);                                                                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T_##3 make_##T_##3(S_ s)                                                                           \
+    SIM_VECTOR_MATH T_##3 make_##T_##3(T_ s)                                                                           \
     {                                                                                                                  \
         return make_##T_##3(s, s, s);                                                                                  \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T_##4 make_##T_##4(S_ s)                                                                           \
+    SIM_VECTOR_MATH T_##4 make_##T_##4(T_ s)                                                                           \
     {                                                                                                                  \
         return make_##T_##4(s, s, s, s);                                                                               \
     }                                                                                                                  \
@@ -127,9 +115,9 @@ SIM_NEGATE(int)
     }                                                                                                                  \
     SIM_VECTOR_MATH T_##3 make_##T_##3(const T_##2 & a)                                                                \
     {                                                                                                                  \
-        return make_##T_##3(a.x, a.y, (S_)0);                                                                          \
+        return make_##T_##3(a.x, a.y, (T_)0);                                                                          \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T_##3 make_##T_##3(const T_##2 & a, S_ s)                                                          \
+    SIM_VECTOR_MATH T_##3 make_##T_##3(const T_##2 & a, T_ s)                                                          \
     {                                                                                                                  \
         return make_##T_##3(a.x, a.y, s);                                                                              \
     }                                                                                                                  \
@@ -139,19 +127,22 @@ SIM_NEGATE(int)
     }                                                                                                                  \
     SIM_VECTOR_MATH T_##4 make_##T_##4(const T_##3 & a)                                                                \
     {                                                                                                                  \
-        return make_##T_##4(a.x, a.y, a.z, (S_)0);                                                                     \
+        return make_##T_##4(a.x, a.y, a.z, (T_)0);                                                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T_##4 make_##T_##4(const T_##3 & a, S_ w)                                                          \
+    SIM_VECTOR_MATH T_##4 make_##T_##4(const T_##3 & a, T_ w)                                                          \
     {                                                                                                                  \
         return make_##T_##4(a.x, a.y, a.z, w);                                                                         \
     }
 
-SIM_FROM_SMALLER(float, float)
-SIM_FROM_SMALLER(int, int)
-SIM_FROM_SMALLER(uint, uint)
-SIM_CONVERT_FROM(float, float, int, uint)
-SIM_CONVERT_FROM(int, int, float, uint)
-SIM_CONVERT_FROM(uint, uint, int, float)
+SIM_FROM_SMALLER(float)
+SIM_FROM_SMALLER(int)
+SIM_FROM_SMALLER(uint)
+SIM_CONVERT_FROM(float, int)
+SIM_CONVERT_FROM(float, uint)
+SIM_CONVERT_FROM(int, float)
+SIM_CONVERT_FROM(int, uint)
+SIM_CONVERT_FROM(uint, int)
+SIM_CONVERT_FROM(uint, float)
 
 // --- element by element ----------------------------------------------------------------------------------------------
 
@@ -180,6 +171,19 @@ SIM_CONVERT_FROM(uint, uint, int, float)
     SIM_VECTOR_MATH T_##4 NAME(T_##4 a, T_##4 b)                                                                       \
     {                                                                                                                  \
         return make_##T_##4(F_(a.x, b.x), F_(a.y, b.y), F_(a.z, b.z), F_(a.w, b.w));                                   \
+    }
+#define SIM_EACH_3(T_, NAME, F_)                                                                                       \
+    SIM_VECTOR_MATH T_##2 NAME(T_##2 a, T_##2 b, T_##2 c)                                                              \
+    {                                                                                                                  \
+        return make_##T_##2(F_(a.x, b.x, c.x), F_(a.y, b.y, c.y));                                                     \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T_##3 NAME(T_##3 a, T_##3 b, T_##3 c)                                                              \
+    {                                                                                                                  \
+        return make_##T_##3(F_(a.x, b.x, c.x), F_(a.y, b.y, c.y), F_(a.z, b.z, c.z));                                  \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T_##4 NAME(T_##4 a, T_##4 b, T_##4 c)                                                              \
+    {                                                                                                                  \
+        return make_##T_##4(F_(a.x, b.x, c.x), F_(a.y, b.y, c.y), F_(a.z, b.z, c.z), F_(a.w, b.w, c.w));               \
     }
 
 namespace sim
@@ -238,54 +242,46 @@ SIM_VECTOR_MATH float smoothstep(float a, float b, float x)
     float y = clamp((x - a) / (b - a), 0.0f, 1.0f);
     return y * y * (3.0f - 2.0f * y);
 }
+SIM_EACH_3(float, smoothstep, ::smoothstep)
+SIM_EACH_3(float, clamp, ::clamp)
+SIM_EACH_3(int, clamp, ::clamp)
+SIM_EACH_3(uint, clamp, ::clamp)
 
 // --- by dimension ----------------------------------------------------------------------------------------------------
 
-#define SIM_DOT(T_, S_)                                                                                                \
-    SIM_VECTOR_MATH S_ dot(T_##2 a, T_##2 b)                                                                           \
+#define SIM_DOT(T_)                                                                                                    \
+    SIM_VECTOR_MATH T_ dot(T_##2 a, T_##2 b)                                                                           \
     {                                                                                                                  \
         return a.x * b.x + a.y * b.y;                                                                                  \
     }                                                                                                                  \
-    SIM_VECTOR_MATH S_ dot(T_##3 a, T_##3 b)                                                                           \
+    SIM_VECTOR_MATH T_ dot(T_##3 a, T_##3 b)                                                                           \
     {                                                                                                                  \
         return a.x * b.x + a.y * b.y + a.z * b.z;                                                                      \
     }                                                                                                                  \
-    SIM_VECTOR_MATH S_ dot(T_##4 a, T_##4 b)                                                                           \
+    SIM_VECTOR_MATH T_ dot(T_##4 a, T_##4 b)                                                                           \
     {                                                                                                                  \
         return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;                                                          \
     }
-SIM_DOT(float, float)
-SIM_DOT(int, int)
-SIM_DOT(uint, uint)
+SIM_DOT(float)
+SIM_DOT(int)
+SIM_DOT(uint)
 
-#define SIM_CLAMP(T_, S_)                                                                                              \
-    SIM_VECTOR_MATH T_##2 clamp(T_##2 v, S_ a, S_ b)                                                                   \
+#define SIM_CLAMP(T_)                                                                                                  \
+    SIM_VECTOR_MATH T_##2 clamp(T_##2 v, T_ a, T_ b)                                                                   \
     {                                                                                                                  \
         return make_##T_##2(clamp(v.x, a, b), clamp(v.y, a, b));                                                       \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T_##3 clamp(T_##3 v, S_ a, S_ b)                                                                   \
+    SIM_VECTOR_MATH T_##3 clamp(T_##3 v, T_ a, T_ b)                                                                   \
     {                                                                                                                  \
         return make_##T_##3(clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b));                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T_##4 clamp(T_##4 v, S_ a, S_ b)                                                                   \
+    SIM_VECTOR_MATH T_##4 clamp(T_##4 v, T_ a, T_ b)                                                                   \
     {                                                                                                                  \
         return make_##T_##4(clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b), clamp(v.w, a, b));                   \
-    }                                                                                                                  \
-    SIM_VECTOR_MATH T_##2 clamp(T_##2 v, T_##2 a, T_##2 b)                                                             \
-    {                                                                                                                  \
-        return make_##T_##2(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y));                                               \
-    }                                                                                                                  \
-    SIM_VECTOR_MATH T_##3 clamp(T_##3 v, T_##3 a, T_##3 b)                                                             \
-    {                                                                                                                  \
-        return make_##T_##3(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y), clamp(v.z, a.z, b.z));                         \
-    }                                                                                                                  \
-    SIM_VECTOR_MATH T_##4 clamp(T_##4 v, T_##4 a, T_##4 b)                                                             \
-    {                                                                                                                  \
-        return make_##T_##4(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y), clamp(v.z, a.z, b.z), clamp(v.w, a.w, b.w));   \
     }
-SIM_CLAMP(float, float)
-SIM_CLAMP(int, int)
-SIM_CLAMP(uint, uint)
+SIM_CLAMP(float)
+SIM_CLAMP(int)
+SIM_CLAMP(uint)
 
 #define SIM_GEOMETRY(T_)                                                                                               \
     SIM_VECTOR_MATH T_ lerp(T_ a, T_ b, float t)                                                                       \
@@ -304,19 +300,6 @@ SIM_GEOMETRY(float2)
 SIM_GEOMETRY(float3)
 SIM_GEOMETRY(float4)
 
-SIM_VECTOR_MATH float2 smoothstep(float2 a, float2 b, float2 x)
-{
-    return make_float2(smoothstep(a.x, b.x, x.x), smoothstep(a.y, b.y, x.y));
-}
-SIM_VECTOR_MATH float3 smoothstep(float3 a, float3 b, float3 x)
-{
-    return make_float3(smoothstep(a.x, b.x, x.x), smoothstep(a.y, b.y, x.y), smoothstep(a.z, b.z, x.z));
-}
-SIM_VECTOR_MATH float4 smoothstep(float4 a, float4 b, float4 x)
-{
-    return make_float4(smoothstep(a.x, b.x, x.x), smoothstep(a.y, b.y, x.y), smoothstep(a.z, b.z, x.z),
-                       smoothstep(a.w, b.w, x.w));
-}
 SIM_VECTOR_MATH float3 reflect(float3 i, float3 n)
 {
     return i - 2.0f * n * dot(n, i);
@@ -336,6 +319,7 @@ SIM_VECTOR_MATH float3 cross(float3 a, float3 b)
 #undef SIM_FROM_SMALLER
 #undef SIM_EACH_1
 #undef SIM_EACH_2
+#undef SIM_EACH_3
 #undef SIM_DOT
 #undef SIM_CLAMP
 #undef SIM_GEOMETRY
