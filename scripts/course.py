@@ -188,6 +188,13 @@ def check_files_run(page):
     for name in sorted(os.listdir(page.folder)):
         if name.endswith((".cu", ".c", ".py")) and name not in commands:
             page.fail(1, "%s is never run: show a command that does", name)
+        if name.endswith(".py"):  # those that need a GPU are at least legal Python
+            path = os.path.join(page.folder, name)
+            with open(path, encoding="utf-8") as file:
+                try:
+                    compile(file.read(), path, "exec")
+                except SyntaxError as problem:
+                    page.fail(1, "%s, line %s: %s", name, problem.lineno, problem.msg)
 
 
 # --- figures ------------------------------------------------------------------------------------------------------------
