@@ -1,0 +1,20 @@
+#include "learn.h"
+
+#include "14.5-bias-gradient.cu"
+
+int main(void)
+{
+    struct {
+        int rows, outputs;
+    } cases[] = {{1, 1}, {64, 10}, {7, 129}, {33, 32}};
+    for (auto c : cases) {
+        learn_case("%d rows, %d outputs", c.rows, c.outputs);
+        std::vector<float> grad_y = learn_values<float>(c.rows * c.outputs), expected(c.outputs, 0.0f);
+        for (size_t i = 0; i < grad_y.size(); i++)
+            expected[i % c.outputs] += grad_y[i];
+        float *device_y = learn_device(grad_y), *grad_bias = learn_output<float>(c.outputs);
+        bias_gradient(device_y, grad_bias, c.rows, c.outputs);
+        learn_expect("grad_bias", grad_bias, expected);
+    }
+    return learn_passed();
+}
