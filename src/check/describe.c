@@ -203,7 +203,8 @@ const char *heddle_check_status_name(heddle_check_status status)
     return names[status];
 }
 
-const char *heddle_check_nothing(const heddle_check_result *result)
+// Why nothing was checked, in a few words.
+static const char *reason_for_nothing(const heddle_check_result *result)
 {
     for (int i = 0; i < result->run_count; i++)
         if (result->runs[i]->launches > 0)
@@ -252,7 +253,7 @@ const char *heddle_check_verdict(const heddle_check_result *result, char *text, 
         snprintf(text, size, "no errors, %d warning%s: %s%s", result->warnings, s, extent, suppressed);
         break;
     case HEDDLE_CHECK_NOTHING:
-        snprintf(text, size, "nothing was checked: %s%s", heddle_check_nothing(result), suppressed);
+        snprintf(text, size, "nothing was checked: %s%s", reason_for_nothing(result), suppressed);
         break;
     case HEDDLE_CHECK_CLEAN: snprintf(text, size, "clean: %s, 0 findings%s", extent, suppressed); break;
     }

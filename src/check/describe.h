@@ -38,7 +38,6 @@ typedef enum heddle_check_status {
 heddle_check_status heddle_check_status_of(const heddle_check_result *result);
 const char *heddle_check_status_name(heddle_check_status status);     // "clean", "nothing checked", ...
 double heddle_check_library_calls(const heddle_check_result *result); // of cuBLAS and its kin, in the first run
-const char *heddle_check_nothing(const heddle_check_result *result);  // why nothing was checked, in a few words
 
 // Whether something was found that makes the check fail.
 static inline bool heddle_check_failed(const heddle_check_result *result)

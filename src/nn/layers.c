@@ -30,7 +30,7 @@ const heddle_layer_type *heddle_layer_type_at(int index)
     return types[index];
 }
 
-const heddle_layer_type *heddle_layer_type_find(const char *name)
+static const heddle_layer_type *find_type(const char *name)
 {
     for (int i = 0; i < TYPES; i++)
         if (strcmp(types[i]->name, name) == 0)
@@ -221,7 +221,7 @@ static heddle_status read_layer(reading *reader, const char *what, const char *p
         return heddle_fail(HEDDLE_INVALID, "%s: a model has at most %d layers", what, MOST_LAYERS);
     const char *type_name;
     HEDDLE_TRY(heddle_json_text(what, json, "type", &type_name));
-    layer->type = heddle_layer_type_find(type_name);
+    layer->type = find_type(type_name);
     if (!layer->type)
         return unknown_type(what, type_name);
     HEDDLE_TRY(check_names(what, json, layer->type));

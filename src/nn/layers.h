@@ -80,7 +80,6 @@ struct heddle_layer_type {
 
 int heddle_layer_type_count(void);
 const heddle_layer_type *heddle_layer_type_at(int index);
-const heddle_layer_type *heddle_layer_type_find(const char *name);
 
 // Names become names of tensors and folders, and parts of messages: one line, no path.
 heddle_status heddle_name_read(const char *what, const cJSON *given, char *name, size_t size);

@@ -44,7 +44,7 @@ void *sim_allocate_for_graph(size_t bytes)
     return sim_watch_allocate(bytes, SIM_MEMORY_DEVICE, sim_call_pc(), graph_memory);
 }
 
-bool sim_allocated_for_graph(const sim_allocation *allocation)
+static bool is_of_graph(const sim_allocation *allocation)
 {
     return allocation->function == graph_memory;
 }
@@ -188,7 +188,7 @@ SIM_API(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, co
 static void report_leak(const sim_allocation *allocation, void *context)
 {
     (void)context;
-    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || sim_allocated_for_graph(allocation) ||
+    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || is_of_graph(allocation) ||
         allocation->free_refused) // one mistake, which has been told
         return;
     sim_finding finding = {.kind = SIM_LEAK,

@@ -64,7 +64,7 @@ static void execute(sim_operation *operation)
         if (kind == SIM_WORK_KERNEL)
             sim_touch_runs(operation);
         cudaStream_t handle = stream == sim_stream_legacy() ? NULL : operation->stream;
-        const cudaError_t error = sim_work_run(&operation->work, number, handle, stream->number);
+        const cudaError_t error = sim_work_run(&operation->work, number, handle);
         sim_streams_host_function_runs(NULL);
         sim_beside_host_function(false);
         if (kind == SIM_WORK_KERNEL)

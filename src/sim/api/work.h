@@ -79,6 +79,6 @@ void sim_work_release(sim_work *work);
 bool sim_work_has_number(const sim_work *work);
 bool sim_work_is_host_function(sim_work_kind kind);
 // Runs it now (work_run.c). `number`: among all that touch memory. `stream`: as the program knows it, for callbacks.
-cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, uint64_t stream_number);
+cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream);
 
 #endif

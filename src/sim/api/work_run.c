@@ -16,7 +16,7 @@
 
 // --- kernels --------------------------------------------------------------------------------------------------------
 
-static cudaError_t run_kernel(const sim_work *work, uint64_t number, uint64_t stream_number)
+static cudaError_t run_kernel(const sim_work *work, uint64_t number)
 {
     const sim_config *config = &work->kernel.config;
     const int threads = (int)(config->block.x * config->block.y * config->block.z);
@@ -27,7 +27,6 @@ static cudaError_t run_kernel(const sim_work *work, uint64_t number, uint64_t st
         .threads = threads,
         .warps = (threads + SIM_LANES - 1) / SIM_LANES,
         .launched_at = work->pc,
-        .stream_number = stream_number,
         .number = number,
     };
     return (cudaError_t)sim_run(&launch);
@@ -144,11 +143,11 @@ static void run_free(const sim_work *work, uint64_t number)
 
 // --- all of it ------------------------------------------------------------------------------------------------------
 
-cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, uint64_t stream_number)
+cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream)
 {
     switch (work->kind) {
     case SIM_WORK_NOTHING: break;
-    case SIM_WORK_KERNEL: return run_kernel(work, number, stream_number);
+    case SIM_WORK_KERNEL: return run_kernel(work, number);
     case SIM_WORK_COPY: run_copy(work, number); break;
     case SIM_WORK_FILL: run_fill(work, number); break;
     case SIM_WORK_HOST:

@@ -22,14 +22,13 @@ enum { SIM_RUNNABLE, SIM_AT_BARRIER, SIM_AT_NAMED, SIM_AT_GRID, SIM_IN_WARP, SIM
 typedef struct sim_launch_state {
     const sim_kernel *kernel;
     sim_config config;
-    uint64_t blocks;        // in the grid
-    int threads, warps;     // of a block
-    uintptr_t launched_at;  // return address of the launch
-    uint64_t stream_number; // of the stream it runs in: 0 the default stream
-    uint64_t number;        // 1, 2, ... over the program
-    uint32_t first_serial;  // blocks are numbered first_serial + their linear index over the program (race/)
-    bool failed;            // a fatal finding: no further block starts (atomic access)
-    int error;              // the cudaError_t it leaves behind
+    uint64_t blocks;       // in the grid
+    int threads, warps;    // of a block
+    uintptr_t launched_at; // return address of the launch
+    uint64_t number;       // 1, 2, ... over the program
+    uint32_t first_serial; // blocks are numbered first_serial + their linear index over the program (race/)
+    bool failed;           // a fatal finding: no further block starts (atomic access)
+    int error;             // the cudaError_t it leaves behind
 } sim_launch_state;
 
 struct sim_block {

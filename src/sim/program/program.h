@@ -36,8 +36,6 @@ bool sim_symbol_at(uintptr_t address, sim_symbol *symbol);
 // lies in.
 bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *symbol);
 bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol);
-// The names that extern __shared__ was declared under, "a or b".
-const char *sim_symbol_dynamic_names(void);
 // Whether the program has a variable of this name, without scope.
 bool sim_symbol_is_variable(const char *name);
 // The function that starts at `address`, as a person writes it: "mm<1>". NULL: none.

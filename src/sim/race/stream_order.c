@@ -86,12 +86,17 @@ uint64_t sim_order_at(const sim_order_clock *clock, size_t chain)
     return chain < clock->count ? clock->at[chain] : 0;
 }
 
+static bool host_waited_for(size_t chain, uint64_t sequence)
+{
+    return sim_order_at(&sim_host_clock, chain) >= sequence;
+}
+
 // --- chains ---------------------------------------------------------------------------------------------------------
 
 size_t sim_chain_new(void)
 {
     for (size_t i = 0; i < chain_count; i++) {
-        if (chains[i].ended && sim_host_waited_for(i, chains[i].sequence)) {
+        if (chains[i].ended && host_waited_for(i, chains[i].sequence)) {
             chains[i].ended = false;
             return i;
         }
@@ -122,15 +127,10 @@ uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock)
 
 // --- the host -------------------------------------------------------------------------------------------------------
 
-bool sim_host_waited_for(size_t chain, uint64_t sequence)
-{
-    return sim_order_at(&sim_host_clock, chain) >= sequence;
-}
-
 bool sim_host_waited_for_clock(const sim_order_clock *clock)
 {
     for (size_t i = 0; i < clock->count; i++) {
-        if (!sim_host_waited_for(i, clock->at[i]))
+        if (!host_waited_for(i, clock->at[i]))
             return false;
     }
     return true;
@@ -141,7 +141,7 @@ void sim_host_waited(const sim_order_clock *clock)
     sim_order_join(&sim_host_clock, clock);
     bool all = true;
     for (size_t i = 0; i < chain_count && all; i++)
-        all = sim_host_waited_for(i, chains[i].sequence);
+        all = host_waited_for(i, chains[i].sequence);
     __atomic_store_n(&waited_for_all, all, __ATOMIC_RELAXED);
 }
 
@@ -172,7 +172,7 @@ bool sim_order_waited(uint64_t number)
     if (number < first_number || number >= first_number + record_count)
         return true;
     const record *one = &records[number - first_number];
-    return sim_host_waited_for(one->chain, one->sequence);
+    return host_waited_for(one->chain, one->sequence);
 }
 
 uint64_t sim_order_number_at(uint64_t number, size_t chain)

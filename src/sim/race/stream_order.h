@@ -30,7 +30,6 @@ uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock);
 // What the host has waited for. Everything that it submits comes after that.
 extern sim_order_clock sim_host_clock;
 void sim_host_waited(const sim_order_clock *clock);
-bool sim_host_waited_for(size_t chain, uint64_t sequence);
 bool sim_host_waited_for_clock(const sim_order_clock *clock);
 bool sim_host_waited_for_all(void); // may be asked without the lock
 

@@ -12,9 +12,8 @@
 // Calls sim_race_finish first: the race detector holds its findings back until it knows their tier.
 void sim_report_write(const char *status);
 
-// Runs by itself before main. At exit, after the destructors of the program's objects, the report is written.
-void sim_report_start(void);
-// What is called before that, in this order; each layer above registers its own.
+// At exit, after the destructors of the program's objects, the report is written. What is called before that, in this
+// order; each layer above registers its own.
 enum { SIM_END_RUN, SIM_END_VARIABLES, SIM_END_EVENTS, SIM_END_LEAKS, SIM_END_ERRORS, SIM_ENDS };
 void sim_report_at_end(int when, void (*finish)(void));
 // Where in the program's own code host code crashed, as a return address; 0: it did not, or that is not known.

@@ -39,12 +39,6 @@ static size_t write_once(const char *status)
     return conclusion->errors;
 }
 
-void sim_report_write(const char *status)
-{
-    sim_report_start();
-    write_once(status);
-}
-
 static void at_exit(void)
 {
     if (getpid() != owner)
@@ -60,14 +54,7 @@ static void at_exit(void)
     }
 }
 
-// Before every other constructor, so that at_exit runs after the destructors of the program's own objects, which may
-// still free memory.
-__attribute__((constructor(101))) static void start_first(void) // the priority would be lost on a declared function
-{
-    sim_report_start();
-}
-
-void sim_report_start(void)
+static void start(void)
 {
     if (atomic_exchange(&started, true))
         return;
@@ -77,4 +64,17 @@ void sim_report_start(void)
     sim_module_self();
     sim_arena_take(0); // reserved now: the card's memory may leave no addresses
     atexit(at_exit);
+}
+
+void sim_report_write(const char *status)
+{
+    start();
+    write_once(status);
+}
+
+// Before every other constructor, so that at_exit runs after the destructors of the program's own objects, which may
+// still free memory.
+__attribute__((constructor(101))) static void start_first(void) // the priority would be lost on a declared function
+{
+    start();
 }
