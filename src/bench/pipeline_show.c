@@ -48,8 +48,6 @@ static heddle_status print_stages(const heddle_pipeline *pipeline, FILE *file)
 {
     const heddle_pipeline_alone *alone = &pipeline->runs[pipeline->shown].alone;
     heddle_table *table = heddle_table_create();
-    if (!table)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     heddle_table_column(table, "stage, alone", HEDDLE_LEFT);
     heddle_table_column(table, "ms", HEDDLE_RIGHT);
     heddle_table_column(table, "µs per batch", HEDDLE_RIGHT);
@@ -58,8 +56,7 @@ static heddle_status print_stages(const heddle_pipeline *pipeline, FILE *file)
         add_stage(table, pipeline, heddle_pipeline_stage_names[stage], alone->milliseconds[stage],
                   stage == HEDDLE_PIPELINE_COMPUTE ? 0 : 1);
     add_stage(table, pipeline, "both copies at once", alone->both_ways, 2);
-    heddle_status status = heddle_table_print(table, file);
-    heddle_table_destroy(table);
+    heddle_status status = heddle_table_finish(table, file);
     fprintf(file, "limit: %s, the slowest stage, %.2f ms; one after another %.2f ms\n",
             heddle_pipeline_stage_names[alone->slowest], alone->limit, alone->serial);
     return status;
@@ -82,8 +79,6 @@ static void add_note(heddle_table *table, const heddle_pipeline_run *run)
 static heddle_status print_runs(const heddle_pipeline *pipeline, FILE *file)
 {
     heddle_table *table = heddle_table_create();
-    if (!table)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     heddle_table_column(table, "run", HEDDLE_LEFT);
     heddle_table_column(table, "ms", HEDDLE_RIGHT);
     heddle_table_column(table, "stages at once", HEDDLE_RIGHT);
@@ -98,9 +93,7 @@ static heddle_status print_runs(const heddle_pipeline *pipeline, FILE *file)
         add_note(table, run);
     }
     fprintf(file, "\n");
-    heddle_status status = heddle_table_print(table, file);
-    heddle_table_destroy(table);
-    return status;
+    return heddle_table_finish(table, file);
 }
 
 // --- the timeline ---------------------------------------------------------------------------------------------------

@@ -104,8 +104,6 @@ static heddle_status print_timed(const heddle_bench_result *const *sorted, int c
     if (isinf(fastest))
         return HEDDLE_OK;
     heddle_table *table = heddle_table_create();
-    if (!table)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     static const char *const titles[] = {"time", "±", "back to back", "rate", "roofline"};
     heddle_table_column(table, "rung", HEDDLE_LEFT);
     heddle_table_column(table, "type", HEDDLE_LEFT);
@@ -119,9 +117,7 @@ static heddle_status print_timed(const heddle_bench_result *const *sorted, int c
     for (int i = 0; i < count; i++)
         if (heddle_bench_is_timed(sorted[i]))
             add_timed_row(table, sorted[i], fastest);
-    heddle_status status = heddle_table_print(table, file);
-    heddle_table_destroy(table);
-    return status;
+    return heddle_table_finish(table, file);
 }
 
 // Where the device has no time: which rungs are right, and how near to the limit the farthest of them came.

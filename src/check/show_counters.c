@@ -218,14 +218,10 @@ static void add_row(heddle_table *table, const heddle_check_row *row)
 static heddle_status show_rows(const heddle_check_row *rows, int count, const heddle_check_style *style, FILE *file)
 {
     heddle_table *table = heddle_table_create();
-    if (!table)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the counters");
     add_columns(table);
     for (int i = 0; i < count && i < MOST_ROWS; i++)
         add_row(table, &rows[i]);
-    heddle_status status = heddle_table_print(table, file);
-    heddle_table_destroy(table);
-    HEDDLE_TRY(status);
+    HEDDLE_TRY(heddle_table_finish(table, file));
     if (count > MOST_ROWS)
         fprintf(file, "and %d more lines; --json and --html show all\n", count - MOST_ROWS);
     fputc('\n', file);
