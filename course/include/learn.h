@@ -40,6 +40,7 @@
 struct learn_state {
     std::string name;             // of the case, for messages
     std::vector<void *> device;   // arrays to free when the case ends
+    std::vector<void *> pinned;   // the same, in host memory
     dim3 block;                   // threads per block, where elements belong to threads
     int64_t width;                // elements per row of a 2-D launch; 0: 1-D
     bool owned;                   // the judge said which thread writes which element
@@ -51,7 +52,10 @@ static void learn_free_all(void)
 {
     for (void *memory : learn_now.device)
         cudaFree(memory);
+    for (void *memory : learn_now.pinned)
+        cudaFreeHost(memory);
     learn_now.device.clear();
+    learn_now.pinned.clear();
 }
 
 static std::string learn_quoted(const std::string &text)
@@ -168,6 +172,18 @@ template <typename T> static T *learn_output(size_t count)
 template <typename T> static T *learn_uninitialised(size_t count)
 {
     return learn_allocate<T>(count ? count : 1);
+}
+
+// Pinned host memory, which holds the same poison.
+template <typename T> static T *learn_pinned(size_t count)
+{
+    T *memory = nullptr;
+    cudaError_t error = cudaMallocHost((void **)&memory, (count ? count : 1) * sizeof(T));
+    if (error != cudaSuccess)
+        learn_stop(std::string("\"cuda\":") + learn_quoted(cudaGetErrorString(error)));
+    learn_now.pinned.push_back(memory);
+    memset(memory, LEARN_POISON, count * sizeof(T));
+    return memory;
 }
 
 template <typename T> static bool learn_is_poison(const T &value)

@@ -1,0 +1,31 @@
+#include "learn.h"
+
+#include "07.1-two-streams.cu"
+
+// `in` arrives in the first stream and `out` leaves in the second, so each kernel has to be in its own.
+int main(void)
+{
+    cudaStream_t first, second;
+    cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+    for (int n : {1, 300}) {
+        learn_case("n = %d", n);
+        std::vector<float> in = learn_values<float>(n), expected(n), poison(n);
+        for (int i = 0; i < n; i++)
+            expected[i] = 2 * in[i] + 1;
+        float *pinned_in = learn_pinned<float>(n), *pinned_out = learn_pinned<float>(n);
+        float *device_in = learn_device(poison);
+        float *between = learn_output<float>(n), *out = learn_output<float>(n);
+        memcpy(pinned_in, in.data(), n * sizeof(float));
+        learn_wait();
+        cudaMemcpyAsync(device_in, pinned_in, n * sizeof(float), cudaMemcpyHostToDevice, first);
+        double_and_add(device_in, between, out, n, first, second);
+        cudaMemcpyAsync(pinned_out, out, n * sizeof(float), cudaMemcpyDeviceToHost, second);
+        cudaStreamSynchronize(second);
+        std::vector<float> found(pinned_out, pinned_out + n);
+        learn_expect_host("out", found, expected);
+    }
+    cudaStreamDestroy(first);
+    cudaStreamDestroy(second);
+    return learn_passed();
+}

@@ -1,0 +1,28 @@
+#include "learn.h"
+
+#include "07.2-event-order.cu"
+
+// `out` leaves in the stream `join`, so the last kernel has to be there.
+int main(void)
+{
+    cudaStream_t left, right, join;
+    for (cudaStream_t *stream : {&left, &right, &join})
+        cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+    for (int n : {1, 300}) {
+        learn_case("n = %d", n);
+        std::vector<float> in = learn_values<float>(n), expected(n);
+        for (int i = 0; i < n; i++)
+            expected[i] = 2 * in[i] + in[i] * in[i];
+        float *device_in = learn_device(in), *pinned = learn_pinned<float>(n);
+        float *doubled = learn_output<float>(n), *squared = learn_output<float>(n), *out = learn_output<float>(n);
+        learn_wait();
+        double_and_square(device_in, doubled, squared, out, n, left, right, join);
+        cudaMemcpyAsync(pinned, out, n * sizeof(float), cudaMemcpyDeviceToHost, join);
+        cudaStreamSynchronize(join);
+        std::vector<float> found(pinned, pinned + n);
+        learn_expect_host("out", found, expected);
+    }
+    for (cudaStream_t stream : {left, right, join})
+        cudaStreamDestroy(stream);
+    return learn_passed();
+}

@@ -1,0 +1,25 @@
+#include "learn.h"
+
+#include "07.5-freed-too-soon.cu"
+
+int main(void)
+{
+    cudaStream_t compute, transfer;
+    cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&transfer, cudaStreamNonBlocking);
+    for (int n : {1, 300}) {
+        learn_case("n = %d", n);
+        std::vector<float> in = learn_values<float>(n), expected(n);
+        for (int i = 0; i < n; i++)
+            expected[i] = in[i] * in[i];
+        float *device_in = learn_device(in), *out = learn_pinned<float>(n);
+        learn_wait();
+        square_and_copy(device_in, out, n, compute, transfer);
+        cudaStreamSynchronize(transfer);
+        std::vector<float> found(out, out + n);
+        learn_expect_host("out", found, expected);
+    }
+    cudaStreamDestroy(compute);
+    cudaStreamDestroy(transfer);
+    return learn_passed();
+}
