@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/precision.h"
+#include "cli/recipe.h"
 #include "cli/train_header.h"
 #include "cli/train_progress.h"
 #include "cli/train_result.h"
@@ -21,7 +22,7 @@
 enum { PATH_SIZE = 4096, MESSAGE_SIZE = 1024 };
 
 typedef struct train_settings {
-    const char *data, *folder, *image_size, *augment, *model, *out, *device;
+    const char *recipe, *data, *folder, *image_size, *augment, *model, *out, *device;
     int epochs, batch, optimizer, schedule, kernels, precision, data_place, threads, dist;
     double learning_rate, momentum, weight_decay, save_every, until, bucket;
     uint64_t seed;
@@ -35,6 +36,10 @@ static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
 #define PLACE(field) offsetof(train_settings, field)
 
 static const heddle_cli_option options[] = {
+    {"recipe", HEDDLE_CLI_TEXT, PLACE(recipe), "NAME|FILE", NULL,
+     "take options from a JSON file, such as {\"lr\": 0.05, \"batch\": 64}, or a built-in recipe: course (plain SGD at "
+     "a constant rate, as in the course's final project); options on the command line win",
+     0, 0, NULL},
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
      "dataset: mnist, fashion, synth (generated digits; synth:count=64 for a short run), or a folder. The folder "
      "has either one subfolder of PNG or JPEG files per class, or files in MNIST's format. Default: the first of "
@@ -424,7 +429,7 @@ static int report_failure(const run *current, heddle_status status)
     return exit_code;
 }
 
-static int run_command(int argc, char **argv)
+static int run_words(int argc, char **argv)
 {
     run current = {0};
     heddle_cli_arguments arguments;
@@ -470,6 +475,17 @@ static int run_command(int argc, char **argv)
     // A stop that all ranks agreed on is not a failure of one.
     heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);
     close_run(&current);
+    return exit_code;
+}
+
+static int run_command(int argc, char **argv)
+{
+    heddle_cli_recipe recipe;
+    heddle_status status = heddle_cli_recipe_expand(argc, argv, &recipe);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    int exit_code = run_words(recipe.count, recipe.words);
+    heddle_cli_recipe_free(&recipe, argc);
     return exit_code;
 }
 

@@ -159,6 +159,21 @@ class Command(unittest.TestCase):
         self.assert_refused(["train", "--deterministic", "--unordered"],
                             "heddle: --deterministic and --unordered exclude each other; give one of them")
 
+    def test_a_recipe_sets_options_that_the_command_line_overrides(self):
+        path = os.path.join(self.home, "recipe.json")
+        with open(path, "w") as file:
+            file.write('{"data": "synth:count=32", "epochs": 2, "device": "cpu", "quiet": true}')
+        out = self.run_heddle("train", "--recipe", path, "--epochs", "1", "--out", os.path.join(self.home, "run")).stdout
+        self.assertIn("trained 1 epoch", out)
+        for text, why in (('{"epochz": 2}', "unknown option --epochz"), ('{"lr": []}', "must be text, a number or true"),
+                          ('{"recipe": "course"}', "cannot name another"), ("[]", "expected an object")):
+            with open(path, "w") as file:
+                file.write(text)
+            code = 2 if "epochz" in text else 1
+            self.assertIn(why, self.run_heddle("train", f"--recipe={path}", code=code).stderr)
+        self.run_heddle("train", "--recipe", "course", "--data", "synth:count=64", "--epochs", "1", "--device", "cpu", "--out",
+                        os.path.join(self.home, "course"))
+
     def test_training_ends_when_the_accuracy_asked_for_is_reached(self):
         train = ["train", "--data", "synth:count=600", "--model", "mlp", "--epochs", "4", "--out", self.home + "/run",
                  "--json"]
