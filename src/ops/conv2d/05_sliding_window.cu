@@ -10,7 +10,7 @@
 // Limited by: issuing the multiplications. They are nine tenths of the inner loop's instructions, but many wait to be
 // dispatched, most likely for their registers' banks: 72 sums leave the compiler little choice of registers.
 
-#include "ops/conv2d/split.h"
+#include "ops/conv2d/bands.h"
 #include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
 
@@ -37,33 +37,6 @@ typedef struct bands {
     float image[CHANNELS][CHANNEL];
     float gradient[FILTERS][ROWS * STRIP];
 } bands;
-
-typedef struct band_place {
-    int n, y, x; // of its first pixel
-} band_place;
-
-__device__ static band_place place_of(const conv2d_view &view, long long band)
-{
-    int strips = view.out_width / STRIP, bands_of_image = (view.out_height + ROWS - 1) / ROWS;
-    band_place place;
-    place.x = (int)(band % strips) * STRIP;
-    place.y = (int)(band / strips % bands_of_image) * ROWS;
-    place.n = (int)(band / strips / bands_of_image);
-    return place;
-}
-
-__device__ static void advance(const conv2d_view &view, band_place &place)
-{
-    place.x += STRIP;
-    if (place.x < view.out_width)
-        return;
-    place.x = 0;
-    place.y += ROWS;
-    if (place.y >= view.out_height) {
-        place.y = 0;
-        place.n++;
-    }
-}
 
 // Starts the copies of a band; what lies outside the image or beyond the last channel, filter or row is 0.
 __device__ static void fetch(const conv2d_view &view, band_place place, const float *input, const float *grad_output,

@@ -9,7 +9,7 @@
 //
 // Limited by: shared memory. Shifted by one pixel, a fragment is another load: 40 for 18 products.
 
-#include "ops/conv2d/split.h"
+#include "ops/conv2d/bands.h"
 #include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
 
@@ -44,37 +44,10 @@ typedef struct bands {
     uint32_t gradient[FILTERS][FILTER];
 } bands;
 
-typedef struct band_place {
-    int n, y, x; // of its first pixel
-} band_place;
-
 // A thread's elements of a band on their way to shared memory.
 typedef struct elements {
     float image[IMAGE_COPIES], gradient[GRADIENT_COPIES];
 } elements;
-
-__device__ static band_place place_of(const conv2d_view &view, long long band)
-{
-    int strips = view.out_width / STRIP, bands_of_image = (view.out_height + ROWS - 1) / ROWS;
-    band_place place;
-    place.x = (int)(band % strips) * STRIP;
-    place.y = (int)(band / strips % bands_of_image) * ROWS;
-    place.n = (int)(band / strips / bands_of_image);
-    return place;
-}
-
-__device__ static void advance(const conv2d_view &view, band_place &place)
-{
-    place.x += STRIP;
-    if (place.x < view.out_width)
-        return;
-    place.x = 0;
-    place.y += ROWS;
-    if (place.y >= view.out_height) {
-        place.y = 0;
-        place.n++;
-    }
-}
 
 // What lies outside the image or beyond the last channel, filter or row is 0.
 __device__ static void load(const conv2d_view &view, const band_place &place, const float *input,
