@@ -33,16 +33,16 @@ static void add_squares(void *context, size_t first, size_t last)
     double sum = 0;
     for (size_t i = first; i < last; i++)
         sum += job->values[i] * job->values[i];
-    job->sums[first / HEDDLE_BENCH_PIECE] = sum;
+    job->sums[first / HEDDLE_VALUES_PIECE] = sum;
 }
 
 static heddle_status root_mean_square(heddle_pool *pool, const double *values, size_t elements, double *result)
 {
-    size_t count = elements / HEDDLE_BENCH_PIECE + 1;
+    size_t count = elements / HEDDLE_VALUES_PIECE + 1;
     squares job = {values, calloc(count, sizeof(double))};
     if (!job.sums)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to add up a reference");
-    heddle_bench_pieces(pool, elements, add_squares, &job);
+    heddle_values_pieces(pool, elements, add_squares, &job);
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += job.sums[i];
@@ -53,7 +53,7 @@ static heddle_status root_mean_square(heddle_pool *pool, const double *values, s
 
 // --- expected values -------------------------------------------------------------------------------------------------
 
-static heddle_status upload(heddle_bench_case *one, int set, const heddle_bench_values *values)
+static heddle_status upload(heddle_bench_case *one, int set, const heddle_operand_values *values)
 {
     const heddle_op *op = one->op;
     for (int i = 0; i < op->operand_count; i++) {
@@ -64,8 +64,8 @@ static heddle_status upload(heddle_bench_case *one, int set, const heddle_bench_
         if (!bytes)
             return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for operand '%s' of %s", op->operands[i].name,
                                op->name);
-        heddle_bench_encode(heddle_operand_dtype(op, i, one->shape), one->place.pool, values->operand[i],
-                            one->elements[i], bytes);
+        heddle_values_encode(heddle_operand_dtype(op, i, one->shape), one->place.pool, values->operand[i],
+                             one->elements[i], bytes);
         heddle_status status = heddle_copy(one->place.stream, one->pristine[set][i], bytes, one->bytes[i]);
         if (status == HEDDLE_OK)
             status = heddle_stream_synchronize(one->place.stream);
@@ -78,12 +78,12 @@ static heddle_status upload(heddle_bench_case *one, int set, const heddle_bench_
 static void run_reference(void *context, int index, int worker)
 {
     (void)worker;
-    heddle_bench_values *values = context;
-    heddle_bench_values_reference(&values[index]);
+    heddle_operand_values *values = context;
+    heddle_operand_values_reference(&values[index]);
 }
 
 // Takes what the reference left of a set, and its scale.
-static heddle_status take_expected(heddle_bench_case *one, int set, heddle_bench_values *values)
+static heddle_status take_expected(heddle_bench_case *one, int set, heddle_operand_values *values)
 {
     for (int i = 0; i < one->op->operand_count; i++) {
         if (one->op->operands[i].role == HEDDLE_INPUT)
@@ -98,10 +98,10 @@ static heddle_status take_expected(heddle_bench_case *one, int set, heddle_bench
 
 // Both sets' references at once, each in its own thread. `before`: the first set again, to perturb its inputs; NULL:
 // they are not perturbed.
-static heddle_status expect_by_host(heddle_bench_case *one, heddle_bench_values values[HEDDLE_BENCH_SETS],
-                                    heddle_bench_values *before)
+static heddle_status expect_by_host(heddle_bench_case *one, heddle_operand_values values[HEDDLE_BENCH_SETS],
+                                    heddle_operand_values *before)
 {
-    double scale[HEDDLE_BENCH_OPERANDS] = {0};
+    double scale[HEDDLE_VALUES_OPERANDS] = {0};
     heddle_pool_run(one->place.pool, HEDDLE_BENCH_SETS, run_reference, values);
     if (before)
         HEDDLE_TRY(
@@ -116,7 +116,7 @@ static heddle_status expect_by_host(heddle_bench_case *one, heddle_bench_values 
 
 // By the device's reference kernel: inputs as a rung gets them, outputs in float64.
 static heddle_status launch_reference(heddle_bench_case *one, heddle_device_launcher *launcher, int set,
-                                      heddle_bench_values *values, void **device_output)
+                                      heddle_operand_values *values, void **device_output)
 {
     const heddle_op *op = one->op;
     heddle_stream *stream = one->place.stream;
@@ -142,12 +142,12 @@ static heddle_status launch_reference(heddle_bench_case *one, heddle_device_laun
 }
 
 static heddle_status expect_by_device(heddle_bench_case *one, heddle_device_launcher *launcher,
-                                      heddle_bench_values *values)
+                                      heddle_operand_values *values)
 {
     for (int set = 0; set < HEDDLE_BENCH_SETS; set++) {
-        void *device_output[HEDDLE_BENCH_OPERANDS] = {NULL};
+        void *device_output[HEDDLE_VALUES_OPERANDS] = {NULL};
         heddle_status status = launch_reference(one, launcher, set, &values[set], device_output);
-        for (int i = 0; i < HEDDLE_BENCH_OPERANDS; i++)
+        for (int i = 0; i < HEDDLE_VALUES_OPERANDS; i++)
             heddle_free(one->place.device, device_output[i]);
         if (status == HEDDLE_OK)
             status = take_expected(one, set, &values[set]);
@@ -160,7 +160,7 @@ static heddle_status expect_by_device(heddle_bench_case *one, heddle_device_laun
 static heddle_status choose_reference(const heddle_bench_case *one, heddle_device_launcher **launcher)
 {
     const heddle_op *op = one->op;
-    const heddle_op *forward = heddle_bench_values_forward(op);
+    const heddle_op *forward = heddle_operand_values_forward(op);
     double flops = op->cost(one->shape).flops, before = forward ? forward->cost(one->shape).flops : 0;
     *launcher = NULL;
     if (flops > long_reference_flops && heddle_device_get_kind(one->place.device) == HEDDLE_CUDA)
@@ -181,15 +181,15 @@ static heddle_status choose_reference(const heddle_bench_case *one, heddle_devic
 
 enum { BEFORE = HEDDLE_BENCH_SETS, DRAWN }; // the sets, and the first of them as it was before the reference
 
-static heddle_status expect(heddle_bench_case *one, heddle_bench_values values[DRAWN], uint64_t seed)
+static heddle_status expect(heddle_bench_case *one, heddle_operand_values values[DRAWN], uint64_t seed)
 {
     heddle_device_launcher *launcher;
     HEDDLE_TRY(choose_reference(one, &launcher));
     double elements = 0;
     for (int set = 0; set < HEDDLE_BENCH_SETS; set++) {
-        HEDDLE_TRY(heddle_bench_values_create(&values[set], one->op, one->shape));
+        HEDDLE_TRY(heddle_operand_values_create(&values[set], one->op, one->shape));
         values[set].whole = heddle_bench_has_whole_numbers(one->op, set);
-        HEDDLE_TRY(heddle_bench_values_draw(&values[set], one->place.pool, seed + (uint64_t)set));
+        HEDDLE_TRY(heddle_operand_values_draw(&values[set], one->place.pool, seed + (uint64_t)set));
         HEDDLE_TRY(upload(one, set, &values[set]));
     }
     for (int i = 0; i < one->op->operand_count; i++)
@@ -199,7 +199,7 @@ static heddle_status expect(heddle_bench_case *one, heddle_bench_values values[D
     bool perturb = one->op->exactness != HEDDLE_NORM && elements <= most_perturbed_elements &&
                    one->op->cost(one->shape).flops <= most_perturbed_flops;
     if (perturb)
-        HEDDLE_TRY(heddle_bench_values_copy(&values[BEFORE], &values[0]));
+        HEDDLE_TRY(heddle_operand_values_copy(&values[BEFORE], &values[0]));
     return expect_by_host(one, values, perturb ? &values[BEFORE] : NULL);
 }
 
@@ -251,11 +251,11 @@ heddle_status heddle_bench_case_create(const heddle_bench_place *place, const he
         status = op->operands[i].on_host ? heddle_alloc_pinned(place->device, bytes, &one->work[i])
                                          : heddle_alloc(place->device, bytes, &one->work[i]);
     }
-    heddle_bench_values values[DRAWN] = {{0}};
+    heddle_operand_values values[DRAWN] = {{0}};
     if (status == HEDDLE_OK)
         status = expect(one, values, seed);
     for (int i = 0; i < DRAWN; i++)
-        heddle_bench_values_destroy(&values[i]);
+        heddle_operand_values_destroy(&values[i]);
     if (status != HEDDLE_OK) {
         heddle_bench_case_destroy(one);
         return status;
@@ -268,7 +268,7 @@ void heddle_bench_case_destroy(heddle_bench_case *one)
 {
     if (!one)
         return;
-    for (int i = 0; i < HEDDLE_BENCH_OPERANDS; i++) {
+    for (int i = 0; i < HEDDLE_VALUES_OPERANDS; i++) {
         if (i < one->op->operand_count && one->op->operands[i].on_host)
             heddle_free_pinned(one->place.device, one->work[i]);
         else

@@ -2,9 +2,9 @@
 #ifndef HEDDLE_BENCH_CASE_H
 #define HEDDLE_BENCH_CASE_H
 
-#include "bench/values.h"
 #include "bench/verify.h"
 #include "device/device.h"
+#include "ops/values.h"
 
 enum {
     HEDDLE_BENCH_STAGE_BYTES = 64 << 20, // of operands that come back from the device at a time
@@ -20,18 +20,18 @@ static const unsigned char heddle_bench_poison[HEDDLE_BENCH_SETS] = {
 };
 
 typedef struct heddle_bench_expectation {
-    double *operand[HEDDLE_BENCH_OPERANDS]; // outputs and updates
-    double scale[HEDDLE_BENCH_OPERANDS];
+    double *operand[HEDDLE_VALUES_OPERANDS]; // outputs and updates
+    double scale[HEDDLE_VALUES_OPERANDS];
 } heddle_bench_expectation;
 
 struct heddle_bench_case {
     heddle_bench_place place;
     const heddle_op *op;
     const void *shape;
-    size_t elements[HEDDLE_BENCH_OPERANDS];
-    size_t bytes[HEDDLE_BENCH_OPERANDS];
-    void *work[HEDDLE_BENCH_OPERANDS];                        // what a rung reads and writes
-    void *pristine[HEDDLE_BENCH_SETS][HEDDLE_BENCH_OPERANDS]; // inputs and updates of each set, on the device
+    size_t elements[HEDDLE_VALUES_OPERANDS];
+    size_t bytes[HEDDLE_VALUES_OPERANDS];
+    void *work[HEDDLE_VALUES_OPERANDS];                        // what a rung reads and writes
+    void *pristine[HEDDLE_BENCH_SETS][HEDDLE_VALUES_OPERANDS]; // inputs and updates of each set, on the device
     heddle_bench_expectation expected[HEDDLE_BENCH_SETS];
     void *stage;
 };

@@ -272,7 +272,7 @@ static heddle_status time_with(group *on, void *workspace, size_t workspace_byte
         if (of->is_final || is_timed_once(on->bench, of))
             continue;
         of->entry = &on->entries[on->entry_count++];
-        of->entry->work = (heddle_bench_work){of->result->op, of->result->rung, heddle_bench_case_call(on->one)};
+        of->entry->work = (heddle_values_work){of->result->op, of->result->rung, heddle_bench_case_call(on->one)};
         of->entry->work.call.workspace = workspace;
         of->entry->reference = options->against ? strcmp(options->against, of->result->rung->name) == 0
                                                 : of->result->rung->tier == HEDDLE_VENDOR;

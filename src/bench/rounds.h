@@ -20,7 +20,7 @@ typedef struct heddle_bench_timing {
 
 // A rung among those that are timed together. The first two are the caller's, the rest begins as zeros.
 typedef struct heddle_bench_entry {
-    heddle_bench_work work;
+    heddle_values_work work;
     bool reference; // others are compared with it: it stays in while one about as fast does, for its time at most
 
     heddle_bench_timing timing;

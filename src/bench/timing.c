@@ -90,7 +90,7 @@ bool heddle_bench_timer_is_lost(const heddle_bench_timer *timer)
 
 // --- cold ------------------------------------------------------------------------------------------------------------
 
-static heddle_status launch(heddle_bench_timer *timer, const heddle_bench_work *work)
+static heddle_status launch(heddle_bench_timer *timer, const heddle_values_work *work)
 {
     if (!timer->on_host)
         return heddle_launch(work->op, work->rung, &work->call);
@@ -100,7 +100,7 @@ static heddle_status launch(heddle_bench_timer *timer, const heddle_bench_work *
     return heddle_launch(work->op, work->rung, &now);
 }
 
-static heddle_status sample_on_host(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
+static heddle_status sample_on_host(heddle_bench_timer *timer, const heddle_values_work *work, int count,
                                     double *samples)
 {
     for (int i = 0; i < count; i++) {
@@ -114,7 +114,7 @@ static heddle_status sample_on_host(heddle_bench_timer *timer, const heddle_benc
 }
 
 // All launches are queued before the wait.
-heddle_status heddle_bench_time_cold(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
+heddle_status heddle_bench_time_cold(heddle_bench_timer *timer, const heddle_values_work *work, int count,
                                      double *samples)
 {
     const double a_millisecond = 1e-3;
@@ -134,7 +134,7 @@ heddle_status heddle_bench_time_cold(heddle_bench_timer *timer, const heddle_ben
     return HEDDLE_OK;
 }
 
-heddle_status heddle_bench_warm_up(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds,
+heddle_status heddle_bench_warm_up(heddle_bench_timer *timer, const heddle_values_work *work, double seconds,
                                    double *with_flush, double *alone)
 {
     double began = heddle_now(), samples[HEDDLE_BENCH_BATCH];
@@ -164,14 +164,14 @@ int heddle_bench_row_length(double seconds)
     return launches_in(row_seconds, seconds);
 }
 
-static heddle_status launch_row(heddle_bench_timer *timer, const heddle_bench_work *work, int count)
+static heddle_status launch_row(heddle_bench_timer *timer, const heddle_values_work *work, int count)
 {
     for (int i = 0; i < count; i++)
         HEDDLE_TRY(launch(timer, work));
     return HEDDLE_OK;
 }
 
-heddle_graph *heddle_bench_capture_row(heddle_bench_timer *timer, const heddle_bench_work *work, int count)
+heddle_graph *heddle_bench_capture_row(heddle_bench_timer *timer, const heddle_values_work *work, int count)
 {
     heddle_graph *graph = NULL;
     if (timer->on_host || heddle_capture_begin(timer->stream) != HEDDLE_OK)
@@ -185,7 +185,7 @@ heddle_graph *heddle_bench_capture_row(heddle_bench_timer *timer, const heddle_b
     return NULL;
 }
 
-heddle_status heddle_bench_time_row(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
+heddle_status heddle_bench_time_row(heddle_bench_timer *timer, const heddle_values_work *work, int count,
                                     heddle_graph *graph, double *seconds)
 {
     double began = heddle_now(), milliseconds = 0;
@@ -206,7 +206,7 @@ heddle_status heddle_bench_time_row(heddle_bench_timer *timer, const heddle_benc
 // --- what events do not see ------------------------------------------------------------------------------------------
 
 // How long the device goes on after a row of launches is done as far as their stream knows.
-static heddle_status time_late(heddle_bench_timer *timer, const heddle_bench_work *work, int count, double *row,
+static heddle_status time_late(heddle_bench_timer *timer, const heddle_values_work *work, int count, double *row,
                                double *late)
 {
     HEDDLE_TRY(heddle_device_synchronize(timer->device));
@@ -220,7 +220,7 @@ static heddle_status time_late(heddle_bench_timer *timer, const heddle_bench_wor
     return HEDDLE_OK;
 }
 
-heddle_status heddle_bench_check_stream(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds)
+heddle_status heddle_bench_check_stream(heddle_bench_timer *timer, const heddle_values_work *work, double seconds)
 {
     int count = launches_in(late_row_seconds, seconds);
     double row = 0, late = 0;

@@ -8,11 +8,11 @@
 typedef struct heddle_bench_timer heddle_bench_timer;
 
 // What is launched.
-typedef struct heddle_bench_work {
+typedef struct heddle_values_work {
     const heddle_op *op;
     const heddle_rung *rung;
     heddle_call call;
-} heddle_bench_work;
+} heddle_values_work;
 
 enum { HEDDLE_BENCH_BATCH = 64 }; // most launches behind which one wait stands
 
@@ -32,22 +32,22 @@ heddle_status heddle_bench_timer_reset(heddle_bench_timer *timer);
 heddle_status heddle_bench_check_cache(heddle_bench_timer *timer);
 // Fails when the device works on after the rung's stream is done: what a rung puts on another stream is not between the
 // events, and would be in another rung's time. `seconds` is about what a launch takes.
-heddle_status heddle_bench_check_stream(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds);
+heddle_status heddle_bench_check_stream(heddle_bench_timer *timer, const heddle_values_work *work, double seconds);
 
 // Launches until `seconds` have passed, at least once; says how long a launch with its flush takes, and the last
 // one without (`alone`).
-heddle_status heddle_bench_warm_up(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds,
+heddle_status heddle_bench_warm_up(heddle_bench_timer *timer, const heddle_values_work *work, double seconds,
                                    double *with_flush, double *alone);
 // Seconds of each of `count` launches, at most a batch, every one behind a flush.
-heddle_status heddle_bench_time_cold(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
+heddle_status heddle_bench_time_cold(heddle_bench_timer *timer, const heddle_values_work *work, int count,
                                      double *samples);
 
 // How many launches make a row when one takes `seconds`.
 int heddle_bench_row_length(double seconds);
 // The row as a graph; NULL when the rung cannot be captured: it then runs as it is.
-heddle_graph *heddle_bench_capture_row(heddle_bench_timer *timer, const heddle_bench_work *work, int count);
+heddle_graph *heddle_bench_capture_row(heddle_bench_timer *timer, const heddle_values_work *work, int count);
 // Seconds of a launch among `count` back to back, the cache warm.
-heddle_status heddle_bench_time_row(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
+heddle_status heddle_bench_time_row(heddle_bench_timer *timer, const heddle_values_work *work, int count,
                                     heddle_graph *graph, double *seconds);
 
 // Bytes a second that a copy of memory larger than any cache reads and writes.

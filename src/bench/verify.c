@@ -78,7 +78,7 @@ static void compare_piece(void *context, size_t first, size_t last)
     found result = {0};
     for (size_t i = first; i < last; i++) {
         double expected = job->expected[i], allowed = allowed_at(job, i);
-        double distance = fabs(heddle_bench_decode(job->dtype, job->got, i) - expected);
+        double distance = fabs(heddle_values_decode(job->dtype, job->got, i) - expected);
         result.telling |= fabs(expected) > allowed;
         result.square += distance * distance;
         if (distance > result.worst)
@@ -91,14 +91,14 @@ static void compare_piece(void *context, size_t first, size_t last)
             result.index = i;
         }
     }
-    job->pieces[first / HEDDLE_BENCH_PIECE] = result;
+    job->pieces[first / HEDDLE_VALUES_PIECE] = result;
 }
 
 // Adds one stage's pieces to the verdict; `start` is where the stage begins in the operand.
 static void gather(const comparison *job, size_t count, size_t start, heddle_bench_verdict *verdict, bool *telling,
                    double *square)
 {
-    for (size_t p = 0; p * HEDDLE_BENCH_PIECE < count; p++) {
+    for (size_t p = 0; p * HEDDLE_VALUES_PIECE < count; p++) {
         const found *piece = &job->pieces[p];
         *telling |= piece->telling;
         *square += piece->square;
@@ -109,7 +109,7 @@ static void gather(const comparison *job, size_t count, size_t start, heddle_ben
         verdict->right = false;
         verdict->index = start + piece->index;
         verdict->expected = job->expected[piece->index];
-        verdict->got = heddle_bench_decode(job->dtype, job->got, piece->index);
+        verdict->got = heddle_values_decode(job->dtype, job->got, piece->index);
         verdict->allowed = allowed_at(job, piece->index);
     }
 }
@@ -146,7 +146,7 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
         .got = one->stage,
         .factor = factor_of(one, rung, set, dtype),
         .scale = scale,
-        .pieces = calloc(stage / HEDDLE_BENCH_PIECE + 1, sizeof(found)),
+        .pieces = calloc(stage / HEDDLE_VALUES_PIECE + 1, sizeof(found)),
     };
     if (!job.pieces)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to compare with the reference");
@@ -160,7 +160,7 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
             status = heddle_stream_synchronize(one->place.stream);
         job.expected = one->expected[set].operand[operand] + start;
         if (status == HEDDLE_OK) {
-            heddle_bench_pieces(one->place.pool, count, compare_piece, &job);
+            heddle_values_pieces(one->place.pool, count, compare_piece, &job);
             gather(&job, count, start, verdict, &telling, &square);
         }
     }

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "check/operands.h"
 #include "check/scan.h"
-#include "check/values.h"
 #include "ops/tolerance.h"
 
 enum {
@@ -153,17 +153,17 @@ static heddle_status open_case(const heddle_check_folder *folder, int number, co
 static heddle_status write_inputs(const heddle_check_job *job, const heddle_check_folder *folder, int number)
 {
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-    heddle_check_values values;
+    heddle_operand_values values;
     FILE *file = NULL;
     HEDDLE_TRY(heddle_shape_parse(job->op, heddle_check_job_shape(job, number), shape));
     HEDDLE_TRY(open_case(folder, number, "in", "wb", &file));
-    heddle_status status = heddle_check_values_create(&values, job->op, shape);
+    heddle_status status = heddle_operand_values_create(&values, job->op, shape);
     if (status == HEDDLE_OK) {
-        status = heddle_check_values_draw(&values, job->seed);
+        status = heddle_operand_values_draw(&values, NULL, job->seed);
         for (int i = 0; status == HEDDLE_OK && i < job->op->operand_count; i++)
-            if (job->op->operands[i].role != HEDDLE_OUTPUT && !heddle_check_values_write(&values, i, file))
+            if (job->op->operands[i].role != HEDDLE_OUTPUT && !heddle_check_operand_write(&values, i, file))
                 status = heddle_fail(HEDDLE_IO, "cannot write the inputs in %s", folder->path);
-        heddle_check_values_destroy(&values);
+        heddle_operand_values_destroy(&values);
     }
     if (fclose(file) != 0 && status == HEDDLE_OK)
         status = heddle_fail(HEDDLE_IO, "cannot write the inputs in %s: %s", folder->path, strerror(errno));
@@ -186,7 +186,7 @@ heddle_status heddle_check_job_write(const heddle_check_job *job, const char *co
 
 // What one shape is held against.
 typedef struct comparison {
-    heddle_check_values drawn, expected, got;
+    heddle_operand_values drawn, expected, got;
     double scale[2 * HEDDLE_MAX_OPERANDS];
     int64_t reduction;
 } comparison;
@@ -234,16 +234,16 @@ static heddle_status compare_operand(const heddle_check_job *job, const comparis
 static heddle_status compare_outputs(const heddle_check_job *job, comparison *trial, int number, FILE *file,
                                      heddle_check_result *result, bool *compared)
 {
-    HEDDLE_TRY(heddle_check_values_draw(&trial->drawn, job->seed));
-    HEDDLE_TRY(heddle_check_values_draw(&trial->expected, job->seed));
-    heddle_check_values_reference(&trial->expected);
+    HEDDLE_TRY(heddle_operand_values_draw(&trial->drawn, NULL, job->seed));
+    HEDDLE_TRY(heddle_operand_values_draw(&trial->expected, NULL, job->seed));
+    heddle_operand_values_reference(&trial->expected);
     trial->reduction = heddle_tolerance_reduction(job->op, trial->drawn.shape);
     HEDDLE_TRY(heddle_tolerance_scale(job->op, trial->drawn.shape, trial->drawn.operand, trial->expected.operand,
                                       trial->expected.elements, trial->scale));
     for (int i = 0; i < job->op->operand_count; i++) {
         if (job->op->operands[i].role == HEDDLE_INPUT || job->op->operands[i].saved)
             continue;
-        if (!heddle_check_values_read(&trial->got, i, file))
+        if (!heddle_check_operand_read(&trial->got, i, file))
             return heddle_check_result_note(result, "%s: the program ended before it wrote its output",
                                             heddle_check_job_shape(job, number));
         HEDDLE_TRY(compare_operand(job, trial, i, heddle_check_job_shape(job, number), result));
@@ -258,16 +258,16 @@ static heddle_status compare_case(const heddle_check_job *job, int number, FILE 
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
     comparison trial = {.reduction = 1};
     HEDDLE_TRY(heddle_shape_parse(job->op, heddle_check_job_shape(job, number), shape));
-    heddle_status status = heddle_check_values_create(&trial.drawn, job->op, shape);
+    heddle_status status = heddle_operand_values_create(&trial.drawn, job->op, shape);
     if (status == HEDDLE_OK)
-        status = heddle_check_values_create(&trial.expected, job->op, shape);
+        status = heddle_operand_values_create(&trial.expected, job->op, shape);
     if (status == HEDDLE_OK)
-        status = heddle_check_values_create(&trial.got, job->op, shape);
+        status = heddle_operand_values_create(&trial.got, job->op, shape);
     if (status == HEDDLE_OK)
         status = compare_outputs(job, &trial, number, file, result, compared);
-    heddle_check_values_destroy(&trial.drawn);
-    heddle_check_values_destroy(&trial.expected);
-    heddle_check_values_destroy(&trial.got);
+    heddle_operand_values_destroy(&trial.drawn);
+    heddle_operand_values_destroy(&trial.expected);
+    heddle_operand_values_destroy(&trial.got);
     return status;
 }
 

@@ -70,7 +70,7 @@ static heddle_bench_entry *time_all(fixture *on)
     assert_non_null(entries);
     assert_ok(heddle_op_find("add_forward", &op));
     for (int i = 0; i < COUNT; i++) {
-        entries[i].work = (heddle_bench_work){op, &rungs[i], {.shape = &on->shape, .stream = on->stream}};
+        entries[i].work = (heddle_values_work){op, &rungs[i], {.shape = &on->shape, .stream = on->stream}};
         entries[i].work.call.input[0] = on->operand[0];
         entries[i].work.call.input[1] = on->operand[1];
         entries[i].work.call.output[0] = on->operand[2];

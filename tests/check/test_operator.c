@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "check/operands.h"
 #include "check/operator.h"
 #include "check/scan.h"
-#include "check/values.h"
 
 // --- finding functions -----------------------------------------------------------------------------------------------
 
@@ -154,12 +154,12 @@ static void play_part(const heddle_check_job *job, const heddle_check_folder *wh
         if (!heddle_check_takes(job->cases[i].kind, played.complete))
             continue;
         _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-        heddle_check_values values;
+        heddle_operand_values values;
         char name[64];
         assert_ok(heddle_shape_parse(job->op, heddle_check_job_shape(job, i), shape));
-        assert_ok(heddle_check_values_create(&values, job->op, shape));
-        assert_ok(heddle_check_values_draw(&values, job->seed));
-        heddle_check_values_reference(&values);
+        assert_ok(heddle_operand_values_create(&values, job->op, shape));
+        assert_ok(heddle_operand_values_draw(&values, NULL, job->seed));
+        heddle_operand_values_reference(&values);
         snprintf(name, sizeof name, "case-%d.out", i);
         FILE *file = fopen(scratch_path(where->path, name), "wb");
         assert_non_null(file);
@@ -168,10 +168,10 @@ static void play_part(const heddle_check_job *job, const heddle_check_folder *wh
                 continue;
             if (i < played.wrong)
                 values.operand[o][0] += played.distance;
-            assert_true(heddle_check_values_write(&values, o, file));
+            assert_true(heddle_check_operand_write(&values, o, file));
         }
         fclose(file);
-        heddle_check_values_destroy(&values);
+        heddle_operand_values_destroy(&values);
     }
 }
 

@@ -1,6 +1,6 @@
 // Values of operands, by all cores: a piece of an operand is drawn from its own part of a counter-based stream.
 
-#include "bench/values.h"
+#include "ops/values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const double two_pi = 6.283185307179586476925286766559;
 
 typedef struct pieces {
     size_t count;
-    heddle_bench_work *work;
+    heddle_values_work *work;
     void *context;
 } pieces;
 
@@ -24,44 +24,44 @@ static void run_piece(void *context, int index, int worker)
 {
     (void)worker;
     const pieces *all = context;
-    size_t first = (size_t)index * HEDDLE_BENCH_PIECE;
-    size_t last = first + HEDDLE_BENCH_PIECE < all->count ? first + HEDDLE_BENCH_PIECE : all->count;
+    size_t first = (size_t)index * HEDDLE_VALUES_PIECE;
+    size_t last = first + HEDDLE_VALUES_PIECE < all->count ? first + HEDDLE_VALUES_PIECE : all->count;
     all->work(all->context, first, last);
 }
 
-void heddle_bench_pieces(heddle_pool *pool, size_t count, heddle_bench_work *work, void *context)
+void heddle_values_pieces(heddle_pool *pool, size_t count, heddle_values_work *work, void *context)
 {
     pieces all = {count, work, context};
-    heddle_pool_run(pool, (int)((count + HEDDLE_BENCH_PIECE - 1) / HEDDLE_BENCH_PIECE), run_piece, &all);
+    heddle_pool_run(pool, (int)((count + HEDDLE_VALUES_PIECE - 1) / HEDDLE_VALUES_PIECE), run_piece, &all);
 }
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-heddle_status heddle_bench_values_create(heddle_bench_values *values, const heddle_op *op, const void *shape)
+heddle_status heddle_operand_values_create(heddle_operand_values *values, const heddle_op *op, const void *shape)
 {
-    *values = (heddle_bench_values){.op = op, .shape = shape};
+    *values = (heddle_operand_values){.op = op, .shape = shape};
     for (int i = 0; i < op->operand_count; i++) {
         values->elements[i] = heddle_operand_elements(op, i, shape);
         values->operand[i] = calloc(values->elements[i] + 1, sizeof(double));
         if (!values->operand[i]) {
-            heddle_bench_values_destroy(values);
+            heddle_operand_values_destroy(values);
             return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the operands of %s in float64", op->name);
         }
     }
     return HEDDLE_OK;
 }
 
-heddle_status heddle_bench_values_copy(heddle_bench_values *copy, const heddle_bench_values *values)
+heddle_status heddle_operand_values_copy(heddle_operand_values *copy, const heddle_operand_values *values)
 {
-    HEDDLE_TRY(heddle_bench_values_create(copy, values->op, values->shape));
+    HEDDLE_TRY(heddle_operand_values_create(copy, values->op, values->shape));
     for (int i = 0; i < values->op->operand_count; i++)
         memcpy(copy->operand[i], values->operand[i], values->elements[i] * sizeof(double));
     return HEDDLE_OK;
 }
 
-void heddle_bench_values_destroy(heddle_bench_values *values)
+void heddle_operand_values_destroy(heddle_operand_values *values)
 {
-    for (int i = 0; i < HEDDLE_BENCH_OPERANDS; i++)
+    for (int i = 0; i < HEDDLE_VALUES_OPERANDS; i++)
         free(values->operand[i]);
     memset(values->operand, 0, sizeof values->operand);
 }
@@ -96,13 +96,13 @@ static void encode_piece(void *context, size_t first, size_t last)
     }
 }
 
-void heddle_bench_encode(heddle_dtype dtype, heddle_pool *pool, const double *values, size_t count, void *bytes)
+void heddle_values_encode(heddle_dtype dtype, heddle_pool *pool, const double *values, size_t count, void *bytes)
 {
     encoding job = {dtype, values, bytes};
-    heddle_bench_pieces(pool, count, encode_piece, &job);
+    heddle_values_pieces(pool, count, encode_piece, &job);
 }
 
-double heddle_bench_decode(heddle_dtype dtype, const void *bytes, size_t index)
+double heddle_values_decode(heddle_dtype dtype, const void *bytes, size_t index)
 {
     switch (dtype) {
     case HEDDLE_F32: return ((const float *)bytes)[index];
@@ -198,7 +198,7 @@ static void round_piece(void *context, size_t first, size_t last)
 
 static void round_values(rounding job, heddle_pool *pool, size_t count)
 {
-    heddle_bench_pieces(pool, count, round_piece, &job);
+    heddle_values_pieces(pool, count, round_piece, &job);
 }
 
 // By the operand's name, so that operands of one name agree between an operator and its gradients.
@@ -218,7 +218,7 @@ static uint32_t largest_whole(size_t elements)
     return largest > 1 ? (uint32_t)largest : 1;
 }
 
-static void draw_all(heddle_bench_values *values, heddle_pool *pool, uint64_t seed)
+static void draw_all(heddle_operand_values *values, heddle_pool *pool, uint64_t seed)
 {
     for (int i = 0; i < values->op->operand_count; i++) {
         const heddle_operand *operand = &values->op->operands[i];
@@ -235,11 +235,11 @@ static void draw_all(heddle_bench_values *values, heddle_pool *pool, uint64_t se
             job.largest = largest_whole(values->elements[i]);
         if (operand->values == HEDDLE_VALUES_LABELS)
             job.limit = (uint32_t)operand->limit(values->shape);
-        heddle_bench_pieces(pool, values->elements[i], draw_piece, &job);
+        heddle_values_pieces(pool, values->elements[i], draw_piece, &job);
     }
 }
 
-const heddle_op *heddle_bench_values_forward(const heddle_op *op)
+const heddle_op *heddle_operand_values_forward(const heddle_op *op)
 {
     bool saved = false;
     for (int i = 0; i < op->operand_count; i++)
@@ -253,16 +253,16 @@ const heddle_op *heddle_bench_values_forward(const heddle_op *op)
     return NULL;
 }
 
-heddle_status heddle_bench_values_draw(heddle_bench_values *values, heddle_pool *pool, uint64_t seed)
+heddle_status heddle_operand_values_draw(heddle_operand_values *values, heddle_pool *pool, uint64_t seed)
 {
     draw_all(values, pool, seed);
-    const heddle_op *forward = heddle_bench_values_forward(values->op);
+    const heddle_op *forward = heddle_operand_values_forward(values->op);
     if (!forward)
         return HEDDLE_OK;
-    heddle_bench_values saved;
-    HEDDLE_TRY(heddle_bench_values_create(&saved, forward, values->shape));
+    heddle_operand_values saved;
+    HEDDLE_TRY(heddle_operand_values_create(&saved, forward, values->shape));
     draw_all(&saved, pool, seed);
-    heddle_bench_values_reference(&saved);
+    heddle_operand_values_reference(&saved);
     for (int i = 0; i < values->op->operand_count; i++) {
         int source = heddle_operand_find(forward, values->op->operands[i].name);
         if (values->op->operands[i].role == HEDDLE_INPUT && source >= 0 &&
@@ -271,11 +271,11 @@ heddle_status heddle_bench_values_draw(heddle_bench_values *values, heddle_pool 
                                     values->operand[i]},
                          pool, values->elements[i]);
     }
-    heddle_bench_values_destroy(&saved);
+    heddle_operand_values_destroy(&saved);
     return HEDDLE_OK;
 }
 
-void heddle_bench_values_reference(heddle_bench_values *values)
+void heddle_operand_values_reference(heddle_operand_values *values)
 {
     const double *input[HEDDLE_MAX_OPERANDS] = {NULL};
     double *output[HEDDLE_MAX_OPERANDS] = {NULL};

@@ -10,16 +10,16 @@
 #include <cmocka.h>
 
 #include "base/threads.h"
-#include "bench/values.h"
 #include "heddle/ops.h"
+#include "ops/values.h"
 
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
 static double through(heddle_dtype dtype, double value)
 {
     char bytes[8];
-    heddle_bench_encode(dtype, NULL, &value, 1, bytes);
-    return heddle_bench_decode(dtype, bytes, 0);
+    heddle_values_encode(dtype, NULL, &value, 1, bytes);
+    return heddle_values_decode(dtype, bytes, 0);
 }
 
 static void every_dtype_keeps_what_it_can_hold(void **state)
@@ -50,17 +50,17 @@ static void draws_do_not_depend_on_threads(void **state)
 {
     (void)state;
     const heddle_op *op;
-    heddle_elements_shape shape = {3 * HEDDLE_BENCH_PIECE + 7};
+    heddle_elements_shape shape = {3 * HEDDLE_VALUES_PIECE + 7};
     heddle_pool *pool;
-    heddle_bench_values alone, many, other;
+    heddle_operand_values alone, many, other;
     assert_ok(heddle_op_find("add_forward", &op));
     assert_ok(heddle_pool_create(3, &pool));
-    assert_ok(heddle_bench_values_create(&alone, op, &shape));
-    assert_ok(heddle_bench_values_create(&many, op, &shape));
-    assert_ok(heddle_bench_values_create(&other, op, &shape));
-    assert_ok(heddle_bench_values_draw(&alone, NULL, 5));
-    assert_ok(heddle_bench_values_draw(&many, pool, 5));
-    assert_ok(heddle_bench_values_draw(&other, pool, 6));
+    assert_ok(heddle_operand_values_create(&alone, op, &shape));
+    assert_ok(heddle_operand_values_create(&many, op, &shape));
+    assert_ok(heddle_operand_values_create(&other, op, &shape));
+    assert_ok(heddle_operand_values_draw(&alone, NULL, 5));
+    assert_ok(heddle_operand_values_draw(&many, pool, 5));
+    assert_ok(heddle_operand_values_draw(&other, pool, 6));
     size_t bytes = alone.elements[0] * sizeof(double);
     assert_memory_equal(alone.operand[0], many.operand[0], bytes);
     assert_memory_not_equal(alone.operand[0], other.operand[0], bytes);
@@ -73,9 +73,9 @@ static void draws_do_not_depend_on_threads(void **state)
     }
     double count = (double)alone.elements[0];
     assert_true(fabs(sum / count) < 0.02 && fabs(squares / count - 1) < 0.02);
-    heddle_bench_values_destroy(&alone);
-    heddle_bench_values_destroy(&many);
-    heddle_bench_values_destroy(&other);
+    heddle_operand_values_destroy(&alone);
+    heddle_operand_values_destroy(&many);
+    heddle_operand_values_destroy(&other);
     heddle_pool_destroy(pool);
 }
 
@@ -84,17 +84,17 @@ static void what_a_forward_operator_saves_is_there(void **state)
     (void)state;
     const heddle_op *op;
     heddle_rows_shape shape = {5, 9};
-    heddle_bench_values values;
+    heddle_operand_values values;
     assert_ok(heddle_op_find("softmax_backward", &op));
-    assert_non_null(heddle_bench_values_forward(op));
-    assert_ok(heddle_bench_values_create(&values, op, &shape));
-    assert_ok(heddle_bench_values_draw(&values, NULL, 5));
+    assert_non_null(heddle_operand_values_forward(op));
+    assert_ok(heddle_operand_values_create(&values, op, &shape));
+    assert_ok(heddle_operand_values_draw(&values, NULL, 5));
     int output = heddle_operand_find(op, "output");
     double sum = 0;
     for (int i = 0; i < shape.cols; i++)
         sum += values.operand[output][i];
     assert_true(fabs(sum - 1) < 1e-5);
-    heddle_bench_values_destroy(&values);
+    heddle_operand_values_destroy(&values);
 }
 
 int main(void)

@@ -1,0 +1,33 @@
+// Operands of an operator in files. Drawing them and their bytes are ops/values.h's, how far a result may be off is
+// ops/tolerance.h's.
+
+#include "check/operands.h"
+
+#include <stdlib.h>
+
+bool heddle_check_operand_write(const heddle_operand_values *values, int operand, FILE *file)
+{
+    const heddle_dtype dtype = values->op->operands[operand].dtype;
+    const size_t count = values->elements[operand], size = heddle_dtype_size(dtype);
+    void *bytes = malloc(count * size + 1);
+    if (!bytes)
+        return false;
+    heddle_values_encode(dtype, NULL, values->operand[operand], count, bytes);
+    const bool written = fwrite(bytes, size, count, file) == count;
+    free(bytes);
+    return written;
+}
+
+bool heddle_check_operand_read(heddle_operand_values *values, int operand, FILE *file)
+{
+    const heddle_dtype dtype = values->op->operands[operand].dtype;
+    const size_t count = values->elements[operand], size = heddle_dtype_size(dtype);
+    void *bytes = malloc(count * size + 1);
+    if (!bytes)
+        return false;
+    const bool read = fread(bytes, size, count, file) == count;
+    for (size_t i = 0; read && i < count; i++)
+        values->operand[operand][i] = heddle_values_decode(dtype, bytes, i);
+    free(bytes);
+    return read;
+}

@@ -1,0 +1,38 @@
+// Every operand of an operator in float64, for shapes that fill a GPU: drawn from a seed by all cores, rounded to what
+// its dtype holds, sent through the reference, and turned into a dtype's bytes and back.
+#ifndef HEDDLE_OPS_VALUES_H
+#define HEDDLE_OPS_VALUES_H
+
+#include "heddle/op.h"
+
+enum { HEDDLE_VALUES_OPERANDS = 2 * HEDDLE_MAX_OPERANDS };
+
+typedef struct heddle_operand_values {
+    const heddle_op *op;
+    const void *shape;
+    double *operand[HEDDLE_VALUES_OPERANDS];
+    size_t elements[HEDDLE_VALUES_OPERANDS];
+    bool whole; // set it before drawing: normal values become whole numbers, whose sums float32 holds in any order
+} heddle_operand_values;
+
+heddle_status heddle_operand_values_create(heddle_operand_values *values, const heddle_op *op, const void *shape);
+heddle_status heddle_operand_values_copy(heddle_operand_values *copy, const heddle_operand_values *values);
+void heddle_operand_values_destroy(heddle_operand_values *values);
+
+// Inputs and updates, as their dtypes hold them; what a forward operator saves comes from its reference. The same
+// numbers whatever the number of threads.
+heddle_status heddle_operand_values_draw(heddle_operand_values *values, heddle_pool *pool, uint64_t seed);
+// Whether drawing needs the reference of a forward operator first; NULL: it does not.
+const heddle_op *heddle_operand_values_forward(const heddle_op *op);
+void heddle_operand_values_reference(heddle_operand_values *values);
+
+// Between float64 and the bytes of a dtype.
+void heddle_values_encode(heddle_dtype dtype, heddle_pool *pool, const double *values, size_t count, void *bytes);
+double heddle_values_decode(heddle_dtype dtype, const void *bytes, size_t index);
+
+// Calls work(context, first, last) for pieces of [0, count) whose bounds do not depend on the number of threads.
+typedef void heddle_values_work(void *context, size_t first, size_t last);
+enum { HEDDLE_VALUES_PIECE = 1 << 16 };
+void heddle_values_pieces(heddle_pool *pool, size_t count, heddle_values_work *work, void *context);
+
+#endif
