@@ -80,12 +80,72 @@ static inline void learn_expect_ints(const char *name, const int *found, const i
         learn_require(found[i] == expected[i], "%s[%zu] is %d, expected %d", name, i, found[i], expected[i]);
 }
 
+// --- memory that is never freed
+// ---------------------------------------------------------------------------------------
+
+// Each allocation and open file, with the line it comes from. LeakSanitizer would find them, too, but takes seconds on
+// some machines.
+struct learn_allocation {
+    void *memory;
+    size_t bytes; // 0: a file
+    const char *file;
+    int line;
+    struct learn_allocation *next;
+};
+
+static struct learn_allocation *learn_allocations;
+
+static inline void *learn_track(void *memory, size_t bytes, const char *file, int line)
+{
+    struct learn_allocation *made = memory ? malloc(sizeof *made) : NULL;
+    if (made) {
+        *made = (struct learn_allocation){memory, bytes, file, line, learn_allocations};
+        learn_allocations = made;
+    }
+    return memory;
+}
+
+static inline void *learn_untrack(void *memory)
+{
+    for (struct learn_allocation **link = &learn_allocations; *link; link = &(*link)->next) {
+        struct learn_allocation *found = *link;
+        if (found->memory != memory)
+            continue;
+        *link = found->next;
+        free(found);
+        break;
+    }
+    return memory;
+}
+
+static inline void *learn_realloc(void *memory, size_t bytes, const char *file, int line)
+{
+    void *moved = realloc(memory, bytes);
+    if (moved || bytes == 0)
+        learn_untrack(memory);
+    return learn_track(moved, bytes, file, line);
+}
+
 // The last line of main.
 static inline int learn_passed(void)
 {
     learn_begin_line();
+    if (learn_allocations) {
+        printf(",\"leaked\":%zu,\"line\":%d,\"file\":", learn_allocations->bytes, learn_allocations->line);
+        learn_quote(learn_allocations->file);
+        puts("}");
+        return 1;
+    }
     puts(",\"passed\":true}");
     return 0;
 }
+
+#define malloc(bytes)         learn_track(malloc(bytes), (bytes), __FILE__, __LINE__)
+#define calloc(count, bytes)  learn_track(calloc((count), (bytes)), (count) * (bytes), __FILE__, __LINE__)
+#define realloc(memory, size) learn_realloc((memory), (size), __FILE__, __LINE__)
+#define strdup(text)          ((char *)learn_track(strdup(text), strlen(text) + 1, __FILE__, __LINE__))
+#define free(memory)          free(learn_untrack(memory))
+#define fopen(path, mode)     ((FILE *)learn_track(fopen((path), (mode)), 0, __FILE__, __LINE__))
+#define fclose(file)          fclose((FILE *)learn_untrack(file))
 
 #endif

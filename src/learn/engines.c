@@ -180,8 +180,8 @@ static heddle_status build_plain(heddle_learn_judging *judging, char *program, b
 
 heddle_status heddle_learn_run_plain(heddle_learn_judging *judging)
 {
-    static const char *const environment[] = {"ASAN_OPTIONS=color=never:detect_leaks=1:allocator_may_return_null=0",
-                                              "UBSAN_OPTIONS=print_stacktrace=0:color=never", "LSAN_OPTIONS=", NULL};
+    static const char *const environment[] = {"ASAN_OPTIONS=color=never:detect_leaks=0",
+                                              "UBSAN_OPTIONS=print_stacktrace=0:color=never", NULL};
     char program[HEDDLE_PLACE_SIZE + 16];
     bool built = false;
     finished done;

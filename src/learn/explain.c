@@ -13,7 +13,7 @@
 
 bool heddle_learn_is_learners(const heddle_learn_judging *judging, const char *file)
 {
-    return strcmp(file, judging->source) == 0;
+    return file && strcmp(file, judging->source) == 0;
 }
 
 static void remove_all(char *text, const char *part)
@@ -43,7 +43,7 @@ static const heddle_check_frame *known_frame(const heddle_learn_judging *judging
         if (heddle_learn_is_learners(judging, place->frame[i].file))
             return &place->frame[i];
     for (int i = 0; i < place->frames; i++)
-        if (strcmp(place->frame[i].file, judging->judge) == 0)
+        if (place->frame[i].file && strcmp(place->frame[i].file, judging->judge) == 0)
             return &place->frame[i];
     return NULL;
 }
@@ -119,7 +119,7 @@ static const char *expression(const heddle_learn_judging *judging, const heddle_
 static const char *array_name(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     const char *name = finding->parameter && finding->parameter[0] ? finding->parameter : finding->memory->name;
-    const char *text = name[0] ? heddle_learn_format(judging->verdict->arena, "`%s`", name) : "the array";
+    const char *text = name && name[0] ? heddle_learn_format(judging->verdict->arena, "`%s`", name) : "the array";
     return text ? text : "the array";
 }
 
@@ -139,10 +139,12 @@ static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason
                         const heddle_check_finding *finding)
 {
     const heddle_check_memory *memory = finding->memory;
-    const char *name = array_name(judging, finding);
     const char *meant = finding->place_count > 0 ? expression(judging, &finding->places[0]) : "";
     heddle_learn_verdict *verdict = judging->verdict;
     if (!has_elements(memory)) {
+        if (finding->message[0])
+            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s",
+                                  heddle_learn_clean(judging, finding->message));
         char sentence[HEDDLE_CHECK_SENTENCE];
         heddle_check_memory_sentence(finding, sentence, sizeof sentence);
         if (sentence[0])
@@ -155,8 +157,8 @@ static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason
     heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
                           "%s is element %lld of %s here. It has %lld element%s of %lld byte%s, 0 to %lld: this is "
                           "%lld element%s %s.",
-                          meant[0] ? meant : "This", index, name, count, plural(count), memory->size,
-                          plural(memory->size), count - 1, missed, plural(missed),
+                          meant[0] ? meant : "This", index, array_name(judging, finding), count, plural(count),
+                          memory->size, plural(memory->size), count - 1, missed, plural(missed),
                           index < 0 ? "before its start" : "past its end");
 }
 
@@ -188,11 +190,11 @@ static void quote_places(const heddle_learn_judging *judging, heddle_learn_reaso
     const heddle_check_memory *memory = finding->memory;
     if (!memory)
         return;
-    heddle_check_place allocated = {.frame = {memory->allocated}, .frames = memory->allocated.file[0] != '\0'};
-    heddle_check_place freed = {.frame = {memory->freed}, .frames = memory->freed.file[0] != '\0'};
-    if (allocated.frames && heddle_learn_is_learners(judging, memory->allocated.file))
+    heddle_check_place allocated = {.frame = {memory->allocated}, .frames = 1};
+    heddle_check_place freed = {.frame = {memory->freed}, .frames = 1};
+    if (heddle_learn_is_learners(judging, memory->allocated.file))
         heddle_learn_quote(judging, reason, &allocated, "allocated here");
-    if (freed.frames && heddle_learn_is_learners(judging, memory->freed.file))
+    if (heddle_learn_is_learners(judging, memory->freed.file))
         heddle_learn_quote(judging, reason, &freed, "freed here");
 }
 

@@ -29,6 +29,26 @@ static void add_time(heddle_learn_verdict *verdict, const cJSON *said)
     verdict->times = times;
 }
 
+// Plain C: memory that was allocated and never freed, or a file that was never closed.
+static void explain_leak(const heddle_learn_judging *judging, const cJSON *said)
+{
+    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(said, "leaked");
+    const cJSON *line = cJSON_GetObjectItemCaseSensitive(said, "line");
+    const char *file = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(said, "file"));
+    double count = cJSON_IsNumber(bytes) ? bytes->valuedouble : 0;
+    bool memory = count > 0;
+    heddle_check_place place = {.frame = {{.file = file ? file : "", .function = ""}}, .frames = 1};
+    place.frame[0].line = cJSON_IsNumber(line) ? line->valueint : 0;
+    heddle_learn_reason *reason = memory ? heddle_learn_add_reason(judging->verdict, "leak", HEDDLE_LEARN_RANK_ERROR,
+                                                                   "%.0f bytes are allocated and never freed", count)
+                                         : heddle_learn_add_reason(judging->verdict, "leak", HEDDLE_LEARN_RANK_ERROR,
+                                                                   "a file is opened and never closed");
+    heddle_learn_quote(judging, reason, &place, memory ? "allocated here" : "opened here");
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE, "%s",
+                          memory ? "Call free for each allocation, on every path through the function."
+                                 : "Call fclose for each file that was opened, on every path through the function.");
+}
+
 // What one line of the judge means. Returns whether it is the judge's last word.
 static bool hear_line(heddle_learn_judging *judging, const cJSON *said)
 {
@@ -44,7 +64,9 @@ static bool hear_line(heddle_learn_judging *judging, const cJSON *said)
         heddle_learn_explain_wrong(judging, said);
     else
         judging->in_case = "";
-    return wrong || has(said, "passed");
+    if (has(said, "leaked"))
+        explain_leak(judging, said);
+    return wrong || has(said, "passed") || has(said, "leaked");
 }
 
 void heddle_learn_ended_early(const heddle_learn_judging *judging, const char *how)

@@ -1,4 +1,4 @@
-// Reads what AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer print about a program in plain C.
+// Reads what AddressSanitizer and UndefinedBehaviorSanitizer print about a program in plain C.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,6 @@ static const known_error errors[] = {
     {"SEGV", "fault", "a pointer that points nowhere is followed",
      "The pointer is NULL or was never set. Check what it was set to before this line."},
     {"stack-overflow", "fault", "the stack is full", "A function calls itself for ever, or a local array is huge."},
-    {"detected memory leaks", "leak", "memory is never freed", "Call free for each allocation, on every path."},
     {"requested allocation size", "out-of-bounds", "malloc is asked for an absurd size",
      "A size_t below 0 becomes a huge number: check the arithmetic of the size."},
 };
@@ -110,7 +109,7 @@ static void tell_stacks(const heddle_learn_judging *judging, heddle_learn_reason
         if (strncmp(line, "freed by", strlen("freed by")) == 0)
             about = "freed here";
         else if (strncmp(line, "previously allocated by", strlen("previously allocated by")) == 0 ||
-                 strncmp(line, "allocated by", strlen("allocated by")) == 0 || strstr(line, "leak of ") == line + 7)
+                 strncmp(line, "allocated by", strlen("allocated by")) == 0)
             about = "allocated here";
         if (!about)
             about = "";
@@ -146,10 +145,9 @@ static bool explain_undefined(const heddle_learn_judging *judging, const char *t
 
 bool heddle_learn_explain_sanitizer(const heddle_learn_judging *judging, const char *text)
 {
-    const char *said = strstr(text, "ERROR: AddressSanitizer: "), *leaks = strstr(text, "ERROR: LeakSanitizer: ");
+    const char *said = strstr(text, "ERROR: AddressSanitizer: ");
     if (explain_undefined(judging, text))
         return true;
-    said = said ? said : leaks;
     if (!said)
         return false;
     said = strstr(said, "Sanitizer: ") + strlen("Sanitizer: ");
