@@ -1,6 +1,5 @@
 // Arena: many small allocations with one lifetime, freed together.
-#ifndef HEDDLE_BASE_ARENA_H
-#define HEDDLE_BASE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ void heddle_arena_destroy(heddle_arena *arena); // NULL is fine
 // Zeroed, aligned for any type; NULL when out of memory. Stays where it is until the arena goes.
 void *heddle_arena_alloc(heddle_arena *arena, size_t bytes);
 char *heddle_arena_copy_text(heddle_arena *arena, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 // Limits of this process's control group, which containers and batch systems set.
-#ifndef HEDDLE_BASE_CGROUP_H
-#define HEDDLE_BASE_CGROUP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ heddle_cgroup_memory heddle_cgroup_get_memory(void);
 // The same for another membership file and mount point than /proc/self/cgroup and /sys/fs/cgroup.
 double heddle_cgroup_cores_at(const char *membership, const char *mount);
 heddle_cgroup_memory heddle_cgroup_memory_at(const char *membership, const char *mount);
-
-#endif

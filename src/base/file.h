@@ -1,6 +1,5 @@
 // Whole files: read with a size limit, and written so that a reader sees the old file or the new one, never a part.
-#ifndef HEDDLE_BASE_FILE_H
-#define HEDDLE_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool heddle_file_exists(const char *path);
 bool heddle_folder_exists(const char *path);
 // mkdir -p
 heddle_status heddle_folder_create(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 // The two 16-bit floating-point formats: bfloat16, the upper half of a float, and IEEE half precision.
-#ifndef HEDDLE_BASE_FLOAT16_H
-#define HEDDLE_BASE_FLOAT16_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ static inline uint16_t heddle_f16_encode(double value)
         return (uint16_t)(sign | (uint32_t)lrint(fabs(value) * 0x1p24));
     return (uint16_t)(sign | (absolute - 0x38000000 + 0xfff + (absolute >> 13 & 1)) >> 13);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The lowest level of waiting: a pause for spin loops, and sleeping on a 32-bit word until another thread changes it
 // and wakes the sleepers. What the word means, and how long to spin first, is up to the caller.
-#ifndef HEDDLE_BASE_FUTEX_H
-#define HEDDLE_BASE_FUTEX_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ bool heddle_spin(double deadline);
 // Sleeps while *word is `expected`. May return early: check and call again.
 void heddle_futex_wait(atomic_uint *word, unsigned expected);
 void heddle_futex_wake(atomic_uint *word, int sleepers);
-
-#endif

@@ -1,6 +1,5 @@
 // Reading JSON (cJSON underneath) with errors that name the file and the field, and writing it one row per line.
-#ifndef HEDDLE_BASE_JSON_H
-#define HEDDLE_BASE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ heddle_status heddle_json_array(const char *what, const cJSON *object, const cha
 // line, an object that holds lists or objects has one line per member, everything else is one line. The caller frees
 // the text; NULL: no memory.
 char *heddle_json_print(const cJSON *json);
-
-#endif

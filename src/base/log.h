@@ -1,7 +1,6 @@
 // Levelled log to stderr, for what is worth knowing but is not the result. The level comes from HEDDLE_LOG (error,
 // warn, info, debug) or heddle_log_set_level; default: warn.
-#ifndef HEDDLE_BASE_LOG_H
-#define HEDDLE_BASE_LOG_H
+#pragma once
 
 #include "heddle/status.h"
 
@@ -10,5 +9,3 @@ typedef enum heddle_log_level { HEDDLE_LOG_ERROR, HEDDLE_LOG_WARN, HEDDLE_LOG_IN
 void heddle_log_set_level(heddle_log_level level);
 heddle_status heddle_log_parse_level(const char *name, heddle_log_level *level);
 void heddle_log(heddle_log_level level, const char *format, ...) HEDDLE_PRINTF(2, 3);
-
-#endif

@@ -1,7 +1,6 @@
 // Where a pixel of a moved image comes from: the one formula that the loader and the rungs of gather share, so that
 // every device gives the same pixels. ops.h says what a move is.
-#ifndef HEDDLE_BASE_MOVE_H
-#define HEDDLE_BASE_MOVE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ HEDDLE_MOVE_FUNCTION int heddle_move_source(const int8_t *move, int h, int w, in
     right += move[HEDDLE_MOVE_CROP_RIGHT];
     return down >= 0 && down < h && right >= 0 && right < w ? down * w + right : -1;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Where heddle is on disk: the program or library that this code is part of, its documentation, and other programs.
-#ifndef HEDDLE_BASE_PLACE_H
-#define HEDDLE_BASE_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ bool heddle_find_nvcc(char path[HEDDLE_PLACE_SIZE]);
 // The path of a page of docs/, such as "data.md", for a message: where it is installed, or "docs/data.md" in the
 // sources. Returns `path`.
 const char *heddle_page(const char *name, char path[HEDDLE_PLACE_SIZE]);
-
-#endif

@@ -1,7 +1,6 @@
 // Progress of a long job: a bar with rate, time left, loss and accuracy on a terminal; a plain line now and then when
 // piped.
-#ifndef HEDDLE_BASE_PROGRESS_H
-#define HEDDLE_BASE_PROGRESS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -28,5 +27,3 @@ void heddle_progress_update(heddle_progress *progress,
 // Draws the last state for good and ends the line.
 void heddle_progress_finish(heddle_progress *progress, const heddle_progress_state *state);
 void heddle_progress_destroy(heddle_progress *progress);
-
-#endif

@@ -1,6 +1,5 @@
 // How one moment of a job's progress looks, in each of its forms.
-#ifndef HEDDLE_BASE_PROGRESS_DRAW_H
-#define HEDDLE_BASE_PROGRESS_DRAW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,5 +17,3 @@ typedef struct heddle_progress_view {
 // Over the line the cursor is on; ends it when finished.
 void heddle_progress_draw_bar(FILE *file, const heddle_progress_view *view);
 void heddle_progress_draw_line(FILE *file, const heddle_progress_view *view);
-
-#endif

@@ -1,6 +1,5 @@
 // Starting a thread of the library's own.
-#ifndef HEDDLE_BASE_SPAWN_H
-#define HEDDLE_BASE_SPAWN_H
+#pragma once
 
 #include <pthread.h>
 
@@ -9,5 +8,3 @@
 // Starts run(context) in a thread called `name` (up to 15 characters, for debuggers) that takes no signals but those
 // of its own faults: the others are the program's, and a handler must not find itself in the middle of library code.
 heddle_status heddle_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *context);
-
-#endif

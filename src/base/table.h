@@ -1,6 +1,5 @@
 // Tables for people: columns as wide as they need to be, numbers right-aligned, cut to the terminal where text allows.
-#ifndef HEDDLE_BASE_TABLE_H
-#define HEDDLE_BASE_TABLE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@ void heddle_table_cell(heddle_table *table, const char *format, ...) HEDDLE_PRIN
 heddle_status heddle_table_print(const heddle_table *table, FILE *file);
 // Prints the table and destroys it.
 heddle_status heddle_table_finish(heddle_table *table, FILE *file);
-
-#endif

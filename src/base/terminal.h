@@ -1,6 +1,5 @@
 // What a file being written to can show: width, UTF-8, and how many columns a text takes.
-#ifndef HEDDLE_BASE_TERMINAL_H
-#define HEDDLE_BASE_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ bool heddle_terminal_utf8(void);
 int heddle_text_columns(const char *text);
 // Bytes of the longest start of `text` that takes no more than `columns`.
 size_t heddle_text_prefix(const char *text, int columns);
-
-#endif

@@ -1,6 +1,5 @@
 // Small text helpers: nearest name for "did you mean", sizes and durations for people, clock.
-#ifndef HEDDLE_BASE_TEXT_H
-#define HEDDLE_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void heddle_text_one_line(char *text);
 const char *heddle_text_quote(const char *word, char *quoted, size_t size);
 // Seconds on a clock that never goes back.
 double heddle_now(void);
-
-#endif

@@ -1,7 +1,6 @@
 // Thread pool for loops whose iterations are independent. Results must not depend on which worker ran an index: split
 // the work into pieces whose number does not depend on the number of threads, and add partial sums in piece order.
-#ifndef HEDDLE_BASE_THREADS_H
-#define HEDDLE_BASE_THREADS_H
+#pragma once
 
 #include "heddle/op.h" // heddle_pool
 #include "heddle/status.h"
@@ -25,5 +24,3 @@ void heddle_pool_run(heddle_pool *pool, int count, heddle_task *task, void *cont
 
 // Cores this process may use (affinity and cgroup quota respected), at least 1.
 int heddle_usable_cores(void);
-
-#endif

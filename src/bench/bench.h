@@ -1,7 +1,6 @@
 // Measures rungs: checks each against the float64 reference, times it, and says how far it is from the vendor's rung
 // and from what the device can do. A number is only given for a result that was checked before and after the timing.
-#ifndef HEDDLE_BENCH_BENCH_H
-#define HEDDLE_BENCH_BENCH_H
+#pragma once
 
 #include <signal.h>
 #include <stdio.h>
@@ -113,5 +112,3 @@ struct cJSON;
 struct cJSON *heddle_bench_json(const heddle_bench *bench);
 // One self-contained page.
 heddle_status heddle_bench_show_page(const heddle_bench *bench, FILE *file);
-
-#endif

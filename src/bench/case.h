@@ -1,6 +1,5 @@
 // What a case holds, for the files that make it (case.c) and compare with it (verify.c).
-#ifndef HEDDLE_BENCH_CASE_H
-#define HEDDLE_BENCH_CASE_H
+#pragma once
 
 #include "bench/verify.h"
 #include "device/device.h"
@@ -52,5 +51,3 @@ static inline size_t heddle_bench_guard_of(const heddle_bench_case *one, int ope
     bool watched = heddle_device_get_kind(one->place.device) == HEDDLE_SIM;
     return watched || one->bytes[operand] == 0 ? 0 : HEDDLE_BENCH_GUARD_BYTES;
 }
-
-#endif

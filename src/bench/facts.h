@@ -1,7 +1,6 @@
 // What every result document says about the machine and the time of measuring. One function writes it, so that files of
 // different commands have the same fields.
-#ifndef HEDDLE_BENCH_FACTS_H
-#define HEDDLE_BENCH_FACTS_H
+#pragma once
 
 #include <time.h>
 
@@ -20,5 +19,3 @@ struct cJSON;
 void heddle_bench_add_facts(struct cJSON *document, const heddle_bench_facts *facts);
 // Adds a figure; null if it is not known, NAN.
 void heddle_bench_add_figure(struct cJSON *object, const char *name, double value);
-
-#endif

@@ -1,6 +1,5 @@
 // The rungs of an operator at one shape; bench.c says which they are.
-#ifndef HEDDLE_BENCH_GROUP_H
-#define HEDDLE_BENCH_GROUP_H
+#pragma once
 
 #include "bench/bench.h"
 #include "bench/verify.h"
@@ -23,5 +22,3 @@ static inline void heddle_bench_go_away(const heddle_bench *bench, bool away)
     if (bench->options.away)
         bench->options.away(bench->options.listener_context, away);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What the pages of measurements share: their head with its style, text that is safe in HTML, and their end.
-#ifndef HEDDLE_BENCH_HTML_H
-#define HEDDLE_BENCH_HTML_H
+#pragma once
 
 #include <stdio.h>
 
@@ -12,5 +11,3 @@ void heddle_html_begin(FILE *file, const char *title);
 // Prints `text` with &, <, > and quotes escaped.
 void heddle_html_text(FILE *file, const char *text);
 heddle_status heddle_html_end(FILE *file);
-
-#endif

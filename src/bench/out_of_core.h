@@ -1,8 +1,7 @@
 // Products of matrices in host memory that are too large to hold a second time: matmul_host's rungs, held against what
 // the link to the host and the arithmetic allow, each measured in the same run. The whole output is checked without
 // another copy of it.
-#ifndef HEDDLE_BENCH_OUT_OF_CORE_H
-#define HEDDLE_BENCH_OUT_OF_CORE_H
+#pragma once
 
 #include "heddle/ops.h"
 
@@ -70,5 +69,3 @@ typedef struct heddle_out_of_core {
 heddle_status heddle_out_of_core_measure(heddle_device *device, heddle_pool *pool,
                                          const heddle_matmul_host_shape *shape, uint64_t seed,
                                          void (*tell)(const char *text), heddle_out_of_core *result);
-
-#endif

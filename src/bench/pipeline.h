@@ -1,7 +1,6 @@
 // A stream of batches through copy-in, compute and copy-out over several streams: what runs beside what, how long it
 // takes, and how near that is to the limit, the slowest stage alone. Each batch's output is checked after every round.
-#ifndef HEDDLE_BENCH_PIPELINE_H
-#define HEDDLE_BENCH_PIPELINE_H
+#pragma once
 
 #include <stdio.h>
 #include <time.h>
@@ -116,5 +115,3 @@ heddle_status heddle_pipeline_show_page(const heddle_pipeline *pipeline, FILE *f
 struct cJSON;
 struct cJSON *heddle_pipeline_json(const heddle_pipeline *pipeline);
 struct cJSON *heddle_pipeline_trace(const heddle_pipeline *pipeline);
-
-#endif

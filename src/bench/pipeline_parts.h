@@ -1,6 +1,5 @@
 // What the files of the pipeline share: its memory, its events and its operator.
-#ifndef HEDDLE_BENCH_PIPELINE_PARTS_H
-#define HEDDLE_BENCH_PIPELINE_PARTS_H
+#pragma once
 
 #include "base/threads.h"
 #include "bench/pipeline.h"
@@ -51,5 +50,3 @@ heddle_status heddle_pipeline_check(const heddle_pipeline *pipeline, const heddl
 heddle_status heddle_pipeline_measure_alone(heddle_pipeline *pipeline, int work, heddle_pipeline_alone *alone);
 // Enough rounds that compute takes a little longer than the copies beside it.
 heddle_status heddle_pipeline_balance(heddle_pipeline *pipeline, int *work);
-
-#endif

@@ -1,6 +1,5 @@
 // The plots of a page of results, as SVG.
-#ifndef HEDDLE_BENCH_PLOTS_H
-#define HEDDLE_BENCH_PLOTS_H
+#pragma once
 
 #include "bench/bench.h"
 
@@ -9,5 +8,3 @@ void heddle_bench_plot_ladder(const heddle_bench *bench, int first, int last, FI
 // FLOP/s over FLOP per byte, both logarithmic, under the roof of this device. Draws nothing where no result computes
 // anything.
 void heddle_bench_plot_roofline(const heddle_bench *bench, FILE *file);
-
-#endif

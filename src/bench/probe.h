@@ -1,6 +1,5 @@
 // Estimates how long a launch will take.
-#ifndef HEDDLE_BENCH_PROBE_H
-#define HEDDLE_BENCH_PROBE_H
+#pragma once
 
 #include "bench/verify.h"
 
@@ -14,5 +13,3 @@ void heddle_bench_probe_close(heddle_bench_probe *probe); // NULL is fine
 
 // What a launch of the rung will take at the whole shape, if it takes as much longer there as the operator costs more.
 heddle_status heddle_bench_probe_rung(const heddle_bench_probe *probe, const heddle_rung *rung, double *seconds);
-
-#endif

@@ -1,7 +1,6 @@
 // Images per second that a whole network trains on or predicts: batch load, forward, backward and update as the trainer
 // runs them.
-#ifndef HEDDLE_BENCH_RATE_H
-#define HEDDLE_BENCH_RATE_H
+#pragma once
 
 #include "bench/rate_watch.h"
 
@@ -9,5 +8,3 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
                                 const heddle_rate_options *options, heddle_rate *rate);
 heddle_status heddle_rate_infer(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,
                                 const heddle_rate_options *options, heddle_rate *rate);
-
-#endif

@@ -1,7 +1,6 @@
 // Cuts what is reported of a run into rounds and keeps their rates: no clock and no device of its own, so that a test
 // can be both. rate.c feeds it.
-#ifndef HEDDLE_BENCH_RATE_WATCH_H
-#define HEDDLE_BENCH_RATE_WATCH_H
+#pragma once
 
 #include "heddle/train.h"
 
@@ -77,5 +76,3 @@ bool heddle_rate_watch_take(heddle_rate_watch *watch, const heddle_rate_report *
 double heddle_rate_watch_loss(const heddle_rate_watch *watch);
 // When the run is over.
 void heddle_rate_watch_sum_up(const heddle_rate_watch *watch, heddle_rate *rate);
-
-#endif

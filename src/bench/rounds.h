@@ -1,7 +1,6 @@
 // Times rungs in turn. A card that is limited by its power runs faster or slower by what ran just before, so rungs that
 // are timed one after the other cannot be compared: here each gets a short slice in every round.
-#ifndef HEDDLE_BENCH_ROUNDS_H
-#define HEDDLE_BENCH_ROUNDS_H
+#pragma once
 
 #include <signal.h>
 
@@ -54,5 +53,3 @@ void heddle_bench_entries_free(heddle_bench_entry *entries, int count);
 
 // How many times as fast as `versus` the entry is, by the rounds that both had a turn in.
 double heddle_bench_entry_ratio(const heddle_bench_entry *entry, const heddle_bench_entry *versus);
-
-#endif

@@ -1,6 +1,5 @@
 // Shapes that fill a GPU, made small enough for a CPU.
-#ifndef HEDDLE_BENCH_SHRINK_H
-#define HEDDLE_BENCH_SHRINK_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -19,5 +18,3 @@ void heddle_bench_take_part(const heddle_op *op, void *shape, const heddle_bench
 
 // A shape as one would type it: without the fields that have their default.
 void heddle_bench_print_shape(const heddle_op *op, const void *shape, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 // What is made of measured times, and in what order they are taken. Plain arithmetic: nothing here reads a clock.
-#ifndef HEDDLE_BENCH_STATISTICS_H
-#define HEDDLE_BENCH_STATISTICS_H
+#pragma once
 
 // Sorts the values and returns the one that `share` of them are below.
 double heddle_bench_quantile(double *values, int count, double share);
@@ -16,5 +15,3 @@ int heddle_bench_turn(int count, int round, int position);
 // Median over the rounds that have both of `above[round] / below[round]`, 0 being a round without; NAN: there is none.
 // `scratch` has room for all rounds.
 double heddle_bench_paired_ratio(const double *above, const double *below, int rounds, double *scratch);
-
-#endif

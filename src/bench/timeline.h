@@ -1,7 +1,6 @@
 // What ran on a GPU and when: kernels and copies of any CUDA program, as libheddle-cupti.so saw them. Read here, summed
 // up, and given on as a trace that Chrome and Perfetto show.
-#ifndef HEDDLE_BENCH_TIMELINE_H
-#define HEDDLE_BENCH_TIMELINE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -61,5 +60,3 @@ struct cJSON *heddle_trace_add(struct cJSON *events, const char *name, const cha
                                double end);
 struct cJSON *heddle_timeline_trace(const heddle_timeline *timeline);   // the trace-event format
 struct cJSON *heddle_timeline_summary(const heddle_timeline *timeline); // the rows
-
-#endif

@@ -1,7 +1,6 @@
 // How long one launch of a rung takes: cold, back to back, and whether that is all of its work. Which rung is launched
 // when, and what is made of the times, is rounds.h's.
-#ifndef HEDDLE_BENCH_TIMING_H
-#define HEDDLE_BENCH_TIMING_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -52,5 +51,3 @@ heddle_status heddle_bench_time_row(heddle_bench_timer *timer, const heddle_valu
 
 // Bytes a second that a copy of memory larger than any cache reads and writes.
 heddle_status heddle_bench_copy_bandwidth(heddle_bench_timer *timer, double *bandwidth);
-
-#endif

@@ -1,7 +1,6 @@
 // Whether a rung is right at a shape. A case is one operator at one shape on one device, with two sets of inputs and
 // what is expected of each: computed once, held against every rung.
-#ifndef HEDDLE_BENCH_VERIFY_H
-#define HEDDLE_BENCH_VERIFY_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -44,5 +43,3 @@ heddle_status heddle_bench_case_prepare(const heddle_bench_case *one, int set, v
 // Holds what is in the outputs against the reference of that set. HEDDLE_UNSUPPORTED: zeros would pass at this shape.
 heddle_status heddle_bench_case_compare(const heddle_bench_case *one, const heddle_rung *rung, int set,
                                         heddle_bench_verdict *verdict);
-
-#endif

@@ -1,7 +1,6 @@
 // What a place means in its line of source: the access, barrier, call, launch or loop, and what the code calls the
 // memory there. The compiler's column decides where it is known, else the only thing on the line that fits.
-#ifndef HEDDLE_CHECK_ACCESS_H
-#define HEDDLE_CHECK_ACCESS_H
+#pragma once
 
 #include "check/report.h"
 #include "sim/source/lexer.h"
@@ -17,5 +16,3 @@ typedef struct heddle_check_access {
 // False: several parts of the line could be meant, or none.
 bool heddle_check_access_find(const sim_source *source, const heddle_check_finding *finding,
                               const heddle_check_place *place, heddle_check_access *access);
-
-#endif

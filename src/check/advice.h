@@ -1,6 +1,5 @@
 // What a line of source tells about why it failed.
-#ifndef HEDDLE_CHECK_ADVICE_H
-#define HEDDLE_CHECK_ADVICE_H
+#pragma once
 
 #include "sim/source/lexer.h"
 
@@ -10,5 +9,3 @@ const char *heddle_check_habit_of_c(const char *file, const char *message, const
 
 // Whether the line reads an argument of the program, its own name left out.
 bool heddle_check_reads_argument(const sim_source *source, int line);
-
-#endif

@@ -1,6 +1,5 @@
 // Where the barrier belongs that a race lacks.
-#ifndef HEDDLE_CHECK_BARRIER_H
-#define HEDDLE_CHECK_BARRIER_H
+#pragma once
 
 #include "check/report.h"
 #include "check/sources.h"
@@ -8,5 +7,3 @@
 // "between line 9 and line 10"; false: the source does not show it.
 bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
                                 size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 // Building the program to check, and asking nvcc what it thinks of the source.
-#ifndef HEDDLE_CHECK_BUILD_H
-#define HEDDLE_CHECK_BUILD_H
+#pragma once
 
 #include "check/check.h"
 #include "check/child.h"
@@ -31,5 +30,3 @@ heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double pa
 
 // The findings in what nvcc printed.
 heddle_status heddle_check_opinion_read(const char *text, heddle_check_result *result);
-
-#endif

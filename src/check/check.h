@@ -1,7 +1,6 @@
 // The check of a CUDA program on the simulated GPU: builds it watched, runs it in several legal orders under
 // supervision, and unites what was found.
-#ifndef HEDDLE_CHECK_CHECK_H
-#define HEDDLE_CHECK_CHECK_H
+#pragma once
 
 #include "check/result.h"
 
@@ -40,5 +39,3 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
 
 // Ends a check that runs, soon and cleanly. Safe in a signal handler.
 void heddle_check_interrupt(void);
-
-#endif

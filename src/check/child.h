@@ -1,7 +1,6 @@
 // Runs a program that may do anything: in a process group of its own, with a limit on time and memory, its terminal
 // put back as it was, and nothing of it left afterwards.
-#ifndef HEDDLE_CHECK_CHILD_H
-#define HEDDLE_CHECK_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void heddle_child_kill(heddle_child *child);
 uint64_t heddle_child_usual_memory(void);
 // "SIGSEGV (invalid address)"
 const char *heddle_child_signal_name(int signal);
-
-#endif

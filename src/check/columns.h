@@ -1,7 +1,6 @@
 // Columns of places in the user's source. The report has lines; columns and the names of inlined functions are in the
 // program's debug information, and are those of the rewritten text, from which the rewriter leads back.
-#ifndef HEDDLE_CHECK_COLUMNS_H
-#define HEDDLE_CHECK_COLUMNS_H
+#pragma once
 
 #include "check/report.h"
 
@@ -15,5 +14,3 @@ void heddle_check_columns_close(heddle_check_columns *columns); // NULL is fine
 
 // Sets the columns of all frames of the report that are known, and names of functions that the report lacks.
 void heddle_check_columns_settle(const heddle_check_columns *columns, heddle_check_report *report);
-
-#endif

@@ -1,6 +1,5 @@
 // What two runs brought to the host: whether it differs by more than rounding, and where first.
-#ifndef HEDDLE_CHECK_COPIES_H
-#define HEDDLE_CHECK_COPIES_H
+#pragma once
 
 #include "check/report.h"
 
@@ -13,5 +12,3 @@ typedef struct heddle_check_difference {
 // the same order as `a` with as many copies (NULL: none). False: no difference.
 bool heddle_check_copies_differ(const heddle_check_report *a, const heddle_check_report *b,
                                 const heddle_check_report *repeated, heddle_check_difference *found);
-
-#endif

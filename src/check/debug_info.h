@@ -1,6 +1,5 @@
 // Places of a program as frames, from its debug information. Without libdw nothing is found.
-#ifndef HEDDLE_CHECK_DEBUG_INFO_H
-#define HEDDLE_CHECK_DEBUG_INFO_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ void heddle_debug_info_close(heddle_debug_info *info);          // NULL is fine
 
 // The frames at an address of the program, the innermost of inlined functions first; returns how many, up to `most`.
 int heddle_debug_info_frames(const heddle_debug_info *info, uint64_t address, heddle_debug_frame *frames, int most);
-
-#endif

@@ -1,6 +1,5 @@
 // A finding in words: headline, memory, cause and cure. The text, the page, JSON and SARIF all say it with these.
-#ifndef HEDDLE_CHECK_DESCRIBE_H
-#define HEDDLE_CHECK_DESCRIBE_H
+#pragma once
 
 #include "check/result.h"
 
@@ -59,5 +58,3 @@ heddle_status heddle_check_rows(const heddle_check_result *result, heddle_check_
 const char *heddle_check_unit(const heddle_check_line *line);
 // Percent beyond the ideal.
 double heddle_check_excess(const heddle_check_line *line);
-
-#endif

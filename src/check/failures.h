@@ -1,10 +1,7 @@
 // Calls and launches that fail, and what follows from them.
-#ifndef HEDDLE_CHECK_FAILURES_H
-#define HEDDLE_CHECK_FAILURES_H
+#pragma once
 
 #include "check/result.h"
 
 // After the findings of all runs are united, and those that the user allows are gone.
 void heddle_check_failures_settle(heddle_check_result *result);
-
-#endif

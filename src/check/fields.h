@@ -1,6 +1,5 @@
 // Fields of an operator's shape.
-#ifndef HEDDLE_CHECK_FIELDS_H
-#define HEDDLE_CHECK_FIELDS_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -9,5 +8,3 @@ double heddle_check_field_value(const heddle_field *field, const void *shape);
 bool heddle_check_is_unusual(const heddle_field *field, const void *shape);
 // Whether every optional field has its default.
 bool heddle_check_usual_shape(const heddle_op *op, const void *shape);
-
-#endif

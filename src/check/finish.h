@@ -1,12 +1,9 @@
 // The last step of a check: drops what is suppressed or follows from something else, explains the rest, raises warnings
 // if strict, ranks and counts.
-#ifndef HEDDLE_CHECK_FINISH_H
-#define HEDDLE_CHECK_FINISH_H
+#pragma once
 
 #include "check/result.h"
 #include "check/suppress.h"
 
 // `suppressions`: NULL: none.
 void heddle_check_finish(heddle_check_result *result, const heddle_check_suppressions *suppressions, bool strict);
-
-#endif

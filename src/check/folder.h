@@ -1,7 +1,6 @@
 // The folder a check works in: made new under $TMPDIR, locked while its owner lives, removed with all in it. What a
 // killed check left behind is removed by the next one.
-#ifndef HEDDLE_CHECK_FOLDER_H
-#define HEDDLE_CHECK_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void heddle_check_folder_release(heddle_check_folder *folder);
 const char *heddle_check_folder_path(const heddle_check_folder *folder, const char *name, char *path, size_t size);
 // Removes folders in `root` that no living process holds. Returns how many.
 int heddle_check_folder_sweep(const char *root);
-
-#endif

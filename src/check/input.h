@@ -1,7 +1,6 @@
 // What the checked program reads from its standard input: ours, passed on in the first run and kept, so that further
 // runs read the same.
-#ifndef HEDDLE_CHECK_INPUT_H
-#define HEDDLE_CHECK_INPUT_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -18,5 +17,3 @@ heddle_status heddle_check_input_open(heddle_check_input *input, const char *fol
 // After the child has been started: our copy of its descriptor goes.
 void heddle_check_input_passed(heddle_check_input *input);
 void heddle_check_input_close(heddle_check_input *input);
-
-#endif

@@ -1,7 +1,6 @@
 // The kinds of findings, the simulator's and the check's own: how headlines call them, why they usually happen and what
 // fixes them. words.h has what fits a single finding better. The table in docs/simulator.md is made of this one.
-#ifndef HEDDLE_CHECK_KINDS_H
-#define HEDDLE_CHECK_KINDS_H
+#pragma once
 
 // In the order a person should look at them: what breaks others comes first.
 typedef enum heddle_check_kind {
@@ -54,5 +53,3 @@ extern const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS];
 
 // HEDDLE_CHECK_OTHER for a name that is not in the table.
 heddle_check_kind heddle_check_kind_find(const char *name);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // grid, block and, if there is a third, bytes of dynamic shared memory. Numbers and the fields of the operator's shape,
 // with + - * / % and brackets, in whole numbers as C computes them.
-#ifndef HEDDLE_CHECK_LAUNCH_H
-#define HEDDLE_CHECK_LAUNCH_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -22,5 +21,3 @@ heddle_status heddle_check_launch_find(const char *path, char text[HEDDLE_CHECK_
 // shape without elements, is fine: there is nothing to launch.
 heddle_status heddle_check_launch_read(const char *text, const heddle_op *op, const void *shape,
                                        heddle_check_launch *launch);
-
-#endif

@@ -1,6 +1,5 @@
 // Operands of an operator in files, as the bytes of their dtypes.
-#ifndef HEDDLE_CHECK_OPERANDS_H
-#define HEDDLE_CHECK_OPERANDS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -9,5 +8,3 @@
 // False: no memory, or the file cannot be written or is too short.
 bool heddle_check_operand_write(const heddle_operand_values *values, int operand, FILE *file);
 bool heddle_check_operand_read(heddle_operand_values *values, int operand, FILE *file);
-
-#endif

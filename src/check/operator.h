@@ -8,8 +8,7 @@
 //     void matmul(const float *a, const float *b, float *output, int m, int n, int k)
 //
 // Or that function is a kernel, and a comment says how it is launched (launch.h).
-#ifndef HEDDLE_CHECK_OPERATOR_H
-#define HEDDLE_CHECK_OPERATOR_H
+#pragma once
 
 #include <stdio.h>
 
@@ -87,5 +86,3 @@ void heddle_check_driver_print(const heddle_check_job *job, const char *const *s
 const char *heddle_check_c_type(heddle_dtype dtype);
 // The fields that a shape of the job gives another value than their default: "alpha, beta". Returns how many.
 int heddle_check_job_fields(const heddle_check_job *job, char *text, size_t size);
-
-#endif

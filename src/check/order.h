@@ -1,6 +1,5 @@
 // Whether a result depends on the order in which threads run, and if so which element of which copy.
-#ifndef HEDDLE_CHECK_ORDER_H
-#define HEDDLE_CHECK_ORDER_H
+#pragma once
 
 #include "check/result.h"
 
@@ -12,5 +11,3 @@ typedef heddle_status (*heddle_check_rerun)(void *context, const heddle_check_re
 // Holds what a run brought to the host against what the first one did. `path`: of a file that is not there yet.
 heddle_status heddle_check_order_compare(heddle_check_result *result, const heddle_check_report *report,
                                          const char *path, heddle_check_rerun rerun, void *context);
-
-#endif

@@ -1,7 +1,6 @@
 // What runs are asked about racing writes: whether they stored the same value, or let a reader wait. A race that shows
 // in one order only is asked about in that order.
-#ifndef HEDDLE_CHECK_QUESTIONS_H
-#define HEDDLE_CHECK_QUESTIONS_H
+#pragma once
 
 #include "check/result.h"
 
@@ -18,5 +17,3 @@ heddle_status heddle_check_questions_write(heddle_check_questions *asked, int sc
 // An order in which a finding was seen that is still open, and which was not run with all the questions; -1: none.
 int heddle_check_questions_schedule(const heddle_check_questions *asked, const heddle_check_result *result);
 void heddle_check_questions_free(heddle_check_questions *asked);
-
-#endif

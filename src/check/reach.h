@@ -1,7 +1,6 @@
 // Why some threads never come to a barrier: the run only shows that they ended without it; the source around the
 // barrier tells whether they returned before it or passed it by.
-#ifndef HEDDLE_CHECK_REACH_H
-#define HEDDLE_CHECK_REACH_H
+#pragma once
 
 #include "check/report.h"
 #include "check/sources.h"
@@ -9,4 +8,3 @@
 // Of the threads that ended without reaching the barrier at this place of a kernel.
 heddle_check_reach heddle_check_reach_of(heddle_check_sources *sources, const heddle_check_place *place,
                                          const char *kernel);
-#endif

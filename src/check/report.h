@@ -1,7 +1,6 @@
 // What one run of a simulated program reported (sim/report/format.md), read into structs. Strings and arrays live in
 // the report's arena.
-#ifndef HEDDLE_CHECK_REPORT_H
-#define HEDDLE_CHECK_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -159,5 +158,3 @@ bool heddle_check_is_shared(const char *space);
 // The last part of a function's name without template arguments: "add" of "space::add<float>".
 const char *heddle_check_own_name(const char *function, size_t *length);
 bool heddle_check_same_function(const char *one, const char *other); // by that part
-
-#endif

@@ -1,7 +1,6 @@
 // What a check found out: the findings of all runs united, the counters of the first run, and notes. finish.h ranks and
 // counts them.
-#ifndef HEDDLE_CHECK_RESULT_H
-#define HEDDLE_CHECK_RESULT_H
+#pragma once
 
 #include "check/report.h"
 #include "check/sources.h"
@@ -53,4 +52,3 @@ bool heddle_check_same_call(const heddle_check_finding *a, const heddle_check_fi
 bool heddle_check_result_has_errors(const heddle_check_result *result);
 // Whether something that was found explains that results differ from run to run.
 bool heddle_check_result_explains_difference(const heddle_check_result *result);
-#endif

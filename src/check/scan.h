@@ -1,6 +1,5 @@
 // A quick look at source, without a compiler: which functions it defines, and whether it is source at all.
-#ifndef HEDDLE_CHECK_SCAN_H
-#define HEDDLE_CHECK_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ heddle_status heddle_check_file_refuse(const char *path, bool alone);
 // rung.c: fails where a file is a rung of heddle's own, which is no program but a part of one, and says how it is run:
 // on the simulated GPU, or on a real one where the registry says that only that has what it needs.
 heddle_status heddle_check_rung_refuse(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 // The forms a result is shown in. Each writes to the file it is given and prints nothing else.
-#ifndef HEDDLE_CHECK_SHOW_H
-#define HEDDLE_CHECK_SHOW_H
+#pragma once
 
 #include <stdio.h>
 
@@ -24,5 +23,3 @@ struct cJSON *heddle_check_json(const heddle_check_result *result);
 heddle_status heddle_check_show_sarif(const heddle_check_result *result, FILE *file);
 // A page that needs nothing else: the source line by line with findings and counters.
 heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file);
-
-#endif

@@ -1,6 +1,5 @@
 // The source files that findings and counters point to, read once each: their lines, and their tokens.
-#ifndef HEDDLE_CHECK_SOURCES_H
-#define HEDDLE_CHECK_SOURCES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -32,5 +31,3 @@ const char *heddle_check_sources_line(heddle_check_sources *sources, const char 
 const char *heddle_check_short_path(const char *path, char *text, size_t size);
 // The last part of a path.
 const char *heddle_check_file_name(const char *path);
-
-#endif

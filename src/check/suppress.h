@@ -1,8 +1,7 @@
 // Findings that a person has looked at and does not want to see again: named in a file (sim/report/rules.h), or by a
 // comment in the source. `heddle: allow` or `sim: allow` and kinds that commas join allow these at the line and at the
 // one after; `all` allows every kind, and a reason may follow.
-#ifndef HEDDLE_CHECK_SUPPRESS_H
-#define HEDDLE_CHECK_SUPPRESS_H
+#pragma once
 
 #include "check/result.h"
 
@@ -24,5 +23,3 @@ heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressi
 // Adds a note to `result` for each kind in a comment of these files (the list ends with NULL) that there is not: such a
 // comment suppresses nothing.
 heddle_status heddle_check_comments_look(const char *const *files, heddle_check_result *result);
-
-#endif

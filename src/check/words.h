@@ -1,6 +1,5 @@
 // Why a finding happened and what fixes it, in words: of its kind, or of what its facts and the source show.
-#ifndef HEDDLE_CHECK_WORDS_H
-#define HEDDLE_CHECK_WORDS_H
+#pragma once
 
 #include "check/report.h"
 #include "check/sources.h"
@@ -10,5 +9,3 @@ void heddle_check_words_settle(heddle_check_finding *finding, heddle_check_sourc
 
 // A global variable of the host that a kernel uses: the report knows that it is a variable, and which.
 bool heddle_check_is_host_variable(const heddle_check_finding *finding);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by the parts of `heddle bench`: bench.c reads the command line, bench_rungs.c measures ladders,
 // bench_network*.c whole networks, bench_out_of_core.c and bench_collectives.c their own jobs.
-#ifndef HEDDLE_CLI_BENCH_H
-#define HEDDLE_CLI_BENCH_H
+#pragma once
 
 #include "cli/cli.h"
 #include "heddle/op.h"
@@ -68,5 +67,3 @@ heddle_status heddle_cli_bench_kernel_open(const struct heddle_check_job *prepar
                                            heddle_device *device, bool *takes_all);
 heddle_status heddle_cli_bench_kernel_launch(const heddle_call *call);
 void heddle_cli_bench_kernel_close(void);
-
-#endif

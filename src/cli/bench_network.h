@@ -1,7 +1,6 @@
 // Shared by the files of `heddle bench train` and `heddle bench infer`: a row is one way to run the network, and
 // PyTorch and JAX are listed beside the rows.
-#ifndef HEDDLE_CLI_BENCH_NETWORK_H
-#define HEDDLE_CLI_BENCH_NETWORK_H
+#pragma once
 
 #include <time.h>
 
@@ -64,5 +63,3 @@ const char *heddle_cli_network_text(const struct cJSON *peer, const char *name);
 // bench_network_json.c: the document, and a row of it.
 struct cJSON *heddle_cli_network_json(const heddle_cli_network_bench *bench);
 struct cJSON *heddle_cli_network_row_json(const heddle_cli_network_bench *bench, const heddle_cli_network_row *row);
-
-#endif

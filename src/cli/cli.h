@@ -1,6 +1,5 @@
 // The commands, their exit codes, and how a failure is reported. Only this room prints and exits.
-#ifndef HEDDLE_CLI_CLI_H
-#define HEDDLE_CLI_CLI_H
+#pragma once
 
 #include "cli/options.h"
 #include "heddle/status.h"
@@ -97,5 +96,3 @@ heddle_status heddle_cli_page_begin(heddle_cli_page *page);
 heddle_status heddle_cli_page_end(heddle_cli_page *page, const char *path, heddle_status status);
 // Whether a file can be written: asked before long work that writes it at its end. NULL: nothing to write, HEDDLE_OK.
 heddle_status heddle_cli_can_write(const char *path);
-
-#endif

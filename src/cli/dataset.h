@@ -1,6 +1,5 @@
 // Opens datasets for commands, and shows the progress of reading many image files.
-#ifndef HEDDLE_CLI_DATASET_H
-#define HEDDLE_CLI_DATASET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ heddle_status heddle_cli_dataset_open(const char *name, heddle_split split, cons
 
 // Reads --image-size, "WxH" or one number for both; NULL leaves 0.
 heddle_status heddle_cli_image_size(const char *text, int *width, int *height);
-
-#endif

@@ -1,6 +1,5 @@
 // The device that a command runs on: the one that --device names, or the default, which is the same for all commands.
-#ifndef HEDDLE_CLI_DEVICE_H
-#define HEDDLE_CLI_DEVICE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -31,5 +30,3 @@ void heddle_cli_device_print(const heddle_cli_device *opened, FILE *file);
 // Adds "device", unless it is there already, and "device_reason" to a JSON object.
 struct cJSON;
 void heddle_cli_device_add(const heddle_cli_device *opened, struct cJSON *json);
-
-#endif

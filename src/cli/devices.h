@@ -1,6 +1,5 @@
 // Shared by the files of `heddle devices`.
-#ifndef HEDDLE_CLI_DEVICES_H
-#define HEDDLE_CLI_DEVICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ heddle_status heddle_cli_measure_device(heddle_device *device, device_speeds *sp
 struct cJSON;
 heddle_status heddle_cli_print_known_gpus(void);
 struct cJSON *heddle_cli_known_gpus(void);
-
-#endif

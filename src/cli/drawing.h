@@ -1,6 +1,5 @@
 // Draws small images as text, for the terminal and for pipes, and many of them on one sheet.
-#ifndef HEDDLE_CLI_DRAWING_H
-#define HEDDLE_CLI_DRAWING_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ int heddle_drawing_columns(FILE *file);
 // Arranges equally large drawings in an almost square grid, enlarged to be visible. The caller frees *pixels.
 heddle_status heddle_drawing_sheet(const heddle_drawing *drawings, int count, uint8_t **pixels, int *width,
                                    int *height);
-
-#endif

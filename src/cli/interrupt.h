@@ -1,7 +1,6 @@
 // How a command is stopped: by Ctrl-C, SIGTERM or a closed terminal. It then ends with exit code 128 plus the signal's
 // number, which is 130 after Ctrl-C.
-#ifndef HEDDLE_CLI_INTERRUPT_H
-#define HEDDLE_CLI_INTERRUPT_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ void heddle_cli_guard_end(void);
 enum { HEDDLE_CLI_SIGNALLED = 128 }; // what a shell adds to the number of the signal that ended a program
 // That plus the signal's number; 130 if another rank got the signal.
 int heddle_cli_interrupt_code(void);
-
-#endif

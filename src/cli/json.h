@@ -1,7 +1,6 @@
 // Output of --json, the same in every command: one object per line, events while the command runs and the result at the
 // end (docs/json.md). `--json=FILE` writes the result to a file instead.
-#ifndef HEDDLE_CLI_JSON_H
-#define HEDDLE_CLI_JSON_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ void heddle_cli_json_error(const char *message, int exit_code);
 
 // Writes another document, such as a trace, atomically. Frees it.
 heddle_status heddle_cli_write_json(struct cJSON *json, const char *path);
-
-#endif

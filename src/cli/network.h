@@ -1,6 +1,5 @@
 // A trained network, given as a checkpoint, and the options that eval and predict share.
-#ifndef HEDDLE_CLI_NETWORK_H
-#define HEDDLE_CLI_NETWORK_H
+#pragma once
 
 #include "cli/cli.h"
 #include "cli/dataset.h"
@@ -52,5 +51,3 @@ heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const
                                          heddle_dataset **dataset);
 // Prints what the network was trained on if --data names another dataset, which explains a low accuracy.
 void heddle_cli_network_print_origin(const heddle_cli_network *opened, const heddle_cli_network_settings *settings);
-
-#endif

@@ -8,8 +8,7 @@
 //         {"epochs", HEDDLE_CLI_INT, offsetof(settings, epochs), "N", "10", "passes over the data", 1, INT_MAX, NULL},
 //         {"out", HEDDLE_CLI_TEXT, offsetof(settings, out), "DIR", NULL, "folder for checkpoints", 0, 0, NULL},
 //     };
-#ifndef HEDDLE_CLI_OPTIONS_H
-#define HEDDLE_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +107,3 @@ void heddle_cli_print_topic(const heddle_cli_command *command, const heddle_cli_
 void heddle_cli_print_wrapped(FILE *file, const char *text, int column, int indent);
 // "--epochs N", "--split train|test"; returns `text`.
 const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text, size_t size);
-
-#endif

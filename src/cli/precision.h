@@ -1,6 +1,5 @@
 // --precision, --data-place, --kernels and what goes with them, as train, eval, predict and bench share them.
-#ifndef HEDDLE_CLI_PRECISION_H
-#define HEDDLE_CLI_PRECISION_H
+#pragma once
 
 #include "cli/cli.h"
 #include "heddle/train.h"
@@ -22,5 +21,3 @@ extern const char *const heddle_cli_precisions[];
 // HEDDLE_INVALID if a device of this kind does not support the arithmetic, or the place of the data.
 heddle_status heddle_cli_precision_check(heddle_device_kind kind, heddle_arithmetic arithmetic);
 heddle_status heddle_cli_data_place_check(heddle_device_kind kind, heddle_data_place place);
-
-#endif

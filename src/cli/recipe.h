@@ -1,6 +1,5 @@
 // `--recipe NAME|FILE`: settings of a run that belong together, as a JSON object of options and their values.
-#ifndef HEDDLE_CLI_RECIPE_H
-#define HEDDLE_CLI_RECIPE_H
+#pragma once
 
 #include "heddle/status.h"
 
@@ -12,5 +11,3 @@ typedef struct heddle_cli_recipe {
 // The command line with the recipe it names, if any. HEDDLE_INVALID or HEDDLE_CORRUPT: the recipe cannot be used.
 heddle_status heddle_cli_recipe_expand(int argc, char **argv, heddle_cli_recipe *recipe);
 void heddle_cli_recipe_free(heddle_cli_recipe *recipe, int argc);
-
-#endif

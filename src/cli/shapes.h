@@ -1,6 +1,5 @@
 // The shapes that --shape gives.
-#ifndef HEDDLE_CLI_SHAPES_H
-#define HEDDLE_CLI_SHAPES_H
+#pragma once
 
 #include "cli/cli.h"
 #include "heddle/status.h"
@@ -16,5 +15,3 @@ typedef struct heddle_cli_shapes {
 // Splits them. An empty --shape is HEDDLE_INVALID. The caller frees them, after a failure too.
 heddle_status heddle_cli_shapes_read(const heddle_cli_list *given, heddle_cli_shapes *shapes);
 void heddle_cli_shapes_free(heddle_cli_shapes *shapes);
-
-#endif

@@ -1,6 +1,5 @@
 // The header of `heddle train`.
-#ifndef HEDDLE_CLI_TRAIN_HEADER_H
-#define HEDDLE_CLI_TRAIN_HEADER_H
+#pragma once
 
 #include "cli/device.h"
 #include "dist/dist.h"
@@ -20,5 +19,3 @@ typedef struct heddle_cli_train_header {
 void heddle_cli_train_warn(const heddle_cli_train_header *header);
 // Prints what is trained, on what data, where and how.
 void heddle_cli_train_header_print(const heddle_cli_train_header *header);
-
-#endif

@@ -1,6 +1,5 @@
 // The progress of `heddle train`.
-#ifndef HEDDLE_CLI_TRAIN_PROGRESS_H
-#define HEDDLE_CLI_TRAIN_PROGRESS_H
+#pragma once
 
 #include "base/progress.h"
 #include "cli/device.h"
@@ -27,5 +26,3 @@ typedef struct heddle_cli_training {
 void heddle_cli_training_event(void *context, const heddle_train_event *event);
 // Ends a bar that is still shown.
 void heddle_cli_training_end(heddle_cli_training *shown);
-
-#endif

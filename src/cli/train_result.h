@@ -1,6 +1,5 @@
 // The result of `heddle train`.
-#ifndef HEDDLE_CLI_TRAIN_RESULT_H
-#define HEDDLE_CLI_TRAIN_RESULT_H
+#pragma once
 
 #include "cli/device.h"
 #include "cli/options.h"
@@ -20,5 +19,3 @@ typedef struct heddle_cli_trained {
 
 // Prints the result of a successful run and what to do next.
 heddle_status heddle_cli_print_trained(const heddle_cli_trained *trained);
-
-#endif

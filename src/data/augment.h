@@ -1,6 +1,5 @@
 // Random moves of training images. How a pixel moves is base/move.h's business.
-#ifndef HEDDLE_DATA_AUGMENT_H
-#define HEDDLE_DATA_AUGMENT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void heddle_augment_draw(const heddle_augment *augment, uint64_t seed, int epoch
 // from, to: (channels, height, width)
 void heddle_augment_apply(const int8_t move[HEDDLE_MOVE_COUNT], const uint8_t *from, int channels, int height,
                           int width, uint8_t *to);
-
-#endif

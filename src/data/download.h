@@ -1,7 +1,6 @@
 // Downloads files from one of several mirrors: resumed where an earlier attempt stopped, checked by SHA-256, and put in
 // place only when complete.
-#ifndef HEDDLE_DATA_DOWNLOAD_H
-#define HEDDLE_DATA_DOWNLOAD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ typedef struct heddle_download_file {
 // https), NULL-terminated, tried in turn for each file.
 heddle_status heddle_download(const char *folder, const char *const *mirrors, const heddle_download_file *files,
                               int count, heddle_download_progress *progress, void *context);
-
-#endif

@@ -1,6 +1,5 @@
 // A folder in MNIST's layout: which files make a split, and reading them into a dataset.
-#ifndef HEDDLE_DATA_FOLDER_H
-#define HEDDLE_DATA_FOLDER_H
+#pragma once
 
 #include "data/idx.h"
 #include "data/registry.h"
@@ -15,5 +14,3 @@ bool heddle_folder_has(const char *folder, heddle_split split);
 // classes.txt (one per line) or counted from the training labels.
 heddle_status heddle_folder_open(const char *folder, const heddle_named_set *set, heddle_split split,
                                  heddle_dataset **dataset);
-
-#endif

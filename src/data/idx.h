@@ -1,6 +1,5 @@
 // IDX files, the format of MNIST: a type, a rank, the dimensions, the values. Raw or gzip, bytes only.
-#ifndef HEDDLE_DATA_IDX_H
-#define HEDDLE_DATA_IDX_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ heddle_status heddle_idx_read(const char *path, heddle_idx_kind kind, heddle_idx
 heddle_status heddle_idx_parse(const char *what, const void *content, size_t size, heddle_idx_kind kind,
                                heddle_idx *idx);
 void heddle_idx_free(heddle_idx *idx); // a zeroed one is fine
-
-#endif

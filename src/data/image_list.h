@@ -1,7 +1,6 @@
 // The image files of a folder with one subfolder per class: which there are, what they show, and which are for testing.
 // Reading them is image_folder.c's business.
-#ifndef HEDDLE_DATA_IMAGE_LIST_H
-#define HEDDLE_DATA_IMAGE_LIST_H
+#pragma once
 
 #include "data/owned.h"
 #include "io/picture.h"
@@ -37,5 +36,3 @@ heddle_image_layout heddle_image_layout_of(const char *folder);
 heddle_status heddle_image_list_read(const char *folder, const char *const *known, int known_count,
                                      heddle_image_list *list);
 void heddle_image_list_free(heddle_image_list *list);
-
-#endif

@@ -1,7 +1,6 @@
 // Reads bytes from memory that may be gzip-compressed, no more than requested, so that a small file cannot fill the
 // memory by inflating.
-#ifndef HEDDLE_DATA_INFLATE_H
-#define HEDDLE_DATA_INFLATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ heddle_status heddle_source_pull(heddle_source *source, void *to, size_t want, s
 // The most bytes that can still come out, whatever the content.
 uint64_t heddle_source_most(const heddle_source *source);
 void heddle_source_close(heddle_source *source);
-
-#endif

@@ -1,6 +1,5 @@
 // A dataset with the memory behind it.
-#ifndef HEDDLE_DATA_OWNED_H
-#define HEDDLE_DATA_OWNED_H
+#pragma once
 
 #include "heddle/data.h"
 
@@ -17,5 +16,3 @@ typedef struct heddle_owned_dataset {
 heddle_status heddle_owned_create(const char *name, const char *source, heddle_split split,
                                   heddle_owned_dataset **owned);
 void heddle_owned_free(heddle_owned_dataset *owned);
-
-#endif

@@ -1,7 +1,6 @@
 // From any picture to what a network was trained on: the same background, the right size, in the middle. Pixels only;
 // reading files is io's business.
-#ifndef HEDDLE_DATA_PREPARE_H
-#define HEDDLE_DATA_PREPARE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ typedef struct heddle_prepare_options {
 // in 28×28".
 heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const heddle_prepare_options *options,
                              float *prepared, char *said, size_t said_size);
-
-#endif

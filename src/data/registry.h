@@ -1,7 +1,6 @@
 // The datasets that heddle knows by name: what they are, where they lie, what their files are. Help, lookup, download
 // and tests read this one table.
-#ifndef HEDDLE_DATA_REGISTRY_H
-#define HEDDLE_DATA_REGISTRY_H
+#pragma once
 
 #include "data/download.h"
 #include "heddle/data.h"
@@ -27,5 +26,3 @@ extern const int heddle_named_set_count;
 const heddle_named_set *heddle_named_set_find(const char *name, size_t length);
 // The name nearest to `name`, or NULL if none is near enough to suggest.
 const char *heddle_named_set_nearest(const char *name);
-
-#endif

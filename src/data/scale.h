@@ -1,6 +1,5 @@
 // Brings a picture to another size: by area averaging where it shrinks, by bilinear interpolation where it grows.
-#ifndef HEDDLE_DATA_SCALE_H
-#define HEDDLE_DATA_SCALE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@
 // bytes. A picture of the right size is only rearranged.
 heddle_status heddle_scale(const uint8_t *pixels, int rows, int cols, int channels, uint8_t *planes, int height,
                            int width);
-
-#endif

@@ -1,6 +1,5 @@
 // SHA-256 of a file.
-#ifndef HEDDLE_DATA_SHA256_H
-#define HEDDLE_DATA_SHA256_H
+#pragma once
 
 #include "heddle/status.h"
 
@@ -9,5 +8,3 @@ enum { HEDDLE_SHA256_TEXT = 65 }; // 64 hexadecimal digits and a zero
 // HEDDLE_MISSING when this build has no libcrypto.
 heddle_status heddle_sha256_available(void);
 heddle_status heddle_sha256_file(const char *path, char text[HEDDLE_SHA256_TEXT]);
-
-#endif

@@ -1,6 +1,5 @@
 // The dataset that heddle draws itself: digits with random strokes, shifts, slant and noise, from a seed.
-#ifndef HEDDLE_DATA_SYNTH_H
-#define HEDDLE_DATA_SYNTH_H
+#pragma once
 
 #include "heddle/data.h"
 
@@ -8,5 +7,3 @@
 // images. Image i of a split depends on the seed, the split, i, the size and the channels alone: a larger count only
 // adds images, and a further channel only adds a plane.
 heddle_status heddle_synth_open(const char *text, heddle_split split, heddle_dataset **dataset);
-
-#endif

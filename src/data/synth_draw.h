@@ -1,6 +1,5 @@
 // One digit drawn as a picture, from random numbers alone.
-#ifndef HEDDLE_DATA_SYNTH_DRAW_H
-#define HEDDLE_DATA_SYNTH_DRAW_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ int heddle_synth_forms(int digit, const heddle_synth_form **forms);
 
 // Draws `digit` into size × size pixels, light on dark. `distances` is room for size × size numbers.
 void heddle_synth_draw(heddle_random *random, int digit, int size, int32_t *distances, uint8_t *pixels);
-
-#endif

@@ -1,6 +1,5 @@
 // One try at one file from one address, appended to what an earlier try left.
-#ifndef HEDDLE_DATA_TRANSFER_H
-#define HEDDLE_DATA_TRANSFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ heddle_transfer_result heddle_transfer_run(heddle_transfer *transfer);
 
 // HEDDLE_MISSING when this build cannot download.
 heddle_status heddle_transfer_available(void);
-
-#endif

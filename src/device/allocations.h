@@ -1,6 +1,5 @@
 // The live allocations of a device: what heddle_free checks its pointer against, and what closing a device warns about.
-#ifndef HEDDLE_DEVICE_ALLOCATIONS_H
-#define HEDDLE_DEVICE_ALLOCATIONS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ heddle_status heddle_allocations_remove(heddle_allocations *allocations, void *m
                                         heddle_allocation *allocation);
 // Takes any one off the list; false when it is empty.
 bool heddle_allocations_pop(heddle_allocations *allocations, heddle_allocation *allocation);
-
-#endif

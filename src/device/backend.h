@@ -2,8 +2,7 @@
 // are modules that provide the same struct. The layer above (open.c, device.c, stream.c) has checked that no argument
 // is NULL, that streams, events and graphs of one call are of one device, and keeps the list of live allocations; a
 // backend does the rest. Members marked optional may be NULL.
-#ifndef HEDDLE_DEVICE_BACKEND_H
-#define HEDDLE_DEVICE_BACKEND_H
+#pragma once
 
 #include "device/allocations.h"
 #include "device/device.h"
@@ -89,5 +88,3 @@ struct heddle_backend {
 };
 
 extern const heddle_backend heddle_backend_cpu;
-
-#endif

@@ -1,6 +1,5 @@
 // What a device backend provides, and what operators need of a device beyond the public header.
-#ifndef HEDDLE_DEVICE_DEVICE_H
-#define HEDDLE_DEVICE_DEVICE_H
+#pragma once
 
 #include "heddle/device.h"
 #include "heddle/op.h" // heddle_pool
@@ -37,5 +36,3 @@ void heddle_device_missing(heddle_device *device, char *text, size_t size);
 heddle_status heddle_device_reset_cache(heddle_device *device);
 // How many bytes of the cache are set aside for lines that somebody pins; 0 where there is no such thing.
 heddle_status heddle_device_kept_cache(heddle_device *device, size_t *bytes);
-
-#endif

@@ -1,6 +1,5 @@
 // NVIDIA's driver, as far as anyone can tell without it.
-#ifndef HEDDLE_DEVICE_DRIVER_H
-#define HEDDLE_DEVICE_DRIVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <unistd.h>
@@ -10,5 +9,3 @@ static inline bool heddle_nvidia_driver_is_loaded(void)
 {
     return access("/proc/driver/nvidia/version", R_OK) == 0;
 }
-
-#endif

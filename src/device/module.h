@@ -1,8 +1,7 @@
 // A module is a shared object that brings a device: libheddle-cuda.so and libheddle-sim.so, made of the same CUDA
 // sources by nvcc and by the simulator's compiler. It is loaded when its device is first opened. It calls nothing of
 // the library but what it is given, so that one build of it serves the command and libheddle alike.
-#ifndef HEDDLE_DEVICE_MODULE_H
-#define HEDDLE_DEVICE_MODULE_H
+#pragma once
 
 #include "device/backend.h"
 #include "heddle/op.h"
@@ -41,5 +40,4 @@ bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const heddl
 
 #ifdef __cplusplus
 }
-#endif
 #endif

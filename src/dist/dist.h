@@ -2,8 +2,7 @@
 // Sums, broadcasts and gathers between them, on the host or queued on a stream, and a watch that notices within seconds
 // when one of them is gone. Over MPI, and between GPUs over NCCL; both are modules, so that a program runs without
 // either.
-#ifndef HEDDLE_DIST_DIST_H
-#define HEDDLE_DIST_DIST_H
+#pragma once
 
 #include "dist/watch.h"
 
@@ -65,5 +64,3 @@ heddle_status heddle_dist_queue(heddle_dist *dist, heddle_channel channel, const
 
 // What a module ("mpi", "nccl") is and needs; HEDDLE_MISSING says what is not there.
 heddle_status heddle_dist_describe(const char *module, char *text, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 // What a module of dist/ brings: libheddle-mpi.so moves host memory between processes, libheddle-nccl.so device memory
 // between GPUs. Each is loaded when a run asks for it, calls nothing of the library but what it is given, and what it
 // needs of the machine (MPI, NCCL) may be missing.
-#ifndef HEDDLE_DIST_ENGINE_H
-#define HEDDLE_DIST_ENGINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,4 @@ heddle_status heddle_engine_load(const char *name, const heddle_engine **engine)
 
 #ifdef __cplusplus
 }
-#endif
 #endif

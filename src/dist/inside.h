@@ -1,6 +1,5 @@
 // What the files of dist/ share.
-#ifndef HEDDLE_DIST_INSIDE_H
-#define HEDDLE_DIST_INSIDE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,5 +25,3 @@ struct heddle_dist {
     atomic_int failure; // a heddle_status
     char message[512];
 };
-
-#endif

@@ -1,7 +1,6 @@
 // The watch: a connection from every rank to rank 0, which the kernel closes when a process ends however it ends. Rank
 // 0 tells the others who is gone. It does not depend on MPI, which waits forever for a rank that is no more.
-#ifndef HEDDLE_DIST_WATCH_H
-#define HEDDLE_DIST_WATCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ void heddle_watch_end(heddle_watch *watch, bool failed);
 int heddle_watch_lost(const heddle_watch *watch);
 // "rank 2 (pid 4711 on node7) is gone"
 void heddle_watch_name(const heddle_watch *watch, int rank, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 // Image files, PNG or JPEG by their first bytes, whatever they are called.
-#ifndef HEDDLE_IO_IMAGE_FILE_H
-#define HEDDLE_IO_IMAGE_FILE_H
+#pragma once
 
 #include "io/picture.h"
 
@@ -11,5 +10,3 @@ bool heddle_image_file_is_named(const char *path);
 heddle_status heddle_image_file_read(const char *path, int channels, heddle_picture *picture);
 // Reads only what its header says.
 heddle_status heddle_image_file_measure(const char *path, heddle_picture_info *info);
-
-#endif

@@ -1,6 +1,5 @@
 // JPEG pictures, read into 8-bit gray or RGB.
-#ifndef HEDDLE_IO_JPEG_H
-#define HEDDLE_IO_JPEG_H
+#pragma once
 
 #include "io/picture.h"
 
@@ -11,5 +10,3 @@ heddle_status heddle_jpeg_parse(const char *what, const void *content, size_t si
                                 heddle_picture *picture);
 // Reads only the header.
 heddle_status heddle_jpeg_measure(const char *what, const void *content, size_t size, heddle_picture_info *info);
-
-#endif

@@ -1,6 +1,5 @@
 // A picture as plain bytes, 8-bit gray or RGB: what readers of image files give and writers take.
-#ifndef HEDDLE_IO_PICTURE_H
-#define HEDDLE_IO_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ static inline uint8_t heddle_luma(const uint8_t rgb[3])
 {
     return (uint8_t)((77u * rgb[0] + 150u * rgb[1] + 29u * rgb[2] + 128u) >> 8);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // PNG pictures in and out. Every kind of PNG is read; what it shows is brought to 8-bit gray or RGB.
-#ifndef HEDDLE_IO_PNG_H
-#define HEDDLE_IO_PNG_H
+#pragma once
 
 #include "io/picture.h"
 
@@ -14,5 +13,3 @@ heddle_status heddle_png_measure(const char *what, const void *content, size_t s
 
 // Writes 8-bit gray or RGB; a reader sees the old file or the new one.
 heddle_status heddle_png_write(const char *path, const heddle_picture *picture);
-
-#endif

@@ -1,7 +1,6 @@
 // What reading and writing safetensors share: the format's limits, its names of element types, and the sums that files
 // of heddle carry.
-#ifndef HEDDLE_IO_SAFETENSORS_FORMAT_H
-#define HEDDLE_IO_SAFETENSORS_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ bool heddle_safetensors_header_sum(const cJSON *header, char text[HEDDLE_SAFETEN
 
 // `name` for a message, cut where it is long. Returns `text`.
 const char *heddle_safetensors_shorten(const char *name, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 // Checkpoints: a model's numbers, the optimiser's state and the position of the run in one safetensors file. Parameters
 // stand under their own names ("conv1.weight", laid out as in PyTorch), moments under "moment1/conv1.weight".
-#ifndef HEDDLE_NN_CHECKPOINT_H
-#define HEDDLE_NN_CHECKPOINT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -51,5 +50,3 @@ const heddle_model *heddle_checkpoint_model(const heddle_checkpoint *checkpoint)
 const heddle_checkpoint_about *heddle_checkpoint_about_of(const heddle_checkpoint *checkpoint);
 // Loads the banks that `state` has; every number must be there with the right shape.
 heddle_status heddle_checkpoint_load(const heddle_checkpoint *checkpoint, heddle_state *state, heddle_stream *stream);
-
-#endif

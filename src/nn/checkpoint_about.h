@@ -1,6 +1,5 @@
 // The settings and position of a run as JSON, the part of a checkpoint that is not numbers.
-#ifndef HEDDLE_NN_CHECKPOINT_ABOUT_H
-#define HEDDLE_NN_CHECKPOINT_ABOUT_H
+#pragma once
 
 #include "nn/checkpoint.h"
 
@@ -8,5 +7,3 @@
 char *heddle_about_to_json(const heddle_checkpoint_about *about);
 // All but the class names, which live in the checkpoint.
 heddle_status heddle_about_from_json(const char *what, const char *text, heddle_checkpoint_about *about);
-
-#endif

@@ -1,8 +1,7 @@
 // A feed: the images and labels of a dataset where the steps on a GPU take them from, in the order of an epoch, and
 // what goes with that from step to step without the host: place in the order, learning rate, tally. The images are
 // either all on the device, or pass through a ring of slots there (ring.h).
-#ifndef HEDDLE_NN_FEED_H
-#define HEDDLE_NN_FEED_H
+#pragma once
 
 #include "heddle/data.h"
 #include "heddle/ops.h"
@@ -80,5 +79,3 @@ heddle_status heddle_feed_begin(heddle_feed *feed, heddle_stream *stream, const 
 heddle_status heddle_feed_begin_pass(heddle_feed *feed, heddle_stream *stream);
 // Queues a copy of tally and cursor to pinned memory.
 heddle_status heddle_feed_report_to(heddle_feed *feed, heddle_stream *stream, heddle_feed_report *report);
-
-#endif

@@ -1,6 +1,5 @@
 // The gradients of one training step, as the trainer's own plan computes them, in a file that others can check.
-#ifndef HEDDLE_NN_GRADIENTS_H
-#define HEDDLE_NN_GRADIENTS_H
+#pragma once
 
 #include "heddle/train.h"
 
@@ -9,5 +8,3 @@
 // with dropout are HEDDLE_UNSUPPORTED.
 heddle_status heddle_train_gradients(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,
                                      const heddle_train_options *options, const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 // Layers. A layer type is one file, layers/NAME.c, with one table entry: what it is called, which settings it takes,
 // what shape it gives, which parameters it has and which operators it becomes. layers.c has the list of types and
 // reads, writes and describes layers through it.
-#ifndef HEDDLE_NN_LAYERS_H
-#define HEDDLE_NN_LAYERS_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -92,5 +91,3 @@ void heddle_layers_free(heddle_layer_list *list);
 cJSON *heddle_layers_to_json(const heddle_layer_list *list);
 // "channels 32, kernel 3, padding 1": the settings that differ from their defaults.
 void heddle_layer_details(const heddle_layer *layer, char *text, size_t size);
-
-#endif

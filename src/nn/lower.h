@@ -1,6 +1,5 @@
 // From a model to a trace: the operators that compute a step of it.
-#ifndef HEDDLE_NN_LOWER_H
-#define HEDDLE_NN_LOWER_H
+#pragma once
 
 #include "nn/layers.h"
 #include "nn/model.h"
@@ -50,5 +49,3 @@ heddle_status heddle_lower_reshape(heddle_lowering *lowering, const heddle_layer
 heddle_status heddle_lower_elements(const heddle_lowering *lowering, int rank, const int *dims, int *count);
 // A random state of its own for a layer that draws `elements` numbers in each step.
 heddle_status heddle_lower_random(heddle_lowering *lowering, int elements, heddle_value *random);
-
-#endif

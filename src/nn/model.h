@@ -1,6 +1,5 @@
 // The inside of a model, for the rest of nn/.
-#ifndef HEDDLE_NN_MODEL_H
-#define HEDDLE_NN_MODEL_H
+#pragma once
 
 #include "heddle/model.h"
 #include "nn/layers.h"
@@ -23,5 +22,3 @@ int heddle_model_parameter_index(const heddle_model *model, const char *layer, c
 
 // The text of a built-in model, or NULL.
 const char *heddle_model_builtin(const char *name);
-
-#endif

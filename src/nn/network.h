@@ -1,7 +1,6 @@
 // A network over a state somebody else owns, as the trainer evaluates what it is training; and what pictures have to
 // look like for a network.
-#ifndef HEDDLE_NN_NETWORK_H
-#define HEDDLE_NN_NETWORK_H
+#pragma once
 
 #include "data/prepare.h"
 #include "nn/state.h"
@@ -11,5 +10,3 @@ heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, co
                                   heddle_network **network);
 // What the images look like that it was trained on, for heddle_prepare; zeros when that is not known.
 heddle_image_traits heddle_network_traits(const heddle_network *network);
-
-#endif

@@ -1,6 +1,5 @@
 // What an optimiser's update needs to know at a step: learning rate by schedule, AdamW's bias corrections.
-#ifndef HEDDLE_NN_OPTIMIZER_H
-#define HEDDLE_NN_OPTIMIZER_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "heddle/train.h"
@@ -17,5 +16,3 @@ void heddle_hyper_fill(const heddle_train_options *options, int64_t step, int64_
 
 // Fails on settings that make no sense.
 heddle_status heddle_train_options_check(const heddle_train_options *options);
-
-#endif

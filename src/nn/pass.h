@@ -1,6 +1,5 @@
 // A pass over a dataset that is on the device: evaluation without a wait between batches.
-#ifndef HEDDLE_NN_PASS_H
-#define HEDDLE_NN_PASS_H
+#pragma once
 
 #include "nn/state.h"
 
@@ -20,5 +19,3 @@ heddle_status heddle_pass_run(heddle_pass *pass, heddle_stream *stream, heddle_e
 
 // Counts one sample in the confusion matrix: its truth, and the likeliest of the classes.
 void heddle_confusion_count(int truth, const float *probabilities, heddle_evaluation *evaluation);
-
-#endif

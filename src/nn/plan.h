@@ -1,7 +1,6 @@
 // A plan: a model compiled for one device, batch size and purpose. Every operator call of a step with its rung and
 // buffers, laid out once; running it allocates nothing.
-#ifndef HEDDLE_NN_PLAN_H
-#define HEDDLE_NN_PLAN_H
+#pragma once
 
 #include "dist/dist.h"
 #include "nn/feed.h"
@@ -147,5 +146,3 @@ heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *stat
 // that one operator for loss and gradients, batch included, and sets *fused.
 heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, const heddle_value *parameters,
                                bool *fused);
-
-#endif

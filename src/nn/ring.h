@@ -2,8 +2,7 @@
 // thread gathers a few batches into pinned memory, a copy stream of the highest priority brings them over, and events
 // keep the two from treading on the steps' heels. A slot holds several batches, so that a graph of many steps runs
 // between two events.
-#ifndef HEDDLE_NN_RING_H
-#define HEDDLE_NN_RING_H
+#pragma once
 
 #include "heddle/data.h"
 #include "heddle/device.h"
@@ -30,5 +29,3 @@ heddle_status heddle_ring_seek(heddle_ring *ring, int epoch, int batch, int64_t 
 heddle_status heddle_ring_take(heddle_ring *ring, heddle_stream *stream, int *batches);
 // After `batches` of its steps were queued: a slot that is through is marked free and others are loaded ahead.
 heddle_status heddle_ring_give(heddle_ring *ring, heddle_stream *stream, int batches);
-
-#endif

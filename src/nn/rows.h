@@ -5,8 +5,7 @@
 // adds the bias and, where batchnorm follows, the channels' sums; where nothing but a function follows, it applies that
 // as well. Anything else is one more operator, rows_norm, which also writes the frame that the next product wants. The
 // last group of a residual's layers adds the way around there. Pooling that follows no product is a group of its own.
-#ifndef HEDDLE_NN_ROWS_H
-#define HEDDLE_NN_ROWS_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "nn/plan.h"
@@ -85,5 +84,3 @@ void heddle_rows_destroy(heddle_plan *plan);
 // *made.
 heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
                                const heddle_value *parameters, bool *made);
-
-#endif

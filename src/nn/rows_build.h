@@ -1,6 +1,5 @@
 // Builds the trace of a step over rows: shared by rows.c, rows_forward.c and rows_backward.c.
-#ifndef HEDDLE_NN_ROWS_BUILD_H
-#define HEDDLE_NN_ROWS_BUILD_H
+#pragma once
 
 #include "nn/rows.h"
 
@@ -58,5 +57,3 @@ heddle_status heddle_rows_forward(heddle_rows_builder *builder);
 
 // The loss and all gradients; needs the values that the forward part has left in the groups.
 heddle_status heddle_rows_backward(heddle_rows_builder *builder);
-
-#endif

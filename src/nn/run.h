@@ -1,7 +1,6 @@
 // Running a node of a trace whose values have memory: choosing its rung and giving it workspace. And memory itself,
 // with words for when there is none.
-#ifndef HEDDLE_NN_RUN_H
-#define HEDDLE_NN_RUN_H
+#pragma once
 
 #include "nn/trace.h"
 
@@ -44,5 +43,3 @@ void heddle_node_call(const heddle_trace *trace, const heddle_trace_node *node, 
 // Chooses the node's rung and queues it on the stream.
 heddle_status heddle_run_node(const heddle_trace *trace, int node, heddle_tier tier, heddle_stream *stream,
                               heddle_workspace *workspace);
-
-#endif

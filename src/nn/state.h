@@ -1,7 +1,6 @@
 // A model's numbers on a device: parameters, gradients, the optimiser's moments and running statistics, each kind in
 // one flat buffer, so that one launch updates every parameter and one copy saves them.
-#ifndef HEDDLE_NN_STATE_H
-#define HEDDLE_NN_STATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ heddle_status heddle_state_write(heddle_state *state, heddle_stream *stream, hed
 // The bank that parameter `index` itself lives in, and the number of its elements.
 heddle_bank heddle_state_bank(const heddle_state *state, int index);
 size_t heddle_state_elements(const heddle_state *state, int index);
-
-#endif

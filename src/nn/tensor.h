@@ -1,6 +1,5 @@
 // What tensor.c, tensor_ops.c and tensor_update.c share. Everybody else uses heddle/tensor.h.
-#ifndef HEDDLE_NN_TENSOR_H
-#define HEDDLE_NN_TENSOR_H
+#pragma once
 
 #include "heddle/random.h"
 #include "heddle/tensor.h"
@@ -54,5 +53,3 @@ heddle_status heddle_tensor_value(heddle_tensor *tensor, heddle_value *value);
 // Runs operator `op_name` on tensors and gives its output `result`.
 heddle_tensor *heddle_tensor_apply(heddle_context *context, const char *op_name, const void *shape,
                                    const heddle_argument *arguments, int count, const char *result);
-
-#endif

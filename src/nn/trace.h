@@ -1,7 +1,6 @@
 // A trace: operator applications in the order they run, and the values between them. The eager tensors build one as
 // they go; the plan builds one from a model and compiles it. Gradients are appended here, once, for both.
-#ifndef HEDDLE_NN_TRACE_H
-#define HEDDLE_NN_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ heddle_value heddle_trace_operand(const heddle_trace *trace, int node, const cha
 // whose `gradient` is already set (a parameter's slot) is written there. `seed` is the gradient of the loss itself (one
 // element, value 1). An operator is appended only if some gradient it gives is needed. A parameter itself is no loss.
 heddle_status heddle_trace_differentiate(heddle_trace *trace, heddle_value loss, heddle_value seed);
-
-#endif

@@ -1,6 +1,5 @@
 // The inside of a training run, shared by the files that run it, save it and resume it.
-#ifndef HEDDLE_NN_TRAINER_H
-#define HEDDLE_NN_TRAINER_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "nn/checkpoint.h"
@@ -120,5 +119,3 @@ heddle_status heddle_trainer_save_last(heddle_trainer *trainer);
 heddle_status heddle_trainer_save_best(heddle_trainer *trainer);
 // Takes numbers and position from folder/last.safetensors; refuses settings that would not continue the same run.
 heddle_status heddle_trainer_resume(heddle_trainer *trainer);
-
-#endif

@@ -1,7 +1,6 @@
 // The folder of a run: whether one may train there, and for a run that was told none the first free name, taken so that
 // no other run takes it too.
-#ifndef HEDDLE_NN_TRAINER_FOLDER_H
-#define HEDDLE_NN_TRAINER_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ heddle_status heddle_run_folder_is_free(const char *folder);
 heddle_status heddle_run_folder_check(const char *folder, bool goes_on_or_replaces);
 // Removes what taking it made, as far as that is still empty: nothing of a run that has saved.
 void heddle_run_folder_release(const heddle_run_folder *folder);
-
-#endif

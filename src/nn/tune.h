@@ -1,7 +1,6 @@
 // Choosing rungs by measurement: an operator call is timed with each of the rungs that could do it, in the buffers it
 // will run in, once; the winners are kept in the user's cache, by device, operator, shape, arithmetic and tier.
-#ifndef HEDDLE_NN_TUNE_H
-#define HEDDLE_NN_TUNE_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -35,5 +34,3 @@ bool heddle_tuner_knows(const heddle_tuner *tuner, const heddle_op *op, const vo
 heddle_status heddle_tuner_choose(heddle_tuner *tuner, const heddle_op *op, const heddle_call *call,
                                   const heddle_tune_wish *wish, const heddle_rung *const *candidates, int count,
                                   const heddle_rung **rung);
-
-#endif

@@ -15,8 +15,7 @@
 //   memory.c, info.c, processor.c   the machine
 //
 // Functions say "locked" where the device's lock must be held.
-#ifndef HEDDLE_DEVICE_CPU_CPU_H
-#define HEDDLE_DEVICE_CPU_CPU_H
+#pragma once
 
 #include <pthread.h>
 #include <stdalign.h>
@@ -282,5 +281,3 @@ void heddle_cpu_free_pinned(heddle_device *device, void *memory, size_t bytes);
 heddle_status heddle_cpu_describe(heddle_device *device, heddle_device_info *info);
 int heddle_cpu_properties(heddle_device *device, heddle_device_property *rows, int most);
 void heddle_cpu_memory(uint64_t *total, uint64_t *available); // bytes, cgroup limits respected
-
-#endif

@@ -1,6 +1,5 @@
 // The processor's name and vector instructions, from the text of /proc/cpuinfo.
-#ifndef HEDDLE_DEVICE_CPU_PROCESSOR_H
-#define HEDDLE_DEVICE_CPU_PROCESSOR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ void heddle_cpu_processor_name(const char *cpuinfo, char *name, size_t size);
 void heddle_cpu_instructions(const char *cpuinfo, char *instructions, size_t size);
 // MHz that the first processor runs at; 0 where the text does not say (Arm kernels do not).
 double heddle_cpu_clock(const char *cpuinfo);
-
-#endif

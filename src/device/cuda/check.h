@@ -1,8 +1,7 @@
 // One check for every call into CUDA and NVIDIA's libraries: HEDDLE_CUDA_TRY(call) returns from the calling function
 // when the call fails, with its name, the library's words, file and line as the message. The type of what the call
 // returns picks the library; each one's part is there where its header was included before this one.
-#ifndef HEDDLE_DEVICE_CUDA_CHECK_H
-#define HEDDLE_DEVICE_CUDA_CHECK_H
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -111,6 +110,4 @@ static inline heddle_status heddle_cuda_checked(ncclResult_t result, heddle_cuda
     return result == ncclSuccess ? HEDDLE_OK
                                  : heddle_cuda_failed(HEDDLE_DEVICE, ncclGetErrorString(result), name, place);
 }
-#endif
-
 #endif

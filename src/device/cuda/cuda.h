@@ -1,7 +1,6 @@
 // What the files of the CUDA backend share. The backend is written against the CUDA runtime API alone; nvcc makes the
 // `cuda` device of it, the simulator's compiler the `sim` device.
-#ifndef HEDDLE_DEVICE_CUDA_H
-#define HEDDLE_DEVICE_CUDA_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -107,5 +106,3 @@ heddle_status heddle_cuda_capture_begin(heddle_stream *stream);
 heddle_status heddle_cuda_capture_end(heddle_stream *stream, heddle_graph **graph);
 heddle_status heddle_cuda_graph_launch(heddle_graph *graph, heddle_stream *stream);
 heddle_status heddle_cuda_graph_destroy(heddle_graph *graph);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of layer types have in common: how a table of settings is written, shapes, and parameters.
-#ifndef HEDDLE_NN_LAYERS_TYPE_H
-#define HEDDLE_NN_LAYERS_TYPE_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ heddle_status heddle_infer_windows(heddle_layer *layer, int channels, int extent
 heddle_parameter_spec heddle_parameter_make(const heddle_layer *layer, const char *name, int rank, const int *dims);
 // parameters: weight and, where the layer has it, bias, uniform in ±1/sqrt(inputs of one output) as in PyTorch.
 int heddle_weight_and_bias(const heddle_layer *layer, int rank, const int *dims, heddle_parameter_spec *specs);
-
-#endif

@@ -1,6 +1,5 @@
 // Allocating and freeing, for the parts of the API that do it under other names.
-#ifndef SIM_ALLOCATE_H
-#define SIM_ALLOCATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind);
 void *sim_allocate_for_graph(size_t bytes);
 // Whether memory may be freed with cudaFree (or with cudaFreeHost); reports why not.
 cudaError_t sim_free_check(void *memory, bool pinned);
-
-#endif

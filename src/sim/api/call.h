@@ -1,7 +1,6 @@
 // What every function of the runtime API does first and last: take the lock, refuse where CUDA refuses everything, keep
 // the last error, and say in words why a call failed.
-#ifndef SIM_CALL_H
-#define SIM_CALL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -58,5 +57,3 @@ cudaError_t sim_error_broken(void); // cudaSuccess, or the fault
 // While a stream runs a function of the program: calls from it are refused.
 void sim_host_function_enter(void);
 void sim_host_function_leave(void);
-
-#endif

@@ -1,6 +1,5 @@
 // Capture: streams that write down what they are asked to do as a graph instead of queueing it.
-#ifndef SIM_CAPTURE_H
-#define SIM_CAPTURE_H
+#pragma once
 
 #include "api/stream.h"
 
@@ -23,5 +22,3 @@ void sim_capture_invalidate_all(void);
 cudaError_t sim_capture_refuse(struct CUstream_st *stream);
 void sim_capture_record(struct CUstream_st *stream, cudaEvent_t event);
 cudaError_t sim_capture_wait(struct CUstream_st *stream, cudaEvent_t event);
-
-#endif

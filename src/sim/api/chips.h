@@ -1,6 +1,5 @@
 // The cards that the simulator can be: the figures that launches, occupancy and device properties depend on.
-#ifndef SIM_CHIPS_H
-#define SIM_CHIPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ const sim_chip *sim_chip_get(void);
 // False: SIM_GPU names no card; `why` says so, with a list of the names.
 enum { SIM_CHIP_REFUSAL = 512 };
 bool sim_chip_known(char why[SIM_CHIP_REFUSAL]);
-
-#endif

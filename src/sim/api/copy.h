@@ -1,6 +1,5 @@
 // Copies and fills: one description for all of their forms, checked once and then queued.
-#ifndef SIM_COPY_H
-#define SIM_COPY_H
+#pragma once
 
 #include "api/work.h"
 
@@ -21,5 +20,3 @@ cudaError_t sim_copy_now(const sim_copy_request *request);
 cudaError_t sim_copy_in(const sim_copy_request *request, cudaStream_t handle);
 
 cudaError_t sim_fill_check(const sim_fill *fill, bool *host_can_see);
-
-#endif

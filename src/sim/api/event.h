@@ -1,6 +1,5 @@
 // Events: marks in a stream.
-#ifndef SIM_EVENT_H
-#define SIM_EVENT_H
+#pragma once
 
 #include "api/stream.h"
 
@@ -25,5 +24,3 @@ void sim_event_mark(struct CUevent_st *event, sim_operation *operation, const si
 void sim_event_recorded(cudaEvent_t event); // its turn came
 // A capture is over: events that were recorded in it have not happened.
 void sim_events_leave(const sim_capture *capture);
-
-#endif

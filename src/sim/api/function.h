@@ -1,7 +1,6 @@
 // What is known of a kernel by its address: attributes that the program set, and how many of its blocks fit on a
 // multiprocessor of the simulated card.
-#ifndef SIM_FUNCTION_H
-#define SIM_FUNCTION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ size_t sim_function_shared_limit(const void *address);
 unsigned sim_function_most_threads(const void *address);
 // Blocks of this size that a multiprocessor holds at once; 0: not even one.
 int sim_occupancy(int threads, size_t shared);
-
-#endif

@@ -1,6 +1,5 @@
 // Graphs: nodes of work and what each comes after; and graphs made ready to run.
-#ifndef SIM_GRAPH_H
-#define SIM_GRAPH_H
+#pragma once
 
 #include "api/work.h"
 #include "race/stream_order.h"
@@ -84,5 +83,3 @@ struct CUuserObject_st {
 };
 
 void sim_user_object_release(cudaUserObject_t object, unsigned count); // its last reference destroys it
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SIM_HOST_ACCESS_H
-#define SIM_HOST_ACCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,5 +8,3 @@
 void sim_host_access_start(void);
 // Host code uses memory of the card. `plain`: neither volatile nor atomic, so no way to talk with a kernel that runs.
 void sim_host_touched(uintptr_t address, size_t bytes, bool write, bool plain, uintptr_t pc);
-
-#endif

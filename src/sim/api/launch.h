@@ -1,6 +1,5 @@
 // Launches: what graphs need of them.
-#ifndef SIM_API_LAUNCH_H
-#define SIM_API_LAUNCH_H
+#pragma once
 
 #include "sim/runtime_api.h"
 
@@ -8,5 +7,3 @@
 cudaError_t sim_launch_check(const sim_config *config, const sim_kernel *kernel);
 // The kernel at this address with copies of these arguments.
 cudaError_t sim_kernel_bind(const void *function, void **arguments, sim_kernel *kernel);
-
-#endif

@@ -1,6 +1,5 @@
 // What a pointer of the program points to, and whether a call may use the bytes there.
-#ifndef SIM_POINTER_H
-#define SIM_POINTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ cudaError_t sim_pointer_check(const void *pointer, size_t bytes, const char *rol
 cudaError_t sim_pointer_stale(const void *pointer, size_t bytes, const char *role);
 // The device variable that holds this address; false: none is known.
 bool sim_symbol_find(const void *address, const void **start, size_t *bytes);
-
-#endif

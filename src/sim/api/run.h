@@ -1,6 +1,5 @@
 // Running what streams hold.
-#ifndef SIM_RUN_H
-#define SIM_RUN_H
+#pragma once
 
 #include "api/stream.h"
 
@@ -18,5 +17,3 @@ void sim_run_queued_later(void);
 void sim_run_queued_now(void);
 // Host code uses a word outside the card's memory through volatile or by an atomic.
 void sim_run_queued_if_polled(uintptr_t address, bool write);
-
-#endif

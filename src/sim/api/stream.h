@@ -1,8 +1,7 @@
 // Streams: queues that run lazily, in the thread that waits for them, so that a wait that was forgotten shows. The
 // rules are CUDA's: a stream runs in order, the legacy default stream meets all blocking streams, events tie streams
 // together.
-#ifndef SIM_STREAM_H
-#define SIM_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,5 +83,3 @@ sim_host_place sim_streams_host_place(void);
 // Kernels and copies that the host has not waited for, newest first. In a function of the host that a stream runs:
 // without those that wait for it.
 void sim_operations_unwaited(bool (*visit)(const sim_work *work, void *context), void *context);
-
-#endif

@@ -1,6 +1,5 @@
 // Memory that host code has used while the device had not finished with it.
-#ifndef SIM_API_TOUCH_H
-#define SIM_API_TOUCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ bool sim_touch_unwaited(uintptr_t address, size_t bytes, int write, bool plain, 
 void sim_touch_runs(const sim_operation *operation);
 // An operation has run: did it use what the host had touched while it was queued?
 void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *kernel, uintptr_t launched_at);
-
-#endif

@@ -1,6 +1,5 @@
 // __device__ and __constant__ variables that host code uses by their names.
-#ifndef SIM_API_VARIABLE_H
-#define SIM_API_VARIABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void sim_variable_memory_shared(void);
 bool sim_variable_is_by_name(const void *pointer);
 // The launch that the program is in passes these bytes: is such an address among them?
 void sim_variable_arguments(const char *kernel, const void *bytes, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 // What a stream can be asked to do: one piece of work, as streams queue it and graph nodes keep it.
-#ifndef SIM_WORK_H
-#define SIM_WORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ bool sim_work_has_number(const sim_work *work);
 bool sim_work_is_host_function(sim_work_kind kind);
 // Runs it now (work_run.c). `number`: among all that touch memory. `stream`: as the program knows it, for callbacks.
 cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream);
-
-#endif

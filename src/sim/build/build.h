@@ -1,7 +1,6 @@
 // Builds a simulated program: CUDA source files, rewritten, compiled by the host's C++ compiler against the stand-in
 // headers, linked with the simulator's runtime. Temporary files are removed whatever happens.
-#ifndef SIM_BUILD_H
-#define SIM_BUILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ const char *sim_build_headers(void);
 
 // Whether a file is compiled, by its ending; others go to the linker.
 bool sim_build_is_source(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 // The command line of simcc, which is nvcc's as far as it makes sense here.
-#ifndef SIM_BUILD_COMMAND_H
-#define SIM_BUILD_COMMAND_H
+#pragma once
 
 #include "build/build.h"
 
@@ -20,5 +19,3 @@ typedef struct sim_command {
 // result.
 bool sim_command_parse(sim_command *command, int argc, char **argv, sim_build_result *result);
 void sim_command_free(sim_command *command);
-
-#endif

@@ -1,6 +1,5 @@
 // One source file on its way to an object file.
-#ifndef SIM_BUILD_COMPILE_H
-#define SIM_BUILD_COMPILE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -47,5 +46,3 @@ typedef struct sim_job {
 } sim_job;
 
 void sim_compile(sim_build_context *context, sim_job *job);
-
-#endif

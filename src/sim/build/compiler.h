@@ -1,6 +1,5 @@
 // The host's C++ compiler: which one, and how it is called.
-#ifndef SIM_BUILD_COMPILER_H
-#define SIM_BUILD_COMPILER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ void sim_arguments_free(sim_arguments *arguments);
 bool sim_compiler_find(sim_compiler *compiler, const char *wanted);
 // How code is generated. The same for precompiled headers and for what uses them.
 void sim_compiler_flags(const sim_compiler *compiler, bool watched, bool shared, sim_arguments *arguments);
-
-#endif

@@ -1,6 +1,5 @@
 // What is done to clang's intermediate text before it is optimised: copies of structures stay as wide as their type.
-#ifndef SIM_BUILD_COPIES_H
-#define SIM_BUILD_COPIES_H
+#pragma once
 
 #include "rewrite/text.h"
 
@@ -15,5 +14,3 @@ typedef struct sim_copies {
 // Adds a line of LLVM's assembly to `out`; a copy of a small structure becomes loads and stores as wide as its
 // alignment. clang would take a float4 apart into four loads of four bytes, and none of them would be misaligned.
 void sim_copy_line(sim_copies *copies, const char *line, size_t bytes, sim_text *out);
-
-#endif

@@ -1,7 +1,6 @@
 // What an output was made of, as a rule that make and ninja read (-MD). The compiler says which files it opened; those
 // that the simulator made are replaced by the user's files they stand for.
-#ifndef SIM_BUILD_DEPENDS_H
-#define SIM_BUILD_DEPENDS_H
+#pragma once
 
 #include "build/compile.h"
 #include "rewrite/rewrite.h"
@@ -14,5 +13,3 @@ void sim_depends_options(const sim_build_context *context, const sim_job *job, s
 bool sim_depends_read(const sim_build_context *context, sim_job *job, const sim_rewritten *rewritten, const char *path);
 // Writes the rules of all jobs: one per object with -c, else one for the program. False: result says why.
 bool sim_depends_write(const sim_build_options *options, const sim_job *jobs, int count, sim_build_result *result);
-
-#endif

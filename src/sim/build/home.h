@@ -1,6 +1,5 @@
 // Where the simulator's own files lie.
-#ifndef SIM_BUILD_HOME_H
-#define SIM_BUILD_HOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -18,5 +17,3 @@ bool sim_home_is_unbuilt(void);
 
 // A folder for what can be made again, created if need be: below $XDG_CACHE_HOME or ~/.cache. False: there is none.
 bool sim_home_cache(char *folder, size_t room);
-
-#endif

@@ -1,6 +1,5 @@
 // The compiler's messages, brought back to the user's files.
-#ifndef SIM_BUILD_MESSAGES_H
-#define SIM_BUILD_MESSAGES_H
+#pragma once
 
 #include "build/build.h"
 #include "build/home.h"
@@ -12,5 +11,3 @@ void sim_messages_compiler(sim_build_result *result, const char *said, const sim
 // Adds what a linker said. files: what the user gave, ending in NULL; object files of ours must have their names by
 // now.
 void sim_messages_linker(sim_build_result *result, const char *said, const char *const *files);
-
-#endif

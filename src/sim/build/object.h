@@ -1,6 +1,5 @@
 // What is done to compiled code before it is linked: to the assembler's text, and to the symbols of the object file.
-#ifndef SIM_BUILD_OBJECT_H
-#define SIM_BUILD_OBJECT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ bool sim_object_patch(const char *path, const sim_names *defined, bool watched);
 // Adds the thread-local names that an object file defines.
 bool sim_object_defined(const char *path, sim_names *defined);
 void sim_names_release(sim_names *names);
-
-#endif

@@ -1,6 +1,5 @@
 // The stand-in header, compiled once and kept, because reading it takes longer than most programs.
-#ifndef SIM_BUILD_PRECOMPILED_H
-#define SIM_BUILD_PRECOMPILED_H
+#pragma once
 
 #include "build/compiler.h"
 #include "build/home.h"
@@ -20,5 +19,3 @@ typedef struct sim_precompiled {
 // Adds the options that include the stand-in header: precompiled if that is possible, else as it is.
 // storage: for the path, as long as the options are used. Returns whether it is precompiled.
 bool sim_precompiled_include(const sim_precompiled *wanted, sim_arguments *arguments, char *storage, size_t room);
-
-#endif

@@ -1,6 +1,5 @@
 // Child processes: a compiler, with its messages caught.
-#ifndef SIM_BUILD_PROCESS_H
-#define SIM_BUILD_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,5 +21,3 @@ bool sim_process_start(sim_process *process, const char *const *arguments, int p
 int sim_process_end(sim_process *process);
 // Runs a program to its end; what it writes to either stream is added to messages. The exit status; -1: not started.
 int sim_process_run(const char *const *arguments, sim_text *messages);
-
-#endif

@@ -1,6 +1,5 @@
 // The temporary folder of a build, and its child processes: all that must not be left behind.
-#ifndef SIM_BUILD_TEMPORARY_H
-#define SIM_BUILD_TEMPORARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ void sim_folder_remove(const char *folder);
 // Children that are to be ended when the build is interrupted.
 void sim_children_add(pid_t child);
 void sim_children_remove(pid_t child);
-
-#endif

@@ -1,6 +1,5 @@
 // The block barrier: __syncthreads and its counting forms.
-#ifndef SIM_BARRIER_H
-#define SIM_BARRIER_H
+#pragma once
 
 #include <string.h>
 
@@ -31,5 +30,3 @@ void sim_barrier_release(sim_worker *worker);
 void sim_barrier_compare(sim_worker *worker, const uint32_t lanes[SIM_WARPS], const char *what);
 // Reports that threads of the block have ended before the barrier that `lanes` are at.
 void sim_barrier_exited(sim_worker *worker, const uint32_t lanes[SIM_WARPS]);
-
-#endif

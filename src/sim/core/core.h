@@ -1,6 +1,5 @@
 // What core/ offers the API.
-#ifndef SIM_CORE_H
-#define SIM_CORE_H
+#pragma once
 
 #include "machine/worker.h"
 
@@ -14,5 +13,3 @@ void sim_unsupported_at(const char *feature, const char *instead, uintptr_t pc) 
 extern unsigned sim_multiprocessors;
 // Bytes that malloc in kernels may have at a time; only there in programs that use it (heap.c).
 extern size_t sim_heap_limit __attribute__((weak));
-
-#endif

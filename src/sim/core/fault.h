@@ -1,6 +1,5 @@
 // Signals: a wrong access that only the hardware caught, and the watchdog's.
-#ifndef SIM_FAULT_H
-#define SIM_FAULT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ typedef struct sim_fault_state {
 
 void sim_fault_install(void);         // once for the process
 void sim_fault_alternate_stack(void); // once for each OS thread
-
-#endif

@@ -1,7 +1,6 @@
 // Fibers: several stacks that take turns on one OS thread. Only the switch from one stack to another is here; which one
 // comes next is the scheduler's business (scheduler.c), where the stacks come from is stacks.c's.
-#ifndef SIM_FIBER_H
-#define SIM_FIBER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ sim_context sim_fiber_prepare(void *low, void *top, void (*entry)(void));
 void sim_fiber_switch(sim_context *save, sim_context to);
 // Goes on with `to` and forgets the present fiber: its stack may even be the one that `to` starts on.
 void sim_fiber_leave(sim_context to) __attribute__((noreturn));
-
-#endif

@@ -1,6 +1,5 @@
 // The parts of a launch: blocks taking turns, meeting at the grid barrier, and standing still.
-#ifndef SIM_CORE_LAUNCH_H
-#define SIM_CORE_LAUNCH_H
+#pragma once
 
 #include "core/resident.h"
 
@@ -29,5 +28,3 @@ void sim_grid_wake(void); // the launch has failed
 
 void sim_deadlock_report(sim_worker *worker);
 extern void (*sim_printf_flush)(void); // shows what kernels have printed; only in programs that do
-
-#endif

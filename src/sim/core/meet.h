@@ -1,6 +1,5 @@
 // Collectives: lanes of one warp that wait for each other.
-#ifndef SIM_MEET_H
-#define SIM_MEET_H
+#pragma once
 
 #include <string.h>
 
@@ -38,5 +37,3 @@ void sim_meet_ended(sim_worker *worker);
 // exited. False: something was wrong, and reported.
 bool sim_warp_results(sim_worker *worker, uint32_t lanes, uint32_t gone);
 const char *sim_warp_name(int operation); // warp_name.c
-
-#endif

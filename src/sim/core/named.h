@@ -1,6 +1,5 @@
 // Named barriers; only in programs that have them.
-#ifndef SIM_NAMED_H
-#define SIM_NAMED_H
+#pragma once
 
 #include "machine/worker.h"
 
@@ -12,5 +11,3 @@ typedef struct sim_named_state {
 
 // A thread has ended: named barriers that wait for all threads may be complete.
 extern void (*sim_named_ended)(sim_worker *worker);
-
-#endif

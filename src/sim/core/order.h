@@ -1,7 +1,6 @@
 // Which of several threads, warps or blocks that could go first does go first. Every order is legal; a program whose
 // result depends on it is wrong, and running it under several schedules shows that.
-#ifndef SIM_ORDER_H
-#define SIM_ORDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ bool sim_order_chance(uint64_t salt);
 
 // The number of the block that starts as the position-th.
 uint64_t sim_order_block(uint64_t position, uint64_t blocks);
-
-#endif

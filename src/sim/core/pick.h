@@ -1,6 +1,5 @@
 // Which thread of a block runs next, inlined where threads change.
-#ifndef SIM_PICK_H
-#define SIM_PICK_H
+#pragma once
 
 #include "core/order.h"
 #include "core/scheduler.h"
@@ -46,5 +45,3 @@ static inline int sim_pick(sim_worker *worker)
 void sim_leave_for(sim_worker *worker, int next);
 // Lanes of the plain loop have ended: the block learns of it.
 void sim_batch_settle(sim_worker *worker, uint32_t ended);
-
-#endif

@@ -1,7 +1,6 @@
 // Blocks that have started and not ended, and what core/ keeps of them and of a worker. Each part belongs to the file
 // whose header it comes from.
-#ifndef SIM_RESIDENT_H
-#define SIM_RESIDENT_H
+#pragma once
 
 #include "core/barrier.h"
 #include "core/fault.h"
@@ -83,5 +82,3 @@ void sim_resident_free(sim_worker *worker, sim_resident *resident);
 // Puts the block's shared memory and index in place; another block's is put away. False: no memory for that.
 bool sim_resident_bring(sim_worker *worker, sim_resident *resident);
 bool sim_resident_put_away(sim_worker *worker);
-
-#endif

@@ -5,8 +5,7 @@
 //     ... note why it waits, clear its ready bit ...
 //     sim_thread_waits(worker);          others run; comes back when somebody has made the thread ready
 //
-#ifndef SIM_SCHEDULER_H
-#define SIM_SCHEDULER_H
+#pragma once
 
 #include "core/core.h"
 #include "core/resident.h"
@@ -76,5 +75,3 @@ static inline sim_finding sim_finding_make(sim_worker *worker, sim_finding_kind 
     sim_runner_of(worker)->busy = true;
     return sim_finding_of(worker, kind, tier);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Shuffles that read lanes which are not there. See shuffle_down.c for when that does harm.
-#ifndef SIM_SHUFFLE_DOWN_H
-#define SIM_SHUFFLE_DOWN_H
+#pragma once
 
 #include <string.h>
 
@@ -43,5 +42,3 @@ void sim_shuffle_report(sim_worker *worker, sim_lost_read lost, const char *name
 bool sim_shuffle_down(sim_worker *worker, uint32_t lanes, uint32_t gone);
 // No collective follows in this block: what was left open is reported.
 void sim_shuffles_conclude(sim_worker *worker);
-
-#endif

@@ -1,6 +1,5 @@
 // The stacks of one worker's fibers: slots of one reserved range, made usable as they are first needed and used again.
-#ifndef SIM_STACKS_H
-#define SIM_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ static inline char *sim_stacks_top(const sim_stacks *stacks, uint32_t number)
     enum { COLOURS = 64, COLOUR_BYTES = 192 };
     return stacks->base + (size_t)(number + 1) * stacks->slot - (size_t)(number % COLOURS) * COLOUR_BYTES;
 }
-
-#endif

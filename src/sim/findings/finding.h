@@ -1,7 +1,6 @@
 // Findings: what the simulator says is wrong. Any layer makes one and hands it over here; the report, which is above
 // most of them, takes it: counts equal ones together, and at the end gives them source lines and writes them out.
-#ifndef SIM_FINDING_H
-#define SIM_FINDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ sim_place sim_place_of(const sim_worker *worker, int thread, uintptr_t pc, const
 
 // " by thread (1,0,0) of block (0,0,0)", or "" where no thread is known; returns `text`.
 const char *sim_thread_text(const sim_place *place, char text[SIM_PLACE_BYTES]);
-
-#endif

@@ -1,9 +1,6 @@
 // CUDA's cooperative_groups.h on the simulated GPU: groups of threads that meet. Reductions, scans and asynchronous
 // copies have their own headers, as in CUDA.
-#ifndef SIM_COOPERATIVE_GROUPS_H
-#define SIM_COOPERATIVE_GROUPS_H
+#pragma once
 #define _COOPERATIVE_GROUPS_H_
 
 #include <cooperative_groups/details/partition.h>
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's cuComplex.h: complex numbers as float2 and double2, for host and device code. Plain C as well.
-#ifndef SIM_CUCOMPLEX_H
-#define SIM_CUCOMPLEX_H
+#pragma once
 #define CU_COMPLEX_H_
 
 #include <math.h>
@@ -85,5 +84,3 @@ SIM_COMPLEX cuDoubleComplex cuCfma(cuDoubleComplex x, cuDoubleComplex y, cuDoubl
 {
     return cuCadd(cuCmul(x, y), z);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // cublas.h: the first form of cuBLAS, without handles, in its few everyday calls; one handle of its own stands behind
 // them.
-#ifndef SIM_CUBLAS_H
-#define SIM_CUBLAS_H
+#pragma once
 #define CUBLAS_H_
 
 #include <cublas_api.h>
@@ -77,5 +76,3 @@ inline float cublasSnrm2(int n, const float *x, int incx)
     cublasSnrm2_v2(sim::blas_handle(), n, x, incx, &result);
     return result;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // cuBLASLt: the matrix product with its descriptors and epilogues (bias, ReLU, GELU). Column and row order, any of
 // cuBLAS's types; one algorithm, which every heuristic gives. Implemented in api/blas/lt.c.
-#ifndef SIM_CUBLASLT_H
-#define SIM_CUBLASLT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -177,6 +176,4 @@ static inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreferen
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

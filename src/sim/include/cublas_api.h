@@ -1,7 +1,6 @@
 // cuBLAS on the simulated GPU: its types, constants and functions, as C. Matrices are column-major, sums of half and
 // bfloat16 are made in float, and work waits in the handle's stream as a kernel does. Implemented in api/blas/.
-#ifndef SIM_CUBLAS_API_H
-#define SIM_CUBLAS_API_H
+#pragma once
 #define CUBLAS_API_H_
 
 #include <stddef.h>
@@ -269,6 +268,4 @@ static inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation
     return cublasGemmEx(handle, transa, transb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc,
                         type, algorithm);
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 // cublas_v2.h: cuBLAS's functions under the names that programs use.
-#ifndef SIM_CUBLAS_V2_H
-#define SIM_CUBLAS_V2_H
+#pragma once
 #define CUBLAS_V2_H_
 
 #include <cublas_api.h>
@@ -52,5 +51,3 @@
 #define cublasDtrmm          cublasDtrmm_v2
 #define cublasIdamax         cublasIdamax_v2
 #define cublasIdamin         cublasIdamin_v2
-
-#endif

@@ -1,7 +1,6 @@
 // Stands in for CUDA's header of this name: the driver API, as far as programs that are compiled as a whole use it. Its
 // calls are the runtime's. Modules, loaded as PTX or binaries, cannot be simulated: those calls say "not supported".
-#ifndef SIM_CUDA_H
-#define SIM_CUDA_H
+#pragma once
 
 #include "sim/standin.h"
 
@@ -241,5 +240,3 @@ SIM_INLINE CUresult cuLaunchKernel(CUfunction, unsigned int, unsigned int, unsig
 {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's cuda_awbarrier.h: nvcuda::experimental::awbarrier, the older form of cuda::barrier.
-#ifndef SIM_CUDA_AWBARRIER_H
-#define SIM_CUDA_AWBARRIER_H
+#pragma once
 
 #include <cuda_awbarrier_primitives.h>
 
@@ -77,5 +76,3 @@ class awbarrier
 };
 } // namespace experimental
 } // namespace nvcuda
-
-#endif

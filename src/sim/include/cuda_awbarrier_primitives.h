@@ -1,6 +1,5 @@
 // CUDA's cuda_awbarrier_primitives.h: a barrier in shared memory as C functions.
-#ifndef SIM_CUDA_AWBARRIER_PRIMITIVES_H
-#define SIM_CUDA_AWBARRIER_PRIMITIVES_H
+#pragma once
 
 #include "sim/barrier_word.h"
 
@@ -54,5 +53,3 @@ SIM_INLINE uint32_t __mbarrier_token_pending_count(__mbarrier_token_t)
 {
     return 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's cuda_pipeline.h: nvcuda::experimental::pipeline, the older form of cuda::pipeline, over cp.async.
-#ifndef SIM_CUDA_PIPELINE_H
-#define SIM_CUDA_PIPELINE_H
+#pragma once
 
 #include <cuda_awbarrier.h>
 #include <cuda_pipeline_primitives.h>
@@ -49,5 +48,3 @@ template <class T_> SIM_INLINE void memcpy_async(T_ &to, const T_ &from, pipelin
 }
 } // namespace experimental
 } // namespace nvcuda
-
-#endif

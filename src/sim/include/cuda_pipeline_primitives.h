@@ -1,6 +1,5 @@
 // CUDA's cuda_pipeline_primitives.h: cp.async as C functions. A copy's target is written when the thread waits for it.
-#ifndef SIM_CUDA_PIPELINE_PRIMITIVES_H
-#define SIM_CUDA_PIPELINE_PRIMITIVES_H
+#pragma once
 
 #include <cuda_awbarrier_primitives.h>
 
@@ -29,5 +28,3 @@ SIM_INLINE void __pipeline_arrive_on(__mbarrier_t *barrier)
 {
     reinterpret_cast<sim::barrier_word *>(barrier)->adopt_copies();
 }
-
-#endif

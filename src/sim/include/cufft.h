@@ -1,8 +1,7 @@
 // cuFFT on the simulated GPU: transforms of one to three dimensions, batched, with strides; float and double; complex,
 // real to complex and back. Not scaled, as in cuFFT. Implemented in api/blas/fft.c; callbacks and several GPUs are not
 // there.
-#ifndef SIM_CUFFT_H
-#define SIM_CUFFT_H
+#pragma once
 #define _CUFFT_H_
 
 #include <stddef.h>
@@ -84,6 +83,4 @@ cufftResult cufftGetVersion(int *version);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

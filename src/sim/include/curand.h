@@ -1,7 +1,6 @@
 // cuRAND's host API on the simulated GPU. Every pseudorandom generator is Philox4_32_10 underneath: the same seed gives
 // the same numbers in every run, but not the numbers that cuRAND's own library gives. Implemented in api/blas/random.c.
-#ifndef SIM_CURAND_H
-#define SIM_CURAND_H
+#pragma once
 #define CURAND_H_
 
 #include <stddef.h>
@@ -93,6 +92,4 @@ curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int *
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

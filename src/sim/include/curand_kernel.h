@@ -1,8 +1,7 @@
 // cuRAND's device API on the simulated GPU: Philox4_32_10, XORWOW and MRG32k3a give cuRAND's own numbers, bit for bit,
 // for the same seed, sequence and offset; uniform values too. Normal values agree to rounding (sine and logarithm are
 // the host's). Poisson values follow the distribution, not cuRAND's sequence. Sobol and MTGP32 are not simulated.
-#ifndef SIM_CURAND_KERNEL_H
-#define SIM_CURAND_KERNEL_H
+#pragma once
 #define CURAND_KERNEL_H_
 
 #include <math.h>
@@ -463,5 +462,3 @@ template <class State> SIM_INLINE unsigned int curand_poisson(State *state, doub
     } while (product > 1);
     return count - 1;
 }
-
-#endif

@@ -1,7 +1,4 @@
 // Part of curand_kernel.h, under the name that CUDA also gives it.
-#ifndef SIM_CURAND_UNIFORM_H
-#define SIM_CURAND_UNIFORM_H
+#pragma once
 
 #include <curand_kernel.h>
-
-#endif

@@ -1,7 +1,4 @@
 // Stands in for CUDA's header of this name. threadIdx, blockIdx and the like: standin.h has them already.
-#ifndef SIM_DEVICE_LAUNCH_PARAMETERS_H
-#define SIM_DEVICE_LAUNCH_PARAMETERS_H
+#pragma once
 
 #include "sim/index.h"
-
-#endif

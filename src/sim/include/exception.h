@@ -1,6 +1,5 @@
 // The samples' exception.h, written anew: an exception that carries the place it was thrown from.
-#ifndef SIM_SAMPLES_EXCEPTION_H
-#define SIM_SAMPLES_EXCEPTION_H
+#pragma once
 
 #include <cstdio>
 #include <cstdlib>
@@ -38,5 +37,3 @@ template <class E> inline void handleException(const E &exception)
 #define RUNTIME_EXCEPTION(message) Exception<std::runtime_error>::throw_it(__FILE__, __LINE__, message)
 #define LOGIC_EXCEPTION(message)   Exception<std::logic_error>::throw_it(__FILE__, __LINE__, message)
 #define RANGE_EXCEPTION(message)   Exception<std::range_error>::throw_it(__FILE__, __LINE__, message)
-
-#endif

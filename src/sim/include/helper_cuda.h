@@ -1,6 +1,5 @@
 // The samples' helper_cuda.h, written anew: errors that end the program with file and line, and choosing a device.
-#ifndef SIM_HELPER_CUDA_H
-#define SIM_HELPER_CUDA_H
+#pragma once
 #define COMMON_HELPER_CUDA_H_
 
 #include <cstdint>
@@ -182,5 +181,3 @@ inline bool checkCudaCapabilities(int major_needed, int minor_needed)
            device, _ConvertSMVer2ArchName(major, minor), major, minor);
     return enough;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The samples' helper_functions.h, written anew: the host-side helpers together.
-#ifndef SIM_HELPER_FUNCTIONS_H
-#define SIM_HELPER_FUNCTIONS_H
+#pragma once
 #define COMMON_HELPER_FUNCTIONS_H_
 
 #include <algorithm>
@@ -19,5 +18,3 @@
 #include <helper_image.h>
 #include <helper_string.h>
 #include <helper_timer.h>
-
-#endif

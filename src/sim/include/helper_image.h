@@ -1,6 +1,5 @@
 // The samples' helper_image.h, written anew: PGM and PPM pictures, raw files, and comparing results with references.
-#ifndef SIM_HELPER_IMAGE_H
-#define SIM_HELPER_IMAGE_H
+#pragma once
 #define COMMON_HELPER_IMAGE_H_
 
 #include <algorithm>
@@ -361,5 +360,3 @@ inline unsigned char *sdkLoadFile(const char *filename, size_t *bytes)
     fclose(file);
     return data;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The samples' helper_math.h, written anew: arithmetic on the float, int and uint vector types, and the geometry that
 // programs build from it (dot, cross, normalize, clamp, lerp, reflect, ...).
-#ifndef SIM_HELPER_MATH_H
-#define SIM_HELPER_MATH_H
+#pragma once
 #define HELPER_MATH_H
 
 #include <cmath>
@@ -323,5 +322,3 @@ SIM_VECTOR_MATH float3 cross(float3 a, float3 b)
 #undef SIM_DOT
 #undef SIM_CLAMP
 #undef SIM_GEOMETRY
-
-#endif

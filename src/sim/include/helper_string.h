@@ -1,6 +1,5 @@
 // The samples' helper_string.h, written anew: reading `--name=value` arguments and finding data files.
-#ifndef SIM_HELPER_STRING_H
-#define SIM_HELPER_STRING_H
+#pragma once
 #define COMMON_HELPER_STRING_H_
 
 #include <cstdio>
@@ -129,5 +128,3 @@ inline char *sdkFindFilePath(const char *filename, const char *executable_path)
         }
     return NULL;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The samples' helper_timer.h, written anew: stop watches of host time, in milliseconds.
-#ifndef SIM_HELPER_TIMER_H
-#define SIM_HELPER_TIMER_H
+#pragma once
 #define COMMON_HELPER_TIMER_H_
 
 #include <chrono>
@@ -111,5 +110,3 @@ inline float sdkGetTimerValue(StopWatchInterface **timer)
 {
     return timer ? (*timer)->getTime() : 0.0f;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's library_types.h: the element types that its libraries name by number. Plain C as well.
-#ifndef SIM_LIBRARY_TYPES_H
-#define SIM_LIBRARY_TYPES_H
+#pragma once
 #define __LIBRARY_TYPES_H__
 
 typedef enum cudaDataType_t {
@@ -42,5 +41,3 @@ typedef enum cudaDataType_t {
 } cudaDataType;
 
 typedef enum libraryPropertyType_t { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL } libraryPropertyType;
-
-#endif

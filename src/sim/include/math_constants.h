@@ -1,6 +1,5 @@
 // Stands in for CUDA's header of this name: numbers that kernels use.
-#ifndef SIM_MATH_CONSTANTS_H
-#define SIM_MATH_CONSTANTS_H
+#pragma once
 
 #include "sim/standin.h"
 
@@ -99,5 +98,3 @@
 #define CUDART_TWO_TO_M1022     2.22507385850720140e-308
 #define CUDART_TRIG_PLOSS       2147483648.0
 #define CUDART_DBL2INT_CVT      6755399441055744.0
-
-#endif

@@ -1,8 +1,7 @@
 // CUDA's mma.h (nvcuda::wmma) on the simulated GPU. Every element of a matrix belongs to one lane; 16 by 16 by 16
 // fragments are laid out as the hardware's mma registers are, others in rows (CUDA leaves it open). Sums are made in
 // the accumulator's type, half in float, in ascending order of k.
-#ifndef SIM_WMMA_H
-#define SIM_WMMA_H
+#pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -250,5 +249,3 @@ SIM_INLINE void mma_sync(fragment<accumulator, M_, N_, K_, D_> &d, const fragmen
 }
 } // namespace wmma
 } // namespace nvcuda
-
-#endif

@@ -1,6 +1,5 @@
 // Seconds of a clock of the host.
-#ifndef SIM_MACHINE_CLOCK_H
-#define SIM_MACHINE_CLOCK_H
+#pragma once
 
 #include <time.h>
 
@@ -9,5 +8,3 @@ static inline double sim_seconds(clockid_t clock)
     struct timespec time;
     return clock_gettime(clock, &time) == 0 ? (double)time.tv_sec + 1e-9 * (double)time.tv_nsec : 0;
 }
-
-#endif

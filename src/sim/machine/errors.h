@@ -1,6 +1,5 @@
 // What a launch that fails leaves behind; the numbers are cudaError_t's.
-#ifndef SIM_ERRORS_H
-#define SIM_ERRORS_H
+#pragma once
 
 enum {
     SIM_ERROR_MEMORY = 2,
@@ -11,5 +10,3 @@ enum {
     SIM_ERROR_FAILURE = 719,
     SIM_ERROR_UNSUPPORTED = 801,
 };
-
-#endif

@@ -1,7 +1,6 @@
 // The index variables that a kernel reads: one set for each worker, set anew whenever another thread goes on. The
 // stand-in headers declare them `extern __thread const`, so compilers neither watch nor reload them.
-#ifndef SIM_INDEX_H
-#define SIM_INDEX_H
+#pragma once
 
 #include "sim/abi.h"
 
@@ -13,5 +12,3 @@ extern __thread sim_dim sim_grid_size_variable __asm__("gridDim");
 // extern __shared__: every such name is an alias of this buffer, which is as large as any chip allows.
 enum { SIM_DYNAMIC_BYTES = 233472, SIM_DYNAMIC_ALIGNMENT = 1024 };
 extern __thread char sim_dynamic_buffer[SIM_DYNAMIC_BYTES];
-
-#endif

@@ -14,8 +14,7 @@
 //   SIM_COPY=N.K:FILE  the copy to the host that operation N of the program makes as its Kth: its bytes are written to
 //                      FILE, or, where that is there already, compared with it
 //   SIM_TICK=N         how far the clocks of kernels go for each cycle (1): results that change with it are times
-#ifndef SIM_OPTIONS_H
-#define SIM_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ enum {
     SIM_USES_HOOKS = 64, // built with -fsanitize=thread
 };
 extern unsigned sim_program_uses;
-
-#endif

@@ -1,7 +1,6 @@
 // The machine's moving parts: a worker (one OS thread) runs blocks; a block's CUDA threads are fibers of that worker.
 // Everything here is touched by its own worker only, unless it says otherwise.
-#ifndef SIM_WORKER_H
-#define SIM_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ static inline void sim_thread_acts(sim_worker *worker)
 {
     worker->acts++;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // cudaMalloc and the like place allocations 256 bytes aligned, with a gap behind each that is mostly wider than the
 // allocation itself, so that an out-of-bounds index hits no allocation. Addresses are not used twice while others are
 // left, so that a stale pointer is known for one. Shadow memory is found by position in this range.
-#ifndef SIM_MEMORY_H
-#define SIM_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ size_t sim_memory_used(void);       // of the card, by live allocations
 unsigned sim_memory_releases(void); // how often memory was released: what was found before may be gone
 size_t sim_memory_total(void);      // the card's
 size_t sim_memory_free(void);       // what an allocation can still get
-
-#endif

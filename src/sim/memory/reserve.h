@@ -1,9 +1,6 @@
 // Address space that costs memory only where it is touched: tables by address are as large as what they describe.
-#ifndef SIM_RESERVE_H
-#define SIM_RESERVE_H
+#pragma once
 
 #include <stddef.h>
 
 void *sim_reserve(size_t bytes); // zeros; NULL: none left
-
-#endif

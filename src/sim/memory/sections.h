@@ -1,7 +1,6 @@
 // Where the card's variables lie in the program: the rewriter puts __device__, __constant__ and __managed__ ones into
 // sections of their own (sim/keywords.h). A program without any has none.
-#ifndef SIM_MEMORY_SECTIONS_H
-#define SIM_MEMORY_SECTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ static inline bool sim_is_managed_variable(uintptr_t address)
 {
     return sim_in_section(address, __start_sim_managed, __stop_sim_managed);
 }
-
-#endif

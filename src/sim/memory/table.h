@@ -1,7 +1,6 @@
 // The table of allocations, sorted by address. One thread at a time changes it; any number may search it meanwhile
 // without a lock, because kernels look up addresses while others allocate.
-#ifndef SIM_MEMORY_TABLE_H
-#define SIM_MEMORY_TABLE_H
+#pragma once
 
 #include "memory/memory.h"
 
@@ -23,5 +22,3 @@ void sim_table_refuse(uintptr_t start);
 uintptr_t sim_table_gap(uintptr_t from, uintptr_t end, size_t bytes);
 size_t sim_table_count(void);
 const sim_allocation *sim_table_at(size_t index);
-
-#endif

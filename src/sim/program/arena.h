@@ -1,6 +1,5 @@
 // Memory that is never freed, apart from malloc: a program that crashed may hold malloc's lock.
-#ifndef SIM_PROGRAM_ARENA_H
-#define SIM_PROGRAM_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@ void *sim_arena_take(size_t bytes);
 const char *sim_arena_string(const char *text, size_t length);
 // Sorts pointers, equal ones staying in order. The C library's qsort takes memory from malloc.
 void sim_sort(const void **items, size_t count, int (*compare)(const void *left, const void *right));
-
-#endif

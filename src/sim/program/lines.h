@@ -1,6 +1,5 @@
 // Source lines of places in the program.
-#ifndef SIM_LINES_H
-#define SIM_LINES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ const sim_stack *sim_lines_of(uintptr_t pc); // NULL: not wanted before
 
 // Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
 const char *sim_source_line(const char *path, unsigned number, size_t *length);
-
-#endif

@@ -1,6 +1,5 @@
 // Names of functions and variables as a person writes them.
-#ifndef SIM_PROGRAM_NAMES_H
-#define SIM_PROGRAM_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ void sim_name_of_variable(const char *mangled, char *name, size_t bytes);
 void sim_name_demangle(const char *mangled, char *name, size_t bytes);
 // Set by whoever handles a crash: from then on the C++ runtime, which uses malloc, is left alone.
 extern bool sim_report_crashing;
-
-#endif

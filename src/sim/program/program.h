@@ -1,6 +1,5 @@
 // The program that this runtime is linked into: its segments, its symbols, its __shared__ and __device__ variables.
-#ifndef SIM_PROGRAM_H
-#define SIM_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ typedef struct sim_shared_variable {
     char name[128];
 } sim_shared_variable;
 const sim_shared_variable *sim_shared_variables(size_t *count);
-
-#endif

@@ -1,7 +1,6 @@
 // What is queued in streams runs when the program waits for it. A program may wait in ways that the runtime does not
 // see: then it runs here, beside the program. `run` runs all that is queued.
-#ifndef SIM_BESIDE_H
-#define SIM_BESIDE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ bool sim_beside_under_way(void); // another thread runs what is queued
 void sim_beside_host_function(bool begins);
 // Whether the thread that has called sim_beside_run goes on meanwhile, or polls. Of other threads it is not taken.
 void sim_beside_awake(bool awake);
-
-#endif

@@ -1,7 +1,6 @@
 // Words by which the host waits for kernels in its own way: it looks at them through volatile or by atomics until it
 // sees a kernel's sign.
-#ifndef SIM_HOST_LOOKS_H
-#define SIM_HOST_LOOKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ void sim_looks_end(void);
 void sim_looks_ran(uint64_t number);
 // Whether the host has looked at a word since this launch, or one that waited for it, has written there. With the lock.
 bool sim_looks_saw(uint64_t number);
-
-#endif

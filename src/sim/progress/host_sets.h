@@ -1,7 +1,6 @@
 // Words that the host sets, through volatile or by atomics, while work is queued, and the looks of kernels at them:
 // what the host did before it set a word comes before what a kernel does behind its look.
-#ifndef SIM_HOST_SETS_H
-#define SIM_HOST_SETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ bool sim_host_set_orders(uintptr_t address, bool reads, uint64_t number, uint64_
 
 // The current thread has looked at a word, through volatile or by an atomic. certain: no fence has to follow.
 void sim_host_set_looked(sim_worker *worker, uintptr_t address, bool certain);
-
-#endif

@@ -1,6 +1,5 @@
 // Threads of the program itself. As long as one of them goes on, it may yet do what a kernel waits for.
-#ifndef SIM_HOST_THREADS_H
-#define SIM_HOST_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ bool sim_host_called_last(uint64_t *calls);
 bool sim_host_goes_on(void);
 // Changes when any of that does: what a thread of the program did before, kernels have to have looked at.
 uint64_t sim_host_turns(void);
-
-#endif

@@ -1,6 +1,5 @@
 // A host that waits in its own way: it looks at one word again and again until that changes.
-#ifndef SIM_HOST_WAITS_H
-#define SIM_HOST_WAITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ bool sim_host_waits_for(uintptr_t address, bool write);
 void sim_host_waits_beside(uintptr_t address, bool looks);
 // A kernel has failed and nothing runs any more: what the host polls for never comes. True: it has polled for too long.
 bool sim_host_waits_in_vain(void);
-
-#endif

@@ -1,8 +1,7 @@
 // Which volatile reads poll: a thread that waits for another's store looks at the same word from the same place in the
 // program again and again, and does not store there itself meanwhile. Only such a read may race with the store that it
 // waits for.
-#ifndef SIM_POLLS_H
-#define SIM_POLLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ void sim_polls_read(sim_worker *worker, unsigned site, uintptr_t address);
 // Returns how many turns the thread lets others go first. It does where this run asks about the site: a read that finds
 // what it waits for at its first look is not seen to poll.
 int sim_polls_write(sim_worker *worker, unsigned site, uintptr_t address);
-
-#endif

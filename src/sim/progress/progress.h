@@ -33,8 +33,7 @@
 // s while the program is idle, or for 5 s in any case (beside.c): what is queued then runs on another thread. When the
 // kernel polls too, the host goes on, and the two can answer each other. What a word that one side sets orders for the
 // other is kept in host_sets.c (the host sets, kernels look) and host_looks.c (kernels set, the host looks).
-#ifndef SIM_PROGRESS_H
-#define SIM_PROGRESS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -112,5 +111,3 @@ static inline void sim_progress_step(sim_worker *worker)
 }
 
 uint64_t sim_progress_of_all(void); // steps of all workers (spin.c)
-
-#endif

@@ -1,6 +1,5 @@
 // Threads that poll, and threads that are interrupted because they seem to run forever.
-#ifndef SIM_SPIN_H
-#define SIM_SPIN_H
+#pragma once
 
 #include "progress/progress.h"
 
@@ -31,5 +30,3 @@ bool sim_spin_repeats(sim_worker *worker, uint64_t state);
 bool sim_spin_alike(sim_worker *worker, uint64_t hash);
 // Threads of this worker have been interrupted for too long a time in which nobody has come nearer the end.
 bool sim_spin_interrupted_long(sim_worker *worker);
-
-#endif

@@ -4,8 +4,7 @@
 //
 //   63            36 35      26 25      16 15     2 1   0
 //   |    stamp      |  clock    |  thread  |  site  |flags|
-#ifndef SIM_CELL_H
-#define SIM_CELL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline bool sim_same_thread(uint64_t a, uint64_t b)
 {
     return ((a ^ b) & SIM_SAME_THREAD) == 0;
 }
-
-#endif

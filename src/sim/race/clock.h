@@ -1,8 +1,7 @@
 // Who has met whom. A block barrier starts a new interval for the whole block: its stamp, a number that rises over the
 // program. Within an interval threads may meet more finely: lanes in __syncwarp (a vector clock for each lane of the
 // warp), and any two threads through a fence and an atomic (knowledge.h).
-#ifndef SIM_CLOCK_H
-#define SIM_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ static inline uint64_t sim_clock_word(const sim_block_clock *clock, int thread)
     return (uint64_t)clock->stamp << SIM_STAMP_SHIFT | (uint64_t)clock->clock[thread] << SIM_CLOCK_SHIFT |
            (uint64_t)thread << SIM_THREAD_SHIFT;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // in programs whose threads meet in finer ways than the block barrier, words with several readers. A list of accesses,
 // each by some lanes of one warp at one time; an access is dropped when a later one that is ordered after it says as
 // much.
-#ifndef SIM_EXACT_H
-#define SIM_EXACT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ void sim_exact_each_word(const sim_cell *cell, void (*visit)(uint64_t word, bool
 // Turns the cell into one with a list, if it is not; checks the access of `thread` against it and adds it.
 // The caller holds the lock of its granule.
 void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address);
-
-#endif

@@ -1,8 +1,7 @@
 // Locks of shadow memory. What an access does to a cell depends on what it finds there, so two workers must not be at
 // one cell at a time. A lock is for a granule of memory, as a rule what one warp touches together, and is taken once
 // for all of it.
-#ifndef SIM_GRANULE_H
-#define SIM_GRANULE_H
+#pragma once
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -47,5 +46,3 @@ static inline void sim_granules_unlock(uintptr_t address, size_t bytes)
     for (uintptr_t at = address >> SIM_GRANULE_SHIFT; at <= (address + bytes - 1) >> SIM_GRANULE_SHIFT; at++)
         atomic_store_explicit(sim_granule_lock_of(at), false, memory_order_release);
 }
-
-#endif

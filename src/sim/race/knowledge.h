@@ -1,8 +1,7 @@
 // What a thread has learned of others through flags and locks: for each block it has heard of, a barrier interval,
 // before which everything of that block is known to have happened, and the threads of that interval with their clocks.
 // A value never changes once made; it is shared and counted.
-#ifndef SIM_KNOWLEDGE_H
-#define SIM_KNOWLEDGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ bool sim_knowledge_has(const sim_knowledge *knowledge, uint32_t block, uint32_t 
 bool sim_knowledge_same(const sim_knowledge *a, const sim_knowledge *b);
 // *held = *held joined with more.
 void sim_knowledge_learn(sim_knowledge **held, sim_knowledge *more);
-
-#endif

@@ -1,6 +1,5 @@
 // Which launches used a byte last, for the API: it knows which of them the host has waited for.
-#ifndef SIM_LAST_H
-#define SIM_LAST_H
+#pragma once
 
 #include "findings/finding.h"
 #include "race/shadow.h"
@@ -29,5 +28,3 @@ const sim_cell *sim_cell_of(uintptr_t address);
 void sim_outputs_add(uint64_t number, uintptr_t start, size_t bytes);
 void sim_inputs_add(uint64_t number, uintptr_t start, size_t bytes, size_t stride, size_t count);
 void sim_outputs_forget(uintptr_t start, size_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 // Which blocks belong to which launch, and which launches are ordered by streams, events and the host.
-#ifndef SIM_LAUNCHES_H
-#define SIM_LAUNCHES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp);
 void sim_launches_forget(void);
 bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial);
 const sim_launch_record *sim_launches_find(uint32_t serial); // NULL: unknown
-
-#endif

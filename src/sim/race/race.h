@@ -1,8 +1,7 @@
 // The race detector: takes rows (what a warp did together) from the watch and holds them against shadow memory. An
 // access is ordered before another by CUDA's rules only: barriers, __syncwarp, fences with atomics, launches; never by
 // the order in which the simulator happened to run.
-#ifndef SIM_RACE_H
-#define SIM_RACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void sim_race_finish(void);
 
 // Tests hear of every racing access.
 void sim_race_observe(void (*callback)(uintptr_t address, size_t bytes, void *context), void *context);
-
-#endif

@@ -1,7 +1,6 @@
 // __ldg of memory that another thread of the same launch has written: the load may be served from a cache that no
 // barrier and no fence empties, so the memory has to stay as it is while the kernel runs.
-#ifndef SIM_READ_ONLY_H
-#define SIM_READ_ONLY_H
+#pragma once
 
 #include "race/view.h"
 
@@ -18,5 +17,3 @@ static inline bool sim_read_only_any(void)
 // site; whether the read is an __ldg is asked at the end.
 void sim_read_only_read(const sim_view *view, int thread, uint64_t write, uintptr_t address);
 void sim_read_only_report(void); // at the end
-
-#endif

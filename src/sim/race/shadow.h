@@ -1,8 +1,7 @@
 // Shadow memory: for each word (or byte) that kernels touch, who touched it last, and for each byte, whether it was
 // ever written. Shadows are kept by page, made at first touch, in cells of a word each; the first access to less than a
 // word turns its page into cells of a byte each, so that neighbouring bytes are never mistaken for one another.
-#ifndef SIM_SHADOW_H
-#define SIM_SHADOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ static inline sim_cell *sim_cell_at(sim_page page, uintptr_t address)
 {
     return page.cells + ((address & (SIM_PAGE_BYTES - 1)) >> page.grain);
 }
-
-#endif

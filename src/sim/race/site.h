@@ -1,7 +1,6 @@
 // A site is one place in the program that accesses memory: one call of one hook. Its number is found from the hook's
 // return address by a table over the program's code, filled as sites are met; what is constant about it stands here.
-#ifndef SIM_SITE_H
-#define SIM_SITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ static inline unsigned sim_site_find(uintptr_t pc)
     uintptr_t offset = pc - sim_code_lo;
     return offset < sim_code_bytes ? sim_site_table[offset >> SIM_CODE_SHIFT] : 0;
 }
-
-#endif

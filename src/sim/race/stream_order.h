@@ -1,8 +1,7 @@
 // Which operation of a stream is ordered before which: by the stream itself, by events, by the legacy default stream,
 // by the host's waits. Vector clocks: a chain is a sequence of operations that run one after the other (a stream, or
 // one path through a graph); a clock says for each chain how many of its operations came before.
-#ifndef SIM_STREAM_ORDER_H
-#define SIM_STREAM_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void sim_order_idle(void);
 // Numbers of launches and copies; while a launch runs.
 bool sim_ordered(uint64_t earlier, uint64_t later);
 uint64_t sim_ordered_below(uint64_t number); // all with smaller numbers than the result are ordered before `number`
-
-#endif

@@ -1,8 +1,7 @@
 // Order between single threads: a fence followed by an atomic (or volatile) write hands on what the thread did before
 // the fence; an atomic (or volatile) read of that word by another thread takes it over. The scope is the narrower of
 // the two.
-#ifndef SIM_SYNC_H
-#define SIM_SYNC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ bool sim_sync_begin(sim_worker *worker, unsigned site, uintptr_t address);
 void sim_sync_end(sim_worker *worker, unsigned site, uintptr_t address);
 // A fence, by a thread of a block with a clock; what it did so far has been judged.
 void sim_sync_fence(sim_worker *worker, int scope);
-
-#endif

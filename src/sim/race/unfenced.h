@@ -2,8 +2,7 @@
 // thread has released orders the two only with a fence behind it; until then a plain read of the other's data may be
 // served from an older copy in the reader's cache. So each thread has, beside all it knows (clock.h), what of it is
 // certain; the two are kept apart only while they differ.
-#ifndef SIM_UNFENCED_H
-#define SIM_UNFENCED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ static inline bool sim_unfenced_any(const sim_block_clock *clock, int thread)
 {
     return clock->unfenced_threads != 0 && clock->unfenced[thread].any;
 }
-
-#endif

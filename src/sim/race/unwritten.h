@@ -2,8 +2,7 @@
 // late: the race tells of it. It was not, where the thread that writes has been at the place that reads before, and the
 // reader was there for the first time: then a barrier between the two would not help, and the read is a mistake of its
 // own. In the later rounds of a loop that is not known, because the write may be of an earlier round than the read.
-#ifndef SIM_UNWRITTEN_H
-#define SIM_UNWRITTEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *ea
 void sim_unwritten_explained(const sim_view *view, uintptr_t address);
 // At the end: reports those that no race tells of.
 void sim_unwritten_report(void);
-
-#endif

@@ -1,6 +1,5 @@
 // Whether racing stores stored the same value: asked in a second run, about the places that SIM_VALUES names.
-#ifndef SIM_VALUES_H
-#define SIM_VALUES_H
+#pragma once
 
 #include "machine/worker.h"
 
@@ -8,5 +7,3 @@
 void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address);
 void sim_values_settle(sim_worker *worker);          // the store has been made
 bool sim_values_equal(unsigned one, unsigned other); // after the run: whether racing stores were seen to agree
-
-#endif

@@ -1,7 +1,6 @@
 // One lane's place in time, worked out once for all the words it touches in a row; and the two things that every check
 // of a word needs: whether an earlier access is ordered before this one, and where to report one that is not.
-#ifndef SIM_VIEW_H
-#define SIM_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline bool sim_view_ordered(const sim_view *view, int me, uint64_t word)
     return word < view->floor || sim_clock_ordered(view->clock, me, sim_stamp_of(word), sim_thread_of(word),
                                                    sim_clock_of(word), view->shared);
 }
-
-#endif

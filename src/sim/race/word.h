@@ -1,7 +1,6 @@
 // One word against its cell: the common case in a few instructions, the rest in word.c and exact.c. Where a cell has to
 // be locked, the caller holds the lock. `me`: the time of the access.
-#ifndef SIM_WORD_H
-#define SIM_WORD_H
+#pragma once
 
 #include "race/view.h"
 
@@ -48,5 +47,3 @@ static inline void sim_word_write(const sim_view *view, sim_cell *cell, uint64_t
     }
     sim_word_write_slow(view, cell, me, address);
 }
-
-#endif

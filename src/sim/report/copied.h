@@ -1,7 +1,6 @@
 // What copies to the host carried, so that two runs in different orders can be compared: a hash of the bytes, and sums
 // that change with the order of elements but hardly with their rounding.
-#ifndef SIM_COPIED_H
-#define SIM_COPIED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void sim_copied_keep(const sim_copied *copied);
 // the schedule's. Where several threads of the host copied, theirs stand between each other as it happened.
 const sim_copied *sim_copied_all(size_t *count);
 bool sim_copied_by_several(void); // threads of the host
-
-#endif

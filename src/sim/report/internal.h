@@ -2,8 +2,7 @@
 // that moment (memory.c); at the end lines.c finds the source lines, conclude.c merges, suppresses and ranks, and
 // document.c (JSON) or text.c writes. Facts alone: what the source says about them is read by those who read the
 // report. Nothing here uses malloc: the program may have crashed in the middle of it.
-#ifndef SIM_REPORT_INTERNAL_H
-#define SIM_REPORT_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ double sim_report_seconds(void); // since it was first asked (ending.c)
 // What the run did not come to, in one sentence; false and "": it came to its end. (ending.c)
 enum { SIM_UNCHECKED_BYTES = 400 };
 bool sim_unchecked_text(const char *status, char *text, size_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 // A small JSON writer into memory: the caller names members and nests; commas, quotes and escapes are kept here.
-#ifndef SIM_JSON_H
-#define SIM_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ void sim_json_signed(sim_json *out, const char *name, int64_t value);
 void sim_json_bool(sim_json *out, const char *name, bool value);
 void sim_json_seconds(sim_json *out, const char *name, double seconds);
 void sim_json_triple(sim_json *out, const char *name, const unsigned value[3]);
-
-#endif

@@ -1,7 +1,6 @@
 // Findings: what the simulator says is wrong. Any part of the runtime reports one; equal ones are counted together;
 // at the end they are given source lines and written out (as JSON for `check`, as text for a person).
-#ifndef SIM_REPORT_H
-#define SIM_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool sim_report_is_embedded(void);
 // The gravest error that threads or memory gave rise to since this was last asked, as one line with its places; false:
 // none. What an API call has answered with an error code is left out. Call it when nothing runs on the device.
 bool sim_report_next(char *text, size_t bytes);
-
-#endif

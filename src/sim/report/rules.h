@@ -7,8 +7,7 @@
 //     race           reduce.cu:41         # at this line
 //     uninitialised  third_party/*
 //     *              kernel:histogram*    # in these kernels
-#ifndef SIM_RULES_H
-#define SIM_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool sim_rule_is_for(const sim_rule *rule, const char *kind);
 bool sim_rule_is_everywhere(const sim_rule *rule);
 bool sim_rule_has_kernel(const sim_rule *rule, const char *kernel); // which may be NULL
 bool sim_rule_has_line(const sim_rule *rule, const char *file, unsigned line);
-
-#endif

@@ -1,7 +1,6 @@
 // What was left out after a kernel that ended in a fault: on a card every later call fails, here too, so mistakes that
 // come after it cannot be found in the same run. The report says so.
-#ifndef SIM_STOPPED_H
-#define SIM_STOPPED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ void sim_stopped_call(const char *function);
 
 // For the report: one sentence about what was not checked; "" where no kernel stopped.
 void sim_stopped_text(char *text, size_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 // The files of a translation unit and who includes whom.
-#ifndef SIM_REWRITE_INCLUDES_H
-#define SIM_REWRITE_INCLUDES_H
+#pragma once
 
 #include "rewrite/unit.h"
 
@@ -17,5 +16,3 @@ int sim_unit_read(sim_unit *unit, const char *path);
 void sim_includes_read(sim_unit *unit, const char *const *folders);
 // Makes the files that have a shadow include each other's shadows. shadows[i]: of file i; NULL: none.
 void sim_includes_edit(sim_unit *unit, const char *const *shadows);
-
-#endif

@@ -1,7 +1,6 @@
 // Inline PTX as C++: an asm statement's template is read instruction by instruction and each becomes an expression over
 // the operands, with helpers of sim/ptx.h. What is not known here makes the whole statement unsupported.
-#ifndef SIM_REWRITE_PTX_H
-#define SIM_REWRITE_PTX_H
+#pragma once
 
 #include "rewrite/text.h"
 
@@ -37,5 +36,3 @@ bool sim_ptx_instruction_text(const sim_ptx_instruction *instruction, sim_text *
 const char *sim_ptx_special(const char *name);
 // The C++ type of a PTX type; NULL: not one.
 const char *sim_ptx_type(const char *part);
-
-#endif

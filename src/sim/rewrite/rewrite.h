@@ -1,7 +1,6 @@
 // The rewriter: makes C++ of CUDA C++ by replacing pieces of the text. Every line stays where it was. A translation
 // unit is rewritten as a whole: the user's headers that need an edit, or that include one that does, are rewritten too.
-#ifndef SIM_REWRITE_H
-#define SIM_REWRITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool sim_rewritten_is_device(const sim_rewritten *result, const char *path, int 
 bool sim_rewritten_is_unused(const sim_rewritten *result, const char *path, int line);
 // The column of the user's file where column `column` of line `line` of the rewritten one came from; all from 1.
 int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column);
-
-#endif

@@ -1,6 +1,5 @@
 // A string that grows. Out of memory ends in a string that stays as it was and says so, once, at the end.
-#ifndef SIM_REWRITE_TEXT_H
-#define SIM_REWRITE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ char *sim_text_take(sim_text *text);
 void sim_text_free(sim_text *text);
 // The whole file, ended with 0. False: errno says why.
 bool sim_text_read(sim_text *text, const char *path);
-
-#endif

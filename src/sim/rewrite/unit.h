@@ -1,8 +1,7 @@
 // A translation unit while it is rewritten: the file that is compiled, the user's headers it includes, and what is
 // known about names over all of them. Each kind of edit stands in a file of its own and is one function over one
 // source.
-#ifndef SIM_REWRITE_UNIT_H
-#define SIM_REWRITE_UNIT_H
+#pragma once
 
 #include "rewrite/text.h"
 #include "source/lexer.h"
@@ -65,5 +64,3 @@ void sim_edit_replace(sim_file *file, uint32_t start, uint32_t end, const char *
 // The text with all edits made.
 void sim_edits_apply(sim_file *file, sim_text *result);
 void sim_edits_free(sim_file *file);
-
-#endif

@@ -1,6 +1,5 @@
 // Kernel launches in a list of tokens.
-#ifndef SIM_SOURCE_LAUNCH_H
-#define SIM_SOURCE_LAUNCH_H
+#pragma once
 
 #include "source/lexer.h"
 
@@ -16,5 +15,3 @@ bool sim_launch_at(const sim_source *source, const sim_tokens *tokens, int index
 
 // Whether nothing stands between a token and the next.
 bool sim_tokens_are_adjacent(const sim_tokens *tokens, int index);
-
-#endif

@@ -1,7 +1,6 @@
 // Cuts CUDA C++ source into tokens and preprocessor lines: the one reader of C++, for the rewriter and for the
 // explanation of findings. Comments and white space are left out; every token knows where it stands in the text.
-#ifndef SIM_SOURCE_LEXER_H
-#define SIM_SOURCE_LEXER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ char *sim_included_name(const sim_source *source, const sim_directive *directive
 
 // Grows an array so that one more fits; false when memory ran out.
 bool sim_array_grow(void *array, int count, int *room, size_t element);
-
-#endif

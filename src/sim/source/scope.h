@@ -1,7 +1,6 @@
 // Brackets and scopes: which bracket closes which, and whether a token stands in device code, in host code, at file
 // scope or in a class. Both branches of an #if are seen, each starting from where the #if stood.
-#ifndef SIM_SOURCE_SCOPE_H
-#define SIM_SOURCE_SCOPE_H
+#pragma once
 
 #include "source/lexer.h"
 
@@ -39,5 +38,3 @@ bool sim_scope_is_device_only(const sim_scope *scope);
 
 // Index of the first token of the statement or declaration that token `index` belongs to.
 int sim_statement_start(const sim_source *source, const sim_tokens *tokens, int index);
-
-#endif

@@ -1,7 +1,6 @@
 // The statements of one function: which branches and loops a token stands in, and where they begin and end. Of the
 // branches of an #if, those whose braces close are read; what is left open is passed over.
-#ifndef SIM_SOURCE_STATEMENT_H
-#define SIM_SOURCE_STATEMENT_H
+#pragma once
 
 #include "source/lexer.h"
 
@@ -41,5 +40,3 @@ int sim_statement_around(const sim_statements *statements, int token);
 int sim_statement_loop(const sim_statements *statements, int statement);
 bool sim_statement_is_branch(const sim_statement *statement); // if, else, switch
 bool sim_statement_is_loop(const sim_statement *statement);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of watch/ share with one another and with race/.
-#ifndef SIM_WATCH_INTERNAL_H
-#define SIM_WATCH_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,4 +98,3 @@ void sim_counters_collect(sim_launch_state *launch);
 void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address);
 // What came before an atomic or volatile access is judged, where that access may order threads.
 void sim_access_orders(sim_worker *worker, unsigned site, uintptr_t address);
-#endif

@@ -1,7 +1,6 @@
 // What the hooks ask of the scheduler. A hook runs in the middle of a thread, on its stack, and may have to stop it;
 // the scheduler is above the watch, and tells it here what to call.
-#ifndef SIM_WATCH_SCHEDULER_H
-#define SIM_WATCH_SCHEDULER_H
+#pragma once
 
 #include "machine/worker.h"
 
@@ -19,5 +18,3 @@ typedef struct sim_scheduler_calls {
 } sim_scheduler_calls;
 
 extern const sim_scheduler_calls *sim_scheduler; // set before the first thread runs
-
-#endif

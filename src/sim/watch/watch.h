@@ -3,8 +3,7 @@
 // merge.c lays the 32 logs side by side, finds the accesses that a warp makes together, and gives each such row to the
 // counters (counters.c) and to the race detector (race/). The scheduler tells the watch when threads stop, meet and
 // end.
-#ifndef SIM_WATCH_H
-#define SIM_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ typedef struct sim_kernel_count {
     uint64_t launches, accesses, barriers, threads;
 } sim_kernel_count;
 void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *context), void *context);
-
-#endif

@@ -1,7 +1,6 @@
 // Inside cuBLAS: how a call becomes work in a stream, what is checked before it touches memory, and elements of any
 // type as numbers. Each cublas function fills in a `work` and queues it; the work runs as a kernel of one thread.
-#ifndef SIM_BLAS_H
-#define SIM_BLAS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ typedef struct sim_blas_operand {
 // c: (m, n) = alpha a: (m, k) b: (k, n) + beta c, sums in float unless an operand is double or an integer.
 void sim_blas_multiply(size_t m, size_t n, size_t k, double alpha, sim_blas_operand a, sim_blas_operand b, double beta,
                        void *c, cudaDataType c_type, size_t c_stride);
-
-#endif

@@ -1,7 +1,6 @@
 // CUDA's cooperative_groups/memcpy_async.h: a group copies together, and waits for it. Each call is one batch of
 // cp.async.
-#ifndef SIM_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
-#define SIM_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
+#pragma once
 
 #include <cooperative_groups.h>
 #include <cuda/barrier>
@@ -40,5 +39,3 @@ template <class Group> SIM_GROUP_INLINE void wait(const Group &group)
     group.sync();
 }
 } // namespace cooperative_groups
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's cooperative_groups/reduce.h: one value from all threads of a tile or coalesced group, known to each of them.
-#ifndef SIM_COOPERATIVE_GROUPS_REDUCE_H
-#define SIM_COOPERATIVE_GROUPS_REDUCE_H
+#pragma once
 
 #include <cooperative_groups/details/several_warps.h>
 #include <cuda/atomic>
@@ -60,5 +59,3 @@ SIM_GROUP_INLINE void reduce_store_async(const Group &group, cuda::atomic<T_, Sc
         target.store(sum, cuda::std::memory_order_relaxed);
 }
 } // namespace cooperative_groups
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's cooperative_groups/scan.h: prefix sums over a tile or coalesced group.
-#ifndef SIM_COOPERATIVE_GROUPS_SCAN_H
-#define SIM_COOPERATIVE_GROUPS_SCAN_H
+#pragma once
 
 #include <cooperative_groups/details/several_warps.h>
 #include <cuda/atomic>
@@ -93,5 +92,3 @@ SIM_GROUP_INLINE details::plain<T_> exclusive_scan_update(const Group &group, A_
     return exclusive_scan_update(group, target, std::forward<T_>(value), plus<details::plain<T_>>());
 }
 } // namespace cooperative_groups
-
-#endif

@@ -1,7 +1,6 @@
 // CUB's warp and block collectives on the simulated GPU: reduce, scan, load and store. They use their TempStorage as
 // CUB does (a value for each warp), so that a barrier forgotten before its next use is found.
-#ifndef SIM_CUB_BLOCK_LEVEL_H
-#define SIM_CUB_BLOCK_LEVEL_H
+#pragma once
 
 #include <cooperative_groups/details/collective.h>
 
@@ -341,5 +340,3 @@ class BlockStore
     }
 };
 } // namespace cub
-
-#endif

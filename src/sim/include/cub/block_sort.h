@@ -1,8 +1,7 @@
 // CUB's BlockRadixSort on the simulated GPU. As in CUB, keys and values go through the TempStorage one after the other,
 // so that a barrier forgotten before its next use is found; their ranks are worked out by one thread between two
 // barriers.
-#ifndef SIM_CUB_BLOCK_SORT_H
-#define SIM_CUB_BLOCK_SORT_H
+#pragma once
 
 #include <type_traits>
 
@@ -168,5 +167,3 @@ class BlockRadixSort
     TempStorage &storage_;
 };
 } // namespace cub
-
-#endif

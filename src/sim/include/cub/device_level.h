@@ -1,7 +1,6 @@
 // CUB's device-wide algorithms on the simulated GPU: the two calls that CUB has (ask for room, then run), done on the
 // host after what the stream still has to do.
-#ifndef SIM_CUB_DEVICE_LEVEL_H
-#define SIM_CUB_DEVICE_LEVEL_H
+#pragma once
 
 #include <limits>
 
@@ -257,5 +256,3 @@ struct DeviceRunLengthEncode {
     }
 };
 } // namespace cub
-
-#endif

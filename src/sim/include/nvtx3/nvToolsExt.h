@@ -1,6 +1,5 @@
 // NVTX on the simulated GPU: markers and ranges are accepted and mean nothing, as without a profiler. Plain C as well.
-#ifndef SIM_NVTX_H
-#define SIM_NVTX_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -147,5 +146,3 @@ SIM_NVTX int nvtxDomainRangePop(nvtxDomainHandle_t domain)
 #define nvtxNameOsThread         nvtxNameOsThreadA
 #define nvtxDomainCreate         nvtxDomainCreateA
 #define nvtxDomainRegisterString nvtxDomainRegisterStringA
-
-#endif

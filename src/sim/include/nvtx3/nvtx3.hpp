@@ -1,6 +1,5 @@
 // NVTX's C++ form on the simulated GPU: ranges and marks that mean nothing, as without a profiler.
-#ifndef SIM_NVTX3_HPP
-#define SIM_NVTX3_HPP
+#pragma once
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -31,5 +30,3 @@ template <class... Arguments> inline void mark(const Arguments &...)
 } // namespace nvtx3
 
 #define NVTX3_FUNC_RANGE() ((void)0)
-
-#endif

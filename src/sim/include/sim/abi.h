@@ -1,8 +1,7 @@
 // What the stand-in headers ask of the simulator's runtime: the only functions that compiled CUDA code calls besides
 // the CUDA runtime API itself and the compiler's own access hooks (__tsan_*). Plain C, so that the runtime is C and
 // only the headers are C++.
-#ifndef SIM_ABI_H
-#define SIM_ABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -141,6 +140,4 @@ size_t sim_dynamic_shared_bytes(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 // __nv_atomic_*: the compiler's own atomics, with an order and a scope that the call names.
-#ifndef SIM_ATOMIC_BUILTINS_H
-#define SIM_ATOMIC_BUILTINS_H
+#pragma once
 
 #include "sim/atomics.h"
 
@@ -121,5 +120,3 @@ SIM_INLINE void __nv_atomic_thread_fence(int, int scope = __NV_THREAD_SCOPE_SYST
               : scope == __NV_THREAD_SCOPE_SYSTEM ? SIM_SCOPE_SYSTEM
                                                   : SIM_SCOPE_DEVICE);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // CUDA's atomics, each at device, block and system scope. The access is announced to the runtime and then made with the
 // host's atomics. An update that leaves memory as it was is how people wait for others, so others get to run then.
-#ifndef SIM_ATOMICS_H
-#define SIM_ATOMICS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -248,5 +247,3 @@ SIM_ATOMIC_CAS(unsigned short)
 SIM_ATOMIC_ADD_VECTOR_AT(atomicAdd)
 SIM_ATOMIC_ADD_VECTOR_AT(atomicAdd_block)
 SIM_ATOMIC_ADD_VECTOR_AT(atomicAdd_system)
-
-#endif

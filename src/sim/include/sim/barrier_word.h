@@ -1,7 +1,6 @@
 // The 64 bits of a barrier in memory (CUDA's mbarrier): how many arrivals a phase needs, how many are missing, how many
 // bytes of copies are missing, and which phase it is. cuda::barrier, awbarrier and pipelines are all made of it.
-#ifndef SIM_BARRIER_WORD_H
-#define SIM_BARRIER_WORD_H
+#pragma once
 
 #include "sim/library.h"
 
@@ -203,5 +202,3 @@ class barrier_word
     uint64_t word_;
 };
 } // namespace sim
-
-#endif

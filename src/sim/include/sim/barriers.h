@@ -1,6 +1,5 @@
 // Barriers, fences, time, and the end of a thread.
-#ifndef SIM_BARRIERS_H
-#define SIM_BARRIERS_H
+#pragma once
 
 #include "sim/abi.h"
 #include "sim/keywords.h"
@@ -96,5 +95,3 @@ SIM_INLINE void __exit()
 {
     sim_exit_thread();
 }
-
-#endif

@@ -1,6 +1,5 @@
 // __nv_bfloat16 and __nv_bfloat162 with CUDA's names: what <cuda_bf16.h> declares.
-#ifndef SIM_BFLOAT16_H
-#define SIM_BFLOAT16_H
+#pragma once
 
 #include "sim/narrow_conversions.h"
 #include "sim/narrow_operations.h"
@@ -20,5 +19,3 @@ typedef __nv_bfloat162 nv_bfloat162;
 #define CUDART_NEG_ZERO_BF16   __ushort_as_bfloat16((unsigned short)0x8000u)
 #define CUDART_ZERO_BF16       __ushort_as_bfloat16((unsigned short)0x0000u)
 #define CUDART_ONE_BF16        __ushort_as_bfloat16((unsigned short)0x3f80u)
-
-#endif

@@ -1,6 +1,5 @@
 // One value seen as another type's bits.
-#ifndef SIM_BITS_H
-#define SIM_BITS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -52,5 +51,3 @@ template <class Type> struct plain {
 };
 
 } // namespace sim
-
-#endif

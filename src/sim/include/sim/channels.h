@@ -1,6 +1,5 @@
 // How an element of a texture, surface or array is made up: which C++ type has which channels.
-#ifndef SIM_CHANNELS_H
-#define SIM_CHANNELS_H
+#pragma once
 
 #include "sim/keywords.h"
 #include "sim/runtime_types.h"
@@ -99,5 +98,3 @@ SIM_INLINE cudaChannelFormatDesc cudaCreateChannelDescHalf4()
     cudaChannelFormatDesc format = {16, 16, 16, 16, cudaChannelFormatKindFloat};
     return format;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What can be asked of a device: its properties and attributes, limits, peer access. cudaDeviceProp has the fields of
 // CUDA 13 and those that CUDA 12 had and 13 dropped, so that programs written for either compile.
-#ifndef SIM_DEVICE_TYPES_H
-#define SIM_DEVICE_TYPES_H
+#pragma once
 
 #include "sim/runtime_types.h"
 
@@ -146,5 +145,3 @@ typedef struct cudaIpcEventHandle_st {
 typedef struct cudaIpcMemHandle_st {
     char reserved[CUDA_IPC_HANDLE_SIZE];
 } cudaIpcMemHandle_t;
-
-#endif

@@ -1,6 +1,5 @@
 // The driver API's errors and device attributes. Their numbers are the runtime API's.
-#ifndef SIM_DRIVER_ENUMS_H
-#define SIM_DRIVER_ENUMS_H
+#pragma once
 
 typedef enum cudaError_enum {
 #define SIM_DRIVER_ERROR(name, number) name = number,
@@ -11,5 +10,3 @@ typedef enum CUdevice_attribute_enum {
 #define SIM_DRIVER_ATTRIBUTE(name, number) name = number,
 #include "sim/attributes.inc"
 } CUdevice_attribute;
-
-#endif

@@ -1,6 +1,5 @@
 // Numbers of eight bits, e4m3 and e5m2, with CUDA's names: what <cuda_fp8.h> declares, without e8m0.
-#ifndef SIM_FP8_H
-#define SIM_FP8_H
+#pragma once
 
 #include "sim/bfloat16.h"
 #include "sim/half.h"
@@ -194,5 +193,3 @@ SIM_INLINE __half2_raw __nv_cvt_fp8x2_to_halfraw2(const __nv_fp8x2_storage_t x, 
 SIM_FP8_CLASSES(e4m3, __NV_E4M3)
 SIM_FP8_CLASSES(e5m2, __NV_E5M2)
 #undef SIM_FP8_CLASSES
-
-#endif

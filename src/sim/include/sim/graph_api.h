@@ -1,6 +1,5 @@
 // The CUDA runtime's functions for graphs and stream capture, as C. Included by runtime_api.h.
-#ifndef SIM_GRAPH_API_H
-#define SIM_GRAPH_API_H
+#pragma once
 
 #include "sim/graph_types.h"
 
@@ -129,6 +128,4 @@ cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t objec
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

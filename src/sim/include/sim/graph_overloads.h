@@ -1,7 +1,6 @@
 // What C++ adds to the functions for graphs: variables by name, and the forms that CUDA 12 and 13 write differently.
 // Included by runtime_overloads.h.
-#ifndef SIM_GRAPH_OVERLOADS_H
-#define SIM_GRAPH_OVERLOADS_H
+#pragma once
 
 SIM_INLINE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *error_node,
                                             char *log, size_t log_bytes)
@@ -173,5 +172,3 @@ inline cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, T *wrapped, un
     return ::cudaUserObjectCreate(
         object, wrapped, [](void *memory) { delete static_cast<T *>(memory); }, references, flags);
 }
-
-#endif

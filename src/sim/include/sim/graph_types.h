@@ -1,6 +1,5 @@
 // The types of CUDA graphs and of stream capture.
-#ifndef SIM_GRAPH_TYPES_H
-#define SIM_GRAPH_TYPES_H
+#pragma once
 
 #include "sim/launch_types.h"
 
@@ -189,5 +188,3 @@ typedef struct cudaGraphExecUpdateResultInfo_st {
     enum cudaGraphExecUpdateResult result;
     cudaGraphNode_t errorNode, errorFromNode;
 } cudaGraphExecUpdateResultInfo;
-
-#endif

@@ -1,6 +1,5 @@
 // __half and __half2 with CUDA's names: what <cuda_fp16.h> declares.
-#ifndef SIM_HALF_H
-#define SIM_HALF_H
+#pragma once
 
 #include "sim/narrow_conversions.h"
 #include "sim/narrow_operations.h"
@@ -26,5 +25,3 @@ typedef __half2 nv_half2;
 #define CUDART_NEG_ZERO_FP16   __ushort_as_half((unsigned short)0x8000u)
 #define CUDART_ZERO_FP16       __ushort_as_half((unsigned short)0x0000u)
 #define CUDART_ONE_FP16        __ushort_as_half((unsigned short)0x3c00u)
-
-#endif

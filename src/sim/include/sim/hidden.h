@@ -1,7 +1,6 @@
 // Pointers whose value the compiler does not know, where the rewriter has found a cast of a variable's address: it then
 // believes the alignment of the type, and the hook of the access sees what the address is.
-#ifndef SIM_HIDDEN_H
-#define SIM_HIDDEN_H
+#pragma once
 
 #include "sim/keywords.h"
 
@@ -41,5 +40,3 @@ template <class Type> SIM_INLINE Type hide(Type &&value)
 }
 
 } // namespace sim
-
-#endif

@@ -1,7 +1,6 @@
 // threadIdx and the like. The runtime sets them when it switches to a CUDA thread. They are const here because they
 // never change under a thread's feet: so the compiler neither watches nor repeats their reads.
-#ifndef SIM_INDEX_H
-#define SIM_INDEX_H
+#pragma once
 
 #include "sim/vector_types.h"
 
@@ -25,5 +24,3 @@ extern __thread const sim_extent blockDim;
 extern __thread const sim_extent gridDim;
 
 const int warpSize = 32;
-
-#endif

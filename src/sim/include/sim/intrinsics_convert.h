@@ -1,7 +1,6 @@
 // CUDA's conversions between floating point and integers with a named rounding. Values out of range become the nearest
 // the type has; NaN becomes 0, or the top bit alone where a double or a 64-bit integer is involved, as on the chips.
-#ifndef SIM_INTRINSICS_CONVERT_H
-#define SIM_INTRINSICS_CONVERT_H
+#pragma once
 
 #include <limits.h>
 
@@ -160,5 +159,3 @@ SIM_INLINE double __uint2double_rn(unsigned int x)
 {
     return x;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // CUDA's floating-point intrinsics: arithmetic with a named rounding (_rn, _rz, _ru, _rd), fast functions, bit
 // patterns. Fast functions give the C library's accurate results: a simulated program should not depend on a chip's
 // last bits.
-#ifndef SIM_INTRINSICS_FLOAT_H
-#define SIM_INTRINSICS_FLOAT_H
+#pragma once
 
 #include <math.h>
 
@@ -216,5 +215,3 @@ SIM_INLINE float uint_as_float(unsigned int x)
 {
     return __uint_as_float(x);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's integer intrinsics on one value: bits, bytes, high halves of products, dot products of bytes.
-#ifndef SIM_INTRINSICS_INTEGER_H
-#define SIM_INTRINSICS_INTEGER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -231,5 +230,3 @@ SIM_INLINE unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c)
 SIM_DOT_2(__dp2a_lo, 0)
 SIM_DOT_2(__dp2a_hi, 16)
 #undef SIM_DOT_2
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's intrinsics on two halfwords or four bytes of a word at once, and the fused minima and maxima.
-#ifndef SIM_INTRINSICS_SIMD_H
-#define SIM_INTRINSICS_SIMD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -189,5 +188,3 @@ SIM_INLINE int __vimin_s32_relu(int a, int b)
 #undef SIM_LANES_3
 #undef SIM_LANE
 #undef SIM_EACH_LANE
-
-#endif

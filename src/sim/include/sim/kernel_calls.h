@@ -1,8 +1,7 @@
 // C library calls that mean something else in a kernel. The rewriter puts these names in the place of printf, malloc,
 // free, clock, new and delete in device code; host code keeps the library's. A __host__ __device__ function may run on
 // either side, so each asks where it is. assert needs no rewriting: what it calls when it fails is defined here.
-#ifndef SIM_KERNEL_CALLS_H
-#define SIM_KERNEL_CALLS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -90,5 +89,3 @@ extern "C" __attribute__((noreturn)) SIM_INLINE void __assert_fail(const char *e
     abort();
 }
 #include <assert.h>
-
-#endif

@@ -1,8 +1,7 @@
 // CUDA's keywords for a host compiler. Almost all of them say nothing to it; __shared__ is thread-local storage,
 // because a worker thread runs one block at a time. Keywords that cannot be macros are the rewriter's: __CUDA_ARCH__,
 // defined in device code alone, and __noinline__, which the standard library writes inside __attribute__.
-#ifndef SIM_KEYWORDS_H
-#define SIM_KEYWORDS_H
+#pragma once
 
 #if defined(__SANITIZE_THREAD__)
 #define SIM_WATCHED 1
@@ -124,5 +123,3 @@
 #endif
 #define __assume(condition)                               __builtin_assume(condition)
 #define __nv_associate_access_property(pointer, property) (pointer)
-
-#endif

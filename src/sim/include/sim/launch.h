@@ -7,8 +7,7 @@
 //
 // and of `(void *)kernel`, where a kernel's type would be lost: `sim::kernel_address->*kernel`.
 // Arguments are copied into a closure at the launch, as CUDA copies them; scheduling is the runtime's (sim_launch).
-#ifndef SIM_LAUNCH_H
-#define SIM_LAUNCH_H
+#pragma once
 
 #include <new>
 #include <stdlib.h>
@@ -435,5 +434,3 @@ struct kernel_address_type {
 constexpr kernel_address_type kernel_address = {};
 
 } // namespace sim
-
-#endif

@@ -1,7 +1,6 @@
 // The arguments of a launch on their way to the kernel: numbers that are to be null pointers, and objects that become
 // their parameters by a conversion. Who launches with them: sim/launch.h.
-#ifndef SIM_LAUNCH_ARGUMENTS_H
-#define SIM_LAUNCH_ARGUMENTS_H
+#pragma once
 
 #include <tuple>
 #include <type_traits>
@@ -199,5 +198,3 @@ at_launch(Argument &&argument)
 }
 
 } // namespace sim
-
-#endif

@@ -1,6 +1,5 @@
 // What a launch can be asked for besides its dimensions: function attributes, launch attributes, launch configuration.
-#ifndef SIM_LAUNCH_TYPES_H
-#define SIM_LAUNCH_TYPES_H
+#pragma once
 
 #include "sim/runtime_types.h"
 
@@ -158,5 +157,3 @@ typedef struct cudaLaunchConfig_st {
 #define cudaKernelNodeAttributePriority           cudaLaunchAttributePriority
 #define cudaKernelNodeAttributeClusterDimension   cudaLaunchAttributeClusterDimension
 #define cudaKernelNodeAttrValue                   cudaLaunchAttributeValue
-
-#endif

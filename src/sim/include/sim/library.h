@@ -1,8 +1,7 @@
 // What the library headers (cooperative groups, cuda::barrier, wmma, textures, ...) share: announcing accesses, and
 // copies that complete later. A copy is made when somebody waits for it and not before, so that a program which reads
 // too early finds what hardware may let it find: nothing, or old data. Implemented in watch/async_copy.c.
-#ifndef SIM_LIBRARY_H
-#define SIM_LIBRARY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -87,6 +86,4 @@ SIM_INLINE size_t copy_piece(const void *to, const void *from, size_t bytes)
     return low % 16 == 0 ? 16 : low % 8 == 0 ? 8 : low % 4 == 0 ? 4 : low % 2 == 0 ? 2 : 1;
 }
 } // namespace sim
-#endif
-
 #endif

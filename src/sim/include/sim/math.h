@@ -1,7 +1,6 @@
 // Mathematics that CUDA offers in the global namespace and the C library does not: min and max for every mix of types,
 // reciprocal roots, functions of multiples of pi, norms. The rest of CUDA's functions are the C library's own.
-#ifndef SIM_MATH_H
-#define SIM_MATH_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -307,5 +306,3 @@ SIM_INLINE float rnormf(int count, const float *elements)
         sum += (double)elements[i] * elements[i];
     return (float)(1.0 / ::sqrt(sum));
 }
-
-#endif

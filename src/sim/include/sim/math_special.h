@@ -1,7 +1,6 @@
 // CUDA's special functions that the C library has not: inverse error functions, the normal distribution, erfcx,
 // modified Bessel functions. Computed in double by series and Newton steps: a few units in the last place.
-#ifndef SIM_MATH_SPECIAL_H
-#define SIM_MATH_SPECIAL_H
+#pragma once
 
 #include <math.h>
 
@@ -123,5 +122,3 @@ SIM_FUNCTION_1(normcdf, sim::normal_distribution(x))
 SIM_FUNCTION_1(normcdfinv, -sim::inverse_erfc(2.0 * x) * 1.41421356237309504880)
 SIM_FUNCTION_1(cyl_bessel_i0, sim::modified_bessel(0, x))
 SIM_FUNCTION_1(cyl_bessel_i1, sim::modified_bessel(1, x))
-
-#endif

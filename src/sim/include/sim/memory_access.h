@@ -1,7 +1,6 @@
 // Loads and stores with a cache hint, address spaces, prefetch. Caches are not simulated: the access itself is what
 // counts.
-#ifndef SIM_MEMORY_ACCESS_H
-#define SIM_MEMORY_ACCESS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ SIM_ADDRESS(constant)
 SIM_ADDRESS(local)
 SIM_ADDRESS(grid_constant)
 #undef SIM_ADDRESS
-
-#endif

@@ -1,8 +1,7 @@
 // mma.sync and ldmatrix, for what the rewriter makes of inline PTX (sim/ptx.h): the last lane of the warp to come
 // gathers the fragments into matrices, multiplies, and gives each lane its part. Products are exact, sums are floats in
 // ascending order of k.
-#ifndef SIM_MMA_H
-#define SIM_MMA_H
+#pragma once
 
 #include <math.h>
 
@@ -148,5 +147,3 @@ template <int Matrices, bool Transposed> SIM_INLINE void ldmatrix(uint32_t *d, c
         d[i] = mine.result[i];
 }
 } // namespace sim
-
-#endif

@@ -1,8 +1,7 @@
 // L'Ecuyer's MRG32k3a as he published it ("Good parameters and implementations for combined multiple recursive random
 // number generators", 1999): two recurrences of order three, and their matrices' powers for jumping ahead. Seeding and
 // what is made of the numbers are curand_kernel.h's.
-#ifndef SIM_MRG32K3A_H
-#define SIM_MRG32K3A_H
+#pragma once
 
 #include "sim/keywords.h"
 
@@ -74,5 +73,3 @@ SIM_INLINE unsigned mrg_next(int part, unsigned one_ago, unsigned two_ago, unsig
     return (unsigned)((mrg_factor[part][0] * one_ago + mrg_factor[part][1] * two_ago + modulus - less) % modulus);
 }
 } // namespace sim
-
-#endif

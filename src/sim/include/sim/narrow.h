@@ -1,7 +1,6 @@
 // Formats narrower than float: half (1+5+10 bits), bfloat16 (1+8+7) and how a number is rounded into them. Used by
 // half.h, bfloat16.h and fp8.h, which give them CUDA's names.
-#ifndef SIM_NARROW_H
-#define SIM_NARROW_H
+#pragma once
 
 #include <stdint.h>
 
@@ -221,5 +220,3 @@ template <class Format> SIM_INLINE bool is_nan(narrow_number<Format> number)
 }
 
 } // namespace sim
-
-#endif

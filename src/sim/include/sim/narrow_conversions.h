@@ -1,8 +1,7 @@
 // The conversions of __half and __nv_bfloat16, whose names differ only by the type's: __float2half and
 // __float2bfloat16,
 // __half22float2 and __bfloat1622float2. Macros over the type T, its pair T2 and their names within function names.
-#ifndef SIM_NARROW_CONVERSIONS_H
-#define SIM_NARROW_CONVERSIONS_H
+#pragma once
 
 #include "sim/intrinsics_convert.h"
 #include "sim/narrow.h"
@@ -198,5 +197,3 @@
 #define SIM_NARROW_CONVERSIONS(T, T2, stem, stem2)                                                                     \
     SIM_NARROW_SINGLE_CONVERSIONS(T, stem)                                                                             \
     SIM_NARROW_PAIR_CONVERSIONS(T, T2, stem, stem2)
-
-#endif

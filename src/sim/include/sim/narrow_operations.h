@@ -1,7 +1,6 @@
 // Arithmetic, comparisons and functions that CUDA gives under one name to __half and __nv_bfloat16 and to their pairs.
 // A macro over the two types, because overloads must not be templates: arguments convert as they do in CUDA.
-#ifndef SIM_NARROW_OPERATIONS_H
-#define SIM_NARROW_OPERATIONS_H
+#pragma once
 
 #include "sim/atomics.h"
 #include "sim/narrow.h"
@@ -328,5 +327,3 @@ template <class Number> SIM_INLINE Number larger_or_smaller(Number a, Number b, 
     SIM_SHUFFLES(T2)                                                                                                   \
     SIM_ATOMIC(T, atomicAdd, combine_add)                                                                              \
     SIM_ATOMIC(T2, atomicAdd, combine_add)
-
-#endif

@@ -1,7 +1,6 @@
 // Philox4x32-10 (Salmon and others, 2011), the counter-based generator of cuRAND: ten rounds over a 128-bit counter
 // with a 64-bit key. Plain C: kernels and the runtime make their numbers with the same lines.
-#ifndef SIM_PHILOX_H
-#define SIM_PHILOX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ static inline void sim_philox(uint32_t counter[4], uint32_t key_0, uint32_t key_
         key_1 += 0xBB67AE85u; // the square root of 3, less 1
     }
 }
-
-#endif

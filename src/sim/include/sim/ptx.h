@@ -1,7 +1,6 @@
 // What the rewriter makes of inline PTX calls these: operands seen as the types of an instruction, addresses, and the
 // few instructions that C++ has no operator for. Included only where a file has inline PTX.
-#ifndef SIM_PTX_H
-#define SIM_PTX_H
+#pragma once
 
 #include <limits>
 #include <math.h>
@@ -361,5 +360,3 @@ template <class To, class From> SIM_INLINE To ptx_saturate(From from)
 }
 
 } // namespace sim
-
-#endif

@@ -1,7 +1,6 @@
 // Arithmetic in a chosen rounding direction. Sums and products of floats are formed in double, rounded to odd there, so
 // that the second rounding, to float or to something smaller, cannot go wrong. Doubles use the processor's own modes.
-#ifndef SIM_ROUNDING_H
-#define SIM_ROUNDING_H
+#pragma once
 
 #include <fenv.h>
 #include <math.h>
@@ -142,5 +141,3 @@ inline double double_root(double a, rounding direction)
 }
 
 } // namespace sim
-
-#endif

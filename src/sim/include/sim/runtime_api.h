@@ -1,7 +1,6 @@
 // The CUDA runtime's functions, as C. What C++ adds (templates and overloads) is in runtime_overloads.h, included at
 // the end. Implemented in src/sim/api/.
-#ifndef SIM_RUNTIME_API_H
-#define SIM_RUNTIME_API_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -269,6 +268,4 @@ void sim_library_stream_set(cudaStream_t stream);
 
 #ifdef __cplusplus
 #include "sim/runtime_overloads.h"
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 // The error codes of the CUDA runtime, with CUDA's own names and numbers.
-#ifndef SIM_RUNTIME_ERRORS_H
-#define SIM_RUNTIME_ERRORS_H
+#pragma once
 
 enum cudaError {
 #define SIM_RUNTIME_ERROR(name, number, text) name = number,
@@ -8,5 +7,3 @@ enum cudaError {
 };
 
 typedef enum cudaError cudaError_t;
-
-#endif

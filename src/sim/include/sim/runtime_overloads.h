@@ -1,8 +1,7 @@
 // What C++ adds to the CUDA runtime's functions: pointers of any type, kernels and variables by name, default
 // arguments, and the forms that CUDA 12 and CUDA 13 write differently. All are always inlined, so that the return
 // address that the runtime sees is in the program's own line.
-#ifndef SIM_RUNTIME_OVERLOADS_H
-#define SIM_RUNTIME_OVERLOADS_H
+#pragma once
 
 #include <type_traits>
 #include <utility>
@@ -354,5 +353,3 @@ static const int sim_stream_choice __attribute__((unused)) = sim_default_stream_
 #endif
 
 #include "sim/graph_overloads.h"
-
-#endif

@@ -1,8 +1,7 @@
 // The types and constants of the CUDA runtime that streams, events, memory, arrays and launches use, with CUDA's names,
 // numbers and layouts. Device properties are in device_types.h, graphs in graph_types.h, error codes in
 // runtime_errors.h.
-#ifndef SIM_RUNTIME_TYPES_H
-#define SIM_RUNTIME_TYPES_H
+#pragma once
 
 #include <limits.h>
 #include <stddef.h>
@@ -399,5 +398,3 @@ struct cudaTextureDesc {
     float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
     int disableTrilinearOptimization, seamlessCubemap;
 };
-
-#endif

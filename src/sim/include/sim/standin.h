@@ -1,8 +1,7 @@
 // The one header that every simulated translation unit starts with, as nvcc starts each with cuda_runtime.h: CUDA's
 // language and runtime API. Half precision, cooperative groups and the libraries come with their own headers, as in
 // CUDA.
-#ifndef SIM_STANDIN_H
-#define SIM_STANDIN_H
+#pragma once
 
 #include "sim/keywords.h"
 
@@ -43,6 +42,4 @@
 
 #else
 #include "sim/vector_types.h"
-#endif
-
 #endif

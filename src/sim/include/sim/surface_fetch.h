@@ -1,7 +1,6 @@
 // Reading and writing surfaces: x is in bytes; outside, the boundary mode decides: stop the kernel (CUDA's default),
 // the nearest element, or nothing.
-#ifndef SIM_SURFACE_FETCH_H
-#define SIM_SURFACE_FETCH_H
+#pragma once
 
 #include "sim/texture_fetch.h"
 
@@ -81,5 +80,3 @@ SIM_SURFACE(surf3D, x, y, z, int x, int y, int z)
 SIM_SURFACE(surf1DLayered, x, 0, layer, int x, int layer)
 SIM_SURFACE(surf2DLayered, x, y, layer, int x, int y, int layer)
 #undef SIM_SURFACE
-
-#endif

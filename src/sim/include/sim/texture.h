@@ -1,7 +1,6 @@
 // What a texture or surface object stands for. The runtime API fills it in when the object is created (api/texture.c);
 // the fetch functions of device code read it. The object's handle is the address of one of these.
-#ifndef SIM_TEXTURE_H
-#define SIM_TEXTURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ struct cudaArray {
     bool live;
     bool level; // of a mipmapped array, which owns it
 };
-
-#endif

@@ -1,7 +1,6 @@
 // Reading cube maps, whose face and place a direction chooses, and the four texels of a bilinear fetch one by one
 // (tex2Dgather). Everything else about textures is in texture_fetch.h.
-#ifndef SIM_TEXTURE_CUBE_H
-#define SIM_TEXTURE_CUBE_H
+#pragma once
 
 #include "sim/texture_fetch.h"
 
@@ -107,5 +106,3 @@ template <class T> SIM_INLINE void tex2Dgather(T *to, cudaTextureObject_t object
 {
     *to = tex2Dgather<T>(object, x, y, component);
 }
-
-#endif

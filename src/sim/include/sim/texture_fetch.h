@@ -1,8 +1,7 @@
 // Reading textures: point and linear filtering, the four address modes, normalised coordinates, element and
 // normalised-float reads, with the hardware's 8 bits of fraction between texels. Mipmaps are read at level 0. Surfaces
 // are in surface_fetch.h, texture references of CUDA 11 and before in texture_reference.h.
-#ifndef SIM_TEXTURE_FETCH_H
-#define SIM_TEXTURE_FETCH_H
+#pragma once
 
 #include <math.h>
 
@@ -298,5 +297,3 @@ template <class T> SIM_INLINE void tex2DLayered(T *to, cudaTextureObject_t objec
 {
     *to = tex2DLayered<T>(object, x, y, layer);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Texture references, as programs for CUDA 11 and before declare them: texture<float, 2, cudaReadModeElementType> name.
 // Each is a texture object of its own, bound and unbound by calls.
-#ifndef SIM_TEXTURE_REFERENCE_H
-#define SIM_TEXTURE_REFERENCE_H
+#pragma once
 
 #include "sim/runtime_api.h"
 #include "sim/surface_fetch.h"
@@ -128,5 +127,3 @@ SIM_REFERENCE_FETCH(tex2D, (reference.bound, x, y), float x, float y)
 SIM_REFERENCE_FETCH(tex3D, (reference.bound, x, y, z), float x, float y, float z)
 SIM_REFERENCE_FETCH(tex2DLayered, (reference.bound, x, y, layer), float x, float y, int layer)
 #undef SIM_REFERENCE_FETCH
-
-#endif

@@ -1,6 +1,5 @@
 // CUDA's vector types with its sizes and alignments, their make_ functions, and dim3. Plain C as well.
-#ifndef SIM_VECTOR_TYPES_H
-#define SIM_VECTOR_TYPES_H
+#pragma once
 
 #include "sim/keywords.h"
 
@@ -94,5 +93,3 @@ typedef struct dim3 {
     }
 #endif
 } dim3;
-
-#endif

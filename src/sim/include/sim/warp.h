@@ -1,6 +1,5 @@
 // What the lanes of a warp do together: shuffles, votes, match, reduce. The runtime checks the masks.
-#ifndef SIM_WARP_H
-#define SIM_WARP_H
+#pragma once
 
 #include "sim/abi.h"
 #include "sim/bits.h"
@@ -104,5 +103,3 @@ SIM_REDUCE(int, max, SIM_REDUCE_MAX_SIGNED)
 SIM_REDUCE(unsigned int, and, SIM_REDUCE_AND)
 SIM_REDUCE(unsigned int, or, SIM_REDUCE_OR)
 SIM_REDUCE(unsigned int, xor, SIM_REDUCE_XOR)
-
-#endif

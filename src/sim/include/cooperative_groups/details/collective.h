@@ -1,7 +1,6 @@
 // Cooperative groups: how reductions and scans are computed. The group meets once; the last thread to come combines all
 // values, in the order in which the hardware's shuffles would, so that floating-point results agree to the bit.
-#ifndef SIM_COOPERATIVE_GROUPS_COLLECTIVE_H
-#define SIM_COOPERATIVE_GROUPS_COLLECTIVE_H
+#pragma once
 
 #include <cooperative_groups/details/partition.h>
 
@@ -95,5 +94,3 @@ template <class T_, class Operation> inline void reduce_all(void **arguments, un
 }
 } // namespace details
 } // namespace cooperative_groups
-
-#endif

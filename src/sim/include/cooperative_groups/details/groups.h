@@ -1,7 +1,6 @@
 // Cooperative groups: the block, the cluster (always of one block here), the grid, and thread_group, which any of them
 // can become.
-#ifndef SIM_COOPERATIVE_GROUPS_GROUPS_H
-#define SIM_COOPERATIVE_GROUPS_GROUPS_H
+#pragma once
 
 #include <cooperative_groups/details/thread.h>
 
@@ -352,5 +351,3 @@ SIM_GROUP_INLINE multi_grid_group this_multi_grid()
     return multi_grid_group();
 }
 } // namespace cooperative_groups
-
-#endif

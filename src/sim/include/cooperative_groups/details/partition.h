@@ -1,6 +1,5 @@
 // Cooperative groups: cutting a group into smaller ones, and the free functions that any group has.
-#ifndef SIM_COOPERATIVE_GROUPS_PARTITION_H
-#define SIM_COOPERATIVE_GROUPS_PARTITION_H
+#pragma once
 
 #include <cooperative_groups/details/tile.h>
 
@@ -103,5 +102,3 @@ SIM_GROUP_INLINE auto invoke_one_broadcast(const Group &group, Function &&functi
     return group.shfl(result, 0);
 }
 } // namespace cooperative_groups
-
-#endif

@@ -1,7 +1,6 @@
 // Cooperative groups: collectives of tiles that span several warps. Each warp combines its own values and leaves the
 // result on a board of the block; when all warps of the tile have come, each reads what the others left.
-#ifndef SIM_COOPERATIVE_GROUPS_SEVERAL_WARPS_H
-#define SIM_COOPERATIVE_GROUPS_SEVERAL_WARPS_H
+#pragma once
 
 #include <cooperative_groups/details/collective.h>
 
@@ -77,5 +76,3 @@ SIM_GROUP_INLINE collected<T_, Operation> combine(const Group &group, const T_ &
 }
 } // namespace details
 } // namespace cooperative_groups
-
-#endif

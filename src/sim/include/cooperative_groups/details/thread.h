@@ -1,7 +1,6 @@
 // Cooperative groups, the ground: where a thread stands, and warp shuffles of values of any size. The groups themselves
 // are in groups.h and tile.h.
-#ifndef SIM_COOPERATIVE_GROUPS_THREAD_H
-#define SIM_COOPERATIVE_GROUPS_THREAD_H
+#pragma once
 
 #include <cstdint>
 #include <type_traits>
@@ -85,5 +84,3 @@ template <class T_> SIM_GROUP_INLINE T_ shuffle(int operation, unsigned mask, co
 }
 } // namespace details
 } // namespace cooperative_groups
-
-#endif

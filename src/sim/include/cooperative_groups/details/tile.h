@@ -1,7 +1,6 @@
 // Cooperative groups within a warp: tiles (aligned runs of 1 to 32 lanes; several warps with sync only) and coalesced
 // groups (any lanes). Masks are exact; only sync() orders memory, as __syncwarp does.
-#ifndef SIM_COOPERATIVE_GROUPS_TILE_H
-#define SIM_COOPERATIVE_GROUPS_TILE_H
+#pragma once
 
 #include <cooperative_groups/details/groups.h>
 
@@ -285,5 +284,3 @@ SIM_GROUP_INLINE thread_block_tile<1, void> this_thread()
     return thread_block_tile<1, void>(0, 1);
 }
 } // namespace cooperative_groups
-
-#endif

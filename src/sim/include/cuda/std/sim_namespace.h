@@ -1,7 +1,6 @@
 // cuda::std on the simulated GPU is the host's standard library: device code is host code here. What CUDA gives another
 // meaning (atomics, barriers) is declared in cuda::std itself and so found first.
-#ifndef SIM_CUDA_STD_NAMESPACE_H
-#define SIM_CUDA_STD_NAMESPACE_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -13,5 +12,3 @@ namespace std
 using namespace ::std;
 }
 } // namespace cuda
-
-#endif

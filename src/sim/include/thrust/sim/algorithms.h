@@ -1,7 +1,6 @@
 // Thrust's algorithms that go over a range once or look for something: each brings its ranges to the host as views,
 // works there, and puts results back. Prefix sums, sorting and keys are in ordered.h.
-#ifndef SIM_THRUST_ALGORITHMS_H
-#define SIM_THRUST_ALGORITHMS_H
+#pragma once
 
 #include <thrust/sim/functional.h>
 #include <thrust/sim/vectors.h>
@@ -336,5 +335,3 @@ template <class In> inline std::pair<In, In> minmax_element(In first, In last)
     return std::make_pair(thrust::min_element(first, last), thrust::max_element(first, last));
 }
 } // namespace thrust
-
-#endif

@@ -1,6 +1,5 @@
 // Thrust's function objects: the standard library's, and those that it has not.
-#ifndef SIM_THRUST_FUNCTIONAL_H
-#define SIM_THRUST_FUNCTIONAL_H
+#pragma once
 
 #include <cmath>
 #include <complex>
@@ -91,5 +90,3 @@ using std::norm;
 using std::polar;
 using std::swap;
 } // namespace thrust
-
-#endif

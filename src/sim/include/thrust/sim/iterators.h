@@ -1,7 +1,6 @@
 // Thrust's iterators that make their elements (counting, constant, transform, zip, ...), and `view`: a range brought to
 // the host, worked on there, and put back. Every algorithm here is a loop over views.
-#ifndef SIM_THRUST_ITERATORS_H
-#define SIM_THRUST_ITERATORS_H
+#pragma once
 
 #include <algorithm>
 #include <iterator>
@@ -459,5 +458,3 @@ template <class... Bases> class view<zip_iterator<std::tuple<Bases...>>>
 template <class Iterator> using value_of = typename std::iterator_traits<Iterator>::value_type;
 } // namespace sim_detail
 } // namespace thrust
-
-#endif

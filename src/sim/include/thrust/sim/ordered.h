@@ -1,6 +1,5 @@
 // Thrust's algorithms in which order matters: prefix sums, sorting, keys, searching in sorted ranges.
-#ifndef SIM_THRUST_ORDERED_H
-#define SIM_THRUST_ORDERED_H
+#pragma once
 
 #include <numeric>
 
@@ -286,5 +285,3 @@ template <class A, class B, class Out> inline Out merge(A first, A last, B secon
     return sim_detail::behind(out, n + m);
 }
 } // namespace thrust
-
-#endif

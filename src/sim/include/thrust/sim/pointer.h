@@ -1,7 +1,6 @@
 // Thrust on the simulated GPU: pointers to device memory and references through them. Every element read or written by
 // host code is a copy through the runtime API, as in Thrust itself.
-#ifndef SIM_THRUST_POINTER_H
-#define SIM_THRUST_POINTER_H
+#pragma once
 
 #include <cstddef>
 #include <iterator>
@@ -245,5 +244,3 @@ template <class T> inline void device_free(device_ptr<T> pointer)
     sim_detail::check(cudaFree(pointer.get()));
 }
 } // namespace thrust
-
-#endif

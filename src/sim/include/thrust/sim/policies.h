@@ -1,7 +1,6 @@
 // Thrust's execution policies: where and in which stream an algorithm runs. Here it runs at once, after what the stream
 // still has to do; every algorithm takes a policy as its first argument too.
-#ifndef SIM_THRUST_POLICIES_H
-#define SIM_THRUST_POLICIES_H
+#pragma once
 
 #include <thrust/sim/ordered.h>
 
@@ -111,5 +110,3 @@ SIM_THRUST_POLICY(binary_search)
 SIM_THRUST_POLICY(merge)
 #undef SIM_THRUST_POLICY
 } // namespace thrust
-
-#endif

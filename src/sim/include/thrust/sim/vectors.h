@@ -1,6 +1,5 @@
 // thrust::host_vector and thrust::device_vector.
-#ifndef SIM_THRUST_VECTORS_H
-#define SIM_THRUST_VECTORS_H
+#pragma once
 
 #include <initializer_list>
 #include <vector>
@@ -259,5 +258,3 @@ template <class T, class A> inline bool operator==(const device_vector<T, A> &a,
     return host_vector<T>(a) == host_vector<T>(b);
 }
 } // namespace thrust
-
-#endif
