@@ -1,8 +1,7 @@
 // Sums over all processes that train together, in the middle of a cpu rung: batch statistics are those of the whole
 // batch, of which each process has a part. Whoever runs them keeps a heddle_across as the companion of the device's
 // pool; without one every sum is what it is already.
-#ifndef HEDDLE_OPS_ACROSS_H
-#define HEDDLE_OPS_ACROSS_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -19,5 +18,3 @@ enum { HEDDLE_ACROSS_CHUNK = 128 }; // channels whose sums travel together: a fe
 bool heddle_across_several(const heddle_call *call);
 // HEDDLE_OK at once where it is not.
 heddle_status heddle_across_sum(const heddle_call *call, double *values, int count);
-
-#endif

@@ -1,7 +1,6 @@
 // The rung cpu_reference: an operator's float64 reference, run as a rung. For operators that are made for GPUs, whose
 // references are the plainest loops there are.
-#ifndef HEDDLE_OPS_BY_REFERENCE_H
-#define HEDDLE_OPS_BY_REFERENCE_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -25,5 +24,3 @@ size_t heddle_by_reference_workspace(const heddle_op *op, const void *shape);
         "cpu_reference", HEDDLE_CPU, HEDDLE_NAIVE, name##_by_reference, "the float64 reference itself, one thread",    \
             NULL, name##_by_reference_workspace                                                                        \
     }
-
-#endif

@@ -1,8 +1,7 @@
 // Several builds of one function in one program: on x86-64, whose baseline is SSE2, gcc compiles a HEDDLE_CLONES
 // function also for AVX2 with FMA and for AVX-512, and the loader picks. Elsewhere the baseline already has what we
 // use.
-#ifndef HEDDLE_OPS_CLONES_H
-#define HEDDLE_OPS_CLONES_H
+#pragma once
 
 // Not with clang, whose clones of static functions leave global symbols behind; and not with sanitizers, whose runtime
 // is not ready yet when the loader picks.
@@ -11,6 +10,4 @@
 #define HEDDLE_CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #else
 #define HEDDLE_CLONES
-#endif
-
 #endif

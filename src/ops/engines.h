@@ -1,6 +1,5 @@
 // What a vendor's library could run an operator with: `heddle ops NAME --engines` asks its rungs for a list.
-#ifndef HEDDLE_OPS_ENGINES_H
-#define HEDDLE_OPS_ENGINES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ typedef struct heddle_engine_list {
     char *text;
     size_t size;
 } heddle_engine_list;
-
-#endif

@@ -1,7 +1,6 @@
 // Sums of floats in double, over a fixed number of lanes: fast, and the same on every machine and thread count. Plain
 // arrays of lanes, which gcc and clang both keep in vector registers.
-#ifndef HEDDLE_OPS_LANES_H
-#define HEDDLE_OPS_LANES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -56,5 +55,3 @@ static inline double heddle_sum_products_from(const float *x, double center, con
         total += (x[i] - center) * y[i];
     return total;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Splitting work over the pool so that the result does not depend on how many threads there are: a piece has a fixed
 // size, and partial sums, one a piece, are added in piece order.
-#ifndef HEDDLE_OPS_PIECES_H
-#define HEDDLE_OPS_PIECES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ void heddle_pieces_run(heddle_pool *pool, size_t total, size_t grain, heddle_pie
 
 // How many rows of `row_elements` make a piece of about HEDDLE_PIECE_ELEMENTS; at least 1.
 size_t heddle_piece_rows(size_t row_elements);
-
-#endif

@@ -1,6 +1,5 @@
 // What max and average pooling share: the shape's fields, dims, checks, and where a window lies.
-#ifndef HEDDLE_OPS_POOL2D_H
-#define HEDDLE_OPS_POOL2D_H
+#pragma once
 
 #include "heddle/ops.h"
 
@@ -70,5 +69,3 @@ void heddle_pool2d_clear_rest(const heddle_pool2d_shape *shape, float *plane);
 // Runs `task` (pieces.h) on all planes of the call, which is its context, by all threads of the pool.
 heddle_status heddle_pool2d_for_planes(const heddle_call *call,
                                        void (*task)(void *context, size_t begin, size_t end, int piece, int worker));
-
-#endif

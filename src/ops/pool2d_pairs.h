@@ -2,8 +2,7 @@
 // (heddle_pool2d_is_pairs): a thread takes POOL_PLACES places, each one or two windows wide, and loads and stores the
 // two rows of a place by one access each where they are aligned. As h is even, the rows of all planes are one long row
 // of pairs.
-#ifndef HEDDLE_OPS_POOL2D_PAIRS_H
-#define HEDDLE_OPS_POOL2D_PAIRS_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -88,5 +87,3 @@ template <typename Kernel> static heddle_status pool_launch(const heddle_call *c
         Kernel::template launch<1, false>(call, shape, narrow);
     return heddle_cuda_launched("02_vectorised");
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The list of operators, and what the files that serve it share.
-#ifndef HEDDLE_OPS_REGISTRY_H
-#define HEDDLE_OPS_REGISTRY_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -14,5 +13,3 @@ enum {
 
 // "; did you mean 'nearest'?", or nothing when `nearest` is NULL.
 void heddle_suggestion(const char *nearest, char text[HEDDLE_SUGGESTION_SIZE]);
-
-#endif

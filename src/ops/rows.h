@@ -1,6 +1,5 @@
 // What softmax and cross-entropy do to a row: its largest value, and exp of the distances to it.
-#ifndef HEDDLE_OPS_ROWS_H
-#define HEDDLE_OPS_ROWS_H
+#pragma once
 
 #include "ops/lanes.h"
 #include "ops/vector_math.h"
@@ -32,5 +31,3 @@ static inline double heddle_row_exp(const float *restrict x, size_t count, float
         y[i] = heddle_exp(x[i] - most);
     return heddle_sum(y, count);
 }
-
-#endif

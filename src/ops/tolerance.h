@@ -11,8 +11,7 @@
 // for float32 in full arithmetic. The scale is the largest of the element itself, the root mean square of its operand,
 // and how much the operand's elements move (in the median) when every input is moved by a relative unit: the last is
 // what counts where sums cancel.
-#ifndef HEDDLE_OPS_TOLERANCE_H
-#define HEDDLE_OPS_TOLERANCE_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -35,5 +34,3 @@ double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, 
                              double norm);
 // How far a float32 element that should be `expected` may be off, in full arithmetic.
 double heddle_tolerance(int64_t reduction, double scale, double expected);
-
-#endif

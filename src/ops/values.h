@@ -1,7 +1,6 @@
 // Every operand of an operator in float64, for shapes that fill a GPU: drawn from a seed by all cores, rounded to what
 // its dtype holds, sent through the reference, and turned into a dtype's bytes and back.
-#ifndef HEDDLE_OPS_VALUES_H
-#define HEDDLE_OPS_VALUES_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -34,5 +33,3 @@ double heddle_values_decode(heddle_dtype dtype, const void *bytes, size_t index)
 typedef void heddle_values_work(void *context, size_t first, size_t last);
 enum { HEDDLE_VALUES_PIECE = 1 << 16 };
 void heddle_values_pieces(heddle_pool *pool, size_t count, heddle_values_work *work, void *context);
-
-#endif

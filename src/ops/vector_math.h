@@ -1,8 +1,7 @@
 // exp, tanh and their relatives on floats, without branches, so that gcc and clang turn a loop over them into vector
 // code on every target. Accurate to a few units in the last place (tests/ops/test_vector_math.c holds the figures);
 // infinities give their limits and NaN stays NaN. Polynomials are minimax fits made for heddle.
-#ifndef HEDDLE_OPS_VECTOR_MATH_H
-#define HEDDLE_OPS_VECTOR_MATH_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -178,5 +177,3 @@ static inline float heddle_normal_cdf(float x, float exp_minus_half_square)
     float tail = 0.5f * exp_minus_half_square * s * q;
     return x < 0.0f ? tail : 1.0f - tail;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The activations: one list for tables, references and rungs.
-#ifndef HEDDLE_OPS_ACTIVATION_H
-#define HEDDLE_OPS_ACTIVATION_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -22,5 +21,3 @@
     heddle_status heddle_##name##_backward_cpu_vectorised(const heddle_call *call);
 
 HEDDLE_ACTIVATIONS(HEDDLE_DECLARE_ACTIVATION)
-
-#endif

@@ -1,6 +1,5 @@
 // The activations and their gradients, for one element: what the CUDA rungs have in common.
-#ifndef HEDDLE_OPS_ACTIVATION_FUNCTIONS_H
-#define HEDDLE_OPS_ACTIVATION_FUNCTIONS_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -103,5 +102,3 @@ __device__ static float swish_gradient(float x, float, float grad)
     float s = sigmoid(x);
     return grad * (s + times_or_zero(x, s * (1.0f - s)));
 }
-
-#endif

@@ -1,6 +1,5 @@
 // avgpool2d: its operators and its rungs.
-#ifndef HEDDLE_OPS_AVGPOOL2D_H
-#define HEDDLE_OPS_AVGPOOL2D_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -10,5 +9,3 @@ heddle_status heddle_avgpool2d_forward_cpu_naive(const heddle_call *call);
 heddle_status heddle_avgpool2d_backward_cpu_naive(const heddle_call *call);
 heddle_status heddle_avgpool2d_forward_cpu_planes(const heddle_call *call);
 heddle_status heddle_avgpool2d_backward_cpu_planes(const heddle_call *call);
-
-#endif

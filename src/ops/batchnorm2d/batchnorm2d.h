@@ -1,6 +1,5 @@
 // batchnorm2d: its operators and its rungs.
-#ifndef HEDDLE_OPS_BATCHNORM2D_H
-#define HEDDLE_OPS_BATCHNORM2D_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -26,5 +25,3 @@ heddle_status heddle_batchnorm2d_inference_cpu_naive(const heddle_call *call);
 heddle_status heddle_batchnorm2d_forward_cpu_channels(const heddle_call *call);
 heddle_status heddle_batchnorm2d_backward_cpu_channels(const heddle_call *call);
 heddle_status heddle_batchnorm2d_inference_cpu_channels(const heddle_call *call);
-
-#endif

@@ -1,6 +1,5 @@
 // batchnorm2d_relu: its operator and its rungs on the CPU.
-#ifndef HEDDLE_OPS_BATCHNORM2D_RELU_H
-#define HEDDLE_OPS_BATCHNORM2D_RELU_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -9,5 +8,3 @@ extern const heddle_op heddle_op_batchnorm2d_relu;
 // batchnorm2d's rungs, then negative outputs to 0 (cpu.c).
 heddle_status heddle_batchnorm2d_relu_cpu_naive(const heddle_call *call);
 heddle_status heddle_batchnorm2d_relu_cpu_channels(const heddle_call *call);
-
-#endif

@@ -7,8 +7,7 @@
 //
 // A fragment's registers are 32 bits: one float, or two 16-bit operands. K is 32 bytes: 8 floats or 16 of the others,
 // so that ldmatrix brings the fragments of all of them from rows of shared memory in the same way.
-#ifndef HEDDLE_OPS_CNN_STEP_ARITHMETIC_H
-#define HEDDLE_OPS_CNN_STEP_ARITHMETIC_H
+#pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -211,5 +210,3 @@ CNN_DEVICE float cnn_relu_pool(float z0, float z1, float z2, float z3, uint32_t 
     *code = best > 0.0f ? winner : 4;
     return best <= 0.0f ? 0.0f : best; // NaN stays
 }
-
-#endif

@@ -21,8 +21,7 @@
 // Limited by: the way of a data warp through an image, its products and then conv1's sums, one warp to each quarter of
 // a multiprocessor; below that by the tensor cores' rate at mma.sync, of whose fragments an eighth is padding (14
 // pixels taken as 16), and by shared memory, which gives about one 128-byte wavefront to every product.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -228,5 +227,3 @@ cnn_launch_backward(const cnn_arguments<typename Arithmetic::operand, typename A
                ? cnn_launch_backward_parts<Arithmetic, 2>(arguments, stream)
                : cnn_launch_backward_parts<Arithmetic, 1>(arguments, stream);
 }
-
-#endif

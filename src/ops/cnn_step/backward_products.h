@@ -4,8 +4,7 @@
 // image is pixel (y + 1) * 16 + x + 1 of the tile. A row of 14 pixels is thus taken as 16, as fragments are, and a tap
 // of the convolution is a shift. The 16-byte parts of a pixel are swapped by its number (cnn_part), so that ldmatrix
 // and the loads of floats find eight neighbouring pixels in different banks without padding between them.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_PRODUCTS_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_PRODUCTS_H
+#pragma once
 
 #include <type_traits>
 
@@ -250,5 +249,3 @@ CNN_DEVICE int cnn_stem_pixels(int lane)
     const int tap = lane < 16 ? lane & 7 : CNN_TAPS - 1;
     return tap % 3 * CNN_PLANE + tap / 3 * CNN_PLANE_ROW + (lane >> 3 & 1) * CNN_PART;
 }
-
-#endif

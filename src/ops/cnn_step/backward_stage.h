@@ -1,8 +1,7 @@
 // The stage warps of backward.h: they bring the next image into shared memory while the others multiply. Conv2's output
 // gradient goes through their registers, where it is made of convolution2, code2 and grad_pooled2; pooled1 and code1
 // are copied; the image's bytes become planes of 16-bit numbers.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_STAGE_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_STAGE_H
+#pragma once
 
 #include "ops/cnn_step/backward_products.h"
 
@@ -333,5 +332,3 @@ CNN_DEVICE void cnn_stage_role(const Arguments &arguments, char *shared, const i
         __barrier_sync_count(CNN_IMAGE_FULL, CNN_BACKWARD_THREADS);
     }
 }
-
-#endif

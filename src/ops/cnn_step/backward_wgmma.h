@@ -32,8 +32,7 @@
 // padding (14 pixels taken as 16, and 14 rows). Then by the way to the first product, some 16,000 cycles, and from the
 // last, which other blocks cannot fill: there is memory for one only. Where a float is two parts, by the one tile of
 // the gradient that there is room for: nothing is multiplied while it is filled.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_H
+#pragma once
 
 #include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/backward_wgmma_begin.h"
@@ -581,5 +580,3 @@ static cudaError_t cnn_launch_backward_wgmma(
     return heddle_cuda_launch_dependent(cnn_backward_wgmma<Arithmetic>, dim3(arguments.backward_blocks),
                                         dim3(tiles::THREADS), tiles::BYTES, stream, arguments, maps);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // What a block of backward_wgmma.h does before its warps take their roles: the weight, the borders of the tiles and the
 // first image. All but the last is done while the kernel before still runs: of the first image everything is there by
 // then but the gradient that comes from above.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_BEGIN_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_BEGIN_H
+#pragma once
 
 #include "ops/cnn_step/backward_wgmma_stage.h"
 #include "ops/cnn_step/backward_wgmma_tiles.h"
@@ -246,5 +245,3 @@ CNN_DEVICE void cnn_hopper_first_gradient(const Arguments &arguments, char *shar
     cp_async_wait_all();
     tma_fence_written();
 }
-
-#endif

@@ -18,8 +18,7 @@
 // Limited by: latencies, one behind the other: what has to be there before the first product, the products, of which an
 // image has too few to fill the tensor cores, and the way out. All code runs once, and comes from the second-level
 // cache.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_FEW_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_FEW_H
+#pragma once
 
 #include "ops/cnn_step/backward_wgmma_few_begin.h"
 #include "ops/cnn_step/backward_wgmma_products.h"
@@ -558,5 +557,3 @@ cnn_launch_backward_few(const cnn_arguments<typename Arithmetic::operand, typena
 #endif
     return cnn_launch_few<Arithmetic, 2, false>(arguments, stream);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // What a block of backward_wgmma_few.h does before its first product: where everything lies in shared memory, and how
 // the weight, an image or half of one, and conv2's output gradient come there. All threads bring it together; all but
 // the gradient comes while the kernel before still runs.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_FEW_BEGIN_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_FEW_BEGIN_H
+#pragma once
 
 #include "ops/cnn_step/backward_wgmma_products.h"
 #include "ops/cnn_step/backward_wgmma_stage.h"
@@ -218,5 +217,3 @@ CNN_DEVICE void cnn_few_gradient(const Arguments &arguments, char *shared, int h
     cp_async_wait_all();
     tma_fence_written();
 }
-
-#endif

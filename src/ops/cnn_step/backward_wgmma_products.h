@@ -1,7 +1,6 @@
 // The instructions of backward_wgmma.h and hidden_backward_wgmma.h: products of the shapes they take, where their
 // operands lie, which parts of a float are multiplied, and how many registers a role has.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_PRODUCTS_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_PRODUCTS_H
+#pragma once
 
 #include "ops/cnn_step/backward_wgmma_tiles.h"
 #include "ops/cuda/hopper.h"
@@ -134,5 +133,3 @@ template <int Wanted, int Launched> CNN_DEVICE void cnn_hopper_registers()
     else if constexpr (Wanted < Launched)
         registers_give_back<Wanted>();
 }
-
-#endif

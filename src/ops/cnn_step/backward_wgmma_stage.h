@@ -1,7 +1,6 @@
 // The stage warps of backward_wgmma.h: they bring the next image into shared memory while the others multiply, as those
 // of backward_stage.h do, some of whose loads they use.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_STAGE_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_STAGE_H
+#pragma once
 
 #include "ops/cnn_step/backward_stage.h"
 #include "ops/cnn_step/backward_wgmma_tiles.h"
@@ -506,5 +505,3 @@ CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, const cnn_hopp
         mbarrier_arrive(full + tile);
     }
 }
-
-#endif

@@ -7,8 +7,7 @@
 // ones. Of those 16 a place's taps are 9; which, is settled in the end.
 //
 // Where there is none, by mma.sync, in the data warps: their gradient is turned by movmatrix.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_STEM_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_STEM_H
+#pragma once
 
 #include "ops/cnn_step/backward_wgmma_products.h"
 #include "ops/cnn_step/backward_wgmma_stage.h"
@@ -328,5 +327,3 @@ CNN_DEVICE void cnn_hopper_stem(float (&total)[2][2][4], const float (&out)[CNN_
         total[i / 8][i / 4 % 2][i % 4] +=
             sums[i / 8][0][i / 4 % 2][i % 4] + (SETS > 1 ? sums[i / 8][SETS - 1][i / 4 % 2][i % 4] : 0.0f);
 }
-
-#endif

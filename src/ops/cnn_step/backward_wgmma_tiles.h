@@ -7,8 +7,7 @@
 // as tf32, and two halves as many as two tf32. What half lacks is range, so each operand is multiplied by a power of
 // two, and the sums are divided by it in the end. Of the power it is known that nothing overflows (cnn_half_scale), but
 // for conv2's weight as forward has it: one constant for all (prepare.h), which weights of 64 and more do not fit.
-#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_TILES_H
-#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_TILES_H
+#pragma once
 
 #include "ops/cnn_step/backward_stage.h"
 #include "ops/cnn_step/hidden_backward.h"
@@ -156,5 +155,3 @@ CNN_DEVICE float cnn_hopper_grad_scale(const Arguments &arguments, int lane)
                                    arguments.workspace.statistics2->inverse_std[channel]));
     return cnn_half_scale(2.0f * most * (2.0f + furthest) * cnn_hopper_warp_most(slope));
 }
-
-#endif

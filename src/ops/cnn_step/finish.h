@@ -29,8 +29,7 @@
 //
 // Limited by: latency of a few trips to L2, where the partial sums still are: 10 MB of conv2's from 132 blocks, 1.6 MB
 // of the hidden layer's for each part that its batch was cut into.
-#ifndef HEDDLE_OPS_CNN_STEP_FINISH_H
-#define HEDDLE_OPS_CNN_STEP_FINISH_H
+#pragma once
 
 #include <math.h>
 
@@ -581,5 +580,3 @@ static cudaError_t cnn_launch_finish_and_update(
     default: return cnn_launch_finish_with<Arithmetic, CNN_ADAMW>(arguments, stream);
     }
 }
-
-#endif

@@ -17,8 +17,7 @@
 // Limited by: the products. Of one of the four schedulers an image takes 504 for conv2
 // and 50 for conv1, and mma.sync has them at half of Hopper's rate; the part that makes images waits for its
 // turn.
-#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_H
-#define HEDDLE_OPS_CNN_STEP_FORWARD_H
+#pragma once
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_statistics.h"
@@ -292,5 +291,3 @@ cnn_launch_forward(const cnn_arguments<typename Arithmetic::operand, typename Ar
     return heddle_cuda_launch_dependent(cnn_forward<Arithmetic>, arguments.forward_blocks, CNN_FORWARD_THREADS, bytes,
                                         stream, arguments);
 }
-
-#endif

@@ -5,8 +5,7 @@
 // float, about zero: a thread adds the 28 values it has of an image, and a block some tens of images, so they are good
 // to a few units of float's last place; and so is the variance, since the means of channels are of the size of their
 // deviations (they are made of relu's output, with weights of both signs).
-#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_STATISTICS_H
-#define HEDDLE_OPS_CNN_STEP_FORWARD_STATISTICS_H
+#pragma once
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
@@ -84,5 +83,3 @@ CNN_DEVICE void cnn_statistics_add(const Arguments &arguments, float4 *scratch, 
     }
     __syncthreads();
 }
-
-#endif

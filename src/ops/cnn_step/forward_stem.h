@@ -6,8 +6,7 @@
 // eight pooling windows: two products have the windows' four positions in the same places of the accumulators, so that
 // relu, pooling and the winner's code are a few comparisons in registers. K is three rows of four pixels, the fourth
 // with weight zero: two pixels are one word of shared memory, where the image lies twice, the second shifted by one.
-#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_STEM_H
-#define HEDDLE_OPS_CNN_STEP_FORWARD_STEM_H
+#pragma once
 
 #include <type_traits>
 
@@ -466,5 +465,3 @@ CNN_DEVICE void cnn_stem_forward(const Arguments &arguments, int image, const ui
         to_pooled += Warps * 8 * CNN_CHANNELS1, to_code += Warps * 8 * CNN_CHANNELS1;
     }
 }
-
-#endif

@@ -21,8 +21,7 @@
 // products read 198 KB of it and all else is 140 KB, 2,700 of its cycles; but with half of the weight in registers, 32
 // KB less, it was no faster. At the beginning, where nothing can be multiplied before the moments are there, by
 // latency.
-#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
-#define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
+#pragma once
 
 #include <type_traits>
 
@@ -453,5 +452,3 @@ cnn_launch_forward_wgmma(const cnn_arguments<typename Arithmetic::operand, typen
     return heddle_cuda_launch_dependent(cnn_forward_wgmma<Arithmetic>, blocks, cnn_wgmma_kind<Arithmetic>::threads,
                                         bytes, stream, arguments, maps);
 }
-
-#endif

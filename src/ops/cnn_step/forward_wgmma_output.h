@@ -6,8 +6,7 @@
 //
 // Batchnorm 2 is not known yet, but which value of a window will win is: the largest, or the smallest where gamma is
 // negative, or the first where it is zero. So hidden.h need not read the other three.
-#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_OUTPUT_H
-#define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_OUTPUT_H
+#pragma once
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_statistics.h"
@@ -334,5 +333,3 @@ CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, const CUtensorMap *
         }
     }
 }
-
-#endif

@@ -6,8 +6,7 @@
 // conv1's products are forward_stem.h's, but taken by four warps together, 16 outputs each, with the patches in
 // registers as there. One of them is all 32 channels. That matters beside conv2's: the tensor cores take turns between
 // warps, and who has many small products waits many times for a large one.
-#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_PRODUCTS_H
-#define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_PRODUCTS_H
+#pragma once
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_stem.h"
@@ -257,5 +256,3 @@ template <int Parts> CNN_DEVICE cnn_stem_by_wgmma<Parts> cnn_wgmma_stem_multipli
 {
     return {cnn_wgmma_place(operand, CNN_CHANNELS1 * CNN_WGMMA_CHUNK), 1};
 }
-
-#endif

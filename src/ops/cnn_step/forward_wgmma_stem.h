@@ -3,8 +3,7 @@
 // Pooled rows are taken as 16 windows wide, of which the last two are outside: eight windows a warp, and the next
 // turn's are a fixed number of rows further down, so that no address is computed twice. A turn's products run while the
 // windows of the turn before are pooled.
-#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_STEM_H
-#define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_STEM_H
+#pragma once
 
 #include "ops/cnn_step/forward_stem.h"
 #include "ops/cnn_step/forward_wgmma_products.h"
@@ -134,5 +133,3 @@ CNN_DEVICE void cnn_wgmma_stem_some(const Arguments &arguments, int image, const
                                           weight.scale);
     *(uint2 *)(arguments.workspace.code1 + at) = make_uint2(codes[0], codes[1]);
 }
-
-#endif

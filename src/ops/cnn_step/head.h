@@ -14,8 +14,7 @@
 //
 // Limited by: latency of that chain of short steps. In cnn_train the first blocks take the moments of the batch after
 // this one (prepare.h): they need nothing of this one, begin while hidden.h still runs, and make room for the others.
-#ifndef HEDDLE_OPS_CNN_STEP_HEAD_H
-#define HEDDLE_OPS_CNN_STEP_HEAD_H
+#pragma once
 
 #include <math.h>
 
@@ -345,5 +344,3 @@ cnn_launch_head(const cnn_arguments<typename Arithmetic::operand, typename Arith
     return heddle_cuda_launch_dependent(cnn_head_kernel<Arithmetic>, dim3(moment_blocks + cuts.head_blocks),
                                         dim3(CNN_HEAD_THREADS), 0, stream, arguments, cuts);
 }
-
-#endif

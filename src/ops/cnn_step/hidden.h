@@ -14,8 +14,7 @@
 //
 // Limited by: with many tiles, bytes from the L2 cache: each reads all the weights, as many bytes (twice as many in
 // float) as half of what its windows have. With few, latency: half of the time goes by until the statistics are there.
-#ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_H
-#define HEDDLE_OPS_CNN_STEP_HIDDEN_H
+#pragma once
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_statistics.h"
@@ -500,5 +499,3 @@ static cudaError_t cnn_launch_hidden_winners(
 {
     return cnn_launch_hidden_positions<Arithmetic, 1>(arguments, stream);
 }
-
-#endif

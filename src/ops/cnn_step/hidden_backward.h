@@ -15,8 +15,7 @@
 //
 // Limited by: shared memory, which gives each stage's grad_hidden to four warps and half of it to four others; and by
 // the latency of the first stages, where a block has few.
-#ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_H
-#define HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_H
+#pragma once
 
 #include <math.h>
 
@@ -456,5 +455,3 @@ static cudaError_t cnn_launch_hidden_backward(
                                         dim3(CNN_PIXELS2 * cuts.backward_splits), dim3(plan::THREADS),
                                         plan::SHARED_BYTES, stream, arguments, cuts);
 }
-
-#endif

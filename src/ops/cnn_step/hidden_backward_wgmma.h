@@ -17,8 +17,7 @@
 //
 // Limited by: latency where a block has few tiles; else by bytes from the L2 cache, where every pixel reads all of
 // grad_hidden, twice as many bytes as its own of pooled2.
-#ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WGMMA_H
-#define HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WGMMA_H
+#pragma once
 
 #include "ops/cnn_step/hidden.h"
 #include "ops/cnn_step/hidden_backward.h"
@@ -428,5 +427,3 @@ static cudaError_t cnn_launch_hidden_backward_wgmma(
     return heddle_cuda_launch_dependent(cnn_hidden_backward_wgmma<Arithmetic>, dim3(CNN_PIXELS2 * cuts.backward_splits),
                                         dim3(plan::THREADS), plan::BYTES, stream, arguments, cuts, maps);
 }
-
-#endif

@@ -18,8 +18,7 @@
 //
 // Limited by: shared memory, from which wgmma takes its operands, and latency where a block has few tiles; with many
 // tiles by bytes from the L2 cache, too, where every pixel reads all of grad_hidden.
-#ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WINNERS_H
-#define HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WINNERS_H
+#pragma once
 
 #include "ops/cnn_step/hidden.h"
 #include "ops/cnn_step/hidden_wgmma_products.h"
@@ -417,5 +416,3 @@ static cudaError_t cnn_launch_hidden_backward_winners(
                                         dim3(CNN_PIXELS2 * cuts.backward_splits), dim3(plan::THREADS), plan::BYTES,
                                         stream, arguments, cuts, maps);
 }
-
-#endif

@@ -9,8 +9,7 @@
 // what both have.
 //
 // Limited by: latency: of the statistics, which take a third of the time, and of the winners behind them.
-#ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_WGMMA_H
-#define HEDDLE_OPS_CNN_STEP_HIDDEN_WGMMA_H
+#pragma once
 
 #include "ops/cnn_step/forward_statistics.h"
 #include "ops/cnn_step/hidden.h"
@@ -228,5 +227,3 @@ cnn_launch_hidden_wgmma(const cnn_arguments<typename Arithmetic::operand, typena
                                         dim3(CNN_HIDDEN_WGMMA_THREADS), CNN_HIDDEN_WGMMA_BYTES, stream, own, cuts,
                                         maps);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What the hidden layer's kernels for Hopper have in common: products of the shapes they take, and maps of their
 // matrices.
-#ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_WGMMA_PRODUCTS_H
-#define HEDDLE_OPS_CNN_STEP_HIDDEN_WGMMA_PRODUCTS_H
+#pragma once
 
 #include <type_traits>
 
@@ -72,5 +71,3 @@ static heddle_status cnn_hidden_wgmma_map(CUtensorMap *map, const Element *matri
         std::is_same<Element, __half>::value ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     return tma_map(map, type, sizeof(Element), matrix, rows, columns, box_rows);
 }
-
-#endif

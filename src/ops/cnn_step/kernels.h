@@ -1,7 +1,6 @@
 // The kernels of a step as a table, and how they are launched in their order. A rung of cnn_step is such a table with
 // one arithmetic; cnn_train's rung of the same name takes the table from there.
-#ifndef HEDDLE_OPS_CNN_STEP_KERNELS_H
-#define HEDDLE_OPS_CNN_STEP_KERNELS_H
+#pragma once
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
@@ -74,5 +73,3 @@ static cudaError_t cnn_launch_all(const cnn_step_arguments<Arithmetic> &argument
     }
     return cudaSuccess;
 }
-
-#endif

@@ -47,8 +47,7 @@
 //
 // Nothing is added by floating-point atomics: blocks leave partial sums, and whoever needs them adds them in a fixed
 // order, so that a step gives the same bits every time. Pixels are (h, w, channels), channels last.
-#ifndef HEDDLE_OPS_CNN_STEP_LAYOUT_H
-#define HEDDLE_OPS_CNN_STEP_LAYOUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -297,5 +296,4 @@ template <typename Operand, typename Convolution> struct cnn_arguments {
     cnn_training training;
 };
 
-#endif
 #endif

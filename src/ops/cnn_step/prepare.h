@@ -13,8 +13,7 @@
 // pixels is three trips to memory before the first product, and a block does little after it; the bytes (1.6 MB of
 // weights, 784 an image) would take a microsecond. So a warp follows the chain before it waits for the step before,
 // from the cursor as it finds it, and once more only if that has moved on by the end of the wait.
-#ifndef HEDDLE_OPS_CNN_STEP_PREPARE_H
-#define HEDDLE_OPS_CNN_STEP_PREPARE_H
+#pragma once
 
 #include <type_traits>
 
@@ -366,5 +365,3 @@ cnn_launch_prepare(const cnn_arguments<typename Arithmetic::operand, typename Ar
     const unsigned blocks = cnn_moment_blocks(arguments.n) + CNN_PACK_CONV2_BLOCKS + CNN_HIDDEN;
     return heddle_cuda_launch_dependent(cnn_prepare<Arithmetic>, blocks, CNN_PREPARE_THREADS, 0, stream, arguments);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // One cnn_step on a GPU: what a rung's file includes beside the kernels that it chooses.
-#ifndef HEDDLE_OPS_CNN_STEP_STEP_H
-#define HEDDLE_OPS_CNN_STEP_STEP_H
+#pragma once
 
 #include "ops/cnn_step/finish.h"
 #include "ops/cnn_step/head.h"
@@ -20,5 +19,3 @@ static heddle_status cnn_step_rung(const heddle_call *call, const char *rung,
         return HEDDLE_UNSUPPORTED;
     return heddle_cuda_launched(rung); // what the runtime refuses is its last error
 }
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Every block of backward.h adds them all up for itself, in a fixed order, while the first image is on its way: no
 // slower than one that waits for the last of hidden_backward.h's blocks to do it. The first leaves them for finish.h.
-#ifndef HEDDLE_OPS_CNN_STEP_SUMS2_H
-#define HEDDLE_OPS_CNN_STEP_SUMS2_H
+#pragma once
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
@@ -62,5 +61,3 @@ template <typename Arguments> CNN_DEVICE void cnn_sums2_add(const Arguments &arg
         scratch[threadIdx.x] = cnn_sums2_total(arguments, scratch, threadIdx.x);
     __syncthreads();
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What finish.h does with an element of a gradient: stores it, or in cnn_train takes the optimiser's step with it and
 // packs the new weight as prepare.h does.
-#ifndef HEDDLE_OPS_CNN_STEP_UPDATE_H
-#define HEDDLE_OPS_CNN_STEP_UPDATE_H
+#pragma once
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
@@ -127,5 +126,3 @@ CNN_DEVICE void cnn_repack_conv2(const Arguments &arguments, int out, int along,
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Whole training steps on a GPU: cnn_step's kernels, with a last one that updates the parameters and packs them for the
 // step after (cnn_step/finish.h). A rung is this with one arithmetic and the kernels of cnn_step's rung of its name.
-#ifndef HEDDLE_OPS_CNN_TRAIN_TRAIN_H
-#define HEDDLE_OPS_CNN_TRAIN_TRAIN_H
+#pragma once
 
 #include "ops/cnn_step/finish.h"
 #include "ops/cnn_step/kernels.h"
@@ -70,5 +69,3 @@ static heddle_status cnn_train_rung(const heddle_call *call, const char *rung,
         return HEDDLE_UNSUPPORTED;
     return heddle_cuda_launched(rung);
 }
-
-#endif

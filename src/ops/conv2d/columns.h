@@ -1,7 +1,6 @@
 // The matrix of windows that rung 03_im2col_matmul writes down, and how it is cut: what the kernels and the operators'
 // tables have to agree on.
-#ifndef HEDDLE_OPS_CONV2D_COLUMNS_H
-#define HEDDLE_OPS_CONV2D_COLUMNS_H
+#pragma once
 
 #include "ops/conv2d/split.h"
 
@@ -47,5 +46,3 @@ static inline int conv2d_column_steps(const conv2d_view *view)
     int steps = (view->images + images - 1) / images;
     return steps > 1 ? steps : 1;
 }
-
-#endif

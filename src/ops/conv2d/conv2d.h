@@ -1,6 +1,5 @@
 // conv2d: its operators and its rungs.
-#ifndef HEDDLE_OPS_CONV2D_H
-#define HEDDLE_OPS_CONV2D_H
+#pragma once
 
 #include "heddle/op.h"
 #include "heddle/ops.h"
@@ -108,5 +107,3 @@ bool heddle_conv2d_cuda_backward_weight_fft_pays(const void *shape);
 size_t heddle_conv2d_cuda_forward_fft_workspace(const void *shape, int threads);
 size_t heddle_conv2d_cuda_backward_data_fft_workspace(const void *shape, int threads);
 size_t heddle_conv2d_cuda_backward_weight_fft_workspace(const void *shape, int threads);
-
-#endif

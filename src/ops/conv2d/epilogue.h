@@ -1,10 +1,7 @@
 // What a convolution's kernel does to a sum before it is stored.
-#ifndef HEDDLE_OPS_CONV2D_EPILOGUE_H
-#define HEDDLE_OPS_CONV2D_EPILOGUE_H
+#pragma once
 
 template <bool relu> __device__ static inline float conv2d_epilogue(float value)
 {
     return relu && value < 0.0f ? 0.0f : value; // in this order a NaN comes through
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Which shapes rung 08_mma_image takes, and its weight in the order of the tensor cores' fragments: what its kernel and
 // the operators' tables have to agree on.
-#ifndef HEDDLE_OPS_CONV2D_FRAGMENTS_H
-#define HEDDLE_OPS_CONV2D_FRAGMENTS_H
+#pragma once
 
 #include "ops/conv2d/view.h"
 
@@ -40,5 +39,3 @@ static inline bool conv2d_mma_image_takes(const conv2d_view *view)
     double down = conv2d_round_up(view->out_height, CONV2D_MMA_ROWS);
     return (double)view->out_width * view->out_height >= 0.75 * across * down;
 }
-
-#endif

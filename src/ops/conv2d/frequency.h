@@ -15,8 +15,7 @@
 // Images too large for one transform, or for one of a good length, are cut into tiles of what is computed
 // (overlap-save): each is a small convolution of a tile of the image that is r - 1 rows and s - 1 columns larger, and
 // tiles count as more images.
-#ifndef HEDDLE_OPS_CONV2D_FREQUENCY_H
-#define HEDDLE_OPS_CONV2D_FREQUENCY_H
+#pragma once
 
 #include "ops/conv2d/conv2d.h"
 #include "ops/fft/fft.h"
@@ -397,5 +396,3 @@ static inline bool conv2d_frequency_pays(const heddle_conv2d_shape *shape, conv2
     return conv2d_direct_work(shape, plan.filters, prices->panel) >
            (double)conv2d_spectrum_numbers(&plan) * each + prices->call;
 }
-
-#endif

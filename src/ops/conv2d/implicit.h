@@ -1,7 +1,6 @@
 // What the implicit GEMM rungs share: the weight packed into the order that tiles read, and the matrix of windows
 // gathered from the image, which is never written down.
-#ifndef HEDDLE_OPS_CONV2D_IMPLICIT_H
-#define HEDDLE_OPS_CONV2D_IMPLICIT_H
+#pragma once
 
 #include "ops/conv2d/view.h"
 #include "ops/cuda/mma.h"
@@ -96,5 +95,3 @@ __device__ static inline void conv2d_gather(const conv2d_view &view, size_t plan
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The kernel of conv2d's rung 4 (04_implicit_gemm.cu says what it does), and of conv2d_bias_relu's rung 3, which brings
 // negative sums to 0 on their way out.
-#ifndef HEDDLE_OPS_CONV2D_IMPLICIT_KERNEL_H
-#define HEDDLE_OPS_CONV2D_IMPLICIT_KERNEL_H
+#pragma once
 
 #include "ops/conv2d/epilogue.h"
 #include "ops/conv2d/implicit.h"
@@ -127,5 +126,3 @@ static void launch(const heddle_call *call, conv2d_view view, const float *sourc
         conv2d_implicit_gemm<false, relu>
             <<<grid, THREADS, 0, stream>>>(view, rows, columns, vectors, source, packed, bias, output);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Which shapes rung 05_row_strips takes: what its kernel and the operators' tables have to agree on.
-#ifndef HEDDLE_OPS_CONV2D_ROW_STRIPS_H
-#define HEDDLE_OPS_CONV2D_ROW_STRIPS_H
+#pragma once
 
 #include <limits.h>
 
@@ -33,5 +32,3 @@ static inline bool conv2d_row_strips_take(const conv2d_view *view)
     long long covered = ((long long)view->out_width + pixels - 1) / pixels * pixels;
     return 4LL * view->out_width >= 3 * covered;
 }
-
-#endif

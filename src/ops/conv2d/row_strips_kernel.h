@@ -1,7 +1,6 @@
 // The kernel of conv2d's rung 5 (05_row_strips.cu says what it does), and of conv2d_bias_relu's rung 4, which brings
 // negative sums to 0 on their way out.
-#ifndef HEDDLE_OPS_CONV2D_ROW_STRIPS_KERNEL_H
-#define HEDDLE_OPS_CONV2D_ROW_STRIPS_KERNEL_H
+#pragma once
 
 #include "ops/conv2d/epilogue.h"
 #include "ops/conv2d/row_strips.h"
@@ -230,5 +229,3 @@ static void launch(const heddle_call *call, conv2d_view view, const float *sourc
     else
         launch_tiles<8, CONV2D_SHORT_STRIP, relu>(stream, view, source, packed, bias, output);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The gradient of the weight as a sum over all pixels, split into parts that blocks sum up each by itself, and a second
 // pass that adds the parts in order: the same bits every time. What the kernels and the operators' tables agree on.
-#ifndef HEDDLE_OPS_CONV2D_SPLIT_H
-#define HEDDLE_OPS_CONV2D_SPLIT_H
+#pragma once
 
 #include "ops/conv2d/view.h"
 
@@ -129,6 +128,4 @@ static inline void conv2d_launch_add_parts(cudaStream_t stream, const conv2d_vie
     unsigned blocks = (unsigned)((size + CONV2D_ADD_ACROSS - 1) / CONV2D_ADD_ACROSS);
     conv2d_add_parts<<<blocks, block, 0, stream>>>(count, size, size - view->filters, parts, grad_weight, grad_bias);
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 // Which shapes rung 02_tiled takes: what its kernels and the operators' tables have to agree on.
-#ifndef HEDDLE_OPS_CONV2D_TILED_H
-#define HEDDLE_OPS_CONV2D_TILED_H
+#pragma once
 
 #include "ops/conv2d/view.h"
 
@@ -38,5 +37,3 @@ static inline bool conv2d_tiled_gradient_takes(const conv2d_view *view)
     return conv2d_taps(view) < pixels / CONV2D_TILE_GRADIENTS &&
            conv2d_patch_floats(view) + CONV2D_TILE_GRADIENTS * pixels <= CONV2D_TILE_FLOATS;
 }
-
-#endif

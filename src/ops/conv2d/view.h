@@ -1,8 +1,7 @@
 // A convolution as its kernels see it: every output pixel gathers from a source image, tap by tap. The forward pass
 // gathers from the input; the gradient of the input gathers from grad_output, with the roles of the two kinds of
 // channels swapped. One kernel serves both.
-#ifndef HEDDLE_OPS_CONV2D_VIEW_H
-#define HEDDLE_OPS_CONV2D_VIEW_H
+#pragma once
 
 #include "ops/conv2d/conv2d.h"
 
@@ -87,6 +86,4 @@ __device__ static inline int conv2d_place(const conv2d_view &view, int position,
     }
     return place >= 0 && place < extent ? place : -1;
 }
-#endif
-
 #endif

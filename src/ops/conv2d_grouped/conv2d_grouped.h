@@ -1,6 +1,5 @@
 // conv2d_grouped: its operators and its rungs.
-#ifndef HEDDLE_OPS_CONV2D_GROUPED_H
-#define HEDDLE_OPS_CONV2D_GROUPED_H
+#pragma once
 
 #include "heddle/op.h"
 #include "heddle/ops.h"
@@ -37,5 +36,3 @@ heddle_status heddle_conv2d_grouped_backward_weight_cpu_naive(const heddle_call 
 heddle_status heddle_conv2d_grouped_forward_cpu_planes(const heddle_call *call);
 heddle_status heddle_conv2d_grouped_backward_data_cpu_planes(const heddle_call *call);
 heddle_status heddle_conv2d_grouped_backward_weight_cpu_planes(const heddle_call *call);
-
-#endif

@@ -1,6 +1,5 @@
 // conv2d_bias_relu: its operator and its rungs on the CPU.
-#ifndef HEDDLE_OPS_CONV2D_RELU_H
-#define HEDDLE_OPS_CONV2D_RELU_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -11,5 +10,3 @@ heddle_status heddle_conv2d_bias_relu_cpu_naive(const heddle_call *call);
 heddle_status heddle_conv2d_bias_relu_cpu_im2col(const heddle_call *call);
 heddle_status heddle_conv2d_bias_relu_cpu_direct(const heddle_call *call);
 heddle_status heddle_conv2d_bias_relu_cpu_winograd(const heddle_call *call);
-
-#endif

@@ -1,7 +1,6 @@
 // conv_block backward, fused: the sums over the winners, the gradient of the convolution in one pass, and the products
 // that take it to the weight and to the input. Rungs 02_gradient_once (float32) and 03_tensor_cores (tf32) are this.
-#ifndef HEDDLE_OPS_CONV_BLOCK_BACKWARD_H
-#define HEDDLE_OPS_CONV_BLOCK_BACKWARD_H
+#pragma once
 
 #include "ops/conv_block/channels.h"
 #include "ops/conv_block/product_tf32.h"
@@ -297,5 +296,3 @@ template <bool tf32> static inline void conv_block_launch_backward(const heddle_
         conv_block_launch_input_gradient<tf32, CONV_BLOCK_FEW_FILTERS>(stream, shape, gradient, weight,
                                                                        workspace + layout.packed, grad_input);
 }
-
-#endif

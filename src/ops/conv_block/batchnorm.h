@@ -1,7 +1,6 @@
 // The batchnorm in the middle of a conv block, as numbers a channel: what the fast rungs of conv_block and stem_block
 // compute between their passes over the images. Everything is in double; arrays for the kernels are padded with zeros.
-#ifndef HEDDLE_OPS_CONV_BLOCK_BATCHNORM_H
-#define HEDDLE_OPS_CONV_BLOCK_BATCHNORM_H
+#pragma once
 
 #include "ops/conv_block/conv_block.h"
 
@@ -33,5 +32,3 @@ heddle_channel_affine heddle_batchnorm_training(const heddle_conv_block_shape *s
                                                 heddle_channel_statistics statistics);
 heddle_channel_affine heddle_batchnorm_inference(const heddle_conv_block_shape *shape,
                                                  const heddle_conv_block_inference_operands *operands, int k);
-
-#endif

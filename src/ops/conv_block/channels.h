@@ -1,7 +1,6 @@
 // What the CUDA rungs of conv_block and stem_block do once a channel: sums over a block in a fixed order, batchnorm's
 // statistics written down; and pooling a window.
-#ifndef HEDDLE_OPS_CONV_BLOCK_CHANNELS_H
-#define HEDDLE_OPS_CONV_BLOCK_CHANNELS_H
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ __device__ static inline float conv_block_relu_pool(const float window[4], unsig
     *winner = passes ? at : (unsigned)HEDDLE_CONV_BLOCK_NO_WINNER;
     return passes ? best : 0.0f;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // How the fused CUDA rungs of conv_block cut their work, and what lies where in their workspace: what the kernels and
 // the operators' tables have to agree on. Sizes and places are in floats.
-#ifndef HEDDLE_OPS_CONV_BLOCK_CUDA_LAYOUT_H
-#define HEDDLE_OPS_CONV_BLOCK_CUDA_LAYOUT_H
+#pragma once
 
 #include <string.h>
 
@@ -167,5 +166,3 @@ static inline conv_block_layout conv_block_backward_layout(const heddle_conv_blo
                                                        conv_block_gradient_columns(shape));
     return layout;
 }
-
-#endif

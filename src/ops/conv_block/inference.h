@@ -1,7 +1,6 @@
 // conv_block inference, fused: batchnorm in the weight, relu and pooling in the registers of the convolution. Rungs
 // 02_folded_batchnorm (float32) and 03_tensor_cores (tf32) are this.
-#ifndef HEDDLE_OPS_CONV_BLOCK_INFERENCE_H
-#define HEDDLE_OPS_CONV_BLOCK_INFERENCE_H
+#pragma once
 
 #include "ops/conv_block/channels.h"
 #include "ops/conv_block/product_tf32.h"
@@ -117,5 +116,3 @@ template <bool tf32> static inline void conv_block_launch_inference(const heddle
         conv_block_launch_pool<tf32, CONV_BLOCK_FEW_FILTERS>(stream, shape, source, packed, shift,
                                                              (float *)call->output[0]);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // A conv block's layers as plain CUDA kernels, one after the other, one thread per element: rung 01_naive of conv_block
 // and of stem_block, which keeps the convolution in its workspace.
-#ifndef HEDDLE_OPS_CONV_BLOCK_LAYERS_H
-#define HEDDLE_OPS_CONV_BLOCK_LAYERS_H
+#pragma once
 
 #include "ops/conv_block/channels.h"
 #include "ops/conv_block/conv_block.h"
@@ -288,5 +287,3 @@ static inline void conv_block_launch_layers_inference(const heddle_call *call)
                        heddle_cuda_stream_of(call)>>>(shape, input[0], input[1], input[2], input[3], input[4], input[5],
                                                       input[6], (float *)call->output[0]);
 }
-
-#endif

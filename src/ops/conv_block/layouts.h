@@ -1,6 +1,5 @@
 // How one image's operands of a conv block lie in memory, in the words of the kernels.
-#ifndef HEDDLE_OPS_CONV_BLOCK_LAYOUTS_H
-#define HEDDLE_OPS_CONV_BLOCK_LAYOUTS_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/cpu/image.h"
@@ -40,5 +39,3 @@ static inline size_t heddle_conv_block_windows(const heddle_conv_block_shape *sh
 {
     return (size_t)(shape->h / 2) * (shape->w / 2);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The operands of conv_block and of stem_block. They are the same but for what forward keeps for backward (`kept`: the
 // convolution's output, or the moments of the input) and for grad_input, which a first layer does not have.
-#ifndef HEDDLE_OPS_CONV_BLOCK_OPERANDS_H
-#define HEDDLE_OPS_CONV_BLOCK_OPERANDS_H
+#pragma once
 
 #include "ops/conv_block/conv_block.h"
 #include "ops/define.h"
@@ -47,5 +46,3 @@ enum { HEDDLE_CONV_BLOCK_INFERENCE_OPERANDS = 8 };
 extern const heddle_operand heddle_conv_block_inference_table[HEDDLE_CONV_BLOCK_INFERENCE_OPERANDS];
 #define HEDDLE_CONV_BLOCK_INFERENCE                                                                                    \
     .operands = heddle_conv_block_inference_table, .operand_count = HEDDLE_CONV_BLOCK_INFERENCE_OPERANDS
-
-#endif

@@ -5,8 +5,7 @@
 // The source is channels-last, whole steps of 8 channels deep: the 8 numbers of a pixel and tap are two loads of 16
 // bytes, their place is linear in the pixel, and whether they lie inside the image is one bit of nine that a thread
 // works out once. A source of another form is copied to this one first (conv_block_source).
-#ifndef HEDDLE_OPS_CONV_BLOCK_PRODUCT_H
-#define HEDDLE_OPS_CONV_BLOCK_PRODUCT_H
+#pragma once
 
 #include "ops/conv_block/cuda_layout.h"
 #include "ops/cuda/mma.h"
@@ -307,5 +306,3 @@ static __global__ void conv_block_pack_weight(int channels, int filters, int pad
                            : weight[((size_t)filter * channels + channel) * CONV_BLOCK_TAPS + tap];
     packed[at] = conv_block_rounded<tf32>(value);
 }
-
-#endif

@@ -5,8 +5,7 @@
 // Pixels lie in shared memory as they do in the image, 8 channels side by side: copied asynchronously, without passing
 // through registers. Three steps of 8 channels are brought at a time (9 taps of any number of steps are threes), while
 // the three before are multiplied.
-#ifndef HEDDLE_OPS_CONV_BLOCK_PRODUCT_TF32_H
-#define HEDDLE_OPS_CONV_BLOCK_PRODUCT_TF32_H
+#pragma once
 
 #include "ops/conv_block/product.h"
 #include "ops/cuda/mma.h"
@@ -196,5 +195,3 @@ template <bool tf32> __host__ __device__ constexpr int conv_block_resident(void)
 {
     return tf32 ? 2 : 3;
 }
-
-#endif

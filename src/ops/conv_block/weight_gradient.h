@@ -1,8 +1,7 @@
 // The gradient of conv_block's weight: a product whose sum goes over all pixels, in float32 or on tensor cores. A block
 // has a tile of 64 filters by 96 columns (tap, channel) and a part of the pixels; a second pass adds the parts in
 // order.
-#ifndef HEDDLE_OPS_CONV_BLOCK_WEIGHT_GRADIENT_H
-#define HEDDLE_OPS_CONV_BLOCK_WEIGHT_GRADIENT_H
+#pragma once
 
 #include "ops/conv_block/product_tf32.h"
 
@@ -343,5 +342,3 @@ static inline void conv_block_launch_weight_gradient(cudaStream_t stream, const 
                            dim3(CONV_BLOCK_ADD_ACROSS, CONV_BLOCK_ADD_DOWN), 0, stream>>>(
         count, shape.k, shape.c, source.channels, parts, grad_weight);
 }
-
-#endif

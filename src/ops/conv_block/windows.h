@@ -2,8 +2,7 @@
 // forward, and backward the sums of the gradient and the gradient of the convolution. A thread has 4 channels of one
 // window; the convolution and the code are channels-last, so that a warp reads whole runs of 128 bytes. Pooled values
 // of the other layout are turned in shared memory.
-#ifndef HEDDLE_OPS_CONV_BLOCK_WINDOWS_H
-#define HEDDLE_OPS_CONV_BLOCK_WINDOWS_H
+#pragma once
 
 #include "ops/conv_block/cuda_layout.h"
 #include "ops/cuda/rung.h"
@@ -120,5 +119,3 @@ __device__ static inline void conv_block_turn_out(const heddle_conv_block_shape 
             pooled[at] = turned[channel][mine];
     }
 }
-
-#endif

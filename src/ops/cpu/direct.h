@@ -1,8 +1,7 @@
 // A convolution of one image as it is defined, without unfolding it: channels last, the inputs under one row of a
 // filter lie next to each other, so an output row is a matrix product whose left side is the image itself, read at a
 // stride. Layouts, threads and pieces are left to the rungs.
-#ifndef HEDDLE_OPS_CPU_DIRECT_H
-#define HEDDLE_OPS_CPU_DIRECT_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/cpu/image.h"
@@ -46,5 +45,3 @@ void heddle_direct_forward(const heddle_direct *plan, const heddle_cpu_kernels *
 // sums (packed like weights) += what this image gives the weights; grad (out_h, out_w, outputs), rows grad_row apart.
 void heddle_direct_backward_weight(const heddle_direct *plan, const heddle_cpu_kernels *kernels, const float *image,
                                    const float *grad, ptrdiff_t grad_row, float *sums);
-
-#endif

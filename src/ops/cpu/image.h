@@ -1,6 +1,5 @@
 // One image's way between the caller's layout, channels first or last, and the layouts the kernels work in.
-#ifndef HEDDLE_OPS_CPU_IMAGE_H
-#define HEDDLE_OPS_CPU_IMAGE_H
+#pragma once
 
 #include "ops/cpu/kernels.h"
 
@@ -33,5 +32,3 @@ void heddle_image_gather(const heddle_cpu_kernels *kernels, const heddle_image_l
 // The way back; `add` (a value a channel) may be NULL.
 void heddle_image_spread(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
                          int channels, const float *add, float *to);
-
-#endif

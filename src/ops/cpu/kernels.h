@@ -1,8 +1,7 @@
 // The inner loops of the convolution rungs, once for each instruction set, and the choice between them. What they
 // share: activations stand channels last, vectors run along channels, and scratch has its channels padded with zeros to
 // whole vectors or panels. Which images and tiles to work on, and in which thread, is left to the rungs.
-#ifndef HEDDLE_OPS_CPU_KERNELS_H
-#define HEDDLE_OPS_CPU_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -134,5 +133,3 @@ static inline int heddle_cpu_round_up(int value, int multiple)
 {
     return (value + multiple - 1) / multiple * multiple;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Cutting a call's workspace into arrays. The same function that lays a workspace out with a pointer measures it
 // without one, so the size a rung asks for and what it uses cannot drift apart.
-#ifndef HEDDLE_OPS_CPU_SCRATCH_H
-#define HEDDLE_OPS_CPU_SCRATCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ static inline float *heddle_scratch_floats(heddle_scratch *scratch, size_t count
 {
     return heddle_scratch_take(scratch, count * sizeof(float));
 }
-
-#endif

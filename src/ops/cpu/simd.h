@@ -3,8 +3,7 @@
 //
 // Arithmetic is the compiler's own on vector types (a * b + c becomes one fused operation where there is one); the
 // functions are what C has no operator for.
-#ifndef HEDDLE_OPS_CPU_SIMD_H
-#define HEDDLE_OPS_CPU_SIMD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -161,6 +160,4 @@ typedef float32x4_t quad;
 typedef const float *quad;
 #define quad_load(from)                       (from)
 #define quad_multiply_add(sum, b, four, lane) ((sum) + (b)*vec_splat((four)[lane]))
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 // A 3×3 convolution (stride 1, padding 1) of one image by Winograd's F(2×2, 3×3), and its gradients: what the rungs of
 // conv_block and conv2d share. Tiles are taken in blocks of whole tile rows, small enough that a block's transformed
 // points stay in the second-level cache between the transforms and the sixteen matrix products.
-#ifndef HEDDLE_OPS_CPU_WINOGRAD_H
-#define HEDDLE_OPS_CPU_WINOGRAD_H
+#pragma once
 
 #include "ops/cpu/image.h"
 #include "ops/cpu/kernels.h"
@@ -59,5 +58,3 @@ void heddle_winograd_backward_data(const heddle_winograd *plan, const heddle_cpu
 // grad (16, outputs / 16, inputs, 16) +=
 void heddle_winograd_backward_weight(const heddle_winograd *plan, const heddle_cpu_kernels *kernels, int tiles,
                                      const float *in_points, const float *out_points, float *grad);
-
-#endif

@@ -1,6 +1,5 @@
 // cross_entropy: its operators and its rungs.
-#ifndef HEDDLE_OPS_CROSS_ENTROPY_H
-#define HEDDLE_OPS_CROSS_ENTROPY_H
+#pragma once
 
 #include "heddle/op.h"
 #include "heddle/ops.h"
@@ -21,5 +20,3 @@ typedef struct heddle_cross_entropy_row {
 
 // HEDDLE_INVALID, naming row and label, when a label is not in [0, cols).
 heddle_status heddle_cross_entropy_check_labels(const heddle_rows_shape *shape, const int32_t *labels);
-
-#endif

@@ -1,8 +1,7 @@
 // cuDNN's graph interface, as much of it as a rung needs: operations on tensors are put together, cuDNN names engines
 // that can run them, and the first that keeps to what the rung promises becomes a plan. All that it names can be
 // listed.
-#ifndef HEDDLE_OPS_CUDA_CUDNN_GRAPH_H
-#define HEDDLE_OPS_CUDA_CUDNN_GRAPH_H
+#pragma once
 
 #include "ops/cuda/cudnn_handle.h"
 #include "ops/engines.h"
@@ -47,5 +46,3 @@ heddle_status heddle_cudnn_run(const heddle_cudnn_graph *graph, const heddle_cal
                                int tensors, const int64_t *numbers, void *const *places);
 // Also of one that is half made.
 void heddle_cudnn_destroy(heddle_cudnn_graph *graph);
-
-#endif

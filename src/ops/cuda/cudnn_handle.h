@@ -1,6 +1,5 @@
 // What the rungs that call cuDNN share: a handle for each card and thread, and a way around operands off alignment.
-#ifndef HEDDLE_OPS_CUDA_CUDNN_HANDLE_H
-#define HEDDLE_OPS_CUDA_CUDNN_HANDLE_H
+#pragma once
 
 #include <cudnn.h>
 
@@ -26,5 +25,3 @@ heddle_status heddle_cudnn_align(const heddle_call *call, size_t reserved, heddl
                                  void **workspace);
 // After the call: what was written elsewhere goes to where the caller has it.
 heddle_status heddle_cudnn_deliver(const heddle_call *call, const heddle_cudnn_operand *operands, int count);
-
-#endif

@@ -11,8 +11,7 @@
 // Every kernel so launched must wait, in one block at least: one that did not would let its successor's wait end too
 // early. A block that does not wait may touch nothing that the kernel before writes, and write nothing that it reads.
 // Cards before Hopper launch in order, and the two calls do nothing; so does the simulated GPU.
-#ifndef HEDDLE_OPS_CUDA_DEPENDENT_H
-#define HEDDLE_OPS_CUDA_DEPENDENT_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -91,5 +90,3 @@ static inline cudaError_t heddle_cuda_launch_dependent(void (*kernel)(Parameters
 {
     return heddle_cuda_launch_clusters(kernel, grid, block, 1, shared_bytes, stream, arguments...);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // Division by a number that all threads share, without dividing: the host works out a factor, and a kernel multiplies
 // and shifts. For kernels over images whose items are numbered through: a 32-bit division takes about twenty
 // instructions.
-#ifndef HEDDLE_OPS_CUDA_DIVISION_H
-#define HEDDLE_OPS_CUDA_DIVISION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ static __device__ __forceinline__ uint32_t heddle_divide(uint32_t number, const 
     *rest = number - quotient * divisor.by;
     return quotient;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The two 16-bit floating-point types that rows are made of: bf16, and fp16, whose ends are cut off at its largest
 // number instead of becoming infinite.
-#ifndef HEDDLE_OPS_CUDA_ELEMENT16_H
-#define HEDDLE_OPS_CUDA_ELEMENT16_H
+#pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -62,5 +61,3 @@ template <> struct rows_element<__half> {
         return __half22float2(from);
     }
 };
-
-#endif

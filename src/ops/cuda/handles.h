@@ -1,7 +1,6 @@
 // Handles of vendors' libraries. None of them may be used by two threads at a time, and each is for one card: a thread
 // has one of each library for each card it works with, made at the first call that needs it and kept.
-#ifndef HEDDLE_OPS_CUDA_HANDLES_H
-#define HEDDLE_OPS_CUDA_HANDLES_H
+#pragma once
 
 #include "ops/cuda/rung.h"
 
@@ -10,5 +9,3 @@ typedef heddle_status heddle_cuda_make_handle(void **handle);
 
 // The calling thread's handle for the call's card, which is the current one from then on.
 HEDDLE_API heddle_status heddle_cuda_handle(const heddle_call *call, heddle_cuda_make_handle *make, void **handle);
-
-#endif

@@ -10,8 +10,7 @@
 //            32 bytes of k (16 bfloats, 8 floats: what one wgmma takes) start 32 bytes further on.
 //   M-major: (bf16 alone) a row is one k, 128 bytes along m or n. Groups of 8 k are 1024 bytes apart; where the tile is
 //            wider than 64 bfloats, the next box holds the next 64. The next 16 k start 2048 bytes further on.
-#ifndef HEDDLE_OPS_CUDA_HOPPER_H
-#define HEDDLE_OPS_CUDA_HOPPER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -416,5 +415,3 @@ static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, 
     const cuuint32_t box[2] = {(cuuint32_t)(HOPPER_ROW_BYTES / element_bytes), box_rows};
     return tma_map_boxes(map, type, matrix, 2, size, pitch, box, CU_TENSOR_MAP_SWIZZLE_128B);
 }
-
-#endif

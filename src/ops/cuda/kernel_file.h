@@ -1,7 +1,6 @@
 // A kernel from source text, compiled while the program runs (NVRTC) and launched by the driver: for a person's own
 // file that has no host code. In libheddle-cuda.so alone; the simulated GPU has no NVRTC.
-#ifndef HEDDLE_OPS_CUDA_KERNEL_FILE_H
-#define HEDDLE_OPS_CUDA_KERNEL_FILE_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -33,5 +32,4 @@ typedef struct heddle_cuda_kernel_functions {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

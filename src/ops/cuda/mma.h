@@ -9,8 +9,7 @@
 //   ldmatrix_x2, _x4, and the same with _transposed: 8×8 matrices of 16-bit elements from shared memory; lane i gives
 //       the address of row i (16 bytes, aligned); lanes past the matrices' rows give any valid address
 //   cp_async_4, _16: copies from global to shared memory; cp_async_commit; cp_async_wait_group<N>; cp_async_wait_all
-#ifndef HEDDLE_OPS_CUDA_MMA_H
-#define HEDDLE_OPS_CUDA_MMA_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -117,5 +116,3 @@ HEDDLE_MMA void cp_async_wait_all()
 }
 
 #undef HEDDLE_MMA
-
-#endif

@@ -1,7 +1,6 @@
 // Random words in a kernel: the same Philox 4x32-10 and the same numbering of words as include/heddle/random.h, so that
 // every device draws the same numbers.
-#ifndef HEDDLE_OPS_CUDA_PHILOX_H
-#define HEDDLE_OPS_CUDA_PHILOX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -49,5 +48,3 @@ __device__ static inline float heddle_cuda_uniform(uint32_t word)
 {
     return (float)(word >> (HEDDLE_PHILOX_WORD_BITS - HEDDLE_PHILOX_UNIFORM_BITS)) * 0x1p-24f;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // A row in the registers of a group of threads: how its elements fall to them, and what the group finds out together.
 // A group is a part of a warp, a warp, or a block; so that a row is read once and written once, whatever is done to it
 // in between. For the rungs that normalise rows.
-#ifndef HEDDLE_OPS_CUDA_ROW_GROUP_H
-#define HEDDLE_OPS_CUDA_ROW_GROUP_H
+#pragma once
 
 #include "ops/cuda/vector.h"
 
@@ -174,5 +173,3 @@ __device__ static inline void heddle_row_store(float *row, int cols, float (*val
                 row[col + k * threads] = value[i][k];
     }
 }
-
-#endif

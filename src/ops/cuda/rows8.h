@@ -1,7 +1,6 @@
 // Eight channels of a row of 16-bit elements at a time: one request of 16 bytes where the matrix is aligned to that,
 // eight of two bytes where it is not. For the kernels over rows that are limited by bytes.
-#ifndef HEDDLE_OPS_CUDA_ROWS8_H
-#define HEDDLE_OPS_CUDA_ROWS8_H
+#pragma once
 
 #include <stdint.h>
 
@@ -59,5 +58,3 @@ static inline unsigned rows8_threads(int channels)
     const int groups = channels / ROWS8, most = 256;
     return (unsigned)(groups <= most ? most / groups * groups : most);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What a rung's .cu file needs: its call's stream, how to end a launcher, and how to be found by the operator's table.
-#ifndef HEDDLE_OPS_CUDA_RUNG_H
-#define HEDDLE_OPS_CUDA_RUNG_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -61,5 +60,3 @@ static inline unsigned heddle_cuda_blocks(size_t elements)
 
 // Multiprocessors of the current card: for grids that fill it once and go round.
 HEDDLE_API int heddle_cuda_multiprocessors(void);
-
-#endif

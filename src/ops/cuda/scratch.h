@@ -1,7 +1,6 @@
 // Memory for rungs whose library alone knows how much it needs. A rung that knows it beforehand says so in its table
 // and is given a workspace instead.
-#ifndef HEDDLE_OPS_CUDA_SCRATCH_H
-#define HEDDLE_OPS_CUDA_SCRATCH_H
+#pragma once
 
 #include "ops/cuda/rung.h"
 
@@ -12,5 +11,3 @@
 HEDDLE_API heddle_status heddle_cuda_scratch(const heddle_call *call, size_t bytes, void **memory);
 // All of a device's, when it is closed.
 void heddle_cuda_scratch_drop(heddle_device *device);
-
-#endif

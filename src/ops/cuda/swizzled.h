@@ -1,7 +1,6 @@
 // Tiles in shared memory for ldmatrix, filled by asynchronous copies. A row is a multiple of 128 bytes; its 16-byte
 // chunk c lies at chunk c ^ (row % 8), so that eight rows of one column of chunks touch all 32 banks.
-#ifndef HEDDLE_OPS_CUDA_SWIZZLED_H
-#define HEDDLE_OPS_CUDA_SWIZZLED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -59,5 +58,3 @@ static inline bool swizzled_vectors(const void *matrix, size_t row_bytes)
 {
     return ((uintptr_t)matrix | row_bytes) % SWIZZLED_CHUNK == 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Four floats at once: one instruction and one request of 16 bytes where a pointer is aligned to 16, four plain ones
 // where it is not. For the rungs that are limited by bytes.
-#ifndef HEDDLE_OPS_CUDA_VECTOR_H
-#define HEDDLE_OPS_CUDA_VECTOR_H
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ template <bool aligned> __device__ static inline void heddle_store4(float *to, f
         to[3] = value.w;
     }
 }
-
-#endif

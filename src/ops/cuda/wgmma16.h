@@ -1,7 +1,6 @@
 // wgmma of 16-bit elements for any tile width that the rungs use: one template over the columns of b, the element type
 // and how the operands lie. hopper.h says what a descriptor is and which thread holds which sum.
-#ifndef HEDDLE_OPS_CUDA_WGMMA16_H
-#define HEDDLE_OPS_CUDA_WGMMA16_H
+#pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -63,5 +62,3 @@ WGMMA16_BOTH(96, 48, 48, 49, 50, 51, 52)
 WGMMA16_BOTH(128, 64, 64, 65, 66, 67, 68)
 WGMMA16_BOTH(192, 96, 96, 97, 98, 99, 100)
 WGMMA16_BOTH(256, 128, 128, 129, 130, 131, 132)
-
-#endif

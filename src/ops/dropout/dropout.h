@@ -1,6 +1,5 @@
 // dropout: its operators and its rungs.
-#ifndef HEDDLE_OPS_DROPOUT_H
-#define HEDDLE_OPS_DROPOUT_H
+#pragma once
 
 #include "heddle/op.h"
 #include "heddle/ops.h"
@@ -17,5 +16,3 @@ static inline float heddle_dropout_scale(const heddle_dropout_shape *shape)
 {
     return shape->probability < 1.0f ? 1.0f / (1.0f - shape->probability) : 0.0f;
 }
-
-#endif

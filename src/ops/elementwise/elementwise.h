@@ -1,6 +1,5 @@
 // add and multiply: their operators and rungs.
-#ifndef HEDDLE_OPS_ELEMENTWISE_H
-#define HEDDLE_OPS_ELEMENTWISE_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -15,5 +14,3 @@ heddle_status heddle_add_forward_cpu_vectorised(const heddle_call *call);
 heddle_status heddle_add_backward_cpu_vectorised(const heddle_call *call);
 heddle_status heddle_multiply_forward_cpu_vectorised(const heddle_call *call);
 heddle_status heddle_multiply_backward_cpu_vectorised(const heddle_call *call);
-
-#endif

@@ -1,7 +1,6 @@
 // Discrete Fourier transforms of a few numbers that a thread holds in registers, of lengths known when compiling: 2, 3,
 // 4, 5, 7 and 8 written out, 16 and 32 out of them. All are forward; an inverse one conjugates before and after.
-#ifndef HEDDLE_OPS_FFT_BUTTERFLIES_H
-#define HEDDLE_OPS_FFT_BUTTERFLIES_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -150,5 +149,3 @@ template <> struct butterfly<7> {
         odd_butterfly<7>::run(x, cosine, sine);
     }
 };
-
-#endif

@@ -1,6 +1,5 @@
 // Stages of a Fourier transform on the cpu: of eight lines side by side, a vector for each part of each number.
-#ifndef HEDDLE_OPS_FFT_CPU_STAGES_H
-#define HEDDLE_OPS_FFT_CPU_STAGES_H
+#pragma once
 
 enum { FFT_LANES = 8 }; // a vector of AVX, two of NEON or SSE
 
@@ -15,5 +14,3 @@ void heddle_fft_cpu_stage(int radix, const fft_lanes *input, fft_lanes *output, 
 
 // exp(-2πi k / n) for k < count, pairs, rounded from float64.
 void heddle_fft_cpu_roots(float *roots, long long count, long long n);
-
-#endif

@@ -1,7 +1,6 @@
 // How a job is done on a GPU, and what of its workspace is for what: shared by the tables, which say how much it needs,
 // and launch.cu, which uses it.
-#ifndef HEDDLE_OPS_FFT_CUDA_MEMORY_H
-#define HEDDLE_OPS_FFT_CUDA_MEMORY_H
+#pragma once
 
 #include "ops/fft/plan.h"
 
@@ -85,5 +84,3 @@ static inline fft_memory fft_cuda_memory(const heddle_fft_job *job)
     memory.bytes = memory.first + memory.rest;
     return memory;
 }
-
-#endif

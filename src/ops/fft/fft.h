@@ -1,7 +1,6 @@
 // fft, rfft and fft2d: their operators and cpu rungs, and many Fourier transforms at once for other operators. On a GPU
 // the same job goes to launch.h.
-#ifndef HEDDLE_OPS_FFT_H
-#define HEDDLE_OPS_FFT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -143,5 +142,4 @@ size_t heddle_fft_cuda_workspace(const heddle_fft_job *job);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 // Transforms of real lines that one kernel cannot do, as rfft's rungs do them.
-#ifndef HEDDLE_OPS_FFT_HALF_H
-#define HEDDLE_OPS_FFT_HALF_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -10,5 +9,3 @@
 cudaError_t fft_launch_by_half(const heddle_fft_job *job, void *workspace, cudaStream_t stream);
 // Any n, as complex numbers (02_as_complex).
 cudaError_t fft_launch_by_whole(const heddle_fft_job *job, void *workspace, cudaStream_t stream);
-
-#endif

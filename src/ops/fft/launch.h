@@ -1,7 +1,6 @@
 // Fourier transforms on a GPU for the rungs of fft, rfft and fft2d and for other operators: the jobs of fft.h as
 // kernels on a stream. A 2-D transform is a job of rows and one of columns.
-#ifndef HEDDLE_OPS_FFT_LAUNCH_H
-#define HEDDLE_OPS_FFT_LAUNCH_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -10,5 +9,3 @@
 // Queues a job, with heddle_fft_cuda_workspace bytes at `workspace`. cudaErrorInvalidValue where its lines lie in a way
 // that its length does not allow (see HEDDLE_FFT_ONE_KERNEL).
 cudaError_t heddle_fft_launch(const heddle_fft_job *job, void *workspace, cudaStream_t stream);
-
-#endif

@@ -5,8 +5,7 @@
 // A block has several lines. Where a line's elements lie side by side, neighbouring lanes take neighbouring elements;
 // where neighbouring lines do (columns), lanes take neighbouring lines first, so that either way what a warp asks for
 // lies together.
-#ifndef HEDDLE_OPS_FFT_LINES_H
-#define HEDDLE_OPS_FFT_LINES_H
+#pragma once
 
 #include "ops/fft/butterflies.h"
 #include "ops/fft/pass.h"
@@ -243,5 +242,3 @@ template <class B, int BLOCKS> static cudaError_t fft_lines_launch(const fft_pas
         fft_lines<B, BLOCKS><<<(pass.lines + B::T - 1) / B::T, B::THREADS, bytes, stream>>>(pass);
     return error;
 }
-
-#endif

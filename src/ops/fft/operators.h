@@ -1,6 +1,5 @@
 // What the tables of fft, rfft and fft2d share: references and the launchers of the cpu's rungs.
-#ifndef HEDDLE_OPS_FFT_OPERATORS_H
-#define HEDDLE_OPS_FFT_OPERATORS_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/fft/fft.h"
@@ -37,5 +36,3 @@ size_t heddle_fft2d_cpu_lanes_workspace(const void *shape, int threads);
 heddle_status heddle_fft_cpu_fftw(const heddle_call *call);
 heddle_status heddle_rfft_cpu_fftw(const heddle_call *call);
 heddle_status heddle_fft2d_cpu_fftw(const heddle_call *call);
-
-#endif

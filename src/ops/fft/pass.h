@@ -1,6 +1,5 @@
 // One pass of a transform: lines of one length from one place to another. What one kernel does.
-#ifndef HEDDLE_OPS_FFT_PASS_H
-#define HEDDLE_OPS_FFT_PASS_H
+#pragma once
 
 #include "ops/fft/fft.h"
 
@@ -15,5 +14,3 @@ typedef struct fft_pass {
     float input_sign; // of imaginary parts that are read: -1 where the first pass of an inverse transform conjugates
     float scale, output_sign; // of all that is written; of its imaginary parts
 } fft_pass;
-
-#endif

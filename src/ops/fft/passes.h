@@ -1,7 +1,6 @@
 // The passes that the rungs of fft are made of, each where its rung is. They queue a kernel and say what is wrong with
 // a launch that cannot be.
-#ifndef HEDDLE_OPS_FFT_PASSES_H
-#define HEDDLE_OPS_FFT_PASSES_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -44,5 +43,3 @@ static inline fft_pass fft_pass_of(const heddle_fft_job *job)
     pass.scale = job->scale;
     return pass;
 }
-
-#endif

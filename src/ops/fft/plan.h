@@ -1,7 +1,6 @@
 // How a transform of n numbers is cut: into passes, each of which transforms lines of one factor of n, and a pass into
 // radices. Shared by the cpu, whose lines should fit into its cache, and the GPU, whose lines must fit into a block.
-#ifndef HEDDLE_OPS_FFT_PLAN_H
-#define HEDDLE_OPS_FFT_PLAN_H
+#pragma once
 
 #include "ops/fft/fft.h"
 
@@ -93,5 +92,3 @@ static inline bool fft_is_contiguous(heddle_fft_lines lines, int length)
 {
     return lines.inner == 1 && lines.stride == 1 && lines.outer_stride == length && lines.length == length;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // exp(-2πi index / modulus) as float, without a table: the argument of the sine is exact, or so small that its rounding
 // is below that of the result.
-#ifndef HEDDLE_OPS_FFT_ROOTS_H
-#define HEDDLE_OPS_FFT_ROOTS_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -25,5 +24,3 @@ __device__ __forceinline__ static float2 fft_root(unsigned index, unsigned modul
     float2 root = quarter & 1 ? odd : even;
     return quarter & 2 ? make_float2(-root.x, -root.y) : root;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What fft's and rfft's tables have in common.
-#ifndef HEDDLE_OPS_FFT_TABLES_H
-#define HEDDLE_OPS_FFT_TABLES_H
+#pragma once
 
 #include "heddle/ops.h"
 
@@ -23,5 +22,3 @@ int64_t heddle_fft_reduction(const void *shape);
 // What rungs of both can do: the naive ones short lines, cuFFT what need not be scaled.
 bool heddle_fft_is_short(const void *shape);
 bool heddle_fft_is_plain(const void *shape);
-
-#endif

@@ -1,6 +1,5 @@
 // gather: its operator and its rungs.
-#ifndef HEDDLE_OPS_GATHER_H
-#define HEDDLE_OPS_GATHER_H
+#pragma once
 
 #include "heddle/op.h"
 #include "heddle/ops.h"
@@ -8,5 +7,3 @@
 extern const heddle_op heddle_op_gather;
 
 heddle_status heddle_gather_cpu_naive(const heddle_call *call);
-
-#endif

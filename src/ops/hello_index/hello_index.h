@@ -1,11 +1,8 @@
 // hello_index: its operator and its rungs.
-#ifndef HEDDLE_OPS_HELLO_INDEX_H
-#define HEDDLE_OPS_HELLO_INDEX_H
+#pragma once
 
 #include "heddle/op.h"
 
 extern const heddle_op heddle_op_hello_index;
 
 heddle_status heddle_hello_index_cpu_naive(const heddle_call *call);
-
-#endif

@@ -1,6 +1,5 @@
 // layernorm: its operators and its rungs.
-#ifndef HEDDLE_OPS_LAYERNORM_H
-#define HEDDLE_OPS_LAYERNORM_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -18,5 +17,3 @@ heddle_status heddle_layernorm_forward_cpu_naive(const heddle_call *call);
 heddle_status heddle_layernorm_backward_cpu_naive(const heddle_call *call);
 heddle_status heddle_layernorm_forward_cpu_rows(const heddle_call *call);
 heddle_status heddle_layernorm_backward_cpu_rows(const heddle_call *call);
-
-#endif

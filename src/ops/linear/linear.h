@@ -1,6 +1,5 @@
 // linear: its operators and its rungs.
-#ifndef HEDDLE_OPS_LINEAR_H
-#define HEDDLE_OPS_LINEAR_H
+#pragma once
 
 #include "heddle/op.h"
 #include "ops/matmul/gemm.h"
@@ -25,5 +24,3 @@ heddle_status heddle_linear_forward_by(const heddle_gemm_kernel *kernel, const h
 heddle_status heddle_linear_backward_by(const heddle_gemm_kernel *kernel, const heddle_call *call);
 size_t heddle_linear_forward_workspace_by(const heddle_gemm_kernel *kernel, const void *shape, int threads);
 size_t heddle_linear_backward_workspace_by(const heddle_gemm_kernel *kernel, const void *shape, int threads);
-
-#endif

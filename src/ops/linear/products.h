@@ -1,7 +1,6 @@
 // linear's products as matmul's tuned kernel takes them, without their matrices: for its CUDA rung, and for its table,
 // which says how much workspace they take.
-#ifndef HEDDLE_OPS_LINEAR_PRODUCTS_H
-#define HEDDLE_OPS_LINEAR_PRODUCTS_H
+#pragma once
 
 #include "ops/matmul/tuned.h"
 
@@ -22,5 +21,3 @@ static inline heddle_product heddle_linear_product_grad_weight(const heddle_line
 {
     return heddle_product_plain(shape->out, shape->in, shape->n, 1, 0);
 }
-
-#endif

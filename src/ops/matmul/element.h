@@ -1,6 +1,5 @@
 // Elements of the tensor-core rungs' matrices, float or __nv_bfloat16: from a float, and as a float.
-#ifndef HEDDLE_OPS_MATMUL_ELEMENT_H
-#define HEDDLE_OPS_MATMUL_ELEMENT_H
+#pragma once
 
 #include <cuda_bf16.h>
 
@@ -22,5 +21,3 @@ __device__ static inline float matmul_float(__nv_bfloat16 value)
 {
     return __bfloat162float(value);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Matrix products for the cpu rungs of several operators: how one product is split into pieces over the pool, and the
 // two ways to compute a piece (our own blocked kernel, and OpenBLAS where it is there).
-#ifndef HEDDLE_OPS_MATMUL_GEMM_H
-#define HEDDLE_OPS_MATMUL_GEMM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ static inline size_t heddle_align_bytes(size_t bytes)
     const size_t line = 64;
     return (bytes + line - 1) / line * line;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // matmul: its operators and its rungs.
-#ifndef HEDDLE_OPS_MATMUL_H
-#define HEDDLE_OPS_MATMUL_H
+#pragma once
 
 #include "heddle/op.h"
 #include "ops/matmul/gemm.h"
@@ -39,5 +38,3 @@ heddle_status heddle_matmul_forward_by(const heddle_gemm_kernel *kernel, const h
 heddle_status heddle_matmul_backward_by(const heddle_gemm_kernel *kernel, const heddle_call *call);
 size_t heddle_matmul_forward_workspace_by(const heddle_gemm_kernel *kernel, const void *shape, int threads);
 size_t heddle_matmul_backward_workspace_by(const heddle_gemm_kernel *kernel, const void *shape, int threads);
-
-#endif

@@ -1,8 +1,7 @@
 // The kernel of matmul's rung 12_tf32_mma_sync and matmul_bf16's rung 03_mma_sync: mma.sync on tiles that cp.async
 // brings while others are multiplied. `Element` is how operands are stored: float, rounded to tf32 in registers, or
 // __nv_bfloat16.
-#ifndef HEDDLE_OPS_MATMUL_MMA_SYNC_H
-#define HEDDLE_OPS_MATMUL_MMA_SYNC_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -194,5 +193,3 @@ template <typename Element> static heddle_status matmul_mma_sync_launch(const he
         shape->transpose_b ? launch_layout<Element, 0, 1>(call) : launch_layout<Element, 0, 0>(call);
     return heddle_cuda_launched(rung);
 }
-
-#endif

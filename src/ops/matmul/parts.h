@@ -16,8 +16,7 @@
 //   after another: infinities and NaN come out as in float32. Where most of a result is not finite, that takes long.
 //   Small: parts are 2^-8 to 2^-18 of the number. Below about 2^-110 the last of them is denormal or zero, so that a
 //   number counts to within 2^-133 and no longer to 24 bits of its own.
-#ifndef HEDDLE_OPS_MATMUL_PARTS_H
-#define HEDDLE_OPS_MATMUL_PARTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -130,5 +129,3 @@ static inline size_t heddle_bf16x6_workspace(const heddle_matmul_shape *shape)
            heddle_bf16x6_packed(shape->n, heddle_bf16x6_tiles[plan.tile].n, shape->k) +
            heddle_parts_partial(shape, plan.splits) * sizeof(float);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The end of a product of fp32 class (parts.h) on the device: sums that are finite go out, others are computed again.
-#ifndef HEDDLE_OPS_MATMUL_PARTS_CUDA_H
-#define HEDDLE_OPS_MATMUL_PARTS_CUDA_H
+#pragma once
 
 #include "ops/matmul/parts.h"
 #include "ops/matmul/tile.h"
@@ -194,5 +193,3 @@ static inline void parts_add_splits(const parts_task &task, cudaStream_t stream)
     if (task.splits > 1)
         matmul_add_split_parts<<<heddle_cuda_blocks(elements), HEDDLE_CUDA_BLOCK, 0, stream>>>(task, elements);
 }
-
-#endif

@@ -1,10 +1,7 @@
 // Products in float64 on the device, for the references of every operator that is made of them.
-#ifndef HEDDLE_OPS_MATMUL_REFERENCE_H
-#define HEDDLE_OPS_MATMUL_REFERENCE_H
+#pragma once
 
 #include "ops/matmul/tuned.h"
 
 // Queues the product with sums in float64; `output` is (batch, m, n) in float64, product->output is not used.
 heddle_status heddle_product_reference(const heddle_product *product, double *output, cudaStream_t stream);
-
-#endif

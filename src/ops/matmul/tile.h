@@ -2,8 +2,7 @@
 // it is stored, zero past the edges, and what becomes of a finished sum.
 //
 // Both operands are seen as (rows, k): rows are those of the output for a, its columns for b.
-#ifndef HEDDLE_OPS_MATMUL_TILE_H
-#define HEDDLE_OPS_MATMUL_TILE_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -90,5 +89,3 @@ __device__ static inline matmul_corner matmul_tile_of(const heddle_matmul_shape 
     int across = (shape.n + block_n - 1) / block_n;
     return {(int)blockIdx.x / across * block_m, (int)blockIdx.x % across * block_n};
 }
-
-#endif

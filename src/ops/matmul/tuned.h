@@ -1,8 +1,7 @@
 // The tuned matrix product, which matmul, batched matmul and linear share: what it is asked for, and how it cuts a
 // product into tiles. The operators' tables need the second to say how much workspace a shape takes, so this header is
 // C as well as CUDA. The kernel is in tuned_kernel.h, its launcher in 10_tuned.cu.
-#ifndef HEDDLE_OPS_MATMUL_TUNED_H
-#define HEDDLE_OPS_MATMUL_TUNED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -170,6 +169,4 @@ static inline heddle_product heddle_product_grad_b(const heddle_matmul_shape *sh
 // Queues the product. `workspace` has heddle_product_workspace bytes.
 heddle_status heddle_product_launch(const heddle_product *product, void *workspace, cudaStream_t stream,
                                     const char *rung);
-#endif
-
 #endif

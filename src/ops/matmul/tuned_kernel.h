@@ -8,8 +8,7 @@
 // Ragged shapes cost nothing inside the loop. Instead of rows and columns past the end others are read, and what comes
 // of them is not stored. The tile of k that is not full stands first: k runs from -shift, and the copies of the first
 // tile, which stand before the loop, fill in zeros below 0.
-#ifndef HEDDLE_OPS_MATMUL_TUNED_KERNEL_H
-#define HEDDLE_OPS_MATMUL_TUNED_KERNEL_H
+#pragma once
 
 #include <cuda_pipeline.h>
 
@@ -424,5 +423,3 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
     else
         matmul_store_turned<T>(task, sum, tiles_a, output, block_m, block_n, row, column);
 }
-
-#endif

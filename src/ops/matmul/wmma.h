@@ -1,8 +1,7 @@
 // The kernel of matmul's rung 11_tf32_wmma and matmul_bf16's rung 02_wmma: tensor cores through the wmma interface. A
 // block keeps a tile of each operand in shared memory, where 64 rows and columns share it. `Element` is how operands
 // are stored: float, rounded to tf32 on its way into the tile, or __nv_bfloat16.
-#ifndef HEDDLE_OPS_MATMUL_WMMA_H
-#define HEDDLE_OPS_MATMUL_WMMA_H
+#pragma once
 
 #include <mma.h>
 
@@ -145,5 +144,3 @@ template <typename Element> static heddle_status matmul_wmma_launch(const heddle
         kernel<<<blocks, THREADS, 0, stream>>>(*shape, a, b, (Element *)call->output[0]);
     return heddle_cuda_launched(rung);
 }
-
-#endif

@@ -1,11 +1,8 @@
 // matmul_batched: its operator and its rungs.
-#ifndef HEDDLE_OPS_MATMUL_BATCHED_H
-#define HEDDLE_OPS_MATMUL_BATCHED_H
+#pragma once
 
 #include "heddle/op.h"
 
 extern const heddle_op heddle_op_matmul_batched_forward;
 
 heddle_status heddle_matmul_batched_forward_cpu_naive(const heddle_call *call);
-
-#endif

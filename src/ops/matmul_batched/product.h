@@ -1,7 +1,6 @@
 // A batch of products as matmul's tuned kernel takes it, without its matrices: for the CUDA rung, and for the table,
 // which says how much workspace it takes.
-#ifndef HEDDLE_OPS_MATMUL_BATCHED_PRODUCT_H
-#define HEDDLE_OPS_MATMUL_BATCHED_PRODUCT_H
+#pragma once
 
 #include "ops/matmul/tuned.h"
 
@@ -13,5 +12,3 @@ static inline heddle_product heddle_matmul_batched_product(const heddle_matmul_b
     product.beta = shape->beta;
     return product;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What the CUDA rungs of matmul_bf16 share.
-#ifndef HEDDLE_OPS_MATMUL_BF16_CUDA_H
-#define HEDDLE_OPS_MATMUL_BF16_CUDA_H
+#pragma once
 
 #include <cuda_bf16.h>
 
@@ -34,5 +33,3 @@ __device__ static inline void matmul_bf16_store(const float (&sums)[128], const 
         matmul_bf16_store_pair(shape, output, row + warp * 16 + i / 2 % 2 * 8 + lane / 4,
                                column + i / 4 * 8 + lane % 4 * 2, sums[i], sums[i + 1]);
 }
-
-#endif

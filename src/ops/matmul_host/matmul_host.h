@@ -1,6 +1,5 @@
 // matmul_host: its operator and its rungs on the CPU.
-#ifndef HEDDLE_OPS_MATMUL_HOST_H
-#define HEDDLE_OPS_MATMUL_HOST_H
+#pragma once
 
 #include "heddle/op.h"
 #include "ops/matmul/gemm.h"
@@ -14,6 +13,4 @@ size_t heddle_matmul_host_cpu_blocked_workspace(const void *shape, int threads);
 #if HEDDLE_HAVE_OPENBLAS
 heddle_status heddle_matmul_host_cpu_openblas(const heddle_call *call);
 size_t heddle_matmul_host_cpu_openblas_workspace(const void *shape, int threads);
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 // How a product of matrices in host memory is cut into tiles, so that what is on the device at a time stays within a
 // limit. The operator's table needs it to say how much workspace a shape takes, so this header is C as well as CUDA.
-#ifndef HEDDLE_OPS_MATMUL_HOST_PLAN_H
-#define HEDDLE_OPS_MATMUL_HOST_PLAN_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -240,5 +239,3 @@ static inline size_t heddle_matmul_host_need_parts(const heddle_matmul_shape *sh
     size_t by_mma = heddle_tf32x3_workspace(shape), by_wgmma = heddle_bf16x6_workspace(shape);
     return by_mma > by_wgmma ? by_mma : by_wgmma;
 }
-
-#endif

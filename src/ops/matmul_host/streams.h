@@ -1,7 +1,6 @@
 // Copies in, products and copies out on three streams: what rungs 2 and 3 of matmul_host share (02_streams.cu says how
 // it works).
-#ifndef HEDDLE_OPS_MATMUL_HOST_STREAMS_H
-#define HEDDLE_OPS_MATMUL_HOST_STREAMS_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -146,5 +145,3 @@ static heddle_status host_run_streams(const heddle_call *call, host_multiplier *
     }
     return status;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What the rungs of matmul_host share: the tiles of a product, in and out of the device, and the product of two of
 // them, by matmul's kernels. In which order and on which streams is each rung's own.
-#ifndef HEDDLE_OPS_MATMUL_HOST_TILES_H
-#define HEDDLE_OPS_MATMUL_HOST_TILES_H
+#pragma once
 
 #include "device/cuda/check.h"
 #include "ops/cuda/rung.h"
@@ -118,5 +117,3 @@ static inline heddle_status host_multiply_tuned(const heddle_call *call, const h
     product.output = output;
     return heddle_product_launch(&product, workspace, heddle_cuda_stream_of(call), "matmul_host");
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Bytes of a row as words, wherever the row begins and ends.
-#ifndef HEDDLE_OPS_MATMUL_INT8_WORDS_H
-#define HEDDLE_OPS_MATMUL_INT8_WORDS_H
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ __device__ static inline int heddle_int8_word(const signed char *matrix, int row
         word |= (unsigned)(unsigned char)from[byte] << (8 * byte);
     return (int)word;
 }
-
-#endif

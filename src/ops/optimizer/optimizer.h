@@ -1,6 +1,5 @@
 // sgd, momentum and adamw: their operators, rungs, and the arithmetic of one parameter.
-#ifndef HEDDLE_OPS_OPTIMIZER_H
-#define HEDDLE_OPS_OPTIMIZER_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -15,5 +14,3 @@ heddle_status heddle_adamw_update_cpu_naive(const heddle_call *call);
 heddle_status heddle_sgd_update_cpu_vectorised(const heddle_call *call);
 heddle_status heddle_momentum_update_cpu_vectorised(const heddle_call *call);
 heddle_status heddle_adamw_update_cpu_vectorised(const heddle_call *call);
-
-#endif

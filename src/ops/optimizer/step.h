@@ -1,8 +1,7 @@
 // One step of one parameter, by each optimiser: what the CUDA rungs have in common. hyper: (HEDDLE_HYPER_COUNT), whose
 // weight decay counts where no other is given. A gradient that is not a number leaves the parameter and its states as
 // they are (see optimizer.c).
-#ifndef HEDDLE_OPS_OPTIMIZER_STEP_H
-#define HEDDLE_OPS_OPTIMIZER_STEP_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -56,5 +55,3 @@ __device__ static inline void adamw_step(float grad, const float *hyper, float *
 {
     adamw_step(grad, hyper, hyper[HEDDLE_HYPER_WEIGHT_DECAY], parameter, first_moment, second_moment);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // polynomial: its operator and its rungs.
-#ifndef HEDDLE_OPS_POLYNOMIAL_H
-#define HEDDLE_OPS_POLYNOMIAL_H
+#pragma once
 
 #include "heddle/op.h"
 #include "heddle/ops.h"
@@ -9,5 +8,3 @@ extern const heddle_op heddle_op_polynomial;
 
 heddle_status heddle_polynomial_cpu_naive(const heddle_call *call);
 heddle_status heddle_polynomial_cpu_vectorised(const heddle_call *call);
-
-#endif

@@ -1,6 +1,5 @@
 // quantise and dequantise: their operators and rungs.
-#ifndef HEDDLE_OPS_QUANTISE_H
-#define HEDDLE_OPS_QUANTISE_H
+#pragma once
 
 #include <float.h>
 
@@ -24,5 +23,3 @@ __host__ __device__
 
 heddle_status heddle_quantise_cpu_naive(const heddle_call *call);
 heddle_status heddle_dequantise_cpu_naive(const heddle_call *call);
-
-#endif

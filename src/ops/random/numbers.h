@@ -1,7 +1,6 @@
 // Random numbers in a kernel: the words of ops/random/random.c's numbering, and what becomes of them. Shared by the
 // rungs, so that they differ in who computes what, and in nothing else.
-#ifndef HEDDLE_OPS_RANDOM_NUMBERS_H
-#define HEDDLE_OPS_RANDOM_NUMBERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -114,5 +113,3 @@ __device__ static inline void heddle_random_store(const heddle_random_job *job, 
         if (first + e >= 0 && first + e < job->n)
             job->output[first + e] = each[e];
 }
-
-#endif

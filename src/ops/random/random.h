@@ -1,6 +1,5 @@
 // random: its operators, its rungs on a CPU, and how a word becomes a number, which every rung does in the same steps.
-#ifndef HEDDLE_OPS_RANDOM_H
-#define HEDDLE_OPS_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,4 @@ static inline int heddle_random_log2(int sequences)
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 // Sums in levels: a kernel makes one sum of each tile of its input; the sums are the next level's input, until one is
 // left. What the rungs of reduction share; each brings the kernel.
-#ifndef HEDDLE_OPS_REDUCTION_LEVELS_H
-#define HEDDLE_OPS_REDUCTION_LEVELS_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -44,5 +43,3 @@ static inline heddle_status heddle_reduction_levels(const heddle_call *call, flo
     }                                                                                                                  \
     HEDDLE_CUDA_RUNG("sum_forward", rung, launch_sum)                                                                  \
     HEDDLE_CUDA_RUNG("mean_forward", rung, launch_mean)
-
-#endif

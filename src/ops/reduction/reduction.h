@@ -1,6 +1,5 @@
 // sum and mean over all elements: their operators and rungs.
-#ifndef HEDDLE_OPS_REDUCTION_H
-#define HEDDLE_OPS_REDUCTION_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -16,5 +15,3 @@ heddle_status heddle_sum_backward_cpu_pieces(const heddle_call *call);
 heddle_status heddle_mean_forward_cpu_pieces(const heddle_call *call);
 heddle_status heddle_mean_backward_cpu_pieces(const heddle_call *call);
 size_t heddle_reduction_forward_cpu_pieces_workspace(const void *shape, int threads);
-
-#endif

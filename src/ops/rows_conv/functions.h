@@ -1,6 +1,5 @@
 // heddle_rows_function as device code: the value, and the slope as the value tells it.
-#ifndef HEDDLE_OPS_ROWS_CONV_FUNCTIONS_H
-#define HEDDLE_OPS_ROWS_CONV_FUNCTIONS_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/activation/functions.h"
@@ -35,5 +34,3 @@ static __device__ __forceinline__ float rows_slope(int function, float y)
     default: return 1.0f;
     }
 }
-
-#endif

@@ -9,8 +9,7 @@
 //
 // Each part of the rows is a cluster's, whose blocks add up their sums by reading each other's shared memory. The sums
 // of grad_output's columns, the gradient of the bias, are made by warps that would otherwise idle, from the same tiles.
-#ifndef HEDDLE_OPS_ROWS_CONV_GRADIENT_WGMMA_H
-#define HEDDLE_OPS_ROWS_CONV_GRADIENT_WGMMA_H
+#pragma once
 
 #include "ops/rows_conv/product_wgmma.h"
 
@@ -261,5 +260,3 @@ __global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS),
     if (job.cluster > 1) // no block leaves while another reads its sums
         cluster_sync();
 }
-
-#endif

@@ -1,6 +1,5 @@
 // How a product of rows is cut into tiles and launched: the host's side of store_wgmma.h.
-#ifndef HEDDLE_OPS_ROWS_CONV_LAUNCH_WGMMA_H
-#define HEDDLE_OPS_ROWS_CONV_LAUNCH_WGMMA_H
+#pragma once
 
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -218,5 +217,3 @@ static inline bool rows_aligned(const heddle_call *call)
 {
     return heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) && heddle_aligned16(call->output[0]);
 }
-
-#endif

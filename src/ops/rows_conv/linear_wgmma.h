@@ -6,8 +6,7 @@
 // finishes those and stores them.
 //
 // Limited by: latency: two trips to memory, one to the other blocks.
-#ifndef HEDDLE_OPS_ROWS_CONV_LINEAR_WGMMA_H
-#define HEDDLE_OPS_ROWS_CONV_LINEAR_WGMMA_H
+#pragma once
 
 #include "ops/rows_conv/gradient_wgmma.h"
 #include "ops/rows_conv/store_wgmma.h"
@@ -184,5 +183,3 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
     if (job.cluster > 1) // no block leaves while another reads its sums
         cluster_sync();
 }
-
-#endif

@@ -18,8 +18,7 @@
 // warpgroups with tiles of their own, and one stores while the other multiplies. Others pass through a ring.
 //
 // Limited by: the tensor cores where a frame has many rows; else by the time from the first load to the first product.
-#ifndef HEDDLE_OPS_ROWS_CONV_PRODUCT_WGMMA_H
-#define HEDDLE_OPS_ROWS_CONV_PRODUCT_WGMMA_H
+#pragma once
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/element16.h"
@@ -206,5 +205,3 @@ HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2
     wgmma_wait<0>();
     rows_release(job, from);
 }
-
-#endif

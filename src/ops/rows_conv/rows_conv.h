@@ -1,6 +1,5 @@
 // rows_conv: its operators, and the geometry that its rungs share.
-#ifndef HEDDLE_OPS_ROWS_CONV_H
-#define HEDDLE_OPS_ROWS_CONV_H
+#pragma once
 
 #include "heddle/ops.h"
 
@@ -63,5 +62,4 @@ static inline int heddle_rows_conv_holds(const heddle_rows_conv_shape *shape, in
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 // What happens to a tile of sums before it leaves the multiprocessor: bias, activation, zero rows between images, the
 // channels' sums for a batchnorm that follows, and the way to memory.
-#ifndef HEDDLE_OPS_ROWS_CONV_STORE_WGMMA_H
-#define HEDDLE_OPS_ROWS_CONV_STORE_WGMMA_H
+#pragma once
 
 #include "ops/rows_conv/functions.h"
 #include "ops/rows_conv/product_wgmma.h"
@@ -321,5 +320,3 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
     if (threadIdx.x % HOPPER_WARPGROUP == 0)
         tma_store_wait_read<0>();
 }
-
-#endif

@@ -1,6 +1,5 @@
 // rows_gather: its operator.
-#ifndef HEDDLE_OPS_ROWS_GATHER_H
-#define HEDDLE_OPS_ROWS_GATHER_H
+#pragma once
 
 #include "ops/rows_patches/rows_patches.h"
 
@@ -15,5 +14,3 @@ static inline int heddle_rows_gather_out_w(const heddle_rows_gather_shape *shape
 {
     return heddle_patches_along(shape->w, shape->s, shape->stride, shape->padding, shape->dilation);
 }
-
-#endif

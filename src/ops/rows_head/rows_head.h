@@ -1,6 +1,5 @@
 // rows_head: its operator.
-#ifndef HEDDLE_OPS_ROWS_HEAD_H
-#define HEDDLE_OPS_ROWS_HEAD_H
+#pragma once
 
 #include "heddle/ops.h"
 
@@ -10,5 +9,3 @@ enum {
     HEDDLE_ROWS_HEAD_CLASSES = 32, // at most
     HEDDLE_ROWS_HEAD_BLOCKS = 512, // that leave a sum of their own, at most
 };
-
-#endif

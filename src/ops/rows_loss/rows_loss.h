@@ -1,11 +1,8 @@
 // rows_loss: its operator.
-#ifndef HEDDLE_OPS_ROWS_LOSS_H
-#define HEDDLE_OPS_ROWS_LOSS_H
+#pragma once
 
 #include "heddle/ops.h"
 
 extern const heddle_op heddle_op_rows_loss;
 
 enum { HEDDLE_ROWS_LOSS_BLOCKS = 64 }; // that leave a sum of their own, at most
-
-#endif

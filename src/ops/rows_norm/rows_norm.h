@@ -1,6 +1,5 @@
 // rows_norm: its operators, and the geometry that its rungs share.
-#ifndef HEDDLE_OPS_ROWS_NORM_H
-#define HEDDLE_OPS_ROWS_NORM_H
+#pragma once
 
 #include "heddle/ops.h"
 
@@ -34,5 +33,4 @@ static inline int heddle_rows_norm_out_rows(const heddle_rows_norm_shape *shape)
 
 #ifdef __cplusplus
 }
-#endif
 #endif

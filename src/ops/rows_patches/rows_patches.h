@@ -1,6 +1,5 @@
 // rows_patches, and rows_gather beside it: their operators, and where patches come from.
-#ifndef HEDDLE_OPS_ROWS_PATCHES_H
-#define HEDDLE_OPS_ROWS_PATCHES_H
+#pragma once
 
 #include "heddle/ops.h"
 
@@ -28,5 +27,4 @@ static inline int heddle_rows_patches_out_w(const heddle_rows_patches_shape *sha
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 // rows_weights, rows_collect, rows_update: their operators.
-#ifndef HEDDLE_OPS_ROWS_UPDATE_H
-#define HEDDLE_OPS_ROWS_UPDATE_H
+#pragma once
 
 #include "heddle/ops.h"
 
@@ -27,5 +26,3 @@ static inline int heddle_rows_optimizer(const heddle_rows_update_shape *shape, c
     const int possible = !first_moment ? 0 : !second_moment ? 1 : 2;
     return shape->optimizer < possible ? shape->optimizer : possible;
 }
-
-#endif

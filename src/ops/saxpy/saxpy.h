@@ -1,11 +1,8 @@
 // saxpy: its operator and its rungs.
-#ifndef HEDDLE_OPS_SAXPY_H
-#define HEDDLE_OPS_SAXPY_H
+#pragma once
 
 #include "heddle/op.h"
 
 extern const heddle_op heddle_op_saxpy;
 
 heddle_status heddle_saxpy_cpu_naive(const heddle_call *call);
-
-#endif

@@ -1,7 +1,6 @@
 // Running sums in levels: tiles are scanned by themselves, their totals are scanned the same way, and what stands
 // before a tile is added to all of it. What rungs 1 and 2 share; each brings the kernel that scans a tile.
-#ifndef HEDDLE_OPS_SCAN_LEVELS_H
-#define HEDDLE_OPS_SCAN_LEVELS_H
+#pragma once
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -32,5 +31,3 @@ static void heddle_scan_levels(int n, const float *input, float *output, float *
     heddle_scan_levels<tile>((int)tiles, totals, totals, workspace + tiles, scan, stream); // in place
     heddle_scan_add_totals<tile><<<heddle_cuda_blocks(n), HEDDLE_CUDA_BLOCK, 0, stream>>>(n, totals, output);
 }
-
-#endif

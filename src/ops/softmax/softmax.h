@@ -1,6 +1,5 @@
 // softmax and log_softmax: their operators and rungs.
-#ifndef HEDDLE_OPS_SOFTMAX_H
-#define HEDDLE_OPS_SOFTMAX_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -15,5 +14,3 @@ heddle_status heddle_softmax_forward_cpu_rows(const heddle_call *call);
 heddle_status heddle_softmax_backward_cpu_rows(const heddle_call *call);
 heddle_status heddle_log_softmax_forward_cpu_rows(const heddle_call *call);
 heddle_status heddle_log_softmax_backward_cpu_rows(const heddle_call *call);
-
-#endif

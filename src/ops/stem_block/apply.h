@@ -1,8 +1,7 @@
 // Convolution with folded batchnorm, relu and pooling in registers: what stem_block does to an image, in training and
 // at inference. A lane keeps its filter's weights and goes through pairs of windows: 4 by 6 pixels of a channel, the
 // same for all lanes, by 12 loads of 8 bytes for 72 multiplications.
-#ifndef HEDDLE_OPS_STEM_BLOCK_APPLY_H
-#define HEDDLE_OPS_STEM_BLOCK_APPLY_H
+#pragma once
 
 #include "ops/conv_block/channels.h"
 #include "ops/stem_block/tile.h"
@@ -126,5 +125,3 @@ static inline void stem_block_launch_filter(cudaStream_t stream, const heddle_co
     default: stem_block_filter<4><<<grid, STEM_BLOCK_THREADS, bytes, stream>>>(shape, tiling, columns, of);
     }
 }
-
-#endif

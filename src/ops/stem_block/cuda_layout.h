@@ -1,7 +1,6 @@
 // How the fused CUDA rungs of stem_block cut their work, and what lies where in their workspace: what the kernels and
 // the operators' tables have to agree on.
-#ifndef HEDDLE_OPS_STEM_BLOCK_CUDA_LAYOUT_H
-#define HEDDLE_OPS_STEM_BLOCK_CUDA_LAYOUT_H
+#pragma once
 
 #include "ops/stem_block/stem_block.h"
 
@@ -152,5 +151,3 @@ static inline size_t stem_block_sum_parts_bytes(const heddle_conv_block_shape *s
     return stem_block_aligned(sizeof(float) * shape->k * (heddle_stem_block_patch(shape) + 1) *
                               stem_block_sum_parts(shape));
 }
-
-#endif

@@ -1,6 +1,5 @@
 // First and second moments of a first layer's patches, gathered image by image and joined without cancellation.
-#ifndef HEDDLE_OPS_STEM_BLOCK_MOMENTS_H
-#define HEDDLE_OPS_STEM_BLOCK_MOMENTS_H
+#pragma once
 
 #include "ops/cpu/kernels.h"
 #include "ops/stem_block/stem_block.h"
@@ -25,5 +24,3 @@ void heddle_moments_save(const heddle_moments *moments, int patch, double *opera
 // What the moments say of a filter w over patches: its mean w·m, and Cov w.
 double heddle_moments_filter_mean(const double *operand, int patch, const float *filter);
 void heddle_moments_filter_covariance(const double *operand, int patch, const float *filter, double *covariance);
-
-#endif

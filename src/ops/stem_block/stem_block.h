@@ -6,8 +6,7 @@
 // the border. Saved by forward for backward, beside conv_block's mean, inverse_std and code:
 //   moments (D + 1, D)   row 0: mean of each patch element over all n·h·w patches; rows 1..D: their covariance
 // and mean and inverse_std are again those of the convolution without its bias.
-#ifndef HEDDLE_OPS_STEM_BLOCK_H
-#define HEDDLE_OPS_STEM_BLOCK_H
+#pragma once
 
 #include "ops/conv_block/conv_block.h"
 
@@ -45,5 +44,3 @@ static inline int heddle_stem_block_patch(const heddle_conv_block_shape *shape)
 {
     return HEDDLE_CONV_BLOCK_TAPS * shape->c;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // A tile of pooling windows and the pixels that they see, in shared memory: what the fused rungs of stem_block work on,
 // forward and backward. A lane is a filter, a warp takes every eighth window of the tile; what a warp reads of the
 // image is the same for all its lanes, what it reads and writes of pooled values lies side by side.
-#ifndef HEDDLE_OPS_STEM_BLOCK_TILE_H
-#define HEDDLE_OPS_STEM_BLOCK_TILE_H
+#pragma once
 
 #include "ops/cuda/rung.h"
 #include "ops/stem_block/cuda_layout.h"
@@ -83,5 +82,3 @@ __device__ static inline size_t stem_block_pooled_at(const heddle_conv_block_sha
 {
     return ((tile.n * (shape.h / 2) + tile.y + row) * (shape.w / 2) + tile.x + column) * shape.k + k;
 }
-
-#endif

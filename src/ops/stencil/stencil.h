@@ -1,6 +1,5 @@
 // shift and stencil: its operators and its rungs.
-#ifndef HEDDLE_OPS_STENCIL_H
-#define HEDDLE_OPS_STENCIL_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -8,5 +7,3 @@ extern const heddle_op heddle_op_shift, heddle_op_stencil;
 
 heddle_status heddle_shift_cpu_naive(const heddle_call *call);
 heddle_status heddle_stencil_cpu_naive(const heddle_call *call);
-
-#endif

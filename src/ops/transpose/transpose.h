@@ -1,6 +1,5 @@
 // transpose: its operator and its rungs.
-#ifndef HEDDLE_OPS_TRANSPOSE_H
-#define HEDDLE_OPS_TRANSPOSE_H
+#pragma once
 
 #include "heddle/op.h"
 
@@ -8,5 +7,3 @@ extern const heddle_op heddle_op_transpose;
 
 heddle_status heddle_transpose_cpu_naive(const heddle_call *call);
 heddle_status heddle_transpose_cpu_blocked(const heddle_call *call);
-
-#endif
