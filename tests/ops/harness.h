@@ -18,9 +18,10 @@ enum {
 typedef struct harness_report {
     bool passed;
     int comparisons;
-    bool reached[HARNESS_RUNGS];    // rungs that could do the shape
-    bool complete[HARNESS_RUNGS];   // those of which everything was asked; kept from one shape to the next, see below
-    bool telling[HARNESS_OPERANDS]; // outputs for which zeros would have failed: see harness_compare
+    bool reached[HARNESS_RUNGS];     // rungs that could do the shape
+    bool complete[HARNESS_RUNGS];    // those of which everything was asked; kept from one shape to the next, see below
+    bool shown_large[HARNESS_RUNGS]; // those that a large shape has tried on the simulated GPU; kept, too
+    bool telling[HARNESS_OPERANDS];  // outputs for which zeros would have failed: see harness_compare
     char message[1024];
 } harness_report;
 
@@ -121,11 +122,12 @@ bool harness_compare(const heddle_op *op, int operand, const double *got, const 
 // Every rung for the device under test that can do the shape: values, guards, poison, optional operands left out,
 // threads, alignment, a stream, and for a forward operator what its reference gradients make of what it saved.
 // `forward` is NULL or the operator whose gradient this is. The simulated GPU takes long for large shapes, so there it
-// runs a rung once aligned and once not: that it gives the same bits again and does without optional operands is left
-// to smaller shapes, once the report says that there was one.
+// runs a rung once: that it gives the same bits again and does without optional operands is left to smaller shapes,
+// once the report says that there was one, and that it runs off alignment to these and to the first large shape.
 bool harness_check_ladder(const heddle_op *op, const heddle_op *forward, const char *shape_text, uint64_t seed,
                           harness_report *report);
-// Every forward rung, each followed by every backward rung on what it left, against the two references.
+// Every forward rung, each followed by every backward rung on what it left, against the two references. For large
+// shapes on the simulated GPU not every pair, but every rung.
 bool harness_check_pairs(const heddle_op *forward, const heddle_op *backward, const char *shape_text, uint64_t seed,
                          harness_report *report);
 // Whether `op` reads anything that a forward operator saved: without it there is nothing to check in pairs.

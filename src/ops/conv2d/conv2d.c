@@ -219,7 +219,7 @@ static const char *const test_shapes[] = {
     "n=2 c=4 h=12 w=12 k=9 padding=0",
     "n=1 c=8 h=9 w=10 k=65 stride=2 dilation=2",
     // Step 2 over few channels, with filters of every size that patches take.
-    "n=2 c=3 h=17 w=23 k=18 r=7 s=7 stride=2 padding=3",
+    "n=2 c=3 h=9 w=11 k=18 r=7 s=7 stride=2 padding=3",
     "n=1 c=4 h=10 w=9 k=3 r=5 s=5 stride=2 padding=0",
     "n=1 c=2 h=3 w=4 k=2 stride=2 padding=4",
     // Large filters, of even sizes too, and one larger than the image.
