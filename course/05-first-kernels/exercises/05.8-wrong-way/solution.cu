@@ -1,4 +1,4 @@
-// Converts n balances in cents at a rate of so many dollars per 100 euros, on the GPU.
+// Converts n balances from euro cents to US cents on the GPU. They are whole euros; `rate` is US cents per euro.
 //
 // The direction of the second copy was right, but its pointers were swapped: the destination comes first, and on the
 // way back the destination is the host's array. CUDA refused the copy, and nobody looked at what it returned.

@@ -1,4 +1,4 @@
-// Converts n balances in cents at a rate of so many dollars per 100 euros, on the GPU.
+// Converts n balances from euro cents to US cents on the GPU. They are whole euros; `rate` is US cents per euro.
 
 __global__ void convert(int *cents, int rate, int n)
 {
