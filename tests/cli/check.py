@@ -317,6 +317,11 @@ class Check(unittest.TestCase):
         self.assertEqual(self.last_line(result), "clean: 2 schedules, arguments of 1 library call, 0 findings")
         self.assertIn("note: the program launched no kernel of its own: what it passes to libraries", result.stdout)
 
+    def test_a_simulated_library_may_be_named_as_for_nvcc(self):
+        self.write("blas.cu", "#include <cublas_v2.h>\nint main() { cublasHandle_t h;\n"
+                              "cublasCreate(&h); cublasDestroy(h); }\n")
+        self.check("blas.cu", "--no-nvcc", "-lcublas", "-l", "cublasLt", "--library", "cudart")
+
     def test_the_standard_of_the_language_can_be_chosen(self):
         self.write("new.cu", "template <typename T> concept any = true;\nint main() { }\n")
         self.check("new.cu", "--no-nvcc", code=1)

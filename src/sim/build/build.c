@@ -139,6 +139,20 @@ static void name_files(const build_state *build, const char *said, sim_text *nam
     }
 }
 
+// Libraries whose part the runtime plays.
+static const char *const played[] = {"cudart",   "cudart_static", "cuda",       "cudadevrt",   "cublas",
+                                     "cublasLt", "curand",        "nvToolsExt", "cufft",       "cusparse",
+                                     "cusolver", "nvrtc",         "cudnn",      "nccl",        "nvidia-ml",
+                                     "cupti",    "nvjpeg",        "culibos",    "nppc_static", NULL};
+
+static bool is_played(const char *argument)
+{
+    for (const char *const *name = played; *name; name++)
+        if (strncmp(argument, "-l", 2) == 0 && strcmp(argument + 2, *name) == 0)
+            return true;
+    return false;
+}
+
 static sim_build_status link_all(build_state *build, sim_build_result *result)
 {
     const sim_build_options *options = build->context.options;
@@ -146,7 +160,9 @@ static sim_build_status link_all(build_state *build, sim_build_result *result)
     sim_arguments_add(&call, build->context.compiler.path);
     for (int i = 0; i < build->job_count; i++)
         sim_arguments_add(&call, build->jobs[i].object);
-    sim_arguments_add_list(&call, options->link);
+    for (const char *const *argument = options->link; argument && *argument; argument++)
+        if (!is_played(*argument))
+            sim_arguments_add(&call, *argument);
     if (build->openmp)
         sim_arguments_add(&call, "-lgomp");
     sim_arguments_add(&call, "-Wl,-u,sim_runtime_begins");

@@ -176,12 +176,6 @@ static const char *const ignored_starts[] = {
     "-O",         "--expt-", "-expt-",    "-W",         "--Wno", "-split-compile", "--split-compile", "--ptxas",
     "--optimize", "-g",      "--relaxed", "--generate", NULL};
 
-// Libraries whose part the runtime plays.
-static const char *const played[] = {"cudart",   "cudart_static", "cuda",       "cudadevrt",   "cublas",
-                                     "cublasLt", "curand",        "nvToolsExt", "cufft",       "cusparse",
-                                     "cusolver", "nvrtc",         "cudnn",      "nccl",        "nvidia-ml",
-                                     "cupti",    "nvjpeg",        "culibos",    "nppc_static", NULL};
-
 static bool push(struct sim_list *list, const char *value)
 {
     // One place more is kept for the NULL at the end.
@@ -291,10 +285,7 @@ static void apply(sim_command *command, const known_option *option, const char *
     case COMPILE_1: push(&command->compile, join(command, letters, value)); break;
     case STANDARD: add_standard(command, value); break;
     case LINK: push(&command->link, option->name); break;
-    case LINK_1:
-        if (letters[1] != 'l' || !is_one_of(value, played))
-            push(&command->link, join(command, letters, value));
-        break;
+    case LINK_1: push(&command->link, join(command, letters, value)); break;
     case HOST: add_words(command, value, false); break;
     case HOST_LINKER: add_words(command, value, true); break;
     case COMPILER: command->options.compiler = value; break;

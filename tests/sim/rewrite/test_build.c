@@ -269,7 +269,7 @@ static void options_are_nvccs(void **state)
         assert_string_equal(command.options.compile[i], compile[i]);
     assert_null(command.options.compile[4]);
     assert_string_equal(command.options.include[1], "more");
-    const char *const link[] = {"-fopenmp", "-lm", "-Llib"};
+    const char *const link[] = {"-fopenmp", "-lcublas", "-lm", "-Llib"};
     for (size_t i = 0; i < sizeof link / sizeof *link; i++)
         assert_string_equal(command.options.link[i], link[i]);
     assert_int_equal(result.count, 1);
