@@ -10,11 +10,11 @@ int main(void)
     cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
     for (int n : {1, 300}) {
         learn_case("n = %d", n);
-        std::vector<float> in = learn_values<float>(n), expected(n), poison(n);
+        std::vector<float> in = learn_values<float>(n), expected(n), zeros(n);
         for (int i = 0; i < n; i++)
             expected[i] = 2 * in[i] + 1;
         float *pinned_in = learn_pinned<float>(n), *pinned_out = learn_pinned<float>(n);
-        float *device_in = learn_device(poison);
+        float *device_in = learn_device(zeros);
         float *between = learn_output<float>(n), *out = learn_output<float>(n);
         memcpy(pinned_in, in.data(), n * sizeof(float));
         learn_wait();

@@ -29,5 +29,5 @@ void double_and_add(const float *in, float *between, float *out, int n, cudaStre
     cudaEventRecord(doubled, first);
     cudaStreamWaitEvent(second, doubled, 0);
     add_one<<<blocks, 128, 0, second>>>(between, out, n);
-    cudaEventDestroy(doubled); // it goes when nothing waits for it any more
+    cudaEventDestroy(doubled); // takes effect when nothing waits for it any more
 }

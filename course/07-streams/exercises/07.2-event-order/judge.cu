@@ -2,7 +2,8 @@
 
 #include "07.2-event-order.cu"
 
-// `out` leaves in the stream `join`, so the last kernel has to be there.
+// `doubled` and `squared` are cleared in `left` and `right`, and `out` leaves in `join`: each kernel belongs in its
+// stream.
 int main(void)
 {
     cudaStream_t left, right, join;
@@ -16,6 +17,8 @@ int main(void)
         float *device_in = learn_device(in), *pinned = learn_pinned<float>(n);
         float *doubled = learn_output<float>(n), *squared = learn_output<float>(n), *out = learn_output<float>(n);
         learn_wait();
+        cudaMemsetAsync(doubled, LEARN_POISON, n * sizeof(float), left);
+        cudaMemsetAsync(squared, LEARN_POISON, n * sizeof(float), right);
         double_and_square(device_in, doubled, squared, out, n, left, right, join);
         cudaMemcpyAsync(pinned, out, n * sizeof(float), cudaMemcpyDeviceToHost, join);
         cudaStreamSynchronize(join);

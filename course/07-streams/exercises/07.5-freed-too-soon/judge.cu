@@ -2,6 +2,7 @@
 
 #include "07.5-freed-too-soon.cu"
 
+// `in` arrives in the stream `compute` and `out` is read after waiting for `transfer`: each step belongs in its stream.
 int main(void)
 {
     cudaStream_t compute, transfer;
@@ -9,11 +10,13 @@ int main(void)
     cudaStreamCreateWithFlags(&transfer, cudaStreamNonBlocking);
     for (int n : {1, 300}) {
         learn_case("n = %d", n);
-        std::vector<float> in = learn_values<float>(n), expected(n);
+        std::vector<float> in = learn_values<float>(n), expected(n), zeros(n);
         for (int i = 0; i < n; i++)
             expected[i] = in[i] * in[i];
-        float *device_in = learn_device(in), *out = learn_pinned<float>(n);
+        float *device_in = learn_device(zeros), *pinned_in = learn_pinned<float>(n), *out = learn_pinned<float>(n);
+        memcpy(pinned_in, in.data(), n * sizeof(float));
         learn_wait();
+        cudaMemcpyAsync(device_in, pinned_in, n * sizeof(float), cudaMemcpyHostToDevice, compute);
         square_and_copy(device_in, out, n, compute, transfer);
         cudaStreamSynchronize(transfer);
         std::vector<float> found(out, out + n);
