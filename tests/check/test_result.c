@@ -476,6 +476,18 @@ static void test_what_a_loop_of_the_host_looks_at_to_go_on_is_no_result(void **s
     assert_int_equal(difference_of_series("A0B0C", "A0D0C"), 2);
 }
 
+static void test_equal_copies_into_reused_and_into_new_memory_do_not_differ(void **state)
+{
+    (void)state;
+    heddle_check_report *reused = sample_parse(folder, "{\"findings\": [], \"copies\": [\"1\", \"2\", \"3\"], "
+                                                       "\"copied_into\": [\"5 64\", \"5 64\", \"5 64\"]}");
+    heddle_check_report *separate = sample_parse(folder, "{\"findings\": [], \"copies\": [\"1\", \"2\", \"3\"], "
+                                                         "\"copied_into\": [\"5 64\", \"5 128\", \"5 128\"]}");
+    assert_int_equal(first_difference(reused, separate), -1);
+    heddle_check_report_free(reused);
+    heddle_check_report_free(separate);
+}
+
 static void test_a_copy_that_changes_in_the_same_order_is_passed_over(void **state)
 {
     (void)state;
@@ -542,6 +554,7 @@ int main(void)
         cmocka_unit_test(test_floats_that_differ_by_rounding_are_the_same),
         cmocka_unit_test(test_copies_of_several_threads_have_no_order),
         cmocka_unit_test(test_what_a_loop_of_the_host_looks_at_to_go_on_is_no_result),
+        cmocka_unit_test(test_equal_copies_into_reused_and_into_new_memory_do_not_differ),
         cmocka_unit_test(test_a_copy_that_changes_in_the_same_order_is_passed_over),
         cmocka_unit_test(test_a_file_suppresses_by_kind_file_line_and_kernel),
         cmocka_unit_test(test_a_comment_suppresses_at_its_line),
