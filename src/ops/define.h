@@ -1,6 +1,5 @@
 // Shorthand for operator tables: fields, dims and counts that every operator's file writes down the same way.
-#ifndef HEDDLE_OPS_DEFINE_H
-#define HEDDLE_OPS_DEFINE_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@
         return heddle_cost_of(operands, HEDDLE_COUNT(operands), shape, (operations), optional);                        \
     }
 heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops, bool optional);
-
-#endif

@@ -1,7 +1,6 @@
 // Shorthand for the tables of the operators over rows of 16-bit elements, and the functions that their references
 // apply.
-#ifndef HEDDLE_OPS_ROWS_DEFINE_H
-#define HEDDLE_OPS_ROWS_DEFINE_H
+#pragma once
 
 #include "ops/by_reference.h"
 #include "ops/define.h"
@@ -21,5 +20,3 @@
 // A heddle_rows_function of x, and its slope by its result.
 double heddle_rows_activate(int function, double x);
 double heddle_rows_slope(int function, double y);
-
-#endif

@@ -1,7 +1,6 @@
 // cnn_step as the operators it is made of: gather, stem_block, conv_block, linear, relu, linear, cross_entropy, and the
 // gradients of all but the first.
-#ifndef HEDDLE_OPS_CNN_STEP_CHAIN_H
-#define HEDDLE_OPS_CNN_STEP_CHAIN_H
+#pragma once
 
 #include "ops/cnn_step/cnn_step.h"
 
@@ -15,5 +14,3 @@ typedef struct heddle_cnn_step_chain {
 } heddle_cnn_step_chain;
 
 heddle_cnn_step_chain heddle_cnn_step_chain_of(const heddle_cnn_step_shape *shape);
-
-#endif

@@ -1,7 +1,6 @@
 // cnn_step: the loss of the MNIST CNN on a batch and the gradient of every parameter. The table of its tensors, and its
 // operands by name; what it computes stands in reference.c, what the CUDA rungs keep between their kernels in layout.h.
-#ifndef HEDDLE_OPS_CNN_STEP_H
-#define HEDDLE_OPS_CNN_STEP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -133,5 +132,4 @@ enum { HEDDLE_CNN_STEP_16BIT_SHARED = 161792 };
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 // cnn_train: whole training steps of the MNIST CNN, one after another. How its tensors lie in one buffer, and its
 // operands by name; the kernels of the CUDA rungs are cnn_step's.
-#ifndef HEDDLE_OPS_CNN_TRAIN_H
-#define HEDDLE_OPS_CNN_TRAIN_H
+#pragma once
 
 #include "ops/cnn_step/cnn_step.h"
 
@@ -125,5 +124,4 @@ void heddle_cnn_train_reference(const void *shape, const double *const *input, d
 
 #ifdef __cplusplus
 }
-#endif
 #endif

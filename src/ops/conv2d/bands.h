@@ -1,6 +1,5 @@
 // Bands of an image: what the kernels of conv2d's weight gradient that slide a window have in shared memory at a time.
-#ifndef HEDDLE_OPS_CONV2D_BANDS_H
-#define HEDDLE_OPS_CONV2D_BANDS_H
+#pragma once
 
 #include "ops/conv2d/split.h"
 
@@ -31,5 +30,3 @@ __device__ static void advance(const conv2d_view &view, band_place &place)
         place.n++;
     }
 }
-
-#endif

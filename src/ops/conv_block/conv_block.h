@@ -7,8 +7,7 @@
 //   mean (k)                   of `convolution` over n, h, w
 //   inverse_std (k)            1 / sqrt(variance + epsilon)
 //   code (n, h/2, w/2, k)      which position of its window won: 0 1 over 2 3, or HEDDLE_CONV_BLOCK_NO_WINNER
-#ifndef HEDDLE_OPS_CONV_BLOCK_H
-#define HEDDLE_OPS_CONV_BLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -104,5 +103,3 @@ static inline double heddle_conv_block_pixels(const heddle_conv_block_shape *sha
 {
     return (double)shape->n * shape->h * shape->w;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What the naive CPU rungs of conv_block and stem_block share.
-#ifndef HEDDLE_OPS_CONV_BLOCK_CPU_NAIVE_H
-#define HEDDLE_OPS_CONV_BLOCK_CPU_NAIVE_H
+#pragma once
 
 #include "ops/conv_block/places.h"
 
@@ -10,5 +9,3 @@ void heddle_conv_block_keep_statistics(const block_shape *shape, const heddle_co
 
 // code: NULL where it is not needed.
 float heddle_conv_block_relu_of_maximum(const float window[4], uint8_t *code);
-
-#endif

@@ -1,6 +1,5 @@
 // Where the elements of a block's operands lie: for the references and the naive rungs of conv_block and stem_block.
-#ifndef HEDDLE_OPS_CONV_BLOCK_PLACES_H
-#define HEDDLE_OPS_CONV_BLOCK_PLACES_H
+#pragma once
 
 #include "ops/conv_block/conv_block.h"
 
@@ -30,5 +29,3 @@ static inline size_t weight_at(const block_shape *shape, int k, int c, int r, in
 {
     return (((size_t)k * shape->c + c) * 3 + r) * 3 + s;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What the rungs that call cuBLAS share: a handle for each card and thread, and products of row-major matrices.
-#ifndef HEDDLE_OPS_CUDA_CUBLAS_HANDLE_H
-#define HEDDLE_OPS_CUDA_CUBLAS_HANDLE_H
+#pragma once
 
 #include <cublas_v2.h>
 
@@ -35,5 +34,3 @@ heddle_cublas_product heddle_cublas_matmul(const heddle_call *call, const heddle
                                            cudaDataType_t type, cublasComputeType_t compute);
 // What is left of a product of k 0: beta * output. Outputs are float32 or bf16.
 heddle_status heddle_cublas_scale_output(const heddle_call *call, const heddle_cublas_product *product);
-
-#endif
