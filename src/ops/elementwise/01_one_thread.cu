@@ -1,8 +1,8 @@
-// add, rung 1: one thread adds all of it.
+// add, rung 1: one thread adds all elements.
 //
-// It is the loop of a C program, moved to a GPU unchanged: right, and the slowest thing one can do there.
+// It is the loop of a C program, moved to the GPU unchanged: correct, and the slowest way to use a GPU.
 //
-// Limited by: latency. One thread has one element under way, and waits for memory at each.
+// Limited by: latency. A single thread has one element in flight and waits for memory at each.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

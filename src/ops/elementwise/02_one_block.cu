@@ -1,9 +1,9 @@
-// add, rung 2: one block, whose threads take turns.
+// add, rung 2: one block, whose threads stride over the elements.
 //
-// Rung 1 had one element under way. Here 1024 threads have one each, and neighbours take neighbouring elements, so that
-// a warp's 32 loads are one request of 128 bytes.
+// Rung 1 had one element in flight. Here 1024 threads have one each. Neighbouring threads handle neighbouring elements,
+// so a warp's 32 loads are one request of 128 bytes.
 //
-// Limited by: one multiprocessor. A block runs on one; all the others of the GPU are idle.
+// Limited by: a single SM. A block runs on one SM; all others are idle.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,10 +1,10 @@
 // add and multiply, rung 3: a grid of blocks, one thread per element.
 //
-// Rung 2 ran on one multiprocessor. Blocks are handed to all of them, as many at a time as fit. The last block is cut
-// off by the `if`.
+// Rung 2 ran on one SM. Here the blocks are spread over all SMs, as many at a time as fit. The `if` cuts off the end of
+// the last block.
 //
-// Limited by: bytes, as far as a thread's two loads of 4 bytes can ask for them; and a block is started for every 256
-// elements.
+// Limited by: memory bandwidth, as far as two 4-byte loads per thread can use it; and one block has to be started for
+// every 256 elements.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,15 +1,15 @@
-// add and multiply, rung 4: as many blocks as the card holds at once, which go round in strides of the whole grid.
+// add and multiply, rung 4: as many blocks as the GPU holds at once, looping with a stride of the whole grid.
 //
-// Rung 3 started a block for every 256 elements. Here blocks are started once, for any number of elements, and a thread
-// has its next loads' addresses at hand.
+// Rung 3 started a block for every 256 elements. Here the blocks are started once, for any number of elements, and a
+// thread already has the addresses of its next loads.
 //
-// Limited by: bytes, as far as loads of 4 bytes can ask for them: for every 16 bytes of the operands four times the
-// instructions that rung 5 needs.
+// Limited by: memory bandwidth, as far as 4-byte loads can use it: for every 16 bytes of the operands, four times the
+// instructions of rung 5.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-enum { BLOCKS_AN_SM = 8 }; // 2048 threads, all that a multiprocessor holds
+enum { BLOCKS_AN_SM = 8 }; // 2048 threads: the most an SM holds
 
 #define FOR_EACH_ELEMENT(i, n)                                                                                         \
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < (size_t)(n); i += (size_t)gridDim.x * blockDim.x)
@@ -56,7 +56,7 @@ static int elements(const heddle_call *call)
     return ((const heddle_elements_shape *)call->shape)->n;
 }
 
-// Blocks that fill the card, or fewer where there is less to do.
+// Enough blocks to fill the GPU, or fewer if there is less work.
 static unsigned blocks_of(const heddle_call *call)
 {
     unsigned needed = heddle_cuda_blocks(elements(call)), most = BLOCKS_AN_SM * heddle_cuda_multiprocessors();

@@ -1,9 +1,9 @@
-// add and multiply, rung 5: four elements per thread, by loads and stores of 16 bytes.
+// add and multiply, rung 5: four elements per thread, by 16-byte loads and stores.
 //
-// A quarter of rung 4's instructions and requests for the same bytes, and four times as many bytes under way for each
-// thread that waits. A thread has one vector, so that all of a block's loads go out before the first is needed.
+// Rung 4 used four times the instructions and requests for the same bytes, and had a quarter of the bytes in flight per
+// waiting thread. A thread has one vector here, so all loads of a block are issued before the first is needed.
 //
-// Limited by: bytes. Every operand goes through memory once and nothing is left to save.
+// Limited by: memory bandwidth. Every operand moves through memory once; nothing is left to save.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -88,7 +88,7 @@ __global__ void multiply_backward_float4(int n, const float *a, const float *b, 
     }
 }
 
-// A call's operands, unpacked, and the grid for them.
+// The call's operands, unpacked, and the grid for them.
 typedef struct vector_call {
     int n;
     unsigned blocks;

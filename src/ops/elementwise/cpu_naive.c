@@ -1,6 +1,6 @@
-// add and multiply, first rung: an element at a time, one thread.
+// add and multiply, first rung: one element at a time, one thread.
 //
-// Limited by: one core's share of the memory's bandwidth.
+// Limited by: the memory bandwidth of one core.
 
 #include "heddle/ops.h"
 #include "ops/elementwise/elementwise.h"

@@ -1,6 +1,6 @@
-// add and multiply, second rung: vector loops over all threads.
+// add and multiply, second rung: vector loops on all threads.
 //
-// Limited by: memory.
+// Limited by: memory bandwidth.
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ HEDDLE_CLONES static void multiply(const float *restrict a, const float *restric
         output[i] = a[i] * b[i];
 }
 
-// The sum in the place of one of its terms. Not restrict: b may be the output itself.
+// The sum overwrites one of its terms. Not restrict: b may be the output itself.
 HEDDLE_CLONES static void add_in_place(const float *a, const float *b, size_t count, float *output)
 {
     (void)a;
@@ -30,7 +30,7 @@ HEDDLE_CLONES static void add_in_place(const float *a, const float *b, size_t co
         output[i] += b[i];
 }
 
-// output = loop(a, b), or a copy of a where loop is NULL.
+// output = loop(a, b), or a copy of a if loop is NULL.
 typedef struct pair_work {
     void (*loop)(const float *a, const float *b, size_t count, float *output);
     const float *a, *b;

@@ -1,4 +1,4 @@
-// add and multiply, element by element, with their gradients. What they cost, what is right, and their ladders.
+// add and multiply, element by element, and their gradients: costs, references and ladders.
 
 #include "ops/elementwise/elementwise.h"
 
@@ -71,23 +71,30 @@ static void multiply_backward_reference(const void *shape_, const double *const 
 }
 
 static const char *const test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", NULL};
-// 1 GiB an operand first; then activations of the CNN, and what every rung can do.
+// 1 GiB per operand first; then activations of the CNN, and a size that every rung can handle.
 static const char *const bench_shapes[] = {"n=268435456", "n=1605632", "n=6422528", "n=1048576", NULL};
 
-// A loop by one thread, or one block, is a lesson and no more: on millions of elements it takes seconds.
+// A loop in one thread or one block is only a lesson: on millions of elements it takes seconds.
 HEDDLE_OF_SHAPE(bool, supports_one_thread, heddle_elements_shape, shape->n <= 1 << 20)
 HEDDLE_OF_SHAPE(bool, supports_one_block, heddle_elements_shape, shape->n <= 1 << 26)
 
 // Slowest first.
 #define GRIDS                                                                                                          \
-    {"03_grid", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "on all multiprocessors, one thread per element", NULL, NULL},        \
-        {"04_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "blocks that fill the GPU once and loop", NULL, NULL},     \
+    {"03_grid", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "all SMs, one thread per element", NULL, NULL},                       \
+        {"04_grid_stride",                                                                                             \
+         HEDDLE_CUDA,                                                                                                  \
+         HEDDLE_TUNED,                                                                                                 \
+         NULL,                                                                                                         \
+         "enough blocks to fill the GPU once, each looping",                                                           \
+         NULL,                                                                                                         \
+         NULL},                                                                                                        \
     {                                                                                                                  \
-        "05_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store: bytes are the limit", NULL, NULL   \
+        "05_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store: limited by memory bandwidth",      \
+            NULL, NULL                                                                                                 \
     }
 #define LADDER(ladder, operator, ...)                                                                                  \
     static const heddle_rung ladder[] = {                                                                              \
-        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##operator##_cpu_naive, "one thread, an element at a time",     \
+        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##operator##_cpu_naive, "one thread, one element at a time",    \
          NULL, NULL},                                                                                                  \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##operator##_cpu_vectorised,                               \
          "vector code on all threads: memory-bound", NULL, NULL},                                                      \
@@ -95,8 +102,8 @@ HEDDLE_OF_SHAPE(bool, supports_one_block, heddle_elements_shape, shape->n <= 1 <
     }
 // clang-format off
 #define SMALL_STEPS                                                                                                    \
-    {"01_one_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread, one element under way", supports_one_thread, NULL},\
-    {"02_one_block", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "1024 threads on one multiprocessor", supports_one_block, NULL},
+    {"01_one_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread, one element in flight", supports_one_thread, NULL},\
+    {"02_one_block", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "1024 threads on one SM", supports_one_block, NULL},
 // clang-format on
 LADDER(add_forward_ladder, add_forward, SMALL_STEPS);
 LADDER(add_backward_ladder, add_backward);

@@ -1,10 +1,10 @@
-// hello_index: every thread says where it stands.
+// hello_index: every thread writes its own position.
 //
-// A kernel is written for one thread and run by all of them. What tells them apart is blockIdx, which block this is,
-// and threadIdx, which thread of the block; blockDim is how many threads a block has. The grid has whole blocks, so the
-// last one may reach beyond n: hence the `if`.
+// A kernel is written for one thread and run by all of them. blockIdx says which block this is, threadIdx which thread
+// of the block; blockDim is the number of threads per block. The grid has whole blocks, so the last one may reach
+// beyond n: hence the `if`.
 //
-// Limited by: bytes. There is nothing to compute.
+// Limited by: memory bandwidth. There is nothing to compute.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

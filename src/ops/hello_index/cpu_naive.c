@@ -1,4 +1,4 @@
-// hello_index on the cpu: what a grid is, written as loops. On a GPU both loops are gone: every turn is a thread.
+// hello_index on the CPU: a grid written as loops. On a GPU both loops are gone: every iteration is a thread.
 
 #include "heddle/ops.h"
 #include "ops/hello_index/hello_index.h"

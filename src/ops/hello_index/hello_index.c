@@ -1,5 +1,5 @@
-// hello_index: every element is told which thread of which block it belongs to. The first kernel anybody writes, and
-// the one formula behind all others: index = block * threads of a block + thread.
+// hello_index: writes, for every element, which thread of which block handles it. It is the first kernel everyone
+// writes, and the formula behind all others: index = block * threads per block + thread.
 
 #include "ops/hello_index/hello_index.h"
 
@@ -7,7 +7,7 @@
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_hello_index_shape, n, "elements")},
-    {HEDDLE_OPTIONAL_INT(heddle_hello_index_shape, threads, 256, "threads of a block")},
+    {HEDDLE_OPTIONAL_INT(heddle_hello_index_shape, threads, 256, "threads per block")},
 };
 
 HEDDLE_DIMS(dims, heddle_hello_index_shape, shape->n)
@@ -42,15 +42,15 @@ static const char *const test_shapes[] = {"n=0", "n=1", "n=31 threads=7", "n=100
 static const char *const bench_shapes[] = {"n=67108864", NULL};
 
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_hello_index_cpu_naive, "a loop over blocks around one over threads",
-     NULL, NULL},
-    {"01_hello_index", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "every thread says where it stands", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_hello_index_cpu_naive,
+     "a loop over threads inside a loop over blocks", NULL, NULL},
+    {"01_hello_index", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "every thread writes its own position", NULL, NULL},
 };
 
 const heddle_op heddle_op_hello_index = {
     .name = "hello_index",
     .ladder_name = "hello_index",
-    .summary = "which thread of which block has an element",
+    .summary = "which thread of which block handles each element",
     .shape_size = sizeof(heddle_hello_index_shape),
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),

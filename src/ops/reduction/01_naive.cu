@@ -1,6 +1,6 @@
-// sum and mean, rung 1: forward one thread adds everything, in double; backward one thread per element.
+// sum and mean, rung 1. Forward: one thread adds everything, in double. Backward: one thread per element.
 //
-// Limited by: forward, one thread of the whole GPU, and one addition's latency an element.
+// Limited by: forward, a single thread on the whole GPU, which pays the latency of one addition per element.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

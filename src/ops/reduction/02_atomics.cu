@@ -1,14 +1,14 @@
-// sum and mean, rung 2: one thread per element, and every thread adds its own to the result by an atomic.
+// sum and mean, rung 2: one thread per element; each adds its element to the result with an atomic.
 //
-// Rung 1 had one thread. Here all run, and none can lose another's addition: atomicAdd reads, adds and writes in one
-// step. The order they come in is anybody's, and with it the last bits of the result.
+// Rung 1 had one thread. Here all threads run, and no addition is lost: atomicAdd reads, adds and writes in one step.
+// The order of the additions is not defined, so the last bits of the result vary.
 //
-// Limited by: one address. Its cache line takes one addition at a time, whoever sends it.
+// Limited by: a single address. Its cache line accepts one addition at a time, no matter which thread sends it.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// input: (n), output: (1), zero before
+// input: (n), output: (1), zero before the launch
 __global__ void sum_by_atomics(int n, float divisor, const float *input, float *output)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,10 +1,11 @@
 // sum and mean, rung 3: a tree in shared memory, neighbours first.
 //
-// Rung 2 sent every element to one address. Here a block adds its 256 elements in 8 rounds among itself and sends one
-// sum on; the sums are added the same way, level by level, always in the same order.
+// Rung 2 sent every element to one address. Here a block adds its 256 elements in 8 rounds and passes on one sum. The
+// sums are added the same way, level by level, always in the same order.
 //
-// Limited by: divergence. In the round of stride s every 2s-th thread adds: for five rounds all warps run, with half of
-// their lanes, a quarter, at last one; no warp is done before the sixth. Eight barriers come on top.
+// Limited by: divergence. In the round with stride s, every 2s-th thread adds. For five rounds all warps run, with a
+// half, then a quarter, and finally one of their lanes active. No warp is done before the sixth round. There are eight
+// barriers as well.
 
 #include "ops/reduction/levels.h"
 

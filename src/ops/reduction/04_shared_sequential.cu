@@ -1,10 +1,10 @@
-// sum and mean, rung 4: the tree of rung 3 with its halves folded onto each other.
+// sum and mean, rung 4: the tree of rung 3, folded in halves.
 //
-// Rung 3 had working lanes far apart. Here the first half adds the second half, then the first quarter the second:
-// those that work are the first threads, in whole warps while there are 32 of them. Warps without work leave the round
-// at once.
+// In rung 3 the active lanes were far apart. Here the first half adds the second half, then the first quarter adds the
+// second. The active threads are always the first ones: whole warps, as long as at least 32 are active. Warps without
+// work skip the round.
 //
-// Limited by: barriers, one a round, eight for 256 elements; and half of the threads do nothing but load.
+// Limited by: barriers, one per round, eight for 256 elements. Half of the threads only load.
 
 #include "ops/reduction/levels.h"
 

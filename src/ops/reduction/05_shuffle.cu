@@ -1,9 +1,9 @@
-// sum and mean, rung 5: a warp adds up by shuffles, without shared memory and without barriers.
+// sum and mean, rung 5: warps add by shuffles, without shared memory or barriers.
 //
-// Rung 4 waited at a barrier in every round. The 32 lanes of a warp can hand each other registers: five shuffles make
-// one sum of a warp; the block's eight sums meet in shared memory once, and the first warp adds them.
+// Rung 4 waited at a barrier in every round. The 32 lanes of a warp can exchange registers: five shuffles give the sum
+// of a warp. The block's eight sums meet in shared memory once, and the first warp adds them.
 //
-// Limited by: loads. A thread asks for 4 bytes and then takes part in a whole tree for them.
+// Limited by: loads. A thread loads only 4 bytes and then takes part in a whole tree for them.
 
 #include "ops/reduction/levels.h"
 

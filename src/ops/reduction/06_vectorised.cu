@@ -1,10 +1,10 @@
-// sum and mean, rung 6: the card filled once, each thread adding many elements by loads of 16 bytes.
+// sum and mean, rung 6: the grid fills the GPU once, and each thread adds many elements with 16-byte loads.
 //
-// Rung 5 made a tree of 256 elements per block and came back for four levels of them. Here a thread first adds all that
-// falls to it into one register, sixteen floats at a time by four loads that are under way together; trees are built
-// once per block, and a second, small kernel adds the blocks' sums. Backward, a thread stores 16 bytes.
+// Rung 5 built a tree for every 256 elements, on four levels. Here a thread first adds all its elements in a register,
+// sixteen floats at a time from four loads in flight. Each block builds one tree, and a second, small kernel adds the
+// sums of the blocks. Backward, a thread stores 16 bytes at a time.
 //
-// Limited by: bytes. The input is read once, and nothing else of note moves.
+// Limited by: memory bandwidth. The input is read once, and little else moves.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -14,8 +14,8 @@ enum {
     THREADS = 512,
     WARP = 32,
     WARPS = THREADS / WARP,
-    BLOCKS_AN_SM = 4, // 2048 threads, all that a multiprocessor holds
-    LOADS = 4,        // under way at once, of a thread
+    BLOCKS_AN_SM = 4, // 2048 threads: the most an SM holds
+    LOADS = 4,        // in flight at once, per thread
     TILE = THREADS * LOADS * HEDDLE_VECTOR,
 };
 static const unsigned ALL_LANES = 0xffffffffu;
@@ -27,7 +27,7 @@ __device__ static float warp_sum(float value)
     return value;
 }
 
-// Of all threads, in thread 0.
+// Sum over all threads, in thread 0.
 __device__ static float block_sum(float value)
 {
     __shared__ float of_warp[WARPS];
@@ -39,7 +39,7 @@ __device__ static float block_sum(float value)
     return warp == 0 ? warp_sum(lane < WARPS ? of_warp[lane] : 0) : 0;
 }
 
-// What a whole tile adds to a thread's sum: all loads go out before the first addition.
+// What a whole tile adds to the thread's sum. All loads are issued before the first addition.
 template <bool aligned> __device__ static float tile_sum(const float *tile)
 {
     float4 value[LOADS];
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(THREADS) sum_vectorised(int n, float divisor, 
     long long tiles = n / TILE;
     for (long long tile = blockIdx.x; tile < tiles; tile += gridDim.x)
         sum += tile_sum<aligned>(input + tile * TILE);
-    if (blockIdx.x == 0) // and what no whole tile covers
+    if (blockIdx.x == 0) // the elements that no whole tile covers
         for (long long i = tiles * TILE + threadIdx.x; i < n; i += THREADS)
             sum += input[i];
     sum = block_sum(sum);

@@ -1,4 +1,4 @@
-// sum and mean, first rung: one running sum, one thread. In double, so that a long sum keeps its small terms.
+// sum and mean, first rung: one running sum, one thread. It is a double, so that a long sum keeps its small terms.
 //
 // Limited by: the latency of one addition per element. cpu_pieces keeps several sums at a time on every thread.
 

@@ -1,7 +1,7 @@
-// sum and mean, second rung: pieces of fixed size over the threads, several sums at a time in each; the pieces' sums
-// are added in order, so the bits do not depend on the number of threads.
+// sum and mean, second rung: all threads share pieces of fixed size, with several running sums in each. The sums of the
+// pieces are added in order, so the result does not depend on the number of threads.
 //
-// Limited by: memory.
+// Limited by: memory bandwidth.
 
 #include "heddle/ops.h"
 #include "ops/clones.h"

@@ -1,11 +1,11 @@
-// Sums in levels: a kernel makes one sum of each tile of its input; the sums are the next level's input, until one is
-// left. What the rungs of reduction share; each brings the kernel.
+// Sums in levels: a kernel makes one sum per tile of its input. These sums are the input of the next level, until one
+// is left. The rungs of reduction share this; each brings its kernel.
 #pragma once
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// Elements of a block on every level: levels_workspace in reduction.c counts on it.
+// Elements per block on every level; levels_workspace in reduction.c relies on it.
 enum { HEDDLE_REDUCTION_TILE = 256 };
 
 // Queues one level: sums (ceil(n / tile)) of input (n), each divided by `divisor`.
@@ -19,7 +19,7 @@ static inline heddle_status heddle_reduction_levels(const heddle_call *call, flo
     const float *input = (const float *)call->input[0];
     float *sums = (float *)call->workspace;
     for (;;) {
-        unsigned blocks = n > 0 ? heddle_ceil_div(n, HEDDLE_REDUCTION_TILE) : 1; // of nothing, the sum is 0
+        unsigned blocks = n > 0 ? heddle_ceil_div(n, HEDDLE_REDUCTION_TILE) : 1; // an empty sum is 0
         bool last = blocks == 1;
         level(n, last ? divisor : 1.0f, input, last ? (float *)call->output[0] : sums, blocks,
               heddle_cuda_stream_of(call));

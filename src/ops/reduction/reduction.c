@@ -1,4 +1,4 @@
-// sum and mean over all elements, with their gradients. What they cost, what is right, and their ladders.
+// sum and mean over all elements, and their gradients: costs, references and ladders.
 
 #include "ops/reduction/reduction.h"
 
@@ -25,7 +25,7 @@ static heddle_status mean_validate(const void *shape_)
 {
     const heddle_elements_shape *shape = shape_;
     if (shape->n < 1)
-        return heddle_fail(HEDDLE_INVALID, "mean: there is no mean of %d elements; give at least 1", shape->n);
+        return heddle_fail(HEDDLE_INVALID, "mean: the mean of %d elements is undefined; give at least 1", shape->n);
     return HEDDLE_OK;
 }
 
@@ -65,13 +65,13 @@ HEDDLE_OF_SHAPE(int64_t, reduction, heddle_elements_shape, shape->n)
 
 static const char *const sum_test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", "n=100003", NULL};
 static const char *const mean_test_shapes[] = {"n=1", "n=7", "n=31", "n=64", "n=16387", "n=100003", NULL};
-// 1 GiB first; then a batch's activations, and what every rung can do.
+// 1 GiB first; then a batch's activations, and a size that every rung can handle.
 static const char *const bench_shapes[] = {"n=268435456", "n=6422528", "n=1048576", NULL};
 
-// One thread adds some hundred million elements a minute.
+// One thread adds a few hundred million elements per minute.
 HEDDLE_OF_SHAPE(bool, supports_one_thread, heddle_elements_shape, shape->n <= 1 << 24)
 
-// Sums of tiles of 256 elements, then of tiles of those, for rungs that add in levels (levels.h).
+// For rungs that add in levels (levels.h): sums of tiles of 256 elements, then of tiles of those sums.
 static size_t levels_workspace(const void *shape_, int threads)
 {
     (void)threads;
@@ -87,19 +87,19 @@ static size_t levels_workspace(const void *shape_, int threads)
 #define FORWARD_LADDER(name)                                                                                           \
     static const heddle_rung name##_forward_ladder[] = {                                                               \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_forward_cpu_naive,                                     \
-         "one thread, one running sum: the latency of an addition an element", NULL, NULL},                            \
+         "one thread, one running sum: the latency of one addition per element", NULL, NULL},                          \
         {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_forward_cpu_pieces,                                   \
-         "fixed pieces over the threads, added in order: memory-bound", NULL,                                          \
+         "fixed pieces on all threads, added in order: memory-bound", NULL,                                            \
          heddle_reduction_forward_cpu_pieces_workspace},                                                               \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,                                                                  \
-         "one thread adds everything: the latency of an addition an element", supports_one_thread, NULL},              \
+         "one thread adds everything: the latency of one addition per element", supports_one_thread, NULL},            \
         {"02_atomics", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "all threads add to one address", NULL, NULL,                  \
          .unordered = true},                                                                                           \
-        {"03_shared_divergent", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a tree in shared memory, working lanes far apart",   \
-         NULL, levels_workspace},                                                                                      \
-        {"04_shared_sequential", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "the tree folded: whole warps work or leave", NULL,  \
-         levels_workspace},                                                                                            \
-        {"05_shuffle", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "registers handed from lane to lane: one barrier", NULL,       \
+        {"03_shared_divergent", HEDDLE_CUDA, HEDDLE_TUNED, NULL,                                                       \
+         "a tree in shared memory with active lanes far apart", NULL, levels_workspace},                               \
+        {"04_shared_sequential", HEDDLE_CUDA, HEDDLE_TUNED, NULL,                                                      \
+         "the tree folded in halves: whole warps work or skip the round", NULL, levels_workspace},                     \
+        {"05_shuffle", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "lanes exchange registers by shuffles: one barrier", NULL,     \
          levels_workspace},                                                                                            \
         {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "many elements per thread, 16 bytes per load", NULL,        \
          levels_workspace},                                                                                            \
@@ -107,11 +107,12 @@ static size_t levels_workspace(const void *shape_, int threads)
 #define BACKWARD_LADDER(name)                                                                                          \
     static const heddle_rung name##_backward_ladder[] = {                                                              \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_backward_cpu_naive,                                    \
-         "one thread, an element at a time", NULL, NULL},                                                              \
+         "one thread, one element at a time", NULL, NULL},                                                             \
         {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_backward_cpu_pieces,                                  \
          "vector stores on all threads: memory-bound", NULL, NULL},                                                    \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: memory-bound", NULL, NULL},             \
-        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per store: bytes are the limit", NULL, NULL},     \
+        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per store: limited by memory bandwidth", NULL,    \
+         NULL},                                                                                                        \
     }
 FORWARD_LADDER(sum);
 BACKWARD_LADDER(sum);

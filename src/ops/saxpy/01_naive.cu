@@ -1,6 +1,6 @@
 // saxpy, rung 1: one thread per element.
 //
-// Limited by: bytes, as far as loads of 4 bytes per thread can ask for them.
+// Limited by: memory bandwidth, as far as 4-byte loads can use it.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,8 +1,9 @@
-// saxpy, rung 2: four elements per thread, by loads and stores of 16 bytes.
+// saxpy, rung 2: four elements per thread, by 16-byte loads and stores.
 //
-// A quarter of rung 1's instructions for the same bytes, and four times the bytes under way for a thread that waits.
+// It takes a quarter of rung 1's instructions for the same bytes, and has four times the bytes in flight per waiting
+// thread.
 //
-// Limited by: bytes. x is read, y read and written, once each.
+// Limited by: memory bandwidth. x is read once; y is read and written once.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,6 +1,6 @@
-// saxpy, first rung: an element at a time, one thread.
+// saxpy, first rung: one element at a time, one thread.
 //
-// Limited by: one core's share of the memory's bandwidth.
+// Limited by: the memory bandwidth of one core.
 
 #include "heddle/ops.h"
 #include "ops/saxpy/saxpy.h"

@@ -1,4 +1,4 @@
-// saxpy: y = alpha * x + y. What it costs, what is right, and its ladder.
+// saxpy: y = alpha * x + y. Its cost, reference and ladder.
 
 #include "ops/saxpy/saxpy.h"
 
@@ -29,9 +29,10 @@ static const char *const test_shapes[] = {"n=0", "n=1", "n=31", "n=33 alpha=0", 
 static const char *const bench_shapes[] = {"n=268435456", "n=1048576", NULL}; // 1 GiB first
 
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_saxpy_cpu_naive, "one thread, an element at a time", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_saxpy_cpu_naive, "one thread, one element at a time", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element", NULL, NULL},
-    {"02_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store: bytes are the limit", NULL, NULL},
+    {"02_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store: limited by memory bandwidth", NULL,
+     NULL},
 };
 
 const heddle_op heddle_op_saxpy = {

@@ -1,10 +1,10 @@
-// scan, rung 1: everybody adds the value at distance 1, then 2, 4, 8, ...: after eight rounds each of 256 has the sum
-// of all before it (Hillis and Steele, 1986).
+// scan, rung 1: every thread adds the value at distance 1, then 2, 4, 8, ... After eight rounds each of 256 threads
+// holds the sum of all elements up to its own (Hillis and Steele, 1986).
 //
-// Reading and writing the same place in one round would be a race; two buffers take turns.
+// Reading and writing the same place in one round would be a race, so the rounds alternate between two buffers.
 //
-// Limited by: additions and barriers. n log n additions where n would do, and three passes over memory: tiles are
-// scanned, their totals are, and the totals are added.
+// Limited by: additions and barriers: n log n additions instead of n, and three passes over memory. Tiles are scanned,
+// then their totals, then the totals are added to the tiles.
 
 #include "ops/scan/levels.h"
 

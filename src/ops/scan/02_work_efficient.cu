@@ -1,8 +1,8 @@
 // scan, rung 2: up a tree of sums and down again (Blelloch, 1990): two additions per element instead of log n.
 //
-// On the way up, pairs are added, then pairs of pairs: the last place holds the total. On the way down every node hands
-// its left child what stands before it, and its right child that plus the left child's sum. Places are padded, one for
-// every 32, so that strides of powers of two do not meet on one bank.
+// On the way up, pairs are added, then pairs of pairs; the last place holds the total. On the way down, every node
+// gives its left child the sum before it, and its right child that sum plus the left child's. Indices are padded by one
+// for every 32, so that power-of-two strides do not hit one bank.
 //
 // Limited by: passes over memory. Tiles are scanned, totals are scanned, totals are added: every element is read twice
 // and written twice.
@@ -25,7 +25,7 @@ __global__ void scan_work_efficient(int n, const float *input, float *output, fl
 {
     __shared__ float tree[TILE + TILE / BANKS];
     size_t first = (size_t)blockIdx.x * TILE;
-    float own[2]; // an exclusive scan comes out of the tree: each element is added to its own at the end
+    float own[2]; // the tree gives an exclusive scan: each element is added to its own result at the end
     for (int half = 0; half < 2; half++) {
         int at = threadIdx.x + half * THREADS;
         own[half] = first + at < (size_t)n ? input[first + at] : 0;
@@ -44,7 +44,7 @@ __global__ void scan_work_efficient(int n, const float *input, float *output, fl
     if (threadIdx.x == 0) {
         if (totals)
             totals[blockIdx.x] = tree[padded(TILE - 1)];
-        tree[padded(TILE - 1)] = 0; // nothing stands before the root
+        tree[padded(TILE - 1)] = 0; // nothing comes before the root
     }
     for (int nodes = 1; nodes < TILE; nodes *= 2) {
         distance /= 2;

@@ -1,14 +1,15 @@
 // scan, rung 3: one pass over memory (Merrill and Garland, 2016).
 //
-// Rung 2 went over the elements twice, because a tile has to wait for all before it. Here a tile publishes its own
-// total as soon as it has it; the next looks back tile by tile, adding totals, until it meets one that already knows
-// everything before it, and publishes its own running sum. Nobody waits for more than what is really missing.
+// Rung 2 read the elements twice, because a tile had to wait for all tiles before it. Here a tile publishes its own
+// total as soon as it is known. It then looks back tile by tile, adding totals, until it finds a tile that has already
+// published its running sum. Then it publishes its own running sum. A tile waits only for what is really missing.
 //
-// A tile's word holds value and state together, 64 bits written in one step, so nobody sees one without the other.
-// Tiles are handed out by a counter in the order blocks really start: whoever looks back looks at somebody who runs.
-// Which totals are met, and so the order of additions, is anybody's: the last bits differ from run to run.
+// A tile's word holds its value and its state in 64 bits, written in one step, so no reader sees one without the other.
+// A counter hands out tiles in the order in which blocks start, so a tile only looks back at tiles that are running or
+// done. Which totals a tile finds, and so the order of the additions, is not defined: the last bits differ from run to
+// run.
 //
-// Limited by: bytes; at the start by the chain of look-backs.
+// Limited by: memory bandwidth; at the start, the chain of look-backs.
 
 #include <cuda/atomic>
 
@@ -18,7 +19,7 @@
 
 enum {
     THREADS = 256,
-    ITEMS = 16, // of a thread, in four vectors
+    ITEMS = 16, // per thread, in four vectors
     TILE = THREADS * ITEMS,
     WARP = 32,
     WARPS = THREADS / WARP,
@@ -44,19 +45,19 @@ __device__ static tile_word look(tile_word *word)
     return cuda::atomic_ref<tile_word, cuda::thread_scope_device>(*word).load(cuda::memory_order_relaxed);
 }
 
-// What stands before `tile`, found by one warp: each lane looks at one of the 32 tiles before, until one of them has a
-// running sum.
+// The sum of everything before `tile`, found by one warp: each lane looks at one of the 32 tiles before it, until one
+// of them has a running sum.
 __device__ static float look_back(tile_word *words, int tile)
 {
     int lane = threadIdx.x % WARP;
     float before = 0;
     for (int last = tile - 1;; last -= WARP) {
-        tile_word word = pack(RUNNING_SUM, 0); // before the first tile there is nothing
+        tile_word word = pack(RUNNING_SUM, 0); // nothing comes before the first tile
         if (last - lane >= 0)
             while ((word = look(&words[last - lane])) >> 32 == NOTHING)
                 __nanosleep(20);
         unsigned complete = __ballot_sync(ALL_LANES, word >> 32 == RUNNING_SUM);
-        int nearest = complete ? __ffs(complete) - 1 : WARP - 1; // lanes further back are part of its sum
+        int nearest = complete ? __ffs(complete) - 1 : WARP - 1; // lanes further back are included in its running sum
         float value = lane <= nearest ? __uint_as_float((unsigned)word) : 0;
         for (int distance = WARP / 2; distance > 0; distance /= 2)
             value += __shfl_xor_sync(ALL_LANES, value, distance);
@@ -66,8 +67,8 @@ __device__ static float look_back(tile_word *words, int tile)
     }
 }
 
-// The sum of `value` over all threads before this one; *total over all. Once a kernel: no barrier lets its shared
-// memory be used again.
+// The sum of `value` over all threads before this one; *total over all. Call it once per kernel: no barrier protects
+// its shared memory for reuse.
 __device__ static float scan_block(float value, float *total)
 {
     __shared__ float of_warp[WARPS];
@@ -91,9 +92,9 @@ __device__ static float scan_block(float value, float *total)
     return before + (sum - value);
 }
 
-// A thread's ITEMS elements lie together, so that it can add them up; memory is read and written in rows of vectors
-// through shared memory. Its pitch puts one vector of each of eight neighbouring rows on all 32 banks, for the side
-// where a thread has a row; on the other side eight lanes have two rows, and meet twice on four banks.
+// A thread's ITEMS elements are adjacent, so that it can add them. Global memory is read and written in rows of vectors
+// through shared memory. On the side where a thread has a row, the pitch puts one vector of each of eight neighbouring
+// rows on all 32 banks. On the other side, eight lanes have two rows, and conflict twice on four banks.
 enum { PITCH = ITEMS + 4 };
 
 template <bool aligned>
@@ -135,7 +136,7 @@ __device__ static void store_tile(int n, float *output, long long first, float (
     }
 }
 
-// input, output: (n); words: (tiles), *ticket: all zero before
+// input, output: (n); words: (tiles), *ticket: all zero before the launch
 template <bool aligned>
 __global__ void __launch_bounds__(THREADS)
     scan_decoupled_look_back(int n, const float *input, float *output, tile_word *words, unsigned *ticket)

@@ -1,6 +1,6 @@
 // scan, first rung: one running sum, one thread.
 //
-// Limited by: the latency of an addition an element.
+// Limited by: the latency of one addition per element.
 
 #include "heddle/ops.h"
 #include "ops/scan/scan.h"

@@ -1,5 +1,5 @@
-// Running sums in levels: tiles are scanned by themselves, their totals are scanned the same way, and what stands
-// before a tile is added to all of it. What rungs 1 and 2 share; each brings the kernel that scans a tile.
+// Running sums in levels: each tile is scanned by itself, the totals of the tiles are scanned the same way, and the sum
+// before a tile is added to all of its elements. Rungs 1 and 2 share this; each brings the kernel that scans a tile.
 #pragma once
 
 #include "heddle/ops.h"
@@ -9,7 +9,7 @@
 typedef void heddle_scan_tiles(int n, const float *input, float *output, float *totals, unsigned tiles,
                                cudaStream_t stream);
 
-// output: (n), totals: running sums of the tiles; tile t gets what stands before it.
+// output: (n), totals: running sums of the tiles. Tile t adds the sum of the tiles before it.
 template <int tile> __global__ void heddle_scan_add_totals(int n, const float *totals, float *output)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

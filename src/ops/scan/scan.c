@@ -1,4 +1,4 @@
-// scan: running sums, output[i] = input[0] + ... + input[i]. What it costs, what is right, and its ladder.
+// scan: running sums, output[i] = input[0] + ... + input[i]. Its cost, reference and ladder.
 
 #include "ops/scan/scan.h"
 
@@ -39,7 +39,7 @@ static size_t levels_workspace(const void *shape_, int threads)
     return sums * sizeof(float);
 }
 
-// A word of 64 bits per tile, and the ticket counter: 03_decoupled_look_back.cu.
+// One 64-bit word per tile, and the ticket counter: 03_decoupled_look_back.cu.
 static size_t look_back_workspace(const void *shape_, int threads)
 {
     (void)threads;
@@ -54,11 +54,11 @@ static const char *const bench_shapes[] = {"n=268435456", "n=1048576", NULL}; //
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_scan_cpu_naive, "one thread, one running sum", NULL, NULL},
     {"01_hillis_steele", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "everybody adds the one at twice the distance, round by round", NULL, levels_workspace},
+     "every thread adds the value at a distance that doubles each round", NULL, levels_workspace},
     {"02_work_efficient", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a tree up and down: two additions per element", NULL,
      levels_workspace},
     {"03_decoupled_look_back", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "one pass: a tile looks back for the sum before it while others still work", NULL, look_back_workspace,
+     "one pass: a tile looks back for the sum before it while others still run", NULL, look_back_workspace,
      .unordered = true},
 };
 

@@ -1,9 +1,8 @@
 // softmax and log_softmax, rung 1: one thread per row.
 //
-// The row's largest value is taken off before exp, so that nothing overflows.
+// The row's largest value is subtracted before exp, so that nothing overflows.
 //
-// Limited by: one thread going through a whole row, three times; a warp's loads lie a row apart, 32 sectors per
-// request.
+// Limited by: one thread reading a whole row, three times. A warp's loads are a row apart: 32 sectors per request.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -77,7 +76,7 @@ __global__ void log_softmax_backward(heddle_rows_shape shape, const float *outpu
         grad_input[row * shape.cols + j] = grad[j] - expf(y[j]) * sum;
 }
 
-// 0: there is nothing to do.
+// With 0 there is nothing to do.
 static unsigned blocks_of(const heddle_rows_shape *shape)
 {
     return shape->cols > 0 ? heddle_cuda_blocks(shape->rows) : 0;

@@ -1,18 +1,19 @@
-// softmax and log_softmax, rung 2: one block per row, its largest value and its sum found by trees in shared memory.
+// softmax and log_softmax, rung 2: one block per row; trees in shared memory find its largest value and its sum.
 //
-// Rung 1 gave a row to one thread: a warp's loads lay a row apart, and a row took as long as its elements one after the
-// other. Here neighbours read neighbours, and the 256 threads of a block share a row.
+// Rung 1 gave a row to one thread: a warp's loads were a row apart, and a row was processed serially. Here neighbouring
+// threads read neighbouring elements, and the 256 threads of a block share a row.
 //
-// Limited by: three passes over the row, each reading it from memory or cache again, two calls of exp per element, and
-// two trees of eight levels with a barrier each, in which fewer threads work from level to level. A row shorter than
-// the block leaves the rest of it idle.
+// Limited by: three passes over the row, each reading it from memory or cache again; two calls of exp per element; and
+// two trees of eight levels with a barrier each, in which fewer threads work at every level. A row shorter than the
+// block leaves threads idle.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 enum { THREADS = HEDDLE_CUDA_BLOCK };
 
-// The tree: thread i takes what thread i + distance has, as long as that is one of the block. `tree`: (THREADS).
+// The tree: thread i combines its value with that of thread i + distance, if the block has that thread. `tree`:
+// (THREADS).
 template <bool largest> __device__ static float tree_of(float *tree, float value)
 {
     int i = threadIdx.x;
@@ -24,7 +25,7 @@ template <bool largest> __device__ static float tree_of(float *tree, float value
         __syncthreads();
     }
     float result = tree[0];
-    __syncthreads(); // all have read it before the next tree grows
+    __syncthreads(); // all threads have read it before the next tree starts
     return result;
 }
 

@@ -1,13 +1,13 @@
-// softmax and log_softmax, rung 3: largest value and sum found together, in one pass, and merged by shuffles.
+// softmax and log_softmax, rung 3: the largest value and the sum in one pass, merged by shuffles.
 //
-// Rung 2 read a row for its largest value, again for the sum and again for the output, and its trees went through
-// shared memory and barriers. Here each thread keeps the largest value it has seen and the sum of exp of the distances
-// to it; a larger value scales the sum down (the online softmax). Then the threads of a row agree on its largest value,
-// lanes by shuffles and warps by one barrier, each scales its sum to that, and the sums are added up the same way
-// (row_group.h). A row of up to 1024 has a warp, eight rows a block, so that short rows fill it too; a longer one has
-// the block, so that the rows under way still lie in the L2 cache when they are read again.
+// Rung 2 read a row for its largest value, again for the sum and again for the output, and its trees used shared memory
+// and barriers. Here each thread keeps the largest value seen so far and the sum of exp(x - largest); a larger value
+// scales the sum down (the online softmax). Then the threads of a row agree on its largest value, lanes by shuffles and
+// warps through one barrier. Each thread rescales its sum, and the sums are added the same way (row_group.h). A row of
+// up to 1024 elements gets one warp, eight rows per block, so that short rows fill the block too. A longer row gets a
+// block, so that rows in flight are still in the L2 cache when they are read again.
 //
-// Limited by: the second reading of the row, for the output, and 4 bytes per load.
+// Limited by: the second read of the row, for the output, and 4 bytes per load.
 
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"
@@ -16,8 +16,8 @@
 enum {
     WARP = HEDDLE_WARP,
     BLOCK = 256,
-    WARP_COLS = 1024, // longest row of a warp
-    LOADS = 4,        // under way at once, of a thread; the sum is scaled once for all of them
+    WARP_COLS = 1024, // longest row for one warp
+    LOADS = 4,        // in flight at once, per thread; the sum is rescaled once for all of them
 };
 
 // Part of a row: its largest value, and the sum of exp(x - most).
@@ -25,8 +25,8 @@ typedef struct row_part {
     float most, sum;
 } row_part;
 
-// Where distances are taken from. As long as there is nothing but -inf (or nothing at all) no distance to that is a
-// number; and neither is the row's output if it stays at that.
+// The value that is subtracted. As long as there is only -inf (or nothing), the difference from it is NaN; if that
+// stays so, the row's output is NaN too.
 __device__ static float origin(float most)
 {
     return most == -INFINITY ? 0 : most;
@@ -51,7 +51,7 @@ template <int threads> __device__ static row_part part_of_thread(const float *x,
     return part;
 }
 
-// Over all threads of a row, the same in each of them.
+// Over all threads of a row, with the same result in each of them.
 template <int threads> __device__ static row_part part_of_row(row_part part)
 {
     __shared__ float of_warp[2][HEDDLE_WARPS];

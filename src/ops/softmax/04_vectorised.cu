@@ -1,14 +1,14 @@
-// softmax and log_softmax, rung 4: the row in registers, moved by loads and stores of 16 bytes.
+// softmax and log_softmax, rung 4: the row in registers, moved by 16-byte loads and stores.
 //
-// Rung 3 read a row twice, 4 bytes per load, and had a warp or a block for it, nothing between. Here a group that just
-// fits the row (row_group.h: from 4 threads for ten classes to 512) holds all of it in registers: it is read once,
-// with all loads under way at once, and written once. With the elements at hand the online softmax buys nothing: the
-// largest value is found first, exp is called once an element, and what it gave is scaled where it lies.
+// Rung 3 read a row twice, 4 bytes per load, and used either a warp or a block for it. Here a group that just fits the
+// row (row_group.h: from 4 threads for ten classes to 512) holds all of it in registers. The row is read once, with all
+// loads in flight at once, and written once. With the elements in registers, the online softmax gains nothing: the
+// largest value is found first, exp is called once per element, and the result is scaled in place.
 //
-// Rows that are no multiple of 4, or start off 16 bytes, are moved 4 bytes at a time, neighbours by neighbours. Rows
-// that no group holds are read twice by a block of 1024, by rung 3's way.
+// Rows whose length is not a multiple of 4, or whose start is not 16-byte aligned, are moved 4 bytes at a time, still
+// coalesced. Rows too long for any group are read twice by a block of 1024 threads, as in rung 3.
 //
-// Limited by: bytes.
+// Limited by: memory bandwidth.
 
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"
@@ -16,7 +16,8 @@
 
 // --- forward --------------------------------------------------------------------------------------------------------
 
-// Takes `most` off every element and returns the sum of exp of this thread's. softmax keeps exp, log_softmax does not.
+// Subtracts `most` from every element and returns the sum of exp over this thread's elements. softmax keeps exp,
+// log_softmax does not.
 template <int vectors, bool logarithm> __device__ static float exp_sum(float (*value)[HEDDLE_VECTOR], float most)
 {
     float sum = 0;
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
 {
     __shared__ float of_warp[2][HEDDLE_WARPS];
     size_t row = heddle_group_row<threads>();
-    int cols = row < (size_t)shape.rows ? shape.cols : 0; // beyond the last row, a group works on nothing
+    int cols = row < (size_t)shape.rows ? shape.cols : 0; // beyond the last row, a group has no work
     float value[vectors][HEDDLE_VECTOR];
     heddle_row_load<threads, vectors, aligned>(input + row * shape.cols, cols, -INFINITY, value);
 
@@ -58,10 +59,10 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
     heddle_row_store<threads, vectors, aligned>(output + row * shape.cols, cols, value);
 }
 
-// Rows that no group holds: one block per row, which goes through it twice, a piece at a time.
+// Rows too long for any group: one block per row reads it twice, piece by piece.
 enum {
     LONG = 1024,
-    LONG_VECTORS = 4, // of a thread: loads under way
+    LONG_VECTORS = 4, // per thread: loads in flight
     PIECE = LONG * LONG_VECTORS * HEDDLE_VECTOR,
 };
 
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(LONG) softmax_long_rows(heddle_rows_shape shap
 #pragma unroll
         for (int i = 0; i < LONG_VECTORS; i++)
             most = fmaxf(most, fmaxf(fmaxf(value[i][0], value[i][1]), fmaxf(value[i][2], value[i][3])));
-        float from = most == -INFINITY ? 0 : most; // no distance to -inf is a number
+        float from = most == -INFINITY ? 0 : most; // a difference from -inf is NaN
         sum = sum * expf(before - from) + exp_sum<LONG_VECTORS, logarithm>(value, from);
     }
     float row_most = heddle_group_max<LONG>(most, of_warp[0]);
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(LONG) softmax_long_rows(heddle_rows_shape shap
 
 // --- backward -------------------------------------------------------------------------------------------------------
 
-// The sum is that of grad * y for softmax, of grad for log_softmax.
+// The sum is Σ grad * y for softmax, Σ grad for log_softmax.
 template <int vectors, bool logarithm>
 __device__ static float thread_sum(const float (*y)[HEDDLE_VECTOR], const float (*grad)[HEDDLE_VECTOR])
 {

@@ -1,8 +1,8 @@
-// softmax and log_softmax, first rung: a row at a time, an element at a time, one thread.
+// softmax and log_softmax, first rung: one row at a time, one element at a time, one thread.
 //
-// The row's largest value is taken off before exp, so that nothing overflows.
+// The row's largest value is subtracted before exp, so that nothing overflows.
 //
-// Limited by: one call of exp per element. cpu_rows does vectors of them, rows spread over the threads.
+// Limited by: one call of exp per element. cpu_rows computes exp on vectors and spreads the rows over the threads.
 
 #include <math.h>
 

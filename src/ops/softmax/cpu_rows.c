@@ -1,8 +1,8 @@
 // softmax and log_softmax, second rung: rows spread over the threads, vectors along each row.
 //
-// exp is computed once an element (the naive rung does it twice) and the output holds it until the sum is known.
+// exp is computed once per element (the naive rung computes it twice); the output holds it until the sum is known.
 //
-// Limited by: exp's polynomial; rows shorter than a few vectors by their ends.
+// Limited by: exp's polynomial; for rows of only a few vectors, by their ends.
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
-// softmax and log_softmax by cuDNN: its accurate algorithm, which takes a row's largest element away first, as the own
+// softmax and log_softmax by cuDNN: its accurate algorithm, which subtracts a row's largest element first, as heddle's
 // rungs do.
 //
-// Limited by: memory.
+// Limited by: memory bandwidth.
 
 #include "ops/cuda/cudnn_handle.h"
 
 #include "heddle/ops.h"
 
-// A row is a sample of `cols` channels. A descriptor a call: making one costs the host nothing beside a launch.
+// A row is a sample of `cols` channels. One descriptor per call: creating it is cheap compared with a launch.
 static heddle_status describe(const heddle_call *call, cudnnTensorDescriptor_t *rows)
 {
     const heddle_rows_shape *shape = (const heddle_rows_shape *)call->shape;
@@ -27,7 +27,7 @@ static bool is_empty(const heddle_call *call)
 
 static const float one = 1, zero = 0;
 
-enum { OPERANDS = 3 }; // input or output, its gradient going backward, what is written
+enum { OPERANDS = 3 }; // input or output, its gradient in the backward pass, what is written
 
 static heddle_status run(const heddle_call *call, cudnnSoftmaxAlgorithm_t algorithm, cudnnTensorDescriptor_t rows,
                          bool backward)

@@ -1,5 +1,5 @@
-// softmax: each row as probabilities, exp(x) / Σ exp(x), and log_softmax, their logarithms. What they cost, what is
-// right, and their ladders.
+// softmax: each row as probabilities, exp(x) / Σ exp(x), and log_softmax, their logarithms. Costs, references and
+// ladders.
 
 #include "ops/softmax/softmax.h"
 
@@ -84,7 +84,8 @@ static void log_softmax_backward_reference(const void *shape_, const double *con
 
 HEDDLE_OF_SHAPE(int64_t, reduction, heddle_rows_shape, shape->cols)
 
-// From 12 on by fours: a row in every group of 04_vectorised, and one that none holds. Ragged ones go its other way.
+// From 12 on, multiples of 4: one row for every group size of 04_vectorised, and one too long for any. Ragged rows take
+// its scalar path.
 static const char *const test_shapes[] = {
     "rows=0 cols=5",     "rows=3 cols=0",     "rows=1 cols=2",     "rows=7 cols=10",
     "rows=3 cols=1",     "rows=5 cols=3",     "rows=13 cols=1009", "rows=2001 cols=11",
@@ -92,22 +93,23 @@ static const char *const test_shapes[] = {
     "rows=5 cols=132",   "rows=5 cols=512",   "rows=3 cols=1024",  "rows=2 cols=2048",
     "rows=2 cols=4092",  "rows=1 cols=4099",  "rows=1 cols=8192",  "rows=2 cols=16380",
     "rows=1 cols=20000", "rows=1 cols=32771", "rows=1 cols=40000", NULL};
-// 1 GiB first, with rows as in a model, long and short; then classes of images, of a batch, and of a language.
+// 1 GiB first, with rows as in a model, long and short; then the classes of images, of a batch, and of a language
+// model.
 static const char *const bench_shapes[] = {
     "rows=65536 cols=4096", "rows=16384 cols=16384", "rows=1048576 cols=256", "rows=65536 cols=4095",
     "rows=4096 cols=1000",  "rows=256 cols=10",      "rows=8192 cols=50257",  NULL};
 
 // Slowest first.
-#define NAIVE_NOTE     "a row at a time, one call of exp per element"
+#define NAIVE_NOTE     "one row at a time, one call of exp per element"
 #define ROWS_NOTE      "rows over the threads, vectors along each row"
 #define BLOCK_NOTE     "one block per row, trees in shared memory: three passes"
 #define ONLINE_NOTE    "largest value and sum in one pass, merged by shuffles: the row is read twice"
-#define REGISTERS_NOTE "the row in registers, 16 bytes per access: bytes are the limit"
-#define CUDNN_NOTE     "cuDNN, its accurate algorithm: limited by memory"
+#define REGISTERS_NOTE "the row in registers, 16 bytes per access: limited by memory bandwidth"
+#define CUDNN_NOTE     "cuDNN, its accurate algorithm: limited by memory bandwidth"
 
 static const heddle_rung softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_forward_cpu_naive,
-     "a row at a time, two calls of exp per element", NULL, NULL},
+     "one row at a time, two calls of exp per element", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "one thread per row, three passes: uncoalesced, two calls of exp per element", NULL, NULL},
@@ -117,7 +119,7 @@ static const heddle_rung softmax_forward_ladder[] = {
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };
 static const heddle_rung softmax_backward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_backward_cpu_naive, "a row at a time", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_backward_cpu_naive, "one row at a time", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, two passes: uncoalesced", NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},

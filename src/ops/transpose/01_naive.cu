@@ -1,9 +1,9 @@
 // transpose, rung 1: one thread per element.
 //
-// A warp reads 32 neighbours of a row, one request of four sectors, and writes them into a column: 32 places, a sector
-// of 32 bytes touched for each 4 bytes written.
+// A warp reads 32 neighbouring elements of a row in one request of four sectors. It writes them down a column, to 32
+// places: each 4-byte store touches a sector of 32 bytes.
 //
-// Limited by: the stores. Eight times the bytes that are wanted go through the second-level cache.
+// Limited by: the stores. The L2 cache handles eight times the bytes that are needed.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

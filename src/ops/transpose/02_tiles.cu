@@ -1,15 +1,16 @@
-// transpose, rung 2: a tile is turned over in shared memory.
+// transpose, rung 2: each tile is transposed in shared memory.
 //
-// Rung 1 wrote columns. Here a block reads a tile row by row, waits, and writes it row by row of the output: both
-// requests to global memory are coalesced, and shared memory, which has no sectors, takes the column access.
+// Rung 1 wrote columns. Here a block reads a tile row by row, waits at a barrier, and writes rows of the output. Both
+// accesses to global memory are coalesced. The column access happens in shared memory, which has no sectors.
 //
-// Limited by: bank conflicts. A column of a tile of 32 floats per row lies on one bank: 32 wavefronts where 1 would do.
+// Limited by: bank conflicts. With 32 floats per row, a column of the tile lies in one bank: 32 wavefronts instead of
+// 1.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 enum {
-    TILE = 32, // a warp is a row of the tile, so a row is one coalesced request
+    TILE = 32, // a warp handles one row of the tile, so a row is one coalesced request
     ROWS = 8,  // 256 threads per block: each moves TILE / ROWS elements
 };
 
@@ -17,7 +18,7 @@ enum {
 __global__ void transpose_tiles(int rows, int cols, const float *input, float *output)
 {
     __shared__ float tile[TILE][TILE];
-    int across = (cols - 1) / TILE + 1; // tiles side by side
+    int across = (cols - 1) / TILE + 1; // tiles per row of tiles
     int first_row = blockIdx.x / across * TILE, first_col = blockIdx.x % across * TILE;
 
     int col = first_col + threadIdx.x, row = first_row + threadIdx.y;

@@ -1,16 +1,16 @@
 // transpose, rung 3: tiles in shared memory with one column of padding.
 //
-// Rung 2 read a column of its tile from one bank. One unused float a row moves each row's start to the next bank, and a
-// column touches all 32.
+// Rung 2 read each column of its tile from a single bank. One unused float per row moves the start of each row to the
+// next bank, so a column touches all 32 banks.
 //
-// Limited by: requests. A warp asks for 128 bytes at a time, and a thread has four such loads under way; rung 4 asks
-// for the same bytes with a quarter of the instructions.
+// Limited by: the number of requests. A warp asks for 128 bytes at a time, and each thread has four such loads in
+// flight. Rung 4 moves the same bytes with a quarter of the instructions.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 enum {
-    TILE = 32, // a warp is a row of the tile, so a row is one coalesced request
+    TILE = 32, // a warp handles one row of the tile, so a row is one coalesced request
     ROWS = 8,  // 256 threads per block: each moves TILE / ROWS elements
     PADDING = 1,
 };
@@ -19,7 +19,7 @@ enum {
 __global__ void transpose_padded_tiles(int rows, int cols, const float *input, float *output)
 {
     __shared__ float tile[TILE][TILE + PADDING];
-    int across = (cols - 1) / TILE + 1; // tiles side by side
+    int across = (cols - 1) / TILE + 1; // tiles per row of tiles
     int first_row = blockIdx.x / across * TILE, first_col = blockIdx.x % across * TILE;
 
     int col = first_col + threadIdx.x, row = first_row + threadIdx.y;

@@ -1,11 +1,12 @@
-// transpose, rung 4: tiles of 64 by 64, moved by loads and stores of 16 bytes.
+// transpose, rung 4: tiles of 64 by 64, moved by 16-byte loads and stores.
 //
-// Rung 3 moved 4 bytes per instruction, in runs of 128 bytes of a row. Here a thread moves 16, and runs of 256 bytes a
-// row on both sides suit the memory's pages better. The turn is made by scalar accesses to shared memory. The pitch is
-// odd, so that neighbours in a column lie on neighbouring banks; lanes take every fourth of them, in two rows or
-// columns at once, and meet 16 banks, two lanes on each.
+// Rung 3 moved 4 bytes per instruction, in runs of 128 bytes per row. Here a thread moves 16 bytes, and runs of 256
+// bytes per row on both sides suit DRAM pages better. The tile is transposed by scalar accesses to shared memory. The
+// pitch is odd, so neighbours in a column lie in neighbouring banks. The lanes of a warp access every fourth of them,
+// in two rows or columns at once: they hit 16 banks, two lanes each.
 //
-// Limited by: bytes, and by rows of both matrices that lie far apart, each a page of memory of its own.
+// Limited by: memory bandwidth, and by the long distance between rows of both matrices: each row lies in a different
+// DRAM page.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -16,10 +17,10 @@ enum {
     PADDING = 1,
     THREADS = 256,
     ACROSS = TILE / HEDDLE_VECTOR, // threads along a row of the tile
-    ROWS = THREADS / ACROSS,       // rows of the tile that all threads move at once
+    ROWS = THREADS / ACROSS,       // rows of the tile moved at once by all threads
 };
 
-// Four elements of a row, or as many as it has. Only whole vectors of aligned matrices are vector accesses.
+// Four elements of a row, or fewer at its end. Vector accesses are used only for whole vectors of aligned matrices.
 template <bool aligned> __device__ static float4 load_row(const float *row, int col, int cols)
 {
     if (aligned)
@@ -49,16 +50,17 @@ template <bool aligned> __device__ static void store_row(float *row, int col, in
         row[col + 3] = value.w;
 }
 
-// input: (rows, cols), output: (cols, rows). aligned: both start at 16 bytes, rows and cols are multiples of 4.
+// input: (rows, cols), output: (cols, rows). aligned: both start at a multiple of 16 bytes; rows and cols are multiples
+// of 4.
 template <bool aligned>
 __global__ void __launch_bounds__(THREADS) transpose_vectorised(int rows, int cols, const float *input, float *output)
 {
     __shared__ float tile[TILE][TILE + PADDING];
-    int across = (cols - 1) / TILE + 1; // tiles side by side
+    int across = (cols - 1) / TILE + 1; // tiles per row of tiles
     int first_row = blockIdx.x / across * TILE, first_col = blockIdx.x % across * TILE;
     int x = threadIdx.x % ACROSS * HEDDLE_VECTOR, y = threadIdx.x / ACROSS;
 
-    float4 value[TILE / ROWS]; // all loads go out before the first is used
+    float4 value[TILE / ROWS]; // all loads are issued before the first is used
 #pragma unroll
     for (int i = 0; i < TILE / ROWS; i++) {
         int row = first_row + y + i * ROWS;
@@ -78,7 +80,7 @@ __global__ void __launch_bounds__(THREADS) transpose_vectorised(int rows, int co
 
 #pragma unroll
     for (int i = 0; i < TILE / ROWS; i++) {
-        int col = y + i * ROWS; // of the input: a row of the output
+        int col = y + i * ROWS; // a column of the input is a row of the output
         float4 turned = make_float4(tile[x][col], tile[x + 1][col], tile[x + 2][col], tile[x + 3][col]);
         if (first_col + col < cols)
             store_row<aligned>(output + (size_t)(first_col + col) * rows, first_row + x, rows, turned);

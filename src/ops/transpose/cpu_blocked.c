@@ -1,13 +1,13 @@
-// transpose, second rung: square blocks, so that the lines of both sides stay in the first cache until they are used
-// up; bands of the output spread over all threads.
+// transpose, second rung: square blocks, so that the cache lines of both sides stay in L1 until they are used up. All
+// threads share the output's bands.
 //
-// Limited by: memory.
+// Limited by: memory bandwidth.
 
 #include "heddle/ops.h"
 #include "ops/pieces.h"
 #include "ops/transpose/transpose.h"
 
-enum { BLOCK = 16 }; // floats of a cache line
+enum { BLOCK = 16 }; // floats per cache line
 
 static void transpose_block(const heddle_rows_shape *shape, const float *input, float *output, int first_row,
                             int first_col)

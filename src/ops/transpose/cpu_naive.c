@@ -1,6 +1,6 @@
 // transpose, first rung: row by row, one thread.
 //
-// Limited by: the cache. Neighbouring stores lie a whole row of the output apart, so that each takes a line of its own.
+// Limited by: the cache. Neighbouring stores are a whole output row apart, so each touches a different cache line.
 
 #include "heddle/ops.h"
 #include "ops/transpose/transpose.h"

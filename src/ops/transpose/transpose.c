@@ -1,5 +1,4 @@
-// transpose: output[c][r] = input[r][c]. What it costs, what is right, and the ladder that climbs to the speed of a
-// copy.
+// transpose: output[c][r] = input[r][c]. Its cost, its reference, and the ladder that climbs to the speed of a copy.
 
 #include "ops/transpose/transpose.h"
 
@@ -37,15 +36,15 @@ static const char *const bench_shapes[] = {"rows=16384 cols=16384", "rows=4096 c
 
 // Slowest first.
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_transpose_cpu_naive, "row by row: every store in another line", NULL,
-     NULL},
-    {"cpu_blocked", HEDDLE_CPU, HEDDLE_TUNED, heddle_transpose_cpu_blocked, "blocks that the cache holds, all threads",
-     NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_transpose_cpu_naive,
+     "row by row: every store touches another cache line", NULL, NULL},
+    {"cpu_blocked", HEDDLE_CPU, HEDDLE_TUNED, heddle_transpose_cpu_blocked,
+     "blocks that fit in the cache, on all threads", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: a warp's stores go to 32 places", NULL,
      NULL},
     {"02_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "transposed in shared memory: all 32 lanes hit one bank", NULL, NULL},
     {"03_padded_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one column of padding: no bank conflicts", NULL, NULL},
-    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store, four of each under way", NULL,
+    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store, four of each in flight", NULL,
      NULL},
 };
 
