@@ -5,7 +5,9 @@ PREFIX ?= /usr/local
 # auto builds the cuda device where nvcc and a GPU are found; on, where nvcc is.
 HEDDLE_CUDA ?=
 HEDDLE_CUDA_ARCHITECTURES ?=
-options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES,$(if $($(name)),-D$(name)=$($(name))))
+# off compiles large kernels in half the time and makes them slow. Always passed on, so that no later build keeps it.
+HEDDLE_CUDA_OPTIMISE ?= on
+options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo check sim cuda test test-sanitize bench-cpu bench-sim lint format install uninstall clean
@@ -30,7 +32,7 @@ sim: ## build the sim device: every kernel of heddle on the simulated GPU
 
 cuda: ## build the cuda device, with nvcc of the CUDA toolkit
 	@scripts/setup build
-	@scripts/build $(BUILD) -DHEDDLE_CUDA=on heddle_command heddle_modules_cuda
+	@scripts/build $(BUILD) $(options) -DHEDDLE_CUDA=on heddle_command heddle_modules_cuda
 
 build: setup ## build all that is installed: library, command, devices, pages
 	@scripts/build $(BUILD) $(options) heddle_products

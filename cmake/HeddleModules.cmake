@@ -122,6 +122,18 @@ list(GET HEDDLE_CUDA_ARCHITECTURES -1 latest)
 list(APPEND heddle_cuda_code -gencode arch=compute_${latest},code=compute_${latest})
 set(heddle_hopper_code -gencode arch=compute_90a,code=sm_90a)
 
+# A machine without a GPU compiles kernels and never runs them: there, optimising them doubles the time of the large ones
+# for nothing. Level 1 is the least that works: at 0, template parameters are not yet the constants that inline assembly
+# needs.
+option(HEDDLE_CUDA_OPTIMISE "optimise CUDA kernels; off compiles large ones in half the time, and all run slowly" ON)
+if(HEDDLE_CUDA_OPTIMISE)
+  set(heddle_cuda_optimisation -O3 -lineinfo)
+  set(heddle_cuda_remark)
+else()
+  set(heddle_cuda_optimisation -O1 -Xcicc -O1 -Xptxas -O1)
+  set(heddle_cuda_remark " (HEDDLE_CUDA_OPTIMISE is off: its kernels are slow)")
+endif()
+
 # heddle_cuda_module(TARGET FILE SOURCES... [LINK FLAGS...]): FILE by nvcc.
 function(heddle_cuda_module target file)
   cmake_parse_arguments(PARSE_ARGV 2 module "" "" "SOURCES;LINK;NEEDS")
@@ -140,7 +152,7 @@ function(heddle_cuda_module target file)
       set(code ${heddle_hopper_code})
     endif()
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEDDLE_NVCC} -std=c++17 -O3 -lineinfo ${code} ${warnings}
+      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEDDLE_NVCC} -std=c++17 ${heddle_cuda_optimisation} ${code} ${warnings}
         -Xcompiler -fPIC,-fvisibility=hidden ${heddle_cuda_includes} -MD -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building CUDA object ${object}" VERBATIM)
   endforeach()
@@ -214,7 +226,7 @@ elseif(CMAKE_CROSSCOMPILING)
   message(STATUS "cross-compiling: built without the cuda device")
 else()
   set(HEDDLE_CUDA_MODULE ON)
-  message(STATUS "cuda device by ${HEDDLE_NVCC}, for ${HEDDLE_CUDA_ARCHITECTURES}")
+  message(STATUS "cuda device by ${HEDDLE_NVCC}, for ${HEDDLE_CUDA_ARCHITECTURES}${heddle_cuda_remark}")
   heddle_cuda_module(heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so SOURCES ${heddle_cuda_sources}
     LINK -Xlinker -soname,libheddle-cuda.so)
   heddle_vendor_module(cublas cublas_v2.h cublas -lcublasLt)

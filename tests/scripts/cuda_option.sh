@@ -1,5 +1,6 @@
 #!/bin/sh
-# When the cuda device is part of a build: HEDDLE_CUDA, with nvcc and nvidia-smi played by small scripts.
+# When the cuda device is part of a build, and with which optimisation: HEDDLE_CUDA and HEDDLE_CUDA_OPTIMISE, with nvcc and
+# nvidia-smi played by small scripts.
 #
 #     cuda_option.sh CC
 set -eu
@@ -26,6 +27,7 @@ nvcc=$scratch/nvcc
 says '^-- cuda device by .*nvcc, for 90$' -DHEDDLE_NVCC="$nvcc" -DHEDDLE_NVIDIA_SMI="$scratch/smi"
 says 'no GPU found, and HEDDLE_CUDA is auto: built without the cuda device' -DHEDDLE_NVIDIA_SMI="$scratch/no-smi"
 says '^-- cuda device by .*nvcc, for 90$' -DHEDDLE_CUDA=on
+says 'nvcc, for 90 (HEDDLE_CUDA_OPTIMISE is off: its kernels are slow)$' -DHEDDLE_CUDA_OPTIMISE=off
 says 'HEDDLE_CUDA is off: built without the cuda device' -DHEDDLE_CUDA=off -DHEDDLE_NVIDIA_SMI="$scratch/smi"
 says 'nvcc of the CUDA toolkit not found: built without the cuda device' -DHEDDLE_CUDA=on -DHEDDLE_NVCC=OFF
 says 'HEDDLE_CUDA is auto, on or off, not perhaps' -DHEDDLE_CUDA=perhaps
