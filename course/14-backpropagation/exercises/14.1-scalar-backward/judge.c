@@ -22,7 +22,7 @@ static void sum_and_product(void)
     struct value a = input(3), b = input(-5);
     struct value sum = apply('+', &a, &b), product = apply('*', &sum, &b);
     learn_case("(a + b) * b with a = 3, b = -5");
-    product.gradient = 2; // as if the product were used in twice itself
+    product.gradient = 2; // as if the result were twice the product
     backward_step(&product);
     learn_expect_double("the gradient of a + b", sum.gradient, -10, 0);
     learn_expect_double("the gradient of b, so far", b.gradient, -4, 0);
