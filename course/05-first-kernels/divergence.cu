@@ -5,19 +5,23 @@
 __global__ void by_lane(const float *a, const float *b, float *out)
 {
     int i = threadIdx.x;
+    float result;
     if (i % 2 == 0)
-        out[i] = sqrtf(a[i]);
+        result = sqrtf(a[i]);
     else
-        out[i] = b[i] * b[i];
+        result = b[i] * b[i];
+    out[i] = result;
 }
 
 __global__ void by_warp(const float *a, const float *b, float *out)
 {
     int i = threadIdx.x;
+    float result;
     if (i / 32 % 2 == 0)
-        out[i] = sqrtf(a[i]);
+        result = sqrtf(a[i]);
     else
-        out[i] = b[i] * b[i];
+        result = b[i] * b[i];
+    out[i] = result;
 }
 
 int main(void)

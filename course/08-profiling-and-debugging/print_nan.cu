@@ -9,10 +9,12 @@ __global__ void normalise(const float *x, const float *y, float *out)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= N)
         return;
-    float length = sqrtf(x[i] * x[i] + y[i] * y[i]);
-    out[i] = x[i] / length;
-    if (isnan(out[i]))
-        printf("i = %d: x = %g, y = %g, length = %g\n", i, x[i], y[i], length);
+    float my_x = x[i], my_y = y[i];
+    float length = sqrtf(my_x * my_x + my_y * my_y);
+    float result = my_x / length;
+    if (isnan(result))
+        printf("i = %d: x = %g, y = %g, length = %g\n", i, my_x, my_y, length);
+    out[i] = result;
 }
 
 int main(void)
