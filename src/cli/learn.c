@@ -7,12 +7,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 
 heddle_status heddle_cli_learn_open(heddle_cli_learn *learn)
 {
     *learn = (heddle_cli_learn){0};
+    setenv("LANGUAGE", "en", 1); // compilers then speak the language that we explain
     HEDDLE_TRY(heddle_learn_course_open(NULL, &learn->course));
     heddle_status status = heddle_learn_workspace_open(learn->course, &learn->workspace);
     if (status != HEDDLE_OK)
@@ -341,16 +344,24 @@ static const heddle_cli_command *const actions[] = {
     NULL,
 };
 
-// Without an action: judge the current exercise.
+// Without an action: watch. Where there is no terminal to watch on, judge once.
 static int run_command(int argc, char **argv)
 {
     heddle_cli_arguments arguments;
+    heddle_cli_learn learn;
     int exit_code;
     if (argc > 1 && argv[1][0] != '-')
         return heddle_cli_run_action(&heddle_command_learn, argc, argv);
     if (!heddle_cli_parse(&heddle_command_learn, argc, argv, NULL, &arguments, &exit_code))
         return exit_code;
-    return heddle_command_learn_run.run(1, (char *[]){"run", NULL});
+    if (!heddle_terminal_is(stdout) || !isatty(STDIN_FILENO))
+        return heddle_command_learn_run.run(1, (char *[]){"run", NULL});
+    heddle_status status = heddle_cli_learn_open(&learn);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    exit_code = heddle_cli_learn_watch(&learn);
+    heddle_cli_learn_close(&learn);
+    return exit_code;
 }
 
 const heddle_cli_command heddle_command_learn = {
@@ -359,7 +370,9 @@ const heddle_cli_command heddle_command_learn = {
     .arguments = "[ACTION]",
     .most_arguments = 1,
     .description =
-        "Without an action it judges the current exercise on a simulated GPU, as `heddle learn run` does.\n\n"
+        "Without an action it shows the current exercise, watches your folder and judges your file each time you save "
+        "it, on a simulated GPU. Keys: n next, h hint, l list, r reset, s solution, q quit, ? help. Without a terminal "
+        "it judges once, as `heddle learn run` does.\n\n"
         "EXERCISE is a number (05.1), a name (which-element) or the path of its file; default: the current "
         "exercise.\n\n"
         "Exit codes:\n"

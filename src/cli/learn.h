@@ -19,10 +19,12 @@ void heddle_cli_learn_close(heddle_cli_learn *learn);
 heddle_status heddle_cli_learn_find(const heddle_cli_learn *learn, const char *word,
                                     const heddle_learn_exercise **exercise);
 
-// Judges the learner's file and records that it passed. *recorded: false where that could not be written, with the last
-// error saying why; the verdict counts all the same.
-heddle_status heddle_cli_learn_judge(heddle_cli_learn *learn, const heddle_learn_exercise *exercise, bool on_hardware,
-                                     heddle_learn_verdict **verdict, bool *recorded);
+// What to judge; `path` and `shown` hold the names of its file.
+heddle_learn_task heddle_cli_learn_task(const heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                                        char path[HEDDLE_PLACE_SIZE], char shown[HEDDLE_PLACE_SIZE]);
+// Makes it the current exercise, and a solved one if it passed.
+heddle_status heddle_cli_learn_record(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                                      const heddle_learn_verdict *verdict);
 // From now on a signal ends a judging that runs.
 void heddle_cli_learn_stop_gently(void);
 
@@ -52,5 +54,8 @@ heddle_status heddle_cli_learn_print_solution(const heddle_cli_learn_style *styl
 // Resets, and says what the learner's text is called now.
 heddle_status heddle_cli_learn_reset(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
                                      const heddle_learn_exercise *exercise);
+
+// The watch loop. Returns the exit code.
+int heddle_cli_learn_watch(heddle_cli_learn *learn);
 
 #endif

@@ -34,22 +34,20 @@ void heddle_cli_learn_stop_gently(void)
     heddle_cli_stop_gently(&(heddle_cli_gently){.also = interrupt_judge});
 }
 
-heddle_status heddle_cli_learn_judge(heddle_cli_learn *learn, const heddle_learn_exercise *exercise, bool on_hardware,
-                                     heddle_learn_verdict **verdict, bool *recorded)
+heddle_learn_task heddle_cli_learn_task(const heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                                        char path[HEDDLE_PLACE_SIZE], char shown[HEDDLE_PLACE_SIZE])
 {
-    char path[HEDDLE_PLACE_SIZE], shown[HEDDLE_PLACE_SIZE];
     heddle_learn_file(&learn->workspace, exercise, path);
     heddle_learn_shown_file(&learn->workspace, exercise, shown);
-    const heddle_learn_task task = {.course = learn->course,
-                                    .exercise = exercise,
-                                    .path = path,
-                                    .shown = shown,
-                                    .utf8 = heddle_terminal_utf8(),
-                                    .on_hardware = on_hardware};
-    HEDDLE_TRY(heddle_learn_judge(&task, verdict));
-    *recorded = heddle_learn_set_current(&learn->workspace, exercise) == HEDDLE_OK &&
-                (!(*verdict)->passed || heddle_learn_set_solved(&learn->workspace, exercise) == HEDDLE_OK);
-    return HEDDLE_OK;
+    return (heddle_learn_task){
+        .course = learn->course, .exercise = exercise, .path = path, .shown = shown, .utf8 = heddle_terminal_utf8()};
+}
+
+heddle_status heddle_cli_learn_record(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
+                                      const heddle_learn_verdict *verdict)
+{
+    HEDDLE_TRY(heddle_learn_set_current(&learn->workspace, exercise));
+    return verdict->passed ? heddle_learn_set_solved(&learn->workspace, exercise) : HEDDLE_OK;
 }
 
 static void print_advice(const heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
@@ -81,10 +79,12 @@ static heddle_status run_one(heddle_cli_learn *learn, const run_settings *settin
 {
     const heddle_learn_exercise *exercise = NULL;
     heddle_learn_verdict *verdict = NULL;
-    bool recorded = false;
+    char path[HEDDLE_PLACE_SIZE], shown[HEDDLE_PLACE_SIZE];
     HEDDLE_TRY(heddle_cli_learn_find(learn, word, &exercise));
-    HEDDLE_TRY(heddle_cli_learn_judge(learn, exercise, settings->device == ON_CUDA, &verdict, &recorded));
-    if (!recorded)
+    heddle_learn_task task = heddle_cli_learn_task(learn, exercise, path, shown);
+    task.on_hardware = settings->device == ON_CUDA;
+    HEDDLE_TRY(heddle_learn_judge(&task, &verdict));
+    if (heddle_cli_learn_record(learn, exercise, verdict) != HEDDLE_OK) // the verdict counts all the same
         fprintf(stderr, "heddle: progress is not recorded: %s\n", heddle_last_error());
     *passed = verdict->passed;
     heddle_cli_learn_style style = heddle_cli_learn_style_of(stdout);

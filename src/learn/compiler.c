@@ -17,6 +17,8 @@ static const meaning meanings[] = {
     {{"expected ‘;’", NULL}, "A semicolon is missing, often at the end of the line before."},
     {{"expected ';'", NULL}, "A semicolon is missing, often at the end of the line before."},
     {{"expected ‘,’ or ‘;’", NULL}, "A semicolon is missing, often at the end of the line before."},
+    {{"expected initializer", NULL},
+     "A semicolon is missing at the end of the line before, or a declaration is misspelt."},
     {{"at end of input", NULL}, "A closing brace } is missing: count the opening and the closing ones."},
     {{"expected ‘}’", NULL}, "A closing brace } is missing: count the opening and the closing ones."},
     {{"expected '}'", NULL}, "A closing brace } is missing: count the opening and the closing ones."},
@@ -88,6 +90,27 @@ static const char *meaning_of(const char *message)
     return NULL;
 }
 
+// An error at the first word of a line is mostly about the end of the line before, which is shown too.
+static void quote_error(const heddle_learn_judging *judging, heddle_learn_reason *reason,
+                        const heddle_check_place *place)
+{
+    const heddle_check_frame *frame = &place->frame[0];
+    const char *text = heddle_check_sources_line(judging->sources, frame->file, frame->line);
+    bool first = text && frame->column > 0 && strspn(text, " \t") + 1 >= (size_t)frame->column;
+    heddle_check_place before = {.frame = {{.file = frame->file, .line = frame->line - 1, .function = ""}},
+                                 .frames = 1};
+    while (first && (text = heddle_check_sources_line(judging->sources, frame->file, before.frame[0].line)) != NULL &&
+           text[strspn(text, " \t\r")] == '\0')
+        before.frame[0].line--;
+    if (first && text)
+        heddle_learn_quote(judging, reason, &before, "");
+    heddle_learn_quote(judging, reason, place, "");
+    if (heddle_learn_is_learners(judging, frame->file)) {
+        reason->line = frame->line;
+        reason->column = frame->column;
+    }
+}
+
 void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,
                                 const char *message)
 {
@@ -102,7 +125,8 @@ void heddle_learn_explain_error(const heddle_learn_judging *judging, const char 
         heddle_learn_add_reason(verdict, "compile", rank, "it does not compile: %.*s", (int)strcspn(said, "\n"), said);
     heddle_check_place place = {.frame = {{.file = file, .line = line, .column = column, .function = ""}},
                                 .frames = file[0] != '\0'};
-    heddle_learn_quote(judging, reason, &place, "");
+    if (place.frames > 0)
+        quote_error(judging, reason, &place);
     const char *means = meaning_of(said);
     if (own && means)
         heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE, "%s", means);

@@ -34,6 +34,8 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
     const heddle_learn_rules *rules = judging->rules;
     heddle_learn_capture capture;
     heddle_check_result *result = NULL;
+    if (*heddle_learn_interrupted())
+        return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     HEDDLE_TRY(heddle_learn_capture_begin(&capture));
     const heddle_check_options how = {
         .sources = (const char *const[]){judging->judge, NULL},
@@ -113,9 +115,19 @@ static heddle_status run_program(const heddle_learn_judging *judging, char *cons
     return status;
 }
 
-static bool succeeded(const finished *done)
+// Runs a compiler. Its temporary files lie in our folder, so that those of one that is stopped go with it.
+static heddle_status compile(const heddle_learn_judging *judging, char *const *argv, bool *built)
 {
-    return done->end == HEDDLE_CHILD_EXITED && done->code == 0;
+    char temporary[HEDDLE_PLACE_SIZE + 8];
+    finished done;
+    snprintf(temporary, sizeof temporary, "TMPDIR=%s", judging->folder);
+    const char *const environment[] = {temporary, "LC_ALL=C.UTF-8", NULL};
+    HEDDLE_TRY(run_program(judging, argv, environment, COMPILE_SECONDS, &done));
+    *built = done.end == HEDDLE_CHILD_EXITED && done.code == 0;
+    if (!*built)
+        heddle_learn_explain_messages(judging, done.errors);
+    free_finished(&done);
+    return HEDDLE_OK;
 }
 
 // A program that was stopped, or that ended without a word of the judge.
@@ -151,7 +163,6 @@ static heddle_status find_c_compiler(char path[HEDDLE_PLACE_SIZE])
 static heddle_status build_plain(heddle_learn_judging *judging, char *program, bool *built)
 {
     char compiler[HEDDLE_PLACE_SIZE];
-    finished done;
     HEDDLE_TRY(find_c_compiler(compiler));
     char *const argv[] = {compiler,
                           "-std=c11",
@@ -161,6 +172,7 @@ static heddle_status build_plain(heddle_learn_judging *judging, char *program, b
                           "-D_GNU_SOURCE",
                           "-fsanitize=address,undefined",
                           "-fno-sanitize-recover=undefined",
+                          "-fno-sanitize=object-size", // AddressSanitizer says more about it
                           "-fno-omit-frame-pointer",
                           "-fdiagnostics-color=never",
                           "-I",
@@ -170,12 +182,7 @@ static heddle_status build_plain(heddle_learn_judging *judging, char *program, b
                           program,
                           "-lm",
                           NULL};
-    HEDDLE_TRY(run_program(judging, argv, NULL, COMPILE_SECONDS, &done));
-    *built = succeeded(&done);
-    if (!*built)
-        heddle_learn_explain_messages(judging, done.errors);
-    free_finished(&done);
-    return HEDDLE_OK;
+    return compile(judging, argv, built);
 }
 
 heddle_status heddle_learn_run_plain(heddle_learn_judging *judging)
@@ -224,7 +231,6 @@ static heddle_status find_gpu(heddle_learn_verdict *verdict)
 static heddle_status build_hardware(heddle_learn_judging *judging, char *program, bool *built)
 {
     char nvcc[HEDDLE_PLACE_SIZE];
-    finished done;
     if (!heddle_find_nvcc(nvcc))
         return heddle_fail(HEDDLE_MISSING, "nvcc not found: --device cuda needs the CUDA toolkit; put nvcc on PATH");
     char *argv[MOST_WORDS] = {nvcc,           "-std=c++17", "-O3",  "-arch=native", "-I", (char *)judging->include,
@@ -236,12 +242,7 @@ static heddle_status build_hardware(heddle_learn_judging *judging, char *program
         argv[count++] = "-l";
         argv[count++] = (char *)judging->rules->libraries[i];
     }
-    HEDDLE_TRY(run_program(judging, argv, NULL, COMPILE_SECONDS, &done));
-    *built = succeeded(&done);
-    if (!*built)
-        heddle_learn_explain_messages(judging, done.errors);
-    free_finished(&done);
-    return HEDDLE_OK;
+    return compile(judging, argv, built);
 }
 
 heddle_status heddle_learn_run_hardware(heddle_learn_judging *judging)

@@ -1,0 +1,381 @@
+// `heddle learn` on a terminal: shows an exercise, judges its file each time it is saved, and takes keys. The judge
+// runs in a thread of its own, so that keys and further saves are heard meanwhile.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/spawn.h"
+#include "cli/interrupt.h"
+#include "cli/learn.h"
+#include "learn/watch.h"
+
+typedef struct watching {
+    heddle_cli_learn *learn;
+    heddle_learn_watch *watch;
+    const heddle_learn_exercise *exercise; // NULL: all are solved
+    heddle_learn_verdict *verdict;         // of its file as it was last judged; NULL: none
+    char error[1024];                      // why it could not be judged, or a word about a key; "": nothing
+    char *page;                            // shown in place of statement and verdict until the next key; NULL: none
+    bool asks_reset, quits;
+    struct termios usual;
+    // The judge at work.
+    bool judging;
+    pthread_t judge;
+    int ended[2]; // a byte comes when the judge has ended
+    heddle_learn_task task;
+    char path[HEDDLE_PLACE_SIZE], shown[HEDDLE_PLACE_SIZE];
+    heddle_learn_verdict *made;
+    heddle_status status;
+    char why[1024];
+} watching;
+
+static volatile sig_atomic_t redraw; // the window has another size, or we are back from the background
+
+// --- the screen ------------------------------------------------------------------------------------------------------
+
+static void print_keys(const heddle_cli_learn_style *style)
+{
+    fputs(style->colour ? "\033[2mn next  h hint  l list  r reset  s solution  q quit  ? help\033[0m\n"
+                        : "n next  h hint  l list  r reset  s solution  q quit  ? help\n",
+          style->file);
+}
+
+static void print_exercise(const watching *now, const heddle_cli_learn_style *style)
+{
+    char shown[HEDDLE_PLACE_SIZE];
+    if (!now->exercise) {
+        fputs("Every exercise is solved. `heddle learn run NUMBER` judges one again.\n\n", style->file);
+        return;
+    }
+    if (heddle_cli_learn_print_statement(style, now->exercise) != HEDDLE_OK)
+        fprintf(style->file, "%s\n", heddle_last_error());
+    heddle_learn_shown_file(&now->learn->workspace, now->exercise, shown);
+    fprintf(style->file, "\nYour file: %s\n\n", shown);
+    if (now->verdict)
+        heddle_cli_learn_print_verdict(style, now->verdict);
+    const heddle_learn_exercise *next = heddle_learn_next(&now->learn->workspace, now->exercise);
+    if (now->verdict && now->verdict->passed && next)
+        fprintf(style->file, "Press n for %s %s\n", next->number, next->title);
+    if (now->judging)
+        fputs("Judging ...\n", style->file);
+}
+
+static void draw(const watching *now)
+{
+    heddle_cli_learn_style style = heddle_cli_learn_style_of(stdout);
+    fputs("\033[H\033[2J\033[3J", stdout);
+    if (now->page)
+        fputs(now->page, stdout);
+    else
+        print_exercise(now, &style);
+    if (now->error[0])
+        printf("%s\n", now->error);
+    putchar('\n');
+    heddle_cli_learn_print_bar(&style, &now->learn->workspace);
+    print_keys(&style);
+    fflush(stdout);
+}
+
+static void say(watching *now, const char *text)
+{
+    snprintf(now->error, sizeof now->error, "%s", text);
+}
+
+// Keys are read one by one and not shown; Ctrl-C stays a signal.
+static void take_terminal(watching *now)
+{
+    struct termios raw;
+    tcgetattr(STDIN_FILENO, &now->usual);
+    raw = now->usual;
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+}
+
+static void on_change(int number)
+{
+    (void)number;
+    redraw = 1;
+}
+
+// --- judging ---------------------------------------------------------------------------------------------------------
+
+static void *judge(void *context)
+{
+    watching *now = context;
+    now->status = heddle_learn_judge(&now->task, &now->made);
+    if (now->status != HEDDLE_OK)
+        snprintf(now->why, sizeof now->why, "%s", heddle_last_error());
+    while (write(now->ended[1], "", 1) < 0 && errno == EINTR) {
+    }
+    return NULL;
+}
+
+// Waits for the judge; what it found is dropped if `drop`.
+static void end_judging(watching *now, bool drop)
+{
+    char byte;
+    if (!now->judging)
+        return;
+    if (drop)
+        heddle_learn_interrupt();
+    pthread_join(now->judge, NULL);
+    while (read(now->ended[0], &byte, 1) < 0 && errno == EINTR) {
+    }
+    now->judging = false;
+    heddle_learn_verdict *made = now->made;
+    now->made = NULL;
+    if (drop) {
+        heddle_learn_verdict_free(made);
+        return;
+    }
+    heddle_learn_verdict_free(now->verdict);
+    now->verdict = made;
+    if (now->status != HEDDLE_OK)
+        say(now, now->why);
+    else if (heddle_cli_learn_record(now->learn, now->exercise, made) != HEDDLE_OK)
+        snprintf(now->error, sizeof now->error, "progress is not recorded: %s", heddle_last_error());
+}
+
+static void begin_judging(watching *now)
+{
+    end_judging(now, true);
+    if (!now->exercise || heddle_cli_interrupted)
+        return;
+    heddle_learn_resume();
+    now->error[0] = '\0';
+    now->task = heddle_cli_learn_task(now->learn, now->exercise, now->path, now->shown);
+    now->judging = heddle_thread_start(&now->judge, "judge", judge, now) == HEDDLE_OK;
+    if (!now->judging)
+        say(now, heddle_last_error());
+}
+
+static void go_to(watching *now, const heddle_learn_exercise *exercise)
+{
+    end_judging(now, true);
+    if (exercise != now->exercise) {
+        heddle_learn_verdict_free(now->verdict);
+        now->verdict = NULL;
+    }
+    now->exercise = exercise;
+    if (exercise)
+        heddle_learn_set_current(&now->learn->workspace, exercise); // only convenience: a full disk must not stop us
+    begin_judging(now);
+}
+
+// --- keys ------------------------------------------------------------------------------------------------------------
+
+// Prints into a page instead of the terminal.
+static FILE *begin_page(watching *now, heddle_cli_learn_style *style)
+{
+    static size_t size;
+    free(now->page);
+    now->page = NULL;
+    *style = heddle_cli_learn_style_of(stdout);
+    style->file = open_memstream(&now->page, &size);
+    return style->file;
+}
+
+static void end_page(watching *now, FILE *file, heddle_status status)
+{
+    fclose(file);
+    if (status != HEDDLE_OK)
+        say(now, heddle_last_error());
+}
+
+static void press_next(watching *now)
+{
+    const heddle_learn_exercise *next = now->exercise ? heddle_learn_next(&now->learn->workspace, now->exercise) : NULL;
+    if (next)
+        go_to(now, next);
+    else
+        say(now, now->exercise && !heddle_learn_is_solved(&now->learn->workspace, now->exercise)
+                     ? "This is the only exercise left."
+                     : "Every exercise is solved.");
+}
+
+static void press_hint(watching *now, const heddle_cli_learn_style *style)
+{
+    heddle_cli_learn_print_title(style, now->exercise);
+    fputc('\n', style->file);
+    heddle_status status = heddle_cli_learn_print_hint(style, &now->learn->workspace, now->exercise, false);
+    fputs("Any key goes back; h again shows more.\n", style->file);
+    end_page(now, style->file, status);
+}
+
+static void press_solution(watching *now, const heddle_cli_learn_style *style)
+{
+    heddle_status status = HEDDLE_OK;
+    if (heddle_learn_is_solved(&now->learn->workspace, now->exercise))
+        status = heddle_cli_learn_print_solution(style, now->exercise);
+    else
+        fprintf(style->file,
+                "The solution is shown once you have passed. Press h for a hint.\n"
+                "(`heddle learn solution %s --anyway` shows it now.)\n",
+                now->exercise->number);
+    end_page(now, style->file, status);
+}
+
+static void press_help(watching *now, const heddle_cli_learn_style *style)
+{
+    heddle_cli_learn_print(style,
+                           "Edit your file in any editor. Each time you save it, it is judged on a simulated GPU, and "
+                           "what is wrong is shown here.\n\n"
+                           "n  next exercise that is not solved\n\nh  hint: one more each time\n\n"
+                           "l  list of all exercises\n\nr  reset: start again; your text is kept in a .bak file\n\n"
+                           "s  solution, once you have passed\n\nEnter  judge again\n\nq  quit\n\n"
+                           "Each is a command, too: `heddle learn hint`, and so on. Saving the file of another "
+                           "exercise goes to that exercise.\n",
+                           0);
+    end_page(now, style->file, HEDDLE_OK);
+}
+
+static void answer_reset(watching *now, char key)
+{
+    heddle_cli_learn_style style;
+    now->asks_reset = false;
+    if (key != 'y' && key != 'Y') {
+        say(now, "Nothing was changed.");
+        return;
+    }
+    FILE *file = begin_page(now, &style);
+    if (file)
+        end_page(now, file, heddle_cli_learn_reset(&style, &now->learn->workspace, now->exercise));
+}
+
+static void press(watching *now, char key)
+{
+    heddle_cli_learn_style style;
+    bool had_page = now->page != NULL;
+    now->error[0] = '\0';
+    if (now->asks_reset) {
+        answer_reset(now, key);
+        return;
+    }
+    free(now->page);
+    now->page = NULL;
+    if (key == 'q' || key == 'Q' || key == 4) { // 4: Ctrl-D
+        now->quits = true;
+    } else if (key == 'n') {
+        press_next(now);
+    } else if (key == 'l' && begin_page(now, &style)) {
+        heddle_cli_learn_print_list(&style, &now->learn->workspace);
+        end_page(now, style.file, HEDDLE_OK);
+    } else if (key == '?' && begin_page(now, &style)) {
+        press_help(now, &style);
+    } else if (!now->exercise) {
+        return;
+    } else if (key == 'h' && begin_page(now, &style)) {
+        press_hint(now, &style);
+    } else if (key == 's' && begin_page(now, &style)) {
+        press_solution(now, &style);
+    } else if (key == 'r') {
+        now->asks_reset = true;
+        say(now, "Put the start back? Your text is kept in a .bak file beside it. y/n");
+    } else if (key == '\n' && !had_page) {
+        begin_judging(now);
+    }
+}
+
+// --- the loop --------------------------------------------------------------------------------------------------------
+
+static void hear_keys(watching *now)
+{
+    char keys[64];
+    ssize_t count = read(STDIN_FILENO, keys, sizeof keys);
+    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN))
+        now->quits = true; // the terminal is gone
+    for (ssize_t i = 0; i < count && !now->quits; i++)
+        press(now, keys[i]);
+}
+
+static void loop(watching *now)
+{
+    draw(now);
+    while (!now->quits && !heddle_cli_interrupted) {
+        struct pollfd from[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                                {.fd = now->ended[0], .events = POLLIN},
+                                {.fd = heddle_learn_watch_descriptor(now->watch), .events = POLLIN}};
+        poll(from, sizeof from / sizeof *from, heddle_learn_watch_period(now->watch));
+        bool changed = redraw;
+        if (redraw) {
+            struct termios usual = now->usual;
+            redraw = 0;
+            take_terminal(now);
+            now->usual = usual;
+        }
+        if (from[1].revents & POLLIN && now->judging) {
+            end_judging(now, false);
+            changed = true;
+        }
+        if (from[0].revents) {
+            hear_keys(now);
+            changed = true;
+        }
+        const heddle_learn_exercise *saved = heddle_learn_watch_changed(now->watch);
+        if (saved) {
+            free(now->page);
+            now->page = NULL;
+            go_to(now, saved);
+            changed = true;
+        }
+        if (changed && !now->quits && !heddle_cli_interrupted)
+            draw(now);
+    }
+}
+
+static heddle_status prepare(watching *now)
+{
+    const heddle_learn_workspace *workspace = &now->learn->workspace;
+    if (pipe2(now->ended, O_CLOEXEC) != 0)
+        return heddle_fail(HEDDLE_IO, "no pipe: %s", strerror(errno));
+    HEDDLE_TRY(heddle_learn_watch_open(workspace, &now->watch));
+    now->exercise = heddle_learn_current(workspace);
+    if (now->exercise && heddle_learn_is_solved(workspace, now->exercise))
+        now->exercise = heddle_learn_next(workspace, now->exercise);
+    return HEDDLE_OK;
+}
+
+static void interrupt_judge(int number)
+{
+    (void)number;
+    heddle_learn_interrupt();
+}
+
+int heddle_cli_learn_watch(heddle_cli_learn *learn)
+{
+    watching now = {.learn = learn, .ended = {-1, -1}};
+    int lock = -1;
+    heddle_status status = heddle_learn_watch_alone(&learn->workspace, &lock);
+    if (status == HEDDLE_OK)
+        status = prepare(&now);
+    if (status == HEDDLE_OK) {
+        heddle_cli_stop_gently(&(heddle_cli_gently){.also = interrupt_judge, .patient = true});
+        struct sigaction action = {.sa_handler = on_change};
+        sigaction(SIGWINCH, &action, NULL);
+        sigaction(SIGCONT, &action, NULL);
+        take_terminal(&now);
+        begin_judging(&now);
+        loop(&now);
+        end_judging(&now, true);
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &now.usual);
+    }
+    heddle_learn_watch_close(now.watch);
+    heddle_learn_verdict_free(now.verdict);
+    free(now.page);
+    for (int i = 0; i < 2; i++)
+        if (now.ended[i] >= 0)
+            close(now.ended[i]);
+    if (lock >= 0)
+        close(lock);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    return heddle_cli_interrupted ? heddle_cli_interrupt_code() : HEDDLE_EXIT_OK;
+}

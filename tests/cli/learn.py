@@ -1,0 +1,418 @@
+"""`heddle learn` as a learner uses it: a folder of exercises, verdicts, files in every bad shape, and the watch mode in a
+terminal. The course is two exercises of the real one and one in plain C.
+
+    learn.py HEDDLE COURSE
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import unittest
+
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+COURSE = pathlib.Path(sys.argv.pop(1)).resolve()
+FIRST = "05-first-kernels/05.1-which-element"
+BANK = "06-memory/06.4-one-bank"
+PLAIN = "03-c/03.1-double"
+DEADLINE = 120  # seconds without a word from the command: it hangs
+
+PLAIN_FILES = {
+    "README.md": "# 03.1 · Double\n\n**Goal:** `twice(n)` is 2 n. See [chapter 3](../../README.md).<!-- a comment -->\n",
+    "hints.md": "1. Add.\n2. Multiply.\n",
+    "start.c": "int *twice(int n)\n{\n    int *made = malloc(sizeof *made);\n    *made = n;\n    return made;\n}\n",
+    "solution.c": "// 2 n.\nint *twice(int n)\n{\n    int *made = malloc(sizeof *made);\n    *made = 2 * n;\n    return made;\n}\n",
+    "judge.c": '#include "learn_c.h"\n#include "03.1-double.c"\nint main(void)\n{\n    learn_case("n = 3");\n'
+               '    int *made = twice(3);\n    learn_expect_int("twice(3)", *made, 6);\n    free(made);\n'
+               '    return learn_passed();\n}\n',
+    "judge.json": '{"start_fails_because": ["wrong"], "seconds": 1}\n',
+}
+
+
+def write_exercise(course, chapter, name, files):
+    folder = course / chapter / "exercises" / name
+    folder.mkdir(parents=True)
+    for file, text in files.items():
+        (folder / file).write_text(text)
+
+
+class Terminal:
+    """The command with a terminal of its own."""
+
+    def __init__(self, arguments, folder, environment):
+        self.said = b""
+        self.child, self.terminal = pty.fork()
+        if self.child == 0:
+            os.chdir(folder)
+            os.execve(HEDDLE, [HEDDLE, *arguments], environment)
+
+    def read(self):
+        """False at the end of what is said."""
+        if not select.select([self.terminal], [], [], DEADLINE)[0]:
+            os.kill(self.child, signal.SIGKILL)
+            raise AssertionError(f"it hangs after:\n{self.text()}")
+        try:
+            part = os.read(self.terminal, 65536)
+        except OSError:  # Linux's way of saying that the other side is closed
+            part = b""
+        self.said += part
+        return part != b""
+
+    def text(self):
+        return self.said.decode(errors="replace")
+
+    def wait_for(self, text):
+        """Waits for it, and forgets what was said up to there."""
+        while text not in self.text():
+            if not self.read():
+                raise AssertionError(f"'{text}' was never said:\n{self.text()}")
+        self.said = self.text().split(text, 1)[1].encode()
+
+    def press(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def end(self):
+        while self.read():
+            pass
+        os.close(self.terminal)
+        return os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+
+
+class Learn(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.scratch.name).resolve()
+        self.course = self.root / "course"
+        self.temporary = self.root / "temporary"
+        self.temporary.mkdir()
+        shutil.copytree(COURSE / "include", self.course / "include")
+        for chapter, name in (FIRST.split("/"), BANK.split("/")):
+            shutil.copytree(COURSE / chapter / "exercises" / name, self.course / chapter / "exercises" / name)
+        write_exercise(self.course, "03-c", "03.1-double", PLAIN_FILES)
+        self.environment = dict(os.environ, HEDDLE_COURSE=str(self.course), TMPDIR=str(self.temporary), LC_ALL="C.UTF-8",
+                                TERM="xterm", ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+        self.run_heddle("init", "mine", folder=self.root)
+        self.folder = self.root / "mine"
+
+    def tearDown(self):
+        self.assertEqual(list(self.temporary.iterdir()), [], "temporary files are left")
+        self.scratch.cleanup()
+
+    def run_heddle(self, *arguments, code=0, folder=None, limit=None):
+        def set_limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        result = subprocess.run([HEDDLE, "learn", *arguments], cwd=folder or self.folder, env=self.environment,
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
+                                preexec_fn=set_limit if limit is not None else None)
+        self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
+        return result
+
+    def file(self, name, ending=".cu"):
+        return self.folder / (name + ending)
+
+    def solution(self, name):
+        chapter, exercise = name.split("/")
+        folder = self.course / chapter / "exercises" / exercise
+        return next(folder.glob("solution.*")).read_text()
+
+    def start(self, name):
+        chapter, exercise = name.split("/")
+        folder = self.course / chapter / "exercises" / exercise
+        return next(folder.glob("start.*")).read_text()
+
+    def state(self):
+        return json.loads((self.folder / ".heddle-learn.json").read_text())
+
+    def assert_told(self, said, *arguments):
+        """Refused in one line, with exit code 1."""
+        result = self.run_heddle(*arguments, code=1)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(said, result.stderr)
+
+    # --- the folder ---------------------------------------------------------------------------------------------------
+
+    def test_without_a_folder_it_says_how_to_make_one(self):
+        result = self.run_heddle("list", code=2, folder=self.root)
+        self.assertEqual(result.stderr, "heddle: no course folder here: run `heddle learn init`\n")
+
+    def test_the_folder_is_found_from_within_and_from_beside_it(self):
+        self.run_heddle("list", folder=self.folder / "05-first-kernels")
+        self.run_heddle("init", folder=self.root)
+        self.run_heddle("list", folder=self.root)
+        self.assertTrue((self.root / "heddle-course" / (FIRST + ".cu")).exists())
+
+    def test_init_again_adds_what_is_missing_and_changes_nothing(self):
+        self.file(FIRST).write_text("// mine\n")
+        self.file(BANK).unlink()
+        self.assertIn("1 exercise added", self.run_heddle("init", ".").stdout)
+        self.assertEqual(self.file(FIRST).read_text(), "// mine\n")
+        self.assertEqual(self.file(BANK).read_text(), self.start(BANK))
+
+    def test_new_exercises_of_the_course_appear_and_deleted_files_stay_deleted(self):
+        self.file(FIRST).unlink()
+        write_exercise(self.course, "03-c", "03.10-later", dict(PLAIN_FILES, **{"README.md": "# 03.10 · Later\n"}))
+        said = self.run_heddle("list").stdout
+        self.assertLess(said.index("03.1 "), said.index("03.10 "))
+        self.assertLess(said.index("03.10 "), said.index("05.1 "))
+        self.assertTrue(self.file("03-c/03.10-later", ".c").exists())
+        self.assertFalse(self.file(FIRST).exists())
+
+    def test_a_statement_has_no_comments_and_no_links_into_the_course(self):
+        text = self.file(PLAIN, ".md").read_text()
+        self.assertIn("See chapter 3.\n", text)
+
+    def test_an_exercise_is_named_by_number_name_or_path(self):
+        for word in ("05.1", "5.1", "which-element", "05.1-which-element", str(self.file(FIRST)), FIRST + ".md"):
+            self.assertIn("Which element is mine?", self.run_heddle("show", word).stdout)
+        result = self.run_heddle("show", "wich-element", code=2)
+        self.assertIn("no exercise 'wich-element'; did you mean which-element?", result.stderr)
+
+    # --- verdicts -----------------------------------------------------------------------------------------------------
+
+    def test_a_wrong_element_names_thread_block_and_what_stood_there(self):
+        said = self.run_heddle("run", "05.1", code=1).stdout
+        for text in ("out[1] was never written; it should be 14", "out[1] should be written by thread 1 of block 0.",
+                     "in the case: 1 blocks of 4 threads", "3 of 4 elements are wrong.", "Not yet."):
+            self.assertIn(text, said)
+        self.assertNotIn(str(self.temporary), said)
+
+    def test_a_race_shows_both_lines_and_both_threads(self):
+        self.file(FIRST).write_text("__global__ void double_all(const float *in, float *out)\n{\n"
+                                    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                    "    out[i] = 2 * in[i];\n    if (threadIdx.x > 0)\n        out[i - 1] = 2 * in[i];\n}\n")
+        said = self.run_heddle("run", "05.1", code=1).stdout
+        self.assertIn("data race on global memory", said)
+        self.assertRegex(said, r"05\.1-which-element\.cu:4 +write by thread \d of block 0")
+        self.assertRegex(said, r"05\.1-which-element\.cu:6 +write by thread \d of block 0")
+
+    def test_an_index_out_of_bounds_says_by_how_much_it_missed(self):
+        self.file(FIRST).write_text(self.solution(FIRST).replace("out[i] =", "out[i + 4] ="))
+        said = self.run_heddle("run", "05.1", code=1).stdout
+        self.assertIn("`out[i + 4]` is element 4 of the array here. It has 4 elements of 4 bytes, 0 to 3: this is 1", said)
+        self.assertIn("05.1-which-element.cu:10  write by thread 0 of block 0", said)
+
+    def test_a_compiler_error_is_shown_at_the_learners_line_with_its_meaning(self):
+        self.file(FIRST).write_text(self.start(FIRST).replace("int i = 0;", "int i = 0"))
+        result = json.loads(self.run_heddle("run", "05.1", "--json", code=1).stdout)
+        reason = result["reasons"][0]
+        self.assertEqual((reason["reason"], reason["line"]), ("compile", 7))
+        self.assertEqual([item["line"] for item in reason["items"] if item["kind"] == "code"], [5, 7])
+        self.assertIn("A semicolon is missing", reason["items"][-1]["text"])
+        self.assertNotIn(str(self.temporary), json.dumps(result))
+
+    def test_a_kernel_that_never_ends_is_stopped_and_its_loop_named(self):
+        self.file(FIRST).write_text(self.solution(FIRST).replace("    out[i]", "    while (i >= 0)\n        out[i]"))
+        said = self.run_heddle("run", "05.1", code=1).stdout
+        self.assertIn("endless loop", said)
+        self.assertIn("while (i >= 0)", said)
+
+    def test_a_limit_shows_measured_and_allowed_and_the_warp(self):
+        said = self.run_heddle("run", "06.4", code=1).stdout
+        for text in ("32 wavefronts per request, at most 1 allowed", "06.4-one-bank.cu:15", "bank 0 serves 32 different words"):
+            self.assertIn(text, said)
+
+    def test_a_solution_passes_is_recorded_and_can_be_compared(self):
+        self.run_heddle("solution", "05.1", code=1)
+        self.run_heddle("solution", "05.1", "--anyway")
+        self.file(FIRST).write_text(self.solution(FIRST))
+        self.assertIn("Passed", self.run_heddle("run", "05.1").stdout)
+        self.assertEqual(list(self.state()["solved"]), ["05.1-which-element"])
+        self.assertEqual(self.run_heddle("solution").stdout, self.solution(FIRST))  # it is the current one still
+        self.assertIn("Thirty-two lanes", self.run_heddle("next").stdout)
+        self.assertIn("1 of 3 solved", self.run_heddle("progress").stdout)
+
+    def test_plain_c_is_judged_by_results_memory_leaks_and_time(self):
+        self.assertIn("twice(3) is 3, expected 6", self.run_heddle("run", "03.1", code=1).stdout)
+        self.file(PLAIN, ".c").write_text("int *twice(int n)\n{\n    int *made = malloc(2);\n    *made = 2 * n;\n    return made;\n}\n")
+        said = self.run_heddle("run", "03.1", code=1).stdout
+        self.assertIn("an access outside memory from malloc", said)
+        self.assertIn("03.1-double.c:4", said)
+        self.file(PLAIN, ".c").write_text("int *twice(int n)\n{\n    int *lost = malloc(40), *made = malloc(sizeof *made);\n"
+                                          "    *made = lost ? 2 * n : 0;\n    return made;\n}\n")
+        said = self.run_heddle("run", "03.1", code=1).stdout
+        self.assertIn("40 bytes are allocated and never freed", said)
+        self.assertIn("03.1-double.c:3", said)
+        self.file(PLAIN, ".c").write_text("int *twice(int n)\n{\n    for (volatile int i = n;;)\n        i = 0;\n}\n")
+        self.assertIn("it did not end within 1 s", self.run_heddle("run", "03.1", code=1).stdout)
+        self.file(PLAIN, ".c").write_text(self.solution(PLAIN))
+        self.run_heddle("run", "03.1")
+
+    def test_hints_come_one_by_one(self):
+        self.assertNotIn("2 n", self.run_heddle("hint", "03.1").stdout)
+        self.assertIn("Hint 2 of 2", self.run_heddle("hint", "03.1").stdout)
+        self.assertEqual(self.state()["hints"], {"03.1-double": 2})
+
+    def test_hardware_that_is_missing_is_told(self):
+        if shutil.which("nvcc") and os.path.exists("/dev/nvidia0"):
+            self.skipTest("this machine has a GPU")
+        self.file(FIRST).write_text(self.solution(FIRST))
+        result = self.run_heddle("run", "05.1", "--device", "cuda", code=3)
+        self.assertRegex(result.stderr, "^heddle: (no GPU|nvcc not) found: .*\n$")
+
+    # --- bad files ----------------------------------------------------------------------------------------------------
+
+    def test_a_file_that_cannot_be_source_is_refused_in_one_line_and_stays_as_it_is(self):
+        file = self.file(FIRST)
+        for content, said in ((b"", "is empty; `heddle learn reset 05.1`"), (b" \n\n", "is empty"),
+                              (bytes(range(256)) * 8, "holds binary data"), (b"int i;\0\0\0", "holds binary data"),
+                              (b"// long\n" * 1_300_000, "is larger than 1 MB")):
+            file.write_bytes(content)
+            self.assert_told(said, "run", "05.1")
+            self.assertEqual(file.read_bytes(), content)
+        file.unlink()
+        self.assert_told("is gone; `heddle learn reset 05.1` brings the start back", "run", "05.1")
+        file.symlink_to("nowhere.cu")
+        self.assert_told("is a symbolic link to a file that does not exist", "run", "05.1")
+        file.unlink()
+        file.mkdir()
+        self.assert_told("is a folder", "run", "05.1")
+
+    def test_a_read_only_file_and_a_symlink_are_judged_and_left_alone(self):
+        file, elsewhere = self.file(FIRST), self.root / "elsewhere.cu"
+        elsewhere.write_text(self.solution(FIRST))
+        elsewhere.chmod(0o400)
+        file.unlink()
+        file.symlink_to(elsewhere)
+        self.run_heddle("run", "05.1")
+        said = self.run_heddle("reset", "05.1").stdout
+        self.assertIn("05.1-which-element.cu.bak-1", said)
+        self.assertEqual(os.readlink(str(file) + ".bak-1"), str(elsewhere))
+        self.assertEqual(elsewhere.read_text(), self.solution(FIRST))
+        self.assertEqual(file.read_text(), self.start(FIRST))
+
+    def test_reset_keeps_every_text(self):
+        file = self.file(FIRST)
+        for count in (1, 2, 3):
+            file.write_text(f"// attempt {count}\n")
+            self.assertIn(f"Your text is in {FIRST}.cu.bak-{count}.", self.run_heddle("reset", "05.1").stdout)
+        for count in (1, 2, 3):
+            self.assertEqual(pathlib.Path(f"{file}.bak-{count}").read_text(), f"// attempt {count}\n")
+        self.assertEqual(file.read_text(), self.start(FIRST))
+
+    def test_a_full_disk_loses_nothing(self):
+        file = self.file(FIRST)
+        file.write_text("// mine\n")
+        before = self.state()
+        result = self.run_heddle("reset", "05.1", code=1, limit=20)
+        self.assertIn("cannot write: File too large", result.stderr)
+        self.assertEqual(file.read_text(), "// mine\n")
+        self.assertFalse(os.path.exists(f"{file}.bak-1"))
+        self.assertIn("cannot write: File too large", self.run_heddle("hint", "05.1", code=1, limit=20).stderr)
+        self.assertEqual(self.state(), before)
+        self.assertIn("cannot write: File too large", self.run_heddle("init", "other", code=1, limit=20).stderr)
+        self.assertEqual([path for path in (self.folder / "other").rglob("*") if path.is_file() and path.stat().st_size], [])
+
+    # --- the state ----------------------------------------------------------------------------------------------------
+
+    def test_fields_of_a_newer_version_are_kept(self):
+        state = dict(self.state(), format=9, streak={"days": 3})
+        (self.folder / ".heddle-learn.json").write_text(json.dumps(state))
+        self.run_heddle("hint", "05.1")
+        self.assertEqual({key: self.state()[key] for key in ("format", "streak")}, {"format": 9, "streak": {"days": 3}})
+
+    def test_a_damaged_state_is_told_and_files_stay(self):
+        (self.folder / ".heddle-learn.json").write_text('{"solved": ')
+        self.assert_told("rename it, then run `heddle learn init` there: your files stay as they are", "list")
+
+    # --- watching -----------------------------------------------------------------------------------------------------
+
+    def watch(self):
+        return Terminal(["learn"], self.folder, self.environment)
+
+    def test_it_judges_each_save_and_takes_keys(self):
+        self.run_heddle("next", "03.1")
+        terminal = self.watch()
+        terminal.wait_for("was never written")
+        replacement = self.root / "replacement.cu"
+        replacement.write_text(self.solution(FIRST))
+        replacement.rename(self.file(FIRST))
+        terminal.wait_for("Passed")
+        terminal.wait_for("Press n for 06.4")
+        terminal.press("n")
+        terminal.wait_for("at most 1 allowed")
+        self.file(BANK).write_text(self.start(BANK).replace("tile[TILE][TILE];", "tile[TILE][TILE]"))
+        terminal.wait_for("A semicolon is missing")
+        terminal.press("h")
+        terminal.wait_for("Hint 1 of 3")
+        terminal.press("l")
+        terminal.wait_for("1 of 3 solved")
+        terminal.press("s")
+        terminal.wait_for("once you have passed")
+        terminal.press("r")
+        terminal.wait_for("y/n")
+        terminal.press("y")
+        terminal.wait_for(".bak-1")
+        terminal.wait_for("at most 1 allowed")
+        terminal.press("?")
+        terminal.wait_for("in any editor")
+        terminal.press("q")
+        self.assertEqual(terminal.end(), 0)
+        self.assertEqual(self.file(BANK).read_text(), self.start(BANK))
+
+    def test_keys_are_not_shown_and_the_terminal_is_as_before_after_q_and_ctrl_c(self):
+        for keys, code in (("q", 0), ("\x03", 130)):
+            master, slave = pty.openpty()
+            before = termios.tcgetattr(slave)
+            process = subprocess.Popen([HEDDLE, "learn"], cwd=self.folder, env=self.environment, stdin=slave, stdout=slave,
+                                       stderr=slave, start_new_session=True,
+                                       preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            said = b""
+            while b"q quit" not in said:
+                self.assertTrue(select.select([master], [], [], DEADLINE)[0], said)
+                said += os.read(master, 65536)
+            self.assertFalse(termios.tcgetattr(slave)[3] & termios.ECHO)
+            os.write(master, keys.encode())
+            while process.poll() is None:
+                if select.select([master], [], [], 0.1)[0]:
+                    os.read(master, 65536)
+            self.assertEqual(process.returncode, code)
+            self.assertEqual(termios.tcgetattr(slave), before)
+            os.close(master)
+            os.close(slave)
+
+    def test_a_second_watcher_is_told_and_single_commands_work_beside_it(self):
+        terminal = self.watch()
+        terminal.wait_for("q quit")
+        other = self.watch()
+        other.wait_for("another `heddle learn` is watching")
+        self.assertEqual(other.end(), 1)
+        self.run_heddle("hint", "05.1")
+        self.run_heddle("list")
+        terminal.press("q")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_without_a_terminal_it_judges_once(self):
+        self.run_heddle("next", "03.1")
+        result = subprocess.run([HEDDLE, "learn"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, timeout=300)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("was never written", result.stdout)
+
+    # --- verifying ----------------------------------------------------------------------------------------------------
+
+    def test_verify_tells_what_an_exercise_does_not_keep_to(self):
+        self.assertIn("1 exercise, 0 not as stated", self.run_heddle("verify", "03").stdout)
+        folder = self.course / "03-c/exercises/03.1-double"
+        (folder / "judge.json").write_text('{"start_fails_because": ["leak"]}')
+        (folder / "hints.md").write_text("1. Only one.\n")
+        (folder / "solution.c").write_text(PLAIN_FILES["start.c"])
+        said = self.run_heddle("verify", "03", code=1).stdout
+        for text in ("start does not fail because of: leak", "start also fails because of: wrong", "hints.md: fewer than 2",
+                     "solution fails because of: wrong"):
+            self.assertIn(text, said)
+        (folder / "judge.json").write_text('{"start_fails_because": ["wrong"], "limit": []}')
+        self.assertIn('unknown key "limit"', self.run_heddle("verify", "03", code=1).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
