@@ -1,7 +1,7 @@
-// linear, rung 1: one thread per element of what is computed.
+// linear, rung 1: one thread per element of each result.
 //
-// Limited by: two loads from global memory for every multiplication. Forward, neighbouring threads read rows of the
-// weight, which lie `in` floats apart: 32 sectors per request.
+// Limited by: two loads from global memory per multiplication. Forward, neighbouring threads read rows of the weight,
+// which are `in` floats apart: 32 sectors per request.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

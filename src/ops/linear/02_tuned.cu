@@ -1,23 +1,23 @@
 // linear, rung 2: matmul's tuned kernel.
 //
-// Rung 1 loaded two floats from global memory for every multiplication. All three products here are matmul's tuned
-// kernel, which takes 6 loads from shared memory for 128 multiplications, splits what they sum over where the result
-// has too few tiles, and adds the bias where it stores. The gradient of the bias, the sums of grad_output's columns, is
-// a kernel of its own.
+// Rung 1 loaded two floats from global memory per multiplication. All three products here use matmul's tuned kernel,
+// which needs 6 loads from shared memory for 128 multiplications, splits the summed dimension if the result has too few
+// tiles, and adds the bias in the epilogue. The gradient of the bias, the sums of grad_output's columns, is a kernel of
+// its own.
 //
-// Limited by: the products. At the CNN's sizes they are a few microseconds each, of which starting kernels and the way
-// of the first tiles from memory are most.
+// Limited by: the products. At the CNN's sizes they take a few microseconds each, mostly for starting kernels and
+// loading the first tiles from memory.
 
 #include "ops/linear/products.h"
 #include "ops/matmul/tuned.h"
 
 enum {
-    COLUMNS = 32, // of a block: a warp is a row of them, so that its loads are coalesced
+    COLUMNS = 32, // columns per block: a warp handles a row of them, so that its loads are coalesced
     ROWS = 32,    // rows read at the same time
 };
 
-// grad_bias (out) = sums over grad_output's (n, out) columns. Thread y of a column adds every 32nd row, then the 32 of
-// them are added pairwise: the same order every time.
+// grad_bias (out) = sums over grad_output's (n, out) columns. Thread y of a column adds every 32nd row, then the 32
+// sums are added pairwise: the same order every time.
 __global__ void __launch_bounds__(COLUMNS *ROWS)
     linear_grad_bias_tuned(heddle_linear_shape shape, const float *grad_output, float *grad_bias)
 {

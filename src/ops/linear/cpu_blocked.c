@@ -1,6 +1,6 @@
-// linear, second rung: matmul's blocked kernel on the layer's own layouts; the bias is where the sums start.
+// linear, second rung: matmul's blocked kernel on the layer's own layouts; the sums start with the bias.
 //
-// Limited by: the multiplier units, and by packing the weights anew in every call.
+// Limited by: the multiplier units, and by packing the weights again in every call.
 
 #include "ops/linear/linear.h"
 

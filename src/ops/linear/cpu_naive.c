@@ -1,6 +1,6 @@
 // linear, first rung: three loops, one thread.
 //
-// Limited by: two loads for every multiplication. cpu_blocked shares matmul's packed panels.
+// Limited by: two loads per multiplication. cpu_blocked shares matmul's packed panels.
 
 #include "heddle/ops.h"
 #include "ops/linear/linear.h"

@@ -1,6 +1,6 @@
 // linear, the vendor's rung: OpenBLAS computes the pieces, heddle's pool runs them.
 //
-// Limited by: the multiplier units, and by packing the weights anew in every call.
+// Limited by: the multiplier units, and by packing the weights again in every call.
 
 #include "ops/linear/linear.h"
 

@@ -34,7 +34,7 @@ static heddle_status multiply(const heddle_call *call, int m, int n, int k, cons
     return heddle_cublas_multiply(call, &product);
 }
 
-// grad_bias (1, out) = ones (1, n) * grad_output (n, out). The ones stand behind cuBLAS's own workspace.
+// grad_bias (1, out) = ones (1, n) * grad_output (n, out). The ones are stored after cuBLAS's own workspace.
 static heddle_status sum_rows(const heddle_call *call, const heddle_linear_shape *shape)
 {
     void *scratch = NULL;

@@ -1,5 +1,5 @@
-// linear: output = input * weightᵀ + bias, a fully connected layer. Its shapes, what it costs, what is right, and its
-// ladder. The products themselves are matmul's.
+// linear: output = input * weightᵀ + bias, a fully connected layer. Its shapes, cost, reference and ladder. The
+// products themselves are matmul's.
 
 #include "ops/linear/linear.h"
 
@@ -8,8 +8,8 @@
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_linear_shape, n, "samples")},
-    {HEDDLE_REQUIRED_INT(heddle_linear_shape, in, "features of a sample before")},
-    {HEDDLE_REQUIRED_INT(heddle_linear_shape, out, "features of a sample after")},
+    {HEDDLE_REQUIRED_INT(heddle_linear_shape, in, "features per sample of the input")},
+    {HEDDLE_REQUIRED_INT(heddle_linear_shape, out, "features per sample of the output")},
 };
 
 HEDDLE_DIMS(dims_input, heddle_linear_shape, shape->n, shape->in)
@@ -113,22 +113,22 @@ static size_t backward_workspace(const void *shape, int threads)
     return for_input > for_weight ? for_input : for_weight;
 }
 
-// Slowest first; where OpenBLAS stands, gemm.h says.
+// Slowest first; gemm.h decides the place of OpenBLAS.
 #define OPENBLAS_FORWARD                                                                                               \
     {                                                                                                                  \
         "cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_linear_forward_cpu_openblas,                                 \
-            "OpenBLAS on pieces that depend on the shape alone", NULL, heddle_linear_forward_cpu_openblas_workspace    \
+            "OpenBLAS on pieces that depend only on the shape", NULL, heddle_linear_forward_cpu_openblas_workspace     \
     }
 #define OPENBLAS_BACKWARD                                                                                              \
     {                                                                                                                  \
         "cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_linear_backward_cpu_openblas,                                \
-            "two products by OpenBLAS on pieces that depend on the shape alone", NULL,                                 \
+            "two products by OpenBLAS on pieces that depend only on the shape", NULL,                                  \
             heddle_linear_backward_cpu_openblas_workspace                                                              \
     }
 
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_linear_forward_cpu_naive,
-     "three loops: two loads for every multiplication", NULL, NULL},
+     "three loops: two loads per multiplication", NULL, NULL},
 #if HEDDLE_HAVE_OPENBLAS && HEDDLE_BLOCKED_BEATS_OPENBLAS
     OPENBLAS_FORWARD,
 #endif
@@ -139,8 +139,8 @@ static const heddle_rung forward_ladder[] = {
     OPENBLAS_FORWARD,
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element of the output: two loads for every multiplication, the weight uncoalesced", NULL, NULL},
-    {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "matmul's tuned kernel, which adds the bias where it stores", fits,
+     "one thread per element of the output: two loads per multiplication, the weight uncoalesced", NULL, NULL},
+    {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "matmul's tuned kernel, which adds the bias in its epilogue", fits,
      forward_workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
     {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "cuBLASLt, the bias added before the product is stored: limited by the float32 units", NULL, NULL,
@@ -149,7 +149,7 @@ static const heddle_rung forward_ladder[] = {
 
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_linear_backward_cpu_naive,
-     "three loops for each gradient: two loads for every multiplication", NULL, NULL},
+     "three loops for each gradient: two loads per multiplication", NULL, NULL},
 #if HEDDLE_HAVE_OPENBLAS && HEDDLE_BLOCKED_BEATS_OPENBLAS
     OPENBLAS_BACKWARD,
 #endif
@@ -160,7 +160,7 @@ static const heddle_rung backward_ladder[] = {
     OPENBLAS_BACKWARD,
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element of each gradient: two loads for every multiplication", NULL, NULL},
+     "one thread per element of each gradient: two loads per multiplication", NULL, NULL},
     {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "two products by matmul's tuned kernel, and sums of columns", fits,
      backward_workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,

@@ -1,5 +1,5 @@
 // linear's products as matmul's tuned kernel takes them, without their matrices: for its CUDA rung, and for its table,
-// which says how much workspace they take.
+// which states their workspace.
 #pragma once
 
 #include "ops/matmul/tuned.h"

@@ -1,5 +1,5 @@
-// linear's float64 references as kernels, for benchmark shapes that a CPU would take minutes for. The products are
-// matmul's; a column of grad_output is summed by one thread.
+// linear's float64 references as kernels, for benchmark shapes that would take minutes on a CPU. The products are
+// matmul's; one thread sums each column of grad_output.
 
 #include "ops/linear/products.h"
 #include "ops/matmul/reference.h"

@@ -1,15 +1,15 @@
-// matmul, rung 1: one thread per element of the result, which it sums up by itself.
+// matmul, rung 1: one thread per element of the result; the thread computes its whole sum.
 //
-// Forward, elements are counted down the columns: neighbouring threads take neighbouring rows, as one writes it who
-// thinks of rows first.
+// Forward, elements are numbered down the columns: neighbouring threads compute neighbouring rows, as one writes it
+// when thinking of rows first.
 //
-// Limited by: sectors. Where nothing is transposed, the 32 lanes of a warp load from 32 rows of a and store to 32 rows
-// of the output: 32 sectors of 32 bytes for 4 bytes each. And there are two loads for every multiplication.
+// Limited by: sectors. If nothing is transposed, the 32 lanes of a warp load from 32 rows of a and store to 32 rows of
+// the output: 32 sectors of 32 bytes for 4 bytes each. Every multiplication also needs two loads.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// Element (row, column) of op(matrix), whose stored rows are `leading` long.
+// Element (row, column) of op(matrix); its stored rows are `leading` long.
 __device__ static float element(const float *matrix, int transposed, int leading, int row, int column)
 {
     return transposed ? matrix[(size_t)column * leading + row] : matrix[(size_t)row * leading + column];

@@ -1,12 +1,12 @@
-// matmul, rung 2: neighbouring threads take neighbouring columns.
+// matmul, rung 2: neighbouring threads compute neighbouring columns.
 //
-// Rung 1 gave neighbouring threads neighbouring rows: the 32 lanes of a warp loaded 32 rows of a and stored to 32 rows
-// of the output, 32 sectors of 32 bytes for 4 bytes each. One line matters here, where row and column come from: a warp
-// now reads one element of a, which is broadcast, and 32 neighbours of b, and stores 32 neighbours: 1, 4 and 4 sectors.
-// (From here on operands come with their strides, so that one kernel serves all layouts, and b is seen as its columns.)
+// Rung 1 gave neighbouring threads neighbouring rows: a warp loaded from 32 rows of a and stored to 32 rows of the
+// output, 32 sectors of 32 bytes for 4 bytes each. Only the line that computes row and column changes. A warp now reads
+// one element of a, which is broadcast, and 32 neighbours of b, and stores 32 neighbours: 1, 4 and 4 sectors. (From
+// here on operands come with their strides, so that one kernel serves all layouts, and b is accessed by columns.)
 //
-// Limited by: two loads from global memory for every multiplication, though most come from a cache: each row of a is
-// read n times, each column of b m times.
+// Limited by: two loads from global memory per multiplication, though most hit a cache. Each row of a is read n times,
+// each column of b m times.
 
 #include "ops/matmul/tile.h"
 

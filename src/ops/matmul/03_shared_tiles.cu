@@ -1,20 +1,21 @@
 // matmul, rung 3: tiles of a and b in shared memory.
 //
 // Rung 2 read each row of a from global memory for every column of the output, and each column of b for every row. Here
-// a block of 32 by 32 threads fetches a 32 by 32 tile of each, an element a thread, and uses every one 32 times: global
-// loads fall to a 32nd.
+// a block of 32 by 32 threads loads a 32 by 32 tile of each, one element per thread, and uses every element 32 times.
+// Global loads drop to 1/32.
 //
-// Limited by: shared memory. A multiplication still takes two loads, of tile_a (one address per warp) and of tile_b (a
-// row of it), and a multiprocessor answers one request of a warp a cycle where it could multiply for four warps.
+// Limited by: shared memory. Each multiplication still needs two loads, from tile_a (one address per warp) and tile_b
+// (one row per warp). Shared memory serves one warp request per cycle, but the SM could issue multiplications for four
+// warps.
 
 #include "ops/matmul/tile.h"
 
 enum {
-    TILE = 32, // a warp is a row of the tile, so that a row is one coalesced request
+    TILE = 32, // a warp handles one row of the tile, so a row is one coalesced request
     THREADS = TILE * TILE,
 };
 
-// a: (m, k), b: (n, k), output: (m, n). The loads are coalesced as long as nothing is transposed.
+// a: (m, k), b: (n, k), output: (m, n). The loads are coalesced if nothing is transposed.
 __global__ void __launch_bounds__(THREADS)
     matmul_shared_tiles(heddle_matmul_shape shape, matmul_operand a, matmul_operand b, float *output)
 {
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(THREADS)
         __syncthreads(); // the tiles are complete
         for (int p = 0; p < TILE; p++)
             sum += tile_a[y][p] * tile_b[p][x];
-        __syncthreads(); // nobody needs them any more
+        __syncthreads(); // no thread needs them any more
     }
     matmul_write(shape, output, corner.row + y, corner.column + x, sum);
 }

@@ -1,17 +1,17 @@
-// matmul, rung 4: a thread computes 8 elements of a column.
+// matmul, rung 4: each thread computes 8 elements of a column.
 //
-// Rung 3 loaded two floats from shared memory for one multiplication. Here a thread keeps 8 sums in registers, one
-// below the other: what it loads of b serves all 8, so that 8 multiplications take 9 loads instead of 16.
+// Rung 3 loaded two floats from shared memory per multiplication. Here a thread keeps 8 sums in registers, for 8 rows
+// of one column. One load of b serves all 8, so 8 multiplications take 9 loads instead of 16.
 //
-// Limited by: shared memory still, with more than one load per multiplication: those of a serve one column only.
+// Limited by: shared memory, still with more than one load per multiplication. Each load of a serves only one column.
 
 #include "ops/matmul/tile.h"
 
 enum {
     BLOCK_M = 64,
     BLOCK_N = 64,
-    DEPTH = 8,    // steps of k a tile: each of the 512 threads then fetches one element of a and one of b
-    THREAD_M = 8, // sums of a thread
+    DEPTH = 8,    // steps of k per tile: each of the 512 threads then loads one element of a and one of b
+    THREAD_M = 8, // sums per thread
     THREADS = BLOCK_M / THREAD_M * BLOCK_N,
 };
 

@@ -1,10 +1,10 @@
-// matmul, rung 5: a thread computes 8 by 8 elements.
+// matmul, rung 5: each thread computes 8 by 8 elements.
 //
-// Rung 4 used what it loaded of b for 8 sums, but what it loaded of a for one. Here a thread loads 8 of each and
-// multiplies every one with every other: 64 multiplications for 16 loads, where rung 4 took 72.
+// Rung 4 used each load of b for 8 sums, but each load of a for only one. Here a thread loads 8 values of each and
+// multiplies all pairs: 64 multiplications for 16 loads, where rung 4 needed 72.
 //
-// Limited by: instructions. Every float is loaded by itself, from global memory as from shared: 16 loads and their
-// waiting beside 64 multiplications.
+// Limited by: instructions. Every float has its own load, from global as from shared memory: 16 loads and their latency
+// for 64 multiplications.
 
 #include "ops/matmul/tile.h"
 
@@ -12,9 +12,9 @@ enum {
     BLOCK_M = 128,
     BLOCK_N = 128,
     DEPTH = 8,
-    THREAD_M = 8, // 64 sums per thread fit into registers with room for two blocks on a multiprocessor
+    THREAD_M = 8, // 64 sums per thread fit in registers and leave room for two blocks per SM
     THREAD_N = 8,
-    THREADS_N = BLOCK_N / THREAD_N, // threads side by side
+    THREADS_N = BLOCK_N / THREAD_N, // threads per row of the tile
     THREADS = BLOCK_M / THREAD_M * THREADS_N,
 };
 

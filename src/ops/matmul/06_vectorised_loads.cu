@@ -1,12 +1,12 @@
 // matmul, rung 6: four floats per load.
 //
-// Rung 5 spent 16 loads from shared memory on 64 multiplications, and 8 from global memory on a tile. A float4 is one
-// instruction: 4 and 2. For that a thread's 8 rows of a must be neighbours in shared memory too, so tile_a is stored
-// (k, m), turned over on its way: b's tile is (k, n) already. An operand stored the other way round just takes the
-// other one's way, and is coalesced again.
+// Rung 5 needed 16 loads from shared memory for 64 multiplications, and 8 from global memory per tile. With float4
+// these are 4 and 2. A thread's 8 rows of a must then be neighbours in shared memory too, so tile_a is stored as (k,
+// m): it is transposed while it is loaded. The tile of b is (k, n) already. An operand with the other storage order
+// takes the other path, and is coalesced again.
 //
-// Limited by: bank conflicts. Turning a over, lanes that fetched the two halves of one row meet in one bank, 2 ways;
-// and in reading b, float4s lie 8 floats apart, so that 8 lanes ask for 256 bytes where one wavefront has 128: 2 ways
+// Limited by: bank conflicts. When a is transposed, lanes that loaded the two halves of one row hit the same bank:
+// 2-way. When b is read, the float4s are 8 floats apart, so 8 lanes span 256 bytes but a wavefront has 128: 2-way
 // again.
 
 #include "ops/matmul/tile.h"
@@ -14,13 +14,14 @@
 enum {
     BLOCK = 128, // rows and columns of a block's tile
     DEPTH = 8,
-    SUMS = 8, // by 8: a thread's tile
+    SUMS = 8, // by 8: the tile of a thread
     VECTOR = 4,
-    THREADS_N = BLOCK / SUMS, // threads side by side
+    THREADS_N = BLOCK / SUMS, // threads per row of the tile
     THREADS = THREADS_N * THREADS_N,
 };
 
-// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 per thread.
+// Loads the tile (DEPTH, BLOCK) of an operand that starts at `row` and `k`: DEPTH * BLOCK floats are one float4 per
+// thread.
 __device__ static void fetch(float tile[DEPTH][BLOCK], const matmul_operand &operand, int row, int k)
 {
     const int thread = threadIdx.x;

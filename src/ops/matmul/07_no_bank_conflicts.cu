@@ -1,27 +1,28 @@
 // matmul, rung 7: no bank conflicts.
 //
-// Rung 6 stored into one bank twice at a time where it turned a tile over, and read b by float4s that lie 8 floats
-// apart, 2 ways as well. Two changes. Rows of the tiles are 4 floats longer: what stood one below the other now lies in
-// different banks, and float4s are still aligned. And a thread's 8 columns are two times 4, half a tile apart: the
-// float4s that neighbouring lanes read are neighbours, 128 bytes for 8 lanes.
+// Rung 6 had 2-way conflicts in two places: where it stored a transposed tile, and where it read float4s of b that are
+// 8 floats apart. Two changes remove them. Rows of the tiles are 4 floats longer: elements of one column now lie in
+// different banks, and float4s stay aligned. And a thread's 8 columns are two groups of 4, half a tile apart:
+// neighbouring lanes read neighbouring float4s, 128 bytes for 8 lanes.
 //
-// Limited by: what a warp reads from shared memory. Its lanes are 2 below one another and 16 side by side, so that for
-// one step of k it takes 16 floats of a and all 128 of b.
+// Limited by: what a warp reads from shared memory. A warp covers 2 by 16 threads, so each step of k reads 16 floats of
+// a and all 128 of b.
 
 #include "ops/matmul/tile.h"
 
 enum {
     BLOCK = 128, // rows and columns of a block's tile
     DEPTH = 8,
-    SUMS = 8, // by 8: a thread's tile
+    SUMS = 8, // by 8: the tile of a thread
     VECTOR = 4,
     PITCH = BLOCK + VECTOR, // of a tile's row: steps of k that are 4 apart lie 16 banks apart
     HALF = BLOCK / 2,
-    THREADS_N = BLOCK / SUMS, // threads side by side
+    THREADS_N = BLOCK / SUMS, // threads per row of the tile
     THREADS = THREADS_N * THREADS_N,
 };
 
-// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 per thread.
+// Loads the tile (DEPTH, BLOCK) of an operand that starts at `row` and `k`: DEPTH * BLOCK floats are one float4 per
+// thread.
 __device__ static void fetch(float tile[DEPTH][PITCH], const matmul_operand &operand, int row, int k)
 {
     const int thread = threadIdx.x;

@@ -1,29 +1,30 @@
-// matmul, rung 8: a warp takes a tile that is nearly square.
+// matmul, rung 8: each warp computes a nearly square tile.
 //
 // In rung 7 a warp was 2 threads high and 16 wide: 16 by 128 elements, for which it read 144 floats per step of k. Here
 // it is 8 high and 4 wide, 64 by 32 elements, and reads 96: the same multiplications for two thirds of the shared
-// memory's bandwidth. Nothing but the place of a thread in the block is different.
+// memory bandwidth. Only the position of a thread in the block changes.
 //
-// Limited by: waiting. A block fetches a tile, waits for it, multiplies, waits until all have done so: global memory
-// and multiplications take turns, and only another block on the same multiprocessor fills the gaps.
+// Limited by: latency. A block loads a tile, waits for it, multiplies, and waits for all threads. Global loads and
+// multiplications alternate, and only another block on the same SM fills the gaps.
 
 #include "ops/matmul/tile.h"
 
 enum {
     BLOCK = 128, // rows and columns of a block's tile
     DEPTH = 8,
-    SUMS = 8, // by 8: a thread's tile
+    SUMS = 8, // by 8: the tile of a thread
     VECTOR = 4,
     PITCH = BLOCK + VECTOR, // of a tile's row: steps of k that are 4 apart lie 16 banks apart
-    LANES_M = 8,            // lanes of a warp below one another and side by side
+    LANES_M = 8,            // lanes of a warp, down and across
     LANES_N = 4,
-    WARP_M = LANES_M * SUMS, // a warp's tile
+    WARP_M = LANES_M * SUMS, // the tile of a warp
     WARP_N = LANES_N * SUMS,
-    WARPS_N = BLOCK / WARP_N, // warps side by side
+    WARPS_N = BLOCK / WARP_N, // warps per row of the tile
     THREADS = 32 * WARPS_N * (BLOCK / WARP_M),
 };
 
-// The tile (DEPTH, BLOCK) of an operand from `row` and `k` on: DEPTH * BLOCK floats are one float4 per thread.
+// Loads the tile (DEPTH, BLOCK) of an operand that starts at `row` and `k`: DEPTH * BLOCK floats are one float4 per
+// thread.
 __device__ static void fetch(float tile[DEPTH][PITCH], const matmul_operand &operand, int row, int k)
 {
     const int thread = threadIdx.x;

@@ -1,13 +1,13 @@
-// matmul, rung 9: the next tile comes while this one is used.
+// matmul, rung 9: the next tile is loaded while this one is used.
 //
-// Rung 8 waited for every tile it fetched. Here there are two tiles of each operand in shared memory. cp.async copies
-// from global memory into one of them, through no register and without waiting, while the block multiplies what is in
-// the other. An operand along k is turned over by copies of single floats: a warp writes 8 steps of k of 4 rows, which
-// with rows of 4 floats more than 128 are 32 different banks.
+// Rung 8 waited for every tile it loaded. Here shared memory holds two tiles of each operand. cp.async copies from
+// global memory into one of them, bypassing registers and without waiting, while the block multiplies the other. An
+// operand stored along k is transposed by copies of single floats: a warp writes 8 steps of k of 4 rows. With rows of
+// 128 + 4 floats these are 32 different banks.
 //
-// Limited by: one shape of tile for all. Where the output has fewer tiles than the GPU has multiprocessors, most of it
-// stands idle; and 64 sums per thread mean 4 loads from shared memory for 64 multiplications where there are registers
-// for twice as many.
+// Limited by: one tile size for all shapes. If the output has fewer tiles than the GPU has SMs, most SMs are idle. And
+// 64 sums per thread mean 4 loads from shared memory per 64 multiplications, though there are registers for twice as
+// many sums.
 
 #include <cuda_pipeline.h>
 
@@ -16,18 +16,18 @@
 enum {
     BLOCK = 128, // rows and columns of a block's tile
     DEPTH = 8,
-    SUMS = 8, // by 8: a thread's tile
+    SUMS = 8, // by 8: the tile of a thread
     VECTOR = 4,
-    PITCH = BLOCK + VECTOR, // of a tile's row: one step of k further is 4 banks further
-    LANES_M = 8,            // lanes of a warp below one another and side by side
+    PITCH = BLOCK + VECTOR, // of a tile's row: the next step of k lies 4 banks further
+    LANES_M = 8,            // lanes of a warp, down and across
     LANES_N = 4,
-    WARP_M = LANES_M * SUMS, // a warp's tile
+    WARP_M = LANES_M * SUMS, // the tile of a warp
     WARP_N = LANES_N * SUMS,
-    WARPS_N = BLOCK / WARP_N, // warps side by side
+    WARPS_N = BLOCK / WARP_N, // warps per row of the tile
     THREADS = 32 * WARPS_N * (BLOCK / WARP_M),
 };
 
-// Starts to copy element (row, k) of an operand; outside of it there are zeros.
+// Starts to copy element (row, k) of an operand; elements outside it are zero.
 __device__ static void copy(float *to, const matmul_operand &operand, int row, int k)
 {
     if (row < operand.rows && k < operand.k)
@@ -36,7 +36,7 @@ __device__ static void copy(float *to, const matmul_operand &operand, int row, i
         *to = 0;
 }
 
-// Starts to copy the tile (DEPTH, BLOCK) of an operand from `row` and `k` on, four floats per thread.
+// Starts to copy the tile (DEPTH, BLOCK) of an operand that starts at `row` and `k`, four floats per thread.
 __device__ static void fetch(float tile[DEPTH][PITCH], const matmul_operand &operand, int row, int k)
 {
     const int thread = threadIdx.x;
@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(THREADS)
     fetch(tile_b[0], b, corner.column, 0);
     __pipeline_commit();
     for (int k = 0, now = 0; k < shape.k; k += DEPTH, now = 1 - now) {
-        __pipeline_wait_prior(0); // this thread's copies of the tile have come,
-        __syncthreads();          // so have everyone's, and nobody reads the other tile any more
+        __pipeline_wait_prior(0); // this thread's copies of the tile have arrived,
+        __syncthreads();          // so have all others, and no thread reads the other tile any more
         if (k + DEPTH < shape.k) {
             fetch(tile_a[1 - now], a, corner.row, k + DEPTH);
             fetch(tile_b[1 - now], b, corner.column, k + DEPTH);

@@ -1,21 +1,21 @@
-// matmul, rung 10: the tile that suits the shape, and the trainer's choice.
+// matmul, rung 10: a tile size for each shape. The trainer uses this rung.
 //
-// Rung 9 had one tile for all shapes and 64 sums per thread. The kernel here (tuned_kernel.h) comes in several tilings,
-// of which each product takes the one that keeps most of the GPU busy (tuned.h): 128 by 128 with 128 sums per thread
-// and 6 loads from shared memory for 128 multiplications where the output is large; smaller ones where it would be too
-// few tiles for all multiprocessors. Where even those are too few and k is long, k is split: several blocks sum up
-// parts of it for one tile, into a workspace, and a second kernel adds these in order, so that the result is the same
-// every time. A few rows or columns beyond whole tiles get no tiles, but blocks that sum up each of their elements by
-// itself, and the steps by which k falls short of whole tiles are left out two by two. Each part of a step of k is read
-// while the one before is multiplied, and blocks take tiles in bands that share what they read from L2.
+// Rung 9 had one tile size for all shapes and 64 sums per thread. The kernel here (tuned_kernel.h) is compiled for
+// several tilings, and each product takes the one that keeps most of the GPU busy (tuned.h). For large outputs that is
+// 128 by 128 with 128 sums per thread: 6 loads from shared memory per 128 multiplications. Smaller tiles serve outputs
+// that would have too few tiles for all SMs. If even those are too few and k is long, k is split: several blocks sum
+// parts of k for one tile into a workspace, and a second kernel adds the parts in order, so that the result is
+// reproducible. A few rows or columns beyond whole tiles get no tiles: extra blocks compute each of their elements
+// separately. The steps that k lacks for whole tiles are skipped two at a time. Each part of a step of k is loaded
+// while the one before is multiplied, and blocks take tiles in bands that share what they read through L2.
 //
-// Limited by: issue. About nine of ten instructions in the loop are multiply-adds, of which a multiprocessor can start
-// four a cycle, one for each scheduler; some of these wait a cycle more for the register banks, where only the
-// assembler could place the sums better. And ragged outputs pay for whole tiles: 1030 columns take nine of 128.
+// Limited by: issue slots. About nine of ten instructions in the loop are multiply-adds, of which an SM can issue four
+// per cycle, one per scheduler. Some of them wait one more cycle for the register banks; only the assembler could place
+// the sums better. Ragged outputs pay for whole tiles: 1030 columns take nine of 128.
 
 #include "ops/matmul/tuned_kernel.h"
 
-// The block's tile, its depth, a warp's tile, a thread's, tiles of k in shared memory, blocks on a multiprocessor.
+// The block's tile, its depth, a warp's tile, a thread's tile, tiles of k in shared memory, blocks per SM.
 typedef matmul_tiling<128, 128, HEDDLE_PRODUCT_DEPTH, 64, 64, 8, 16, 2, 2> tiling_128_128;
 static_assert((int)tiling_128_128::SHARED_BYTES == (int)HEDDLE_PRODUCT_SHARED_BYTES, "as the tables say");
 typedef matmul_tiling<128, 64, HEDDLE_PRODUCT_DEPTH, 32, 64, 8, 8, 2, 3> tiling_128_64;
@@ -32,7 +32,7 @@ static matmul_side side_of(const float *data, int rows, int k, bool along_k, siz
 
 template <class T> static void start(matmul_task task, cudaStream_t stream)
 {
-    // More shared memory than 48 KiB has to be asked for, once a device; asking is cheap.
+    // More than 48 KiB of shared memory must be requested, once per device; the request is cheap.
     cudaFuncSetAttribute(matmul_tuned<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES);
     task.tiles_m = (int)heddle_product_tiles(task.product.m, T::BLOCK_M, task.edge_m);
     task.tiles_n = (int)heddle_product_tiles(task.product.n, T::BLOCK_N, task.edge_n);

@@ -1,15 +1,15 @@
 // matmul, tf32, rung 13: wgmma reads shared memory itself, TMA fills it.
 //
-// Rung 12 spent most of its instructions on moving: addresses and copies into shared memory, fragments out of it, each
-// rounded on the way. Here one thread asks the copy engine for a whole tile and everybody waits for the barrier that
-// counts its bytes; then the four warps multiply 64 x 256 x 8 with one instruction, whose operands are descriptors of
-// shared memory. The copy engine rounds each float to tf32 on its way (wgmma alone would cut it off), and wgmma takes
-// floats only K-major: a (m, k) and b (n, k).
+// Rung 12 spent most of its instructions on data movement: addresses and copies into shared memory, fragments out of
+// it, each rounded on the way. Here one thread asks the copy engine (TMA) for a whole tile, and all threads wait for
+// the barrier that counts its bytes. Then the four warps multiply 64 x 256 x 8 with one instruction that takes its
+// operands as descriptors of shared memory. TMA rounds each float to tf32 during the copy (wgmma alone would truncate
+// it). wgmma takes floats only K-major: a (m, k) and b (n, k).
 //
-// Tile and swizzle: hopper.h has the layout.
+// hopper.h describes the layout of tile and swizzle.
 //
-// Limited by: taking turns. A block loads, waits, multiplies, waits; that three blocks share a multiprocessor hides
-// some of it. And each block has but 64 rows: for 64 * 256 products 64 + 256 elements come from L2.
+// Limited by: serialisation. A block loads, waits, multiplies, waits; three blocks per SM hide some of it. Each block
+// has only 64 rows: 64 * 256 products need 64 + 256 elements from L2.
 
 #include "heddle/ops.h"
 #include "ops/cuda/hopper.h"
@@ -18,16 +18,16 @@
 
 enum {
     TILE_M = 64,  // rows of one wgmma
-    TILE_N = 256, // columns: the most one wgmma does
+    TILE_N = 256, // columns: the most one wgmma handles
     TILE_K = 32,  // 128 bytes of k: a row of a box
-    STEP_K = 8,   // what one wgmma does
+    STEP_K = 8,   // k of one wgmma
     A_BYTES = TILE_M * HOPPER_ROW_BYTES,
     B_BYTES = TILE_N * HOPPER_ROW_BYTES,
     SHARED_BYTES = A_BYTES + B_BYTES + HOPPER_ROWS_BYTES,
-    BLOCKS = 3, // a multiprocessor: what 128 sums and some 40 other registers per thread leave room for
+    BLOCKS = 3, // per SM: what 128 sums and some 40 other registers per thread leave room for
 };
 
-// Two neighbouring columns of the output, of an even number of columns: one 8-byte store, four lanes a whole sector.
+// Two neighbouring columns of the output; the number of columns is even. One 8-byte store; four lanes fill a sector.
 __device__ static void store_pair(const heddle_matmul_shape *shape, float *output, int row, int column, float first,
                                   float second)
 {

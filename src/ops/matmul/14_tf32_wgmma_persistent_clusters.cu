@@ -1,21 +1,21 @@
-// matmul, tf32, rung 14: blocks that stay, in clusters of two that share what they load.
+// matmul, tf32, rung 14: persistent blocks, in clusters of two that share their loads.
 //
-// Rung 13 loaded and multiplied in turns, a tile and then another, and took one layout alone. The schedule here is that
-// of matmul_bf16's last rung: a producer fills stages by TMA, two warpgroups multiply 64 x 256 each, a block takes tile
-// after tile, and two blocks share the 256 columns' operand. wgmma takes floats K-major only: the operand that is
-// shared, called the right one, always is; the left one may come through registers, where any order will do. So every
-// layout finds a pair:
+// Rung 13 alternated between loading and multiplying, and took only one layout. Here the schedule is the one of
+// matmul_bf16's last rung: a producer fills stages by TMA, two warpgroups multiply 64 x 256 each, a block computes tile
+// after tile, and two blocks share the operand of 256 columns. wgmma takes floats K-major only. The shared operand,
+// called the right one, always is; the left one may come through registers, where any order works. So every layout has
+// a pair:
 //
 //   a (m, k), b (n, k): left a, right b, both from shared memory
 //   a (k, m), b (n, k): left a through registers
-//   a (m, k), b (k, n): left b through registers, right a: the block computes its tile of the output turned over
-//   a (k, m), b (k, n): a is turned over in memory first
+//   a (m, k), b (k, n): left b through registers, right a: the block computes its tile of the output transposed
+//   a (k, m), b (k, n): a is transposed in memory first
 //
-// A warp may give its 16 rows any order, if it stores them in the same: it is chosen so that a lane's two rows are
-// neighbours in memory (one 8-byte load) and 16 lanes touch all 32 banks.
+// A warp may order its 16 rows freely, if it stores them in the same order. The order is chosen so that a lane's two
+// rows are neighbours in memory (one 8-byte load) and 16 lanes touch all 32 banks.
 //
-// Limited by: the tensor cores, and the power they draw: clocks fall before anything else is full. Sums in float32
-// leave no registers for a finished tile to wait in, so that products stop while it goes to shared memory.
+// Limited by: the tensor cores and their power: clocks drop before anything else saturates. Sums in float32 leave no
+// registers to hold a finished tile, so products stop while it is stored to shared memory.
 
 #include "heddle/ops.h"
 #include "ops/cuda/hopper.h"
@@ -25,38 +25,38 @@
 
 enum {
     CLUSTER = 2,
-    CONSUMERS = 2,              // warpgroups that multiply, each 64 rows of the tile
-    TILE_LEFT = 64 * CONSUMERS, // rows of the left operand a block
-    TILE_RIGHT = 256,           // of the right one: the most one wgmma does
+    CONSUMERS = 2,              // warpgroups that multiply, 64 rows of the tile each
+    TILE_LEFT = 64 * CONSUMERS, // rows of the left operand per block
+    TILE_RIGHT = 256,           // rows of the right one: the most one wgmma handles
     TILE_K = 32,                // 128 bytes of k: a row of a K-major box
-    STEP_K = 8,                 // what one wgmma does
-    STEPS = TILE_K / STEP_K,    // products a stage
-    STAGES = 4,                 // 48 KiB each: what shared memory holds beside the way out
+    STEP_K = 8,                 // k of one wgmma
+    STEPS = TILE_K / STEP_K,    // wgmmas per stage
+    STAGES = 4,                 // 48 KiB each: what shared memory holds beside the output buffers
     GROUP_TILES = 8,            // cluster tiles of 256: 8 by 8 of 256 by 256 are about one wave of clusters
     BOX = 32,                   // rows along k, and columns, of an M-major box
     BOX_BYTES = BOX * HOPPER_ROW_BYTES,
     LEFT_BYTES = TILE_LEFT * HOPPER_ROW_BYTES,
     RIGHT_BYTES = TILE_RIGHT * HOPPER_ROW_BYTES,
     STAGE_BYTES = LEFT_BYTES + RIGHT_BYTES,
-    PIECE_BYTES = 64 * HOPPER_ROW_BYTES, // of the output on its way to memory: 64 by 32 floats
+    PIECE_BYTES = 64 * HOPPER_ROW_BYTES, // of the output, staged for the store: 64 by 32 floats
     OUT_PIECES = 2,                      // for each consumer
     SHARED_BYTES = STAGES * STAGE_BYTES + CONSUMERS * OUT_PIECES * PIECE_BYTES + HOPPER_ROWS_BYTES,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
     WARPS = CONSUMERS * HOPPER_WARPGROUP / 32, // that multiply
-    // 65536 registers per multiprocessor: the producer needs few, a consumer 128 for its tile alone.
+    // 65536 registers per SM: the producer needs few, a consumer needs 128 for its tile alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
-    TURN_TILE = 32, // rows and columns that a block turns over: one warp per row
+    TURN_TILE = 32, // rows and columns that a block transposes: one warp per row
     TURN_ROWS = 8,  // of them at a time
 };
 
-// Barriers of the stages: full counts bytes, empty counts the multiplying warps of both blocks, because both are
+// Barriers of the stages. full counts bytes. empty counts the multiplying warps of both blocks, because both are
 // written to.
 struct pipeline {
     uint64_t full[STAGES], empty[STAGES];
 };
 
-// Rows of the two operands, and k: stages come in pairs, so it is rounded up to that; beyond k they hold zeros.
+// Rows of the two operands, and k. Stages come in pairs, so k is rounded up to that; beyond k they hold zeros.
 struct sizes {
     int left, right, k;
 };
@@ -92,7 +92,7 @@ __device__ static void place_tile(const sizes *size, int index, int *left, int *
     *right = rest / rows * TILE_RIGHT;
 }
 
-// One thread fills stages as they come free: 128 rows of the left operand for this block, half of the right one's 256
+// One thread fills stages as they become free: 128 rows of the left operand for this block, half of the right one's 256
 // for both.
 template <int MMajorLeft>
 __device__ static void produce(const sizes *size, const CUtensorMap *map_left, const CUtensorMap *map_right,
@@ -128,17 +128,17 @@ __device__ static void release(pipeline *barriers, int index)
         mbarrier_arrive_at(&barriers->empty[index], threadIdx.x % 32);
 }
 
-// Which of the tile's 128 left rows a thread holds as row 16 warp + lane / 4 of a wgmma; 8 further down it holds the
-// next one. Chunks of 4 rows: lanes 0 to 15 take both halves of two chunks that are 4 apart, which the swizzle spreads
-// over all banks for four neighbouring k.
+// Which of the tile's 128 left rows a thread holds as row 16 warp + lane / 4 of a wgmma; as the row 8 further down it
+// holds the next one. Chunks of 4 rows: lanes 0 to 15 take both halves of two chunks that are 4 apart, which the
+// swizzle spreads over all banks for four neighbouring k.
 __device__ static int permuted_row(int warp, int lane)
 {
     int group = lane / 4, chunk = warp % 2 * 2 + group / 4 + group / 2 % 2 * 4;
     return warp / 2 * BOX + chunk * 4 + group % 2 * 2;
 }
 
-// A warp's 16 by 32 of the left operand, from M-major boxes to the registers of four wgmmas. `row` is the thread's
-// first in the tile.
+// Loads a warp's 16 by 32 of the left operand, from M-major boxes to the registers of four wgmmas. `row` is the
+// thread's first in the tile.
 __device__ static void load_left(uint32_t (&fragments)[STEPS][4], const unsigned char *tile, int row, int lane)
 {
     const int first_k = lane % 4, chunk = row % BOX / 4;
@@ -154,7 +154,7 @@ __device__ static void load_left(uint32_t (&fragments)[STEPS][4], const unsigned
     }
 }
 
-// The products of one stage. On return those of the stage before are done, and it is released.
+// The products of one stage. On return, the products of the stage before are done, and it is released.
 template <int MMajorLeft>
 __device__ static void multiply(float (&sums)[128], uint32_t (&fragments)[STEPS][4], const unsigned char *stages,
                                 pipeline *barriers, stage *at, int p, int row)
@@ -197,8 +197,8 @@ __device__ static void multiply_all(float (&sums)[128], const unsigned char *sta
     release(barriers, at->index == 0 ? STAGES - 1 : at->index - 1);
 }
 
-// sums = alpha * sums + beta * output, for what of the output exists. The thread's first is at (left, right) of the two
-// operands' rows, the lower half of a wgmma's rows is `down` further on.
+// sums = alpha * sums + beta * output, for the elements of the output that exist. The thread's first is at (left,
+// right) of the two operands' rows; the lower half of a wgmma's rows is `down` further on.
 template <int Turned>
 __device__ static void add_output(float (&sums)[128], const heddle_matmul_shape *shape, const float *output, int left,
                                   int right, int down)
@@ -217,9 +217,9 @@ __device__ static void add_output(float (&sums)[128], const heddle_matmul_shape 
     }
 }
 
-// One eighth of a warpgroup's sums, 32 of its 256 columns, through shared memory to the output, whose rows and columns
-// `left` and `right` are the warpgroup's first. As it lies (64 rows of 32 floats) it is one box; turned over (32 rows
-// of 64) it is two.
+// One eighth of a warpgroup's sums, 32 of its 256 columns, through shared memory to the output. `left` and `right` are
+// the warpgroup's first row and column. Untransposed (64 rows of 32 floats) it is one box; transposed (32 rows of 64)
+// it is two.
 template <int Turned>
 __device__ static void store(const float (&sums)[128], int piece, const CUtensorMap *map_output, unsigned char *pieces,
                              int left, int right, int row, int down, int consumer)
@@ -313,7 +313,7 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
         registers_take<CONSUMER_REGISTERS>();
         consume<MMajorLeft, Turned>(&shape, &size, &map_output, output, stages, &barriers, rank, warpgroup - 1);
     }
-    // No block leaves while the other may still write to its shared memory.
+    // No block exits while the other may still write to its shared memory.
     cluster_sync();
 }
 
@@ -323,7 +323,7 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
 {
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const int k = shape->k, rows_left = Turned ? shape->n : shape->m, rows_right = Turned ? shape->m : shape->n;
-    // As TFLOAT32, TMA rounds each float to the nearest on its way; wgmma alone would cut it off.
+    // With TFLOAT32, TMA rounds each float to the nearest during the copy; wgmma alone would truncate it.
     const CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     CUtensorMap map_left, map_right, map_output;
     heddle_status status = tma_map(&map_left, type, sizeof(float), left, MMajorLeft ? k : rows_left,

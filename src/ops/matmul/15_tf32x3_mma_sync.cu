@@ -1,17 +1,17 @@
-// matmul, fp32 class, rung 15: a float is the sum of two tf32 numbers, and a product of floats three of those, by
-// mma.sync.
+// matmul, fp32 class, rung 15: a float is the sum of two tf32 numbers, and a product of floats is three tf32 products,
+// by mma.sync.
 //
-// Rung 10 is held up by the float32 units, one multiply-add a lane and cycle. Tensor cores do eight times as many in
-// tf32, so that they have time for three: with a = a0 + a1 and b = b0 + b1, where a0 is the nearest tf32 number and a1
-// the one nearest to the rest, a b is a1 b0 + a0 b1 + a0 b0, but for a1 b1, which is below float32's last bits. Each
-// fragment is split when it has arrived in registers. How a sum stays float32 and what happens to infinities: parts.h.
+// Rung 10 is limited by the float32 units: one multiply-add per lane and cycle. Tensor cores do eight times as many in
+// tf32, so they have time for three. Write a = a0 + a1 and b = b0 + b1, where a0 is the nearest tf32 number and a1 the
+// one nearest to the rest. Then a b is a1 b0 + a0 b1 + a0 b0; the missing a1 b1 is below float32's last bits. Each
+// fragment is split in registers. parts.h explains how a sum stays float32 and what happens to infinities.
 //
-// Any shape, layout and alignment: cp.async copies 16 bytes where an operand's rows start at multiples of that, else 4,
-// two tiles of 32 steps of k ahead. Tiles lie in shared memory as the operand does, rows padded so that neither
-// ldmatrix, which takes what lies along k, nor loads of single floats, for what does not, meet in a bank. Where tiles
-// are too few for all multiprocessors, k is split over several blocks, and a second kernel adds their sums in order.
+// Any shape, layout and alignment works. cp.async copies 16 bytes where an operand's rows start at multiples of 16,
+// else 4, two tiles of 32 steps of k ahead. Tiles in shared memory have the operand's layout. Their rows are padded so
+// that neither ldmatrix, for operands along k, nor loads of single floats, for the others, have bank conflicts. If
+// there are too few tiles for all SMs, k is split over several blocks, and a second kernel adds their sums in order.
 //
-// Limited by: mma.sync, which reaches little more than half of what Hopper's tensor cores do, and splitting: six
+// Limited by: mma.sync, which reaches little more than half of the rate of Hopper's tensor cores, and splitting: six
 // instructions for every pair of a fragment's floats, in each of the warps that need them.
 
 #include "ops/cuda/mma.h"
@@ -21,7 +21,7 @@ enum {
     TILE_M = 128,
     TILE_N = 64,
     DEPTH = HEDDLE_PARTS_DEPTH,
-    STAGES = 3, // 27 KiB each: two blocks share a multiprocessor
+    STAGES = 3, // 27 KiB each: two blocks share an SM
     RESIDENT = 2,
     WARPS_M = 4,
     WARPS_N = 2,
@@ -31,12 +31,12 @@ enum {
     MMA_M = 16,
     MMA_N = 8,
     MMA_K = 8,
-    BLOCKS_M = WARP_M / MMA_M, // mma tiles of a warp
+    BLOCKS_M = WARP_M / MMA_M, // mma tiles per warp
     BLOCKS_N = WARP_N / MMA_N,
     VECTOR = 4,                              // floats of a 16-byte copy
     PADDING_K = 4,                           // floats: eight rows along k, of 16 bytes each, then touch all 32 banks
     PADDING_ROW = 8,                         // floats: four rows of neighbouring k, of eight floats each, likewise
-    FLOATS_A = TILE_M * (DEPTH + PADDING_K), // of a tile; those that do not lie along k take less
+    FLOATS_A = TILE_M * (DEPTH + PADDING_K), // of a tile; a tile that does not lie along k takes less
     FLOATS_B = TILE_N * (DEPTH + PADDING_K),
     SHARED_BYTES = STAGES * (FLOATS_A + FLOATS_B) * sizeof(float),
 };
@@ -46,13 +46,13 @@ static_assert(DEPTH * (TILE_N + PADDING_ROW) <= FLOATS_B && DEPTH * (TILE_M + PA
 
 // --- tiles in shared memory ------------------------------------------------------------------------------------------
 
-// Floats from a row of a tile to the next: a row of the operand along k, or a step of k along its rows.
+// Floats from one row of a tile to the next: a row of the operand along k, or a step of k along its rows.
 template <int AlongK, int Rows> struct pitch {
     enum { FLOATS = AlongK ? DEPTH + PADDING_K : Rows + PADDING_ROW };
 };
 
 // Starts to copy the tile (Rows, DEPTH) at (row, k) of an operand, `Wide` floats at a time; zeros beyond the operand.
-// Where Wide is 4, rows start at multiples of 16 bytes: then four floats lie inside or outside together.
+// If Wide is 4, rows start at multiples of 16 bytes, so four floats are all inside or all outside.
 template <int AlongK, int Rows, int Wide>
 __device__ static void copy_tile(float *tile, const matmul_operand &from, int row, int k)
 {
@@ -63,8 +63,7 @@ __device__ static void copy_tile(float *tile, const matmul_operand &from, int ro
     const size_t stride = AlongK ? from.row_stride : from.k_stride;
     const float *source = from.data + (AlongK ? row + line : k + line) * stride + (AlongK ? k : row) + place;
     float *to = tile + line * pitch<AlongK, Rows>::FLOATS + place;
-    // Not unrolled further: all their addresses would be kept in registers from tile to tile, and there are not as
-    // many.
+    // Not unrolled further: all the addresses would be kept in registers from tile to tile, and there are not enough.
     const int unrolled = Wide == 1 ? 2 : 1;
 #pragma unroll unrolled
     for (int i = line; i < down; i += together) {
@@ -95,14 +94,14 @@ __device__ static void load_fragment(uint32_t (&fragment)[4], const float *tile,
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-// The two tf32 numbers that a fragment's floats are the sums of: tensor cores look at the upper 19 bits alone.
+// The two tf32 numbers that add up to each of a fragment's floats. Tensor cores read only the upper 19 bits.
 struct split_fragment {
     uint32_t near[4], rest[4];
 };
 
 __device__ static split_fragment split(const uint32_t (&bits)[4])
 {
-    const uint32_t half = 0x1000u, seen = 0xffffe000u; // of the last bit that counts; those that do
+    const uint32_t half = 0x1000u, seen = 0xffffe000u; // half of the last bit that counts; the bits that count
     split_fragment parts;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -112,14 +111,14 @@ __device__ static split_fragment split(const uint32_t (&bits)[4])
     return parts;
 }
 
-// part (32, 32) of a warp = its rows of a (128, DEPTH) times its columns of b (DEPTH, 64), the small products first.
+// part (32, 32) of a warp = its rows of a (128, DEPTH) times its columns of b (DEPTH, 64), small products first.
 template <int AlongA, int AlongB>
 __device__ static void multiply(float (&part)[BLOCKS_M][PARTS_BLOCK_SUMS], const float *a, const float *b, int warp_m,
                                 int warp_n)
 {
 #pragma unroll
     for (int k = 0; k < DEPTH; k += MMA_K) {
-        split_fragment rows[BLOCKS_M], columns[BLOCKS_N / 2]; // of columns two blocks each
+        split_fragment rows[BLOCKS_M], columns[BLOCKS_N / 2]; // two blocks of columns each
         uint32_t fragment[4];
 #pragma unroll
         for (int i = 0; i < BLOCKS_M; i++) {
@@ -147,7 +146,7 @@ __device__ static void multiply(float (&part)[BLOCKS_M][PARTS_BLOCK_SUMS], const
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
 
-// The warp's sums go out, block by block of 16 by 32; (row, column) is the first of them, `tiles` free again.
+// Stores the warp's sums, in blocks of 16 by 32. (row, column) is the first of them; `tiles` is free again.
 __device__ static void store(const parts_task &task, const float (&sums)[BLOCKS_M][PARTS_BLOCK_SUMS], int split,
                              int row, int column, float *tiles)
 {
@@ -165,7 +164,7 @@ __device__ static void store(const parts_task &task, const float (&sums)[BLOCKS_
     }
 }
 
-// wide_a, wide_b: all rows of the operand as it is stored start at multiples of 16 bytes.
+// wide_a, wide_b: all stored rows of the operand start at multiples of 16 bytes.
 template <int AlongA, int AlongB>
 __global__ static void __launch_bounds__(THREADS, RESIDENT) matmul_tf32x3(parts_task task, bool wide_a, bool wide_b)
 {
@@ -190,12 +189,13 @@ __global__ static void __launch_bounds__(THREADS, RESIDENT) matmul_tf32x3(parts_
             copy(step);
         cp_async_commit();
     }
-    // A warp whose part of the tile lies beyond the output copies, but has nothing to multiply.
+    // A warp whose part of the tile lies beyond the output copies, but does not multiply.
     const bool inside = row + warp_m * WARP_M < task.shape.m && column + warp_n * WARP_N < task.shape.n;
     float sums[BLOCKS_M][PARTS_BLOCK_SUMS] = {};
     for (int step = work.begin; step < work.end; step++) {
         cp_async_wait_group<STAGES - 2>();
-        // After it the tile is there for all, and nobody reads the one before any more: its stage can be filled.
+        // After this barrier the tile has arrived for all threads, and none reads the one before: its stage can be
+        // filled.
         __syncthreads();
         if (step + STAGES - 1 < work.end)
             copy(step + STAGES - 1);
@@ -212,7 +212,7 @@ __global__ static void __launch_bounds__(THREADS, RESIDENT) matmul_tf32x3(parts_
     store(task, sums, work.split, row + warp_m * WARP_M, column + warp_n * WARP_N, tiles_a);
 }
 
-// Whether all rows of an operand, as it is stored, start at multiples of 16 bytes.
+// Whether all stored rows of an operand start at multiples of 16 bytes.
 static bool is_wide(const matmul_operand &operand)
 {
     const size_t floats = operand.k_stride == 1 ? operand.row_stride : operand.k_stride;
@@ -221,7 +221,7 @@ static bool is_wide(const matmul_operand &operand)
 
 template <int AlongA, int AlongB> static void start(const parts_task &task, cudaStream_t stream)
 {
-    // More shared memory than 48 KiB has to be asked for, once a device; asking is cheap.
+    // More than 48 KiB of shared memory must be requested, once per device; the request is cheap.
     cudaFuncSetAttribute(matmul_tf32x3<AlongA, AlongB>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
     unsigned blocks = heddle_ceil_div(task.shape.m, TILE_M) * heddle_ceil_div(task.shape.n, TILE_N) * task.splits;
     matmul_tf32x3<AlongA, AlongB><<<blocks, THREADS, SHARED_BYTES, stream>>>(task, is_wide(task.a), is_wide(task.b));

@@ -1,23 +1,24 @@
-// matmul, fp32 class, rung 16: three bfloat16 are a float, six products of them one product, by wgmma.
+// matmul, fp32 class, rung 16: a float is the sum of three bfloat16 numbers, and a product of floats is six bfloat16
+// products, by wgmma.
 //
 // Rung 15 split every fragment in registers, each element once for every warp that multiplies with it, and mma.sync
-// reaches little more than half of what Hopper's tensor cores can do. Here a first kernel splits both operands once:
-// a float is the sum of three bfloat16 (8 bits of mantissa each: all 24), which it leaves in a workspace in the order
-// in which wgmma reads shared memory. Whatever the layout, the alignment or the raggedness of an operand was, its parts
-// lie along k, filled up with zeros to whole tiles, and a stage of the pipeline is three plain copies.
+// reaches little more than half of the rate of Hopper's tensor cores. Here a first kernel splits both operands once. A
+// float is the sum of three bfloat16 (8 bits of mantissa each: all 24). The parts go to a workspace, in the order in
+// which wgmma reads shared memory. Whatever the layout, alignment or raggedness of an operand, its parts lie along k,
+// padded with zeros to whole tiles, and a pipeline stage is three plain copies.
 //
-// Of the nine products of parts six count, those of parts 0 0, 0 1, 1 0, 1 1, 0 2, 2 0; the others are below float32's
-// last bit. bfloat16 multiply twice as fast as tf32, so that six of them take the time of three. How a sum stays
-// float32 and what happens to infinities: parts.h.
+// Six of the nine products of parts count: 0 0, 0 1, 1 0, 1 1, 0 2, 2 0. The others are below float32's last bit.
+// bfloat16 products are twice as fast as tf32, so six of them take the time of three. parts.h explains how a sum stays
+// float32 and what happens to infinities.
 //
-// Work: one block per multiprocessor, tile after tile. One thread fills stages of 32 steps of k, two warpgroups
+// One persistent block per SM computes tile after tile. One thread fills stages of 32 steps of k. Two warpgroups
 // multiply 64 rows each by all columns of the tile: twelve wgmmas from zero, small products first, whose sums are then
-// added to the running ones. They issue in turns, so that the tensor cores work for one while the other adds. An output
-// with few tiles is cut into narrower ones, of 64 columns; where even those are too few, k is split over several
+// added to the running sums. The warpgroups issue alternately, so the tensor cores work for one while the other adds.
+// An output with few tiles is cut into narrower ones, of 64 columns; if even those are too few, k is split over several
 // blocks.
 //
-// Limited by: the tensor cores, and the power they draw: six products for one are a sixth of bf16's rate at best. Small
-// shapes wait for the first kernel, which moves 10 bytes for every float, and for the second's first stage.
+// Limited by: the tensor cores and their power: with six products for one, a sixth of the bf16 rate at best. Small
+// shapes wait for the first kernel, which moves 10 bytes per float, and for the first stage of the second.
 
 #include <cuda_bf16.h>
 
@@ -28,34 +29,34 @@
 enum {
     PARTS = HEDDLE_BF16X6_PARTS,
     DEPTH = HEDDLE_PARTS_DEPTH, // k of a stage
-    STEP_K = 16,                // what one wgmma does
-    CHUNK = 8,                  // bfloat16 of 16 bytes: what lies together along k
+    STEP_K = 16,                // k of one wgmma
+    CHUNK = 8,                  // bfloat16 in 16 bytes: adjacent along k
     PRODUCTS = 6,
     PANEL_M = HEDDLE_BF16X6_PANEL_M,
-    CONSUMERS = 2, // warpgroups that multiply, each a panel of a
+    CONSUMERS = 2, // warpgroups that multiply, one panel of a each
     TILE_M = HEDDLE_BF16X6_TILE_M,
     ELEMENT = sizeof(__nv_bfloat16),
     BYTES_A = PANEL_M * DEPTH * PARTS * ELEMENT,                 // of a panel in a stage
-    STAGES_BYTES = 4 * (TILE_M + 128) * DEPTH * PARTS * ELEMENT, // what a block can have, nearly
+    STAGES_BYTES = 4 * (TILE_M + 128) * DEPTH * PARTS * ELEMENT, // nearly all that a block can have
     MOST_STAGES = 5,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
     WARPS = CONSUMERS * HOPPER_WARPGROUP / 32, // that multiply
-    // 65536 registers per multiprocessor: the producer needs few, a consumer 128 for its sums alone.
+    // 65536 registers per SM: the producer needs few, a consumer needs 128 for its sums alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
     PACK_THREADS = 256,
-    PACK_ROWS = 32, // of an operand along k that a block packs, a warp's lanes one below another
+    PACK_ROWS = 32,                            // rows of an operand along k that a block packs, one per lane of a warp
     PACK_K = PACK_THREADS / PACK_ROWS * CHUNK, // and k of each
 };
 static_assert(TILE_M == CONSUMERS * PANEL_M, "a panel each");
 
 // --- the operands in parts -------------------------------------------------------------------------------------------
 
-// A packed operand: panels of rows, of each the stages of k, of each the parts, of each chunks of 16 bytes along k, of
-// each a chunk for every row of the panel: (panels, stages, PARTS, DEPTH / CHUNK, panel, CHUNK).
+// A packed operand: panels of rows, each made of stages of k, each of parts, each of 16-byte chunks along k, each with
+// one chunk per row of the panel: (panels, stages, PARTS, DEPTH / CHUNK, panel, CHUNK).
 struct packed {
     __nv_bfloat16 *data;
-    int panel, rows, stages; // rows: of whole panels
+    int panel, rows, stages; // rows, in whole panels
 };
 
 __device__ static uint32_t pair_of(float first, float second)
@@ -64,7 +65,7 @@ __device__ static uint32_t pair_of(float first, float second)
     return *(const uint32_t *)&two;
 }
 
-// Two floats less their nearest bfloat16: exact, where they are finite.
+// Two floats minus their nearest bfloat16: exact if they are finite.
 __device__ static uint32_t take_part(float *first, float *second)
 {
     const uint32_t pair = pair_of(*first, *second), upper = 0xffff0000u;
@@ -73,8 +74,8 @@ __device__ static uint32_t take_part(float *first, float *second)
     return pair;
 }
 
-// What of an operand a thread packs: eight floats of a row. A block takes 32 rows by 64 steps of k where rows lie along
-// k, else 256 rows by 8 steps: either way it reads whole lines of memory, and a warp writes 512 bytes of each part.
+// What a thread packs: eight floats of a row. A block takes 32 rows by 64 steps of k if rows lie along k, else 256 rows
+// by 8 steps. Either way it reads whole cache lines, and a warp writes 512 bytes of each part.
 struct pack_place {
     int row, chunk;
 };
@@ -142,14 +143,14 @@ HOPPER_DEVICE void product(float (&d)[32], uint64_t a, uint64_t b, int add)
     wgmma_m64n64k16_bf16<0, 0>(d, a, b, add);
 }
 
-// Where a packed part of `panel` rows lies: chunks of one row are a panel of chunks apart, eight rows side by side.
+// Where a packed part of `panel` rows lies: chunks of one row are a panel of chunks apart, eight rows are adjacent.
 HOPPER_DEVICE uint64_t part_descriptor(const void *shared, int panel)
 {
     const uint64_t address = (hopper_shared(shared) & 0x3ffff) >> 4, chunk_bytes = CHUNK * ELEMENT;
     return address | (uint64_t)panel << 16 | (uint64_t)(8 * chunk_bytes >> 4) << 32;
 }
 
-// Issues the products of a stage: part (64, columns) = a (64, DEPTH) * b (DEPTH, columns), the small ones first.
+// Issues the products of a stage: part (64, columns) = a (64, DEPTH) * b (DEPTH, columns), small products first.
 template <int Columns>
 HOPPER_DEVICE void multiply_stage(float (&part)[Columns / 2], const unsigned char *a, const unsigned char *b)
 {
@@ -171,12 +172,12 @@ template <int Columns> struct tile {
         STAGE_BYTES = CONSUMERS * BYTES_A + BYTES_B,
         STAGES =
             (int)STAGES_BYTES / STAGE_BYTES < (int)MOST_STAGES ? (int)STAGES_BYTES / STAGE_BYTES : (int)MOST_STAGES,
-        SHARED_BYTES = STAGES * STAGE_BYTES + WARPS * PARTS_BLOCK_FLOATS * sizeof(float), // and the way out
-        SUMS = Columns / 2,                                                               // of a thread
+        SHARED_BYTES = STAGES * STAGE_BYTES + WARPS * PARTS_BLOCK_FLOATS * sizeof(float), // and the output buffers
+        SUMS = Columns / 2,                                                               // per thread
     };
 };
 
-// Barriers of the stages: full counts bytes, empty the warps that multiply.
+// Barriers of the stages. full counts bytes, empty counts the multiplying warps.
 struct pipeline {
     uint64_t full[MOST_STAGES], empty[MOST_STAGES];
 };
@@ -200,7 +201,7 @@ template <int Columns> __device__ static int work_count(const parts_task &task)
     return ((task.shape.m - 1) / TILE_M + 1) * ((task.shape.n - 1) / Columns + 1) * task.splits;
 }
 
-// One thread fills stages as they come free.
+// One thread fills stages as they become free.
 template <int Columns>
 __device__ static void produce(const parts_task &task, const packed &a, const packed &b, unsigned char *stages,
                                pipeline *barriers)
@@ -225,7 +226,7 @@ __device__ static void produce(const parts_task &task, const packed &a, const pa
     }
 }
 
-// The warp's 16 rows of a tile go out, 32 columns at a time; (row, column) is the first of them.
+// Stores the warp's 16 rows of a tile, 32 columns at a time. (row, column) is the first of them.
 template <int Columns>
 __device__ static void store(const parts_task &task, const float (&sums)[Columns / 2], int split, int row, int column,
                              float *buffer)
@@ -246,8 +247,8 @@ __device__ static void store(const parts_task &task, const float (&sums)[Columns
     }
 }
 
-// The two that multiply issue in turns: named barriers 1 and 2, at which the one whose turn it is waits for the other's
-// word. Left to themselves they would share the tensor cores, end at the same time and add at the same time.
+// The two multiplying warpgroups issue alternately: at named barriers 1 and 2 each waits for the other's signal.
+// Otherwise they would share the tensor cores, finish at the same time and add at the same time.
 enum { FIRST_TURN = 1 };
 
 HOPPER_DEVICE void turn_begin(int consumer)
@@ -268,7 +269,7 @@ __device__ static void consume(const parts_task &task, int all_stages, unsigned 
     typedef tile<Columns> T;
     stage at = {0, 0};
     if (consumer == 1)
-        turn_end(consumer); // the first turn is the other's
+        turn_end(consumer); // the other one goes first
     for (int index = blockIdx.x; index < work_count<Columns>(task); index += gridDim.x) {
         const parts_work now = parts_work_of(task, TILE_M, Columns, all_stages, index);
         float sums[T::SUMS] = {0};
@@ -296,7 +297,7 @@ __device__ static void consume(const parts_task &task, int all_stages, unsigned 
                        (float *)(stages + T::STAGES * T::STAGE_BYTES) + (consumer * 4 + warp) * PARTS_BLOCK_FLOATS);
     }
     if (consumer == 0)
-        turn_begin(consumer); // nobody leaves a barrier half full
+        turn_begin(consumer); // no barrier is left half full
 }
 
 template <int Columns>
@@ -340,7 +341,7 @@ static unsigned pack_blocks(const matmul_operand &from, const packed &to)
                               : heddle_ceil_div(to.rows, PACK_THREADS) * (k / CHUNK);
 }
 
-// What goes wrong here is found by the launcher's last line.
+// Errors here are caught by the launcher's last line.
 template <int Columns> static void start(const parts_task &task, const packed &a, const packed &b, cudaStream_t stream)
 {
     typedef tile<Columns> T;
@@ -366,7 +367,7 @@ static heddle_status launch(const heddle_call *call)
     const parts_task task = parts_task_of(call, plan.splits, memory);
     cudaStream_t stream = heddle_cuda_stream_of(call);
     const unsigned blocks_a = pack_blocks(task.a, a), blocks_b = pack_blocks(task.b, b);
-    if (blocks_a + blocks_b > 0) // none where k is 0
+    if (blocks_a + blocks_b > 0) // none if k is 0
         matmul_pack_parts<<<blocks_a + blocks_b, PACK_THREADS, 0, stream>>>(task.a, a, task.b, b, blocks_a);
     columns == 128 ? start<128>(task, a, b, stream) : start<64>(task, a, b, stream);
     parts_add_splits(task, stream);

@@ -1,14 +1,14 @@
-// matmul, second rung: blocks packed for the caches, a tile of the result kept in registers, all threads.
+// matmul, second rung: blocks packed for the caches, a tile of the result in registers, all threads.
 //
-// The naive loop loads two numbers for every multiplication and walks one operand down its columns. Here a block of
-// each operand is first copied into panels that lie in the order they are read:
+// The naive loop loads two numbers per multiplication and walks one operand down its columns. Here a block of each
+// operand is first copied into panels that are stored in the order they are read:
 //
 //     a: (k, TILE_ROWS) panels      b: (k, TILE_COLUMNS) panels      c: tiles of (TILE_ROWS, TILE_COLUMNS)
 //
-// so that the inner loop reads TILE_ROWS + TILE_COLUMNS numbers in sequence and does TILE_ROWS * TILE_COLUMNS
-// multiplications with them, all of whose sums are in registers.
+// The inner loop then reads TILE_ROWS + TILE_COLUMNS numbers in sequence and does TILE_ROWS * TILE_COLUMNS
+// multiplications with them, with all sums in registers.
 //
-// Limited by: the multiplier units; the copying costs 5 to 20 % where m or n is small.
+// Limited by: the multiplier units; the copying costs 5 to 20 % if m or n is small.
 
 #include <string.h>
 
@@ -32,8 +32,8 @@ enum {
 
 enum {
     TILE_COLUMNS = TILE_VECTORS * LANES,
-    BLOCK_K = 256,       // a panel of b (12 or 16 KiB) stays in the first-level cache
-    BLOCK_M = 120,       // a block of a (120 KiB) stays in the second-level cache; both tile heights divide it
+    BLOCK_K = 256,       // a panel of b (12 or 16 KiB) stays in the L1 cache
+    BLOCK_M = 120,       // a block of a (120 KiB) stays in the L2 cache; both tile heights divide it
     BLOCK_N = 384,       // a block of b, 384 KiB, likewise
     PANEL_ALIGNMENT = 64 // cache line
 };
@@ -42,7 +42,7 @@ typedef float vector __attribute__((vector_size(LANES * sizeof(float)), aligned(
 
 typedef float quad __attribute__((vector_size(4 * sizeof(float)), aligned(4), may_alias));
 
-// Four lines of a source become four columns of a panel: 4x4 blocks turned over in registers.
+// Four lines of a source become four columns of a panel: 4x4 blocks transposed in registers.
 static inline void transpose_lines(float *restrict panel, int width, const float *restrict source, int k,
                                    ptrdiff_t line_stride)
 {
@@ -65,8 +65,8 @@ static inline void transpose_lines(float *restrict panel, int width, const float
             panel[(ptrdiff_t)p * width + x] = source[x * line_stride + p];
 }
 
-// panel (k, width): column x of the panel is line x of the source, zero from `lines` on. Line x, position p is
-// source[x * line_stride + p * position_stride], where one of the strides is 1.
+// panel (k, width): column x of the panel is line x of the source, zero from `lines` on. Line x, position p is source[x
+// * line_stride + p * position_stride]; one of the strides is 1.
 static inline void pack_panel(float *restrict panel, int width, const float *restrict source, int lines, int k,
                               ptrdiff_t line_stride, ptrdiff_t position_stride)
 {

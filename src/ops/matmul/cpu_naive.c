@@ -1,12 +1,12 @@
 // matmul, first rung: three loops, one thread.
 //
-// Limited by: two loads for every multiplication, one of them down a column. cpu_blocked keeps a tile of the result in
+// Limited by: two loads per multiplication, one of them down a column. cpu_blocked keeps a tile of the result in
 // registers and packs its operands.
 
 #include "heddle/ops.h"
 #include "ops/matmul/matmul.h"
 
-// Element (row, column) of op(matrix), whose stored rows are `leading` long.
+// Element (row, column) of op(matrix); its stored rows are `leading` long.
 static float element(const float *matrix, int transposed, int leading, int row, int column)
 {
     return transposed ? matrix[(size_t)column * leading + row] : matrix[(size_t)row * leading + column];

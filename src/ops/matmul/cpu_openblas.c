@@ -3,7 +3,7 @@
 // OpenBLAS's own threads are turned off: it would split by the number of threads, and the last bits of a result would
 // depend on the machine. gemm.c splits by the shape alone.
 //
-// Limited by: the multiplier units, and by packing where m or n is small.
+// Limited by: the multiplier units, and by packing if m or n is small.
 
 #include "ops/matmul/gemm.h"
 

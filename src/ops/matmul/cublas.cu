@@ -1,7 +1,7 @@
-// matmul by cuBLAS: what the own rungs are measured against. `cublas` multiplies float32 as it is; `cublas_tf32` lets
-// tensor cores take it with 10 bits of mantissa.
+// matmul by cuBLAS: heddle's rungs are measured against it. `cublas` multiplies in float32; `cublas_tf32` uses tensor
+// cores with 10 bits of mantissa.
 //
-// Limited by: cublas by the float32 units; cublas_tf32 by the tensor cores, and by memory where k is small.
+// Limited by: cublas by the float32 units; cublas_tf32 by the tensor cores, and by memory bandwidth if k is small.
 
 #include "ops/cuda/cublas_handle.h"
 
@@ -27,7 +27,7 @@ static heddle_status gradient(const heddle_call *call, heddle_cublas_product pro
     return heddle_cublas_multiply(call, &product);
 }
 
-// grad of op(a) (m, k) = alpha * grad_output (m, n) * op(b)ᵀ, stored (k, m) where a is: then it is op(b) *
+// grad of op(a) (m, k) = alpha * grad_output (m, n) * op(b)ᵀ. If a is stored (k, m), so is its gradient: op(b) *
 // grad_outputᵀ.
 static heddle_status gradient_a(const heddle_call *call, cublasComputeType_t compute)
 {
@@ -45,7 +45,7 @@ static heddle_status gradient_a(const heddle_call *call, cublasComputeType_t com
     return gradient(call, product, grad_output, false, b, !shape->transpose_b, call->output[0]);
 }
 
-// grad of op(b) (k, n) = alpha * op(a)ᵀ * grad_output (m, n), stored (n, k) where b is: then it is grad_outputᵀ *
+// grad of op(b) (k, n) = alpha * op(a)ᵀ * grad_output (m, n). If b is stored (n, k), so is its gradient: grad_outputᵀ *
 // op(a).
 static heddle_status gradient_b(const heddle_call *call, cublasComputeType_t compute)
 {

@@ -1,5 +1,5 @@
-// matmul by cuBLASLt: cuBLAS's younger interface, which names several algorithms for a shape and lets the caller try
-// them. The first call for a shape does that and keeps the fastest; `cublas` takes the one that it guesses.
+// matmul by cuBLASLt: cuBLAS's newer interface, which lists several algorithms for a shape so that the caller can try
+// them. The first call for a shape tries them and keeps the fastest; `cublas` uses the one that its heuristic picks.
 //
 // Limited by: the float32 units.
 

@@ -1,11 +1,11 @@
-// matmul by CUTLASS: NVIDIA's templates for products, put together for float32 on the plain units.
+// matmul by CUTLASS: NVIDIA's templates for products, instantiated for float32 on the regular cores.
 //
-// Two of its kernels are compiled: tiles of 128 by 128 with 256 threads, and of 64 by 128 with 128 threads where the
-// large ones would be fewer than the multiprocessors. Both bring tiles of k by cp.async, five deep, an element a copy,
-// so that any alignment will do. Only products of untransposed matrices: every other layout would be two kernels more
-// to compile.
+// Two kernels are compiled: tiles of 128 by 128 with 256 threads, and of 64 by 128 with 128 threads for outputs that
+// would have fewer large tiles than there are SMs. Both load tiles of k by cp.async, five stages deep, one element per
+// copy, so that any alignment works. Only untransposed matrices: every other layout would be two more kernels to
+// compile.
 //
-// Limited by: the float32 units, as rung 10 is. No split of k: small outputs with a long k leave multiprocessors idle.
+// Limited by: the float32 units, like rung 10. No split of k: small outputs with a long k leave SMs idle.
 
 #include <cutlass/gemm/device/gemm.h>
 

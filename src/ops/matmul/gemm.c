@@ -1,5 +1,5 @@
-// One matrix product over the pool: into how many pieces it is cut along m, n and k, and how the partial sums of a cut
-// along k come together. What a piece computes is the kernel's business.
+// One matrix product over the pool: how many pieces it is cut into along m, n and k, and how the partial sums of a cut
+// along k are added. The kernel decides how a piece is computed.
 
 #include "ops/matmul/gemm.h"
 
@@ -8,8 +8,8 @@
 
 #include "ops/pieces.h"
 
-// Pieces as a grid. Cutting m or n makes the kernel read the other operand once more; cutting k costs a partial
-// result of m * n, and an ordered sum at the end.
+// Pieces as a grid. Cutting m or n makes the kernel read the other operand once more. Cutting k costs a partial result
+// of m * n, and an ordered sum at the end.
 typedef struct piece_grid {
     int m_pieces, n_pieces, k_pieces;
     int m_step, n_step, k_step;
@@ -19,10 +19,10 @@ enum {
     // Steps are multiples of this, which suits every kernel's tile along m and n and its unrolling along k.
     STEP_UNIT = 24,
     LEAST_STEP = 96,    // narrower pieces leave a kernel too little reuse
-    ENOUGH_PIECES = 16, // where threads are few; large products are cut further
+    ENOUGH_PIECES = 16, // with few threads; large products are cut further
     MOST_PIECES = 1024,
 };
-static const double least_flops = 2e6;   // some 30 µs of a core: well above handing over a piece
+static const double least_flops = 2e6;   // some 30 µs of a core: well above the cost of handing over a piece
 static const double plenty_flops = 64e6; // pieces this large are cut further, for machines with many cores
 
 static int step_of(int extent, int pieces)
@@ -76,8 +76,8 @@ typedef struct gemm_work {
     const heddle_gemm *gemm;
     const heddle_gemm_kernel *kernel;
     piece_grid grid;
-    char *scratch;   // scratch_bytes for each worker
-    float *partials; // (k_pieces, m, n), where k is cut
+    char *scratch;   // scratch_bytes per worker
+    float *partials; // (k_pieces, m, n), if k is cut
 } gemm_work;
 
 // c = beta * c + bias, so that the product only has to be added.
@@ -129,7 +129,7 @@ static void run_piece(void *context, int index, int worker)
     work->kernel->run(&part, work->scratch + (size_t)worker * heddle_align_bytes(work->kernel->scratch_bytes));
 }
 
-enum { COMBINE_WIDTH = 256 }; // columns summed at a time: 1 KiB that stays in the nearest cache
+enum { COMBINE_WIDTH = 256 }; // columns summed at a time: 1 KiB that stays in L1
 
 // Rows [begin, end) of c from the partial results, added in the order of k.
 static void combine_rows(void *context, size_t begin, size_t end, int piece, int worker)

@@ -1,4 +1,4 @@
-// matmul: output = alpha * op(a) * op(b) + beta * output. Its shapes, what it costs, what is right, and its ladder.
+// matmul: output = alpha * op(a) * op(b) + beta * output. Its shapes, cost, reference and ladder.
 
 #include "ops/matmul/matmul.h"
 
@@ -13,7 +13,7 @@ const heddle_field heddle_matmul_fields[HEDDLE_MATMUL_FIELDS] = {
     {HEDDLE_OPTIONAL_INT(heddle_matmul_shape, transpose_a, 0, "1: a is stored (k, m)")},
     {HEDDLE_OPTIONAL_INT(heddle_matmul_shape, transpose_b, 0, "1: b is stored (n, k)")},
     {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, alpha, 1, "factor of the product")},
-    {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, beta, 0, "factor of what the output held before; 0: it is not read")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, beta, 0, "factor of the output's old value; 0: it is not read")},
 };
 
 HEDDLE_SHARED_DIMS(heddle_matmul_dims_a, heddle_matmul_shape, shape->transpose_a ? shape->k : shape->m,
@@ -49,10 +49,10 @@ static heddle_status backward_validate(const void *shape_)
 {
     const heddle_matmul_shape *shape = shape_;
     if (shape->beta != 0.0f)
-        return heddle_fail(HEDDLE_INVALID,
-                           "matmul_backward: beta is %g, but gradients are only defined for beta 0: what the output "
-                           "held before is gone",
-                           shape->beta);
+        return heddle_fail(
+            HEDDLE_INVALID,
+            "matmul_backward: beta is %g, but gradients are only defined for beta 0: the output's old value is gone",
+            shape->beta);
     return heddle_matmul_validate(shape_);
 }
 
@@ -116,7 +116,7 @@ static void backward_reference(const void *shape_, const double *const *input, d
 HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_matmul_reduction, heddle_matmul_shape, shape->k)
 HEDDLE_OF_SHAPE(int64_t, backward_reduction, heddle_matmul_shape, shape->m > shape->n ? shape->m : shape->n)
 
-// The last four have rows of 16 bytes, as TMA takes them, and tiles that are not full.
+// The last four have rows of 16 bytes, as TMA needs, and partly filled tiles.
 static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
                                                   "m=4 n=3 k=0",
                                                   "m=1 n=1 k=1",
@@ -144,7 +144,7 @@ static const char *const backward_test_shapes[] = {"m=0 n=3 k=2",
                                                    "m=65 n=37 k=259",
                                                    "m=197 n=211 k=37 alpha=3",
                                                    NULL};
-// Square ones, ragged ones, then the CNN's linear layer at batch 64 and 256, as the products that it is made of.
+// Square ones, ragged ones, then the CNN's linear layer at batch 64 and 256, as its products.
 static const char *const bench_shapes[] = {"m=1024 n=1024 k=1024",
                                            "m=2048 n=2048 k=2048",
                                            "m=4096 n=4096 k=4096",
@@ -190,7 +190,7 @@ HEDDLE_WORKSPACE(bf16x6_workspace, heddle_matmul_shape, heddle_bf16x6_workspace(
 // The one layout that CUTLASS's kernels are compiled for.
 HEDDLE_OF_SHAPE(bool, cutlass_takes, heddle_matmul_shape, !shape->transpose_a && !shape->transpose_b && shape->k > 0)
 
-// What TMA takes: rows of every operand a multiple of 16 bytes long, and none empty.
+// What TMA accepts: rows of every operand are a multiple of 16 bytes long, and no operand is empty.
 static bool tf32_tma_takes(const void *shape_)
 {
     const heddle_matmul_shape *shape = shape_;
@@ -199,35 +199,35 @@ static bool tf32_tma_takes(const void *shape_)
            (!shape->transpose_a || shape->m % in_row == 0);
 }
 
-// The one layout in which both operands lie along k, as wgmma takes floats.
+// The one layout in which both operands lie along k, as wgmma needs for floats.
 static bool tf32_tma_takes_as_stored(const void *shape_)
 {
     const heddle_matmul_shape *shape = shape_;
     return !shape->transpose_a && shape->transpose_b && tf32_tma_takes(shape);
 }
 
-// Where neither lies along k, a is turned over first.
+// If neither lies along k, a is transposed first.
 HEDDLE_WORKSPACE(tf32_workspace, heddle_matmul_shape,
                  shape->transpose_a && !shape->transpose_b ? sizeof(float) * shape->m * shape->k : 0)
 
 #define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
 
-// Slowest first; where OpenBLAS stands, gemm.h says.
+// Slowest first; gemm.h decides the place of OpenBLAS.
 #define OPENBLAS_FORWARD                                                                                               \
     {                                                                                                                  \
         "cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_matmul_forward_cpu_openblas,                                 \
-            "OpenBLAS on pieces that depend on the shape alone", NULL, heddle_matmul_forward_cpu_openblas_workspace    \
+            "OpenBLAS on pieces that depend only on the shape", NULL, heddle_matmul_forward_cpu_openblas_workspace     \
     }
 #define OPENBLAS_BACKWARD                                                                                              \
     {                                                                                                                  \
         "cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_matmul_backward_cpu_openblas,                                \
-            "two products by OpenBLAS on pieces that depend on the shape alone", NULL,                                 \
+            "two products by OpenBLAS on pieces that depend only on the shape", NULL,                                  \
             heddle_matmul_backward_cpu_openblas_workspace                                                              \
     }
 
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_forward_cpu_naive,
-     "three loops: two loads for every multiplication", NULL, NULL},
+     "three loops: two loads per multiplication", NULL, NULL},
 #if HEDDLE_HAVE_OPENBLAS && HEDDLE_BLOCKED_BEATS_OPENBLAS
     OPENBLAS_FORWARD,
 #endif
@@ -240,49 +240,52 @@ static const heddle_rung forward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "one thread per element, down the columns: a warp's loads of a and its stores are 32 sectors each", NULL, NULL},
     {"02_coalesced", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "the same along the rows: coalesced, but two loads for every multiplication", NULL, NULL},
+     "the same along the rows: coalesced, but two loads per multiplication", NULL, NULL},
     {"03_shared_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "32 by 32 tiles in shared memory: two loads from there for every multiplication", NULL, NULL},
+     "32 by 32 tiles in shared memory: two shared memory loads per multiplication", NULL, NULL},
     {"04_register_tiles_1d", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "8 elements of a column per thread: 9 loads from shared memory for 8 multiplications", NULL, NULL},
+     "8 elements of a column per thread: 9 shared memory loads for 8 multiplications", NULL, NULL},
     {"05_register_tiles_2d", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "8 by 8 elements per thread: 16 loads for 64 multiplications", NULL, NULL},
     {"06_vectorised_loads", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "four floats per load, a turned over on its way: 4 loads for 64, with bank conflicts", NULL, NULL},
+     "four floats per load, a transposed while it is loaded: 4 loads for 64, with bank conflicts", NULL, NULL},
     {"07_no_bank_conflicts", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "padded rows, and columns in two halves: a warp reads 144 floats per step of k", NULL, NULL},
     {"08_warp_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "64 by 32 elements per warp: 96 floats per step of k; memory and multiplications take turns", NULL, NULL},
+     "64 by 32 elements per warp: 96 floats per step of k; loads and multiplications alternate", NULL, NULL},
     {"09_double_buffered", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "cp.async brings the next tile meanwhile: one tile for all shapes", NULL, NULL},
+     "cp.async loads the next tile meanwhile: one tile size for all shapes", NULL, NULL},
     {"10_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a tiling for each shape, up to 8 by 16 elements per thread, k split where tiles are few: limited by issue",
+     "a tiling for each shape, up to 8 by 16 elements per thread, k split if tiles are few: limited by issue slots",
      forward_fits, forward_workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
-    // Before the tf32 ones: who asks for tf32 is also served by these, and the last that will do is taken.
+    // Before the tf32 rungs: a request for tf32 may use these as well, and the last suitable rung is chosen.
     {"15_tf32x3_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "float32 in two tf32 parts, three products by mma.sync, sums in float32: limited by mma.sync and by splitting",
      forward_fits, tf32x3_workspace, .arithmetic = HEDDLE_TF32X3, .capability = 80},
     {"16_bf16x6_wgmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "float32 in three bfloat16 parts, packed once, six products by wgmma, sums in float32: tensor cores and power",
+     "float32 in three bfloat16 parts, packed once, six products by wgmma, sums in float32: limited by tensor cores "
+     "and power",
      forward_fits, bf16x6_workspace, .arithmetic = HEDDLE_TF32X3, HOPPER},
-    {"11_tf32_wmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores by wmma on shared tiles: waits for every tile",
-     NULL, NULL, .arithmetic = HEDDLE_TF32, .capability = 80},
+    {"11_tf32_wmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "tensor cores by wmma on tiles in shared memory: waits for every tile", NULL, NULL, .arithmetic = HEDDLE_TF32,
+     .capability = 80},
     {"12_tf32_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "mma.sync and ldmatrix on swizzled tiles, cp.async ahead: all operands pass through registers", NULL, NULL,
      .arithmetic = HEDDLE_TF32, .capability = 80, .shared_bytes = HEDDLE_MATMUL_RING_BYTES},
     {"13_tf32_wgmma_tma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "wgmma straight from shared memory, tiles by TMA, for b stored (n, k): load and product take turns",
+     "wgmma straight from shared memory, tiles by TMA, for b stored (n, k): loads and products alternate",
      tf32_tma_takes_as_stored, NULL, .arithmetic = HEDDLE_TF32, HOPPER},
     {"14_tf32_wgmma_persistent_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "blocks that stay, pairs that share their loads, one operand through registers: tensor cores and power",
+     "persistent blocks, pairs that share their loads, one operand through registers: limited by tensor cores and "
+     "power",
      tf32_tma_takes, tf32_workspace, .arithmetic = HEDDLE_TF32, HOPPER},
     {"cutlass", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "CUTLASS, tiles of 128 or 64 by 128, untransposed matrices: limited by the float32 units", cutlass_takes, NULL,
      .capability = 80, .gpu_only = "CUTLASS"},
-    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, float32 as it is: limited by the float32 units", NULL, NULL,
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS in float32: limited by the float32 units", NULL, NULL,
      .gpu_only = "cuBLAS"},
     {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
-     "cuBLASLt, the fastest of its algorithms by trying them: limited by the float32 units", NULL, NULL,
+     "cuBLASLt, the fastest of its algorithms by trial: limited by the float32 units", NULL, NULL,
      .gpu_only = "cuBLAS"},
     {"cublas_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS on tensor cores: float32 rounded to 10 bits of mantissa",
      NULL, NULL, .arithmetic = HEDDLE_TF32, .capability = 80, .gpu_only = "cuBLAS"},
@@ -290,7 +293,7 @@ static const heddle_rung forward_ladder[] = {
 
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_backward_cpu_naive,
-     "three loops for each gradient: two loads for every multiplication", NULL, NULL},
+     "three loops for each gradient: two loads per multiplication", NULL, NULL},
 #if HEDDLE_HAVE_OPENBLAS && HEDDLE_BLOCKED_BEATS_OPENBLAS
     OPENBLAS_BACKWARD,
 #endif
@@ -301,11 +304,11 @@ static const heddle_rung backward_ladder[] = {
     OPENBLAS_BACKWARD,
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element of each gradient: two loads for every multiplication", NULL, NULL},
+     "one thread per element of each gradient: two loads per multiplication", NULL, NULL},
     {"10_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "two products by the forward operator's tuned kernel", forward_fits,
      backward_workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
-    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
-     "two products by cuBLAS, float32 as it is: limited by the float32 units", NULL, NULL, .gpu_only = "cuBLAS"},
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "two products by cuBLAS in float32: limited by the float32 units",
+     NULL, NULL, .gpu_only = "cuBLAS"},
     {"cublas_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "two products by cuBLAS on tensor cores: float32 rounded to 10 bits of mantissa", NULL, NULL,
      .arithmetic = HEDDLE_TF32, .capability = 80, .gpu_only = "cuBLAS"},

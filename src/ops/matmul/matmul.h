@@ -6,7 +6,7 @@
 
 extern const heddle_op heddle_op_matmul_forward, heddle_op_matmul_backward;
 
-// What of the forward operator does not depend on the type of its matrices: matmul_bf16 has the same.
+// The part of the forward operator that does not depend on the element type; matmul_bf16 shares it.
 enum { HEDDLE_MATMUL_FIELDS = 7 };
 extern const heddle_field heddle_matmul_fields[HEDDLE_MATMUL_FIELDS];
 int heddle_matmul_dims_a(const void *shape, int dims[HEDDLE_MAX_DIMS]);
@@ -16,8 +16,8 @@ heddle_status heddle_matmul_validate(const void *shape);
 void heddle_matmul_reference(const void *shape, const double *const *input, double *const *output);
 int64_t heddle_matmul_reduction(const void *shape);
 
-// Bytes of shared memory of a block of the rungs by mma.sync, in tf32 and in bf16: three stages, each of 128 and 256
-// rows of 128 bytes.
+// Shared memory per block, in bytes, of the mma.sync rungs in tf32 and bf16: three stages, each of 128 and 256 rows of
+// 128 bytes.
 enum { HEDDLE_MATMUL_RING_BYTES = 3 * (128 + 256) * 128 };
 
 heddle_status heddle_matmul_forward_cpu_naive(const heddle_call *call);

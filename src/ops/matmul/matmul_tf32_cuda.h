@@ -1,4 +1,4 @@
-// The tf32 rung of matmul that takes any shape and alignment: what the copy engine refuses goes there.
+// The tf32 rung of matmul that takes any shape and alignment: the fallback for what TMA does not accept.
 #pragma once
 
 #include "ops/cuda/rung.h"

@@ -1,5 +1,5 @@
 // The kernel of matmul's rung 12_tf32_mma_sync and matmul_bf16's rung 03_mma_sync: mma.sync on tiles that cp.async
-// brings while others are multiplied. `Element` is how operands are stored: float, rounded to tf32 in registers, or
+// loads while others are multiplied. `Element` is the type of the operands: float, rounded to tf32 in registers, or
 // __nv_bfloat16.
 #pragma once
 
@@ -11,7 +11,7 @@
 enum {
     TILE_M = 128,
     TILE_N = 256,
-    STAGES = 3, // 48 KiB each: a multiprocessor of Ampere has room for them, too
+    STAGES = 3, // 48 KiB each: they fit on an SM of Ampere, too
     WARPS_M = 2,
     WARPS_N = 4,
     WARP_M = TILE_M / WARPS_M,
@@ -19,9 +19,9 @@ enum {
     THREADS = WARPS_M * WARPS_N * 32,
     MMA_M = 16,
     MMA_N = 8,
-    BLOCKS_M = WARP_M / MMA_M, // mma tiles of a warp
+    BLOCKS_M = WARP_M / MMA_M, // mma tiles per warp
     BLOCKS_N = WARP_N / MMA_N,
-    ROW_BYTES = 128, // of k in a tile: a swizzled row
+    ROW_BYTES = 128, // k per tile: a swizzled row
     A_BYTES = TILE_M * ROW_BYTES,
     B_BYTES = TILE_N * ROW_BYTES,
     SHARED_BYTES = STAGES * (A_BYTES + B_BYTES),
@@ -37,9 +37,9 @@ template <> struct mma_operand<__nv_bfloat16> {
     enum { TILE_K = ROW_BYTES / 2, MMA_K = 16 };
 };
 
-// A fragment of 16 rows and 32 bytes of k at (first, k) of a tile stored (first, k) or, where Transposed, (k, Width).
-// Its four matrices of 8 rows and 16 bytes come in the order (0, 0), (8, 0), (0, half), (8, half) of (first, k).
-// ldmatrix takes lane i's address as row i; four floats are to it a row of eight 16-bit elements.
+// A fragment of 16 rows and 32 bytes of k at (first, k) of a tile stored (first, k) or, if Transposed, (k, Width). Its
+// four matrices of 8 rows and 16 bytes come in the order (0, 0), (8, 0), (0, half), (8, half) of (first, k). ldmatrix
+// takes lane i's address as row i; to it, four floats are a row of eight 16-bit elements.
 template <int Transposed, int Width>
 __device__ static void load_fragment(__nv_bfloat16, uint32_t (&fragment)[4], const unsigned char *tile, int first,
                                      int k)
@@ -52,7 +52,7 @@ __device__ static void load_fragment(__nv_bfloat16, uint32_t (&fragment)[4], con
         ldmatrix_x4(fragment, tile + swizzled_at<ROW_BYTES>(first + matrix % 2 * 8 + row, k / 8 + matrix / 2));
 }
 
-// ldmatrix transposes 16-bit elements only: of floats stored the other way round each lane loads its own.
+// ldmatrix transposes 16-bit elements only. For floats stored the other way round each lane loads its own.
 template <int Transposed, int Width>
 __device__ static void load_fragment(float, uint32_t (&fragment)[4], const unsigned char *tile, int first, int k)
 {
@@ -78,7 +78,7 @@ __device__ static void product(__nv_bfloat16, float (&sum)[4], const uint32_t (&
 }
 
 // sums (64, 64) of a warp += its rows of a (128, K) times its columns of b (K, 256). The fragments of the next step are
-// fetched while those of this one are multiplied.
+// loaded while those of this one are multiplied.
 template <typename Element, int TransposeA, int TransposeB>
 __device__ static void multiply(float (&sums)[BLOCKS_M][BLOCKS_N][4], const unsigned char *a, const unsigned char *b,
                                 int warp_m, int warp_n)
@@ -147,8 +147,8 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
     for (int tile = 0; tile < tiles; tile++) {
         cp_async_wait_group<STAGES - 2>();
-        // After it the tile is there for all, and nobody reads the one before any more: its stage can be filled, once
-        // the tensor cores have work.
+        // After this barrier the tile has arrived for all threads, and none reads the one before: its stage can be
+        // filled once the tensor cores have work.
         __syncthreads();
         multiply<Element, TransposeA, TransposeB>(sums, tiles_a + tile % STAGES * A_BYTES,
                                                   tiles_b + tile % STAGES * B_BYTES, warp_m, warp_n);

@@ -1,21 +1,21 @@
 // Products of fp32 class: float32 in and out, multiplied on tensor cores as sums of shorter numbers (rungs 15 and 16).
-// Here stands what both share: how such a product is cut into tiles (C as well as CUDA: the operator's table has to
-// say how much workspace a shape takes), what becomes of a finished sum, and what of one that is not finite.
+// Both rungs share this: how such a product is cut into tiles (in C as well as CUDA, because the operator's table
+// states the workspace of a shape), the epilogue of a finished sum, and the handling of sums that are not finite.
 //
 // What fp32 class means
-//   A float has 24 bits of mantissa; tensor cores take 8 (bfloat16) or 11 (tf32), of the same exponent. So each float
-//   is split in parts, the nearest such number, then the nearest to what that leaves, and the products of parts are
-//   added, but for the smallest. Error of one product, of its own size: below 2^-24 by three bfloat16 and six products
-//   (rung 16), about 2^-22 by two tf32 and three products (rung 15); that of rounding it to float32 is 2^-24. Tensor
-//   cores cut sums off where float32 would round, which in a long sum adds up: so they add only a few steps of k, from
-//   zero, and the running sums are ordinary float32 additions. The result is as far from float64 as that of float32
-//   units, whose error is that of the long sum as well.
+//   A float has 24 bits of mantissa; tensor cores take 8 (bfloat16) or 11 (tf32), with the same exponent. So each
+//   float is split in parts: the nearest such number, then the nearest to the rest. The products of parts are added,
+//   except for the smallest. The relative error of one product is below 2^-24 with three bfloat16 and six products
+//   (rung 16), and about 2^-22 with two tf32 and three products (rung 15); rounding it to float32 costs 2^-24. Tensor
+//   cores truncate sums where float32 would round, which adds up in a long sum. So they add only a few steps of k,
+//   from zero, and the running sums are ordinary float32 additions. The result is as far from float64 as the result
+//   of the float32 units, which also have the error of the long sum.
 //
-//   Not finite: the parts of infinity, and of what rounds up to it, have differences and products that are not numbers
-//   where float32 has infinity. A sum that is not finite is therefore computed again, by float32 multiply-adds one
-//   after another: infinities and NaN come out as in float32. Where most of a result is not finite, that takes long.
-//   Small: parts are 2^-8 to 2^-18 of the number. Below about 2^-110 the last of them is denormal or zero, so that a
-//   number counts to within 2^-133 and no longer to 24 bits of its own.
+//   Not finite: the parts of infinity, and of numbers that round up to it, give NaN where float32 gives infinity. A
+//   sum that is not finite is therefore computed again, by float32 multiply-adds in order: infinities and NaN come out
+//   as in float32. If most of a result is not finite, that takes long.
+//   Small: parts are 2^-8 to 2^-18 of the number. Below about 2^-110 the last of them is denormal or zero, so a
+//   number is accurate to 2^-133 and no longer to 24 bits of its own.
 #pragma once
 
 #include <stddef.h>
@@ -23,22 +23,22 @@
 #include "heddle/ops.h"
 
 enum {
-    HEDDLE_PARTS_DEPTH = 32, // steps of k that tensor cores add up before float32 does
-    // Of an H100 or H200. What is planned must not depend on the card: the workspace is measured before one is chosen.
+    HEDDLE_PARTS_DEPTH = 32, // steps of k that tensor cores add before float32 does
+    // Of an H100 or H200. The plan must not depend on the GPU: the workspace is computed before a GPU is chosen.
     HEDDLE_PARTS_MULTIPROCESSORS = 132,
     HEDDLE_PARTS_MOST_SPLITS = 32,
 };
 
-// A tile of the output that there is a kernel for, and what it costs: fitted to times on an H200.
+// A tile of the output that has a kernel, and its cost, fitted to times on an H200.
 typedef struct heddle_parts_tile {
     int m, n;
-    int resident;         // blocks that a multiprocessor holds
-    double step, started; // µs that HEDDLE_PARTS_DEPTH of k take with so many blocks, and a block beside them
+    int resident;         // blocks per SM
+    double step, started; // µs per HEDDLE_PARTS_DEPTH of k with that many blocks, and per block beside them
 } heddle_parts_tile;
 
 typedef struct heddle_parts_plan {
     int tile;   // of those given
-    int splits; // parts of k, each summed by blocks of its own; more than one: the sums go through the workspace
+    int splits; // parts of k, each summed by its own blocks; if more than one, the sums go through the workspace
 } heddle_parts_plan;
 
 static inline long long heddle_parts_ceil(long long value, long long divisor)
@@ -46,7 +46,7 @@ static inline long long heddle_parts_ceil(long long value, long long divisor)
     return (value + divisor - 1) / divisor;
 }
 
-// Time of a product: rounds of blocks over the multiprocessors, and the pass that adds parts of k up.
+// Time of a product: waves of blocks over the SMs, and the pass that adds parts of k.
 static inline double heddle_parts_time(const heddle_parts_tile *tile, const heddle_matmul_shape *shape, int splits)
 {
     const double second_pass = 3, float_of_part = 1.5e-6; // µs: the kernel, and each float that it reads
@@ -77,7 +77,7 @@ static inline heddle_parts_plan heddle_parts_plan_of(const heddle_parts_tile *ti
     return best;
 }
 
-// Floats of the workspace that sums of parts of k take.
+// Floats of workspace for the sums of parts of k.
 static inline size_t heddle_parts_partial(const heddle_matmul_shape *shape, int splits)
 {
     return splits > 1 ? (size_t)splits * shape->m * shape->n : 0;
@@ -114,7 +114,7 @@ static inline heddle_parts_plan heddle_bf16x6_plan(const heddle_matmul_shape *sh
     return heddle_parts_plan_of(heddle_bf16x6_tiles, sizeof heddle_bf16x6_tiles / sizeof *heddle_bf16x6_tiles, shape);
 }
 
-// Bytes of an operand (rows, k) in parts, its rows and k filled up with zeros: a multiple of 128.
+// Bytes of an operand (rows, k) in parts, with rows and k padded with zeros: a multiple of 128.
 static inline size_t heddle_bf16x6_packed(int rows, int tile, int k)
 {
     size_t elements =

@@ -1,15 +1,15 @@
-// The end of a product of fp32 class (parts.h) on the device: sums that are finite go out, others are computed again.
+// The epilogue of a product of fp32 class (parts.h) on the device: finite sums are stored, others are computed again.
 #pragma once
 
 #include "ops/matmul/parts.h"
 #include "ops/matmul/tile.h"
 
-// What the product is of, and where its sums go.
+// The operands of the product, and where its sums go.
 struct parts_task {
     heddle_matmul_shape shape;
     matmul_operand a, b;
     float *output;  // (m, n)
-    float *partial; // (splits, m, n) where k is split, else NULL
+    float *partial; // (splits, m, n) if k is split, else NULL
     int splits;
 };
 
@@ -24,17 +24,17 @@ static inline parts_task parts_task_of(const heddle_call *call, int splits, void
             splits};
 }
 
-// What a block does at one time: a tile of the output, and the steps [begin, end) of k.
+// The work of a block at one time: a tile of the output, and the steps [begin, end) of k.
 struct parts_work {
     int row, column; // in tiles
     int split, begin, end;
 };
 
-// Tiles are counted in bands of so many rows, down first: blocks that run at the same time form something like a
-// square, whose rows of a and columns of b the L2 cache then holds for all of them.
+// Tiles are numbered in bands of this many rows, down first. Blocks that run at the same time then form roughly a
+// square, and the L2 cache holds its rows of a and columns of b for all of them.
 enum { PARTS_BAND = 8 };
 
-// Number `index` of the product's work, all tiles of one part of k first; `steps` are those of all k.
+// Number `index` of the product's work items, all tiles of one part of k first; `steps` covers all of k.
 __device__ static inline parts_work parts_work_of(const parts_task &task, int tile_m, int tile_n, int steps, int index)
 {
     const int down = (task.shape.m - 1) / tile_m + 1, across = (task.shape.n - 1) / tile_n + 1;
@@ -45,13 +45,13 @@ __device__ static inline parts_work parts_work_of(const parts_task &task, int ti
             (int)((long long)steps * (split + 1) / task.splits)};
 }
 
-// Where the sums of a part of k go: there is one part, or each has a place of its own.
+// Where the sums of a part of k go: the output if there is one part, else a place of its own.
 __device__ static inline float *parts_output(const parts_task &task, int split)
 {
     return task.partial ? task.partial + (size_t)split * task.shape.m * task.shape.n : task.output;
 }
 
-// Two neighbouring sums of a row: one 8-byte store where rows allow it.
+// Two neighbouring sums of a row: one 8-byte store if the rows are aligned.
 __device__ static inline void parts_store(const parts_task &task, float *output, int row, int column, float first,
                                           float second)
 {
@@ -75,17 +75,17 @@ __device__ static inline void parts_store(const parts_task &task, float *output,
     }
 }
 
-// mma and wgmma leave a warp 16 rows by 8 columns of sums at a time: lane l has of row l / 4 the columns 2 (l % 4) and
-// the next, then the same of row l / 4 + 8. Four of these side by side are a block.
+// mma and wgmma give a warp 16 rows by 8 columns of sums at a time: lane l has columns 2 (l % 4) and the next of row l
+// / 4, then the same of row l / 4 + 8. Four of these side by side are a block.
 enum {
     PARTS_BLOCK_ROWS = 16,
     PARTS_BLOCK_COLUMNS = 32,
-    PARTS_BLOCK_SUMS = PARTS_BLOCK_ROWS * PARTS_BLOCK_COLUMNS / 32, // of a lane
+    PARTS_BLOCK_SUMS = PARTS_BLOCK_ROWS * PARTS_BLOCK_COLUMNS / 32, // per lane
     PARTS_BLOCK_PITCH = PARTS_BLOCK_COLUMNS + 8,                    // floats: four rows of pairs then touch all banks
-    PARTS_BLOCK_FLOATS = PARTS_BLOCK_ROWS * PARTS_BLOCK_PITCH,      // of shared memory, for each warp
+    PARTS_BLOCK_FLOATS = PARTS_BLOCK_ROWS * PARTS_BLOCK_PITCH,      // of shared memory, per warp
 };
 
-// Where sum `i` of a block's lies in it.
+// Where sum `i` lies in a block.
 __device__ static inline void parts_place(int i, int *row, int *column)
 {
     const int lane = threadIdx.x % 32;
@@ -93,14 +93,14 @@ __device__ static inline void parts_place(int i, int *row, int *column)
     *column = i / 4 * 8 + lane % 4 * 2 + i % 2;
 }
 
-// Whether pairs are stored as they lie: four lanes then fill a sector of memory, and no other block writes to it.
+// Whether pairs are stored directly: four lanes then fill a sector of memory, and no other block writes to it.
 __device__ static inline bool parts_whole_sectors(const parts_task &task, const float *output)
 {
     const int sector = 32;
     return task.shape.n % (sector / (int)sizeof(float)) == 0 && (size_t)output % sector == 0;
 }
 
-// A block of a warp's sums whose first is (row, column) of the output.
+// A block of a warp's sums; the first is (row, column) of the output.
 __device__ static inline void parts_store_block(const parts_task &task, float *output, int row, int column,
                                                 const float *sums)
 {
@@ -112,8 +112,8 @@ __device__ static inline void parts_store_block(const parts_task &task, float *o
     }
 }
 
-// The same where sectors are not whole: through `buffer`, of PARTS_BLOCK_FLOATS, so that a warp stores 32 neighbours.
-// `meet` is called before and after it is written, and brings together at least the warp.
+// The same if sectors are not whole: through `buffer`, of PARTS_BLOCK_FLOATS, so that a warp stores 32 neighbours.
+// `meet` is called before and after it is written, and synchronises at least the warp.
 template <typename Meet>
 __device__ static inline void parts_store_block_turned(const parts_task &task, float *output, int row, int column,
                                                        const float *sums, float *buffer, Meet meet)
@@ -139,7 +139,7 @@ __device__ static inline void parts_store_block_turned(const parts_task &task, f
     }
 }
 
-// One element by float32 alone.
+// One element in plain float32.
 __device__ static inline float parts_again(const parts_task &task, int row, int column)
 {
     float sum = 0;
@@ -149,7 +149,7 @@ __device__ static inline float parts_again(const parts_task &task, int row, int 
     return sum;
 }
 
-// Those of a block that the thread has, by float32 alone.
+// This thread's elements of a block, in plain float32.
 __device__ static inline void parts_store_again(const parts_task &task, int row, int column)
 {
 #pragma unroll 1
@@ -161,7 +161,7 @@ __device__ static inline void parts_store_again(const parts_task &task, int row,
     }
 }
 
-// Zero times a number is zero, but for infinity and NaN.
+// Zero times a number is zero, except for infinity and NaN.
 template <int Count> __device__ static inline bool parts_finite(const float *sums)
 {
     float zero = 0;
@@ -171,7 +171,7 @@ template <int Count> __device__ static inline bool parts_finite(const float *sum
     return zero == 0.0f;
 }
 
-// output = alpha * sum of the parts, in their order, + beta * output
+// output = alpha * sum of the parts, in order, + beta * output
 __global__ static void matmul_add_split_parts(parts_task task, size_t elements)
 {
     const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
-// matmul's forward and backward written as plain matrix products, whatever is transposed. The rungs that differ only in
-// their kernel share it.
+// matmul's forward and backward as plain matrix products, for any transposition. The rungs that differ only in their
+// kernel share it.
 
 #include "heddle/ops.h"
 #include "ops/matmul/matmul.h"
@@ -20,7 +20,7 @@ static heddle_gemm forward_product(const heddle_matmul_shape *shape)
     };
 }
 
-// grad of op(a) (m, k) = alpha * grad_output (m, n) * op(b)ᵀ (n, k); as a is stored, so is its gradient.
+// grad of op(a) (m, k) = alpha * grad_output (m, n) * op(b)ᵀ (n, k). The gradient is stored like a.
 static heddle_gemm grad_a_product(const heddle_matmul_shape *shape)
 {
     heddle_gemm gemm = {.n = shape->k, .m = shape->m, .k = shape->n, .alpha = shape->alpha};

@@ -1,5 +1,5 @@
-// matmul's float64 reference as a kernel, for benchmark shapes that a CPU would take minutes for. Tiles in shared
-// memory and 4 by 4 sums per thread keep 8192 cubed well under a second; nothing more is asked of it.
+// matmul's float64 reference as a kernel, for benchmark shapes that would take minutes on a CPU. Tiles in shared memory
+// and 4 by 4 sums per thread keep 8192 cubed well under a second; it needs no more speed.
 
 #include "ops/matmul/reference.h"
 
@@ -8,7 +8,7 @@
 enum {
     TILE = 64, // rows and columns of a block's tile
     DEPTH = 16,
-    SUMS = 4, // by 4: a thread's
+    SUMS = 4, // by 4: the tile of a thread
     SIDE = TILE / SUMS,
     THREADS = SIDE * SIDE,
 };

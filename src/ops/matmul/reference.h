@@ -1,4 +1,4 @@
-// Products in float64 on the device, for the references of every operator that is made of them.
+// Products in float64 on the device, for the references of every operator made of products.
 #pragma once
 
 #include "ops/matmul/tuned.h"

@@ -1,7 +1,7 @@
-// What matmul's rungs 2 to 9 have in common and their lessons are not about: an element of op(a) or op(b) whichever way
-// it is stored, zero past the edges, and what becomes of a finished sum.
+// What matmul's rungs 2 to 9 share and their lessons are not about: an element of op(a) or op(b) in either storage
+// order, zero past the edges, and the epilogue of a finished sum.
 //
-// Both operands are seen as (rows, k): rows are those of the output for a, its columns for b.
+// Both operands are seen as (rows, k): rows are the output's rows for a, its columns for b.
 #pragma once
 
 #include "heddle/ops.h"
@@ -40,7 +40,7 @@ __device__ static inline bool matmul_along_k(const matmul_operand &operand)
     return operand.k_stride == 1;
 }
 
-// Whether the four elements from here on, in the direction they are stored in, can be read as one float4.
+// Whether the four elements from here on, in storage order, can be read as one float4.
 __device__ static inline bool matmul_is_vector(const matmul_operand &operand, int row, int k)
 {
     int last_row = matmul_along_k(operand) ? row : row + 3, last_k = matmul_along_k(operand) ? k + 3 : k;
@@ -48,7 +48,7 @@ __device__ static inline bool matmul_is_vector(const matmul_operand &operand, in
     return last_row < operand.rows && last_k < operand.k && (size_t)first % sizeof(float4) == 0;
 }
 
-// Those four: one load, or four at an edge and where they are not aligned.
+// Those four: one load, or four at an edge or if they are not aligned.
 __device__ static inline float4 matmul_four(const matmul_operand &operand, int row, int k)
 {
     if (matmul_is_vector(operand, row, k))
@@ -59,7 +59,7 @@ __device__ static inline float4 matmul_four(const matmul_operand &operand, int r
                        matmul_at(operand, row + 3 * to_row, k + 3 * to_k));
 }
 
-// output[row][column] = alpha * sum + beta * output[row][column], where there is such an element.
+// output[row][column] = alpha * sum + beta * output[row][column], if there is such an element.
 __device__ static inline void matmul_write(const heddle_matmul_shape &shape, float *output, int row, int column,
                                            float sum)
 {

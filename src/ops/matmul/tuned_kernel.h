@@ -1,13 +1,13 @@
-// The kernel of matmul's rung 10, for any tiling: what rungs 3 to 9 found, with everything that a shape could want
-// different as a constant of the template. How large tiles are and who takes which is left to 10_tuned.cu.
+// The kernel of matmul's rung 10, for any tiling: the techniques of rungs 3 to 9, with everything that depends on the
+// shape as a template parameter. Tile sizes and the choice among them are left to 10_tuned.cu.
 //
-// A step of k is THREAD_M * THREAD_N multiplications a thread against (THREAD_M + THREAD_N) / 4 loads from shared
-// memory: 128 to 6 for 8 by 16. Everything else happens once a tile: the copies that fetch a later tile, one barrier,
-// one wait.
+// Each step of k takes THREAD_M * THREAD_N multiplications per thread and (THREAD_M + THREAD_N) / 4 loads from shared
+// memory: 128 to 6 for 8 by 16. Everything else happens once per tile: the copies of a later tile, one barrier, one
+// wait.
 //
-// Ragged shapes cost nothing inside the loop. Instead of rows and columns past the end others are read, and what comes
-// of them is not stored. The tile of k that is not full stands first: k runs from -shift, and the copies of the first
-// tile, which stand before the loop, fill in zeros below 0.
+// Ragged shapes cost nothing inside the loop. Instead of rows and columns past the end others are read, and their
+// results are not stored. The partial tile of k comes first: k runs from -shift, and the copies of the first tile,
+// before the loop, fill in zeros below 0.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -16,22 +16,22 @@
 
 // How an operand's elements lie in memory, which decides how a tile of it is copied.
 enum matmul_layout {
-    MATMUL_ALONG_K,    // neighbours are neighbours in k: a tile is turned over on its way, float by float
-    MATMUL_ALONG_ROWS, // neighbours are neighbours in m or n, but begin or end at any float
-    MATMUL_VECTORS,    // the same, and every row is aligned: four floats a copy
+    MATMUL_ALONG_K,    // neighbours are neighbours in k: a tile is transposed while it is loaded, float by float
+    MATMUL_ALONG_ROWS, // neighbours are neighbours in m or n, but rows begin or end at any float
+    MATMUL_VECTORS,    // the same, and every row is aligned: four floats per copy
 };
 
-// a as (m, k) or b as (n, k), whichever way it is stored: `rows` is m or n.
+// a as (m, k) or b as (n, k), in either storage order: `rows` is m or n.
 struct matmul_side {
     const float *data;
-    unsigned pitch_bytes; // between rows, or where those are neighbours between steps of k
+    unsigned pitch_bytes; // between rows, or between steps of k if rows are neighbours
     int rows;
     int layout;
 };
 
 enum {
-    // Floats added to a row of a tile in shared memory. The copies along k write 8 steps of k of 4 rows a warp: with
-    // rows of 4 floats more than a multiple of 32 these are 32 different banks, and float4s stay aligned.
+    // Floats added to a row of a tile in shared memory. With copies along k, a warp writes 8 steps of k of 4 rows: if
+    // rows are 4 floats longer than a multiple of 32, these are 32 different banks, and float4s stay aligned.
     MATMUL_PADDING = 4,
     MATMUL_COPY_K = 8,
     MATMUL_VECTOR = 4, // floats of a 16-byte access
@@ -44,7 +44,7 @@ struct matmul_cursor {
 };
 
 // What is read for column `column` of a tile that starts at `row`: itself or, past the end, one of the first. Not the
-// last one for all: the lanes of a warp that copy the same float to different places take turns.
+// last one for all: lanes of a warp that copy the same float to different places are serialised.
 __device__ __forceinline__ int matmul_inside(const matmul_side &side, int row, int column)
 {
     return row + column < side.rows ? row + column : column % side.rows;
@@ -67,7 +67,7 @@ template <int ROWS> __device__ __forceinline__ matmul_cursor matmul_start(const 
     return cursor;
 }
 
-// The next tile (DEPTH, ROWS) of a side into shared memory. GUARDED: its first `missing` steps are zeros.
+// Copies the next tile (DEPTH, ROWS) of an operand to shared memory. GUARDED: its first `missing` steps are zeros.
 template <class T, int ROWS, bool GUARDED>
 __device__ __forceinline__ void matmul_copy(float *tile, matmul_cursor &cursor, const matmul_side &side, int missing)
 {
@@ -112,7 +112,7 @@ __device__ __forceinline__ void matmul_copy(float *tile, matmul_cursor &cursor, 
     }
 }
 
-// COUNT floats of a step of k, four together, `apart` floats from one four to the next.
+// COUNT floats of a step of k, in groups of four that are `apart` floats apart.
 template <int COUNT> __device__ __forceinline__ void matmul_fragment(float *values, const float *from, int apart)
 {
 #pragma unroll
@@ -131,9 +131,9 @@ struct matmul_task {
     int tiles_m, tiles_n;
     size_t stride_a, stride_b; // between the products of a batch, in floats
     heddle_product product;
-    float *partial;     // (splits, batch, m, n) where k is split, else NULL
+    float *partial;     // (splits, batch, m, n) if k is split, else NULL
     int edge_m, edge_n; // last rows and columns that no tile covers
-    int blocks;         // of tiles; those that follow take the edges
+    int blocks;         // of tiles; the blocks after them take the edges
 };
 
 template <int BLOCK_M_, int BLOCK_N_, int DEPTH_, int WARP_M_, int WARP_N_, int THREAD_M_, int THREAD_N_, int STAGES_,
@@ -158,7 +158,7 @@ struct matmul_tiling {
         PITCH_B = BLOCK_N + MATMUL_PADDING,
         SIZE_A = DEPTH * PITCH_A, // floats of a tile
         SIZE_B = DEPTH * PITCH_B,
-        SHARED_TILES = STAGES * (SIZE_A + SIZE_B), // floats; the sums may need the same place afterwards
+        SHARED_TILES = STAGES * (SIZE_A + SIZE_B), // floats; the sums may need the same memory afterwards
         SHARED_SUMS = BLOCK_M * PITCH_B,
         SHARED_BYTES = (SHARED_TILES > SHARED_SUMS ? SHARED_TILES : SHARED_SUMS) * sizeof(float),
     };
@@ -167,8 +167,8 @@ struct matmul_tiling {
     static_assert(DEPTH % 2 == 0 && DEPTH % MATMUL_COPY_K == 0, "two parts in turn; copies along k");
 };
 
-// Tiles are counted in bands of this many rows, down first: blocks that run at the same time form something like a
-// square, whose rows of a and columns of b the L2 cache then holds for all of them.
+// Tiles are numbered in bands of this many rows, down first. Blocks that run at the same time then form roughly a
+// square, and the L2 cache holds its rows of a and columns of b for all of them.
 enum { MATMUL_BAND = 16 };
 
 __device__ __forceinline__ void matmul_place(const matmul_task &task, int tile, int *m, int *n)
@@ -179,7 +179,7 @@ __device__ __forceinline__ void matmul_place(const matmul_task &task, int tile, 
     *n = within / height;
 }
 
-// What becomes of a finished sum: a part of k is added up later, all of it gets its factors and its bias now.
+// The epilogue of a finished sum: a part of k is added later, a whole sum gets its factors and its bias now.
 __device__ __forceinline__ float matmul_finish(const matmul_task &task, float sum, const float *to, int column)
 {
     const heddle_product &product = task.product;
@@ -191,7 +191,7 @@ __device__ __forceinline__ float matmul_finish(const matmul_task &task, float su
     return product.bias ? sum + product.bias[column] : sum;
 }
 
-// Where rows of the output are aligned: each thread stores its own sums, four at a time. (row, column) is its first.
+// If rows of the output are aligned: each thread stores its own sums, four at a time. (row, column) is its first.
 template <class T>
 __device__ __forceinline__ void matmul_store(const matmul_task &task, const float sum[T::THREAD_M][T::THREAD_N],
                                              float *output, int row, int column)
@@ -213,8 +213,8 @@ __device__ __forceinline__ void matmul_store(const matmul_task &task, const floa
     }
 }
 
-// Where they are not, lanes would store to 32 sectors at a time: the sums go through shared memory (`tile`), from which
-// a warp stores 32 neighbours.
+// If they are not, lanes would store to 32 sectors at a time. The sums go through shared memory (`tile`), from which a
+// warp stores 32 neighbours.
 template <class T>
 __device__ __forceinline__ void matmul_store_turned(const matmul_task &task, const float sum[T::THREAD_M][T::THREAD_N],
                                                     float *tile, float *output, int block_m, int block_n, int row,
@@ -233,7 +233,7 @@ __device__ __forceinline__ void matmul_store_turned(const matmul_task &task, con
     __syncthreads();
     const int columns = min((int)T::BLOCK_N, task.product.n - block_n);
     const int rows = min((int)T::BLOCK_M, task.product.m - block_m);
-    int across = T::BLOCK_N; // threads side by side: where columns are few, the others take further rows
+    int across = T::BLOCK_N; // threads across: if columns are few, the others take further rows
     while (across / 2 >= columns)
         across /= 2;
     const int c = threadIdx.x % across;
@@ -257,7 +257,7 @@ __device__ __forceinline__ void matmul_read(matmul_part<T> &part, const float *f
 }
 
 // The order matters, and the compiler keeps it. Along a row one factor stays in the operand collector, and the sums,
-// which are read and written, come from the two register banks in turn; down a column they would all come from one.
+// which are read and written, come from the two register banks alternately; down a column they would all come from one.
 template <class T>
 __device__ __forceinline__ void matmul_multiply(float sum[T::THREAD_M][T::THREAD_N], const matmul_part<T> &part)
 {
@@ -272,7 +272,7 @@ __device__ __forceinline__ void matmul_multiply(float sum[T::THREAD_M][T::THREAD
 // A few rows or columns beyond whole tiles: a tile for them would take as long as a full one, and often a whole round
 // of tiles. Each of their elements is a sum by itself, in blocks that run beside those of the tiles.
 
-enum { MATMUL_EDGE_ROWS = 4 }; // of the long side a warp, where they lie along k: so many sums one after another
+enum { MATMUL_EDGE_ROWS = 4 }; // rows of the long side per warp, if they lie along k: that many sums one after another
 
 // Warps for an edge along `rows` rows of the long side.
 static __host__ __device__ inline int matmul_edge_warps(int layout, int rows)
@@ -288,8 +288,8 @@ __device__ __forceinline__ const float *matmul_element(const matmul_side &side, 
            (along_k ? k : row);
 }
 
-// The products of some rows of the long side and of rows first ... last - 1 of the short one: one warp per row where
-// the long side lies along k, else one lane per row. `down`, `across`: how far the two sides' rows are apart in the
+// The products of some rows of the long side and of rows first ... last - 1 of the short one: one warp per row if the
+// long side lies along k, else one lane per row. `down`, `across`: the distance between rows of the two sides in the
 // output.
 __device__ static void matmul_edge(const matmul_task &task, float *output, const matmul_side &many, int rows, int down,
                                    const matmul_side &few, int first, int last, int across, int warp)
@@ -356,14 +356,14 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
     const int steps = (task.product.k + T::DEPTH - 1) / T::DEPTH, shift = steps * T::DEPTH - task.product.k;
     const int begin = (int)((long long)steps * split / task.splits);
     const int end = (int)((long long)steps * (split + 1) / task.splits);
-    // Steps of the first tile that are zeros and need not be multiplied: two parts in turn, so an even number.
+    // Steps of the first tile that are zeros and need not be multiplied. Parts are handled in pairs, so an even number.
     int skipped = begin == 0 ? shift & ~1 : 0;
 
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = warp / T::WARPS_N * T::WARP_M + lane / T::LANES_N * MATMUL_VECTOR;
     const int column = warp % T::WARPS_N * T::WARP_N + lane % T::LANES_N * MATMUL_VECTOR;
 
-    // All stages but one are under way before the first is needed.
+    // All stages but one are in flight before the first is needed.
     matmul_cursor cursor_a = matmul_start<T::BLOCK_M>(task.a, block_m, begin * T::DEPTH - shift);
     matmul_cursor cursor_b = matmul_start<T::BLOCK_N>(task.b, block_n, begin * T::DEPTH - shift);
 #pragma unroll 1
@@ -376,8 +376,8 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
         __pipeline_commit();
     }
 
-    // One part is multiplied while the next is on its way from shared memory. The loop over k is not unrolled further
-    // than the two take: the compiler would move loads down to where they are used, and wait for them there.
+    // One part is multiplied while the next is loaded from shared memory. The loop over k is not unrolled beyond the
+    // pair: the compiler would move loads down to their use, and wait for them there.
     float sum[T::THREAD_M][T::THREAD_N] = {{0}};
     matmul_part<T> even, odd;
     int here = 0, fill = T::STAGES - 1; // stages: the one read, and the one free to be filled
@@ -405,7 +405,7 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
             matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
             matmul_multiply<T>(sum, even);
         }
-        // The next tile must have come; and after this barrier nobody reads this one, so that copies may overwrite it.
+        // The next tile must have arrived. After this barrier no thread reads this one, so copies may overwrite it.
         __pipeline_wait_prior(T::STAGES - 2);
         __syncthreads();
         here = here == T::STAGES - 1 ? 0 : here + 1;

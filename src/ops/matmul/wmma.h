@@ -1,6 +1,6 @@
 // The kernel of matmul's rung 11_tf32_wmma and matmul_bf16's rung 02_wmma: tensor cores through the wmma interface. A
-// block keeps a tile of each operand in shared memory, where 64 rows and columns share it. `Element` is how operands
-// are stored: float, rounded to tf32 on its way into the tile, or __nv_bfloat16.
+// block keeps a tile of each operand in shared memory, shared by 64 rows and columns. `Element` is the type of the
+// operands: float, rounded to tf32 when stored in the tile, or __nv_bfloat16.
 #pragma once
 
 #include <mma.h>
@@ -17,13 +17,13 @@ enum {
     FRAGMENT = 16, // rows and columns of one product
     WARPS_M = 2,
     WARPS_N = 2,
-    PER_WARP = TILE / FRAGMENT / 2, // fragments of a warp in either direction
+    PER_WARP = TILE / FRAGMENT / 2, // fragments per warp in either direction
     THREADS = WARPS_M * WARPS_N * 32,
-    PADDING = 8,     // elements: fragments must start at multiples of 16 or, of floats, 32 bytes
+    PADDING = 8,     // elements: fragments must start at multiples of 16 bytes or, for floats, 32
     SUM_PADDING = 4, // floats, likewise
 };
 
-// What a fragment is declared with, and how much of k one product takes.
+// The type a fragment is declared with, and how much of k one product takes.
 template <typename Element> struct wmma_operand;
 template <> struct wmma_operand<float> {
     typedef wmma::precision::tf32 type;
@@ -43,7 +43,7 @@ __device__ static inline __nv_bfloat16 rounded(__nv_bfloat16 value)
     return value;
 }
 
-// Tile (Rows, Columns) of matrix (rows, columns) from (row, column) on; zeros beyond it.
+// Tile (Rows, Columns) of matrix (rows, columns) at (row, column); zeros beyond it.
 template <int Rows, int Columns, typename Element>
 __device__ static void load_tile(Element *tile, const Element *matrix, int rows, int columns, int row, int column)
 {
@@ -62,7 +62,7 @@ template <> struct wmma_layout<1> {
     typedef wmma::col_major type;
 };
 
-// A fragment's first element in a tile (rows, columns), or one stored (columns, rows) where Transposed.
+// A fragment's first element in a tile (rows, columns), or, if Transposed, one stored (columns, rows).
 template <int Transposed, int Rows, int Columns, typename Element>
 __device__ static const Element *at(const Element *tile, int row, int column)
 {

@@ -1,7 +1,7 @@
-// matmul_batched, rung 1: one thread per element of any of the outputs.
+// matmul_batched, rung 1: one thread per element of all outputs.
 //
-// Limited by: two loads for every multiplication. Neighbouring threads take neighbouring columns, so that loads of b
-// and stores are coalesced where b is stored (k, n).
+// Limited by: two loads per multiplication. Neighbouring threads compute neighbouring columns, so that loads of b and
+// stores are coalesced if b is stored (k, n).
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,10 +1,10 @@
 // matmul_batched, rung 2: matmul's tuned kernel, with the tiles of all products in one grid.
 //
-// Rung 1 loaded two floats from global memory for every multiplication; the tuned kernel takes 6 loads from shared
-// memory for 128. A batch is one launch: a block finds its product from its number, and how large tiles are is chosen
-// for all tiles of all products together, so that many small products fill the GPU as one large one does.
+// Rung 1 loaded two floats from global memory per multiplication; the tuned kernel needs 6 loads from shared memory for
+// 128. A batch is one launch: a block finds its product from its index. The tile size is chosen for all tiles of all
+// products together, so that many small products fill the GPU like one large one.
 //
-// Limited by: the edges of tiles. A product of 100 by 100 takes four tiles of 64 by 64, and of these 61 % are used.
+// Limited by: the edges of tiles. A product of 100 by 100 takes four tiles of 64 by 64, and uses 61 % of them.
 
 #include "ops/matmul_batched/product.h"
 

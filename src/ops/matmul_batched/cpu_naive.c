@@ -1,4 +1,4 @@
-// matmul_batched as it is written down: four loops. Limited by: two loads for every multiplication, and one thread.
+// matmul_batched by its definition: four loops. Limited by: two loads per multiplication, and one thread.
 
 #include "heddle/ops.h"
 #include "ops/matmul_batched/matmul_batched.h"

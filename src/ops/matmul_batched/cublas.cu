@@ -1,8 +1,8 @@
-// matmul_batched by cuBLAS, in its two interfaces: `cublas` is told how far apart the matrices lie, `cublas_pointers`
-// is given a table with the address of each, as for matrices that lie anywhere. The table is written by a kernel, so
-// that a call needs nothing of the host.
+// matmul_batched by cuBLAS, through its two interfaces: `cublas` gets the stride between matrices, `cublas_pointers` a
+// table with the address of each, as for matrices anywhere in memory. A kernel writes the table, so that a call needs
+// nothing from the host.
 //
-// Limited by: the float32 units; where the matrices are small, memory.
+// Limited by: the float32 units; for small matrices, memory bandwidth.
 
 #include "ops/cuda/cublas_handle.h"
 
@@ -51,7 +51,7 @@ static heddle_status launch_pointers(const heddle_call *call)
         (const float **)tables);
     HEDDLE_CUDA_TRY(cudaGetLastError());
     HEDDLE_TRY(heddle_cublas_handle(call, &handle, NULL));
-    // Column after column: the operands swapped, as in heddle_cublas_multiply.
+    // Column-major: the operands are swapped, as in heddle_cublas_multiply.
     return HEDDLE_CUDA_CHECK(cublasGemmBatchedEx(
         handle, shape->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, shape->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
         shape->n, shape->m, shape->k, &shape->alpha, tables, CUDA_R_32F, shape->transpose_b ? shape->k : shape->n,

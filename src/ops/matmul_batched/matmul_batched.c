@@ -1,5 +1,5 @@
-// matmul_batched: output = alpha * op(a) * op(b) + beta * output for many small matrices that lie one behind another.
-// Its shapes, what it costs, what is right, and its ladder.
+// matmul_batched: output = alpha * op(a) * op(b) + beta * output for many small matrices stored one after another. Its
+// shapes, cost, reference and ladder.
 
 #include "ops/matmul_batched/matmul_batched.h"
 
@@ -15,7 +15,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(heddle_matmul_batched_shape, transpose_b, 0, "1: each b is stored (n, k)")},
     {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_batched_shape, alpha, 1, "factor of the products")},
     {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_batched_shape, beta, 0,
-                           "factor of what the output held before; 0: it is not read")},
+                           "factor of the output's old value; 0: it is not read")},
 };
 
 HEDDLE_DIMS(dims_a, heddle_matmul_batched_shape, shape->batch, shape->transpose_a ? shape->k : shape->m,
@@ -73,10 +73,11 @@ static const char *const test_shapes[] = {
     "batch=7 m=1 n=5 k=3", "batch=3 m=17 n=19 k=23 transpose_a=1", "batch=2 m=8 n=24 k=7 transpose_b=1 alpha=-0.5",
     "batch=5 m=11 n=12 k=13 transpose_a=1 transpose_b=1 beta=2", "batch=2 m=65 n=131 k=33",
     "batch=2 m=36 n=68 k=301 beta=-1",
-    // so many that the tuned rung takes its larger tiles
+    // enough products that the tuned rung takes its larger tiles
     "batch=200 m=65 n=68 k=5 transpose_a=1", "batch=270 m=65 n=33 k=5 transpose_b=1 beta=1",
     "batch=200 m=36 n=65 k=5 alpha=2", NULL};
-// Attention's scores and values for 8 sequences of 12 heads, 512 long, 64 wide; then many small, and a few large ones.
+// Attention's scores and values for 8 sequences of 12 heads, 512 long, 64 wide; then many small and a few large
+// products.
 static const char *const bench_shapes[] = {"batch=96 m=512 n=512 k=64 transpose_b=1",
                                            "batch=96 m=512 n=64 k=512",
                                            "batch=1024 m=64 n=64 k=64",
@@ -104,12 +105,12 @@ HEDDLE_WORKSPACE(pointers_workspace, heddle_matmul_batched_shape, 3 * (size_t)sh
 
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_batched_forward_cpu_naive,
-     "four loops: two loads for every multiplication", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element of any output: two loads for every multiplication", NULL, NULL},
+     "four loops: two loads per multiplication", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element of all outputs: two loads per multiplication",
+     NULL, NULL},
     {"cublas_pointers", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, given the address of every matrix", NULL,
      pointers_workspace, .gpu_only = "cuBLAS"},
-    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, told how far apart the matrices lie", NULL, NULL,
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, given the stride between matrices", NULL, NULL,
      .gpu_only = "cuBLAS"},
     {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "matmul's tuned kernel, with the tiles of all products in one grid",
      fits, workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},

@@ -1,5 +1,5 @@
 // A batch of products as matmul's tuned kernel takes it, without its matrices: for the CUDA rung, and for the table,
-// which says how much workspace it takes.
+// which states the workspace.
 #pragma once
 
 #include "ops/matmul/tuned.h"

@@ -1,24 +1,23 @@
-// matmul_bf16, rung 1: one thread per element of the result, which it sums up by itself in float32.
+// matmul_bf16, rung 1: one thread per element of the result; the thread computes its whole sum in float32.
 //
-// Neighbouring threads take neighbouring columns, so that the loads of b and the stores are coalesced where b is stored
+// Neighbouring threads compute neighbouring columns, so that the loads of b and the stores are coalesced if b is stored
 // (k, n).
 //
-// Limited by: two loads from global memory for every multiplication; each row of a is read n times, each column of b m
-// times.
+// Limited by: two loads from global memory per multiplication. Each row of a is read n times, each column of b m times.
 
 #include <cuda_bf16.h>
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// Element (row, column) of op(matrix), whose stored rows are `leading` long.
+// Element (row, column) of op(matrix); its stored rows are `leading` long.
 __device__ static float element(const __nv_bfloat16 *matrix, int transposed, int leading, int row, int column)
 {
     return __bfloat162float(transposed ? matrix[(size_t)column * leading + row]
                                        : matrix[(size_t)row * leading + column]);
 }
 
-// op(a): (m, k), op(b): (k, n), output: (m, n). Sum: what is summed in; Output: what the output is stored in.
+// op(a): (m, k), op(b): (k, n), output: (m, n). Sum: the type of the sum; Output: the type of the output.
 template <typename Sum, typename Output>
 __global__ void matmul_bf16_naive(heddle_matmul_shape shape, const __nv_bfloat16 *a, const __nv_bfloat16 *b,
                                   Output *output)

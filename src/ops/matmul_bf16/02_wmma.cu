@@ -1,12 +1,12 @@
-// matmul_bf16, rung 2: tensor cores, by the wmma interface.
+// matmul_bf16, rung 2: tensor cores through the wmma interface.
 //
-// Rung 1 loaded two numbers for every multiplication and multiplied one at a time. Here a block keeps a tile of each
-// operand in shared memory, where 64 rows and columns share it, and a warp multiplies 16×16×16 with one instruction.
-// How the 32 lanes hold a fragment is not specified: it is loaded, multiplied and stored as a whole, and the sums go
-// through shared memory to be scaled and rounded.
+// Rung 1 loaded two numbers per multiplication and multiplied one pair at a time. Here a block keeps a tile of each
+// operand in shared memory, shared by 64 rows and columns, and a warp multiplies 16×16×16 with one instruction. How the
+// 32 lanes hold a fragment is not specified: it is loaded, multiplied and stored as a whole, and the sums go through
+// shared memory to be scaled and rounded.
 //
-// Limited by: waiting. Nothing is loaded while the tile is multiplied, and nothing multiplied while the next is loaded;
-// rows a few bytes out of step (PADDING) avoid the worst of the bank conflicts, not all.
+// Limited by: latency. Nothing is loaded while a tile is multiplied, and nothing is multiplied while the next is
+// loaded. Padded rows (PADDING) avoid the worst bank conflicts, but not all.
 
 #include "ops/matmul/wmma.h"
 

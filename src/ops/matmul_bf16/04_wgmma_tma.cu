@@ -1,14 +1,15 @@
 // matmul_bf16, rung 4: wgmma reads shared memory itself, TMA fills it.
 //
-// Rung 3 spent most of its instructions on moving: addresses and copies into shared memory, ldmatrix out of it. Here
-// one thread asks the copy engine for a whole tile and everybody waits for the barrier that counts its bytes; then the
-// four warps multiply 64 x 256 x 16 with one instruction, whose operands are descriptors of shared memory. Both
-// operands may be stored either way round: TMA copies boxes as they lie, and wgmma has a bit for each that says so.
+// Rung 3 spent most of its instructions on data movement: addresses and copies into shared memory, ldmatrix out of it.
+// Here one thread asks the copy engine (TMA) for a whole tile, and all threads wait for the barrier that counts its
+// bytes. Then the four warps multiply 64 x 256 x 16 with one instruction that takes its operands as descriptors of
+// shared memory. Both operands may be stored either way round: TMA copies boxes as they are, and wgmma has one bit per
+// operand for the order.
 //
-// Tile and swizzle: hopper.h has the layout.
+// hopper.h describes the layout of tile and swizzle.
 //
-// Limited by: taking turns. A block loads, waits, multiplies, waits; that three blocks share a multiprocessor hides
-// some of it. And each block has but 64 rows: for 64 * 256 products 64 + 256 elements come from L2.
+// Limited by: serialisation. A block loads, waits, multiplies, waits; three blocks per SM hide some of it. Each block
+// has only 64 rows: 64 * 256 products need 64 + 256 elements from L2.
 
 #include <cuda_bf16.h>
 
@@ -19,15 +20,15 @@
 
 enum {
     TILE_M = 64,  // rows of one wgmma
-    TILE_N = 256, // columns: the most one wgmma does
+    TILE_N = 256, // columns: the most one wgmma handles
     TILE_K = 64,  // 128 bytes of k: a row of a box
-    STEP_K = 16,  // what one wgmma does
+    STEP_K = 16,  // k of one wgmma
     BOX = 64,     // columns of an M-major box
     BOX_BYTES = BOX * HOPPER_ROW_BYTES,
     A_BYTES = TILE_M * HOPPER_ROW_BYTES,
     B_BYTES = TILE_N * HOPPER_ROW_BYTES,
     SHARED_BYTES = A_BYTES + B_BYTES + HOPPER_ROWS_BYTES,
-    BLOCKS = 3, // a multiprocessor: what 128 sums and some 40 other registers per thread leave room for
+    BLOCKS = 3, // per SM: what 128 sums and some 40 other registers per thread leave room for
 };
 
 // One thread starts the copies of both operands' tiles at (row, p) and (p, column).
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(HOPPER_WARPGROUP, BLOCKS)
     __shared__ uint64_t loaded;
     unsigned char *a = shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
     unsigned char *b = a + A_BYTES;
-    const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
+    const int across = (shape.n - 1) / TILE_N + 1; // tiles per row of tiles
     const int row = blockIdx.x / across * TILE_M, column = blockIdx.x % across * TILE_N;
     const int next_a = MMajorA ? STEP_K * HOPPER_ROW_BYTES : STEP_K * (int)sizeof(__nv_bfloat16);
     const int next_b = MMajorB ? STEP_K * HOPPER_ROW_BYTES : STEP_K * (int)sizeof(__nv_bfloat16);

@@ -1,14 +1,14 @@
-// matmul_bf16, rung 5: a warpgroup that loads, and two that multiply.
+// matmul_bf16, rung 5: one warpgroup loads and two multiply.
 //
-// Rung 4 loaded and multiplied in turns. Here the roles are apart: one thread of the producer keeps STAGES tiles on
-// their way, and only waits for a stage to be free; the consumers only wait for a stage to be full, and always have a
-// group of products in flight. Two consumers with 64 rows each share the 256 columns of b: for 128 * 256 products come
-// 128 + 256 elements. The producer needs hardly any registers and gives them to the consumers, whose 64 x 256 sums take
-// 128.
+// Rung 4 alternated between loading and multiplying. Here the roles are separate. One thread of the producer keeps
+// STAGES tiles in flight, and waits only for a free stage. The consumers wait only for a full stage, and always have a
+// group of products in flight. Two consumers with 64 rows each share the 256 columns of b: 128 * 256 products need 128
+// + 256 elements. The producer needs hardly any registers and gives them to the consumers, whose 64 x 256 sums take 128
+// per thread.
 //
-// Limited by: beginnings and ends. A block starts with an empty pipeline and ends with stores while no product runs; it
-// fills the multiprocessor, so that no other block works meanwhile. And each block fetches its own copy of a strip of b
-// from L2, though its neighbours above and below need the same.
+// Limited by: the start and end of each block. A block starts with an empty pipeline and ends with stores while no
+// product runs. It fills the SM, so no other block works meanwhile. And each block loads its own copy of a strip of b
+// from L2, though its neighbours above and below need the same strip.
 
 #include <cuda_bf16.h>
 
@@ -18,11 +18,11 @@
 #include "ops/matmul_bf16/matmul_bf16_cuda.h"
 
 enum {
-    CONSUMERS = 2,           // warpgroups that multiply, each 64 rows of the tile
-    TILE_M = 64 * CONSUMERS, // rows of the output a block
-    TILE_N = 256,            // columns: the most one wgmma does
+    CONSUMERS = 2,           // warpgroups that multiply, 64 rows of the tile each
+    TILE_M = 64 * CONSUMERS, // rows of the output per block
+    TILE_N = 256,            // columns: the most one wgmma handles
     TILE_K = 64,             // 128 bytes of k: a row of a box
-    STEP_K = 16,             // what one wgmma does
+    STEP_K = 16,             // k of one wgmma
     STAGES = 4,              // 48 KiB each: what shared memory holds
     BOX = 64,                // columns of an M-major box
     BOX_BYTES = BOX * HOPPER_ROW_BYTES,
@@ -31,12 +31,12 @@ enum {
     STAGE_BYTES = A_BYTES + B_BYTES,
     SHARED_BYTES = STAGES * STAGE_BYTES + HOPPER_ROWS_BYTES,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
-    // 65536 registers per multiprocessor: the producer needs few, a consumer 128 for its tile alone.
+    // 65536 registers per SM: the producer needs few, a consumer needs 128 for its tile alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
 };
 
-// Barriers of the stages: full counts bytes, empty counts consumers.
+// Barriers of the stages. full counts bytes, empty counts consumers.
 struct pipeline {
     uint64_t full[STAGES], empty[STAGES];
 };
@@ -55,7 +55,7 @@ __device__ static void advance(stage *at)
     }
 }
 
-// One thread fills stages as they come free.
+// One thread fills stages as they become free.
 template <int MMajorA, int MMajorB>
 __device__ static void produce(const CUtensorMap *map_a, const CUtensorMap *map_b, unsigned char *stages,
                                pipeline *barriers, int row, int column, int k)
@@ -84,7 +84,7 @@ __device__ static void release(pipeline *barriers, int index)
         mbarrier_arrive(&barriers->empty[index]);
 }
 
-// The tile's 64 rows of this warpgroup: sums (64, 256) over all k. One group of products is always in flight.
+// This warpgroup's 64 rows of the tile: sums (64, 256) over all k. One group of products is always in flight.
 template <int MMajorA, int MMajorB>
 __device__ static void consume(float (&sums)[128], const unsigned char *stages, pipeline *barriers, int k, int consumer)
 {
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     __shared__ pipeline barriers;
     unsigned char *stages =
         shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
-    const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
+    const int across = (shape.n - 1) / TILE_N + 1; // tiles per row of tiles
     const int row = blockIdx.x / across * TILE_M, column = blockIdx.x % across * TILE_N;
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
     if (threadIdx.x == 0) {

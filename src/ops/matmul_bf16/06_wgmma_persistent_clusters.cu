@@ -1,19 +1,19 @@
-// matmul_bf16, rung 6: blocks that stay, in clusters of two that share what they load.
+// matmul_bf16, rung 6: persistent blocks, in clusters of two that share their loads.
 //
-// Rung 5 paid for every tile's beginning (barriers, an empty pipeline) and end (stores while no product ran), and every
-// block fetched its own copy of a strip of b from L2. Here a block takes tile after tile: its producer fills stages
-// with the next one's while its consumers finish the last. Rounded to bf16, a finished tile takes half as many
-// registers as its sums, so that it can wait there and go out piece by piece behind the first products of the next: by
-// stmatrix to shared memory, swizzled so that no two lanes meet in a bank, and from there by TMA, which writes whole
-// lines and clips what lies outside. Two blocks that sit above each other in the output form a cluster; each fetches
-// its own 128 rows of a and one half of the 256 columns of b, which the copy engine delivers to both.
+// Rung 5 paid for the start of every tile (barriers, an empty pipeline) and its end (stores while no product ran), and
+// every block loaded its own copy of a strip of b from L2. Here a block computes tile after tile: its producer fills
+// stages of the next one while its consumers finish the last. Rounded to bf16, a finished tile takes half as many
+// registers as its sums. So it can wait in registers and be stored piece by piece behind the first products of the
+// next: by stmatrix to shared memory, swizzled without bank conflicts, and from there by TMA, which writes whole lines
+// and clips at the edges. Two blocks, one above the other in the output, form a cluster. Each loads its own 128 rows of
+// a and one half of the 256 columns of b, which TMA delivers to both.
 //
-// Tiles are taken in bands of GROUP_ROWS tile rows, so that the blocks at work at one time form a near square of the
-// output and read the fewest rows of a and columns of b from device memory. An output with too few tiles for all
-// multiprocessors is cut into narrower ones, of 128 or 64 columns.
+// Tiles are taken in bands of GROUP_ROWS tile rows. The blocks that run at one time then form nearly a square of the
+// output and read the fewest rows of a and columns of b from device memory. An output with too few tiles for all SMs is
+// cut into narrower ones, of 128 or 64 columns.
 //
-// Limited by: the tensor cores, and the power they draw: clocks fall before anything else is full. A warpgroup reads
-// (64 + 256) * 16 * 2 bytes of shared memory for the 128 cycles of a wgmma, 5/8 of what it delivers.
+// Limited by: the tensor cores and their power: clocks drop before anything else saturates. A warpgroup reads (64 +
+// 256) * 16 * 2 bytes of shared memory in the 128 cycles of a wgmma, 5/8 of its bandwidth.
 
 #include <cuda_bf16.h>
 
@@ -24,39 +24,39 @@
 
 enum {
     CLUSTER = 2,
-    CONSUMERS = 2,           // warpgroups that multiply, each 64 rows of the tile
-    TILE_M = 64 * CONSUMERS, // rows of the output a block
+    CONSUMERS = 2,           // warpgroups that multiply, 64 rows of the tile each
+    TILE_M = 64 * CONSUMERS, // rows of the output per block
     TILE_K = 64,             // 128 bytes of k: a row of a box
-    STEP_K = 16,             // what one wgmma does
+    STEP_K = 16,             // k of one wgmma
     GROUP_ROWS = 8,          // cluster tiles of 256 rows: 8 by 8 of 256 by 256 are about one wave of clusters
     BOX = 64,                // rows and columns of an M-major box and of the output's
     BOX_BYTES = BOX * HOPPER_ROW_BYTES,
     A_BYTES = TILE_M * HOPPER_ROW_BYTES,
-    OUT_BOXES = 2,               // of the output on their way to memory, for each consumer
-    STAGES_BYTES = 4 * 48 << 10, // what shared memory holds beside the way out
+    OUT_BOXES = 2,               // of the output, staged for the store, per consumer
+    STAGES_BYTES = 4 * 48 << 10, // what shared memory holds beside the output buffers
     MOST_STAGES = 8,
     SHARED_BYTES = STAGES_BYTES + CONSUMERS * OUT_BOXES * BOX_BYTES + HOPPER_ROWS_BYTES,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
-    // 65536 registers per multiprocessor: the producer needs few, a consumer 128 for its tile alone.
+    // 65536 registers per SM: the producer needs few, a consumer needs 128 for its tile alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
 };
 
-// What depends on the columns of the output that a block has: 256, the most one wgmma does, 128 or 64.
+// What depends on the columns of the output per block: 256, the most one wgmma handles, 128 or 64.
 template <int TILE_N> struct tile {
     enum {
-        HALF = TILE_N / CLUSTER, // columns of b that a block fetches for both
+        HALF = TILE_N / CLUSTER, // columns of b that a block loads for both
         STAGE_BYTES = A_BYTES + TILE_N * HOPPER_ROW_BYTES,
         STAGES = STAGES_BYTES / STAGE_BYTES,
         BOXES = TILE_N / BOX, // of the output
-        SUMS = TILE_N / 2,    // of a thread: a warpgroup has 64 rows
-        // A box M-major holds 64 columns. Where HALF is less, a block fetches half of its k instead.
+        SUMS = TILE_N / 2,    // per thread: a warpgroup has 64 rows
+        // An M-major box holds 64 columns. If HALF is less, a block loads half of its k instead.
         B_ROWS = (int)HALF < (int)BOX ? TILE_K / CLUSTER : TILE_K,
     };
     static_assert((int)STAGES <= (int)MOST_STAGES, "a barrier for every stage");
 };
 
-// Barriers of the stages: full counts bytes, empty counts the consumers of both blocks, because both are written to.
+// Barriers of the stages. full counts bytes. empty counts the consumers of both blocks, because both are written to.
 struct pipeline {
     uint64_t full[MOST_STAGES], empty[MOST_STAGES];
 };
@@ -97,7 +97,7 @@ __device__ static void place_tile(const heddle_matmul_shape *shape, int index, i
     *column = rest / rows * TILE_N;
 }
 
-// One thread fills stages as they come free: 128 rows of a for this block, half of b's columns for both.
+// One thread fills stages as they become free: 128 rows of a for this block, half of b's columns for both.
 template <int TILE_N, int MMajorA, int MMajorB>
 __device__ static void produce(const heddle_matmul_shape *shape, const CUtensorMap *map_a, const CUtensorMap *map_b,
                                unsigned char *stages, pipeline *barriers, unsigned rank)
@@ -158,8 +158,8 @@ __device__ static __forceinline__ void product(float (&d)[32], uint64_t a, uint6
     wgmma_m64n64k16_bf16<MMajorA, MMajorB>(d, a, b, add);
 }
 
-// The products of one stage; `first`: of a tile, whose sums they begin. On return those of the stage before are done,
-// and it is released: one group of products is always in flight.
+// The products of one stage; `first`: the stage begins a tile and its sums. On return the products of the stage before
+// are done, and it is released: one group of products is always in flight.
 template <int TILE_N, int MMajorA, int MMajorB>
 __device__ static void multiply(float (&sums)[TILE_N / 2], const unsigned char *stages, pipeline *barriers, stage *at,
                                 bool first, int consumer)
@@ -211,12 +211,12 @@ __device__ static void store(const uint32_t (&packed)[PACKED], int box, const CU
 {
     int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32, in_box = thread / 32 * 16 + lane % 16;
     unsigned char *place = boxes + box % OUT_BOXES * BOX_BYTES;
-    // All but those that lie elsewhere: 16 registers are a box of 64 columns, and one box alone always lies in one
-    // place.
+    // Waits until the last store from this place has been read. 16 registers are a box of 64 columns; a tile of one box
+    // always uses the same place.
     if (thread == 0)
         tma_store_wait_read<PACKED / 16 < OUT_BOXES ? 0 : OUT_BOXES - 1>();
     warpgroup_sync(1 + consumer);
-    // 16 by 16 of a warp a time; chunks of 16 bytes swizzled by the row, as TMA reads them.
+    // 16 by 16 per warp at a time; 16-byte chunks swizzled by the row, as TMA reads them.
     for (int pair = 0; pair < BOX / 16; pair++) {
         int first = box * 16 + pair * 4, chunk = pair * 2 + lane / 16;
         stmatrix_x4(place + in_box * HOPPER_ROW_BYTES + (chunk ^ in_box % 8) * 16, packed[first], packed[first + 1],
@@ -230,7 +230,7 @@ __device__ static void store(const uint32_t (&packed)[PACKED], int box, const CU
     }
 }
 
-// A warpgroup's 64 rows of every tile. A finished tile waits in `packed` and is stored behind the next one's products.
+// A warpgroup's 64 rows of every tile. A finished tile waits in `packed` and is stored behind the products of the next.
 template <int TILE_N, int MMajorA, int MMajorB>
 __device__ static void consume(const heddle_matmul_shape *shape, const CUtensorMap *map_output,
                                const __nv_bfloat16 *output, unsigned char *stages, pipeline *barriers, unsigned rank,
@@ -299,7 +299,7 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
         registers_take<CONSUMER_REGISTERS>();
         consume<TILE_N, MMajorA, MMajorB>(&shape, &map_output, output, stages, &barriers, rank, warpgroup - 1);
     }
-    // No block leaves while the other may still write to its shared memory.
+    // No block exits while the other may still write to its shared memory.
     cluster_sync();
 }
 
@@ -328,7 +328,7 @@ template <int TILE_N, int MMajorA, int MMajorB> static heddle_status launch_tile
     return heddle_cuda_launched("06_wgmma_persistent_clusters");
 }
 
-// Columns of a tile: of those with which the clusters' rounds take least time. A consumer reads 64 rows of a and all
+// Columns of a tile: the width for which the waves of clusters take least time. A consumer reads 64 rows of a and all
 // columns of b for each product, which for narrow tiles takes longer than the product itself.
 static int choose_columns(const heddle_matmul_shape *shape)
 {

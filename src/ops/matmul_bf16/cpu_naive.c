@@ -1,12 +1,12 @@
 // matmul_bf16, first rung: three loops, one thread, sums in float32.
 //
-// Limited by: two loads for every multiplication, one of them down a column.
+// Limited by: two loads per multiplication, one of them down a column.
 
 #include "base/float16.h"
 #include "heddle/ops.h"
 #include "ops/matmul_bf16/matmul_bf16.h"
 
-// Element (row, column) of op(matrix), whose stored rows are `leading` long.
+// Element (row, column) of op(matrix); its stored rows are `leading` long.
 static float element(const uint16_t *matrix, int transposed, int leading, int row, int column)
 {
     return heddle_bf16_decode(transposed ? matrix[(size_t)column * leading + row]

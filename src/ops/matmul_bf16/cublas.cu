@@ -1,7 +1,7 @@
-// matmul_bf16 by cuBLAS: bf16 in and out, summed in float32 on tensor cores. `cublas` takes the algorithm that cuBLAS
-// guesses, `cublas_lt` the fastest of those that cuBLASLt names, by trying them at the first call for a shape.
+// matmul_bf16 by cuBLAS: bf16 in and out, summed in float32 on tensor cores. `cublas` uses the algorithm that cuBLAS's
+// heuristic picks, `cublas_lt` the fastest of those that cuBLASLt lists, found by trial at the first call for a shape.
 //
-// Limited by: the tensor cores, and the power they may draw.
+// Limited by: the tensor cores and their power.
 
 #include "ops/cuda/cublas_lt_product.h"
 

@@ -1,5 +1,5 @@
-// matmul_bf16: output = alpha * op(a) * op(b) + beta * output, all three bf16, summed in float32. What it costs, and
-// its ladder up the tensor cores; its shapes and what is right are matmul's.
+// matmul_bf16: output = alpha * op(a) * op(b) + beta * output, all three bf16, summed in float32. Its cost, and its
+// ladder up the tensor cores; it shares its shapes and reference with matmul.
 
 #include "ops/matmul_bf16/matmul_bf16.h"
 
@@ -24,7 +24,7 @@ static heddle_cost forward_cost(const void *shape_)
                          .bytes_written = size * m * n};
 }
 
-// What TMA takes: rows of every operand a multiple of 16 bytes long, and none empty.
+// What TMA accepts: rows of every operand are a multiple of 16 bytes long, and no operand is empty.
 static bool tma_takes(const void *shape_)
 {
     const heddle_matmul_shape *shape = shape_;
@@ -34,7 +34,7 @@ static bool tma_takes(const void *shape_)
            shape->n % in_row == 0;
 }
 
-// Each layout once ragged in everything, and once as TMA wants it (rows of 16 bytes) with tiles that are not full.
+// Each layout twice: ragged in every dimension, and as TMA needs it (rows of 16 bytes) with partly filled tiles.
 static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
                                                   "m=4 n=3 k=0 beta=2",
                                                   "m=1 n=1 k=1",
@@ -63,24 +63,25 @@ static const char *const bench_shapes[] = {"m=4096 n=4096 k=4096",
 
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_bf16_forward_cpu_naive,
-     "three loops: two loads for every multiplication", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element of the output: two loads for every multiplication", NULL, NULL},
-    {"02_wmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores by wmma on shared tiles: waits for every tile", NULL,
-     NULL, .capability = 80},
+     "three loops: two loads per multiplication", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element of the output: two loads per multiplication",
+     NULL, NULL},
+    {"02_wmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores by wmma on tiles in shared memory: waits for every tile",
+     NULL, NULL, .capability = 80},
     {"03_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "mma.sync and ldmatrix on swizzled tiles, cp.async ahead: all operands pass through registers", NULL, NULL,
      .capability = 80, .shared_bytes = HEDDLE_MATMUL_RING_BYTES},
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS: limited by the tensor cores", NULL, NULL, .capability = 80,
      .gpu_only = "cuBLAS"},
-    {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLASLt, the fastest of its algorithms by trying them", NULL,
-     NULL, .capability = 80, .gpu_only = "cuBLAS"},
+    {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLASLt, the fastest of its algorithms by trial", NULL, NULL,
+     .capability = 80, .gpu_only = "cuBLAS"},
     {"04_wgmma_tma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "wgmma straight from shared memory, tiles by TMA: load and product take turns", tma_takes, NULL, HOPPER},
+     "wgmma straight from shared memory, tiles by TMA: loads and products alternate", tma_takes, NULL, HOPPER},
     {"05_wgmma_producer_consumer", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a warpgroup loads, two multiply 128 x 256: every tile starts and ends alone", tma_takes, NULL, HOPPER},
+     "one warpgroup loads, two multiply 128 x 256: every tile starts and ends alone", tma_takes, NULL, HOPPER},
     {"06_wgmma_persistent_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "blocks that stay, pairs that share their loads, stores beside the next tile's loads: tensor cores and power",
+     "persistent blocks, pairs that share their loads, stores beside the next tile's loads: limited by tensor cores "
+     "and power",
      tma_takes, NULL, HOPPER},
 };
 

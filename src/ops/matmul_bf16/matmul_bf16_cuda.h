@@ -6,10 +6,10 @@
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// Rung 3, which takes any shape and alignment: what the copy engine refuses goes there.
+// Rung 3, which takes any shape and alignment: the fallback for what TMA does not accept.
 heddle_status heddle_matmul_bf16_mma_sync(const heddle_call *call);
 
-// Two neighbouring columns of the output, of an even number of columns: one 4-byte store.
+// Two neighbouring columns of the output; the number of columns is even. One 4-byte store.
 __device__ static inline void matmul_bf16_store_pair(const heddle_matmul_shape *shape, __nv_bfloat16 *output, int row,
                                                      int column, float first, float second)
 {
@@ -24,7 +24,7 @@ __device__ static inline void matmul_bf16_store_pair(const heddle_matmul_shape *
     *place = __floats2bfloat162_rn(first, second);
 }
 
-// A warpgroup's sums (64, 256), as wgmma leaves them, to the output at (row, column).
+// Stores a warpgroup's sums (64, 256), as wgmma leaves them, to the output at (row, column).
 __device__ static inline void matmul_bf16_store(const float (&sums)[128], const heddle_matmul_shape *shape,
                                                 __nv_bfloat16 *output, int row, int column)
 {

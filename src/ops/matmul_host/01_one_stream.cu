@@ -1,11 +1,11 @@
 // matmul_host, rung 1: tile after tile, everything on one stream.
 //
 // The matrices stay in host memory; the device holds one tile of the output and a panel of each factor. For each tile:
-// copy two panels in, multiply, add, until k is through; then copy the tile out. It takes pageable memory as well as
+// copy two panels in, multiply and add, until all of k is done; then copy the tile out. Memory may be pageable or
 // pinned.
 //
-// Limited by: one thing at a time. While a copy runs the multiprocessors wait, and while they multiply both copy
-// engines do: the time is the sum of the copies in, the products and the copies out.
+// Limited by: serialisation. The SMs wait during copies, and both copy engines wait during products: the time is the
+// sum of the copies in, the products and the copies out.
 
 #include "ops/matmul_host/tiles.h"
 

@@ -1,15 +1,15 @@
-// matmul_host, rung 3: the streams of rung 2 with a faster product, of fp32 class: tensor cores take every float in
+// matmul_host, rung 3: the streams of rung 2 with a faster product of fp32 class: tensor cores multiply every float in
 // parts (matmul's rung 16 on Hopper, by wgmma; its rung 15 elsewhere, by mma.sync).
 //
-// Rung 2 has the copies hidden and waits for the float32 units. Tensor cores multiply about twice as fast, so that the
-// link matters again: what comes in for a tile of s by s is multiplied s / 4 times a byte, and it takes sides of twice
-// rung 2's to keep them fed.
+// Rung 2 hides the copies and is limited by the float32 units. Tensor cores multiply about twice as fast, so the link
+// matters again: a tile of s by s does s / 4 multiplications per byte that comes in, and it takes tiles with twice the
+// side of rung 2's to keep the tensor cores fed.
 //
-// Limited by: the tensor cores where memory for large tiles is given, else the link in.
+// Limited by: the tensor cores if there is memory for large tiles, else the link in.
 
 #include "ops/matmul_host/streams.h"
 
-// Hopper's rung is not in every build and runs on no other card.
+// Hopper's rung is not in every build and runs on no other GPU.
 static heddle_launcher *choose(void)
 {
     const int hopper = 90;

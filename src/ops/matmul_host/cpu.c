@@ -1,4 +1,4 @@
-// matmul_host on the CPU, whose memory is the host's: matmul's own rungs.
+// matmul_host on the CPU, which uses host memory anyway: matmul's own rungs.
 
 #include "heddle/ops.h"
 #include "ops/matmul/matmul.h"

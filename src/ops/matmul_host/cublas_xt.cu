@@ -1,7 +1,7 @@
-// matmul_host by cuBLASXt: matrices in host memory, cut into square blocks that it sends to the card by itself.
+// matmul_host by cuBLASXt: it cuts matrices in host memory into square blocks and sends them to the GPU by itself.
 //
-// cuBLASXt has no stream and returns when the output is there, so the call's stream is waited for first. It takes as
-// much device memory as its blocks need; the shape's limit is not its own.
+// cuBLASXt takes no stream and returns when the output is complete, so the call's stream is waited for first. It
+// allocates as much device memory as its blocks need and ignores the shape's limit.
 
 #include <cublasXt.h>
 
@@ -9,8 +9,8 @@
 #include "ops/cuda/cublas_handle.h"
 #include "ops/cuda/handles.h"
 
-// Side of a block. cuBLASXt's own choice, 2048, multiplies 512 times for a byte that comes in, where an H200 takes
-// about a thousand: its link would be the limit.
+// Side of a block. cuBLASXt's default, 2048, does 512 multiplications per byte that comes in; an H200 needs about a
+// thousand, so the link would be the limit.
 enum { BLOCK_SIDE = 8192 };
 
 static heddle_status make(void **handle)
@@ -28,7 +28,7 @@ static heddle_status make(void **handle)
     return status;
 }
 
-// Column after column, as cuBLAS stores: outputᵀ = bᵀ * aᵀ, and nothing is moved.
+// Column-major, as cuBLAS stores: outputᵀ = bᵀ * aᵀ, and nothing is moved.
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_host_shape *shape = (const heddle_matmul_host_shape *)call->shape;

@@ -1,5 +1,5 @@
 // matmul_host: output = a * b with all three matrices in host memory, which may be larger than the device's. Its
-// shapes, what it costs, what is right, and its ladder.
+// shapes, cost, reference and ladder.
 
 #include "ops/matmul_host/matmul_host.h"
 
@@ -13,7 +13,7 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_matmul_host_shape, n, "columns of b and of the output")},
     {HEDDLE_REQUIRED_INT(heddle_matmul_host_shape, k, "columns of a, rows of b")},
     {HEDDLE_OPTIONAL_INT(heddle_matmul_host_shape, memory, 4 << 20,
-                         "KiB on the device for tiles; products may want some more")},
+                         "KiB on the device for tiles; products may need some more")},
 };
 
 HEDDLE_DIMS(dims_a, heddle_matmul_host_shape, shape->m, shape->k)
@@ -51,7 +51,7 @@ static void reference(const void *shape_, const double *const *input, double *co
 
 HEDDLE_OF_SHAPE(int64_t, reduction, heddle_matmul_host_shape, shape->k)
 
-// Limits so small that there are several tiles and panels, or bands, ragged ones at the ends.
+// Limits so small that there are several tiles and panels, or bands, with ragged ones at the ends.
 static const char *const test_shapes[] = {"m=0 n=3 k=2",
                                           "m=4 n=3 k=0",
                                           "m=1 n=1 k=1",
@@ -62,12 +62,11 @@ static const char *const test_shapes[] = {"m=0 n=3 k=2",
                                           "m=131 n=390 k=70 memory=264",
                                           "m=1000 n=3 k=2 memory=24",
                                           NULL};
-// A small one with several tiles, then one that the arithmetic limits and one that the link does.
+// A small one with several tiles, then one limited by arithmetic and one limited by the link.
 static const char *const bench_shapes[] = {"m=1024 n=1024 k=1024 memory=4096", "m=16384 n=16384 k=16384",
                                            "m=16384 n=16384 k=512", NULL};
 
-// Rows in host memory are at most 2^31 - 1 bytes apart, as CUDA's copies of blocks want it, and tiles are counted in
-// int.
+// Rows in host memory are at most 2^31 - 1 bytes apart, as CUDA's 2D copies require, and tiles are counted in int.
 static bool fits(const void *shape_)
 {
     const heddle_matmul_host_shape *shape = shape_;
@@ -88,19 +87,19 @@ HEDDLE_WORKSPACE(one_set, heddle_matmul_host_shape, workspace(shape, 1, heddle_m
 HEDDLE_WORKSPACE(two_sets, heddle_matmul_host_shape, workspace(shape, 2, heddle_matmul_host_need_tuned))
 HEDDLE_WORKSPACE(two_sets_in_parts, heddle_matmul_host_shape, workspace(shape, 2, heddle_matmul_host_need_parts))
 
-// cuBLASXt refuses sums of nothing.
+// cuBLASXt rejects empty sums.
 HEDDLE_OF_SHAPE(bool, has_sums, heddle_matmul_host_shape, shape->k > 0)
 
 #define OPENBLAS                                                                                                       \
     {                                                                                                                  \
         "cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_matmul_host_cpu_openblas,                                    \
-            "OpenBLAS on pieces that depend on the shape alone", NULL, heddle_matmul_host_cpu_openblas_workspace       \
+            "OpenBLAS on pieces that depend only on the shape", NULL, heddle_matmul_host_cpu_openblas_workspace        \
     }
 
-// Slowest first; where OpenBLAS stands, gemm.h says.
+// Slowest first; gemm.h decides the place of OpenBLAS.
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_host_cpu_naive,
-     "three loops: two loads for every multiplication", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_host_cpu_naive, "three loops: two loads per multiplication",
+     NULL, NULL},
 #if HEDDLE_HAVE_OPENBLAS && HEDDLE_BLOCKED_BEATS_OPENBLAS
     OPENBLAS,
 #endif
@@ -111,17 +110,16 @@ static const heddle_rung ladder[] = {
     OPENBLAS,
 #endif
     {"01_one_stream", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "tile after tile, panels in, product, tile out: copies and products wait for each other", fits, one_set,
+     "tile after tile: panels in, product, tile out; copies and products do not overlap", fits, one_set,
      .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
     {"02_streams", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "two of every buffer, a stream for each direction of the link and one for products: limited by the slowest", fits,
+     "double buffers, one stream per direction of the link and one for products: limited by the slowest", fits,
      two_sets, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
     {"03_streams_tf32x3", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "the same with products of fp32 class on tensor cores: limited by them, or by the link where tiles are small",
-     fits, two_sets_in_parts, .arithmetic = HEDDLE_TF32X3, .capability = 80},
+     "the same with products of fp32 class on tensor cores: limited by them, or by the link if tiles are small", fits,
+     two_sets_in_parts, .arithmetic = HEDDLE_TF32X3, .capability = 80},
     {"cublas_xt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
-     "cuBLASXt on blocks of 8192: takes the memory it likes, and holds up the host", has_sums, NULL,
-     .gpu_only = "cuBLAS"},
+     "cuBLASXt on blocks of 8192: allocates its own memory and blocks the host", has_sums, NULL, .gpu_only = "cuBLAS"},
 };
 
 const heddle_op heddle_op_matmul_host = {

@@ -6,7 +6,7 @@
 
 extern const heddle_op heddle_op_matmul_host;
 
-// matmul's rungs on the CPU, whose memory is the host's (cpu.c).
+// matmul's rungs on the CPU, which uses host memory anyway (cpu.c).
 heddle_status heddle_matmul_host_cpu_naive(const heddle_call *call);
 heddle_status heddle_matmul_host_cpu_blocked(const heddle_call *call);
 size_t heddle_matmul_host_cpu_blocked_workspace(const void *shape, int threads);

@@ -1,5 +1,5 @@
 // How a product of matrices in host memory is cut into tiles, so that what is on the device at a time stays within a
-// limit. The operator's table needs it to say how much workspace a shape takes, so this header is C as well as CUDA.
+// limit. The operator's table needs it to state the workspace of a shape, so this header is C as well as CUDA.
 #pragma once
 
 #include <math.h>
@@ -11,30 +11,30 @@
 #include "ops/matmul/tuned.h"
 
 enum {
-    HEDDLE_MATMUL_HOST_ALIGNMENT = 256, // bytes: of each buffer in the workspace
-    HEDDLE_MATMUL_HOST_UNIT = 128,      // sides of tiles are whole tiles of the product's own, where they are larger
-    // A tile of the output is so many times as wide as a panel is deep. Every panel reads and writes the tile once:
-    // with few, deep panels that is little beside their product. The two pairs of panels then take as much memory as
-    // the two tiles.
+    HEDDLE_MATMUL_HOST_ALIGNMENT = 256, // bytes, for each buffer in the workspace
+    HEDDLE_MATMUL_HOST_UNIT = 128,      // tiles have sides of whole tiles of the product kernel, if they are larger
+    // Ratio of a tile's width to a panel's depth. Every panel reads and writes the tile once: with few, deep panels
+    // that costs little beside their product. The two pairs of panels then take as much memory as the two tiles.
     HEDDLE_MATMUL_HOST_PANELS = 2,
-    // The first panels of all are so many times shallower, each twice as deep as the one before: the first product
+    // The very first panels are this many times shallower, each twice as deep as the one before: the first product
     // starts after a short copy, and the copy of the next panel still fits under the product of this one.
     HEDDLE_MATMUL_HOST_START = 8,
-    // Up to this k it is the output's way out that takes longest (a float of it takes k multiply-adds and 4 bytes of
-    // the link): there the output is cut into bands of whole rows, which leave in one piece each, b stays on the
-    // device, and a comes in once. Bands have so many rows at most: the first one leaves soon.
+    // Up to this k, copying the output takes longest (each of its floats takes k multiply-adds and 4 bytes of the
+    // link). Then the output is cut into bands of whole rows, each copied out in one piece; b stays on the device, and
+    // a comes in once. Bands have at most this many rows, so that the first one leaves soon.
     HEDDLE_MATMUL_HOST_SHORT_SUM = 2048,
     HEDDLE_MATMUL_HOST_BAND = 1024,
-    HEDDLE_MATMUL_HOST_LEAST_BAND = 16, // rows; where memory has no room for them, tiles are square
-    // The last tile of all leaves in so many parts, each under the product of the next.
+    HEDDLE_MATMUL_HOST_LEAST_BAND = 16, // rows; if memory has no room for them, tiles are square
+    // The very last tile is copied out in this many parts, each during the product of the next.
     HEDDLE_MATMUL_HOST_END = 4,
-    // From this size on a side is cut at least once, limit or not: a tile goes out under the product of the next.
+    // From this size on a side is cut at least once, whatever the limit: a tile is copied out during the product of the
+    // next.
     HEDDLE_MATMUL_HOST_CUT = 4096,
     HEDDLE_MATMUL_HOST_LEAST_KIB = 4, // of memory: enough for tiles of 12 by 12
 };
 
-// What is on the device: `sets` times a panel of a (m, k), one of b (k, n) and a tile of the output (m, n), the largest
-// ones; those at the ends are smaller.
+// What is on the device: `sets` times a panel of a (m, k), one of b (k, n) and a tile of the output (m, n). These are
+// the largest sizes; those at the ends are smaller.
 typedef struct heddle_matmul_host_plan {
     int m, n, k;
     int tiles_m, tiles_n;
@@ -52,7 +52,7 @@ static inline int heddle_matmul_host_cut(int size, int most, int unit)
     return (piece + unit - 1) / unit * unit;
 }
 
-// Panels of nearly the same depth: one that is shallow would read and write a whole tile for little.
+// Panels of nearly the same depth: a shallow one would read and write a whole tile for little.
 static inline int heddle_matmul_host_depth(int k, int most, int unit)
 {
     int step = unit > HEDDLE_MATMUL_HOST_PANELS ? unit / HEDDLE_MATMUL_HOST_PANELS : 1;
@@ -81,7 +81,7 @@ static inline double heddle_matmul_host_room(const heddle_matmul_host_shape *sha
     return shape->memory * 1024.0 - buffers * HEDDLE_MATMUL_HOST_ALIGNMENT;
 }
 
-// Rows of a band that there is room for beside b, which both sets of buffers have whole; 0: tiles are to be square.
+// Rows of a band that fit beside b, which both sets of buffers hold whole; 0: use square tiles.
 static inline int heddle_matmul_host_band(const heddle_matmul_host_shape *shape)
 {
     if (shape->k > HEDDLE_MATMUL_HOST_SHORT_SUM || shape->n == 0)
@@ -116,7 +116,7 @@ static inline heddle_matmul_host_plan heddle_matmul_host_plan_of(const heddle_ma
 
 // --- steps -----------------------------------------------------------------------------------------------------------
 
-// One step: a panel of a and one of b for a tile, and what of the matrices it covers.
+// One step: a panel of a and one of b for a tile, and the part of the matrices it covers.
 typedef struct heddle_matmul_host_step {
     int tile;
     int row, rows, column, columns;
@@ -141,7 +141,7 @@ static inline void heddle_matmul_host_cover(const heddle_matmul_host_shape *shap
     step->last = first + step->depth == shape->k;
 }
 
-// The first step of a tile. Of k = 0 there is one too, which writes zeros.
+// The first step of a tile. k = 0 has one too, which writes zeros.
 static inline heddle_matmul_host_step heddle_matmul_host_begin(const heddle_matmul_host_shape *shape,
                                                                const heddle_matmul_host_plan *plan, int tile)
 {
@@ -152,7 +152,7 @@ static inline heddle_matmul_host_step heddle_matmul_host_begin(const heddle_matm
     return step;
 }
 
-// The one after it, unless it was the last.
+// The next step, unless it was the last.
 static inline heddle_matmul_host_step heddle_matmul_host_next(const heddle_matmul_host_shape *shape,
                                                               const heddle_matmul_host_plan *plan,
                                                               heddle_matmul_host_step step)
@@ -164,10 +164,10 @@ static inline heddle_matmul_host_step heddle_matmul_host_next(const heddle_matmu
 
 // --- workspace -------------------------------------------------------------------------------------------------------
 
-// What a product of this shape asks for.
+// The workspace of a product of this shape.
 typedef size_t heddle_matmul_host_need(const heddle_matmul_shape *shape);
 
-// Rows of a step that are multiplied at a time: all, but for the very last step.
+// Rows of a step that are multiplied at a time: all, except in the very last step.
 static inline int heddle_matmul_host_rows_at_once(const heddle_matmul_host_plan *plan,
                                                   const heddle_matmul_host_step *step)
 {
@@ -183,8 +183,8 @@ static inline size_t heddle_matmul_host_rows_bytes(const heddle_matmul_host_step
     return need(&product);
 }
 
-// The whole step at once, as rung 1 does every one, and the parts that the other rungs cut the very last into: fewer
-// rows may need more, where their product is split along k.
+// The whole step at once, as rung 1 does it, and the parts into which the other rungs cut the very last step: fewer
+// rows may need more, if their product is split along k.
 static inline size_t heddle_matmul_host_step_bytes(const heddle_matmul_host_plan *plan,
                                                    const heddle_matmul_host_step *step, heddle_matmul_host_need *need)
 {
@@ -197,9 +197,9 @@ static inline size_t heddle_matmul_host_step_bytes(const heddle_matmul_host_plan
     return most;
 }
 
-// The most that any step's product does. A tile is like one of these: the first, whose steps begin shallow; the last,
-// which leaves in parts; whole ones between them, the next of the first row or, where a row has no more than its two
-// ends, of the first column; and those at the ends of the first row and of the first column.
+// The most that any step's product needs. Every tile is like one of these: the first, whose steps begin shallow; the
+// last, which leaves in parts; whole ones between them, the next of the first row or, if a row has only its two ends,
+// of the first column; and those at the ends of the first row and of the first column.
 static inline size_t heddle_matmul_host_product_bytes(const heddle_matmul_host_shape *shape,
                                                       const heddle_matmul_host_plan *plan,
                                                       heddle_matmul_host_need *need)
@@ -233,7 +233,7 @@ static inline size_t heddle_matmul_host_need_tuned(const heddle_matmul_shape *sh
     return heddle_product_workspace(&product);
 }
 
-// By matmul's rungs of fp32 class, whichever the card can run.
+// By matmul's rungs of fp32 class, whichever the GPU can run.
 static inline size_t heddle_matmul_host_need_parts(const heddle_matmul_shape *shape)
 {
     size_t by_mma = heddle_tf32x3_workspace(shape), by_wgmma = heddle_bf16x6_workspace(shape);

@@ -1,4 +1,4 @@
-// matmul_host's float64 reference as a kernel, for benchmark shapes that a CPU would take minutes for. A benchmark has
+// matmul_host's float64 reference as a kernel, for benchmark shapes that would take minutes on a CPU. A benchmark has
 // its inputs on the device as well, and the reference reads them there.
 
 #include "ops/matmul/reference.h"

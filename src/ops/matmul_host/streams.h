@@ -1,5 +1,5 @@
-// Copies in, products and copies out on three streams: what rungs 2 and 3 of matmul_host share (02_streams.cu says how
-// it works).
+// Copies in, products and copies out on three streams: what rungs 2 and 3 of matmul_host share (02_streams.cu explains
+// how it works).
 #pragma once
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 enum { SETS = 2 };
 
-// What a thread keeps for a card, beside the call's own stream. Events: a set's panels are in, and read; a set's tile
-// is complete, and out.
+// What a thread keeps per GPU, beside the call's own stream. Events: a set's panels are in, and read; a set's tile is
+// complete, and out.
 typedef struct copy_streams {
     cudaStream_t in, out;
     cudaEvent_t start, full[SETS], read[SETS], complete[SETS], stored[SETS];
@@ -46,23 +46,23 @@ static heddle_status make(void **handle)
     return make_parts(made);
 }
 
-// `after` goes on when what `before` has been given by now is done.
+// `after` continues when everything queued on `before` so far is done.
 static heddle_status follow(cudaStream_t after, cudaStream_t before, cudaEvent_t event)
 {
     HEDDLE_CUDA_TRY(cudaEventRecord(event, before));
     return HEDDLE_CUDA_CHECK(cudaStreamWaitEvent(after, event, 0));
 }
 
-// What is under way: two sets of buffers, and how many steps have been queued.
+// What is in flight: two sets of buffers, and the number of steps queued.
 typedef struct host_run {
     const host_product *product;
     const copy_streams *streams;
-    cudaStream_t stream; // the call's, where products are
+    cudaStream_t stream; // the call's stream, for products
     host_buffers buffers[SETS];
     int steps;
 } host_run;
 
-// A step's panels in, as soon as the set that they go to has been read.
+// Copies a step's panels in, as soon as the set they go to has been read.
 static heddle_status bring(host_run *run, const host_step *step, int set)
 {
     const copy_streams *streams = run->streams;
@@ -72,7 +72,7 @@ static heddle_status bring(host_run *run, const host_step *step, int set)
     return follow(run->stream, streams->in, streams->full[set]);
 }
 
-// Rows of a finished tile out, behind their product.
+// Copies rows of a finished tile out, after their product.
 static heddle_status take_out(host_run *run, const host_step *step, const float *output, int row, int rows)
 {
     const copy_streams *streams = run->streams;
@@ -80,7 +80,7 @@ static heddle_status take_out(host_run *run, const host_step *step, const float 
     return host_store(run->product, step, output, row, rows, streams->out);
 }
 
-// One step: panels in, product, and out if it is its tile's last.
+// One step: panels in, product, and out if it is the last of its tile.
 static heddle_status run_step(host_run *run, const host_step *step, float *output)
 {
     int set = run->steps % SETS, at_once = heddle_matmul_host_rows_at_once(&run->product->plan, step);
@@ -119,15 +119,15 @@ static heddle_status run_tiles(const host_product *product, const copy_streams *
     run.stream = stream;
     for (int set = 0; set < SETS; set++)
         run.buffers[set] = host_buffers_of(product, set);
-    HEDDLE_TRY(follow(streams->in, stream, streams->start)); // inputs and buffers are the call's from there on
+    HEDDLE_TRY(follow(streams->in, stream, streams->start)); // inputs and buffers belong to the call from there on
     HEDDLE_TRY(follow(streams->out, stream, streams->start));
     for (int tile = 0; tile < product->plan.tiles_m * product->plan.tiles_n; tile++)
         HEDDLE_TRY(run_tile(&run, tile));
-    // The call is done when its last tile is out; `in` has been waited for by every product.
+    // The call is done when its last tile is out; every product has waited for `in`.
     return follow(stream, streams->out, streams->start);
 }
 
-// The call by three streams, tiles multiplied by `multiply`.
+// The call on three streams, with tiles multiplied by `multiply`.
 static heddle_status host_run_streams(const heddle_call *call, host_multiplier *multiply)
 {
     void *handle;
@@ -138,7 +138,8 @@ static heddle_status host_run_streams(const heddle_call *call, host_multiplier *
     if (product.plan.tiles_m * product.plan.tiles_n == 0)
         return HEDDLE_OK;
     heddle_status status = run_tiles(&product, streams, stream);
-    if (status != HEDDLE_OK) { // nothing is left running that the caller does not know of; the failure stays the first
+    if (status != HEDDLE_OK) { // nothing is left running that the caller does not know of; the first failure is
+                               // reported
         (void)cudaStreamSynchronize(streams->in);
         (void)cudaStreamSynchronize(streams->out);
         (void)cudaGetLastError();

@@ -1,5 +1,5 @@
-// What the rungs of matmul_host share: the tiles of a product, in and out of the device, and the product of two of
-// them, by matmul's kernels. In which order and on which streams is each rung's own.
+// What the rungs of matmul_host share: copying the tiles of a product in and out of the device, and multiplying two of
+// them by matmul's kernels. Each rung chooses the order and the streams.
 #pragma once
 
 #include "device/cuda/check.h"
@@ -24,7 +24,7 @@ typedef struct host_product {
 
 typedef heddle_matmul_host_step host_step;
 
-// One set of buffers on the device, and what the panels in it are of.
+// One set of buffers on the device, and which panels it holds.
 typedef struct host_buffers {
     float *a, *b, *output;
     bool loaded;
@@ -58,7 +58,7 @@ static inline host_buffers host_buffers_of(const host_product *product, int set)
     return buffers;
 }
 
-// A block of a matrix whose rows are `from_leading` floats apart into one whose rows are `to_leading` apart.
+// Copies a block of a matrix whose rows are `from_leading` floats apart to one whose rows are `to_leading` apart.
 static inline heddle_status host_copy_block(float *to, int to_leading, const float *from, int from_leading, int rows,
                                             int columns, cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -68,8 +68,8 @@ static inline heddle_status host_copy_block(float *to, int to_leading, const flo
                                                columns * sizeof(float), rows, kind, stream));
 }
 
-// Panels of a and b onto the device, packed: their rows there are as long as the panel is wide. What is there already
-// is not copied again.
+// Copies panels of a and b to the device, packed: rows there are as long as the panel is wide. What is already there is
+// not copied again.
 static inline heddle_status host_load(const host_product *product, const host_step *step, host_buffers *buffers,
                                       cudaStream_t stream)
 {
@@ -97,7 +97,7 @@ static inline heddle_status host_multiply(const host_product *product, const hos
                              output + (size_t)row * step->columns, product->workspace);
 }
 
-// Rows of a tile, to where they belong in host memory.
+// Copies rows of a tile to their place in host memory.
 static inline heddle_status host_store(const host_product *product, const host_step *step, const float *output, int row,
                                        int rows, cudaStream_t stream)
 {
@@ -107,7 +107,7 @@ static inline heddle_status host_store(const host_product *product, const host_s
                            cudaMemcpyDeviceToHost, stream);
 }
 
-// By matmul's rung 10: float32 as it is.
+// By matmul's rung 10, in float32.
 static inline heddle_status host_multiply_tuned(const heddle_call *call, const heddle_matmul_shape *shape,
                                                 const float *a, const float *b, float *output, void *workspace)
 {

@@ -1,6 +1,6 @@
 // matmul_int8, rung 1: one thread per element of the result.
 //
-// Limited by: loads. Two requests of one byte per lane for every multiplication.
+// Limited by: loads. Each multiplication takes two requests of one byte per lane.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,26 +1,26 @@
 // matmul_int8, rung 2: tiles in shared memory, four bytes per word, and __dp4a.
 //
-// Rung 1 loaded two bytes for each product. Here four neighbours of a row travel as one word, a block's tiles are
-// loaded once, and __dp4a multiplies four pairs of bytes and adds them up in one instruction. A thread has 4 by 4
-// results, so that eight words loaded from shared memory serve sixteen such instructions.
+// Rung 1 loaded two bytes per product. Here four neighbours of a row are loaded as one word, a block's tiles are loaded
+// once, and __dp4a multiplies four pairs of bytes and adds them in one instruction. A thread has 4 by 4 results, so
+// eight words loaded from shared memory serve sixteen such instructions.
 //
-// Limited by: shared memory, a load for every two instructions; and the multipliers of the plain cores, which the
-// tensor cores leave far behind.
+// Limited by: shared memory, one load for every two instructions; and the multipliers of the regular cores, which are
+// far slower than the tensor cores.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 #include "ops/matmul_int8/words.h"
 
 enum {
-    TILE = 64,         // rows of a, and of b, of a block
-    WORDS = 8,         // of a row of a tile: 32 bytes
-    PITCH = WORDS + 1, // odd: rows begin on different banks
+    TILE = 64,         // rows of a, and of b, per block
+    WORDS = 8,         // words per row of a tile: 32 bytes
+    PITCH = WORDS + 1, // odd: rows begin in different banks
     THREADS_ACROSS = 16,
     THREADS = THREADS_ACROSS * THREADS_ACROSS,
-    RESULTS = TILE / THREADS_ACROSS, // of a thread, in each direction
+    RESULTS = TILE / THREADS_ACROSS, // per thread, in each direction
 };
 
-// Rows [first, first + TILE) of matrix (rows, k), columns from `column`.
+// Loads rows [first, first + TILE) of matrix (rows, k), columns from `column`.
 __device__ static void load_tile(int (*tile)[PITCH], const signed char *matrix, int rows, int k, int first, int column)
 {
     for (int at = threadIdx.x; at < TILE * WORDS; at += THREADS) {

@@ -1,11 +1,11 @@
 // matmul_int8, rung 3: tensor cores, fed from three stages of shared memory.
 //
-// Rung 2 was at the limit of the plain cores' multipliers. One mma instruction of a warp multiplies 16 by 32 bytes by
-// 32 by 8. Its operands come by ldmatrix, which hands every lane the bytes that its place in the instruction wants;
-// chunks of 16 bytes are swizzled within their rows, so that the eight rows of such a matrix lie on different banks.
-// While a tile is multiplied, the next two are on their way by cp.async, without passing through registers.
+// Rung 2 was limited by the multipliers of the regular cores. One mma instruction of a warp multiplies 16 by 32 bytes
+// by 32 by 8. ldmatrix loads its operands and gives every lane the bytes for its place in the instruction. 16-byte
+// chunks are swizzled within their rows, so that the eight rows of such a matrix lie in different banks. While a tile
+// is multiplied, cp.async loads the next two, bypassing registers.
 //
-// Limited by: the rate of mma.sync; Hopper's full rate takes wgmma.
+// Limited by: the rate of mma.sync; Hopper's full rate needs wgmma.
 
 #include "heddle/ops.h"
 #include "ops/cuda/mma.h"
@@ -14,11 +14,11 @@
 #include "ops/matmul_int8/words.h"
 
 enum {
-    TILE = 128, // rows of a, and of b, of a block
+    TILE = 128, // rows of a, and of b, per block
     DEPTH = 64, // bytes of a row in a stage
     CHUNK = 16, // bytes of one cp.async, and of a row of an ldmatrix
     CHUNKS = DEPTH / CHUNK,
-    STAGES = 3, // 48 KiB: what a block may have without asking
+    STAGES = 3, // 48 KiB: what a block may have without a request
     THREADS = 256,
     BLOCKS_AN_SM = 2, // 128 registers per thread, half of them for the sums
     WARP = 32,
@@ -34,7 +34,7 @@ enum {
 
 typedef signed char stage_tile[TILE][DEPTH];
 
-// Where chunk `chunk` of a row lies: rows two apart take different banks.
+// Where chunk `chunk` of a row lies: rows two apart use different banks.
 __device__ static signed char *chunk_of(stage_tile tile, int row, int chunk)
 {
     return &tile[row][(chunk ^ (row / 2 % CHUNKS)) * CHUNK];
@@ -66,7 +66,7 @@ __device__ static void multiply(stage_tile tile_a, stage_tile tile_b, int first_
     for (int depth = 0; depth < DEPTH / MMA_K; depth++) {
         uint32_t a[MMAS_DOWN][4];
 #pragma unroll
-        for (int i = 0; i < MMAS_DOWN; i++) // lanes 0 to 15 name rows of the left half, 16 to 31 of the right
+        for (int i = 0; i < MMAS_DOWN; i++) // lanes 0 to 15 address rows of the left half, 16 to 31 of the right
             ldmatrix_x4(a[i], chunk_of(tile_a, first_row + i * MMA_M + lane % 16, depth * 2 + lane / 16));
 #pragma unroll
         for (int j = 0; j < MMAS_ACROSS; j++) {
@@ -115,11 +115,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
             load_tile<aligned>(tile_a[step], a, shape.m, shape.k, first_i, step * DEPTH);
             load_tile<aligned>(tile_b[step], b, shape.n, shape.k, first_j, step * DEPTH);
         }
-        cp_async_commit(); // empty ones too: the count of groups tells which stage is complete
+        cp_async_commit(); // empty groups too: the number of groups tells which stage is complete
     }
     for (int step = 0; step < steps; step++) {
         cp_async_wait_group<STAGES - 2>();
-        __syncthreads(); // everybody's copies have arrived, and everybody has left the stage that is loaded next
+        __syncthreads(); // all copies have arrived, and all warps have left the stage that is loaded next
         int next = step + STAGES - 1;
         if (next < steps) {
             load_tile<aligned>(tile_a[next % STAGES], a, shape.m, shape.k, first_i, next * DEPTH);

@@ -1,6 +1,6 @@
 // matmul_int8, first rung: three loops, one thread.
 //
-// Limited by: a load of each operand for every multiplication.
+// Limited by: one load of each operand per multiplication.
 
 #include "heddle/ops.h"
 #include "ops/matmul_int8/matmul_int8.h"

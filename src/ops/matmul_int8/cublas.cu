@@ -1,8 +1,8 @@
-// matmul_int8 by cuBLAS: its product of bytes on tensor cores, summed in int32, and a kernel that scales what it
-// leaves. cuBLAS takes rows of whole words at addresses of whole words; operands that lie elsewhere are moved first.
+// matmul_int8 by cuBLAS: its product of bytes on tensor cores, summed in int32, and a kernel that scales the result.
+// cuBLAS needs rows of whole words at word-aligned addresses; other operands are copied first.
 //
 // Limited by: the sums, which are written as int32, read again and written as float32: 12 bytes per element of the
-// output, where a rung of our own writes 4.
+// output, where heddle's rungs write 4.
 
 #include "ops/cuda/cublas_handle.h"
 
@@ -10,7 +10,11 @@
 
 #include "heddle/ops.h"
 
-enum { BLOCK = 256, ALIGNMENT = 16 }; // threads: one thread per element; bytes that tensor cores' loads like
+enum {
+    BLOCK = 256,
+    ALIGNMENT = 16
+}; // threads: one thread per element; alignment in bytes that suits the tensor
+   // cores' loads
 
 // output (m, n) = scale_a (m) * scale_b (n) * sums (m, n)
 __global__ static void scale(const int32_t *sums, const float *scale_a, const float *scale_b, float *output, int n,
@@ -37,7 +41,7 @@ static size_t rounded(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-// sums (m, n) = a (m, k) * b (n, k)ᵀ; column after column it is sumsᵀ = op(b) * aᵀ, the operands swapped.
+// sums (m, n) = a (m, k) * b (n, k)ᵀ; column-major it is sumsᵀ = op(b) * aᵀ, the operands swapped.
 static heddle_status multiply(const heddle_call *call, const heddle_matmul_int8_shape *shape, const void *a,
                               const void *b, int32_t *sums)
 {

@@ -1,5 +1,5 @@
-// matmul_int8: a product of bytes, summed in int32 and brought back to float32 by one scale per row of each operand.
-// What it costs, what is right, and its ladder.
+// matmul_int8: a product of bytes, summed in int32 and converted to float32 by one scale per row of each operand. Its
+// cost, reference and ladder.
 
 #include "ops/matmul_int8/matmul_int8.h"
 
@@ -40,7 +40,7 @@ static void fill(const void *shape, int operand, uint64_t seed, double *values)
         values[i] = (double)heddle_random_below(&random, LEVELS) - MIDDLE;
 }
 
-// 128 * 128 * k has to fit an int32: a byte may be -128, though no symmetric scale gives it.
+// 128 * 128 * k has to fit in an int32: a byte may be -128, though no symmetric scale gives it.
 static heddle_status validate(const void *shape_)
 {
     enum { MOST_K = INT_MAX / (128 * 128) };
@@ -71,10 +71,10 @@ static const char *const test_shapes[] = {
 static const char *const bench_shapes[] = {"m=2048 n=2048 k=2048", "m=4096 n=4096 k=4096", "m=1000 n=1000 k=1000",
                                            "m=1024 n=128 k=3136", NULL};
 
-// cuBLAS takes rows of whole words.
+// cuBLAS needs rows of whole words.
 HEDDLE_OF_SHAPE(bool, cublas_takes, heddle_matmul_int8_shape, shape->n % 4 == 0 && shape->k % 4 == 0 && shape->k > 0)
 
-// Its sums as int32, and room for copies of a and b where they are not aligned.
+// Its sums as int32, and room for copies of a and b if they are not aligned.
 static size_t cublas_workspace(const void *shape_, int threads)
 {
     (void)threads;
@@ -87,10 +87,10 @@ static size_t cublas_workspace(const void *shape_, int threads)
 // Slowest first.
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_int8_cpu_naive, "three loops, one thread", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: two byte loads for every multiplication",
-     NULL, NULL},
-    {"02_dp4a", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "shared tiles; four products and their sum in one instruction", NULL,
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: two byte loads per multiplication", NULL,
      NULL},
+    {"02_dp4a", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "tiles in shared memory; four products and their sum in one instruction", NULL, NULL},
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS on tensor cores, then a kernel that scales its int32 sums",
      cublas_takes, cublas_workspace, .capability = 80, .gpu_only = "cuBLAS"},
     {"03_mma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores: 16 by 8 by 32 products per instruction, three stages",
