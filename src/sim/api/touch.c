@@ -173,6 +173,8 @@ bool sim_touch_unwaited(uintptr_t address, size_t bytes, int write, bool plain, 
         return false;
     overlap copy = {.address = address, .write = write != 0};
     sim_operations_unwaited(overlaps, &copy);
+    if (copy.pc == 0)
+        copy.pc = sim_watch_copy_unwaited(address, bytes, write != 0);
     if (copy.pc != 0 || ran_unwaited(one, address)) {
         one->reported = true;
         report_wait(one, address, NULL, copy.pc);

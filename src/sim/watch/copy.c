@@ -19,7 +19,8 @@ typedef struct copy {
     size_t bytes;
     size_t stride, count; // so many runs of `bytes` bytes, `stride` apart: columns of a matrix
     uintptr_t pc;
-    const char *library; // the call; NULL: a copy or fill
+    const char *call; // the function of the API or library
+    bool library;
 } copy;
 
 // The last copies: older ones have been waited for in every program that is not lost anyway.
@@ -30,29 +31,9 @@ static size_t copy_count;
 static const char beside_message[] =
     "the kernel uses memory that %s uses in another stream, and neither waits for the other";
 
-static const char *name_of(const copy *one)
-{
-    return one->library ? one->library : "a copy or fill";
-}
-
 static const char *role_of(const copy *one)
 {
     return one->library ? "call" : "copy";
-}
-
-// The same words and places as where the kernel comes later: in another order it is the same mistake.
-static void report(const copy *one, uint64_t word, bool written, uintptr_t address)
-{
-    const sim_launch_record *other = sim_launches_find(sim_clock_block_of(sim_stamp_of(word)));
-    sim_finding finding = {.kind = SIM_MISSING_WAIT,
-                           .tier = SIM_ERROR,
-                           .kernel = other ? other->name : NULL,
-                           .address = address,
-                           .bytes = 1,
-                           .place = {{.pc = sim_sites[sim_site_of(word)].pc, .role = written ? "write" : "read"},
-                                     {.pc = one->pc, .role = role_of(one)}}};
-    snprintf(finding.message, sizeof finding.message, beside_message, name_of(one));
-    sim_report(&finding);
 }
 
 static bool beside(uint32_t serial, uint64_t number)
@@ -62,16 +43,63 @@ static bool beside(uint32_t serial, uint64_t number)
 }
 
 // Whether an access in the cell may run beside operation `number`; a read matters to a write only.
-static bool meets(const sim_cell *cell, uint64_t number, bool write, uint64_t *word)
+typedef struct meeting_word {
+    uint64_t number;
+    bool write;    // of the operation
+    uint64_t word; // of the access; 0: none
+    bool written;  // by the access
+} meeting_word;
+
+// A word that kernels watch through volatile, or test and set, may be how a kernel hears of the copy.
+static bool may_signal(const sim_site *site)
 {
-    if (sim_exact_is(cell))
-        return false;
-    if (cell->write && beside(sim_clock_block_of(sim_stamp_of(cell->write)), number)) {
-        *word = cell->write;
-        return true;
+    if (site->kind == SIM_ATOMIC)
+        return !site->discards && (site->what & (SIM_ATOMIC_CONFIRM | SIM_ATOMIC_REPLACE));
+    return site->kind == SIM_VOLATILE_READ || site->kind == SIM_VOLATILE_WRITE;
+}
+
+static void meet_word(uint64_t word, bool reads, void *context)
+{
+    meeting_word *met = context;
+    if (met->word || !word || (reads && !met->write) || may_signal(&sim_sites[sim_site_of(word)]) ||
+        !beside(sim_clock_block_of(sim_stamp_of(word)), met->number))
+        return;
+    met->word = word;
+    met->written = !reads;
+}
+
+static meeting_word meets(const sim_cell *cell, uint64_t number, bool write)
+{
+    meeting_word met = {.number = number, .write = write};
+    if (sim_exact_is(cell)) {
+        sim_exact_each_word(cell, meet_word, &met);
+    } else {
+        meet_word(cell->write, false, &met);
+        meet_word(cell->read, true, &met);
     }
-    *word = cell->read;
-    return write && cell->read && beside(sim_clock_block_of(sim_stamp_of(cell->read)), number);
+    return met;
+}
+
+static const char *role_of_access(const meeting_word *met)
+{
+    if (sim_sites[sim_site_of(met->word)].kind == SIM_ATOMIC)
+        return "atomic";
+    return met->written ? "write" : "read";
+}
+
+// The same words and places as where the kernel comes later: in another order it is the same mistake.
+static void report(const copy *one, const meeting_word *met, uintptr_t address)
+{
+    const sim_launch_record *other = sim_launches_find(sim_clock_block_of(sim_stamp_of(met->word)));
+    sim_finding finding = {.kind = SIM_MISSING_WAIT,
+                           .tier = SIM_ERROR,
+                           .kernel = other ? other->name : NULL,
+                           .address = address,
+                           .bytes = 1,
+                           .place = {{.pc = sim_sites[sim_site_of(met->word)].pc, .role = role_of_access(met)},
+                                     {.pc = one->pc, .role = role_of(one)}}};
+    snprintf(finding.message, sizeof finding.message, beside_message, one->call);
+    sim_report(&finding);
 }
 
 // False: something was found, which is enough.
@@ -83,9 +111,9 @@ static bool hold_run_against_shadow(const copy *one, bool write, uintptr_t start
             at = (at | (SIM_PAGE_BYTES - 1)) + 1;
             continue;
         }
-        uint64_t word;
-        if (meets(sim_cell_at(page, at), one->number, write, &word)) {
-            report(one, word, word == sim_cell_at(page, at)->write, at);
+        const meeting_word met = meets(sim_cell_at(page, at), one->number, write);
+        if (met.word) {
+            report(one, &met, at);
             return false;
         }
         at += (uintptr_t)1 << page.grain;
@@ -158,13 +186,8 @@ static void hold_against_copies(const copy *one)
             .address = met,
             .bytes = 1,
             .place = {{.pc = one->pc, .role = role_of(one)}, {.pc = other->pc, .role = role_of(other)}}};
-        if (one->library || other->library)
-            snprintf(finding.message, sizeof finding.message,
-                     "%s and %s use the same memory in streams that do not wait for each other", name_of(other),
-                     name_of(one));
-        else
-            snprintf(finding.message, sizeof finding.message,
-                     "two copies or fills use the same memory in streams that do not wait for each other");
+        snprintf(finding.message, sizeof finding.message,
+                 "%s and %s use the same memory in streams that do not wait for each other", other->call, one->call);
         sim_report(&finding);
     }
 }
@@ -178,11 +201,16 @@ static void hold(const copy *one)
     hold_against_copies(kept);
 }
 
-void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, uintptr_t pc)
+void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, const char *call, uintptr_t pc)
 {
     if (!sim_watch_ready() || bytes == 0)
         return;
-    copy one = {number, {in_global(to) ? to : 0, in_global(from) ? from : 0}, bytes, .stride = 0, .count = 1, .pc = pc};
+    copy one = {.number = number,
+                .start = {in_global(to) ? to : 0, in_global(from) ? from : 0},
+                .bytes = bytes,
+                .count = 1,
+                .pc = pc,
+                .call = call};
     hold(&one);
 }
 
@@ -197,7 +225,8 @@ void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t coun
                 .stride = stride,
                 .count = count,
                 .pc = launch->launched_at,
-                .library = launch->kernel->name};
+                .call = launch->kernel->name,
+                .library = true};
     if (!write)
         sim_inputs_add(one.number, start, bytes, stride, count);
     // Where all that came before is ordered there is nothing to meet, and a matrix is long; what comes later may.
@@ -231,11 +260,10 @@ void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc
             at = (at | (SIM_PAGE_BYTES - 1)) + 1;
             continue;
         }
-        uint64_t word;
-        const sim_cell *cell = sim_cell_at(page, at);
-        if (meets(cell, number, true, &word)) {
-            const sim_launch_record *user = sim_launches_find(sim_clock_block_of(sim_stamp_of(word)));
-            report_free(pc, at, sim_sites[sim_site_of(word)].pc, word == cell->write ? "write" : "read", user->name);
+        const meeting_word met = meets(sim_cell_at(page, at), number, true);
+        if (met.word) {
+            const sim_launch_record *user = sim_launches_find(sim_clock_block_of(sim_stamp_of(met.word)));
+            report_free(pc, at, sim_sites[sim_site_of(met.word)].pc, role_of_access(&met), user->name);
             return;
         }
         at += (uintptr_t)1 << page.grain;
@@ -247,6 +275,18 @@ void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc
             (touches(one, 0, start, bytes) || touches(one, 1, start, bytes)))
             report_free(pc, start, one->pc, role_of(one), NULL);
     }
+}
+
+uintptr_t sim_watch_copy_unwaited(uintptr_t address, size_t bytes, bool write)
+{
+    size_t kept = copy_count < KEPT ? copy_count : KEPT;
+    for (size_t i = 0; i < kept; i++) {
+        const copy *one = &copies[i];
+        if (!one->library && (touches(one, 0, address, bytes) || (write && touches(one, 1, address, bytes))) &&
+            !sim_order_waited(one->number))
+            return one->pc;
+    }
+    return 0;
 }
 
 static bool unordered;
@@ -285,7 +325,7 @@ bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool
     finding.bytes = bytes;
     finding.place[0] = sim_place_of(worker, worker->thread, pc, write ? "write" : "read");
     finding.place[1] = (sim_place){.pc = one->pc, .role = role_of(one)};
-    snprintf(finding.message, sizeof finding.message, beside_message, name_of(one));
+    snprintf(finding.message, sizeof finding.message, beside_message, one->call);
     sim_report(&finding);
     return true;
 }
