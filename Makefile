@@ -2,6 +2,7 @@
 
 BUILD  ?= build
 PREFIX ?= /usr/local
+COURSE ?= heddle-course
 # auto builds the cuda device where nvcc and a GPU are found; on, where nvcc is.
 HEDDLE_CUDA ?=
 HEDDLE_CUDA_ARCHITECTURES ?=
@@ -10,7 +11,7 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check sim cuda test test-sanitize bench-cpu bench-sim lint format install uninstall clean
+.PHONY: help setup build demo learn check sim cuda test test-sanitize bench-cpu bench-sim lint format install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -20,6 +21,11 @@ demo: ## train a network on Fashion-MNIST in front of you, then predict a few im
 	@scripts/setup build demo
 	@scripts/build $(BUILD) $(options) heddle_command
 	@scripts/demo $(BUILD)/heddle
+
+learn: ## the course: exercises in COURSE (heddle-course), checked as you save, without a GPU
+	@scripts/setup build sim
+	@scripts/build $(BUILD) $(options) heddle_command sim
+	@scripts/learn $(BUILD)/heddle $(COURSE)
 
 check: ## FILE=program.cu: check a CUDA program on the simulated GPU
 	@scripts/setup build sim

@@ -15,6 +15,9 @@ install(TARGETS simcc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS sim ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle/sim)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sim/include DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle/sim)
 
+# --- the course --------------------------------------------------------------------------------------------------------
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/course DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle)
+
 # --- pkg-config ------------------------------------------------------------------------------------------------------
 # `pkg-config --static` is for libheddle.a with everything else shared. Listing modules as Requires.private instead would
 # draw in all that those need to be linked statically themselves, which few machines have.

@@ -10,6 +10,7 @@
 #include "heddle/data.h"
 #include "heddle/model.h"
 #include "heddle/op.h"
+#include "learn/course.h"
 
 enum { MOST_DATASETS = 32 };
 
@@ -80,13 +81,23 @@ static void print_commands(FILE *file)
         print_word(file, heddle_cli_commands()[i]->name);
 }
 
+static void print_exercises(FILE *file)
+{
+    heddle_learn_course *course = NULL;
+    if (heddle_learn_course_open(NULL, &course) != HEDDLE_OK)
+        return;
+    for (int i = 0; i < course->count; i++)
+        print_word(file, course->exercises[i].number);
+    heddle_learn_course_close(course);
+}
+
 // The values of an option of that name, in every command that has it, and the commands that take such an argument.
 typedef struct value_set {
     const char *option;
     void (*print)(FILE *file);
     bool files;              // file names as well
     bool several;            // with commas between
-    const char *commands[3]; // that take such an argument
+    const char *commands[8]; // that take such an argument
 } value_set;
 
 static const value_set value_sets[] = {
@@ -98,6 +109,9 @@ static const value_set value_sets[] = {
     {"kernels", print_kernels, .several = true},
     {"precision", print_precisions, .several = true},
     {"command", print_commands, .commands = {"help"}},
+    {"exercise", print_exercises,
+     .commands = {"learn run", "learn show", "learn next", "learn hint", "learn reset", "learn solution",
+                  "learn verify"}},
 };
 enum { VALUE_SETS = sizeof value_sets / sizeof *value_sets };
 

@@ -41,6 +41,9 @@ expect 'share/man/man1/heddle.1'
 expect 'share/bash-completion/completions/heddle'
 expect 'share/zsh/site-functions/_heddle'
 expect 'share/fish/vendor_completions.d/heddle.fish'
+expect 'share/heddle/course/include/learn.h'
+(cd "$scratch" && "$prefix/bin/heddle" learn init course >/dev/null && cmp course/05-first-kernels/05.1-which-element.cu \
+    "$prefix/share/heddle/course/05-first-kernels/exercises/05.1-which-element/start.cu")
 
 libraries=$(dirname "$(find "$prefix" -name libheddle.a)")
 version=$("$prefix/bin/heddle" version | sed -n '1s/^heddle //p')

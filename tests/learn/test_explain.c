@@ -1,0 +1,191 @@
+// What compilers, sanitizers and the judge say, turned into reasons: each with the learner's line and no path of ours.
+
+#include "course_files.h"
+#include "files.h"
+#include "learn/judging.h"
+
+typedef struct fixture {
+    heddle_learn_course *course;
+    heddle_learn_rules rules;
+    heddle_learn_judging judging;
+} fixture;
+
+static void set_up(fixture *made, const char *root)
+{
+    *made = (fixture){0};
+    write_course(root);
+    made->course = open_course(root);
+    made->judging = (heddle_learn_judging){.exercise = &made->course->exercises[0],
+                                           .rules = &made->rules,
+                                           .include = "/course/include",
+                                           .shown = "04-plain/04.1-one.c",
+                                           .in_case = ""};
+    made->rules.seconds = 10;
+    snprintf(made->judging.folder, sizeof made->judging.folder, "%s", root);
+    snprintf(made->judging.source, sizeof made->judging.source, "%s/04.1-one.c", root);
+    snprintf(made->judging.judge, sizeof made->judging.judge, "%s/judge.c", root);
+    write_file(root, "04.1-one.c", "int one(void)\n{\n    int i = 0\n    return i;\n}\n");
+    write_file(root, "judge.c", "int main(void) { return two(); }\n");
+    made->judging.sources = heddle_check_sources_create();
+    assert_int_equal(heddle_learn_verdict_create(&made->judging.verdict), HEDDLE_OK);
+}
+
+static void tear_down(fixture *made)
+{
+    heddle_check_sources_free(made->judging.sources);
+    heddle_learn_verdict_free(made->judging.verdict);
+    heddle_learn_course_close(made->course);
+}
+
+static const heddle_learn_reason *only_reason(const fixture *made, const char *tag)
+{
+    const heddle_learn_verdict *verdict = made->judging.verdict;
+    assert_int_equal(verdict->reason_count, 1);
+    assert_string_equal(verdict->reasons[0].tag, tag);
+    return &verdict->reasons[0];
+}
+
+static void a_compiler_error_is_at_the_learners_line_and_says_what_it_means(void **state)
+{
+    fixture made;
+    char messages[1024];
+    set_up(&made, *state);
+    snprintf(messages, sizeof messages, "In file included from %s:1:\n%s:4:5: error: expected ‘;’ before ‘return’\n",
+             made.judging.judge, made.judging.source);
+    heddle_learn_explain_messages(&made.judging, messages);
+    const heddle_learn_reason *reason = only_reason(&made, "compile");
+    assert_int_equal(reason->line, 4);
+    assert_int_equal(reason->item_count, 3); // the line before, the line, what it means
+    assert_string_equal(reason->items[0].text, "    int i = 0");
+    assert_string_equal(reason->items[0].file, "04-plain/04.1-one.c");
+    assert_non_null(strstr(reason->items[2].text, "semicolon"));
+    tear_down(&made);
+}
+
+static void an_error_in_the_judge_says_to_keep_names_and_parameters(void **state)
+{
+    fixture made;
+    char messages[1024];
+    set_up(&made, *state);
+    snprintf(messages, sizeof messages, "%s:1:25: error: ‘two’ undeclared\n", made.judging.judge);
+    heddle_learn_explain_messages(&made.judging, messages);
+    const heddle_learn_reason *reason = only_reason(&made, "compile");
+    assert_int_equal(reason->line, 0);
+    assert_string_equal(reason->items[0].file, "the judge");
+    assert_non_null(strstr(reason->items[1].text, "keep the names and parameters"));
+    tear_down(&made);
+}
+
+static void a_report_of_address_sanitizer_becomes_the_element_and_the_lines(void **state)
+{
+    fixture made;
+    char report[4096];
+    set_up(&made, *state);
+    snprintf(report, sizeof report,
+             "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n"
+             "WRITE of size 4 at 0x1 thread T0\n"
+             "    #0 0x1 in one %s:3\n    #1 0x2 in main %s:1\n\n"
+             "0x1 is located 0 bytes to the right of 40-byte region [0x0,0x28)\nallocated by thread T0 here:\n"
+             "    #0 0x3 in malloc (/lib/libasan.so)\n    #1 0x4 in one %s:4\n",
+             made.judging.source, made.judging.judge, made.judging.source);
+    assert_true(heddle_learn_explain_sanitizer(&made.judging, report));
+    const heddle_learn_reason *reason = only_reason(&made, "out-of-bounds");
+    assert_int_equal(reason->line, 3);
+    assert_string_equal(reason->items[1].about, "allocated here");
+    assert_int_equal(reason->items[1].line, 4);
+    assert_string_equal(reason->items[2].text, "It writes 4 bytes at byte 40 of memory that has 40 bytes: element 10, "
+                                               "where there are 10, counted from 0.");
+    tear_down(&made);
+}
+
+static void undefined_behaviour_and_silence_are_told_apart(void **state)
+{
+    fixture made;
+    char report[1024];
+    set_up(&made, *state);
+    assert_false(heddle_learn_explain_sanitizer(&made.judging, "something on stderr\n"));
+    snprintf(report, sizeof report, "%s:3:9: runtime error: signed integer overflow: 1 + 2\n", made.judging.source);
+    assert_true(heddle_learn_explain_sanitizer(&made.judging, report));
+    const heddle_learn_reason *reason = only_reason(&made, "undefined");
+    assert_string_equal(reason->headline, "signed integer overflow: 1 + 2");
+    assert_int_equal(reason->column, 9);
+    tear_down(&made);
+}
+
+static void the_judges_words_are_told_from_the_programs_own(void **state)
+{
+    fixture made;
+    set_up(&made, *state);
+    assert_true(heddle_learn_hear(&made.judging,
+                                  "hello\n\n@learn {\"case\":\"n = 3\",\"array\":\"out\",\"index\":5,"
+                                  "\"block\":[1,0],\"thread\":[1,0],\"dimensions\":1,\"expected\":\"2\","
+                                  "\"found\":\"7\",\"unwritten\":false,\"wrong\":1,\"count\":8,\"first\":4,"
+                                  "\"window\":[[\"1\",\"1\"],[\"2\",\"7\"]]}\nworld\n"));
+    assert_string_equal(made.judging.verdict->output, "hello\nworld\n");
+    const heddle_learn_reason *reason = only_reason(&made, "wrong");
+    assert_string_equal(reason->headline, "out[5] is 7; it should be 2");
+    assert_string_equal(reason->in_case, "n = 3");
+    assert_string_equal(reason->items[0].text, "out[5] should be written by thread 1 of block 1.");
+    tear_down(&made);
+}
+
+static void a_program_that_ends_without_the_judges_last_word_has_not_ended(void **state)
+{
+    fixture made;
+    set_up(&made, *state);
+    assert_false(heddle_learn_hear(&made.judging, "@learn {\"case\":\"\",\"timed\":\"a\",\"microseconds\":2}\n"));
+    assert_false(heddle_learn_hear(&made.judging, "@learn not JSON\n"));
+    assert_true(heddle_learn_hear(&made.judging, "@learn {\"case\":\"\",\"passed\":true}\n"));
+    assert_int_equal(made.judging.verdict->reason_count, 0);
+    assert_int_equal(made.judging.verdict->time_count, 1);
+    tear_down(&made);
+}
+
+static void words_count_in_code_and_not_in_comments(void **state)
+{
+    static const char *use[] = {"atomicAdd", NULL}, *avoid[] = {"for (", NULL};
+    fixture made;
+    set_up(&made, *state);
+    made.rules.must_use = use;
+    made.rules.must_not_use = avoid;
+    heddle_learn_apply_words(&made.judging, "x = 1; // atomicAdd\n/* for ( */ y;");
+    only_reason(&made, "source");
+    made.judging.verdict->reason_count = 0;
+    heddle_learn_apply_words(&made.judging, "atomicAdd(\"// for (\", 1);\n");
+    assert_int_equal(made.judging.verdict->reason_count, 1); // in a string it counts
+    tear_down(&made);
+}
+
+static void output_may_come_in_any_order_each_line_as_often_as_listed(void **state)
+{
+    static const char *lines[] = {"a", "b", "b", NULL};
+    fixture made;
+    set_up(&made, *state);
+    made.rules.output = lines;
+    made.judging.verdict->output = "b\na\nb\n";
+    heddle_learn_apply_output(&made.judging);
+    assert_int_equal(made.judging.verdict->reason_count, 0);
+    made.judging.verdict->output = "b\na\n";
+    heddle_learn_apply_output(&made.judging);
+    assert_non_null(strstr(only_reason(&made, "output")->headline, "missing"));
+    made.judging.verdict->reason_count = 0;
+    made.judging.verdict->output = "b\na\nb\na\n";
+    heddle_learn_apply_output(&made.judging);
+    assert_non_null(strstr(only_reason(&made, "output")->headline, "a line too many"));
+    tear_down(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FOLDER(a_compiler_error_is_at_the_learners_line_and_says_what_it_means),
+        WITH_FOLDER(an_error_in_the_judge_says_to_keep_names_and_parameters),
+        WITH_FOLDER(a_report_of_address_sanitizer_becomes_the_element_and_the_lines),
+        WITH_FOLDER(undefined_behaviour_and_silence_are_told_apart),
+        WITH_FOLDER(the_judges_words_are_told_from_the_programs_own),
+        WITH_FOLDER(a_program_that_ends_without_the_judges_last_word_has_not_ended),
+        WITH_FOLDER(words_count_in_code_and_not_in_comments),
+        WITH_FOLDER(output_may_come_in_any_order_each_line_as_often_as_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
