@@ -35,65 +35,81 @@
 #include <type_traits>
 #include <vector>
 
+// Text is printed, never built of std::string: this header is compiled each time a learner saves.
+
 // --- the case -------------------------------------------------------------------------------------------------------
 
+enum { LEARN_MOST_ARRAYS = 256 };
+
 struct learn_state {
-    std::string name;             // of the case, for messages
-    std::vector<void *> device;   // arrays to free when the case ends
-    std::vector<void *> pinned;   // the same, in host memory
-    dim3 block;                   // threads per block, where elements belong to threads
-    int64_t width;                // elements per row of a 2-D launch; 0: 1-D
-    bool owned;                   // the judge said which thread writes which element
+    char name[256];                                              // of the case, for messages
+    void *device[LEARN_MOST_ARRAYS], *pinned[LEARN_MOST_ARRAYS]; // arrays to free when the case ends
+    int device_count, pinned_count;
+    dim3 block;    // threads per block, where elements belong to threads
+    int64_t width; // elements per row of a 2-D launch; 0: 1-D
+    bool owned;    // the judge said which thread writes which element
 };
 
 static learn_state learn_now;
 
 static void learn_free_all(void)
 {
-    for (void *memory : learn_now.device)
-        cudaFree(memory);
-    for (void *memory : learn_now.pinned)
-        cudaFreeHost(memory);
-    learn_now.device.clear();
-    learn_now.pinned.clear();
+    while (learn_now.device_count > 0)
+        cudaFree(learn_now.device[--learn_now.device_count]);
+    while (learn_now.pinned_count > 0)
+        cudaFreeHost(learn_now.pinned[--learn_now.pinned_count]);
 }
 
-static std::string learn_quoted(const std::string &text)
+static void learn_print_quoted(const char *text)
 {
-    std::string quoted = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\')
-            quoted += '\\';
-        quoted += (unsigned char)c < ' ' ? ' ' : c;
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar((unsigned char)*text < ' ' ? ' ' : *text);
     }
-    return quoted + "\"";
+    putchar('"');
 }
 
-// Ends the program with a message; `fields` are members of a JSON object.
-static void learn_say(const std::string &fields)
+// A line of the judge's: the case, then members of a JSON object that the caller prints, then the end of the line.
+static void learn_begin_line(void)
 {
     fflush(stdout);
-    printf("\n@learn {\"case\":%s,%s}\n", learn_quoted(learn_now.name).c_str(), fields.c_str());
+    printf("\n@learn {\"case\":");
+    learn_print_quoted(learn_now.name);
+}
+
+static void learn_end_line(void)
+{
+    printf("}\n");
     fflush(stdout);
 }
 
-[[noreturn]] static void learn_stop(const std::string &fields)
+// Ends the program after a last line with one member.
+[[noreturn]] static void learn_stop(const char *member, const char *text)
 {
-    learn_say(fields);
+    learn_begin_line();
+    printf(",\"%s\":", member);
+    learn_print_quoted(text);
+    learn_end_line();
     learn_free_all();
     exit(1);
+}
+
+static inline void learn_check(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        learn_stop("cuda", cudaGetErrorString(error));
 }
 
 // Begins a case: what the messages call it. Arrays of the case before are freed.
 __attribute__((format(printf, 1, 2))) static void learn_case(const char *format, ...)
 {
-    char text[256];
     va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
     learn_free_all();
-    learn_now.name = text;
+    va_start(list, format);
+    vsnprintf(learn_now.name, sizeof learn_now.name, format, list);
+    va_end(list);
     learn_now.owned = false;
 }
 
@@ -123,7 +139,7 @@ __attribute__((format(printf, 2, 3))) static inline void learn_require(bool hold
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    learn_stop("\"says\":" + learn_quoted(text));
+    learn_stop("says", text);
 }
 
 // --- arrays ---------------------------------------------------------------------------------------------------------
@@ -142,14 +158,19 @@ template <typename T> static std::vector<T> learn_values(size_t count, unsigned 
     return values;
 }
 
+static inline void learn_keep(void **list, int *count, void *memory)
+{
+    if (*count == LEARN_MOST_ARRAYS)
+        learn_stop("says", "the judge allocates too many arrays in one case");
+    list[(*count)++] = memory;
+}
+
 template <typename T> static T *learn_allocate(size_t count)
 {
-    T *memory = nullptr;
-    cudaError_t error = cudaMalloc((void **)&memory, count * sizeof(T));
-    if (error != cudaSuccess)
-        learn_stop(std::string("\"cuda\":") + learn_quoted(cudaGetErrorString(error)));
-    learn_now.device.push_back(memory);
-    return memory;
+    void *memory = nullptr;
+    learn_check(cudaMalloc(&memory, count * sizeof(T)));
+    learn_keep(learn_now.device, &learn_now.device_count, memory);
+    return (T *)memory;
 }
 
 // A device array with these values.
@@ -177,13 +198,11 @@ template <typename T> static T *learn_uninitialised(size_t count)
 // Pinned host memory, which holds the same poison.
 template <typename T> static T *learn_pinned(size_t count)
 {
-    T *memory = nullptr;
-    cudaError_t error = cudaMallocHost((void **)&memory, (count ? count : 1) * sizeof(T));
-    if (error != cudaSuccess)
-        learn_stop(std::string("\"cuda\":") + learn_quoted(cudaGetErrorString(error)));
-    learn_now.pinned.push_back(memory);
+    void *memory = nullptr;
+    learn_check(cudaMallocHost(&memory, (count ? count : 1) * sizeof(T)));
+    learn_keep(learn_now.pinned, &learn_now.pinned_count, memory);
     memset(memory, LEARN_POISON, count * sizeof(T));
-    return memory;
+    return (T *)memory;
 }
 
 template <typename T> static bool learn_is_poison(const T &value)
@@ -197,14 +216,12 @@ template <typename T> static bool learn_is_poison(const T &value)
 
 // --- comparing ------------------------------------------------------------------------------------------------------
 
-template <typename T> static std::string learn_text(const T &value)
+template <typename T> static void learn_print_value(const T &value)
 {
-    char text[64];
     if (std::is_integral<T>::value)
-        snprintf(text, sizeof text, "%lld", (long long)value);
+        printf("\"%lld\"", (long long)value);
     else
-        snprintf(text, sizeof text, "%.7g", (double)value);
-    return text;
+        printf("\"%.7g\"", (double)value);
 }
 
 template <typename T> static bool learn_equal(const T &found, const T &expected, double tolerance)
@@ -215,36 +232,62 @@ template <typename T> static bool learn_equal(const T &found, const T &expected,
     return a == b || std::fabs(a - b) <= tolerance * std::fmax(1.0, std::fabs(b)); // NaN equals nothing
 }
 
-static std::string learn_position(const char *name, size_t index)
+static inline void learn_print_position(const char *name, size_t index)
 {
-    char text[200];
     dim3 block = learn_now.block;
-    snprintf(text, sizeof text, "\"array\":\"%s\",\"index\":%zu", name, index);
-    std::string fields = text;
+    size_t width = (size_t)learn_now.width;
+    size_t x = width ? index % width : index, y = width ? index / width : 0;
+    printf(",\"array\":\"%s\",\"index\":%zu", name, index);
     if (!learn_now.owned)
-        return fields;
-    size_t x = learn_now.width ? index % (size_t)learn_now.width : index;
-    size_t y = learn_now.width ? index / (size_t)learn_now.width : 0;
-    if (learn_now.width) {
-        snprintf(text, sizeof text, ",\"row\":%zu,\"column\":%zu", y, x);
-        fields += text;
-    }
-    snprintf(text, sizeof text, ",\"block\":[%zu,%zu],\"thread\":[%zu,%zu],\"dimensions\":%d", x / block.x, y / block.y,
-             x % block.x, y % block.y, learn_now.width ? 2 : 1);
-    return fields + text;
+        return;
+    if (width)
+        printf(",\"row\":%zu,\"column\":%zu", y, x);
+    printf(",\"block\":[%zu,%zu],\"thread\":[%zu,%zu],\"dimensions\":%d", x / block.x, y / block.y, x % block.x,
+           y % block.y, width ? 2 : 1);
 }
 
 // The elements around the first wrong one, as they should be and as they are.
-template <typename T>
-static std::string learn_window(const std::vector<T> &found, const std::vector<T> &expected, size_t at)
+template <typename T> static void learn_print_window(const T *found, const T *expected, size_t count, size_t at)
 {
     enum { BEFORE = 2, SHOWN = 8 };
-    size_t first = at > BEFORE ? at - BEFORE : 0, last = first + SHOWN < found.size() ? first + SHOWN : found.size();
-    std::string fields = ",\"first\":" + std::to_string(first) + ",\"window\":[";
-    for (size_t i = first; i < last; i++)
-        fields += std::string(i > first ? "," : "") + "[" + learn_quoted(learn_text(expected[i])) + "," +
-                  learn_quoted(learn_is_poison(found[i]) ? "unwritten" : learn_text(found[i])) + "]";
-    return fields + "]";
+    size_t first = at > BEFORE ? at - BEFORE : 0, last = first + SHOWN < count ? first + SHOWN : count;
+    printf(",\"first\":%zu,\"window\":[", first);
+    for (size_t i = first; i < last; i++) {
+        printf(i > first ? ",[" : "[");
+        learn_print_value(expected[i]);
+        putchar(',');
+        if (learn_is_poison(found[i]))
+            printf("\"unwritten\"");
+        else
+            learn_print_value(found[i]);
+        putchar(']');
+    }
+    putchar(']');
+}
+
+template <typename T>
+static void learn_compare(const char *name, const T *found, const T *expected, size_t count, double tolerance)
+{
+    size_t wrong = 0, at = 0;
+    for (size_t i = count; i-- > 0;)
+        if (!learn_equal(found[i], expected[i], tolerance)) {
+            wrong++;
+            at = i;
+        }
+    if (wrong == 0)
+        return;
+    learn_begin_line();
+    learn_print_position(name, at);
+    printf(",\"expected\":");
+    learn_print_value(expected[at]);
+    printf(",\"found\":");
+    learn_print_value(found[at]);
+    printf(",\"unwritten\":%s,\"wrong\":%zu,\"count\":%zu", learn_is_poison(found[at]) ? "true" : "false", wrong,
+           count);
+    learn_print_window(found, expected, count, at);
+    learn_end_line();
+    learn_free_all();
+    exit(1);
 }
 
 // Compares values that are on the host already.
@@ -252,29 +295,14 @@ template <typename T>
 static void learn_expect_host(const char *name, const std::vector<T> &found, const std::vector<T> &expected,
                               double tolerance = 0)
 {
-    size_t wrong = 0, at = 0;
-    for (size_t i = expected.size(); i-- > 0;)
-        if (!learn_equal(found[i], expected[i], tolerance)) {
-            wrong++;
-            at = i;
-        }
-    if (wrong == 0)
-        return;
-    learn_stop(learn_position(name, at) + ",\"expected\":" + learn_quoted(learn_text(expected[at])) +
-               ",\"found\":" + learn_quoted(learn_text(found[at])) +
-               ",\"unwritten\":" + (learn_is_poison(found[at]) ? "true" : "false") +
-               ",\"wrong\":" + std::to_string(wrong) + ",\"count\":" + std::to_string(expected.size()) +
-               learn_window(found, expected, at));
+    learn_compare(name, found.data(), expected.data(), expected.size(), tolerance);
 }
 
 // Waits for the GPU and reports what went wrong there.
 static inline void learn_wait(void)
 {
-    cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
-    if (error != cudaSuccess)
-        learn_stop(std::string("\"cuda\":") + learn_quoted(cudaGetErrorString(error)));
+    learn_check(cudaGetLastError());
+    learn_check(cudaDeviceSynchronize());
 }
 
 // Compares a device array with what it should hold. Floating-point values may differ by `tolerance`, relative to the
@@ -313,7 +341,11 @@ template <typename Work> static void learn_time(const char *name, Work work)
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
     learn_wait();
-    learn_say("\"timed\":" + learn_quoted(name) + ",\"microseconds\":" + std::to_string(1e3 * milliseconds / RUNS));
+    learn_begin_line();
+    printf(",\"timed\":");
+    learn_print_quoted(name);
+    printf(",\"microseconds\":%.3f", 1e3 * milliseconds / RUNS);
+    learn_end_line();
 #endif
 }
 
@@ -322,7 +354,9 @@ static inline int learn_passed(void)
 {
     learn_wait();
     learn_free_all();
-    learn_say("\"passed\":true");
+    learn_begin_line();
+    printf(",\"passed\":true");
+    learn_end_line();
     return 0;
 }
 
