@@ -121,7 +121,8 @@ const char *heddle_check_headline(const heddle_check_finding *finding, char *tex
                  names_text(finding, names, sizeof names));
     if (finding->kernel)
         snprintf(kernel, sizeof kernel, " in kernel %s", finding->kernel);
-    snprintf(text, size, "%s%s%s", kind->title, memory, kernel);
+    bool skipped = finding->reach == HEDDLE_CHECK_REACH_BRANCH || finding->reach == HEDDLE_CHECK_REACH_PASSED;
+    snprintf(text, size, "%s%s%s", skipped ? "barrier that some threads skip" : kind->title, memory, kernel);
     return text;
 }
 

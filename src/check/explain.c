@@ -2,6 +2,7 @@
 
 #include "check/explain.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "check/names.h"
@@ -30,11 +31,20 @@ static void move_to_loop(heddle_check_frame *frame, heddle_check_sources *source
 }
 
 // Threads that passed a barrier by are no better than ones that wait at another; whole warps, hardware forgives.
-static void settle_reach(heddle_check_finding *finding, heddle_check_sources *sources)
+static void settle_reach(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
 {
+    static const char ended[] = "had ended before this barrier";
+    char text[512];
     finding->reach = heddle_check_reach_of(sources, &finding->places[0], finding->kernel);
     if (finding->reach == HEDDLE_CHECK_REACH_PASSED && finding->parts_warp)
         finding->tier = HEDDLE_CHECK_ERROR;
+    const char *at = strstr(finding->message, ended);
+    if (!at || finding->reach == HEDDLE_CHECK_REACH_UNKNOWN || finding->reach == HEDDLE_CHECK_REACH_RETURN)
+        return;
+    snprintf(text, sizeof text, "%.*sskipped this barrier%s", (int)(at - finding->message), finding->message,
+             at + sizeof ended - 1);
+    const char *copy = heddle_arena_copy_text(arena, text);
+    finding->message = copy ? copy : finding->message;
 }
 
 void heddle_check_explain(heddle_check_report *report, heddle_check_sources *sources)
@@ -47,6 +57,6 @@ void heddle_check_explain(heddle_check_report *report, heddle_check_sources *sou
         if (finding->kind == HEDDLE_CHECK_SPIN && strcmp(finding->places[0].role, "loop") == 0)
             move_to_loop(&finding->places[0].frame[0], sources);
         if (finding->kind == HEDDLE_CHECK_BARRIER_EXITED)
-            settle_reach(finding, sources);
+            settle_reach(finding, sources, report->arena);
     }
 }

@@ -119,6 +119,21 @@ static bool lacks_graph(const heddle_check_result *result, const heddle_check_fi
     return spoils;
 }
 
+// Behind a barrier that threads do not reach together, the threads of a block are no longer in step: what else is found
+// about barriers and order within its blocks follows from that.
+static bool is_out_of_step(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    bool follows = finding->kind == HEDDLE_CHECK_BARRIER_EXITED ||
+                   (finding->kind == HEDDLE_CHECK_RACE && finding->order == HEDDLE_CHECK_ORDER_BARRIER);
+    for (int i = 0; i < result->finding_count && follows && finding->kernel; i++) {
+        const heddle_check_finding *other = result->findings[i];
+        bool divergent = other->kind == HEDDLE_CHECK_BARRIER_DIVERGENT && other->tier == HEDDLE_CHECK_ERROR;
+        if (divergent && other->kernel && strcmp(other->kernel, finding->kernel) == 0)
+            return true;
+    }
+    return false;
+}
+
 // A program that gives up frees nothing any more.
 static bool is_early_exit_leak(const heddle_check_result *result, const heddle_check_finding *finding)
 {
@@ -155,6 +170,12 @@ static void drop_consequences(heddle_check_result *result)
     if (dropped > 0)
         heddle_check_result_note(result, "left out: %d call%s that failed because there is no graph", dropped,
                                  dropped == 1 ? "" : "s");
+    dropped = drop(result, is_out_of_step);
+    if (dropped > 0)
+        heddle_check_result_note(result,
+                                 "left out: %d finding%s about races or barriers, which may follow from the divergent "
+                                 "barrier; fix that and check again",
+                                 dropped, dropped == 1 ? "" : "s");
     dropped = drop(result, is_early_exit_leak);
     if (dropped > 0)
         heddle_check_result_note(result, "left out: %d memory leak%s of a program that exited early", dropped,

@@ -1,0 +1,87 @@
+"""What `heddle check` says about a fault: the one cause, in words that fit the program.
+
+    check_words.py path/to/heddle
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+PATIENCE = 240
+
+# The host's part of a program with one kernel: `float *data` of COUNT elements set to 1, and a launch.
+HOST = r"""
+int main()
+{
+    float *data, host[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        host[i] = 1;
+    cudaMalloc(&data, sizeof host);
+    cudaMemcpy(data, host, sizeof host, cudaMemcpyHostToDevice);
+    LAUNCH
+    cudaDeviceSynchronize();
+    cudaFree(data);
+}
+"""
+
+DIVERGENT = r"""__global__ void scale(float *data)
+{
+    __shared__ float part[COUNT];
+    part[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    for (int half = COUNT / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            part[threadIdx.x] += part[threadIdx.x + half];
+            __syncthreads();
+        }
+    }
+    BEHIND
+}
+""" + HOST
+
+
+class Words(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
+        self.environment["LC_ALL"] = "C.UTF-8"
+        self.environment["ASAN_OPTIONS"] = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    # Words in capital letters in the text are replaced.
+    def check(self, text, *options, code=1, **replaced):
+        replaced.setdefault("COUNT", "256")
+        for word, by in replaced.items():
+            text = re.sub(rf"\b{word}\b", lambda _, by=by: by, text)
+        with open(os.path.join(self.scratch.name, "x.cu"), "w", encoding="utf-8") as file:
+            file.write(text)
+        result = subprocess.run([HEDDLE, "check", "--no-nvcc", "x.cu", *options], capture_output=True, text=True,
+                                env=self.environment, cwd=self.scratch.name, timeout=PATIENCE, check=False)
+        self.assertEqual(result.returncode, code, f"{result.stdout}\n{result.stderr}")
+        return result.stdout
+
+    # --- barriers -----------------------------------------------------------------------------------------------------
+
+    def test_a_divergent_barrier_is_the_only_finding(self):
+        text = self.check(DIVERGENT, LAUNCH="scale<<<1, COUNT>>>(data);",
+                          BEHIND="__syncthreads();\n    data[threadIdx.x] /= part[0];")
+        self.assertEqual(re.findall(r"(?m)^(error|warning): (.*)$", text),
+                         [("error", "divergent barrier in kernel scale")])
+        self.assertIn("1 error, 0 warnings\n", text)
+        self.assertRegex(text, r"note: left out: \d+ findings about races or barriers")
+
+    def test_a_barrier_in_a_branch_is_skipped(self):
+        text = self.check(DIVERGENT, LAUNCH="scale<<<1, COUNT>>>(data);", BEHIND="data[threadIdx.x] = 2;", code=0,
+                          COUNT="64")
+        self.assertIn("warning: barrier that some threads skip in kernel scale\n"
+                      "  32 of the block's 64 threads skipped this barrier, which all threads should reach\n", text)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
