@@ -9,7 +9,7 @@
 #include "ops/cuda/vector.h"
 #include "ops/pool2d.h"
 
-enum { POOL_PLACES = 4 }; // of a thread, a block apart: loads in flight together
+enum { POOL_PLACES = 4 }; // per thread, a block apart: loads in flight together
 
 // 2 * windows floats of one row; by one access where they are aligned.
 template <int windows, bool aligned> __device__ static void pool_load_row(const float *from, float row[2 * windows])

@@ -1,7 +1,7 @@
 // Activations, rung 1: one thread per element.
 //
-// Limited by: bytes, as far as one load in flight a thread can ask for them; tanh, gelu and the like by their
-// instructions.
+// Limited by: memory bandwidth, as far as one load in flight a thread can ask for them; tanh, gelu and the like by
+// their instructions.
 
 #include "heddle/ops.h"
 #include "ops/activation/functions.h"

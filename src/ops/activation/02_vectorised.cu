@@ -3,7 +3,7 @@
 // A quarter of rung 1's requests for the same bytes, and four independent elements whose instructions hide each other's
 // latency.
 //
-// Limited by: bytes; gelu and softplus by their exponentials and polynomials.
+// Limited by: memory bandwidth; gelu and softplus by their exponentials and polynomials.
 
 #include "heddle/ops.h"
 #include "ops/activation/functions.h"

@@ -6,7 +6,7 @@
 // every element lies in one window: no search, and a quarter of the gradient is a multiplication where there was a
 // division.
 //
-// Limited by: bytes.
+// Limited by: memory bandwidth.
 
 #include "ops/pool2d_pairs.h"
 

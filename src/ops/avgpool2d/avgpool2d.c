@@ -1,4 +1,4 @@
-// avgpool2d: the mean of each window, padding left out. What it costs, what is right, and its ladder.
+// avgpool2d: the mean of each window, padding left out. Its cost, reference and ladder.
 
 #include "ops/avgpool2d/avgpool2d.h"
 
@@ -60,7 +60,7 @@ static const heddle_rung forward_ladder[] = {
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per window: loads a stride apart", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "2x2 windows by 16 bytes, four places in flight: limited by bytes", heddle_pool2d_is_pairs, NULL},
+     "2x2 windows by 16 bytes, four places in flight: limited by memory bandwidth", heddle_pool2d_is_pairs, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -71,7 +71,7 @@ static const heddle_rung backward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "one thread per element gathers from its windows: a division for every window", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "2x2 windows by 16 bytes, no search for windows: limited by bytes", heddle_pool2d_is_pairs, NULL},
+     "2x2 windows by 16 bytes, no search for windows: limited by memory bandwidth", heddle_pool2d_is_pairs, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_avgpool2d_backward, NULL};

@@ -7,9 +7,10 @@
 // read last still lies in the L2 cache. Backward goes the same way, with the sums of grad and of grad times normalised.
 //
 // Neighbouring blocks have neighbouring channels of the same images, so that together they read memory end to end.
-// Planes that are no multiple of 4 elements, or start off 16 bytes, are moved 4 bytes at a time.
+// Planes that are not multiples of 4 elements, or start off 16 bytes, are moved 4 bytes at a time.
 //
-// Limited by: bytes. What does not fit the L2 cache is read twice: no block can normalise before all have added up.
+// Limited by: memory bandwidth. What does not fit the L2 cache is read twice: no block can normalise before all have
+// added up.
 
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"
@@ -17,13 +18,13 @@
 
 enum {
     THREADS = 256,
-    VECTORS = 4, // of a thread: loads under way, and held from the mean to the squares
+    VECTORS = 4, // per thread: loads in flight, and held from the mean to the squares
     TILE = THREADS * VECTORS * HEDDLE_VECTOR,
 };
 
 // --- where a tile lies ----------------------------------------------------------------------------------------------
 
-// A tile of a channel: `count` elements of it from `first` on, the channel's planes taken one behind another.
+// A tile of a channel: `count` elements of it from `first` on, the channel's planes taken one after another.
 typedef struct tile {
     unsigned channel, channels, plane, first, count;
     unsigned part; // its place among all tiles: (channels, tiles)

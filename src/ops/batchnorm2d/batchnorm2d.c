@@ -1,5 +1,5 @@
 // batchnorm2d: each channel brought to mean 0 and variance 1 over the batch, then scaled by gamma and shifted by beta.
-// Its shapes, what it costs, what is right, and its ladders. inference uses the running statistics instead.
+// Its shapes, cost, reference and ladders. inference uses the running statistics instead.
 
 #include "ops/batchnorm2d/batchnorm2d.h"
 
@@ -82,8 +82,8 @@ HEDDLE_SHARED_COST(heddle_batchnorm2d_forward_cost, forward_operands, heddle_bat
 HEDDLE_COST(backward_cost, backward_operands, heddle_batchnorm2d_shape, 9 * elements(shape))
 HEDDLE_COST(inference_cost, inference_operands, heddle_batchnorm2d_shape, 3 * elements(shape))
 
-// --- what is right
-// ----------------------------------------------------------------------------------------------------
+// --- the reference
+// -------------------------------------------------------------------------------------------------------
 
 static size_t place(const heddle_batchnorm2d_shape *shape, int n, int c, int i)
 {
@@ -236,7 +236,7 @@ static const heddle_rung forward_ladder[] = {
      "one thread per channel for the statistics, one thread per element to use them: few threads, long sums", NULL,
      heddle_batchnorm2d_naive_workspace},
     {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
-     "cuDNN's graph of one operation, by an engine that it compiles at run time: limited by bytes", NULL,
+     "cuDNN's graph of one operation, by an engine that it compiles at run time: limited by memory bandwidth", NULL,
      heddle_batchnorm2d_cudnn_workspace, .gpu_only = "cuDNN"},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "channels cut into tiles over all blocks, 16 bytes per access: the input is read twice",
@@ -263,8 +263,8 @@ static const heddle_rung inference_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: a square root and a division each", NULL,
      NULL},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "one tile of a channel per block, 16 bytes per access: bytes are the limit", heddle_batchnorm2d_supports_tiles,
-     NULL},
+     "one tile of a channel per block, 16 bytes per access: limited by memory bandwidth",
+     heddle_batchnorm2d_supports_tiles, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_batchnorm2d_backward, NULL};

@@ -1,10 +1,11 @@
 // batchnorm2d, second rung: channels spread over the threads, vectors along each plane.
 //
 // A channel's planes are read twice for the statistics (mean, then squares around it) and once more to normalise; at
-// training sizes they stay in the second-level cache meanwhile. A channel is summed by one thread in image order, so
-// the bits do not depend on the number of threads.
+// training sizes they stay in the L2 cache meanwhile. A channel is summed by one thread in image order, so the bits do
+// not depend on the number of threads.
 //
-// Limited by: memory. The fused blocks take the statistics while the convolution's output is still in registers.
+// Limited by: memory bandwidth. The fused blocks take the statistics while the convolution's output is still in
+// registers.
 
 #include <math.h>
 

@@ -2,7 +2,8 @@
 // and updates the running ones, and relu as a second where it is asked for. cuDNN compiles an engine for the two at run
 // time, once for a shape; the plan is kept. Where it has none, its first interface does the same in a call each.
 //
-// Limited by: bytes, and for images row after row, as here, by turning them into the layout that the engine wants.
+// Limited by: memory bandwidth, and for images row after row, as here, by turning them into the layout that the engine
+// wants.
 
 #include "ops/cuda/cudnn_graph.h"
 
@@ -142,7 +143,7 @@ static plan_key key_of(const heddle_call *call, bool relu)
     return key;
 }
 
-// NULL where cuDNN has no engine for it.
+// NULL if cuDNN has no engine for it.
 static const heddle_cudnn_graph *find(const heddle_call *call, bool relu, cudnnHandle_t handle)
 {
     plan_key key = key_of(call, relu);

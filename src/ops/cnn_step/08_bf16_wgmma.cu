@@ -5,8 +5,8 @@
 // stored.
 //
 // Limited by: where batches are large, the backward kernel, whose warps wait for each other and for shared memory, from
-// which wgmma takes its operands (backward_wgmma.h), and the power that a card may draw; at small batches the latency
-// of the seven launches, each of which waits for the one before.
+// which wgmma takes its operands (backward_wgmma.h), and the power that a GPU may draw; at small batches the latency of
+// the seven launches, each of which waits for the one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"

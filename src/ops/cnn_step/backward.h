@@ -12,15 +12,15 @@
 //   data    4 warps make the gradient of conv2's input, an image's in registers, and take it on, masked by code1, into
 //           conv1's sums: products of the winners' gradient and the pixels under each tap
 //   stage   4 warps bring the next image: conv2's output gradient by way of their registers, the rest by copies
-// Where there are fewer images than half the multiprocessors, two blocks share one: each has half of the weight's
-// outputs and half of the input's channels, and both stage the whole image. All that is staged is there twice, and
-// nobody waits but for data.
+// Where there are fewer images than half the SMs, two blocks share one: each has half of the weight's outputs and half
+// of the input's channels, and both stage the whole image. All that is staged is there twice, and nobody waits but for
+// data.
 //
 // The loops are short on purpose: three roles run at once, and their code has to share the instruction cache.
 //
 // Limited by: the way of a data warp through an image, its products and then conv1's sums, one warp to each quarter of
-// a multiprocessor; below that by the tensor cores' rate at mma.sync, of whose fragments an eighth is padding (14
-// pixels taken as 16), and by shared memory, which gives about one 128-byte wavefront to every product.
+// an SM; below that by the tensor cores' rate at mma.sync, of whose fragments an eighth is padding (14 pixels taken as
+// 16), and by shared memory, which gives about one 128-byte wavefront to every product.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -14,7 +14,7 @@
 enum {
     CNN_PART = 16, // bytes that ldmatrix takes of a row
 
-    // The roles' warps: of each four, two, one and one run on every quarter of a multiprocessor.
+    // The roles' warps: of each four, two, one and one run on every quarter of an SM.
     CNN_WEIGHT_WARPS = 8, // gradient of conv2's weight: 32 outputs × 8 inputs × 9 taps each; cut in two, 16 outputs
     CNN_DATA_WARPS = 4,   // gradient of conv2's input, on to conv1's sums: 16 inputs × 7 rows each; cut in two, 4 rows
     CNN_STAGE_WARPS = 4,  // gradient of conv2's output; bring what the others read

@@ -12,12 +12,11 @@
 // multiplied, and adds and stores the other half. So there are no more partial sums for finish.h to add up than with
 // one block an image.
 //
-// With two multiprocessors for each image that is quicker, though some of the blocks have to wait for one that the
-// kernel before still holds; with one, a block has both halves.
+// With two SMs for each image that is quicker, though some of the blocks have to wait for one that the kernel before
+// still holds; with one, a block has both halves.
 //
-// Limited by: latencies, one behind the other: what has to be there before the first product, the products, of which an
-// image has too few to fill the tensor cores, and the way out. All code runs once, and comes from the second-level
-// cache.
+// Limited by: latencies, one after the other: what has to be there before the first product, the products, of which an
+// image has too few to fill the tensor cores, and the way out. All code runs once, and comes from the L2 cache.
 #pragma once
 
 #include "ops/cnn_step/backward_wgmma_few_begin.h"

@@ -69,7 +69,7 @@ template <typename Arithmetic> struct cnn_hopper_tiles {
         GRAD_CHUNK = (CNN_TILE_PIXELS + 7) * CNN_PART,
         GRAD_PART = CNN_HOPPER_CHUNKS2 * GRAD_CHUNK,
         GRAD = kind::parts * GRAD_PART,
-        // pooled1 lies row by row, the four chunks of a row one behind the other, and the next row's behind those: so
+        // pooled1 lies row by row, the four chunks of a row one after the other, and the next row's behind those: so
         // the chunks of three rows are evenly spaced, and one product takes the taps above, at and below. A tap to the
         // right reaches two pixels beyond a row's 16: the next chunk's, which meet a gradient of zero. The copy engine
         // brings it with its borders. Where the stage warps do, a pixel between the chunks spares conflicts of banks.

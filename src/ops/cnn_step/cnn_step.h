@@ -118,7 +118,7 @@ bool heddle_cnn_step_is_mnist_cnn_in_tf32(const void *shape); // and has enough 
 size_t heddle_cnn_step_tf32x3_workspace(const void *shape, int threads);
 size_t heddle_cnn_step_tf32_workspace(const void *shape, int threads);
 size_t heddle_cnn_step_16bit_workspace(const void *shape, int threads); // fp16 and bf16
-// Bytes of shared memory that the largest block of the rungs for Ampere takes, backward's: A100 has them, smaller cards
+// Bytes of shared memory that the largest block of the rungs for Ampere takes, backward's: A100 has them, smaller GPUs
 // do not.
 enum { HEDDLE_CNN_STEP_16BIT_SHARED = 161792 };
 

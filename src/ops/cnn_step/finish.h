@@ -22,7 +22,7 @@
 //   CNN_FINISH_HIDDEN_BLOCKS    half a row of hidden_weight's gradient, turned in shared memory
 //   CNN_FINISH_CONV2_BLOCKS     three taps of an output channel of conv2's gradient
 // Only the first and the last need what backward.h left, and batchnorm 2's parameters are read there. The others do
-// their work on multiprocessors that it has left already, or never had, and wait for its end when they have done.
+// their work on SMs that it has left already, or never had, and wait for its end when they have done.
 //
 // Half precision may overflow. Then every gradient becomes NaN, by which an optimiser knows to leave the parameter and
 // its moments as they were: the last block to end looks at a flag that any block may have raised.
@@ -420,7 +420,7 @@ enum {
 template <int Ahead>
 CNN_DEVICE void cnn_add_hidden(const float *partial, int parts, float factor, float *tile, int warp, int lane)
 {
-    enum { PIXELS = (CNN_PIXELS2 + CNN_FINISH_WARPS - 1) / CNN_FINISH_WARPS }; // of a warp
+    enum { PIXELS = (CNN_PIXELS2 + CNN_FINISH_WARPS - 1) / CNN_FINISH_WARPS }; // per warp
     float sums[PIXELS] = {};
 #pragma unroll 1
     for (int part = 0; part < parts; part += Ahead) {

@@ -8,15 +8,14 @@
 // zeros: 16 pixels of a row are the 16 rows of a product, and a tap is a shift of the address. A warp has all 14 rows
 // of 16 channels, so that a fragment of pixels serves three taps (those above each other) of two products each.
 //
-// Work: a block is on a multiprocessor for the whole launch and takes images block, block + blocks, ... It has three
-// parts of four warps. One makes pooled images, in one of two tiles of shared memory by turns; each of the others has a
-// tile, multiplies what is in it, and rounds and stores the result, while the tensor cores work for the other. All
-// three make the first image together, and meet after each: while image i is multiplied, the one before is stored and
-// the one after made.
+// Work: a block is on an SM for the whole launch and takes images block, block + blocks, ... It has three parts of four
+// warps. One makes pooled images, in one of two tiles of shared memory by turns; each of the others has a tile,
+// multiplies what is in it, and rounds and stores the result, while the tensor cores work for the other. All three make
+// the first image together, and meet after each: while image i is multiplied, the one before is stored and the one
+// after made.
 //
-// Limited by: the products. Of one of the four schedulers an image takes 504 for conv2
-// and 50 for conv1, and mma.sync has them at half of Hopper's rate; the part that makes images waits for its
-// turn.
+// Limited by: the products. Of one of the four schedulers an image takes 504 for conv2 and 50 for conv1, and mma.sync
+// has them at half of Hopper's rate; the part that makes images waits for its turn.
 #pragma once
 
 #include "ops/cnn_step/arithmetic.h"
@@ -26,7 +25,7 @@
 #include "ops/cuda/dependent.h"
 
 enum {
-    // A scheduler of the multiprocessor has one warp of each part: 168 registers a thread, 112 of them accumulators.
+    // A scheduler of the SM has one warp of each part: 168 registers a thread, 112 of them accumulators.
     CNN_PART_WARPS = 4,
     CNN_PART_THREADS = CNN_PART_WARPS * 32,
     CNN_FORWARD_THREADS = 3 * CNN_PART_THREADS,
@@ -210,7 +209,7 @@ CNN_DEVICE void cnn_forward_produce(const Arguments &arguments, Shared *shared, 
     cnn_forward_meet(); // and stored
 }
 
-// A part that multiplies and stores: the block's even images, or its odd ones. It meets the others once an image of
+// A part that multiplies and stores: the block's even images, or its odd ones. It meets the others once per image of
 // either part, and once more.
 template <typename Arithmetic, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_forward_convolve(const Arguments &arguments, Shared *shared, int part, int count)

@@ -300,7 +300,7 @@ CNN_DEVICE void cnn_stem_clear(uint32_t *stem, int images, int threads)
     }
 }
 
-// The borders of pooled images, one behind the other: all of the first row and the last, both ends of the others, and
+// The borders of pooled images, one after the other: all of the first row and the last, both ends of the others, and
 // two pixels beyond.
 template <typename Operand> CNN_DEVICE void cnn_tile_clear(Operand *tiles, int count, int threads)
 {

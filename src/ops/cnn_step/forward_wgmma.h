@@ -1,5 +1,5 @@
 // forward.h for Hopper: conv1 and conv2 by wgmma, products of four warps together that read operands from shared
-// memory. Only these use a multiprocessor's tensor cores at their full rate, and no thread waits for fragments.
+// memory. Only these use an SM's tensor cores at their full rate, and no thread waits for fragments.
 //
 // Reads and writes what forward.h does, but conv2_parts for conv2_forward, pooled1 as the halves that products take
 // where operands are floats, and writes winner2 and code2 too. conv1 is in forward_wgmma_stem.h, the products in
@@ -8,10 +8,10 @@
 // A product is 64 channels by 8 rows of an image or by the 6 others, 16 pixels of which two are unused, by 16 input
 // channels; all taps are 18 products, three times as many for nearly fp32, issued at once.
 //
-// Work: as in forward.h, a block a multiprocessor. Two parts make pooled images, even and odd ones, in a few tiles by
-// turns; two multiply them, half an image each: while one rounds, compares and stores what it has, the tensor cores
-// work for the other. Tiles are handed over by barriers at which only the one who needs a tile waits. Few images have
-// two blocks each.
+// Work: as in forward.h, a block an SM. Two parts make pooled images, even and odd ones, in a few tiles by turns; two
+// multiply them, half an image each: while one rounds, compares and stores what it has, the tensor cores work for the
+// other. Tiles are handed over by barriers at which only the one who needs a tile waits. Few images have two blocks
+// each.
 //
 // Limited by: with many images the chain of each multiplying group, whose products wait until the row before has been
 // added up, pooled and handed on, while its warps share the schedulers with those that make images; then by the bytes
@@ -343,8 +343,8 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
 // No more than one image needs: the block then comes while the last blocks of finish.h are still there.
 template <typename Arithmetic> using cnn_wgmma_half_shared = cnn_wgmma_shared<Arithmetic, 1, 1>;
 
-// Where there are two multiprocessors an image, two blocks share it: the upper rows of conv2's output and the lower
-// ones, each with the pooled rows it needs, one more than its own. Those that multiply take four rows each, at a time.
+// Where there are two SMs an image, two blocks share it: the upper rows of conv2's output and the lower ones, each with
+// the pooled rows it needs, one more than its own. Those that multiply take four rows each, at a time.
 template <typename Arithmetic, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_wgmma_half(const Arguments &arguments, Shared *shared, int part, cnn_wgmma_channels *channels)
 {

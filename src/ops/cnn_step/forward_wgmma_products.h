@@ -95,7 +95,7 @@ CNN_DEVICE void cnn_wgmma_issue(float (&sum)[Count], const Element *weight, cons
         }
 }
 
-// One thread of each warp arrives for it; no branch, since products may be under way.
+// One thread of each warp arrives for it; no branch, since products may be in flight.
 CNN_DEVICE void cnn_wgmma_arrive(uint64_t *barrier)
 {
     asm volatile("{\n\t"

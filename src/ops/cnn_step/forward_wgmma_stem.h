@@ -20,7 +20,7 @@ CNN_DEVICE void cnn_wgmma_patches(uint32_t (&above)[4], uint32_t (&below)[4], co
     below[2] = last[CNN_STEM_PITCH], below[3] = last[CNN_STEM_COPY + CNN_STEM_PITCH];
 }
 
-// Stores where `inside`, without a branch: in a branch no product may be under way.
+// Stores where `inside`, without a branch: in a branch no product may be in flight.
 CNN_DEVICE void cnn_store_inside_shared(void *to, bool inside, uint4 four)
 {
     asm volatile("{\n\t"

@@ -36,7 +36,7 @@ template <typename Arithmetic, int Positions> struct cnn_hidden_plan {
         SCALED = Positions == 1 && halves::SCALED,
         PARTS = Positions == 1 ? halves::PARTS : 1,
         THREADS = CNN_HIDDEN_THREADS,
-        // So many blocks' registers a multiprocessor has: not for a second one, but for the first of head.h's.
+        // So many blocks' registers an SM has: not for a second one, but for the first of head.h's.
         RESIDENT = Positions == 1 && PARTS == 1 ? 2 : 1,
         COLUMN_WARPS = 8, // beside each other, two rows of them: a warp has 32 samples by 16 outputs
         WARP_ROWS = 32,

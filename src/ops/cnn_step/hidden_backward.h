@@ -10,8 +10,8 @@
 //   four warps  gradient of weight (128, 64) += grad_hidden (samples, 128) transposed * pooled2 (samples, 64): a
 //               quarter of 64 by 32 each, in registers until the end
 //
-// Four stages in a ring, three of them on their way; one barrier a stage; two blocks a multiprocessor. Rows are 16
-// bytes longer than their data, 4 banks, so that the eight rows that ldmatrix takes lie in different banks.
+// Four stages in a ring, three of them on their way; one barrier a stage; two blocks an SM. Rows are 16 bytes longer
+// than their data, 4 banks, so that the eight rows that ldmatrix takes lie in different banks.
 //
 // Limited by: shared memory, which gives each stage's grad_hidden to four warps and half of it to four others; and by
 // the latency of the first stages, where a block has few.

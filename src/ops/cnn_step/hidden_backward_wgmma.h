@@ -35,7 +35,7 @@ template <typename Arithmetic> struct cnn_hidden_hopper {
         HIDDEN_PART = CNN_HIDDEN / BOX_COLUMNS * BOX,
         POOLED_AT = PARTS * HIDDEN_PART, // in a tile
         TILE = POOLED_AT + PARTS * BOX,
-        TILES = 3, // so that two blocks of one part share a multiprocessor
+        TILES = 3, // so that two blocks of one part share an SM
         WEIGHT_PART = CNN_HIDDEN * HOPPER_ROW_BYTES,
         WEIGHT_AT = TILES * TILE,
         BYTES = WEIGHT_AT + PARTS * WEIGHT_PART,
@@ -45,7 +45,7 @@ template <typename Arithmetic> struct cnn_hidden_hopper {
     };
     static_assert(halves::SCALED, "16 bits have hidden_backward_winners.h");
     static_assert(+BOX_COLUMNS == +CNN_CHANNELS2, "a pixel is one box");
-    static_assert(RESIDENT * (BYTES + 5 * 1024) <= 228 * 1024, "more than a multiprocessor has");
+    static_assert(RESIDENT * (BYTES + 5 * 1024) <= 228 * 1024, "more than an SM has");
 };
 
 // Of each part: grad_hidden (n, 128), pooled2 (n, 49 * 64) and weight (128, 49 * 64).

@@ -30,7 +30,7 @@ template <typename Arithmetic> struct cnn_hidden_winners {
         BOX = ROWS * HOPPER_ROW_BYTES,
         WINNERS_AT = CNN_HIDDEN / CNN_CHANNELS2 * BOX, // in a tile, behind grad_hidden
         TILE = WINNERS_AT + BOX,
-        TILES = 3, // so that two blocks share a multiprocessor
+        TILES = 3, // so that two blocks share an SM
         WEIGHT_BYTES = CNN_HIDDEN * HOPPER_ROW_BYTES,
         WEIGHT_AT = TILES * TILE,
         GRAD_AT = WEIGHT_AT + WEIGHT_BYTES, // two boxes: one on its way out
@@ -41,7 +41,7 @@ template <typename Arithmetic> struct cnn_hidden_winners {
         RESIDENT = 2,
     };
     static_assert(sizeof(element) == 2, "a pixel is one box");
-    static_assert(RESIDENT * (BYTES + 3 * 1024) <= 228 * 1024, "more than a multiprocessor has");
+    static_assert(RESIDENT * (BYTES + 3 * 1024) <= 228 * 1024, "more than an SM has");
 };
 
 // grad_hidden (n, 128), winner2 and grad_pooled2 (n, 49 * 64), weight (128, 49 * 64).

@@ -18,7 +18,7 @@
 enum {
     CNN_HIDDEN_WGMMA_GROUPS = 2, // warpgroups
     CNN_HIDDEN_WGMMA_THREADS = CNN_HIDDEN_WGMMA_GROUPS * HOPPER_WARPGROUP,
-    // So many blocks' registers a multiprocessor has: not for a second one, but for the first of head.h's.
+    // So many blocks' registers an SM has: not for a second one, but for the first of head.h's.
     CNN_HIDDEN_WGMMA_RESIDENT = 2,
     CNN_HIDDEN_WGMMA_RING = 3, // pixels of a warpgroup on their way: of 1024 samples all that it has
     CNN_HIDDEN_WGMMA_WINNERS = CNN_HIDDEN_TILE * HOPPER_ROW_BYTES,

@@ -83,12 +83,12 @@ enum {
     CNN_COUNTERS = 16, // for the kernels whose last block does something
 
     // Most blocks of each launch that leaves partial sums: what the workspace has room for. Multiprocessors of the
-    // largest cards (160), once or twice.
+    // largest GPUs (160), once or twice.
     CNN_PREPARE_BLOCKS = 256,
     CNN_FORWARD_BLOCKS = 320,
     CNN_HIDDEN_TILE = 64,            // samples that a block of hidden.h and hidden_backward.h takes at a time
     CNN_HIDDEN_SPLITS = CNN_PIXELS2, // most parts that hidden.h cuts the features into, each a range of pixels
-    CNN_SPLITS_OF_PAIRS = 4,         // of backward_splits, where two blocks share a multiprocessor
+    CNN_SPLITS_OF_PAIRS = 4,         // of backward_splits, where two blocks share an SM
     CNN_SPLITS_OF_ONE = 2,           // and where one has it to itself (cnn_cuts_for)
     CNN_HEAD_WARPS = 8,              // of a block of head.h: one or more a sample
     CNN_HEAD_BLOCKS = 256,           // most blocks of head.h; more samples than they take at a time are taken in turns
@@ -126,17 +126,17 @@ typedef struct cnn_cuts {
 
 static inline cnn_cuts cnn_cuts_of(int n)
 {
-    // 132 blocks or so fill a card once. Few tiles are cut into many parts, many into few.
+    // 132 blocks or so fill a GPU once. Few tiles are cut into many parts, many into few.
     const int wanted = 132;
     cnn_cuts cuts;
     cuts.tiles = (n + CNN_HIDDEN_TILE - 1) / CNN_HIDDEN_TILE;
     cuts.hidden_splits = wanted / cuts.tiles < 1                   ? 1
                          : wanted / cuts.tiles > CNN_HIDDEN_SPLITS ? CNN_HIDDEN_SPLITS
                                                                    : wanted / cuts.tiles;
-    // 49 blocks a part, two of them a multiprocessor; each part more is more to add up afterwards.
+    // 49 blocks a part, two of them an SM; each part more is more to add up afterwards.
     cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 16 ? CNN_SPLITS_OF_PAIRS : cuts.tiles >= 4 ? 2 : 1;
     // Few samples have several warps each, so that many blocks share the reading of their partial sums; many are taken
-    // in turns, by two blocks a multiprocessor.
+    // in turns, by two blocks an SM.
     cuts.head_samples = 1;
     while (cuts.head_samples < CNN_HEAD_WARPS && n > cuts.head_samples * CNN_HEAD_BLOCKS / 2)
         cuts.head_samples *= 2;
@@ -146,7 +146,7 @@ static inline cnn_cuts cnn_cuts_of(int n)
     return cuts;
 }
 
-// Blocks of forward_wgmma.h, and so rows of statistics2_partial: two an image where there are multiprocessors enough.
+// Blocks of forward_wgmma.h, and so rows of statistics2_partial: two an image where there are SMs enough.
 static inline int cnn_wgmma_blocks(int n, int multiprocessors)
 {
     const int most = multiprocessors < CNN_FORWARD_BLOCKS ? multiprocessors : CNN_FORWARD_BLOCKS;
@@ -241,8 +241,8 @@ template <typename Operand, typename Convolution> struct cnn_workspace {
 #undef CNN_FIELD
 };
 
-// The cuts of one arithmetic's hidden_backward.h. In nearly fp32 a block of it has a multiprocessor to itself, so that
-// more than two parts of 49 blocks would come one after the other.
+// The cuts of one arithmetic's hidden_backward.h. In nearly fp32 a block of it has an SM to itself, so that more than
+// two parts of 49 blocks would come one after the other.
 template <typename Arithmetic> static cnn_cuts cnn_cuts_for(int n)
 {
     cnn_cuts cuts = cnn_cuts_of(n);
@@ -267,7 +267,7 @@ static size_t cnn_workspace_place(int n, void *memory, cnn_workspace<Operand, Co
 }
 
 // What cnn_train has and cnn_step has not. There operands.gradients are the parameters themselves, to be updated, and
-// operands.cursor is this step's row of `cursors`, but for the first, which is under way while prepare.h writes them.
+// operands.cursor is this step's row of `cursors`, but for the first, which is in flight while prepare.h writes them.
 enum cnn_optimizer { CNN_NO_UPDATE = -1, CNN_SGD, CNN_MOMENTUM, CNN_ADAMW }; // as in heddle_cnn_train_shape
 struct cnn_training {
     heddle_cnn_train_operands operands;

@@ -43,8 +43,7 @@ enum {
     CNN_PACK_PITCH = CNN_PACK_COLUMNS + 1, // odd, so that a column's elements lie in different banks
 };
 
-// Blocks that take moments, and so rows of workspace.moments. Up to 128 samples have a multiprocessor each; more share
-// it.
+// Blocks that take moments, and so rows of workspace.moments. Up to 128 samples have an SM each; more share it.
 static inline __host__ __device__ int cnn_moment_blocks(int n)
 {
     const int full = (n + CNN_PREPARE_WARPS - 1) / CNN_PREPARE_WARPS, fewest = n < 128 ? n : 128;

@@ -10,11 +10,11 @@
 enum {
     CNN_FINISH_WARPS = 8,
     CNN_FINISH_THREADS = CNN_FINISH_WARPS * 32,
-    CNN_FINISH_RESIDENT = 4, // blocks of a multiprocessor: all that there are at once
+    CNN_FINISH_RESIDENT = 4, // blocks of an SM: all that there are at once
     CNN_FINISH_COUNTER = 3,  // of workspace.counters: blocks that are done
     CNN_OVERFLOW_FLAG = 4,   // likewise: not zero when a gradient is not finite
 
-    CNN_FINISH_COLUMNS = 64, // two a lane: 8 bytes a load, and blocks enough for every multiprocessor
+    CNN_FINISH_COLUMNS = 64, // two a lane: 8 bytes a load, and blocks enough for every SM
     CNN_FINISH_THIRDS = 3,   // blocks of an output channel of conv2
     CNN_FINISH_THIRD = CNN_PATCH / CNN_FINISH_THIRDS,
     CNN_FINISH_CONV2_BLOCKS = CNN_CHANNELS2 * CNN_FINISH_THIRDS,

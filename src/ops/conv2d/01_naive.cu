@@ -1,10 +1,10 @@
-// conv2d, rung 1: one thread per element of what is computed, straight from the definition.
+// conv2d, rung 1: one thread per element of the result, straight from the definition.
 //
-// The gradient of the input is gathered, not scattered: each thread looks for the windows that its element lies in, so
-// that no two threads add to one place.
+// The gradient of the input is gathered, not scattered: each thread finds the windows that contain its element, so no
+// two threads add to one place.
 //
-// Limited by: index arithmetic, a bounds check and two loads from global memory for every multiplication. The gradient
-// of the weight has only k * c * r * s threads, each with a sum over the whole batch.
+// Limited by: index arithmetic, a bounds check and two loads from global memory per multiplication. The gradient of the
+// weight has only k * c * r * s threads, each with a sum over the whole batch.
 
 #include "heddle/ops.h"
 #include "ops/conv2d/conv2d.h"

@@ -1,24 +1,25 @@
-// conv2d, rung 2: tiles in shared memory. A block has 16 by 16 pixels of an image; it loads what their windows see of a
-// channel, once, and all its threads read it from there.
+// conv2d, rung 2: tiles in shared memory. A block computes 16 by 16 pixels of an image. It loads what their windows see
+// of a channel once, and all its threads read it from there.
 //
-// Rung 1 reads every element of the input from global memory once for each tap of each filter. Here a patch is read
-// once for 8 filters, and the bounds are checked when it is loaded, not at every multiplication. For the gradient of
-// the weight the tile of grad_output lies beside the patch, and a thread has one tap of one filter.
+// Rung 1 reads every element of the input from global memory once per tap of each filter. Here a patch is read once for
+// 8 filters, and bounds are checked when it is loaded, not at every multiplication. For the gradient of the weight, the
+// tile of grad_output is in shared memory too, and a thread computes one tap of one filter.
 //
-// Limited by: shared memory. Forward, a load of the patch and one of the weight (the same for the whole warp) for every
-// 8 and 1 multiplications; the gradient of the weight needs two loads for one. Registers hold no tile yet.
+// Limited by: shared memory. Forward, one load of the patch serves 8 multiplications and one load of the weight (the
+// same for the whole warp) serves one. The gradient of the weight needs two loads per multiplication. There is no
+// register tile yet.
 
 #include "ops/conv2d/tiled.h"
 #include "ops/cuda/rung.h"
 
 enum {
     TILE = CONV2D_TILE,
-    PIXELS = TILE * TILE, // threads of a block
+    PIXELS = TILE * TILE, // threads per block
     FILTERS = CONV2D_TILE_FILTERS,
     GRADIENTS = CONV2D_TILE_GRADIENTS,
 };
 
-// The part of a source plane that a tile's windows see: `height` by `width` from (h, w) on.
+// The part of a source plane that a tile's windows see: `height` by `width`, starting at (h, w).
 typedef struct patch {
     int h, w, height, width;
 } patch;
@@ -49,7 +50,7 @@ __device__ static void load_patch(const conv2d_view &view, const patch &seen, co
     }
 }
 
-// Place in the patch of what a tap reads along one direction; -1: between two elements of the source.
+// Place in the patch that a tap reads along one direction; -1: between two elements of the source.
 __device__ static int place_in(const conv2d_view &view, int position, int tap, int begin)
 {
     int place = position * view.position_step + tap * view.tap_step + view.origin;
@@ -102,8 +103,8 @@ __global__ void conv2d_tiled(conv2d_view view, int patch_height, int patch_width
     }
 }
 
-// input: (n, c, h, w), grad_output: (n, k, out_h, out_w). A block has one channel of GRADIENTS filters and goes through
-// all tiles of all images; a thread has one tap of one filter, those behind them the filters' biases.
+// input: (n, c, h, w), grad_output: (n, k, out_h, out_w). A block has one channel of GRADIENTS filters and visits all
+// tiles of all images. A thread has one tap of one filter; the threads after those have the filters' biases.
 __global__ void conv2d_tiled_grad_weight(conv2d_view view, int patch_height, int patch_width, const float *input,
                                          const float *grad_output, float *grad_weight, float *grad_bias)
 {
@@ -148,7 +149,7 @@ static void launch(const heddle_call *call, conv2d_view view, const float *sourc
 {
     if (conv2d_pixels(&view) == 0)
         return;
-    const int most_images = 65535; // of a grid's third direction; a block goes on with the next where there are more
+    const int most_images = 65535; // of a grid's third dimension; if there are more, a block loops
     dim3 grid(heddle_ceil_div(view.out_height, TILE) * heddle_ceil_div(view.out_width, TILE),
               heddle_ceil_div(view.filters, FILTERS), view.images < most_images ? view.images : most_images);
     size_t bytes = sizeof(float) * (conv2d_patch_floats(&view) + (size_t)FILTERS * conv2d_taps(&view));

@@ -1,29 +1,29 @@
-// conv2d, rung 3: the windows written down as a matrix, then a matrix product.
+// conv2d, rung 3: the windows written as a matrix, then a matrix product.
 //
-// Rung 2 reuses what it loads within one tile of pixels and 8 filters, and its loop is bound to the filter's shape.
-// Once every window is a column (im2col), a convolution of any shape is a product of matrices: weight, filters by
-// (channel, tap), times columns, (channel, tap) by pixels; and a product has tiles in registers: 16 sums per thread, 8
-// loads from shared memory for 16 multiplications. The gradient of the input is the same with grad_output's windows;
-// the gradient of the weight is grad_output times the columns' transpose, its long sum over pixels in parts that are
-// added at the end.
+// Rung 2 reuses its loads only within one tile of pixels and 8 filters, and its loop depends on the filter's shape.
+// Once every window is a column (im2col), a convolution of any shape is a matrix product: weight, filters by (channel,
+// tap), times columns, (channel, tap) by pixels. A matrix product has tiles in registers: 16 sums per thread, 8 loads
+// from shared memory for 16 multiplications. The gradient of the input is the same with grad_output's windows. The
+// gradient of the weight is grad_output times the transposed columns; its long sum over pixels is split in parts that
+// are added at the end.
 //
-// Limited by: bytes. The matrix is r * s times as large as the image, written and read again. A few images at a time
-// keep it in the L2 cache, at the price of more launches.
+// Limited by: memory bandwidth. The matrix is r * s times as large as the image, and is written and read again. A few
+// images at a time keep it in the L2 cache, at the price of more launches.
 
 #include "ops/conv2d/columns.h"
 #include "ops/cuda/rung.h"
 
 enum {
-    TILE = CONV2D_COLUMNS_TILE, // 64 by 64 of the result for a block
+    TILE = CONV2D_COLUMNS_TILE, // 64 by 64 of the result per block
     DEPTH = 16,
-    EACH = 4,              // by 4 for a thread, as far apart as there are threads: neighbours store neighbours
+    EACH = 4,              // by 4 per thread, as far apart as there are threads: neighbours store neighbours
     SIDE = TILE / EACH,    // 16
     THREADS = SIDE * SIDE, // 256
     LOADS = TILE * DEPTH / THREADS,
-    PADDING = 1, // a tile that is turned over while it is stored does not hit one bank 16 times
+    PADDING = 1, // storing a transposed tile does not hit one bank 16 times
 };
 
-// columns: (rows, pixels) of `images` images from `first` on; a row of ones behind those of the taps, if rows has room
+// columns: (rows, pixels) of `images` images starting at `first`; then a row of ones, if rows has room
 __global__ void conv2d_im2col(conv2d_view view, int first, int images, int rows, const float *source, float *columns)
 {
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, plane = (size_t)view.out_height * view.out_width;
@@ -55,7 +55,7 @@ __device__ static void multiply(const float (&left)[DEPTH][TILE + PADDING], cons
                 sum[i][j] += left[d][down + i * SIDE] * right[d][across + j * SIDE];
 }
 
-// output of `pixels` pixels of the images from `first` on = weight (filters, rows) * columns (rows, pixels) + bias
+// output of `pixels` pixels of the images starting at `first` = weight (filters, rows) * columns (rows, pixels) + bias
 __global__ void __launch_bounds__(THREADS)
     conv2d_columns_forward(conv2d_view view, int first, size_t pixels, int rows, const float *columns,
                            const float *weight, const float *bias, float *output)
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// part = grad_output (filters, pixels) of the images from `first` on * columns (rows, pixels) transposed; the last
+// part = grad_output (filters, pixels) of the images starting at `first` * columns (rows, pixels) transposed; the last
 // row's product is the bias's. Blocks: tiles of rows and filters, parts of the pixels.
 __global__ void __launch_bounds__(THREADS)
     conv2d_columns_grad_weight(conv2d_view view, int first, size_t pixels, int rows, const float *columns,

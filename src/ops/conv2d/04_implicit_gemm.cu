@@ -1,14 +1,14 @@
-// conv2d, rung 4: the product of rung 3 without its matrix. A block's tile of the windows' matrix is gathered from the
+// conv2d, rung 4: the product of rung 3 without its matrix. A block gathers its tile of the matrix of windows from the
 // image straight into shared memory; a thread holds 8 pixels by 8 filters in registers.
 //
-// Rung 3 wrote r * s copies of the image to memory and read them back. Here a window's elements come from the cache
-// that its neighbours have filled. Taps are outermost in the sum, so that a thread checks bounds once for 8 channels,
-// and its pixel's place is worked out once for the whole sum. The next tile is loaded into registers while this one is
-// multiplied, and stored to the other half of shared memory: one barrier per step.
+// Rung 3 wrote r * s copies of the image to memory and read them back. Here a window's elements come from the cache,
+// which neighbouring windows have filled. Taps are outermost in the sum, so that a thread checks bounds once for 8
+// channels and computes its pixel's place once for the whole sum. The next tile is loaded into registers while this one
+// is multiplied, and stored to the other half of shared memory: one barrier per step.
 //
-// Limited by: instructions that are no multiplication. 4 loads of 16 bytes from shared memory for 64 multiplications,
-// and every element gathered once for each tap of its window: with a barrier every 8 channels, little is left to hide
-// them behind.
+// Limited by: instructions other than multiplications: 4 loads of 16 bytes from shared memory for 64 multiplications,
+// and every element gathered once per tap of its window. With a barrier every 8 channels, little is left to hide them
+// behind.
 
 #include "ops/conv2d/implicit_kernel.h"
 

@@ -1,20 +1,20 @@
-// conv2d's gradient of the weight, rung 4: implicit GEMM, its sum split among blocks.
+// conv2d's gradient of the weight, rung 4: implicit GEMM with its sum split among blocks.
 //
 // As a product it is small and deep: grad_output, filters by pixels, times the matrix of windows, pixels by (channel,
-// tap). Few tiles, each with a sum over all pixels of all images: too few blocks to fill a card. So the sum is cut into
-// parts; each block writes its own, and a second pass adds them, in order. Nothing is unfolded as in rung 3: a tile of
-// the matrix is gathered from the image. grad_bias is summed up on the way, from what is loaded anyway.
+// tap). It has few tiles, each with a sum over all pixels of all images: too few blocks to fill the GPU. So the sum is
+// split; each block writes its part, and a second pass adds the parts in order. The matrix of rung 3 is not written: a
+// tile of it is gathered from the image. grad_bias is summed from values that are loaded anyway.
 //
-// Limited by: instructions that are no multiplication: 16 elements gathered with their bounds checks for 512
-// multiplications, and each element of the input once for every tap.
+// Limited by: instructions other than multiplications: 16 elements gathered with bounds checks for 512 multiplications,
+// and each element of the input once per tap.
 
 #include "ops/conv2d/split.h"
 #include "ops/cuda/rung.h"
 
 enum {
     TILE = CONV2D_SPLIT_TILE, // 64
-    DEPTH = 8,                // pixels of a step: 8 neighbours are a sector of 32 bytes
-    EACH = 8,                 // filters and columns of a thread, as two runs of 4
+    DEPTH = 8,                // pixels per step: 8 neighbours are a sector of 32 bytes
+    EACH = 8,                 // filters and columns per thread, as two runs of 4
     HALF = EACH / 2,
     SIDE = TILE / EACH,    // threads along either side
     THREADS = SIDE * SIDE, // 64
@@ -28,7 +28,7 @@ typedef struct tiles {
     float window[DEPTH][TILE + PADDING];
 } tiles;
 
-// A column of the matrix of windows: where its element lies, seen from the first tap of the first channel.
+// A column of the matrix of windows: where its element lies, relative to the first tap of the first channel.
 typedef struct column_place {
     int h, w;
     long long offset; // -1: beyond the last column
@@ -102,7 +102,7 @@ __device__ static void multiply(const tiles &tile, int across, int down, float s
     }
 }
 
-// bias: this thread's pixels of LOADS filters; the pixels of a filter are those of DEPTH neighbouring lanes
+// bias: this thread's pixels of LOADS filters; DEPTH neighbouring lanes have the pixels of one filter
 __device__ static void store_bias(const conv2d_view &view, int first_filter, const float bias[LOADS], float *part)
 {
 #pragma unroll

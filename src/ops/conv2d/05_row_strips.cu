@@ -1,16 +1,16 @@
 // conv2d, rung 5: 3x3 windows, stride 1, straight from the image. A thread holds a strip of a row, 14 pixels by 4
 // filters, in registers.
 //
-// Rung 4 brings every element into shared memory once for each of its nine taps, and loads 16 numbers for 64
-// multiplications. Along a row neighbouring windows overlap: 16 pixels of one source row serve the three taps of 14
-// outputs. With 4 filters that is 7 loads of 16 bytes for 168 multiplications. The image comes by asynchronous copies,
-// without passing through registers, and its border is cleared once: no bounds check is left in the loop. Results go
-// through shared memory, so that whole rows are written and not strips a plane apart.
+// Rung 4 copies every element into shared memory once per tap, nine times, and loads 16 numbers for 64 multiplications.
+// Neighbouring windows of a row overlap: 16 pixels of one source row serve the three taps of 14 outputs. With 4 filters
+// that is 7 loads of 16 bytes for 168 multiplications. Asynchronous copies load the image, bypassing registers, and its
+// border is cleared once: the loop has no bounds check left. Results go through shared memory, so that whole rows are
+// written, not strips that are a plane apart.
 //
-// 14 pixels, because 14, 28 and 56 are what networks have; 8 where that fits better.
+// Strips have 14 pixels because networks have rows of 14, 28 and 56; 8 where that fits better.
 //
-// Limited by: multiplications, of which nearly all instructions are. Fewer of them would need another algorithm
-// (Winograd's), more in a cycle other units (rung 7).
+// Limited by: multiplications, which are nearly all of the instructions. Fewer would need another algorithm
+// (Winograd's), more per cycle other units (rung 7).
 
 #include "ops/conv2d/row_strips_kernel.h"
 

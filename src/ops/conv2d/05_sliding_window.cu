@@ -1,14 +1,13 @@
 // conv2d's gradient of the weight, rung 5: 3x3 windows, stride 1, straight from the image. A thread holds all 9 taps of
 // a channel for 8 filters, and slides its window along the row.
 //
-// Rung 4 gathers every element of the input once for each tap. Here bands of two rows lie in shared memory as they are;
-// from one pixel to the next a window takes 3 new numbers in, and 8 filters' gradients come with 4 loads of 8 bytes,
-// the same for the whole warp, for 72 multiplications. A lane is a channel, a warp 8 filters: 64 filters by 32 channels
-// by 9 taps are one block's, 72 sums per thread. The next band comes by asynchronous copies meanwhile; its border is
-// cleared once.
+// Rung 4 gathers every element of the input once per tap. Here bands of two rows lie in shared memory unchanged. From
+// one pixel to the next, a window loads 3 new numbers, and the gradients of 8 filters come with 4 loads of 8 bytes, the
+// same for the whole warp: 72 multiplications. A lane is a channel, a warp 8 filters: one block has 64 filters by 32
+// channels by 9 taps, 72 sums per thread. Asynchronous copies load the next band meanwhile; its border is cleared once.
 //
-// Limited by: issuing the multiplications. They are nine tenths of the inner loop's instructions, but many wait to be
-// dispatched, most likely for their registers' banks: 72 sums leave the compiler little choice of registers.
+// Limited by: issuing the multiplications. They are nine tenths of the inner loop's instructions, but many wait for
+// dispatch, most likely because of register bank conflicts: 72 sums leave the compiler little choice of registers.
 
 #include "ops/conv2d/bands.h"
 #include "ops/cuda/mma.h"
@@ -18,16 +17,16 @@ enum {
     SIDE = 3, // of the window
     TAPS = 9,
     FILTERS = CONV2D_SLIDING_FILTERS,   // 64
-    CHANNELS = CONV2D_SLIDING_CHANNELS, // 32: a lane each
-    EACH = 8,                           // filters of a thread
+    CHANNELS = CONV2D_SLIDING_CHANNELS, // 32: one per lane
+    EACH = 8,                           // filters per thread
     THREADS = CHANNELS * FILTERS / EACH,
     ROWS = CONV2D_SLIDING_ROWS,   // of the band
     STRIP = CONV2D_SLIDING_STRIP, // 14 columns of it
     SEEN_ROWS = ROWS + SIDE - 1,
     SEEN = STRIP + SIDE - 1,                    // columns that the windows see
     CHANNEL = SEEN_ROWS * SEEN + 1,             // odd: the channels of a warp lie in different banks
-    IMAGE_APART = THREADS / (SEEN_ROWS * SEEN), // 4 channels between two that a thread copies an element of
-    GRADIENT_APART = THREADS / 32,              // 8 filters likewise: a warp copies one's strips
+    IMAGE_APART = THREADS / (SEEN_ROWS * SEEN), // a thread copies an element of every 4th channel
+    GRADIENT_APART = THREADS / 32,              // and of every 8th filter: a warp copies the strips of one
     BIAS_THREADS = THREADS / FILTERS,           // that share a filter's sum
     STAGES = 2,
 };
@@ -38,7 +37,7 @@ typedef struct bands {
     float gradient[FILTERS][ROWS * STRIP];
 } bands;
 
-// Starts the copies of a band; what lies outside the image or beyond the last channel, filter or row is 0.
+// Starts the copies of a band. Whatever lies outside the image or beyond the last channel, filter or row is 0.
 __device__ static void fetch(const conv2d_view &view, band_place place, const float *input, const float *grad_output,
                              bands &to)
 {
@@ -75,7 +74,7 @@ __device__ static void fetch(const conv2d_view &view, band_place place, const fl
 
 __device__ static void slide(const bands &band, int row, int channel, int filter, float sum[EACH][TAPS])
 {
-    float window[SIDE][SEEN]; // only three columns of it are alive at a time
+    float window[SIDE][SEEN]; // only three columns of it are live at a time
 #pragma unroll
     for (int r = 0; r < SIDE; r++)
 #pragma unroll
@@ -144,7 +143,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (long long b = first; b < end; b++) {
         const bands &now = band[(b - first) % 2];
         cp_async_wait_all();
-        __syncthreads(); // this band is here, and the other no longer read
+        __syncthreads(); // this band has arrived, and the other is no longer read
         advance(view, place);
         if (b + 1 < end)
             fetch(view, place, input, grad_output, band[(b + 1 - first) % 2]);

@@ -1,12 +1,12 @@
 // conv2d's gradient of the weight, rung 6: 3x3 windows over at most 4 channels. The image lies in shared memory; a warp
-// has a few filters, its lanes go through the pixels.
+// has a few filters, and its lanes share the pixels.
 //
-// With one channel there are 9 weights a filter: rung 4's tiles are mostly empty, and rung 5 would leave 31 lanes
-// without a channel. What counts is reading grad_output, k / c times as large as the input, once and at full speed: a
-// lane takes 4 pixels of 4 filters by 4 loads of 16 bytes, all in flight together, and their common window by 6 loads
-// from shared memory. Lanes are summed up once, at the end.
+// With one channel there are 9 weights per filter: rung 4's tiles are mostly empty, and rung 5 would leave 31 lanes
+// without a channel. What matters is to read grad_output, k / c times as large as the input, once and at full speed. A
+// lane reads 4 pixels of 4 filters by 4 loads of 16 bytes, all in flight together, and their common window by 6 loads
+// from shared memory. Lanes are summed once, at the end.
 //
-// Limited by: bytes read.
+// Limited by: memory bandwidth, for reading.
 
 #include "ops/conv2d/split.h"
 #include "ops/cuda/rung.h"
@@ -15,23 +15,23 @@
 enum {
     SIDE = 3,
     TAPS = 9,
-    PIXELS = HEDDLE_VECTOR, // of a lane: a load of 16 bytes
+    PIXELS = HEDDLE_VECTOR, // per lane: a load of 16 bytes
     SEEN = PIXELS + SIDE - 1,
     WARPS = 8,
     THREADS = WARPS * 32,
 };
 
-// Filters of a warp: with more channels fewer, for the sums have to stay in registers.
+// Filters per warp: fewer with more channels, because the sums must stay in registers.
 template <int channels> struct warp {
     static const int filters = channels == 1 ? 4 : channels == 2 ? 2 : 1;
 };
 
 // The rows of an image that a block works on at a time, and the image in shared memory.
 typedef struct bands {
-    int rows, of_image, runs, stride; // runs: lanes to a row; stride: floats to a row of the image, a multiple of 4
+    int rows, of_image, runs, stride; // runs: lanes per row; stride: floats per row of the image, a multiple of 4
 } bands;
 
-// image: (channels, rows + 2, stride), from output row y on; what lies outside the input is 0
+// image: (channels, rows + 2, stride), from output row y on; whatever lies outside the input is 0
 template <int channels>
 __device__ static void load_image(const conv2d_view &view, const bands &band, const float *input, size_t n, int y,
                                   float *image)
@@ -76,7 +76,7 @@ __device__ static void add_pixels(const bands &band, const float *image, const f
         }
 }
 
-// Pixels (y, x) on of `filters` filters; 0 beyond the row and the last filter. from: the first filter's plane
+// Pixels from (y, x) on of `filters` filters; 0 beyond the row and the last filter. from: the first filter's plane
 template <bool vectors, int filters>
 __device__ static void load_gradient(const conv2d_view &view, const float *from, int left, int y, int x,
                                      float gradient[filters][PIXELS])

@@ -1,15 +1,15 @@
-// conv2d's gradient of the input, rung 6: step 2 over at most 4 channels, as in the first layer of many networks. A
-// thread owns patches of 2 by 2 pixels, side by side, with all channels in registers.
+// conv2d's gradient of the input, rung 6: stride 2 over at most 4 channels, as in the first layer of many networks. A
+// thread owns adjacent patches of 2 by 2 pixels, with all channels in registers.
 //
-// Rung 4 gives a block 64 filters, which here are the input's channels: with 3 of them 61 columns of its tile are
-// zeros. And of the taps that a pixel asks for, it gets an element from one in four, because the others fall between
-// the positions of the filter; the rest are multiplications by zero. A patch of 2 by 2 has each tap of the filter
-// exactly once: its pixel of even row and column the even taps, and so on. So nothing is multiplied in vain, and which
-// tap belongs to which pixel is known when compiling. PATCHES of them share the weights, which come from shared memory,
-// the same for every thread of the warp: one load of 16 bytes for 16 multiplications.
+// Rung 4 gives a block 64 filters, which here are the input's channels: with 3 of them, 61 columns of its tile are
+// zeros. Only one in four of the taps that a pixel asks for has an element; the others fall between the positions of
+// the filter and multiply by zero. A patch of 2 by 2 meets each tap of the filter exactly once: its pixel with even row
+// and column meets the even taps, and so on. So no multiplication is wasted, and which tap belongs to which pixel is
+// known at compile time. PATCHES of them share the weights, which come from shared memory, the same for all threads of
+// the warp: one load of 16 bytes for 16 multiplications.
 //
-// Limited by: issuing multiplications where the filter is large. With 3 by 3 taps and one channel there are 6 loads of
-// grad_output for every 9 of them and a patch, and the loads are the limit.
+// Limited by: issuing multiplications if the filter is large. With 3 by 3 taps and one channel there are 6 loads of
+// grad_output per patch for every 9 of them, and the loads are the limit.
 
 #include "ops/conv2d/conv2d.h"
 #include "ops/cuda/rung.h"
@@ -17,17 +17,17 @@
 
 enum {
     STEP = 2,
-    PATCHES = 4,  // of a thread
-    FILTERS = 16, // whose weights are in shared memory at a time: up to 12.25 KiB
+    PATCHES = 4,  // per thread
+    FILTERS = 16, // filters whose weights are in shared memory at a time: up to 12.25 KiB
     THREADS = 128,
 };
 
-// Weights of a filter in shared memory, a row of all channels after the other, each row as whole vectors.
+// Weights of a filter in shared memory: rows of all channels one after another, each padded to whole vectors.
 template <int TAPS, int CHANNELS> struct filter {
     enum {
         ROW = (CHANNELS * TAPS + HEDDLE_VECTOR - 1) / HEDDLE_VECTOR * HEDDLE_VECTOR,
         SIZE = TAPS * ROW,
-        REACH = (TAPS + STEP - 1) / STEP, // positions of the filter, either way, that see a patch
+        REACH = (TAPS + STEP - 1) / STEP, // positions of the filter, along each axis, that see a patch
     };
 };
 
@@ -43,7 +43,7 @@ __device__ static void load_filters(int first, int count, const float *weight, f
     }
 }
 
-// What one row of grad_output gives to the patches: its element j belongs to a position j - (REACH - 1) right of the
+// What one row of grad_output adds to the patches. Its element j belongs to a position j - (REACH - 1) right of the
 // first patch. `above` rows above the patches it meets taps STEP * above and, if there is one, the next.
 template <int TAPS, int CHANNELS>
 __device__ static void add_row(const float *weights, int above, const float gradient[],
@@ -68,7 +68,7 @@ __device__ static void add_row(const float *weights, int above, const float grad
     }
 }
 
-// Patches are counted from the first that has a pixel of the input: pixel (y, x) is in patch (y + padding) / STEP.
+// Patches are numbered from the first that has a pixel of the input: pixel (y, x) is in patch (y + padding) / STEP.
 typedef struct patches {
     int first, down, across; // rows of patches; threads in a row
     int height, width;       // of grad_output

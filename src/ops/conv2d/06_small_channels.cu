@@ -1,12 +1,11 @@
 // conv2d, rung 6: 3x3 windows over at most 4 channels. A thread keeps the whole window of 4 pixels in registers and
-// goes through the filters one by one.
+// loops over the filters.
 //
-// With one channel a filter has 9 weights: the sums of rungs 4 and 5 are over before their tiles have paid for
-// themselves. Here nothing is tiled. A thread loads its 3 rows of 6 pixels once, for all filters; a filter's weights
-// and its bias are 3 loads of 16 bytes from shared memory, the same for every thread of the warp, for 36
-// multiplications and one store of 16 bytes.
+// With one channel a filter has 9 weights: the sums of rungs 4 and 5 are too short to pay for their tiles. Here nothing
+// is tiled. A thread loads its 3 rows of 6 pixels once, for all filters. A filter's weights and bias are 3 loads of 16
+// bytes from shared memory, the same for all threads of the warp, for 36 multiplications and one store of 16 bytes.
 //
-// Limited by: bytes written, k / c times those read.
+// Limited by: memory bandwidth, for writing: k / c times the bytes read.
 
 #include "ops/conv2d/conv2d.h"
 #include "ops/cuda/rung.h"
@@ -15,14 +14,14 @@
 enum {
     ROWS = 3,
     TAPS = 9,
-    PIXELS = HEDDLE_VECTOR,     // of a thread: a store of 16 bytes
+    PIXELS = HEDDLE_VECTOR,     // per thread: a store of 16 bytes
     ACROSS = PIXELS + ROWS - 1, // pixels of a row that they see
-    FILTERS = 32,               // of a block, at most
-    FEW_FILTERS = 8,            // of a block, where the images alone do not fill the card
-    ENOUGH_THREADS = 132 * 1024 // half of what the largest cards hold at once
+    FILTERS = 32,               // per block, at most
+    FEW_FILTERS = 8,            // per block, if the images alone do not fill the GPU
+    ENOUGH_THREADS = 132 * 1024 // half of what the largest GPUs hold at once
 };
 
-// A filter in shared memory: its weights, then its bias, as whole vectors.
+// A filter in shared memory: its weights, then its bias, padded to whole vectors.
 template <int channels> struct filter {
     static const int size = (channels * TAPS + 1 + HEDDLE_VECTOR - 1) / HEDDLE_VECTOR * HEDDLE_VECTOR;
 };
@@ -82,8 +81,8 @@ template <int channels> __device__ static float4 apply(const float *shared, cons
     return make_float4(sum[0], sum[1], sum[2], sum[3]);
 }
 
-// weight: (k, channels, 3, 3), bias: (k) or NULL, output: (n, k, out_h, out_w); a thread for 4 pixels of a row, `count`
-// filters a block
+// weight: (k, channels, 3, 3), bias: (k) or NULL, output: (n, k, out_h, out_w); one thread per 4 pixels of a row,
+// `count` filters per block
 template <int channels, bool vectors>
 __global__ void __launch_bounds__(HEDDLE_CUDA_BLOCK)
     conv2d_small_channels(heddle_conv2d_shape shape, int out_h, int out_w, int runs, int count, const float *input,

@@ -1,12 +1,11 @@
 // conv2d, rung 7: implicit GEMM on tensor cores, by mma.sync. Factors are rounded to tf32, sums are float32.
 //
-// The gathering is rung 4's; what multiplies is other hardware, with many times the rate. A warp has 32 pixels by 32
-// filters, as 2 by 4 products of 16x8 by 8x8. Elements are rounded once, when they are stored to shared memory, and the
-// weight once for all blocks, when it is packed. Rows of a tile start 8 banks apart: the 4 rows by 8 columns that a
-// fragment takes lie in 32 different banks.
+// It gathers like rung 4, but multiplies on tensor cores, with many times the rate. A warp has 32 pixels by 32 filters,
+// as 2 by 4 products of 16x8 by 8x8. Elements are rounded once, when they are stored to shared memory; the weight is
+// rounded once for all blocks, when it is packed. Rows of a tile start 8 banks apart: the 4 rows by 8 columns of a
+// fragment lie in 32 different banks.
 //
-// Limited by: bringing fragments and tiles to and from shared memory, 2 loads for each multiplication's instruction:
-// the tensor cores wait.
+// Limited by: moving fragments and tiles to and from shared memory, 2 loads per mma instruction: the tensor cores wait.
 
 #include "ops/conv2d/implicit.h"
 
@@ -15,8 +14,8 @@ enum {
     FILTERS = CONV2D_PACKED_COLUMNS, // 64
     DEPTH = 16,
     THREADS = 256,
-    GATHERS = PIXELS * DEPTH / THREADS,      // 8: elements of one pixel that a thread gathers in a step
-    VECTORS = DEPTH * FILTERS / 4 / THREADS, // of 4 weights that a thread loads in a step
+    GATHERS = PIXELS * DEPTH / THREADS,      // 8: elements of one pixel that a thread gathers per step
+    VECTORS = DEPTH * FILTERS / 4 / THREADS, // of 4 weights that a thread loads per step
     VECTOR_ROWS = 4 * THREADS / FILTERS,     // rows between two of them
     PADDING = 8,                             // banks from row to row
     WARP_PIXELS = 32,
@@ -66,7 +65,7 @@ __device__ static void store(const conv2d_view &view, long long first_pixel, int
 {
     int lane = threadIdx.x % 32;
     size_t plane = (size_t)view.out_height * view.out_width;
-    float shift[FILTER_PRODUCTS * 2]; // loaded before the first store, behind which loads would have to wait
+    float shift[FILTER_PRODUCTS * 2]; // loaded before the first store, or the loads would wait behind it
 #pragma unroll
     for (int f = 0; f < FILTER_PRODUCTS * 2; f++) {
         int filter = first_filter + f / 2 * MMA_FILTERS + lane % 4 * 2 + f % 2;

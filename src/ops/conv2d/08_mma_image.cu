@@ -1,14 +1,13 @@
 // conv2d, rung 8: tensor cores, 3x3 windows straight from the image. Factors are rounded to tf32, sums are float32.
 //
-// Rung 7 gathers every element nine times, rounds it nine times, and feeds the tensor cores by two loads of 4 bytes for
-// each product. Here 8 channels of 14 rows lie in shared memory once; the nine taps read the same rows, shifted: a
-// product's 16 pixels are a run of one row, wherever it starts. The weight was packed in the order in which lanes need
-// it, 16 bytes for two products. A warp has 2 rows by 64 filters: 12 loads for 16 products. A thread's places in the
-// image are the same in every step, so they are worked out once, and what lies outside is cleared once.
+// Rung 7 gathers and rounds every element nine times, and feeds the tensor cores by two loads of 4 bytes per product.
+// Here 8 channels of 14 rows lie in shared memory once. The nine taps read the same rows, shifted: a product's 16
+// pixels are a run of one row, wherever it starts. The weight was packed in the order in which lanes need it, 16 bytes
+// for two products. A warp has 2 rows by 64 filters: 12 loads for 16 products. A thread's places in the image are the
+// same in every step, so they are computed once, and whatever lies outside is cleared once.
 //
-// Limited by: waiting. 14 warps to a multiprocessor all stop at the barrier behind every 8 channels, and with few
-// channels the first step's loads and the last stores have no products to hide behind. 2 of 16 pixels of a product are
-// idle where rows are 14 long.
+// Limited by: latency. All 14 warps of an SM stop at the barrier after every 8 channels. With few channels, no products
+// hide the first step's loads and the last stores. If rows are 14 long, 2 of the 16 pixels of a product are idle.
 
 #include "ops/conv2d/fragments.h"
 #include "ops/cuda/mma.h"
@@ -26,9 +25,9 @@ enum {
     SEEN_ROWS = ROWS + SIDE - 1,     // 16
     SEEN = PIXELS + SIDE - 1,        // 18 pixels of a row
     CHANNEL = SEEN_ROWS * SEEN + 8,  // floats; 8 banks from channel to channel: 4 of them by 8 pixels hit 32 banks
-    PLACES = (SEEN_ROWS * SEEN + THREADS - 1) / THREADS, // 2, of a thread in every channel
-    PRODUCTS = FILTERS / 8,                              // side by side, of 8 filters each
-    LANE_WEIGHTS = 4,                                    // of a lane for two products
+    PLACES = (SEEN_ROWS * SEEN + THREADS - 1) / THREADS, // 2, per thread in every channel
+    PRODUCTS = FILTERS / 8,                              // adjacent, of 8 filters each
+    LANE_WEIGHTS = 4,                                    // per lane for two products
     TAP = FILTERS * CHANNELS,                            // weights of a tap and step
     STEP = TAPS * TAP,
 };
@@ -57,7 +56,7 @@ __global__ void conv2d_pack_fragments(conv2d_view view, bool flipped, int steps,
     packed[at] = mma_to_tf32(value);
 }
 
-// What a block works on: `rows` from y on, PIXELS from x on, of image n.
+// The work of a block: `rows` from y on, PIXELS from x on, of image n.
 typedef struct band_place {
     int n, y, x;
 } band_place;
@@ -77,7 +76,7 @@ __device__ static void find_places(const conv2d_view &view, const band_place &pl
     }
 }
 
-// A step's channels at this thread's places, of which `left` are still to come; moves on to the next step's.
+// A step's channels at this thread's places; `left` are still to come. Moves on to the next step's.
 __device__ static void load_image(size_t plane, int left, const float *from[PLACES], float value[PLACES][CHANNELS])
 {
 #pragma unroll
@@ -140,7 +139,7 @@ __device__ static void store(const conv2d_view &view, const band_place &place, i
 {
     int lane = threadIdx.x % 32;
     size_t plane = (size_t)view.out_height * view.out_width;
-    float shift[PRODUCTS * 2]; // loaded before the first store, behind which loads would have to wait
+    float shift[PRODUCTS * 2]; // loaded before the first store, or the loads would wait behind it
 #pragma unroll
     for (int p = 0; p < PRODUCTS * 2; p++) {
         int filter = blockIdx.y * FILTERS + p / 2 * 8 + lane % 4 * 2 + p % 2;
@@ -213,7 +212,7 @@ static heddle_status launch(const heddle_call *call, conv2d_view view, const flo
     int strip = conv2d_mma_strip(view.out_width), strips = conv2d_round_up(view.out_width, strip) / strip;
     int bands = conv2d_round_up(view.out_height, ROWS) / ROWS;
     dim3 grid((unsigned)view.images * bands * strips, heddle_ceil_div(view.filters, FILTERS));
-    size_t bytes = 2 * sizeof(stage); // more than the 48 KiB that a kernel has without asking
+    size_t bytes = 2 * sizeof(stage); // more than the 48 KiB that a kernel has without a request
     cudaFuncSetAttribute(conv2d_mma_image, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     conv2d_mma_image<<<grid, THREADS, bytes, stream>>>(view, strip, strips, bands, source, packed, bias, output);
     return heddle_cuda_launched("08_mma_image");

@@ -1,11 +1,11 @@
 // conv2d's gradient of the weight, rung 8: tensor cores, 3x3 windows straight from the image. Factors are rounded to
 // tf32, sums are float32.
 //
-// Rung 5 is limited by multiplications. As a product for the tensor cores, each of the nine taps is grad_output,
-// filters by pixels, times the image shifted by the tap, pixels by channels: 9 products that share everything but the
-// shift. Bands of two rows lie in shared memory as in rung 5, rounded when they are stored; a warp has 16 filters by 16
-// channels by 9 taps, 18 products for every 8 pixels of a row. Rows of the tiles start 4 banks apart, so that the 8
-// rows by 4 pixels of a fragment lie in 32 banks. A strip of 14 pixels is filled up with zeros to 16.
+// Rung 5 is limited by multiplications. On tensor cores, each of the nine taps is a product: grad_output, filters by
+// pixels, times the image shifted by the tap, pixels by channels. The 9 products share everything but the shift. Bands
+// of two rows lie in shared memory as in rung 5, rounded when they are stored. A warp has 16 filters by 16 channels by
+// 9 taps, 18 products for every 8 pixels of a row. Rows of the tiles start 4 banks apart, so that the 8 rows by 4
+// pixels of a fragment lie in 32 banks. A strip of 14 pixels is padded with zeros to 16.
 //
 // Limited by: shared memory. Shifted by one pixel, a fragment is another load: 40 for 18 products.
 
@@ -16,7 +16,7 @@
 enum {
     SIDE = 3,
     TAPS = 9,
-    FILTERS = CONV2D_SLIDING_FILTERS,   // 64, of a block: 4 warps side by side
+    FILTERS = CONV2D_SLIDING_FILTERS,   // 64, per block: 4 warps
     CHANNELS = CONV2D_SLIDING_CHANNELS, // 32: 2 warps
     THREADS = 256,
     WARP_FILTERS = 16, // m16n8k8
@@ -31,8 +31,8 @@ enum {
     SEEN = PIXELS + SIDE - 1,                     // 18, with what the zeros are multiplied by
     CHANNEL = SEEN_ROWS * SEEN + 28,              // 100: 4 banks from channel to channel
     FILTER = ROWS * PIXELS + 4,                   // 36: likewise from filter to filter
-    IMAGE_APART = THREADS / (SEEN_ROWS * COPIED), // 4 channels between two that a thread copies an element of
-    GRADIENT_APART = THREADS / 32,                // 8 filters likewise: a warp copies one's strips
+    IMAGE_APART = THREADS / (SEEN_ROWS * COPIED), // a thread copies an element of every 4th channel
+    GRADIENT_APART = THREADS / 32,                // and of every 8th filter: a warp copies the strips of one
     IMAGE_COPIES = CHANNELS / IMAGE_APART,        // 8
     GRADIENT_COPIES = FILTERS / GRADIENT_APART,   // 8
 };
@@ -44,12 +44,12 @@ typedef struct bands {
     uint32_t gradient[FILTERS][FILTER];
 } bands;
 
-// A thread's elements of a band on their way to shared memory.
+// A thread's elements of a band, on the way to shared memory.
 typedef struct elements {
     float image[IMAGE_COPIES], gradient[GRADIENT_COPIES];
 } elements;
 
-// What lies outside the image or beyond the last channel, filter or row is 0.
+// Whatever lies outside the image or beyond the last channel, filter or row is 0.
 __device__ static void load(const conv2d_view &view, const band_place &place, const float *input,
                             const float *grad_output, elements &to)
 {
@@ -75,7 +75,7 @@ __device__ static void load(const conv2d_view &view, const band_place &place, co
         to.gradient[i] = i * GRADIENT_APART + f < filters ? *from : 0.0f;
 }
 
-// To shared memory in tf32; the biases' sums are taken before rounding.
+// Stores to shared memory in tf32; the biases are summed before rounding.
 __device__ static void put(const elements &from, bands &to, float bias[GRADIENT_COPIES])
 {
     int c = threadIdx.x / (SEEN_ROWS * COPIED), within = threadIdx.x % (SEEN_ROWS * COPIED);

@@ -1,16 +1,17 @@
-// conv2d, rung 9: by Fourier transforms. Planes of image and filter go to the frequency domain, where a convolution of
-// two planes is a product of two numbers for each frequency; products are summed over channels there, and the sums come
-// back. What every rung before does r * s times for each pair of channels and pixel is done about once; the transforms
-// are log2 of the image's size for each plane, whatever the filter's.
+// conv2d, rung 9: by Fourier transforms. Planes of image and filter are transformed to the frequency domain, where a
+// convolution of two planes is one product per frequency. The products are summed over channels there, and the sums are
+// transformed back. The rungs before do r * s multiplications per pixel and pair of channels; this one does about one.
+// The transforms cost log2 of the image's size per plane, whatever the filter's size.
 //
-// Rows of spectra are read and written by one kernel each, columns by another, in place; zeros around the planes are
-// never stored, and results are written where they belong. A bias is added to frequency 0, and the gradient of the bias
-// is read there.
+// One kernel reads and writes rows of spectra, another columns, in place. Zeros around the planes are never stored, and
+// results are written directly to their place. A bias is added to frequency 0, and the gradient of the bias is read
+// there.
 //
-// Images are cut into tiles first, and the results put together, where that makes all lengths powers of two for fewer
-// numbers than padding would, or where one kernel cannot do a whole line: see frequency.h.
+// Images are first cut into tiles, and the results joined, if that makes all lengths powers of two with fewer numbers
+// than padding would, or if one kernel cannot transform a whole line: see frequency.h.
 //
-// Limited by: bytes. Each plane goes through memory twice, rows and columns, and each spectrum once more.
+// Limited by: memory bandwidth. Each plane moves through memory twice, for rows and columns, and each spectrum once
+// more.
 
 #include "device/cuda/check.h"
 #include "ops/conv2d/frequency.h"
@@ -30,7 +31,7 @@ typedef struct product_spectra {
     const float *bias; // or NULL: is added to the result of filter j
 } product_spectra;
 
-// a * b, or a * conj(b) where sign is -1, added to sum.
+// a * b, or a * conj(b) if sign is -1, added to sum.
 __device__ __forceinline__ static float2 multiply_add(float2 a, float2 b, float sign, float2 sum)
 {
     b.y *= sign;
@@ -40,14 +41,14 @@ __device__ __forceinline__ static float2 multiply_add(float2 a, float2 b, float 
 // exp(-2πi (row * move_rows / rows + column * move_columns / columns))
 __device__ static float2 factor_of_move(const conv2d_frequency &plan, int row, int column)
 {
-    // Lengths are far below 2^16, as long as one kernel does them.
+    // Lengths are far below 2^16 if one kernel transforms them.
     unsigned down = (unsigned)row * plan.move_rows % plan.rows;
     unsigned across = (unsigned)column * plan.move_columns % plan.columns;
     return complex_multiply(fft_root(down, plan.rows), fft_root(across, plan.columns));
 }
 
-// A thread a frequency and TILE by TILE results. Everything of its frequency is read before anything is written, so
-// that where one tile holds all results, they may take the place of the image's spectra.
+// One thread per frequency and TILE by TILE results. It reads all values of its frequency before it writes any, so if
+// one tile holds all results, they may overwrite the image's spectra.
 template <int TILE>
 __global__ void __launch_bounds__(HEDDLE_CUDA_BLOCK)
     multiply_spectra(conv2d_frequency plan, unsigned blocks, unsigned across, product_spectra spectra)
@@ -185,8 +186,8 @@ static cudaError_t transform_back(const conv2d_frequency *plan, float2 *spectra,
     return error != cudaSuccess ? error : heddle_fft_launch(&rows, NULL, stream);
 }
 
-// Whether the result's spectra may take the place of the image's: half the memory, which more likely stays in the
-// level-2 cache. One tile has all results, or those of its images and no others lie where they lie.
+// Whether the result's spectra may overwrite the image's: half the memory, which is more likely to stay in the L2
+// cache. It holds if one tile has all results, or if each tile overwrites only spectra of its own images.
 static bool is_in_place(const conv2d_frequency *plan)
 {
     bool one_tile = plan->images <= PRODUCT_TILE && plan->result.count <= plan->image.count;

@@ -1,4 +1,4 @@
-// Bands of an image: what the kernels of conv2d's weight gradient that slide a window have in shared memory at a time.
+// Bands of an image: what the sliding-window kernels of conv2d's weight gradient keep in shared memory at a time.
 #pragma once
 
 #include "ops/conv2d/split.h"

@@ -1,13 +1,13 @@
-// The matrix of windows that rung 03_im2col_matmul writes down, and how it is cut: what the kernels and the operators'
-// tables have to agree on.
+// The matrix of windows that rung 03_im2col_matmul writes, and how it is cut: shared by the kernels and the operators'
+// tables.
 #pragma once
 
 #include "ops/conv2d/split.h"
 
 enum {
-    CONV2D_COLUMNS_FLOATS = 8 << 20, // of the matrix at a time: 32 MiB, which the L2 of a large card still holds
-    CONV2D_COLUMNS_TILE = 64,        // of the product, either way
-    CONV2D_COLUMNS_RESIDENT = 4,     // blocks of the product to a multiprocessor
+    CONV2D_COLUMNS_FLOATS = 8 << 20, // of the matrix at a time: 32 MiB, which the L2 of a large GPU still holds
+    CONV2D_COLUMNS_TILE = 64,        // of the product, along each axis
+    CONV2D_COLUMNS_RESIDENT = 4,     // blocks of the product per SM
 };
 
 // Rows of the matrix: (channel, tap).
@@ -16,7 +16,7 @@ static inline long long conv2d_column_rows(const conv2d_view *view)
     return (long long)view->channels * conv2d_taps(view);
 }
 
-// Images whose windows are written down at a time, with `rows` rows of the matrix.
+// Images whose windows are written at a time, with `rows` rows of the matrix.
 static inline int conv2d_column_images(const conv2d_view *view, long long rows)
 {
     long long image = rows * view->out_height * view->out_width;
@@ -30,8 +30,8 @@ static inline size_t conv2d_column_floats(const conv2d_view *view, long long row
     return (size_t)rows * conv2d_column_images(view, rows) * view->out_height * view->out_width;
 }
 
-// The gradient of the weight: one row more, of ones, whose product is the gradient of the bias; and the sum over the
-// pixels of a matrix cut into this many parts.
+// The gradient of the weight: one more row, of ones, whose product is the gradient of the bias; and the number of parts
+// that the sum over the pixels of a matrix is split into.
 static inline int conv2d_column_parts(const conv2d_view *view)
 {
     long long rows = conv2d_column_rows(view) + 1, tile = CONV2D_COLUMNS_TILE;

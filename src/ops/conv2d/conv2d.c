@@ -1,5 +1,5 @@
-// conv2d: 2-D convolution (cross-correlation, as networks use the word) with stride, padding and dilation. Its shapes,
-// what it costs, what is right, and its ladders.
+// conv2d: 2-D convolution (cross-correlation, as in neural networks) with stride, padding and dilation. Its shapes,
+// costs, references and ladders.
 
 #include "ops/conv2d/conv2d.h"
 
@@ -75,7 +75,7 @@ heddle_status heddle_conv2d_validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-// Each of the three does the same multiplications; they differ in which two of the arrays are read.
+// All three do the same multiplications; they differ in which two of the arrays are read.
 static heddle_cost cost(const heddle_conv2d_shape *shape, bool input, bool weight, bool output)
 {
     double taps = (double)shape->c * shape->r * shape->s;
@@ -103,7 +103,7 @@ static heddle_cost backward_weight_cost(const void *shape)
     return cost(shape, true, false, true);
 }
 
-// --- what is right ---------------------------------------------------------------------------------------------------
+// --- the reference ---------------------------------------------------------------------------------------------------
 
 // Calls visit for every multiplication of the convolution, with the places of its three numbers.
 typedef void visitor(void *context, size_t input, size_t weight, size_t output);
@@ -218,19 +218,19 @@ static const char *const test_shapes[] = {
     "n=2 c=24 h=2 w=28 k=33",
     "n=2 c=4 h=12 w=12 k=9 padding=0",
     "n=1 c=8 h=9 w=10 k=65 stride=2 dilation=2",
-    // Step 2 over few channels, with filters of every size that patches take.
+    // Stride 2 over few channels, with filters of every size that patches take.
     "n=2 c=3 h=9 w=11 k=18 r=7 s=7 stride=2 padding=3",
     "n=1 c=4 h=10 w=9 k=3 r=5 s=5 stride=2 padding=0",
     "n=1 c=2 h=3 w=4 k=2 stride=2 padding=4",
     // Large filters, of even sizes too, and one larger than the image.
     "n=5 c=1 h=5 w=7 k=6 r=4 s=5 padding=3",
     "n=1 c=2 h=4 w=6 k=1 r=7 s=6 padding=4",
-    // More pixels than a block of 32×32, and more filters than a usual block has threads.
+    // More pixels than a block of 32×32, and more filters than the usual number of threads per block.
     "n=1 c=2 h=35 w=37 k=2",
     "n=2 c=1 h=2 w=3 k=261",
     NULL,
 };
-// The CNN's two convolutions at batch 1024 and 64, then what other networks have: a block of ResNet, its first layer, a
+// The CNN's two convolutions at batch 1024 and 64, then those of other networks: a block of ResNet, its first layer, a
 // dilated one, its 1x1.
 static const char *const bench_shapes[] = {
     "n=1024 c=32 h=14 w=14 k=64",
@@ -253,25 +253,26 @@ static const char *const bench_shapes[] = {
 #endif
 
 #define DIRECT_NOTE           "windows read from the padded image itself, a tile of pixels and channels in registers"
-#define CUDNN_LEGACY_NOTE     "cuDNN's first interface, the fastest float32 algorithm of its list by its own timing"
-#define CUDNN_GRAPH_NOTE      "cuDNN's graph interface, the first float32 engine that its heuristics name"
+#define CUDNN_LEGACY_NOTE     "cuDNN's legacy interface, the fastest float32 algorithm of its list by its own timing"
+#define CUDNN_GRAPH_NOTE      "cuDNN's graph interface, the first float32 engine that its heuristics suggest"
 #define CUDNN_GRAPH_TF32_NOTE "cuDNN's graph interface on tensor cores: float32 rounded to 10 bits of mantissa"
 #define WINOGRAD_NOTE         "3x3 filters in Winograd's domain: 2.25 times fewer multiplications, but transforms"
 
-#define TILED_NOTE            "16x16 pixels in shared memory: limited by its loads, one or two for a multiplication"
-#define COLUMNS_NOTE          "windows written down as a matrix, then a product of tiles: limited by the matrix's bytes"
+#define TILED_NOTE            "16x16 pixels in shared memory: limited by its loads, one or two per multiplication"
+#define COLUMNS_NOTE          "windows written as a matrix, then a tiled product: limited by the matrix's memory traffic"
 #define IMPLICIT_NOTE                                                                                                  \
-    "windows gathered into shared memory, 8x8 in registers: limited by instructions besides multiplying"
+    "windows gathered into shared memory, 8x8 in registers: limited by instructions other than multiplications"
 #define STRIPS_NOTE "3x3: strips of rows straight from the image, 14x4 in registers: limited by multiplications"
 #define MMA_IMAGE_NOTE                                                                                                 \
     "3x3 by mma.sync in tf32 straight from the image, weight in fragments: limited by waiting at barriers"
-#define FFT_NOTE "products of Fourier transforms, whatever the filter's size: limited by bytes, six times a plane"
-#define MMA_NOTE "implicit GEMM by mma.sync in tf32: limited by the way through shared memory"
+#define FFT_NOTE                                                                                                       \
+    "products of Fourier transforms, whatever the filter's size: limited by memory bandwidth, six passes per plane"
+#define MMA_NOTE "implicit GEMM by mma.sync in tf32: limited by traffic through shared memory"
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_forward_cpu_naive,
-     "seven loops: a bounds check for every multiplication", NULL, NULL},
+     "seven loops: one bounds check per multiplication", NULL, NULL},
     {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_forward_cpu_im2col, IM2COL_NOTE, NULL,
      heddle_conv2d_forward_cpu_im2col_workspace},
     {"cpu_direct", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_forward_cpu_direct, DIRECT_NOTE,
@@ -281,7 +282,7 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_fft", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_forward_cpu_fft, FFT_NOTE, heddle_conv2d_cpu_fft_supports,
      heddle_conv2d_forward_cpu_fft_workspace, .pays = heddle_conv2d_forward_cpu_fft_pays},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element of the output: a bounds check and two loads for every multiplication", NULL, NULL},
+     "one thread per element of the output: a bounds check and two loads per multiplication", NULL, NULL},
     {"cudnn_legacy", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_LEGACY_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"cudnn_graph_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_TF32_NOTE, NULL, NULL, .arithmetic = HEDDLE_TF32,
@@ -306,7 +307,7 @@ static const heddle_rung forward_ladder[] = {
 
 static const heddle_rung backward_data_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_backward_data_cpu_naive,
-     "seven loops: a bounds check for every multiplication", NULL, NULL},
+     "seven loops: one bounds check per multiplication", NULL, NULL},
     {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_backward_data_cpu_im2col, IM2COL_NOTE, NULL,
      heddle_conv2d_backward_data_cpu_im2col_workspace},
     {"cpu_direct", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_data_cpu_direct, DIRECT_NOTE,
@@ -316,8 +317,7 @@ static const heddle_rung backward_data_ladder[] = {
     {"cpu_fft", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_data_cpu_fft, FFT_NOTE, heddle_conv2d_cpu_fft_supports,
      heddle_conv2d_backward_data_cpu_fft_workspace, .pays = heddle_conv2d_backward_data_cpu_fft_pays},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element gathers from its windows: a bounds check and two loads for every multiplication", NULL,
-     NULL},
+     "one thread per element gathers from its windows: a bounds check and two loads per multiplication", NULL, NULL},
     {"cudnn_legacy", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_LEGACY_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"cudnn_graph_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_TF32_NOTE, NULL, NULL, .arithmetic = HEDDLE_TF32,
@@ -331,7 +331,7 @@ static const heddle_rung backward_data_ladder[] = {
      heddle_conv2d_cuda_backward_data_row_strips_supports, heddle_conv2d_cuda_backward_data_packed_workspace,
      .capability = 80},
     {"06_patches", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "step 2 over up to 4 channels: patches of 2x2 pixels meet each tap once: limited by issuing multiplications",
+     "stride 2 over up to 4 channels: patches of 2x2 pixels meet each tap once: limited by issuing multiplications",
      heddle_conv2d_cuda_patches_supports, NULL},
     {"07_mma_tf32", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_NOTE, NULL, heddle_conv2d_cuda_backward_data_packed_workspace,
      .arithmetic = HEDDLE_TF32, .capability = 80},
@@ -344,7 +344,7 @@ static const heddle_rung backward_data_ladder[] = {
 
 static const heddle_rung backward_weight_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_backward_weight_cpu_naive,
-     "seven loops: a bounds check for every multiplication", NULL, NULL},
+     "seven loops: one bounds check per multiplication", NULL, NULL},
     {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_backward_weight_cpu_im2col, IM2COL_NOTE, NULL,
      heddle_conv2d_backward_weight_cpu_im2col_workspace},
     {"cpu_direct", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_weight_cpu_direct, DIRECT_NOTE,
@@ -369,7 +369,7 @@ static const heddle_rung backward_weight_ladder[] = {
      "3x3 over up to 4 channels: a warp has 4 filters, its lanes the pixels: limited by the bytes read",
      heddle_conv2d_cuda_image_in_shared_supports, heddle_conv2d_cuda_image_in_shared_workspace},
     {"08_mma_window", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "3x3 by mma.sync in tf32, nine shifted products of one band: limited by the way through shared memory",
+     "3x3 by mma.sync in tf32, nine shifted products of one band: limited by traffic through shared memory",
      heddle_conv2d_cuda_sliding_window_supports, heddle_conv2d_cuda_sliding_window_workspace, .arithmetic = HEDDLE_TF32,
      .capability = 80},
     {"cudnn_legacy", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_LEGACY_NOTE, NULL, NULL, .gpu_only = "cuDNN"},

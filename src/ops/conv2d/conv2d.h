@@ -13,17 +13,17 @@ static inline int heddle_conv2d_extent(const heddle_conv2d_shape *shape, int in,
 
 extern const heddle_op heddle_op_conv2d_forward, heddle_op_conv2d_backward_data, heddle_op_conv2d_backward_weight;
 
-// What conv2d_bias_relu has in common with the forward operator.
+// What conv2d_bias_relu shares with the forward operator.
 enum { HEDDLE_CONV2D_FIELDS = 10 };
 extern const heddle_field heddle_conv2d_fields[HEDDLE_CONV2D_FIELDS];
-// The same rows for a table that has further ones, of a struct that begins with a heddle_conv2d_shape; the functions
+// The same rows for a table that has more of them, of a struct that begins with a heddle_conv2d_shape; the functions
 // below take such a struct as well. Needs ops/define.h.
 #define HEDDLE_CONV2D_FIELD_ROWS                                                                                       \
     {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, n, "images")},                                                           \
-        {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, c, "channels before")},                                              \
+        {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, c, "channels of the input")},                                        \
         {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, h, "rows of the input")},                                            \
         {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, w, "columns of the input")},                                         \
-        {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, k, "channels after")},                                               \
+        {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, k, "channels of the output")},                                       \
         {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, r, 3, "rows of the filter")},                                        \
         {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, s, 3, "columns of the filter")},                                     \
         {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, stride, 1, "step between windows")},                                 \
@@ -78,7 +78,7 @@ size_t heddle_conv2d_forward_cpu_fft_workspace(const void *shape, int threads);
 size_t heddle_conv2d_backward_data_cpu_fft_workspace(const void *shape, int threads);
 size_t heddle_conv2d_backward_weight_cpu_fft_workspace(const void *shape, int threads);
 
-// The CUDA rungs come with the device's module; what they take and need is told here.
+// The CUDA rungs come with the device's module; the shapes they accept and their workspace are declared here.
 size_t heddle_conv2d_cuda_forward_packed_workspace(const void *shape, int threads);
 size_t heddle_conv2d_cuda_backward_data_packed_workspace(const void *shape, int threads);
 size_t heddle_conv2d_cuda_forward_columns_workspace(const void *shape, int threads);

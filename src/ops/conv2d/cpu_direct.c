@@ -1,6 +1,6 @@
-// conv2d without unfolding the image: it is turned channels last and padded once, and the matrix product reads it in
-// place, a register tile of outputs at a time. Where im2col writes and reads every input r·s times, this leaves it in
-// cache. What limits it: the multiply-add units, and turning the layout there and back.
+// conv2d without unfolding the image. The image is converted to channels last and padded once, and the matrix product
+// reads it in place, one register tile of outputs at a time. im2col writes and reads every input r·s times; here it
+// stays in cache. Limited by: the multiply-add units, and converting the layout there and back.
 
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "ops/pieces.h"
 
 enum {
-    LEAST_PIECE = 4,  // images: fewer, and adding up the pieces' weight gradients shows
-    MOST_PIECES = 32, // enough for as many threads
-    // The gradient of a single channel would be one column of a panel of 16, and cpu_im2col is seven times as fast.
+    LEAST_PIECE = 4,  // images: with fewer, adding the pieces' weight gradients becomes noticeable
+    MOST_PIECES = 32, // enough for that many threads
+    // The gradient of a single channel would be one column of a panel of 16; cpu_im2col is seven times as fast.
     LEAST_GRAD_CHANNELS = 2,
 };
 
@@ -35,7 +35,7 @@ typedef struct job {
     workspace space;
     const float *input, *weight, *bias, *grad_output;
     float *output, *grad_weight, *grad_bias;
-    bool transposed; // plan is the transposed one: weights are packed for it
+    bool transposed; // the plan is the transposed one: weights are packed for it
     int piece_images, pieces;
 } job;
 
@@ -82,7 +82,7 @@ static void load_image(const job *work, const worker_part *part, size_t n)
                      part->image);
 }
 
-// --- forward, and the gradient of the input, which is a forward with the filters turned round -----------------------
+// --- forward, and the gradient of the input, which is a forward pass with flipped filters ---------------------------
 
 static void pack_panel(void *context, int panel, int worker)
 {
@@ -167,7 +167,7 @@ heddle_status heddle_conv2d_backward_data_cpu_direct(const heddle_call *call)
 
 // --- the gradient of the weights ------------------------------------------------------------------------------------
 
-// Sums of the gradient's channels over one image, rows first: the rounding error stays small.
+// Sums of the gradient's channels over one image, rows first, which keeps the rounding error small.
 static void add_bias(const job *work, const float *grad, float *sums)
 {
     int outputs = work->plan.outputs, out_w = work->plan.out_w;

@@ -1,6 +1,6 @@
-// conv2d by Fourier transforms: frequency.h says how. Transforms are heddle_fft_cpu's; here are the products of
-// spectra, a row of one result at a time, summed over channels in the same order for any number of threads. What is
-// left: a spectrum of a large image leaves the cache between its rows and its columns.
+// conv2d by Fourier transforms: frequency.h explains how. The transforms are heddle_fft_cpu's. Here are the products of
+// spectra, one row of one result at a time, summed over channels in the same order for any number of threads. Limited
+// by: cache misses. A spectrum of a large image leaves the cache between its rows and its columns.
 
 #include <limits.h>
 #include <math.h>
@@ -14,22 +14,22 @@
 
 static const double two_pi = 6.283185307179586476925286766559;
 
-// Multiplications of the direct rungs in the time of each of these: counted, then measured against cpu_direct with one
-// filter and with sixteen.
+// Multiplications of the direct rungs that take the same time as each of these: counted, then measured against
+// cpu_direct with one filter and with sixteen.
 static const conv2d_prices prices = {
     .transformed = 320, // additions of some 40 stages, most from and to memory: direct ones stay in registers
-    .product = 16,      // 4 multiplications of numbers that are read for them alone
+    .product = 16,      // 4 multiplications of numbers that are read only for them
     .call = 1e6,        // tables of roots
     .panel = 8,         // filters of cpu_direct's tile
     .least_taps = 25,   // below, Winograd and the direct rung keep their window in registers
 };
 
-// Lines of any length: nothing is cut, and the shortest will do.
+// Lines of any length: nothing is cut, and the shortest length is used.
 static const conv2d_limits limits = {.rows = INT_MAX, .columns = INT_MAX, .mixed = 1};
 
 typedef struct workspace {
     float *image, *filter, *result; // spectra
-    float *down, *across;           // factors that move the result, for each row and column of a spectrum
+    float *down, *across;           // factors that shift the result, for each row and column of a spectrum
     void *transforms;
 } workspace;
 
@@ -82,7 +82,7 @@ static void fill_factors(float *factors, int count, int move, int modulus)
     }
 }
 
-// sum[x] += a[x] * b[x], b conjugated where sign is -1; complex numbers.
+// sum[x] += a[x] * b[x], with b conjugated if sign is -1; complex numbers.
 static void add_products(int count, const float *restrict a, const float *restrict b, float sign, float *restrict sum)
 {
     for (int x = 0; x < count; x++) {
@@ -119,7 +119,7 @@ static void multiply_row(const job *work, int i, int j, int row)
                      plan->conjugate ? -1.0f : 1.0f, sum);
     }
     move_row(plan->half, space->across, space->down + 2 * row, sum);
-    if (row == 0 && work->bias) // frequency 0 is what every element has
+    if (row == 0 && work->bias) // frequency 0 is added to every element
         sum[0] += work->bias[j] * (float)plan->rows * (float)plan->columns;
 }
 

@@ -21,7 +21,7 @@ static const heddle_gemm_kernel *const kernel = &heddle_gemm_openblas;
 static const heddle_gemm_kernel *const kernel = &heddle_gemm_blocked;
 #endif
 
-enum { WEIGHT_GROUPS = 16 }; // groups of images with a weight gradient each: work for 16 threads, 16 filters of memory
+enum { WEIGHT_GROUPS = 16 }; // groups of images with a weight gradient each: work for 16 threads, memory for 16 filters
 
 typedef struct conv_work {
     const heddle_call *call;
@@ -122,7 +122,7 @@ static void unfold(const conv_work *work, const float *image, float *columns)
             }
 }
 
-// The way back: every column element is added to the input element it came from.
+// The reverse: every column element is added to the input element it came from.
 static void fold_tap(const conv_work *work, const float *row, int r, int s, float *plane)
 {
     const heddle_conv2d_shape *shape = work->shape;

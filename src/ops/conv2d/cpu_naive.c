@@ -1,6 +1,6 @@
 // conv2d, first rung: seven loops, one thread, straight from the definition.
 //
-// Limited by: index arithmetic and a bounds check for every multiplication. cpu_im2col turns it into matrix products.
+// Limited by: index arithmetic and a bounds check per multiplication. cpu_im2col turns it into matrix products.
 
 #include "heddle/ops.h"
 #include "ops/conv2d/conv2d.h"

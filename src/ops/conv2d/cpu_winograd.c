@@ -1,6 +1,6 @@
-// conv2d with Winograd's F(2×2, 3×3): 16 multiplications for four outputs where the direct convolution needs 36. For
-// 3×3 filters with stride 1 and padding 1 alone. Transforms, products and layouts are those of conv_block's rung; here
-// the image comes and goes channels first, and that is what is left to remove.
+// conv2d with Winograd's F(2×2, 3×3): 16 multiplications for four outputs instead of the 36 of the direct convolution.
+// Only for 3×3 filters with stride 1 and padding 1. It shares transforms, products and layouts with conv_block's rung;
+// here the image comes and goes channels first. That conversion is what is left to remove.
 
 #include <string.h>
 
@@ -13,8 +13,8 @@
 enum {
     // With fewer channels the padding to whole panels costs more multiplications than the algorithm saves.
     LEAST_CHANNELS = 8,
-    LEAST_PIECE = 4,  // images: fewer, and turning the sums back into filters shows
-    MOST_PIECES = 32, // enough for as many threads
+    LEAST_PIECE = 4,  // images: with fewer, transforming the sums back into filters becomes noticeable
+    MOST_PIECES = 32, // enough for that many threads
 };
 
 typedef struct workspace {
@@ -38,7 +38,7 @@ typedef struct job {
     workspace space;
     const float *input, *weight, *bias, *grad_output;
     float *output, *grad_weight, *grad_bias;
-    bool transposed; // packed weights are those for the gradient of the input
+    bool transposed; // the packed weights are for the gradient of the input
     int piece_images, pieces;
 } job;
 
@@ -231,7 +231,7 @@ static void backward_weight_image(const job *work, const worker_part *part, size
     }
 }
 
-// The sum of an output plane's gradient, row by row: the rounding error stays small.
+// The sum of an output plane's gradient, row by row, which keeps the rounding error small.
 static float plane_sum(const float *plane, int rows, int columns)
 {
     float total = 0;

@@ -1,4 +1,4 @@
-// Which shapes the CUDA rungs of conv2d take, and how much workspace they need. Their kernels include the same headers.
+// Which shapes the CUDA rungs of conv2d accept, and their workspace. The kernels include the same headers.
 
 #include "ops/conv2d/columns.h"
 #include "ops/conv2d/fragments.h"
@@ -73,17 +73,17 @@ bool heddle_conv2d_cuda_patches_supports(const void *shape_)
 
 // --- 09_fft ----------------------------------------------------------------------------------------------------------
 
-// What else takes the time of multiplications of the direct rungs: counted, then measured against 04_implicit_gemm and
-// 04_split_gemm.
+// Everything else, in multiplications of the direct rungs that take the same time: counted, then measured against
+// 04_implicit_gemm and 04_split_gemm.
 static const conv2d_prices fft_prices = {
-    // Read and written for rows, for columns and for the products: some 50 bytes, for which a direct rung's tile reads
-    // and writes one in a few hundred multiplications.
+    // Read and written for rows, for columns and for the products: some 50 bytes; a direct rung's tile moves one per
+    // few hundred multiplications.
     .transformed = 260,
     .product = 16, // 4 multiplications, but 4 bytes read besides
     .call = 3e8,   // eight kernels one after another
-    // One filter is as slow as eight, by 01_naive or by 04_implicit_gemm, which would compute 64.
+    // One filter is as slow as eight in 01_naive, and in 04_implicit_gemm, which would compute 64.
     .panel = 8,
-    // Up to here a pixel's window is in registers or on its way there, and a multiplication costs nothing besides.
+    // Up to here a pixel's window is in registers or on its way there, and a multiplication costs nothing extra.
     .least_taps = 25,
 };
 

@@ -1,11 +1,10 @@
-// conv2d by cuDNN's graph interface: the convolution, with the bias added on the way out where cuDNN has an engine for
-// both, planned by its heuristics and kept for the shape. `cudnn_graph` multiplies float32 as it is; `cudnn_graph_tf32`
-// lets tensor cores take it with 10 bits of mantissa. Nothing is timed, so that every run takes the same engines. The
-// same rungs of conv2d_bias_relu have relu as one operation more of the graph; where cuDNN has no engine for all of it,
-// relu is a call of its own.
+// conv2d by cuDNN's graph interface: the convolution, with the bias added in the epilogue if cuDNN has an engine for
+// both, planned by its heuristics and cached per shape. `cudnn_graph` multiplies in float32; `cudnn_graph_tf32` uses
+// tensor cores with 10 bits of mantissa. Nothing is timed, so every run uses the same engines. For conv2d_bias_relu the
+// graph has relu as one more operation; if cuDNN has no engine for all of it, relu is a separate call.
 //
-// Limited by: the float32 units, or memory where channels are few; in tf32 by turning (n, c, h, w) into the layout that
-// tensor cores want and back.
+// Limited by: the float32 units, or memory bandwidth if channels are few; in tf32 by converting (n, c, h, w) to the
+// layout that tensor cores need and back.
 
 #include "ops/cuda/cudnn_graph.h"
 
@@ -26,7 +25,7 @@ typedef enum direction {
 
 // Names of the tensors in the graphs.
 enum { INPUT = 1, WEIGHT, OUTPUT, BIAS };
-enum { VECTOR_BYTES = 16 }; // what engines load at once where addresses allow it
+enum { VECTOR_BYTES = 16 }; // what engines load at once if addresses are aligned
 
 typedef struct plan_key {
     heddle_conv2d_shape shape;
@@ -123,8 +122,7 @@ static bool has_relu(direction way)
     return way == FORWARD_RELU || way == FORWARD_BIAS_RELU;
 }
 
-// What follows the sums: output = relu(sums + bias), or one of the two. The tensors in between exist in the graph
-// alone.
+// What follows the sums: output = relu(sums + bias), or one of the two. The tensors in between exist only in the graph.
 static heddle_status add_epilogue(heddle_cudnn_graph *graph, const plan_key *key, const int64_t dims[4],
                                   cudnnBackendDescriptor_t sums, cudnnBackendDescriptor_t output)
 {
@@ -193,7 +191,7 @@ static plan_key key_of(const heddle_call *call, direction way, bool tensor_cores
     return key;
 }
 
-// *found: NULL where cuDNN has no plan for it, and *status says why when it was asked just now.
+// *found: NULL if cuDNN has no plan for it; *status says why if it was asked just now.
 static heddle_status find(const plan_key *key, cudnnHandle_t handle, const heddle_cudnn_graph **found)
 {
     heddle_status status = HEDDLE_OK;
@@ -219,7 +217,7 @@ static int alignment_of(void *const *places, int count)
     return VECTOR_BYTES;
 }
 
-// Runs a convolution whose tensors have the numbers INPUT, WEIGHT, OUTPUT and, where there is one, BIAS.
+// Runs a convolution whose tensors have the numbers INPUT, WEIGHT, OUTPUT and, if there is one, BIAS.
 static heddle_status run(const heddle_call *call, direction way, bool tensor_cores, const void *input,
                          const void *weight, const void *output, const void *bias)
 {
@@ -234,9 +232,9 @@ static heddle_status run(const heddle_call *call, direction way, bool tensor_cor
     return heddle_cudnn_run(graph, call, handle, tensors, numbers, places);
 }
 
-// --- what the graphs leave to the first interface --------------------------------------------------------------------
+// --- what the graphs leave to the legacy interface -------------------------------------------------------------------
 
-// The bias added to the output, or its gradient summed from the output's, as a pass of its own.
+// Adds the bias to the output, or sums its gradient from the output's, as a separate pass.
 static heddle_status bias_pass(const heddle_call *call, cudnnHandle_t handle, cudnnTensorDescriptor_t output,
                                cudnnTensorDescriptor_t bias, bool backward)
 {
@@ -343,7 +341,7 @@ static heddle_status backward_data(const heddle_call *call, bool tensor_cores)
     return run(call, BACKWARD_DATA, tensor_cores, call->output[0], call->input[0], call->input[1], NULL);
 }
 
-// The gradients of no images.
+// The gradients for zero images.
 static heddle_status clear_gradients(const heddle_call *call)
 {
     const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
@@ -363,7 +361,7 @@ static heddle_status backward_weight(const heddle_call *call, bool tensor_cores)
     return call->output[1] ? run_bias(call, true) : HEDDLE_OK;
 }
 
-// --- listing ---------------------------------------------------------------------------------------------------------
+// --- registration ----------------------------------------------------------------------------------------------------
 
 static heddle_status list(const heddle_call *call, direction way)
 {

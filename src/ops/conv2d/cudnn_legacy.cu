@@ -1,11 +1,11 @@
-// conv2d by cuDNN's first interface: descriptors of the tensors, and an algorithm from a short list, which cuDNN has
-// timed for this shape (while a graph is captured, which allows no timing: the one it expects to be the fastest).
+// conv2d by cuDNN's legacy interface: descriptors of the tensors, and an algorithm from a short list that cuDNN has
+// timed for this shape. (During graph capture, which allows no timing, it is the one cuDNN expects to be fastest.)
 //
-// float32 stays float32 (FMA_MATH). Algorithms that add in any order are passed over, so that two calls give the same
-// bits, and so are those by Fourier transforms and by Winograd's large tiles, which lose digits that a direct sum
-// keeps. The bias is a second pass over the output, as this interface joins the two for one algorithm alone.
+// float32 stays float32 (FMA_MATH). Algorithms without a fixed order of additions are skipped, so that two calls give
+// the same bits. So are those by Fourier transforms and by Winograd's large tiles, which lose digits that a direct sum
+// keeps. The bias is a second pass over the output, because this interface fuses the two for one algorithm only.
 //
-// Limited by: the float32 units, and the second pass where the convolution is short of work.
+// Limited by: the float32 units, and the second pass if the convolution is small.
 
 #include "ops/cuda/cudnn_handle.h"
 
@@ -22,7 +22,7 @@ enum { ALGORITHMS = 8 };
 // More than this for one call is not worth the memory.
 static const size_t most_workspace = (size_t)1 << 30;
 
-// What cuDNN needs to know of a shape, made once.
+// cuDNN's descriptors for a shape, made once.
 typedef struct plan {
     heddle_conv2d_shape shape;
     direction way;
@@ -86,7 +86,7 @@ static bool loses_digits(cudnnConvolutionBwdFilterAlgo_t algorithm)
            algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
 }
 
-// The first that will do: cuDNN lists them fastest first. Each direction has a struct of its own with the same members.
+// The first suitable one: cuDNN lists them fastest first. Each direction has its own struct with the same members.
 template <typename Result> static heddle_status take_first(plan *made, const Result *results, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -202,7 +202,7 @@ static const float one = 1, zero = 0;
 
 enum { INPUT, WEIGHT, OUTPUT, BIAS, OPERANDS };
 
-// The tensors of a call, or their gradients, in the order above; what is written is said by the caller.
+// The tensors of a call, or their gradients, in the order above; the caller says which is written.
 static void list_operands(const heddle_conv2d_shape *shape, const void *input, const void *weight, const void *output,
                           const void *bias, heddle_cudnn_operand *operands)
 {
@@ -259,7 +259,7 @@ static heddle_status launch_backward_data(const heddle_call *call)
     return heddle_cudnn_deliver(call, of, OPERANDS);
 }
 
-// The gradients of no images.
+// The gradients for zero images.
 static heddle_status clear_gradients(const heddle_call *call)
 {
     const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;

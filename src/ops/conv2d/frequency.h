@@ -1,6 +1,6 @@
 // A convolution and its gradients as products of Fourier transforms, for stride and dilation 1. Shared by the rungs on
-// cpu and on GPUs: which planes are transformed, how large transforms are, which of them are multiplied, and what of
-// the workspace is for what.
+// CPU and GPU: which planes are transformed, how large the transforms are, which of them are multiplied, and the layout
+// of the workspace.
 //
 // All three are sums over pairs of planes, image and filter, of one of these:
 //
@@ -8,13 +8,13 @@
 //     backward_data     grad_input[h]  = Σ grad_output[h + padding - r] weight[r]     over filters k
 //     backward_weight   grad_weight[r] = Σ input[r - padding + y] grad_output[y]      over images n
 //
-// The first and the last are the product with the conjugate, moved on by the padding; the second is the plain product,
-// moved back by it. A move is a factor of modulus 1 in the frequency domain, so that results begin at place 0, where
-// the last transform writes them straight to the output.
+// The first and the last are the product with the conjugate, shifted forward by the padding; the second is the plain
+// product, shifted back by it. A shift is a factor of modulus 1 in the frequency domain. So results begin at place 0,
+// and the last transform writes them straight to the output.
 //
-// Images too large for one transform, or for one of a good length, are cut into tiles of what is computed
-// (overlap-save): each is a small convolution of a tile of the image that is r - 1 rows and s - 1 columns larger, and
-// tiles count as more images.
+// Images too large for one transform, or for one of a good length, are cut into tiles of the result (overlap-save).
+// Each is a small convolution of a tile of the image that is r - 1 rows and s - 1 columns larger, and tiles count as
+// more images.
 #pragma once
 
 #include "ops/conv2d/conv2d.h"
@@ -23,37 +23,37 @@
 typedef enum conv2d_pass { CONV2D_FORWARD, CONV2D_BACKWARD_DATA, CONV2D_BACKWARD_WEIGHT } conv2d_pass;
 
 enum {
-    CONV2D_PITCH = 8,               // complex numbers that make 64 bytes: rows of spectra begin at multiples of it
+    CONV2D_PITCH = 8,               // complex numbers in 64 bytes: rows of spectra begin at multiples of it
     CONV2D_SPECTRA_ALIGNMENT = 256, // bytes
 };
-// Complex numbers of all spectra together: 4 GiB. What needs more is left to the direct rungs.
+// Complex numbers of all spectra together: 4 GiB. Larger shapes are left to the direct rungs.
 static const double conv2d_most_numbers = 512 << 20;
 
-// Real planes one behind another.
+// Real planes one after another.
 typedef struct conv2d_planes {
     int count, rows, columns;
 } conv2d_planes;
 
-// How images are cut. Tile (y, x) is for places [y * rows, y * rows + rows) of what is wanted, likewise columns, and
-// its image begins at (y * rows + origin_row, x * columns + origin_column), zeros where that is outside.
+// How images are cut. Tile (y, x) computes places [y * rows, y * rows + rows) of the result, likewise columns. Its
+// image begins at (y * rows + origin_row, x * columns + origin_column), with zeros outside.
 typedef struct conv2d_tiles {
     int down, across;  // tiles of an image; 0: it is not cut
-    int rows, columns; // wanted of a tile
+    int rows, columns; // computed per tile
     int origin_row, origin_column;
 } conv2d_tiles;
 
-// result (i, j) = Σ over q of image (i, q) * filter (j, q), each of them at a plane i * step_i + q * step_q and so on.
+// result (i, j) = Σ over q of image (i, q) * filter (j, q); the plane of each is i * step_i + q * step_q and so on.
 typedef struct conv2d_frequency {
     int rows, columns;           // of a transform
-    int half, pitch;             // complex numbers of a spectrum's row: that are there, that lie between two
+    int half, pitch;             // complex numbers of a spectrum's row: stored, and from row to row
     conv2d_planes image, filter; // what is transformed
-    conv2d_planes result;        // what comes of it
+    conv2d_planes result;        // the result
     int images, filters, sum;    // how many i, j and q
     int image_step, image_sum;   // in planes
     int filter_step, filter_sum; // in planes
     int result_image, result_filter;
     int conjugate;               // the filter's spectrum is
-    int move_rows, move_columns; // places that the result moves on by, in [0, rows) and [0, columns)
+    int move_rows, move_columns; // places that the result is shifted by, in [0, rows) and [0, columns)
     conv2d_tiles tiles;
     conv2d_planes whole_image, whole_filter, whole_result; // before cutting: the operands
 } conv2d_frequency;
@@ -61,14 +61,15 @@ typedef struct conv2d_frequency {
 // Which lengths a device's transforms have.
 typedef struct conv2d_limits {
     int rows, columns; // the longest
-    double mixed;      // time of a transform whose length is no power of two, of one of the same length that is
-    double cut;        // time of a convolution that is cut and joined, of one that is not; 0: nothing is cut
+    double mixed;      // time of a transform whose length is not a power of two, relative to one of the same length
+                       // that is
+    double cut;        // time of a convolution that is cut and joined, relative to one that is not; 0: nothing is cut
 } conv2d_limits;
 
-// On a GPU: what one kernel does. Powers of two stay in registers, others go through shared memory for every stage.
-// Cutting and joining are two of nine times through memory.
+// On a GPU: what one kernel can do. Powers of two stay in registers; other lengths go through shared memory in every
+// stage. Cutting and joining are two of nine passes through memory.
 static const conv2d_limits conv2d_cuda_limits = {HEDDLE_FFT_ONE_KERNEL, 2 * HEDDLE_FFT_ONE_KERNEL, 3, 1.3};
-// From here on, that is; twice as many for rows, whose numbers are real.
+// From this length on; twice as many for rows, which are real.
 enum { CONV2D_SHORTEST_POWER = 32 };
 
 static inline int conv2d_larger(int a, int b)
@@ -76,22 +77,22 @@ static inline int conv2d_larger(int a, int b)
     return a > b ? a : b;
 }
 
-// Smallest length for one axis. A cyclic convolution of length L adds what is L places apart. Of all places where the
-// linear one is not zero, those that are wanted stay clear of the others from `in + padding` on; the filter and
-// whatever is computed must fit too.
+// Smallest length for one axis. A cyclic convolution of length L adds elements that are L places apart. From `in +
+// padding` on, the wanted places are clear of all other nonzero places of the linear convolution. The filter and the
+// result must fit too.
 static inline int conv2d_least_length(const heddle_conv2d_shape *shape, int in, int filter)
 {
     int fits = conv2d_larger(filter, heddle_conv2d_extent(shape, in, filter));
     return conv2d_larger(in + shape->padding, fits);
 }
 
-// Rows of the image are real: an even number of them is a transform of half as many complex ones.
+// Rows of the image are real: an even number of elements is a transform of half as many complex ones.
 static inline int conv2d_even_length(int least)
 {
     return 2 * heddle_fft_smooth_from((least + 1) / 2);
 }
 
-// Transforms along one axis, and how many tiles they make of what is wanted.
+// Transforms along one axis, and how many tiles of the result they make.
 typedef struct conv2d_axis {
     int length, tiles;
 } conv2d_axis;
@@ -108,7 +109,7 @@ static inline double conv2d_length_price(int length, int shortest_power, const c
     return length >= shortest_power && heddle_fft_is_power_of_two(length) ? 1 : limits->mixed;
 }
 
-// What the transforms of one plane cost, in whatever unit.
+// The cost of the transforms of one plane, in arbitrary units.
 static inline double conv2d_axes_price(conv2d_axis down, conv2d_axis across, const conv2d_limits *limits)
 {
     double numbers = (double)down.length * down.tiles * across.length * across.tiles;
@@ -134,7 +135,7 @@ static inline int conv2d_whole_axes(int shortest, int longest, conv2d_axis axes[
 }
 
 // Candidates for tiles: every power of two from `shortest` on that leaves room for more than the filter, and one tile
-// of length `whole`, where only the other axis is cut.
+// of length `whole`, if only the other axis is cut.
 enum { CONV2D_MOST_AXES = 16 };
 static inline int conv2d_cut_axes(int wanted, int filter, int shortest, int longest, int whole,
                                   conv2d_axis axes[CONV2D_MOST_AXES])
@@ -148,7 +149,7 @@ static inline int conv2d_cut_axes(int wanted, int filter, int shortest, int long
     return count;
 }
 
-// The cheapest pair of them; `best` and its axes stay where none is cheaper.
+// The cheapest pair of them; `best` and its axes stay if none is cheaper.
 static inline double conv2d_cheapest(const conv2d_axis *downs, int down_count, const conv2d_axis *acrosses,
                                      int across_count, double factor, double best, const conv2d_limits *limits,
                                      conv2d_axis *down, conv2d_axis *across)
@@ -279,7 +280,7 @@ static inline size_t conv2d_spectra_bytes(const conv2d_frequency *plan, const co
     return (bytes + CONV2D_SPECTRA_ALIGNMENT - 1) / CONV2D_SPECTRA_ALIGNMENT * CONV2D_SPECTRA_ALIGNMENT;
 }
 
-// Tiles of planes, where they are cut.
+// Tiles of planes, if they are cut.
 static inline size_t conv2d_parts_bytes(const conv2d_frequency *plan, const conv2d_planes *planes)
 {
     size_t bytes = sizeof(float) * (size_t)planes->count * planes->rows * planes->columns;
@@ -288,8 +289,8 @@ static inline size_t conv2d_parts_bytes(const conv2d_frequency *plan, const conv
                : 0;
 }
 
-// The workspace's parts, one behind another: the spectra of image, filter and result, then tiles of the image, and of
-// the filter (backward_weight) or the result (the others).
+// The parts of the workspace, one after another: the spectra of image, filter and result, then tiles of the image, and
+// of the filter (backward_weight) or the result (the others).
 typedef struct conv2d_frequency_memory {
     size_t filter, result, image_parts, other_parts, bytes; // where each begins
 } conv2d_frequency_memory;
@@ -308,7 +309,7 @@ static inline conv2d_frequency_memory conv2d_frequency_memory_of(const conv2d_fr
 
 // --- transforms ------------------------------------------------------------------------------------------------------
 
-// Rows of real planes to rows of their spectra, `planes` one behind another. Rows that are not there are not written.
+// Rows of real planes to rows of their spectra, `planes` one after another. Missing rows are not written.
 static inline heddle_fft_job conv2d_rows_there(const conv2d_frequency *plan, const conv2d_planes *planes,
                                                const float *values, float *spectra)
 {
@@ -322,7 +323,7 @@ static inline heddle_fft_job conv2d_rows_there(const conv2d_frequency *plan, con
     return job;
 }
 
-// Columns of spectra where they lie: `read` rows are there, `wanted` are written.
+// Columns of spectra in place: `read` rows exist, `wanted` are written.
 static inline heddle_fft_job conv2d_columns(const conv2d_frequency *plan, int planes, bool inverse, int read,
                                             int wanted, float *spectra)
 {
@@ -352,11 +353,11 @@ static inline heddle_fft_job conv2d_rows_back(const conv2d_frequency *plan, cons
 
 // Multiplications that the direct rungs do in the time of one of these.
 typedef struct conv2d_prices {
-    double transformed; // a complex number of a spectrum, there or back, by lengths that are powers of two
+    double transformed; // a complex number of a spectrum, forward or back, for lengths that are powers of two
     double product;     // of two numbers of spectra
     double call;        // whatever the shape
-    int panel;          // filters that the direct rungs compute together: with fewer, they multiply for nothing
-    int least_taps;     // of a filter, for it to be asked at all
+    int panel;          // filters that the direct rungs compute together: with fewer, they waste multiplications
+    int least_taps;     // of a filter, for this rung to be considered
 } conv2d_prices;
 
 // Whether there is an image, filters are short enough, and the memory stays within bounds.
@@ -372,7 +373,7 @@ static inline bool conv2d_frequency_takes(const heddle_conv2d_shape *shape, cons
     return (n * c + k * c + n * k) * rows * columns / 2 <= conv2d_most_numbers;
 }
 
-// What the direct rungs multiply, by whole panels of filters.
+// Multiplications of the direct rungs, for whole panels of filters.
 static inline double conv2d_direct_work(const heddle_conv2d_shape *shape, int filters, int panel)
 {
     double outputs =

@@ -1,5 +1,5 @@
-// What the implicit GEMM rungs share: the weight packed into the order that tiles read, and the matrix of windows
-// gathered from the image, which is never written down.
+// What the implicit GEMM rungs share: the weight packed in the order that tiles read it, and the matrix of windows
+// gathered from the image, which is never written to memory.
 #pragma once
 
 #include "ops/conv2d/view.h"
@@ -24,12 +24,12 @@ static __global__ void conv2d_pack_taps(conv2d_view view, int rows, int columns,
 // A place in the matrix of windows: its row is the window of one output pixel, its column one tap of one channel.
 typedef struct conv2d_cursor {
     const float *image;       // NULL: beyond the last
-    const float *from;        // the element; NULL: it lies outside the image, and is 0
+    const float *from;        // the element; NULL: it lies outside the image and is 0
     int y, x;                 // the pixel
     int channel, row, column; // of the source and of the filter
 } conv2d_cursor;
 
-// Works out where the cursor's element is: once per tap, not once an element.
+// Computes where the cursor's element is: once per tap, not once per element.
 __device__ static inline void conv2d_locate(const conv2d_view &view, conv2d_cursor &cursor)
 {
     int h = conv2d_place(view, cursor.y, cursor.row, view.height);
@@ -75,8 +75,8 @@ __device__ static inline conv2d_cursor conv2d_cursor_at(const conv2d_view &view,
     return cursor;
 }
 
-// `count` neighbouring elements of a row of the matrix, and the cursor moved past them. whole: channels are a multiple
-// of `count`, so that all are of one tap.
+// `count` neighbouring elements of a row of the matrix; moves the cursor past them. whole: channels are a multiple of
+// `count`, so that all belong to one tap.
 template <int count, bool whole>
 __device__ static inline void conv2d_gather(const conv2d_view &view, size_t plane, conv2d_cursor &cursor,
                                             float value[count])

@@ -1,5 +1,5 @@
-// The kernel of conv2d's rung 4 (04_implicit_gemm.cu says what it does), and of conv2d_bias_relu's rung 3, which brings
-// negative sums to 0 on their way out.
+// The kernel of conv2d's rung 4 (explained in 04_implicit_gemm.cu), and of conv2d_bias_relu's rung 3, which applies
+// relu in its epilogue.
 #pragma once
 
 #include "ops/conv2d/epilogue.h"
@@ -9,10 +9,10 @@
 enum {
     PIXELS = 128,                    // a thread gathers one
     FILTERS = CONV2D_PACKED_COLUMNS, // 64
-    DEPTH = 8,                       // (channel, tap) pairs of a step: as many as a thread can hold on the way
-    TILE = 8,                        // pixels and filters of a thread, as two runs of 4: loads of 16 bytes
+    DEPTH = 8,                       // (channel, tap) pairs per step: as many as a thread can hold meanwhile
+    TILE = 8,                        // pixels and filters per thread, as two runs of 4: loads of 16 bytes
     HALF = TILE / 2,
-    ACROSS = PIXELS / TILE,             // threads side by side along the pixels
+    ACROSS = PIXELS / TILE,             // threads along the pixels
     THREADS = ACROSS * FILTERS / TILE,  // 128
     WEIGHTS = DEPTH * FILTERS / THREADS // 4: one load of 16 bytes per thread and step
 };

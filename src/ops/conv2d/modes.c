@@ -1,9 +1,9 @@
-// The modes of a convolution, full, same and valid, as a padding that conv2d knows and a window of its output.
+// The modes of a convolution, full, same and valid, as a padding for conv2d and a window of its output.
 
 #include "heddle/ops.h"
 #include "ops/conv2d/conv2d.h"
 
-// Zeros before and behind the image along one axis.
+// Zeros before and after the image along one axis.
 typedef struct sides {
     int before, behind;
 } sides;

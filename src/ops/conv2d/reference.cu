@@ -1,5 +1,5 @@
-// conv2d's float64 reference as kernels: for shapes that the reference on the CPU would take minutes for. Straight from
-// the definition, one sum per thread or per block, in an order that does not change.
+// conv2d's float64 reference as kernels, for shapes that would take minutes on the CPU. Straight from the definition,
+// one sum per thread or per block, in a fixed order.
 
 #include "ops/conv2d/view.h"
 #include "ops/cuda/rung.h"
@@ -26,7 +26,7 @@ __global__ void conv2d_reference(conv2d_view view, const float *source, const fl
     output[at] = sum;
 }
 
-// Called by every thread of the block; the sum is thread 0's.
+// Called by every thread of the block; thread 0 gets the sum.
 __device__ static double sum_of_block(double value)
 {
     __shared__ double partial[HEDDLE_CUDA_BLOCK];

@@ -1,4 +1,4 @@
-// Which shapes rung 05_row_strips takes: what its kernel and the operators' tables have to agree on.
+// Which shapes rung 05_row_strips accepts: shared by its kernel and the operators' tables.
 #pragma once
 
 #include <limits.h>
@@ -8,10 +8,10 @@
 enum {
     CONV2D_LONG_STRIP = 14,
     CONV2D_SHORT_STRIP = 8,
-    CONV2D_STRIPS = 16, // of a block, at most: as many images at most
+    CONV2D_STRIPS = 16, // per block, at most: as many images at most
 };
 
-// The strip that leaves fewer of its pixels beyond the end of a row; the longer one at a tie.
+// The strip that leaves fewer of its pixels beyond the end of a row; the longer one in a tie.
 static inline int conv2d_strip_pixels(int width)
 {
     int with_long = (width + CONV2D_LONG_STRIP - 1) / CONV2D_LONG_STRIP * CONV2D_LONG_STRIP;
@@ -19,8 +19,8 @@ static inline int conv2d_strip_pixels(int width)
     return with_long <= with_short ? CONV2D_LONG_STRIP : CONV2D_SHORT_STRIP;
 }
 
-// 3x3, step 1 both ways, at least three quarters of the strips' pixels in use, and what a block's strips lie in small
-// enough for an index of 32 bits.
+// 3x3, stride 1 along both axes, at least three quarters of the strips' pixels in use, and the range of a block's
+// strips small enough for a 32-bit index.
 static inline bool conv2d_row_strips_take(const conv2d_view *view)
 {
     if (view->rows != 3 || view->columns != 3 || view->position_step != 1 || view->divisor != 1 ||

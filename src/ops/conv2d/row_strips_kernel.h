@@ -1,5 +1,5 @@
-// The kernel of conv2d's rung 5 (05_row_strips.cu says what it does), and of conv2d_bias_relu's rung 4, which brings
-// negative sums to 0 on their way out.
+// The kernel of conv2d's rung 5 (explained in 05_row_strips.cu), and of conv2d_bias_relu's rung 4, which applies relu
+// in its epilogue.
 #pragma once
 
 #include "ops/conv2d/epilogue.h"
@@ -9,21 +9,21 @@
 
 enum {
     THREADS = 128,
-    FILTERS_EACH = 4, // filters of a thread: their weights are one load of 16 bytes
+    FILTERS_EACH = 4, // filters per thread: their weights are one load of 16 bytes
     ROWS = 3,
     TAPS = 9,
     STAGES = 2, // one is computed with while the other is filled
 };
 
-// Filters of a block are `groups` * 4; the strips are what is left of the threads.
+// A block has `groups` * 4 filters; the rest of the threads' range are strips.
 template <int groups, int pixels> struct tile {
     static const int strips = THREADS / groups;
     static const int filters = groups * FILTERS_EACH;
-    static const int channels = groups / 4;                 // of a step: as much work between two barriers for either
-    static const int row = (pixels + ROWS - 1 + 3) / 4 * 4; // with the window's overhang, whole vectors
+    static const int channels = groups / 4;                 // per step: the same work between two barriers for either
+    static const int row = (pixels + ROWS - 1 + 3) / 4 * 4; // with the window's overhang, in whole vectors
     static const int strip = ROWS * row;
-    static const int copies = (strips * strip + THREADS - 1) / THREADS; // of a thread and channel
-    static const int staged = strips * pixels + 1; // a group's results; 1: groups start at different banks
+    static const int copies = (strips * strip + THREADS - 1) / THREADS; // per thread and channel
+    static const int staged = strips * pixels + 1; // a group's results; 1: groups start in different banks
 
     float image[STAGES][channels][strips][strip];
     float weight[STAGES][channels][TAPS][filters];
@@ -33,7 +33,7 @@ typedef struct strip_place {
     int n, y, x; // of its first pixel; n == images: beyond the last
 } strip_place;
 
-// packed: (channels * 9, columns). flipped: the window is walked from its far corner, as the gradient does.
+// packed: (channels * 9, columns). flipped: the window is walked from its far corner, for the gradient.
 static __global__ void conv2d_pack_channels(conv2d_view view, bool flipped, int columns, const float *weight,
                                             float *packed)
 {
@@ -46,7 +46,7 @@ static __global__ void conv2d_pack_channels(conv2d_view view, bool flipped, int 
                      : 0.0f;
 }
 
-// The block's strips: worked out once, divisions are slow.
+// The block's strips: computed once, because divisions are slow.
 __device__ static void find_strips(const conv2d_view &view, int strips_of_row, int pixels, int strips,
                                    strip_place *places)
 {
@@ -59,8 +59,8 @@ __device__ static void find_strips(const conv2d_view &view, int strips_of_row, i
     __syncthreads();
 }
 
-// Where each of this thread's elements of the strips lies in the first channel, from the first strip's image on; -1:
-// border, stays 0.
+// Where each of this thread's elements of the strips lies in the first channel, relative to the first strip's image;
+// -1: border, stays 0.
 template <int groups, int pixels>
 __device__ static void find_sources(const conv2d_view &view, const strip_place *places,
                                     int from[tile<groups, pixels>::copies])
@@ -79,7 +79,7 @@ __device__ static void find_sources(const conv2d_view &view, const strip_place *
     }
 }
 
-// Starts the copies of `count` channels from `channel` on. image: the first strip's
+// Starts the copies of `count` channels starting at `channel`. image: the first strip's
 template <int groups, int pixels>
 __device__ static void fetch(tile<groups, pixels> &shared, int stage, const conv2d_view &view, const float *image,
                              const int from[tile<groups, pixels>::copies], const float *packed, int columns,
@@ -127,7 +127,7 @@ __device__ static void multiply(const tile<groups, pixels> &shared, int stage, i
     }
 }
 
-// Filter `f` of every group, turned over in `staged` so that neighbouring threads write neighbouring pixels.
+// Filter `f` of every group, transposed in `staged` so that neighbouring threads write neighbouring pixels.
 template <int groups, int pixels, bool relu>
 __device__ static void write_back(const conv2d_view &view, const strip_place *places, int f, const float *bias,
                                   const float sum[pixels][FILTERS_EACH], float *staged, float *output)
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(THREADS, 4)
     for (int channel = 0, stage = 0; channel < view.channels; channel += tile::channels, stage ^= 1) {
         int next = channel + tile::channels;
         cp_async_wait_all();
-        __syncthreads(); // this stage is filled, and the other no longer read
+        __syncthreads(); // this stage is filled, and the other is no longer read
         if (next < view.channels)
             fetch<groups, pixels>(shared, stage ^ 1, view, image, from, packed, columns, next,
                                   min(tile::channels, view.channels - next));

@@ -1,21 +1,21 @@
-// The gradient of the weight as a sum over all pixels, split into parts that blocks sum up each by itself, and a second
-// pass that adds the parts in order: the same bits every time. What the kernels and the operators' tables agree on.
+// The gradient of the weight as a sum over all pixels, split into parts that blocks sum separately; a second pass adds
+// the parts in order: the same bits every time. Shared by the kernels and the operators' tables.
 #pragma once
 
 #include "ops/conv2d/view.h"
 
 enum {
-    CONV2D_SPLIT_TILE = 64,   // 04_split_gemm: filters and columns (channel, tap) of a block
-    CONV2D_SPLIT_DEPTH = 256, // pixels of a part, at least: below, the second pass costs more than the first
+    CONV2D_SPLIT_TILE = 64,   // 04_split_gemm: filters and columns (channel, tap) per block
+    CONV2D_SPLIT_DEPTH = 256, // pixels per part, at least: below, the second pass costs more than the first
 
-    CONV2D_SLIDING_FILTERS = 64, // 05_sliding_window: of a block
+    CONV2D_SLIDING_FILTERS = 64, // 05_sliding_window: per block
     CONV2D_SLIDING_CHANNELS = 32,
     CONV2D_SLIDING_ROWS = 2, // of a band, what a block has in shared memory at a time
     CONV2D_SLIDING_STRIP = 14,
 
     CONV2D_IMAGE_FLOATS = 12288, // 06_image_in_shared: of an image in shared memory, at most
 
-    CONV2D_MULTIPROCESSORS = 132, // of the cards that the numbers of parts are chosen for
+    CONV2D_MULTIPROCESSORS = 132, // of the GPUs that the numbers of parts are chosen for
 };
 
 // Elements of a part: grad_weight, then grad_bias.
@@ -24,7 +24,7 @@ static inline size_t conv2d_part_size(const conv2d_view *view)
     return (size_t)view->filters * view->filter_stride + view->filters;
 }
 
-// Parts of a sum over `units`, so that with `tiles` blocks for each part every multiprocessor has `resident` blocks.
+// Parts of a sum over `units`, so that with `tiles` blocks per part every SM has `resident` blocks.
 static inline int conv2d_parts(long long tiles, int resident, long long units)
 {
     long long wanted = (long long)CONV2D_MULTIPROCESSORS * resident / tiles;
@@ -53,7 +53,7 @@ static inline int conv2d_sliding_parts(const conv2d_view *view)
     return conv2d_parts(down * across, 2, conv2d_sliding_bands(view));
 }
 
-// 3x3, step 1 both ways, whole strips, and at least three quarters of a warp with a channel.
+// 3x3, stride 1 along both axes, whole strips, and a channel for at least three quarters of a warp.
 static inline bool conv2d_sliding_takes(const conv2d_view *view)
 {
     int idle = (CONV2D_SLIDING_CHANNELS - view->channels % CONV2D_SLIDING_CHANNELS) % CONV2D_SLIDING_CHANNELS;
@@ -61,7 +61,7 @@ static inline bool conv2d_sliding_takes(const conv2d_view *view)
            view->out_width % CONV2D_SLIDING_STRIP == 0 && 3 * idle <= view->channels;
 }
 
-// Floats to a row of the image in shared memory: the windows of whole vectors of 4 pixels.
+// Floats per row of the image in shared memory: the windows of whole vectors of 4 pixels.
 static inline int conv2d_image_stride(int width)
 {
     return (width + 3) / 4 * 4 + 4;
@@ -80,12 +80,12 @@ static inline int conv2d_image_parts(const conv2d_view *view)
 {
     int rows = conv2d_image_rows(view), warps = view->channels == 1 ? 32 : view->channels == 2 ? 16 : 8;
     if (rows < 1)
-        return 1; // the rung does not take it, or has nothing to do
+        return 1; // the rung does not accept it, or has nothing to do
     long long bands = (long long)view->images * ((view->out_height + rows - 1) / rows);
     return conv2d_parts((view->filters + warps - 1) / warps, 4, bands);
 }
 
-// 3x3, step 1 both ways, few channels, and rows that are not too long.
+// 3x3, stride 1 along both axes, few channels, and rows that are not too long.
 static inline bool conv2d_image_takes(const conv2d_view *view)
 {
     return view->rows == 3 && view->columns == 3 && view->position_step == 1 && view->tap_step == 1 &&
@@ -94,7 +94,7 @@ static inline bool conv2d_image_takes(const conv2d_view *view)
 
 #ifdef __CUDACC__
 enum {
-    CONV2D_ADD_ACROSS = 32, // elements of a block of the second pass: a warp's, coalesced
+    CONV2D_ADD_ACROSS = 32, // elements per block of the second pass: a warp's, coalesced
     CONV2D_ADD_DOWN = 8,    // threads that share an element's parts
 };
 

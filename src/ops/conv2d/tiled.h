@@ -1,12 +1,12 @@
-// Which shapes rung 02_tiled takes: what its kernels and the operators' tables have to agree on.
+// Which shapes rung 02_tiled accepts: shared by its kernels and the operators' tables.
 #pragma once
 
 #include "ops/conv2d/view.h"
 
 enum {
-    CONV2D_TILE = 16,           // pixels of a block: 16 by 16
-    CONV2D_TILE_FILTERS = 8,    // of a block, forward
-    CONV2D_TILE_GRADIENTS = 4,  // of a block, for the gradient of the weight
+    CONV2D_TILE = 16,           // pixels per block: 16 by 16
+    CONV2D_TILE_FILTERS = 8,    // per block, forward
+    CONV2D_TILE_GRADIENTS = 4,  // per block, for the gradient of the weight
     CONV2D_TILE_FLOATS = 12288, // 48 KiB of shared memory
 };
 

@@ -1,17 +1,18 @@
 // A convolution as its kernels see it: every output pixel gathers from a source image, tap by tap. The forward pass
-// gathers from the input; the gradient of the input gathers from grad_output, with the roles of the two kinds of
-// channels swapped. One kernel serves both.
+// gathers from the input; the gradient of the input gathers from grad_output, with the two kinds of channels swapped.
+// One kernel serves both.
 #pragma once
 
 #include "ops/conv2d/conv2d.h"
 
 // source: (images, channels, height, width), output: (images, filters, out_height, out_width). Tap t of output position
-// p reads place (p * position_step + t * tap_step + origin) / divisor of the source, where that is whole and inside.
+// p reads place (p * position_step + t * tap_step + origin) / divisor of the source, if that is a whole number and
+// inside.
 typedef struct conv2d_view {
     int images, channels, height, width;
     int filters, rows, columns, out_height, out_width;
     int position_step, tap_step, origin, divisor;
-    int filter_stride, channel_stride; // of the weight, in elements; the taps of one pair of channels lie together
+    int filter_stride, channel_stride; // of the weight, in elements; the taps of one pair of channels are adjacent
 } conv2d_view;
 
 static inline conv2d_view conv2d_view_forward(const heddle_conv2d_shape *shape)
@@ -45,14 +46,14 @@ static inline int conv2d_taps(const conv2d_view *view)
     return view->rows * view->columns;
 }
 
-// Output pixels of all images: the rows of the matrix that a convolution is as a product.
+// Output pixels of all images: the rows of the matrix when a convolution is written as a product.
 static inline long long conv2d_pixels(const conv2d_view *view)
 {
     return (long long)view->images * view->out_height * view->out_width;
 }
 
-// The weight as tiles want it, a row for each (channel, tap), its filters side by side: rows and columns are filled up
-// with zeros to whole tiles.
+// The weight as tiles need it, one row per (channel, tap) with its filters adjacent. Rows and columns are padded with
+// zeros to whole tiles.
 enum {
     CONV2D_PACKED_ROWS = 16,
     CONV2D_PACKED_COLUMNS = 64,

@@ -1,7 +1,7 @@
-// conv2d_grouped, rung 1: one thread per element of what is computed, straight from the definition.
+// conv2d_grouped, rung 1: one thread per element of the result, straight from the definition.
 //
-// Limited by: index arithmetic, a bounds check and two loads from global memory for every multiplication. The gradient
-// of the weight has one thread per weight, each with a sum over the whole batch.
+// Limited by: index arithmetic, a bounds check and two loads from global memory per multiplication. The gradient of the
+// weight has one thread per weight, each with a sum over the whole batch.
 
 #include "ops/conv2d_grouped/conv2d_grouped.h"
 #include "ops/cuda/rung.h"

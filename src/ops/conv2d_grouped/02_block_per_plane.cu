@@ -1,11 +1,10 @@
-// conv2d_grouped, rung 2: one block per plane of what is computed, its filters in shared memory.
+// conv2d_grouped, rung 2: one block per plane of the result, with its filters in shared memory.
 //
-// In rung 1 every thread found its image, filter and pixel by divisions of 64 bits, and loaded a weight from global
-// memory for every multiplication. A block that has one plane knows image and filter; the weights are read once, and
-// within a plane 32 bits suffice. Neighbouring threads have neighbouring pixels, so that the taps of a window are found
-// in the L1 cache.
+// In rung 1 every thread found its image, filter and pixel by 64-bit divisions, and loaded a weight from global memory
+// per multiplication. A block with one plane knows image and filter; the weights are read once, and within a plane 32
+// bits suffice. Neighbouring threads have neighbouring pixels, so the taps of a window hit the L1 cache.
 //
-// Limited by: the loads of the image, one for every multiplication, though from the cache.
+// Limited by: the loads of the image, one per multiplication, though from the cache.
 
 #include "ops/conv2d_grouped/conv2d_grouped.h"
 #include "ops/cuda/rung.h"

@@ -1,10 +1,10 @@
 // conv2d_grouped, rung 2 of the gradient of the weight: one block per weight.
 //
-// In rung 1 a thread had a weight's whole sum over images and pixels, and a depthwise convolution has few weights. Here
-// the threads of a block share that sum: neighbouring threads have neighbouring pixels, and add up what they have by
-// shuffles, then over the warps in shared memory. The order is fixed, so that the bits are.
+// In rung 1 a thread computed a weight's whole sum over images and pixels, and a depthwise convolution has few weights.
+// Here the threads of a block share that sum. Neighbouring threads have neighbouring pixels; they add their values by
+// shuffles, then over the warps in shared memory. The order is fixed, so the bits are reproducible.
 //
-// Limited by: reading both arrays once for every tap.
+// Limited by: reading both arrays once per tap.
 
 #include "ops/conv2d_grouped/conv2d_grouped.h"
 #include "ops/cuda/row_group.h"

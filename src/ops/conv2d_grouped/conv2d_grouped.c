@@ -1,5 +1,5 @@
-// conv2d_grouped: a convolution whose channels are in groups, each filter reading the channels of its own group alone.
-// As many groups as channels make it depthwise. What it costs, what is right, and its ladders.
+// conv2d_grouped: a convolution with its channels in groups; each filter reads only the channels of its own group. As
+// many groups as channels make it depthwise. Its costs, references and ladders.
 
 #include "ops/conv2d_grouped/conv2d_grouped.h"
 
@@ -9,7 +9,7 @@
 
 static const heddle_field fields[] = {
     HEDDLE_CONV2D_FIELD_ROWS,
-    {HEDDLE_REQUIRED_INT(heddle_conv2d_grouped_shape, groups, "groups; they divide the channels before and after")},
+    {HEDDLE_REQUIRED_INT(heddle_conv2d_grouped_shape, groups, "groups; they divide the channels of input and output")},
 };
 
 HEDDLE_DIMS(dims_weight, heddle_conv2d_grouped_shape, shape->conv.k, shape->conv.c / shape->groups, shape->conv.r,
@@ -45,7 +45,7 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-// Each of the three does the same multiplications; they differ in which two of the arrays are read.
+// All three do the same multiplications; they differ in which two of the arrays are read.
 static heddle_cost cost(const heddle_conv2d_grouped_shape *shape, bool input, bool weight, bool output)
 {
     const heddle_conv2d_group group = heddle_conv2d_group_of(shape);
@@ -74,7 +74,8 @@ static heddle_cost backward_weight_cost(const void *shape)
     return cost(shape, true, false, true);
 }
 
-// --- what is right --------------------------------------------------------------------------------------------------
+// --- the reference
+// -----------------------------------------------------------------------------------------------------
 
 // The places of the three numbers of one multiplication.
 typedef struct product {
@@ -200,7 +201,7 @@ static const char *const bench_shapes[] = {
     NULL,
 };
 
-// A block per plane, whose filters fit into shared memory.
+// One block per plane; its filters fit in shared memory.
 static bool planes_fit(const heddle_conv2d_shape *conv, int channels, int filters)
 {
     return (double)conv->n * channels <= INT_MAX && (double)filters * conv->r * conv->s <= HEDDLE_CONV2D_GROUPED_FILTER;
@@ -224,31 +225,31 @@ static bool weights_fit(const void *shape_)
     return (double)shape->conv.k * (shape->conv.c / shape->groups) * shape->conv.r * shape->conv.s <= INT_MAX;
 }
 
-#define NAIVE_NOTE "one thread per element: index arithmetic and a bounds check for every multiplication"
+#define NAIVE_NOTE "one thread per element: index arithmetic and a bounds check per multiplication"
 #define PLANE_NOTE "one block per plane, its filters in shared memory: limited by loads of the image"
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_grouped_forward_cpu_naive,
-     "one thread, a bounds check for every multiplication", NULL, NULL},
+     "one thread, one bounds check per multiplication", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_grouped_forward_cpu_planes,
-     "planes over the threads, rows by vectors: limited by adding each tap to the plane", NULL, NULL},
+     "planes over the threads, vectors along rows: limited by adding each tap to the plane", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, NAIVE_NOTE, NULL, NULL},
     {"02_block_per_plane", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PLANE_NOTE, forward_fits, NULL},
 };
 
 static const heddle_rung backward_data_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_grouped_backward_data_cpu_naive,
-     "one thread, a bounds check for every multiplication", NULL, NULL},
+     "one thread, one bounds check per multiplication", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_grouped_backward_data_cpu_planes,
-     "planes over the threads, rows by vectors: limited by adding each tap to the plane", NULL, NULL},
+     "planes over the threads, vectors along rows: limited by adding each tap to the plane", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, NAIVE_NOTE, NULL, NULL},
     {"02_block_per_plane", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PLANE_NOTE, backward_data_fits, NULL},
 };
 
 static const heddle_rung backward_weight_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_grouped_backward_weight_cpu_naive,
-     "one thread, a bounds check for every multiplication", NULL, NULL},
+     "one thread, one bounds check per multiplication", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_grouped_backward_weight_cpu_planes,
      "filters over the threads, products of rows by vectors: limited by short rows", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per weight: few threads, each with a long sum", NULL,

@@ -1,6 +1,6 @@
 // conv2d_grouped, first rung: straight from the definition, one thread.
 //
-// Limited by: index arithmetic and a bounds check for every multiplication. cpu_planes works on whole rows.
+// Limited by: index arithmetic and a bounds check per multiplication. cpu_planes works on whole rows.
 
 #include "ops/conv2d_grouped/conv2d_grouped.h"
 

@@ -1,6 +1,6 @@
-// conv2d_grouped, second rung: one tap of the filter after the other over whole rows of a plane, which vectors do, with
-// planes spread over the threads. Which rows and columns a tap reaches is known before the loop, so that no
-// multiplication needs a check. Meant for few channels to a group: there a plane stays in the nearest cache.
+// conv2d_grouped, second rung: one tap of the filter after another, as vector loops over whole rows of a plane, with
+// planes spread over the threads. The rows and columns that a tap reaches are computed before the loop, so no
+// multiplication needs a check. It suits few channels per group: then a plane stays in the L1 cache.
 //
 // Limited by: reading and writing the plane once per tap.
 
@@ -67,7 +67,7 @@ HEDDLE_CLONES static float multiply_rows(const float *restrict input, int stride
     return sum;
 }
 
-// What is done with one channel and one filter's part for it, `taps` (r, s).
+// The operation on one channel and one filter's part for it, `taps` (r, s).
 typedef enum pass { FORWARD, BACKWARD_DATA, BACKWARD_WEIGHT } pass;
 
 static void pair_planes(const heddle_conv2d_grouped_shape *shape, pass which, float *plane, float *taps,

@@ -1,7 +1,7 @@
-// conv2d_bias_relu, rung 1: one thread per element of the output, which it sums up, shifts by the bias and stores
-// unless it is negative: then 0.
+// conv2d_bias_relu, rung 1: one thread per element of the output. It computes the sum, adds the bias, and stores the
+// result, or 0 if it is negative.
 //
-// Limited by: two loads and a bounds check for every multiplication, as conv2d's rung 1.
+// Limited by: two loads and a bounds check per multiplication, like conv2d's rung 1.
 
 #include "ops/conv2d/epilogue.h"
 #include "ops/conv2d/view.h"

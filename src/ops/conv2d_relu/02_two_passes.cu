@@ -1,10 +1,10 @@
-// conv2d_bias_relu, rung 2: conv2d's implicit GEMM (its rung 4), which adds the bias as it stores, then a second kernel
-// over the output that makes negative elements 0.
+// conv2d_bias_relu, rung 2: conv2d's implicit GEMM (its rung 4), which adds the bias in its epilogue, then a second
+// kernel over the output that sets negative elements to 0.
 //
-// Rung 1 loads twice for every multiplication; conv2d's kernel has 8 by 8 sums in registers instead.
+// Rung 1 loads twice per multiplication; conv2d's kernel has 8 by 8 sums in registers instead.
 //
-// Limited by: bytes of the second pass, which reads and writes the whole output again: two thirds of all traffic where
-// input and output are of a size.
+// Limited by: memory traffic of the second pass, which reads and writes the whole output again: two thirds of all
+// traffic if input and output have the same size.
 
 #include "ops/conv2d/implicit_kernel.h"
 

@@ -1,9 +1,9 @@
-// conv2d_bias_relu, rung 3: implicit GEMM with the bias and the sign on the way out.
+// conv2d_bias_relu, rung 3: implicit GEMM with bias and relu in its epilogue.
 //
-// Rung 2 reads and writes the output a second time to look at its signs. Here a sum is still in a register when it is
-// shifted and compared: one instruction more for an element, and no byte.
+// Rung 2 reads and writes the output a second time to clear negative elements. Here a sum is still in a register when
+// the bias is added and relu applied: one more instruction per element, and no memory traffic.
 //
-// Limited by: what limits conv2d's rung 4, instructions that are no multiplication.
+// Limited by: instructions other than multiplications, like conv2d's rung 4.
 
 #include "ops/conv2d/implicit_kernel.h"
 

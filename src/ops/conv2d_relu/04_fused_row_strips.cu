@@ -1,10 +1,10 @@
 // conv2d_bias_relu, rung 4: the same for 3x3 windows with stride 1, in conv2d's rung 5: strips of rows straight from
 // the image, 14 pixels by 4 filters in registers.
 //
-// Rung 3 gathers every element once for each of its nine taps and loads 16 numbers for 64 multiplications; a strip
-// serves three taps of 14 outputs from 16 pixels.
+// Rung 3 gathers every element once per tap, nine times, and loads 16 numbers for 64 multiplications; a strip serves
+// three taps of 14 outputs from 16 pixels.
 //
-// Limited by: multiplications, of which nearly all instructions are.
+// Limited by: multiplications, which are nearly all of the instructions.
 
 #include "ops/conv2d/row_strips_kernel.h"
 

@@ -1,5 +1,5 @@
-// conv2d_bias_relu: a convolution, its bias added and negative results made 0, as one operator. Its shapes are
-// conv2d's; what it costs, what is right, and its ladder.
+// conv2d_bias_relu: a convolution, plus its bias, then relu, as one operator. Its shapes are conv2d's; its cost,
+// reference and ladder.
 
 #include "ops/conv2d_relu/conv2d_relu.h"
 
@@ -55,7 +55,7 @@ static const char *const bench_shapes[] = {
 // Slowest first.
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_bias_relu_cpu_naive,
-     "seven loops, then a pass over the output: a bounds check for every multiplication", NULL, NULL},
+     "seven loops, then a pass over the output: one bounds check per multiplication", NULL, NULL},
     {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_bias_relu_cpu_im2col,
      "each image unfolded into columns and multiplied, then a pass over the output", NULL,
      heddle_conv2d_forward_cpu_im2col_workspace},
@@ -66,21 +66,21 @@ static const heddle_rung ladder[] = {
      "3x3 filters in Winograd's domain, then a pass over the output", heddle_conv2d_cpu_winograd_supports,
      heddle_conv2d_cpu_winograd_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element of the output: a bounds check and two loads for every multiplication", NULL, NULL},
+     "one thread per element of the output: a bounds check and two loads per multiplication", NULL, NULL},
     {"02_two_passes", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "implicit GEMM, then a pass over the output: limited by that pass's bytes", NULL,
+     "implicit GEMM, then a pass over the output: limited by the traffic of that pass", NULL,
      heddle_conv2d_cuda_forward_packed_workspace},
     {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
-     "cuDNN's graph of convolution, bias and relu, by one engine where it has one in float32", NULL, NULL,
+     "cuDNN's graph of convolution, bias and relu, by one engine if it has one in float32", NULL, NULL,
      .gpu_only = "cuDNN"},
     {"cudnn_graph_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "the same graph on tensor cores: float32 rounded to 10 bits of mantissa", NULL, NULL, .arithmetic = HEDDLE_TF32,
      .capability = 80, .gpu_only = "cuDNN"},
     {"03_fused_epilogue", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "implicit GEMM with bias and sign on the way out: limited by instructions besides multiplying", NULL,
+     "implicit GEMM with bias and relu in the epilogue: limited by instructions other than multiplications", NULL,
      heddle_conv2d_cuda_forward_packed_workspace},
     {"04_fused_row_strips", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "3x3: strips of rows straight from the image, bias and sign on the way out: limited by multiplications",
+     "3x3: strips of rows straight from the image, bias and relu in the epilogue: limited by multiplications",
      heddle_conv2d_cuda_forward_row_strips_supports, heddle_conv2d_cuda_forward_packed_workspace, .capability = 80},
 };
 

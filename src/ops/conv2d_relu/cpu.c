@@ -1,5 +1,5 @@
-// conv2d_bias_relu on the CPU: conv2d's rungs, then negative outputs to 0 in a pass over what the caches still hold in
-// part. Naive takes one thread, the others all.
+// conv2d_bias_relu on the CPU: conv2d's rungs, then relu in a pass over the output, which is still partly in the
+// caches. The naive rung uses one thread, the others all.
 
 #include "heddle/ops.h"
 #include "ops/conv2d/conv2d.h"
@@ -12,7 +12,7 @@ static void relu_piece(void *context, size_t begin, size_t end, int piece, int w
     (void)worker;
     float *values = context;
     for (size_t i = begin; i < end; i++)
-        values[i] = values[i] < 0.0f ? 0.0f : values[i]; // in this order a NaN comes through
+        values[i] = values[i] < 0.0f ? 0.0f : values[i]; // in this order NaN is preserved
 }
 
 static heddle_status run(heddle_status (*convolve)(const heddle_call *call), const heddle_call *call, heddle_pool *pool)

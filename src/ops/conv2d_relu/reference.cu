@@ -1,4 +1,4 @@
-// conv2d_bias_relu's float64 reference as kernels: conv2d's, then negative elements to 0.
+// conv2d_bias_relu's float64 reference as kernels: conv2d's, then relu.
 
 #include "ops/conv2d/view.h"
 #include "ops/cuda/rung.h"

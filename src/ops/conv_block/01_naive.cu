@@ -1,12 +1,12 @@
-// conv_block, rung 1: the layers one after the other, each a kernel of its own, one thread per element (layers.h).
+// conv_block, rung 1: one kernel per layer, one thread per element (layers.h).
 //
-// Forward: convolution, statistics, then batchnorm with relu and pooling. Backward: pooling and relu undone, the sums
-// of batchnorm's gradient, batchnorm undone, the gradients of the weight and of the input. What lies between two layers
-// goes to memory and comes back.
+// Forward: convolution, statistics, then batchnorm with relu and pooling. Backward: the gradients through pooling and
+// relu, the sums of batchnorm's gradient, the gradient through batchnorm, the gradients of the weight and of the input.
+// Everything between two layers goes to memory and back.
 //
-// Limited by: the convolutions, which load two numbers and check two bounds for every multiplication; the gradient of
-// the weight has as many threads as there are weights, each with a sum over the whole batch. And the statistics have
-// only one block per channel, which reads 4 bytes of every k.
+// Limited by: the convolutions, which load two numbers and check two bounds per multiplication. The gradient of the
+// weight has one thread per weight, each with a sum over the whole batch. The statistics have only one block per
+// channel, which reads 4 bytes out of every k * 4.
 
 #include "ops/conv_block/layers.h"
 

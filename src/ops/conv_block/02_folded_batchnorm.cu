@@ -1,11 +1,11 @@
-// conv_block inference, rung 2: batchnorm folded into the weight, relu and pooling in the registers of the convolution.
+// conv_block inference, rung 2: batchnorm folded into the weight; relu and pooling in the registers of the convolution.
 //
-// Rung 1 computes every pixel by itself. At inference batchnorm is a factor and a shift a channel, known beforehand:
-// the factor goes into the weight when it is packed, the shift is added at the end. The product's pixels are taken in
-// the order of pooling windows (product.h), so that the four that a thread loads side by side are one window: its
-// largest, shifted, is the pooled value, and nothing but that is written.
+// Rung 1 computes every pixel by itself. At inference batchnorm is one factor and one shift per channel, known
+// beforehand: the factor goes into the weight when it is packed, the shift is added at the end. The product's pixels
+// are in the order of pooling windows (product.h), so the four that a thread loads together are one window. Their
+// largest, shifted, is the pooled value, and only that is written.
 //
-// Limited by: multiplications and what goes with them, as forward is.
+// Limited by: multiplications and the instructions that feed them, like the forward pass.
 
 #include "ops/conv_block/inference.h"
 

@@ -1,15 +1,15 @@
-// conv_block forward, rung 2: the convolution as a product of tiles, whose blocks leave the statistics of what they
-// computed; then one kernel for batchnorm, relu and pooling.
+// conv_block forward, rung 2: the convolution as a tiled product with the statistics in its epilogue; then one kernel
+// for batchnorm, relu and pooling.
 //
-// Rung 1 loads two numbers for every multiplication, and reads the whole convolution back, twice, only to know its mean
-// and variance. Here a thread multiplies 8 pixels by 8 filters in registers (product.h). When a tile is done its sums
-// are still there: a few shuffles give each filter's mean over the tile's pixels and the squares around it, two numbers
-// where rung 1 read 128. A small kernel joins the tiles' means and squares, in double and in a fixed order, so that
-// differences of large sums never arise. The convolution is written once and read once: batchnorm, relu and pooling are
-// one pass over it, 4 channels of a window a thread.
+// Rung 1 loads two numbers per multiplication, and reads the whole convolution back, twice, only for its mean and
+// variance. Here a thread multiplies 8 pixels by 8 filters in registers (product.h). When a tile is done its sums are
+// still there: a few shuffles give each filter's mean over the tile's pixels and the squares around it, two numbers
+// where rung 1 read 128. A small kernel joins the tiles' means and squares, in double and in a fixed order, so that no
+// difference of large sums arises. The convolution is written once and read once: batchnorm, relu and pooling are one
+// pass over it, with 4 channels of a window per thread.
 //
-// Limited by: multiplications and what goes with them: 4 loads of 16 bytes from shared memory for 64 of them, and each
-// number of the image stored to shared memory once per tap.
+// Limited by: multiplications and the instructions that feed them: 4 loads of 16 bytes from shared memory for 64 of
+// them, and each number of the image stored to shared memory once per tap.
 
 #include "ops/conv_block/channels.h"
 #include "ops/conv_block/product_tf32.h"
@@ -17,8 +17,8 @@
 
 // --- convolution ----------------------------------------------------------------------------------------------------
 
-// Over the threads of the block that share a filter, for all of them: lanes of a warp, then its warps side by side.
-// shared: (warps side by side, filters), which no thread may still be using
+// Sums over the threads of the block that share a filter, for all of them: lanes of a warp, then warps along the
+// pixels. shared: (warps along the pixels, filters), which no thread may still be using
 template <int filters> __device__ static void sum_over_pixels(float value[CONV_BLOCK_TILE], float *shared)
 {
     const int warps = conv_block_tile<filters>::across / CONV_BLOCK_LANES;
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(CONV_BLOCK_THREADS, (conv_block_resident<false
 
 // --- statistics -----------------------------------------------------------------------------------------------------
 
-// One block per channel. parts: (2, k, count), of `pixels` each but for the last
+// One block per channel. parts: (2, k, count), of `pixels` each except for the last
 __global__ void conv_block_join_statistics(heddle_conv_block_shape shape, int count, int pixels, const float *parts,
                                            conv_block_statistics_operands operands)
 {

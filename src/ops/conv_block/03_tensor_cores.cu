@@ -1,16 +1,16 @@
 // conv_block backward and inference, rung 3: rung 2 with its products on tensor cores. Factors are rounded to tf32,
 // sums are float32.
 //
-// Rung 2 is limited by multiplications, of which a warp issues 32 at a time. One mma.sync does 1024 of them: a warp has
-// 64 pixels by 32 filters in the registers of 16 products, and loads 24 numbers per lane for them. Pixels lie in shared
-// memory as they do in the image, and come by asynchronous copies (product_tf32.h); so do both factors of the weight's
-// gradient (weight_gradient.h). Everything around the products, and the convolution that is kept, is as in rung 2.
+// Rung 2 is limited by multiplications, of which a warp issues 32 at a time. One mma.sync does 1024: a warp has 64
+// pixels by 32 filters in the registers of 16 products, and loads 24 numbers per lane for them. Pixels have the same
+// layout in shared memory as in the image, and are loaded by asynchronous copies (product_tf32.h); so are both factors
+// of the weight's gradient (weight_gradient.h). Everything else, including the saved convolution, is as in rung 2.
 //
-// Forward has no such rung: rounded to tf32, windows whose values lie close together would get other winners, and their
-// whole gradients would go elsewhere.
+// Forward has no such rung: rounded to tf32, windows with close values would get other winners, and their whole
+// gradients would go elsewhere.
 //
-// Limited by: the way of fragments through shared memory, one load of 4 bytes per lane for each half of a product; and
-// in backward by the bytes of the convolution and of its gradient.
+// Limited by: moving fragments through shared memory, one load of 4 bytes per lane for each half of a product; in
+// backward by the memory traffic of the convolution and its gradient.
 
 #include "ops/conv_block/backward.h"
 #include "ops/conv_block/inference.h"

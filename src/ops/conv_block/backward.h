@@ -1,5 +1,5 @@
 // conv_block backward, fused: the sums over the winners, the gradient of the convolution in one pass, and the products
-// that take it to the weight and to the input. Rungs 02_gradient_once (float32) and 03_tensor_cores (tf32) are this.
+// that carry it to the weight and to the input. Used by rungs 02_gradient_once (float32) and 03_tensor_cores (tf32).
 #pragma once
 
 #include "ops/conv_block/channels.h"
@@ -7,18 +7,18 @@
 #include "ops/conv_block/weight_gradient.h"
 #include "ops/conv_block/windows.h"
 
-enum { CONV_BLOCK_FEW_PIXELS = 1536 }; // of all images: up to there the input's gradient is added up tap by tap
+enum { CONV_BLOCK_FEW_PIXELS = 1536 }; // of all images: up to there the input's gradient is summed tap by tap
 
 typedef struct conv_block_backward_operands {
     const float *gamma, *convolution, *mean, *inverse_std, *grad_output;
     const uint8_t *code;
-    float *grad_gamma, *grad_beta, *grad_bias; // grad_bias: NULL where left out
+    float *grad_gamma, *grad_beta, *grad_bias; // grad_bias: NULL if left out
 } conv_block_backward_operands;
 
 // --- the sums over winners ------------------------------------------------------------------------------------------
 
-// Pooled gradients of this thread's 4 channels; 0 where nothing is pooled. pooled: the window's number among all that
-// are, or any if it is none of them. turned: the tile of the other layout
+// Pooled gradients of this thread's 4 channels; 0 where nothing is pooled. pooled: the window's number among all pooled
+// ones, or any number if it is not pooled. turned: the tile of the other layout
 template <bool vectors>
 __device__ static inline void
 conv_block_load_pooled(const heddle_conv_block_shape &shape, const conv_block_backward_operands &of, size_t pooled,
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(CONV_BLOCK_WINDOW_THREADS)
         conv_block_load_pooled<vectors>(shape, of, mine, window.n < (size_t)shape.n, channel, turned, gradient, code);
         if (window.n >= (size_t)shape.n || channel >= shape.k)
             continue;
-        // All four pixels, though one counts: those of neighbouring channels lie in the same 32 bytes.
+        // All four pixels, though one counts: the others are in the same 32 bytes as neighbouring channels.
         float __align__(16) value[4][4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -132,7 +132,7 @@ static __global__ void conv_block_join_sums(heddle_conv_block_shape shape, int p
 
 // --- the gradient of the convolution --------------------------------------------------------------------------------
 
-// gradient: (n, h, w, padded). Blocks: tiles of windows, those over an odd edge with them; channels.
+// gradient: (n, h, w, padded). Blocks: tiles of windows, including those over an odd edge; channels.
 template <bool vectors>
 __global__ void __launch_bounds__(CONV_BLOCK_WINDOW_THREADS)
     conv_block_form_gradient(heddle_conv_block_shape shape, int padded, conv_block_backward_operands of,
@@ -203,8 +203,8 @@ __device__ static inline void conv_block_store_input_gradient(const heddle_conv_
     }
 }
 
-// by_tap: for few pixels, which leave registers for it. What is added up over them, such as the gradients of the
-// batchnorm before this block, has their errors as they are: among many they cancel out.
+// by_tap: for few pixels, which leave registers for it. Sums over the result, such as the gradients of the batchnorm
+// before this block, keep its rounding errors; over many pixels they cancel out.
 template <bool tf32, int filters, bool by_tap>
 __global__ void __launch_bounds__(CONV_BLOCK_THREADS, (by_tap ? 2 : conv_block_resident<tf32>()))
     conv_block_product_input_gradient(heddle_conv_block_shape shape, conv_block_source source, int columns,

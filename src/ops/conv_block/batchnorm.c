@@ -1,4 +1,4 @@
-// Batchnorm's arithmetic a channel.
+// Batchnorm's arithmetic per channel.
 
 #include "ops/conv_block/batchnorm.h"
 
@@ -32,7 +32,7 @@ heddle_status heddle_batchnorm_share(const heddle_call *call, heddle_channel_sta
     double values[1 + 2 * HEDDLE_ACROSS_CHUNK];
     if (!heddle_across_several(call))
         return HEDDLE_OK;
-    // Raw moments: in double they lose no digit that a float had.
+    // Raw moments: in double they lose no digit of a float.
     values[0] = *pixels;
     for (int k = 0; k < channels; k++) {
         double mean = statistics[k].mean;

@@ -1,5 +1,5 @@
-// What the CUDA rungs of conv_block and stem_block do once a channel: sums over a block in a fixed order, batchnorm's
-// statistics written down; and pooling a window.
+// What the CUDA rungs of conv_block and stem_block do once per channel: sums over a block in a fixed order, storing
+// batchnorm's statistics; and pooling a window.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,9 +7,9 @@
 
 #include "ops/conv_block/conv_block.h"
 
-enum { CONV_BLOCK_SUM_THREADS = 128 }; // of a block that adds one channel up
+enum { CONV_BLOCK_SUM_THREADS = 128 }; // per block that sums one channel
 
-// The sum over all threads of the block, in the same order every time, for all of them.
+// The sum over all threads of the block, in a fixed order, returned to all of them.
 __device__ static inline double conv_block_block_sum(double value, double shared[CONV_BLOCK_SUM_THREADS])
 {
     shared[threadIdx.x] = value;
@@ -24,7 +24,7 @@ __device__ static inline double conv_block_block_sum(double value, double shared
     return value;
 }
 
-// Where forward leaves a channel's statistics. bias, running_mean, running_var: NULL where left out
+// Where forward stores a channel's statistics. bias, running_mean, running_var: NULL if absent
 typedef struct conv_block_statistics_operands {
     const float *bias;
     float *mean, *inverse_std, *running_mean, *running_var;
@@ -59,8 +59,8 @@ static inline conv_block_statistics_operands conv_block_statistics_of(const hedd
     return operands;
 }
 
-// The largest of a window 0 1 over 2 3, or 0. winner: which it was, the first of equals, a NaN before all;
-// HEDDLE_CONV_BLOCK_NO_WINNER where relu lets nothing through. Comparisons are such that a NaN comes out as one.
+// The largest of a window 0 1 over 2 3, or 0. winner: its position, the first of equals, NaN before all;
+// HEDDLE_CONV_BLOCK_NO_WINNER if relu blocks all of them. The comparisons preserve NaN.
 __device__ static inline float conv_block_relu_pool(const float window[4], unsigned *winner)
 {
     float best = window[0];

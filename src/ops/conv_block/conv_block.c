@@ -1,4 +1,4 @@
-// conv_block: what it computes, what it costs, and its ladder. The arithmetic is in reference.c and the rungs' files.
+// conv_block: what it computes, its cost, and its ladder. The arithmetic is in reference.c and the rungs' files.
 
 #include "ops/conv_block/conv_block.h"
 
@@ -41,7 +41,7 @@ heddle_status heddle_conv_block_validate(const void *shape_)
     if (!(shape->momentum >= 0 && shape->momentum <= 1))
         return heddle_fail(HEDDLE_INVALID, "conv block: momentum is %g, must be in [0, 1]", shape->momentum);
     double channels = fmax(shape->c, shape->k);
-    // Positions inside one image are ints in the rungs, padding and rounding up of channels included.
+    // Positions inside one image are ints in the rungs, including padding and rounding up of channels.
     if ((shape->h + 2.0) * (shape->w + 2.0) * (channels + HEDDLE_CPU_PANEL) > INT_MAX)
         return heddle_fail(HEDDLE_INVALID, "conv block: one image of %d×%d pixels and %.0f channels does not fit",
                            shape->h, shape->w, channels);
@@ -135,7 +135,7 @@ heddle_conv_block_inference_operands heddle_conv_block_inference_unpack(const he
 
 // --- cost -----------------------------------------------------------------------------------------------------------
 
-// One pass of the convolution; batchnorm, relu and pooling are a few operations an output and do not count.
+// One pass of the convolution; batchnorm, relu and pooling are a few operations per output and do not count.
 static double convolution_flops(const block_shape *shape)
 {
     return 2 * heddle_conv_block_pixels(shape) * shape->k * shape->c * HEDDLE_CONV_BLOCK_TAPS;
@@ -203,7 +203,8 @@ HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_conv_block_reduction, block_shape,
 
 // --- the ladders ----------------------------------------------------------------------------------------------------
 
-// Ones, odd sides (pooling floors, statistics do not), channel counts off every vector width, an image of many tiles.
+// Ones, odd sides (pooling floors, statistics do not), channel counts that are not multiples of any vector width, an
+// image of many tiles.
 static const char *const test_shapes[] = {
     "n=1 c=1 h=2 w=2 k=1",
     "n=2 c=3 h=5 w=7 k=5",
@@ -213,9 +214,9 @@ static const char *const test_shapes[] = {
     "n=11 c=4 h=2 w=3 k=16 epsilon=0.1",
     "n=4 c=5 h=19 w=22 k=21 input_channels_last=1", // more pixels than CONV_BLOCK_FEW_PIXELS
     "n=1 c=16 h=10 w=14 k=64 input_channels_last=1",
-    "n=2 c=40 h=3 w=4 k=100 input_channels_last=1", // more than one tile of filters both ways
+    "n=2 c=40 h=3 w=4 k=100 input_channels_last=1", // more than one tile of filters in both directions
     "n=1 c=1 h=66 w=70 k=2",                        // pooled, more than a block of 32×32, and
-    "n=2 c=1 h=4 w=2 k=261",                        // more channels than a usual block has threads
+    "n=2 c=1 h=4 w=2 k=261",                        // more channels than the usual number of threads per block
     NULL,
 };
 
@@ -230,12 +231,12 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_forward,
      .note = "plain loops, one layer after another: one multiplication at a time"},
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_FUSED, heddle_conv_block_cpu_winograd_forward,
-     .note = "F(2×2, 3×3) an image at a time, in cache: 2.25 times fewer multiplications",
+     .note = "F(2×2, 3×3) one image at a time, in cache: 2.25 times fewer multiplications",
      .workspace = heddle_conv_block_cpu_winograd_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE,
-     .note = "one kernel per layer, one thread per element: two loads for every multiplication"},
+     .note = "one kernel per layer, one thread per element: two loads per multiplication"},
     {"02_statistics_in_epilogue", HEDDLE_CUDA, HEDDLE_FUSED,
-     .note = "a product of tiles that leaves its statistics, then one pass to the pooled output: limited by "
+     .note = "a tiled product with statistics in its epilogue, then one pass to the pooled output: limited by "
              "multiplications",
      .workspace = heddle_conv_block_cuda_forward_workspace},
 };
@@ -251,25 +252,25 @@ static const heddle_rung backward_ladder[] = {
      .note = "one kernel per layer, one thread per element: few threads with long sums for the weight",
      .workspace = heddle_conv_block_cuda_naive_backward_workspace},
     {"02_gradient_once", HEDDLE_CUDA, HEDDLE_FUSED,
-     .note = "the convolution's gradient formed in one pass, then two products of tiles: limited by multiplications",
+     .note = "the convolution's gradient computed in one pass, then two tiled products: limited by multiplications",
      .workspace = heddle_conv_block_cuda_backward_workspace},
     {"03_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED,
-     .note = "rung 2's products on tensor cores, in tf32: limited by the bytes of the convolution and its gradient",
+     .note = "rung 2's products on tensor cores, in tf32: limited by traffic of the convolution and its gradient",
      .workspace = heddle_conv_block_cuda_backward_workspace, .arithmetic = HEDDLE_TF32, .capability = 80},
 };
 
 static const heddle_rung inference_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_inference,
-     .note = "plain loops, a pooled value at a time: one multiplication at a time"},
+     .note = "plain loops, one pooled value at a time: one multiplication at a time"},
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_FUSED, heddle_conv_block_cpu_winograd_inference,
      .note = "F(2×2, 3×3) with batchnorm in the filters and pooling in registers",
      .workspace = heddle_conv_block_cpu_winograd_workspace},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, .note = "one thread per pooled value: two loads for every multiplication"},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, .note = "one thread per pooled value: two loads per multiplication"},
     {"02_folded_batchnorm", HEDDLE_CUDA, HEDDLE_FUSED,
      .note = "batchnorm in the weight, relu and pooling in the product's registers: limited by multiplications",
      .workspace = heddle_conv_block_cuda_inference_workspace},
     {"03_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED,
-     .note = "rung 2's product on tensor cores, in tf32: limited by the way through shared memory",
+     .note = "rung 2's product on tensor cores, in tf32: limited by traffic through shared memory",
      .workspace = heddle_conv_block_cuda_inference_workspace, .arithmetic = HEDDLE_TF32, .capability = 80},
 };
 

@@ -1,9 +1,8 @@
 // conv_block: 3×3 convolution (stride 1, padding 1), batchnorm, relu and 2×2 max pooling as one operator. What its
-// rungs and stem_block's share: the operands by name, what the saved ones hold, and where an activation stands in
-// memory.
+// rungs and stem_block's share: the operands by name, what the saved ones hold, and where an activation lies in memory.
 //
 // Saved by forward for backward:
-//   convolution (n, h, w, k)   the convolution without its bias, which batchnorm takes out again
+//   convolution (n, h, w, k)   the convolution without its bias, which batchnorm would subtract again
 //   mean (k)                   of `convolution` over n, h, w
 //   inverse_std (k)            1 / sqrt(variance + epsilon)
 //   code (n, h/2, w/2, k)      which position of its window won: 0 1 over 2 3, or HEDDLE_CONV_BLOCK_NO_WINNER
@@ -20,7 +19,7 @@ extern const heddle_op heddle_op_conv_block_inference;
 
 enum {
     HEDDLE_CONV_BLOCK_TAPS = 9,      // of a 3×3 filter
-    HEDDLE_CONV_BLOCK_NO_WINNER = 4, // relu let nothing of the window through, so no gradient goes back
+    HEDDLE_CONV_BLOCK_NO_WINNER = 4, // relu blocked the whole window, so no gradient flows back
 };
 
 // The operands of a call under their names. Optional ones may be NULL.
@@ -54,7 +53,7 @@ heddle_conv_block_forward_operands heddle_conv_block_forward_unpack(const heddle
 heddle_conv_block_backward_operands heddle_conv_block_backward_unpack(const heddle_call *call);
 heddle_conv_block_inference_operands heddle_conv_block_inference_unpack(const heddle_call *call);
 
-// Shared with stem_block, whose shape struct and most of whose operands are the same.
+// Shared with stem_block, which has the same shape struct and mostly the same operands.
 heddle_status heddle_conv_block_validate(const void *shape);
 heddle_cost heddle_conv_block_forward_cost(const void *shape);
 heddle_cost heddle_conv_block_inference_cost(const void *shape);

@@ -1,5 +1,5 @@
-// conv_block as one writes it first: a layer after another, plain loops, one thread. It leaves on the table that four
-// multiplications fit in a vector, that neighbouring outputs share their inputs, and that other cores are idle.
+// conv_block in its simplest form: one layer after another, plain loops, one thread. It does not use that four
+// multiplications fit in a vector, that neighbouring outputs share their inputs, or that other cores are idle.
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static float convolve(const block_shape *shape, const float *input, const float 
     return sum;
 }
 
-// Means and variances are added up in double: a float sum over a batch would lose the small differences.
+// Means and variances are summed in double: a float sum over a batch would lose the small differences.
 static void channel_statistics(const block_shape *shape, const float *convolution, int k, double *mean,
                                double *variance)
 {
@@ -50,7 +50,7 @@ void heddle_conv_block_keep_statistics(const block_shape *shape, const heddle_co
             shape->momentum * ((float)(variance * pixels / (pixels - 1)) - operands->running_var[k]);
 }
 
-// The comparisons are written so that a NaN comes out as a NaN.
+// The comparisons preserve NaN.
 float heddle_conv_block_relu_of_maximum(const float window[4], uint8_t *code)
 {
     int winner = 0;
@@ -127,7 +127,7 @@ heddle_status heddle_conv_block_cpu_naive_inference(const heddle_call *call)
 HEDDLE_SHARED_WORKSPACE(heddle_conv_block_cpu_naive_backward_workspace, block_shape,
                         sizeof(float) * shape->n * shape->h * shape->w * shape->k)
 
-// Undoes pooling and relu: the winner of a window has the window's gradient, everything else none.
+// The gradient through pooling and relu: the winner of a window gets the window's gradient, all others none.
 static void unpool(const block_shape *shape, const heddle_conv_block_backward_operands *operands, float *grad)
 {
     memset(grad, 0, heddle_conv_block_cpu_naive_backward_workspace(shape, 1));
@@ -142,7 +142,7 @@ static void unpool(const block_shape *shape, const heddle_conv_block_backward_op
                 }
 }
 
-// Undoes batchnorm for channel k, in place.
+// The gradient through batchnorm for channel k, in place.
 static void unnormalise(const block_shape *shape, const heddle_conv_block_backward_operands *operands, float *grad,
                         int k)
 {

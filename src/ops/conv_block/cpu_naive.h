@@ -3,9 +3,9 @@
 
 #include "ops/conv_block/places.h"
 
-// Stores the statistics of channel k, and moves the running ones.
+// Stores the statistics of channel k, and updates the running ones.
 void heddle_conv_block_keep_statistics(const block_shape *shape, const heddle_conv_block_forward_operands *operands,
                                        int k, double mean, double variance);
 
-// code: NULL where it is not needed.
+// code: NULL if it is not needed.
 float heddle_conv_block_relu_of_maximum(const float window[4], uint8_t *code);

@@ -1,8 +1,8 @@
-// conv_block forward and inference with Winograd's F(2×2, 3×3): 16 multiplications for four outputs where the direct
-// convolution needs 36. An image is taken whole: padded, transformed, multiplied and transformed back without leaving
-// the second-level cache, and a tile of the algorithm is a pooling window, so inference pools in registers. Training
-// needs the statistics of the batch first: the convolution is written once and read once more. What limits it: sixteen
-// products of 49 × 32 · 32 × 64 an image, at nine tenths of the multiply-add units' rate.
+// conv_block forward and inference with Winograd's F(2×2, 3×3): 16 multiplications for four outputs instead of the 36
+// of the direct convolution. An image is padded, transformed, multiplied and transformed back without leaving the L2
+// cache. A tile of the algorithm is a pooling window, so inference pools in registers. Training needs the statistics of
+// the batch first: the convolution is written once and read once more. Limited by: sixteen products of 49 × 32 · 32 ×
+// 64 per image, at nine tenths of the multiply-add units' rate.
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ static void pack_panel(void *context, int panel, int worker)
     heddle_winograd_pack(&work->plan, work->weight, work->weight_scale, panel, work->space.packed);
 }
 
-// Where the windows of image n are written: straight to the output when it is channels last, else to the worker's part.
+// Where the windows of image n are written: straight to the output if it is channels last, else to the worker's part.
 static float *windows_of(const job *work, const worker_part *part, int n, heddle_cpu_extent *windows)
 {
     const block_shape *shape = work->shape;
@@ -158,7 +158,7 @@ static void normalise_image(void *context, int n, int worker)
     finish_windows(work, &part, n);
 }
 
-// Batchnorm of the channels from `first` on, from the images' statistics: as many as travel together.
+// Batchnorm of the channels from `first` on, from the images' statistics: as many as are sent together.
 static heddle_status finish_channels(const heddle_call *call, const job *work,
                                      const heddle_conv_block_forward_operands *operands, int first)
 {
@@ -233,7 +233,7 @@ heddle_status heddle_conv_block_cpu_winograd_inference(const heddle_call *call)
     job work = start_job(call);
     work.input = operands.input;
     work.weight = operands.weight;
-    work.weight_scale = work.space.scale; // folded into the filters, it costs nothing a pixel
+    work.weight_scale = work.space.scale; // folded into the filters, it costs nothing per pixel
     work.output = operands.output;
 
     for (int k = 0; k < shape->k; k++) {

@@ -1,9 +1,9 @@
-// conv_block backward with Winograd's F(2×2, 3×3) transposed. One pass over the batch for the sums batchnorm's gradient
-// needs; then, an image at a time, the gradient of the convolution is made from the pooled one, tile by tile in
-// registers, and goes straight into transformed points. Those serve twice: times the filters they are the input's
-// gradient, times the transformed input the weights'. The gradient of the convolution itself is never stored.
-// Images are taken in fixed pieces, each with its own sum of weight gradients, added in order: the result does not
-// depend on the number of threads.
+// conv_block backward with the transpose of Winograd's F(2×2, 3×3). One pass over the batch computes the sums for
+// batchnorm's gradient. Then, one image at a time, the gradient of the convolution is computed from the pooled one,
+// tile by tile in registers, and transformed directly. The transformed values serve twice: times the filters they are
+// the input's gradient, times the transformed input the weights'. The gradient of the convolution itself is never
+// stored. Images are taken in fixed pieces, each with its own sum of weight gradients, added in order: the result does
+// not depend on the number of threads.
 
 #include <string.h>
 
@@ -17,8 +17,8 @@
 typedef heddle_conv_block_shape block_shape;
 
 enum {
-    LEAST_PIECE = 4,  // images: fewer, and turning the sums back into filters shows
-    MOST_PIECES = 32, // enough for as many threads
+    LEAST_PIECE = 4,  // images: with fewer, transforming the sums back into filters becomes noticeable
+    MOST_PIECES = 32, // enough for that many threads
 };
 
 static int piece_images(const block_shape *shape)
@@ -101,7 +101,7 @@ static worker_part worker_of(const job *work, int worker)
     return take_worker(&work->plan, &scratch);
 }
 
-// What the gradient of image n's convolution is made from. The pooled gradient is brought into channels last first.
+// The operands for the gradient of image n's convolution. The pooled gradient is converted to channels last first.
 static heddle_cpu_unpool unpool_of(const job *work, const worker_part *part, int n)
 {
     const block_shape *shape = work->shape;
@@ -149,8 +149,8 @@ static void sum_image(void *context, int n, int worker)
     work->kernels->gradient_sums(&from, sums, sums + work->plan.outputs);
 }
 
-// Σ dy and Σ dy (z - mean) of channel k, and the gradients that they are. Where the batch is spread over processes
-// these are this one's part: gradients are added up later, all of them.
+// Σ dy and Σ dy (z - mean) of channel k, which are also gradients. If the batch is spread over processes these are this
+// process's part: all gradients are added later.
 static void sum_channel(const job *work, int k, double *sum, double *weighted)
 {
     const heddle_conv_block_backward_operands *operands = &work->operands;
@@ -166,7 +166,7 @@ static void sum_channel(const job *work, int k, double *sum, double *weighted)
         operands->grad_bias[k] = 0; // batchnorm subtracts whatever the bias adds
 }
 
-// dz = γ/σ (dy - mean(dy) - ẑ mean(dy ẑ)), as scale · dy + z · slope + offset. The sums are the whole batch's.
+// dz = γ/σ (dy - mean(dy) - ẑ mean(dy ẑ)), as scale · dy + z · slope + offset. The sums are over the whole batch.
 static void fold_channel(const job *work, int k, double sum, double weighted, double pixels)
 {
     const heddle_conv_block_backward_operands *operands = &work->operands;
@@ -177,7 +177,7 @@ static void fold_channel(const job *work, int k, double sum, double weighted, do
     work->space.offset[k] = (float)(-scale * sum / pixels - slope * (double)operands->mean[k]);
 }
 
-// The channels from `first` on, as many as travel together.
+// The channels from `first` on, as many as are sent together.
 static heddle_status finish_channels(const heddle_call *call, const job *work, int first)
 {
     double values[1 + 2 * HEDDLE_ACROSS_CHUNK];

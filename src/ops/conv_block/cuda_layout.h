@@ -1,5 +1,5 @@
-// How the fused CUDA rungs of conv_block cut their work, and what lies where in their workspace: what the kernels and
-// the operators' tables have to agree on. Sizes and places are in floats.
+// How the fused CUDA rungs of conv_block cut their work, and the layout of their workspace: shared by the kernels and
+// the operators' tables. Sizes and places are in floats.
 #pragma once
 
 #include <string.h>
@@ -7,19 +7,19 @@
 #include "ops/conv_block/conv_block.h"
 
 enum {
-    CONV_BLOCK_DEPTH = 8,        // channels that a step of the convolution takes: two vectors of 4
+    CONV_BLOCK_DEPTH = 8,        // channels per step of the convolution: two vectors of 4
     CONV_BLOCK_FEW_FILTERS = 32, // a block's tile is 256 pixels by 32 filters, or 128 by 64
     CONV_BLOCK_FILTERS = 64,
     CONV_BLOCK_FEW_FILTERS_PIXELS = 256,
     CONV_BLOCK_PIXELS = 128,
 
-    CONV_BLOCK_GRADIENT_FILTERS = 64, // the weight's gradient: filters and columns (tap, channel) of a block
+    CONV_BLOCK_GRADIENT_FILTERS = 64, // the weight's gradient: filters and columns (tap, channel) per block
     CONV_BLOCK_GRADIENT_COLUMNS = 96,
-    CONV_BLOCK_GRADIENT_RESIDENT = 4, // blocks to a multiprocessor
-    CONV_BLOCK_GRADIENT_LEAST = 256,  // pixels of a part: below, adding the parts up costs more than it brings
-    CONV_BLOCK_MULTIPROCESSORS = 132, // of the cards that the number of parts is chosen for
-    CONV_BLOCK_WINDOWS = 32,          // pooling windows of a tile, 32 channels deep
-    CONV_BLOCK_SUM_TILES = 4,         // tiles whose sums a block adds up before it leaves them
+    CONV_BLOCK_GRADIENT_RESIDENT = 4, // blocks per SM
+    CONV_BLOCK_GRADIENT_LEAST = 256,  // pixels per part: below, adding the parts costs more than it gains
+    CONV_BLOCK_MULTIPROCESSORS = 132, // of the GPUs that the number of parts is chosen for
+    CONV_BLOCK_WINDOWS = 32,          // pooling windows per tile, 32 channels deep
+    CONV_BLOCK_SUM_TILES = 4,         // tiles whose sums a block adds before it stores them
     CONV_BLOCK_PART_ALIGNMENT = 64,   // 256 bytes
 };
 
@@ -28,19 +28,19 @@ static inline int conv_block_round_up(int value, int multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
-// Channels as the convolution wants its source: whole steps, zeros beyond the last.
+// Channels as the convolution needs its source: whole steps, zeros beyond the last.
 static inline int conv_block_padded(int channels)
 {
     return conv_block_round_up(channels, CONV_BLOCK_DEPTH);
 }
 
-// Whether the input is copied to that form first. Between two blocks of a network it has it already.
+// Whether the input is copied to that form first. Between two blocks of a network it already has it.
 static inline bool conv_block_copies_input(const heddle_conv_block_shape *shape)
 {
     return !shape->input_channels_last || shape->c % CONV_BLOCK_DEPTH != 0;
 }
 
-// Filters of a block: 64, unless that leaves half of the last block empty.
+// Filters per block: 64, unless that leaves half of the last block empty.
 static inline int conv_block_tile_filters(int filters)
 {
     return (filters - 1) % CONV_BLOCK_FILTERS < CONV_BLOCK_FEW_FILTERS ? CONV_BLOCK_FEW_FILTERS : CONV_BLOCK_FILTERS;
@@ -72,19 +72,19 @@ static inline size_t conv_block_ceil_div(size_t value, size_t divisor)
     return (value + divisor - 1) / divisor;
 }
 
-// Windows of an image, with those that hang over an odd edge, which pooling leaves out.
+// Windows of an image, including those over an odd edge, which pooling ignores.
 static inline size_t conv_block_covering_windows(const heddle_conv_block_shape *shape)
 {
     return (size_t)((shape->h + 1) / 2) * ((shape->w + 1) / 2);
 }
 
-// Blocks of forward's convolution along the pixels, each of which leaves its statistics.
+// Blocks of forward's convolution along the pixels; each stores its statistics.
 static inline size_t conv_block_statistics_parts(const heddle_conv_block_shape *shape)
 {
     return conv_block_ceil_div(conv_block_all_pixels(shape), conv_block_tile_pixels(shape->k));
 }
 
-// Blocks along the windows that leave sums of the gradient.
+// Blocks along the windows that store sums of the gradient.
 static inline size_t conv_block_sum_parts(const heddle_conv_block_shape *shape)
 {
     size_t windows = (size_t)shape->n * (shape->h / 2) * (shape->w / 2);
@@ -96,7 +96,7 @@ static inline int conv_block_gradient_columns(const heddle_conv_block_shape *sha
     return HEDDLE_CONV_BLOCK_TAPS * conv_block_padded(shape->c);
 }
 
-// Parts that the sum over all pixels is cut into, so that every multiprocessor has its blocks.
+// Parts of the sum over all pixels, so that every SM has its blocks.
 static inline int conv_block_gradient_parts(const heddle_conv_block_shape *shape)
 {
     size_t tiles = conv_block_ceil_div(shape->k, CONV_BLOCK_GRADIENT_FILTERS) *
@@ -109,9 +109,9 @@ static inline int conv_block_gradient_parts(const heddle_conv_block_shape *shape
 
 // --- workspace ------------------------------------------------------------------------------------------------------
 
-// Places of the arrays, and all of it as `size`. What a direction does not need has no room.
+// Places of the arrays, and the total as `size`. Arrays that a direction does not need have size 0.
 typedef struct conv_block_layout {
-    size_t input;        // (n, h, w, padded c), where it has to be copied
+    size_t input;        // (n, h, w, padded c), if it has to be copied
     size_t packed;       // (9, padded channels, columns): the weight
     size_t shift;        // (k): inference
     size_t parts;        // forward: (2, k, parts) of statistics; backward: (2, k, parts) of sums

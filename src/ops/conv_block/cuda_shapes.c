@@ -1,4 +1,4 @@
-// How much workspace the CUDA rungs of conv_block need. Their kernels include the same header.
+// The workspace of the CUDA rungs of conv_block. Their kernels include the same header.
 
 #include "ops/conv_block/cuda_layout.h"
 #include "ops/define.h"

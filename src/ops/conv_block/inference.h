@@ -1,5 +1,5 @@
-// conv_block inference, fused: batchnorm in the weight, relu and pooling in the registers of the convolution. Rungs
-// 02_folded_batchnorm (float32) and 03_tensor_cores (tf32) are this.
+// conv_block inference, fused: batchnorm in the weight; relu and pooling in the registers of the convolution. Used by
+// rungs 02_folded_batchnorm (float32) and 03_tensor_cores (tf32).
 #pragma once
 
 #include "ops/conv_block/channels.h"
@@ -7,7 +7,7 @@
 #include "ops/conv_block/windows.h"
 
 typedef struct conv_block_batchnorm_operands {
-    const float *weight, *bias, *gamma, *beta, *mean, *variance; // bias: NULL where left out
+    const float *weight, *bias, *gamma, *beta, *mean, *variance; // bias: NULL if absent
 } conv_block_batchnorm_operands;
 
 // packed: (9, padded, columns), shift: (k)

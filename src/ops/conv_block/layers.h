@@ -8,7 +8,7 @@
 
 typedef heddle_conv_block_shape conv_block_shape;
 
-// --- where things lie -----------------------------------------------------------------------------------------------
+// --- places ---------------------------------------------------------------------------------------------------------
 
 __device__ static inline size_t conv_block_input_at(const conv_block_shape &shape, size_t n, int c, int y, int x)
 {
@@ -25,7 +25,7 @@ __device__ static inline size_t conv_block_output_at(const conv_block_shape &sha
     return ((n * shape.k + k) * h + y) * w + x;
 }
 
-// The number of a thread's element, taken apart. Channels are innermost, as in the convolution and in the code.
+// A thread's element as coordinates. Channels are innermost, as in the convolution and in the code.
 typedef struct conv_block_place {
     size_t n; // images or more: the thread has no element
     int y, x, channel;
@@ -70,8 +70,8 @@ static __global__ void conv_block_convolution(conv_block_shape shape, const floa
             conv_block_convolve(shape, input, weight, at.n, at.channel, at.y, at.x);
 }
 
-// One block per channel. Twice over the convolution: the squares are taken around the mean, for differences of large
-// sums would lose the variance of a channel that hardly varies.
+// One block per channel. Two passes over the convolution: the squares are taken around the mean, because the difference
+// of two large sums would lose a small variance.
 static __global__ void conv_block_statistics(conv_block_shape shape, const float *convolution,
                                              conv_block_statistics_operands operands)
 {
@@ -112,7 +112,8 @@ static __global__ void conv_block_normalise_pool(conv_block_shape shape, const f
 
 // --- backward -------------------------------------------------------------------------------------------------------
 
-// Pooling and relu undone: the winner of a window has the window's gradient, everything else none. grad: (n, h, w, k)
+// The gradient through pooling and relu: the winner of a window gets the window's gradient, all others none. grad: (n,
+// h, w, k)
 static __global__ void conv_block_unpool(conv_block_shape shape, const uint8_t *code, const float *grad_output,
                                          float *grad)
 {
@@ -126,7 +127,7 @@ static __global__ void conv_block_unpool(conv_block_shape shape, const uint8_t *
     grad[(size_t)blockIdx.x * blockDim.x + threadIdx.x] = value;
 }
 
-// One block per channel: the sums that batchnorm's gradient needs, which are the gradients of its own parameters.
+// One block per channel: the sums for batchnorm's gradient, which are the gradients of its own parameters.
 static __global__ void conv_block_gradient_sums(conv_block_shape shape, const float *convolution, const float *mean,
                                                 const float *inverse_std, const float *grad, float *grad_gamma,
                                                 float *grad_beta, float *grad_bias)
@@ -150,7 +151,7 @@ static __global__ void conv_block_gradient_sums(conv_block_shape shape, const fl
         grad_bias[k] = 0; // batchnorm subtracts whatever the bias adds
 }
 
-// Batchnorm undone, in place.
+// The gradient through batchnorm, in place.
 static __global__ void conv_block_unnormalise(conv_block_shape shape, const float *convolution, const float *mean,
                                               const float *inverse_std, const float *gamma, const float *grad_gamma,
                                               const float *grad_beta, float *grad)
@@ -175,7 +176,7 @@ static __global__ void conv_block_weight_gradient(conv_block_shape shape, const 
     float sum = 0;
     for (int n = 0; n < shape.n; n++)
         for (int y = max(0, -r); y < min(shape.h, shape.h - r); y++) {
-            float row = 0; // rows are added up one by one: a long sum of small numbers loses them
+            float row = 0; // rows are summed one by one: a long sum would lose small numbers
             for (int x = max(0, -s); x < min(shape.w, shape.w - s); x++)
                 row += grad[(((size_t)n * shape.h + y) * shape.w + x) * shape.k + k] *
                        input[conv_block_input_at(shape, n, c, y + r, x + s)];
@@ -254,8 +255,8 @@ static inline void conv_block_launch_layers_forward(cudaStream_t stream, const c
         shape, convolution, statistics.mean, statistics.inverse_std, gamma, beta, output, code);
 }
 
-// What a backward call reads and writes. grad_input, grad_bias: NULL where not asked for; grad: (n, h, w, k), room for
-// the gradient of the convolution
+// What a backward call reads and writes. grad_input, grad_bias: NULL if not requested; grad: (n, h, w, k), room for the
+// gradient of the convolution
 typedef struct conv_block_layers_backward {
     const float *input, *weight, *gamma, *convolution, *mean, *inverse_std, *grad_output;
     const uint8_t *code;

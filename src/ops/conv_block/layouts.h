@@ -1,4 +1,4 @@
-// How one image's operands of a conv block lie in memory, in the words of the kernels.
+// The layout of one image's operands of a conv block in memory, in the kernels' terms.
 #pragma once
 
 #include "heddle/ops.h"

@@ -1,5 +1,5 @@
-// The operands of conv_block and of stem_block. They are the same but for what forward keeps for backward (`kept`: the
-// convolution's output, or the moments of the input) and for grad_input, which a first layer does not have.
+// The operands of conv_block and of stem_block. They differ only in what forward saves for backward (`kept`: the
+// convolution's output, or the moments of the input) and in grad_input, which a first layer does not have.
 #pragma once
 
 #include "ops/conv_block/conv_block.h"
@@ -23,7 +23,7 @@
     {HEDDLE_FLOAT_UPDATE("running_mean", HEDDLE_VALUES_NORMAL, heddle_conv_block_channel_dims), .optional = true},     \
     {HEDDLE_FLOAT_UPDATE("running_var", HEDDLE_VALUES_POSITIVE, heddle_conv_block_channel_dims), .optional = true}
 
-// What backward takes; grad_input, where there is one, goes between this and the parameters' gradients.
+// What backward takes; grad_input, if there is one, goes between this and the parameters' gradients.
 #define HEDDLE_CONV_BLOCK_BACKWARD_OPERANDS(kept, type, kept_dims)                                                     \
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_conv_block_input_dims)},                                 \
     {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, heddle_conv_block_weight_dims)},                               \

@@ -1,10 +1,10 @@
-// A 3×3 convolution as a product of tiles, the main loop of conv_block's fused rungs: the matrix of windows, of which a
-// row is an output pixel and a column a tap of a channel, is gathered from the image into shared memory, never written
-// down. A thread holds 8 pixels by 8 filters in registers; what becomes of them is the caller's.
+// A 3×3 convolution as a tiled product, the main loop of conv_block's fused rungs. The matrix of windows has one row
+// per output pixel and one column per tap of a channel; it is gathered from the image into shared memory and never
+// written to global memory. A thread holds 8 pixels by 8 filters in registers; the caller provides the epilogue.
 //
-// The source is channels-last, whole steps of 8 channels deep: the 8 numbers of a pixel and tap are two loads of 16
+// The source is channels-last, in whole steps of 8 channels. The 8 numbers of a pixel and tap are two loads of 16
 // bytes, their place is linear in the pixel, and whether they lie inside the image is one bit of nine that a thread
-// works out once. A source of another form is copied to this one first (conv_block_source).
+// computes once. A source of another form is copied to this one first (conv_block_source).
 #pragma once
 
 #include "ops/conv_block/cuda_layout.h"
@@ -14,11 +14,11 @@
 
 enum {
     CONV_BLOCK_TAPS = HEDDLE_CONV_BLOCK_TAPS,
-    CONV_BLOCK_TILE = 8, // pixels and filters of a thread, as two runs of 4: loads of 16 bytes
+    CONV_BLOCK_TILE = 8, // pixels and filters per thread, as two runs of 4: loads of 16 bytes
     CONV_BLOCK_RUN = CONV_BLOCK_TILE / 2,
     CONV_BLOCK_THREADS = CONV_BLOCK_PIXELS * CONV_BLOCK_FILTERS / (CONV_BLOCK_TILE * CONV_BLOCK_TILE), // 128
     CONV_BLOCK_VECTORS = CONV_BLOCK_DEPTH / HEDDLE_VECTOR,
-    // Threads of a warp side by side along the pixels, the rest along the filters: 8 by 4 share what they load best.
+    // Threads of a warp along the pixels; the rest are along the filters. 8 by 4 share their loads best.
     CONV_BLOCK_LANES = 8,
 };
 
@@ -31,9 +31,9 @@ typedef struct conv_block_source {
 // A tile in shared memory: one step's.
 template <int filters> struct conv_block_tile {
     static const int pixels = CONV_BLOCK_PIXELS * CONV_BLOCK_FILTERS / filters;
-    static const int across = pixels / CONV_BLOCK_TILE;                    // threads side by side along the pixels
+    static const int across = pixels / CONV_BLOCK_TILE;                    // threads along the pixels
     static const int gathered = pixels / CONV_BLOCK_THREADS;               // pixels that a thread gathers for
-    static const int weights = CONV_BLOCK_DEPTH * filters / HEDDLE_VECTOR; // vectors: at most one a thread
+    static const int weights = CONV_BLOCK_DEPTH * filters / HEDDLE_VECTOR; // vectors: at most one per thread
 
     float window[CONV_BLOCK_DEPTH][pixels];
     float weight[CONV_BLOCK_DEPTH][filters];
@@ -41,8 +41,8 @@ template <int filters> struct conv_block_tile {
 
 // --- where a thread's pixels and filters are ------------------------------------------------------------------------
 
-// Row `index` of the product is a pixel: one after the other, or, where they are to be pooled, by windows of 2×2 whose
-// four pixels follow each other. bits: which of the nine taps lie inside the image; none beyond the last pixel.
+// Row `index` of the product is a pixel: in image order or, if they are to be pooled, by windows of 2×2 with their four
+// pixels in sequence. bits: which of the nine taps lie inside the image; none beyond the last pixel.
 typedef struct conv_block_pixel {
     const float *from; // its first channel
     unsigned bits;
@@ -74,7 +74,7 @@ __device__ static inline conv_block_pixel conv_block_pixel_at(const conv_block_s
     return pixel;
 }
 
-// This thread's place among those of the block, along the pixels and along the filters.
+// This thread's place in the block, along the pixels and along the filters.
 template <int filters> __device__ static inline int conv_block_across(void)
 {
     const int warps = conv_block_tile<filters>::across / CONV_BLOCK_LANES; // side by side
@@ -101,13 +101,13 @@ template <int filters> __device__ static inline int conv_block_tile_filter(int f
 
 // --- the product ----------------------------------------------------------------------------------------------------
 
-// How far this thread's loads are: tap and channel of the source, row of the packed weight.
+// The progress of this thread's loads: tap and channel of the source, row of the packed weight.
 typedef struct conv_block_cursor {
     int tap, channel;
     const float *weight;
 } conv_block_cursor;
 
-// A step's numbers on their way through registers.
+// A step's numbers, held in registers on the way to shared memory.
 template <int filters> struct conv_block_step {
     float4 window[conv_block_tile<filters>::gathered][CONV_BLOCK_VECTORS], weight;
 };
@@ -180,7 +180,7 @@ __device__ static inline void conv_block_multiply(const conv_block_tile<filters>
     }
 }
 
-// Adds `from` to `to` and begins it anew.
+// Adds `from` to `to` and clears it.
 __device__ static inline void conv_block_move_sums(float from[CONV_BLOCK_TILE][CONV_BLOCK_TILE],
                                                    float to[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
 {
@@ -216,8 +216,8 @@ template <int filters> __device__ static inline conv_block_cursor conv_block_sta
 // sum[f][p]: the convolution at the tile's pixel conv_block_tile_pixel(p) and filter conv_block_tile_filter(f), of the
 // block's tile (blockIdx.x along the pixels, blockIdx.y along the filters). packed: (9, channels, columns). The next
 // step is loaded into registers while this one is multiplied, and stored to the other tile: one barrier per step.
-// by_tap: a tap's products are added up by themselves first. Of hundreds of numbers added one after the other each
-// later one is rounded to the size of the whole sum; so the error is less than half of that. It takes 64 registers.
+// by_tap: the products of a tap are summed separately first. In a long running sum each term is rounded to the size of
+// the whole; this more than halves the error. It takes 64 registers.
 template <int filters, bool aligned, bool windows, bool by_tap>
 __device__ static inline void conv_block_product(const conv_block_source &source, int columns, const float *packed,
                                                  conv_block_tile<filters> tile[2],
@@ -248,14 +248,14 @@ __device__ static inline void conv_block_product(const conv_block_source &source
 
 // --- launching ------------------------------------------------------------------------------------------------------
 
-// Beyond the 48 KiB that a kernel has without asking.
+// Beyond the 48 KiB that a kernel has without a request.
 static inline void conv_block_allow_shared(const void *kernel, size_t bytes)
 {
     if (bytes > 48 * 1024)
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
 
-// --- bringing operands into that form -------------------------------------------------------------------------------
+// --- converting operands to that form -------------------------------------------------------------------------------
 
 // from: (n, c, h, w) or (n, h, w, c), to: (n, h, w, padded). One thread per element, in the order it is written.
 static __global__ void conv_block_copy_input(heddle_conv_block_shape shape, int padded, const float *from, float *to)
@@ -289,9 +289,9 @@ template <bool tf32> __device__ static inline float conv_block_rounded(float val
     return tf32 ? __uint_as_float(mma_to_tf32(value)) : value;
 }
 
-// The weight as the product wants it, taps outermost, filters side by side; zeros beyond the channels and filters.
+// The weight as the product needs it: taps outermost, filters adjacent; zeros beyond the channels and filters.
 // transposed: the gradient of the input is a convolution too, of the gradient of the output, with the two kinds of
-// channels swapped and the taps taken from the far end.
+// channels swapped and the taps reversed.
 template <bool tf32>
 static __global__ void conv_block_pack_weight(int channels, int filters, int padded, int columns, bool transposed,
                                               const float *weight, float *packed)

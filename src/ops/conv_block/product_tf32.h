@@ -1,23 +1,23 @@
 // The product of product.h on tensor cores: factors rounded to tf32, sums in float32. Every warp multiplies 64 pixels
-// by 32 filters, as 4 by 4 products of 16 by 8; in the end the sums go through shared memory, so that each thread has
-// the 8 pixels by 8 filters that product.h would have given it, and what becomes of them is written once.
+// by 32 filters, as 4 by 4 products of 16 by 8. At the end the sums go through shared memory, so that each thread has
+// the same 8 pixels by 8 filters as in product.h, and both share one epilogue.
 //
-// Pixels lie in shared memory as they do in the image, 8 channels side by side: copied asynchronously, without passing
-// through registers. Three steps of 8 channels are brought at a time (9 taps of any number of steps are threes), while
-// the three before are multiplied.
+// Pixels have the same layout in shared memory as in the image, 8 adjacent channels: copied asynchronously, bypassing
+// registers. Three steps of 8 channels are loaded at a time (9 taps of any number of steps are a multiple of three),
+// while the three before are multiplied.
 #pragma once
 
 #include "ops/conv_block/product.h"
 #include "ops/cuda/mma.h"
 
 enum {
-    CONV_BLOCK_STEPS = 3,         // of a stage
+    CONV_BLOCK_STEPS = 3,         // per stage
     CONV_BLOCK_PIXEL_PITCH = 12,  // floats from pixel to pixel: 8 of them by 4 channels hit 32 banks
     CONV_BLOCK_PAD = 8,           // of a row of weights: 4 of them by 8 filters hit 32 banks
-    CONV_BLOCK_WARP_PIXELS = 64,  // of a warp, 4 products of 16
+    CONV_BLOCK_WARP_PIXELS = 64,  // per warp, 4 products of 16
     CONV_BLOCK_WARP_FILTERS = 32, // 4 of 8
-    CONV_BLOCK_PRODUCTS = 4,      // either way
-    CONV_BLOCK_SUM_PAD = 4,       // of a row of sums on their way to other threads
+    CONV_BLOCK_PRODUCTS = 4,      // in each direction
+    CONV_BLOCK_SUM_PAD = 4,       // of a row of sums in transit to other threads
 };
 
 template <int filters> struct conv_block_stage {
@@ -44,7 +44,7 @@ template <bool aligned> __device__ static inline void conv_block_copy4(float *to
     }
 }
 
-// Starts the copies of a stage; what lies outside the image is 0.
+// Starts the copies of a stage; whatever lies outside the image is 0.
 template <int filters, bool aligned>
 __device__ static inline void conv_block_fetch(const conv_block_source &source, int columns,
                                                const conv_block_pixel pixel[conv_block_tile<filters>::gathered],
@@ -116,7 +116,7 @@ __device__ static inline void conv_block_multiply_tf32(const conv_block_stage<fi
     }
 }
 
-// From the fragments of tensor cores to 8 pixels by 8 filters a thread. sums: (filters, pixels), padded
+// From the fragments of tensor cores to 8 pixels by 8 filters per thread. sums: (filters, pixels), padded
 template <int filters>
 __device__ static inline void conv_block_spread(const conv_block_fragments fragments, float *sums,
                                                 float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
@@ -159,7 +159,7 @@ __device__ static inline void conv_block_product_tf32(const conv_block_source &s
     conv_block_fetch<filters, aligned>(source, columns, pixel, cursor, stage[0]);
     for (int at = 0; at < stages; at++) {
         cp_async_wait_all();
-        __syncthreads(); // this stage is here, and the other no longer read
+        __syncthreads(); // this stage has arrived, and the other is no longer read
         if (at + 1 < stages)
             conv_block_fetch<filters, aligned>(source, columns, pixel, cursor, stage[(at + 1) % 2]);
         conv_block_multiply_tf32<filters>(stage[at % 2], fragments);
@@ -170,8 +170,8 @@ __device__ static inline void conv_block_product_tf32(const conv_block_source &s
 
 // --- either arithmetic ----------------------------------------------------------------------------------------------
 
-// The block's tile by float32 or, tf32, by tensor cores. Afterwards all threads may use `shared`, of
-// conv_block_product_bytes, for something else. by_tap: see conv_block_product.
+// The block's tile in float32 or, tf32, on tensor cores. Afterwards all threads may reuse `shared`, of
+// conv_block_product_bytes. by_tap: see conv_block_product.
 template <bool tf32, int filters, bool aligned, bool windows, bool by_tap = false>
 __device__ static inline void conv_block_any_product(const conv_block_source &source, int columns, const float *packed,
                                                      void *shared, float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
@@ -189,8 +189,8 @@ template <bool tf32, int filters> static inline size_t conv_block_product_bytes(
     return tf32 ? conv_block_tf32_bytes<filters>() : 2 * sizeof(conv_block_tile<filters>);
 }
 
-// Blocks of a kernel to a multiprocessor: float32 needs more than the 128 registers that four would leave a thread,
-// tensor cores more shared memory than three would.
+// Blocks of a kernel per SM: float32 needs more than the 128 registers per thread that four would leave, tensor cores
+// more shared memory than three would.
 template <bool tf32> __host__ __device__ constexpr int conv_block_resident(void)
 {
     return tf32 ? 2 : 3;

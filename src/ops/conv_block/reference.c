@@ -1,4 +1,4 @@
-// conv_block in float64: the formulas as they stand in a textbook, one loop each. Rungs are held against this.
+// conv_block in float64: the textbook formulas, one loop each. Rungs are compared with this.
 
 #include <math.h>
 
@@ -47,7 +47,8 @@ static void channel_statistics(const block_shape *shape, const double *convoluti
     *variance = squares / pixels;
 }
 
-// The largest of the four normalised values of a window and which it was; the first wins a tie, a NaN over everything.
+// The largest of the four normalised values of a window, and its position; the first wins a tie, NaN wins over
+// everything.
 static double window_maximum(const double window[4], int *winner)
 {
     *winner = 0;
@@ -111,7 +112,7 @@ void heddle_conv_block_reference_inference(const void *shape_, const double *con
                 }
 }
 
-// Where the gradient of the normalised value at (y, x) comes from: its window's, if it won. 0 outside every window.
+// The gradient of the normalised value at (y, x): its window's, if it won. 0 outside every window.
 static double grad_normalised(const block_shape *shape, const double *code, const double *grad_output, int n, int k,
                               int y, int x)
 {
@@ -121,7 +122,7 @@ static double grad_normalised(const block_shape *shape, const double *code, cons
     return grad_output[output_at(shape, n, k, y / 2, x / 2)];
 }
 
-// Adds what the gradient of one convolution value gives to the input and the weights.
+// Adds the contribution of one convolution value's gradient to the input and the weights.
 static void scatter(const block_shape *shape, const double *const *input, double *grad_input, double *grad_weight,
                     double grad, int n, int k, int y, int x)
 {

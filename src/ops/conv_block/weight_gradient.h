@@ -1,6 +1,5 @@
-// The gradient of conv_block's weight: a product whose sum goes over all pixels, in float32 or on tensor cores. A block
-// has a tile of 64 filters by 96 columns (tap, channel) and a part of the pixels; a second pass adds the parts in
-// order.
+// The gradient of conv_block's weight: a product with a sum over all pixels, in float32 or on tensor cores. A block has
+// a tile of 64 filters by 96 columns (tap, channel) and a part of the pixels; a second pass adds the parts in order.
 #pragma once
 
 #include "ops/conv_block/product_tf32.h"
@@ -8,7 +7,7 @@
 enum {
     CONV_BLOCK_GRADIENT_ACROSS = CONV_BLOCK_GRADIENT_COLUMNS / CONV_BLOCK_TILE, // threads along the columns
     CONV_BLOCK_GRADIENT_THREADS = CONV_BLOCK_GRADIENT_ACROSS * CONV_BLOCK_GRADIENT_FILTERS / CONV_BLOCK_TILE, // 96
-    CONV_BLOCK_GRADIENT_PIXELS = 12, // of a step: whole vectors for every thread
+    CONV_BLOCK_GRADIENT_PIXELS = 12, // per step: whole vectors for every thread
     CONV_BLOCK_FILTER_LOADS =
         CONV_BLOCK_GRADIENT_PIXELS * CONV_BLOCK_GRADIENT_FILTERS / HEDDLE_VECTOR / CONV_BLOCK_GRADIENT_THREADS, // 2
     CONV_BLOCK_COLUMN_LOADS =
@@ -26,7 +25,7 @@ typedef struct conv_block_gradient_tiles {
     float window[CONV_BLOCK_GRADIENT_PIXELS][CONV_BLOCK_GRADIENT_COLUMNS];
 } conv_block_gradient_tiles;
 
-// This thread's column: a tap of 4 channels, and where it lies seen from its pixel.
+// This thread's column: a tap of 4 channels, and its place relative to the pixel.
 typedef struct conv_block_column_place {
     int row, column; // of the tap, from -1 to 1
     long long shift; // in floats
@@ -163,13 +162,13 @@ static __global__ void __launch_bounds__(CONV_BLOCK_GRADIENT_THREADS, CONV_BLOCK
 // --- the same on tensor cores ----------------------------------------------------------------------------------------
 
 enum {
-    CONV_BLOCK_TF32_PIXELS = 24, // of a stage: three products deep, whole vectors for every thread
+    CONV_BLOCK_TF32_PIXELS = 24, // per stage: three products deep, whole vectors for every thread
     CONV_BLOCK_TF32_FILTER_LOADS = CONV_BLOCK_TF32_PIXELS / CONV_BLOCK_FILTER_STEP, // 4
     CONV_BLOCK_TF32_COLUMN_LOADS = CONV_BLOCK_TF32_PIXELS / CONV_BLOCK_COLUMN_STEP, // 6
     CONV_BLOCK_TF32_PAD = 8, // of a row: 4 pixels by 8 filters or columns hit 32 banks
 };
 
-// Both factors as they lie in memory, copied without passing through registers.
+// Both factors as they lie in memory, copied bypassing registers.
 typedef struct conv_block_tf32_tiles {
     float gradient[CONV_BLOCK_TF32_PIXELS][CONV_BLOCK_GRADIENT_FILTERS + CONV_BLOCK_TF32_PAD];
     float window[CONV_BLOCK_TF32_PIXELS][CONV_BLOCK_GRADIENT_COLUMNS + CONV_BLOCK_TF32_PAD];
@@ -219,7 +218,7 @@ __device__ static inline void conv_block_store_part_tf32(int k, int columns, con
             }
 }
 
-// Starts the copies of a stage of which `left` pixels are still to come; moves on to the next.
+// Starts the copies of a stage, with `left` pixels still to come; moves on to the next.
 template <bool aligned>
 __device__ static inline void conv_block_fetch_gradient(const conv_block_source &source, int padded, int left,
                                                         bool filter_inside, const conv_block_column_place &place,
@@ -277,7 +276,7 @@ static __global__ void __launch_bounds__(CONV_BLOCK_GRADIENT_THREADS, CONV_BLOCK
                                            pixel, tile[0]);
     for (int stage = 0; stage < stages; stage++) {
         cp_async_wait_all();
-        __syncthreads(); // this stage is here, and the other no longer read
+        __syncthreads(); // this stage has arrived, and the other is no longer read
         left -= CONV_BLOCK_TF32_PIXELS;
         if (stage + 1 < stages)
             conv_block_fetch_gradient<aligned>(source, padded, left, filter_inside, place, from_gradient, from_window,
@@ -288,11 +287,10 @@ static __global__ void __launch_bounds__(CONV_BLOCK_GRADIENT_THREADS, CONV_BLOCK
     conv_block_store_part_tf32(k, width, sum, parts + blockIdx.z * ((size_t)k * width));
 }
 
-// --- adding the parts up
-// ----------------------------------------------------------------------------------------------
+// --- adding the parts ------------------------------------------------------------------------------------------------
 
 enum {
-    CONV_BLOCK_ADD_ACROSS = 32, // elements of a block of the second pass: a warp's, coalesced
+    CONV_BLOCK_ADD_ACROSS = 32, // elements per block of the second pass: a warp's, coalesced
     CONV_BLOCK_ADD_DOWN = 8,    // threads that share an element's parts
 };
 

@@ -1,7 +1,7 @@
-// Tiles of 32 pooling windows by 32 channels, what conv_block's fused rungs do besides products: batchnorm with pooling
-// forward, and backward the sums of the gradient and the gradient of the convolution. A thread has 4 channels of one
-// window; the convolution and the code are channels-last, so that a warp reads whole runs of 128 bytes. Pooled values
-// of the other layout are turned in shared memory.
+// Tiles of 32 pooling windows by 32 channels, for everything in conv_block's fused rungs except products: batchnorm
+// with pooling forward, and backward the sums of the gradient and the gradient of the convolution. A thread has 4
+// channels of one window. The convolution and the code are channels-last, so a warp reads whole runs of 128 bytes.
+// Pooled values of the other layout are transposed in shared memory.
 #pragma once
 
 #include "ops/conv_block/cuda_layout.h"
@@ -10,9 +10,9 @@
 
 enum {
     CONV_BLOCK_WINDOW_CHANNELS = 32,
-    CONV_BLOCK_QUADS = CONV_BLOCK_WINDOW_CHANNELS / HEDDLE_VECTOR,         // threads side by side along the channels
+    CONV_BLOCK_QUADS = CONV_BLOCK_WINDOW_CHANNELS / HEDDLE_VECTOR,         // threads along the channels
     CONV_BLOCK_WINDOW_THREADS = CONV_BLOCK_WINDOWS * CONV_BLOCK_QUADS,     // 256
-    CONV_BLOCK_TURNED = CONV_BLOCK_WINDOWS + 1,                            // odd: columns of it lie in different banks
+    CONV_BLOCK_TURNED = CONV_BLOCK_WINDOWS + 1,                            // odd: its columns lie in different banks
     CONV_BLOCK_TURN_STEP = CONV_BLOCK_WINDOW_THREADS / CONV_BLOCK_WINDOWS, // channels moved at a time
     CONV_BLOCK_TURNS = CONV_BLOCK_WINDOW_CHANNELS / CONV_BLOCK_TURN_STEP,
 };
@@ -75,7 +75,7 @@ __device__ static inline void conv_block_load_codes(const uint8_t *from, int lef
     }
 }
 
-// --- pooled values of (n, k, h/2, w/2), by way of shared memory -----------------------------------------------------
+// --- pooled values of (n, k, h/2, w/2), through shared memory -------------------------------------------------------
 
 typedef float conv_block_turned[CONV_BLOCK_WINDOW_CHANNELS][CONV_BLOCK_TURNED];
 
@@ -88,8 +88,8 @@ __device__ static inline bool conv_block_pooled_at(const heddle_conv_block_shape
     return window.n < (size_t)shape.n && channel < shape.k && y < h && x < w;
 }
 
-// Neighbouring threads move neighbouring windows of a channel, channels in turns. All threads of the block take part;
-// `turned` may still be read by some. tile: number of its first window, of `down` by `across` an image
+// Neighbouring threads move neighbouring windows of a channel, one channel after another. All threads of the block take
+// part; `turned` may still be read by some. tile: number of its first window, with `down` by `across` per image
 __device__ static inline void conv_block_turn_in(const heddle_conv_block_shape &shape, int down, int across,
                                                  size_t tile, const float *pooled, conv_block_turned turned)
 {
@@ -105,7 +105,7 @@ __device__ static inline void conv_block_turn_in(const heddle_conv_block_shape &
     __syncthreads();
 }
 
-// The other way, for windows that are all pooled.
+// The reverse, for windows that are all pooled.
 __device__ static inline void conv_block_turn_out(const heddle_conv_block_shape &shape, size_t tile,
                                                   const conv_block_turned turned, float *pooled)
 {

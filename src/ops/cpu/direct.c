@@ -118,7 +118,7 @@ static ptrdiff_t tap_offset(const heddle_direct *plan, int tap)
     return plan->shape.dilation * (at.r * plan->image_row + (ptrdiff_t)at.s * plan->shape.c);
 }
 
-// A panel's weights stay in the first-level cache while the rows of the image pass by.
+// A panel's weights stay in the L1 cache while the rows of the image pass by.
 static void forward_panel(const heddle_direct *plan, const heddle_cpu_kernels *kernels, const float *image,
                           const float *packed, float *output)
 {

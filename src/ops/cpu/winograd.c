@@ -7,7 +7,7 @@ enum {
     PANEL = HEDDLE_CPU_PANEL,
     TAPS = 9,
     // Tiles a block has where an image has more: with 64 channels either way a block's points are 0.5 MiB, half of a
-    // usual second-level cache, and the weights are read once for 64 rows.
+    // usual L2 cache, and the weights are read once for 64 rows.
     BLOCK_TILES = 64,
     // Between points, so that sixteen of them at a distance of a power of two do not fall into the same cache sets.
     POINT_GAP = 16,

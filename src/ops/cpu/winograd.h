@@ -1,6 +1,6 @@
 // A 3×3 convolution (stride 1, padding 1) of one image by Winograd's F(2×2, 3×3), and its gradients: what the rungs of
 // conv_block and conv2d share. Tiles are taken in blocks of whole tile rows, small enough that a block's transformed
-// points stay in the second-level cache between the transforms and the sixteen matrix products.
+// points stay in the L2 cache between the transforms and the sixteen matrix products.
 #pragma once
 
 #include "ops/cpu/image.h"

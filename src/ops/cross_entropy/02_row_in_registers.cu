@@ -5,10 +5,10 @@
 // largest value, where that first stands, and the sum, together. Losses are added up in double, in a fixed order, by
 // blocks and then by one block. Backward, the same groups go over the rows.
 //
-// Rows that are no multiple of 4, or start off 16 bytes, are moved 4 bytes at a time. Rows that no group holds are read
-// three times by a block of 1024.
+// Rows that are not multiples of 4, or start off 16 bytes, are moved 4 bytes at a time. Rows that no group holds are
+// read three times by a block of 1024.
 //
-// Limited by: bytes; with ten classes, by the 8 bytes per row that go to the workspace and back.
+// Limited by: memory bandwidth; with ten classes, by the 8 bytes per row that go to the workspace and back.
 
 #include "heddle/ops.h"
 #include "ops/cross_entropy/cross_entropy.h"
@@ -19,7 +19,7 @@ enum {
     LONG = 1024, // threads on a row that no group holds
     LONG_VECTORS = 2,
     PIECE = LONG * LONG_VECTORS * HEDDLE_VECTOR,
-    ADDING = 256, // threads of a block that adds rows up
+    ADDING = 256, // threads per block that adds rows up
 };
 
 __device__ static bool is_class(const heddle_rows_shape &shape, int32_t label)

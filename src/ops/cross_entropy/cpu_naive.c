@@ -1,4 +1,4 @@
-// cross_entropy, first rung: a row at a time, an element at a time, one thread.
+// cross_entropy, first rung: one row at a time, one element at a time, one thread.
 //
 // Limited by: one call of exp per element. cpu_rows does vectors of them, rows spread over the threads.
 

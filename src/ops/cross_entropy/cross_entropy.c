@@ -1,5 +1,5 @@
-// cross_entropy: the mean of -log softmax(logits)[label], and how many rows have their largest logit at the label. What
-// it costs, what is right, and its ladder.
+// cross_entropy: the mean of -log softmax(logits)[label], and how many rows have their largest logit at the label. Its
+// cost, reference and ladder.
 
 #include "ops/cross_entropy/cross_entropy.h"
 
@@ -138,24 +138,24 @@ HEDDLE_OF_SHAPE(bool, supports_registers, heddle_rows_shape, shape->cols <= 1 <<
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_forward_cpu_naive,
-     "a row at a time, two calls of exp per element", NULL, NULL},
+     "one row at a time, two calls of exp per element", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_forward_cpu_rows,
      "rows over the threads, vectors along each row", NULL, heddle_cross_entropy_forward_cpu_rows_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "one thread per row, then one thread adds the rows up in order: uncoalesced, few threads", NULL, naive_workspace},
     {"02_row_in_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "one group of threads per row, 16 bytes per access, rows added up by blocks: bytes are the limit",
+     "one group of threads per row, 16 bytes per access, rows added up by blocks: limited by memory bandwidth",
      supports_registers, registers_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_backward_cpu_naive, "an element at a time", NULL,
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_backward_cpu_naive, "one element at a time", NULL,
      NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_backward_cpu_rows,
      "rows over the threads, vectors along each row: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: memory-bound", NULL, NULL},
     {"02_row_in_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "one group of threads per row, 16 bytes per access: bytes are the limit", NULL, NULL},
+     "one group of threads per row, 16 bytes per access: limited by memory bandwidth", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_cross_entropy_backward, NULL};

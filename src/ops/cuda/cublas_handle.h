@@ -1,4 +1,4 @@
-// What the rungs that call cuBLAS share: a handle for each card and thread, and products of row-major matrices.
+// What the rungs that call cuBLAS share: a handle for each GPU and thread, and products of row-major matrices.
 #pragma once
 
 #include <cublas_v2.h>
@@ -7,10 +7,10 @@
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// What NVIDIA recommends for Hopper; earlier cards need less.
+// What NVIDIA recommends for Hopper; earlier GPUs need less.
 enum { HEDDLE_CUBLAS_WORKSPACE = 32 << 20 };
 
-// The thread's handle for the call's card, set to the call's stream and to a workspace of that size, which is
+// The thread's handle for the call's GPU, set to the call's stream and to a workspace of that size, which is
 // `workspace` unless that is NULL.
 heddle_status heddle_cublas_handle(const heddle_call *call, cublasHandle_t *handle, void **workspace);
 

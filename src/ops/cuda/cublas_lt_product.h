@@ -1,5 +1,5 @@
 // Products by cuBLASLt: the same as cublas_handle.h's, with the fastest of its algorithms for the shape, found by
-// trying them, and with what comes after the product done before it is stored.
+// trial, and with what comes after the product done before it is stored.
 #pragma once
 
 #include "ops/cuda/cublas_handle.h"

@@ -37,7 +37,7 @@ heddle_status heddle_cudnn_pointwise(heddle_cudnn_graph *graph, cudnnPointwiseMo
                                      cudnnBackendDescriptor_t y, cudnnBackendDescriptor_t output);
 
 // Plans the graph's operations by the first engine of cuDNN's own order that gives the same bits every time and, unless
-// `tensor_cores`, multiplies float32 as it is. HEDDLE_UNSUPPORTED where there is none.
+// `tensor_cores`, multiplies in float32. HEDDLE_UNSUPPORTED where there is none.
 heddle_status heddle_cudnn_plan(heddle_cudnn_graph *graph, cudnnHandle_t handle, bool tensor_cores);
 // Adds a line for every engine that cuDNN's heuristics name for the graph's operations.
 heddle_status heddle_cudnn_list(heddle_cudnn_graph *graph, cudnnHandle_t handle, heddle_engine_list *list);

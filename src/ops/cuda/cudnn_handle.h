@@ -1,4 +1,4 @@
-// What the rungs that call cuDNN share: a handle for each card and thread, and a way around operands off alignment.
+// What the rungs that call cuDNN share: a handle for each GPU and thread, and a way around operands off alignment.
 #pragma once
 
 #include <cudnn.h>
@@ -7,12 +7,12 @@
 #include "ops/cuda/rung.h"
 #include "ops/cuda/scratch.h"
 
-// The thread's handle for the call's card, set to the call's stream.
+// The thread's handle for the call's GPU, set to the call's stream.
 heddle_status heddle_cudnn_handle(const heddle_call *call, cudnnHandle_t *handle);
 // Whether a graph is being captured on the call's stream: then nothing may be run to time it.
 bool heddle_cudnn_capturing(const heddle_call *call);
 
-// An operand of a call into cuDNN's first interface, whose kernels load vectors without asking where a tensor lies.
+// An operand of a call into cuDNN's first interface, whose kernels load vectors without a request where a tensor lies.
 typedef struct heddle_cudnn_operand {
     const void *address; // as the caller has it; NULL: left out
     size_t bytes;

@@ -29,8 +29,8 @@ static __device__ __forceinline__ void heddle_release_next()
 #endif
 }
 
-// Clusters of `cluster` blocks that run at the same time: the chip's partitions do not hold all that its
-// multiprocessors would. 0 where the device has no clusters.
+// Clusters of `cluster` blocks that run at the same time: the chip's partitions do not hold all that its SMs would. 0
+// where the device has no clusters.
 template <typename... Parameters>
 static inline int heddle_cuda_most_clusters(void (*kernel)(Parameters...), dim3 block, unsigned cluster,
                                             size_t shared_bytes)
@@ -56,7 +56,7 @@ static inline cudaError_t heddle_cuda_launch_clusters(void (*kernel)(Parameters.
                                                       Arguments... arguments)
 {
     int device = 0, major = 0;
-    cudaFuncAttributes built; // a kernel built for older cards, which the driver made fit this one, does not wait
+    cudaFuncAttributes built; // a kernel built for older GPUs, which the driver made fit this one, does not wait
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);

@@ -20,7 +20,7 @@ typedef struct heddle_cuda_kernel_source {
 // The module's functions, found by HEDDLE_CUDA_KERNEL_FUNCTIONS.
 typedef struct heddle_cuda_kernel_functions {
     // HEDDLE_MISSING: no NVRTC; HEDDLE_CORRUPT: it does not compile. The compiler's messages go into *log, which the
-    // caller frees, and is NULL where it said nothing.
+    // caller frees, and is NULL if it said nothing.
     heddle_status (*open)(heddle_device *device, const heddle_cuda_kernel_source *source, heddle_cuda_kernel **kernel,
                           int *flag, char **log);
     // `arguments` are pointers to the kernel's arguments, as cudaLaunchKernel takes them.

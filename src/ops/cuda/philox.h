@@ -8,7 +8,7 @@
 
 enum {
     HEDDLE_PHILOX_ROUNDS = 10,
-    HEDDLE_PHILOX_WORDS = 4, // of a block
+    HEDDLE_PHILOX_WORDS = 4, // per block
     HEDDLE_PHILOX_WORD_BITS = 32,
     HEDDLE_PHILOX_UNIFORM_BITS = 24, // a float's significand
 };

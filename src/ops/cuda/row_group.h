@@ -8,12 +8,12 @@
 enum {
     HEDDLE_WARP = 32,
     HEDDLE_WARPS = 32,      // of the largest block
-    HEDDLE_ROW_BLOCK = 128, // threads of a block that has several groups: small, so that blocks end at all times
+    HEDDLE_ROW_BLOCK = 128, // threads per block that has several groups: small, so that blocks end at all times
 };
 
 // Groups by size: threads of a group, and vectors of four elements that each of them holds. The first that holds a row
-// is taken. Two to four vectors are loads enough under way; the largest row has eight, since two blocks of 512 threads
-// take turns on a multiprocessor where one of 1024 would leave it waiting at every barrier.
+// is taken. Two to four vectors are loads enough in flight; the largest row has eight, since two blocks of 512 threads
+// take turns on an SM where one of 1024 would leave it waiting at every barrier.
 #define HEDDLE_ROW_GROUPS(GROUP)                                                                                       \
     GROUP(4, 1), GROUP(8, 1), GROUP(16, 1), GROUP(32, 1), GROUP(32, 2), GROUP(32, 4), GROUP(128, 2), GROUP(128, 4),    \
         GROUP(256, 4), GROUP(512, 4), GROUP(512, 8)
@@ -54,7 +54,7 @@ static inline int heddle_row_threads(int group)
 
 static inline unsigned heddle_row_blocks(int group, int rows)
 {
-    int together = heddle_row_threads(group) / heddle_row_groups[group].threads; // rows of a block
+    int together = heddle_row_threads(group) / heddle_row_groups[group].threads; // rows per block
     return (unsigned)((rows - 1) / together + 1);                                // rows > 0
 }
 

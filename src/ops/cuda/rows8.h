@@ -1,5 +1,5 @@
 // Eight channels of a row of 16-bit elements at a time: one request of 16 bytes where the matrix is aligned to that,
-// eight of two bytes where it is not. For the kernels over rows that are limited by bytes.
+// eight of two bytes where it is not. For the kernels over rows that are limited by memory bandwidth.
 #pragma once
 
 #include <stdint.h>

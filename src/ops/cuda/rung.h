@@ -28,8 +28,8 @@ heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung);
         heddle_cuda_rung_add(&rung);                                                                                   \
     }
 
-// HEDDLE_CUDA_REFERENCE("matmul_forward", launch): the operator's float64 reference as a kernel, for shapes that a CPU
-// would take minutes for. Inputs are as in a call; outputs are float64, updates among them filled with what they held.
+// HEDDLE_CUDA_REFERENCE("matmul_forward", launch): the operator's float64 reference as a kernel, for shapes that would
+// take minutes on a CPU. Inputs are as in a call; outputs are float64, updates among them filled with what they held.
 #define HEDDLE_CUDA_REFERENCE(op_name, function) HEDDLE_CUDA_RUNG(op_name, "reference", function)
 
 // HEDDLE_CUDA_ENGINES("conv2d_forward", list): lists what a library could run the operator with at the call's shape;
@@ -38,7 +38,7 @@ heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung);
 
 // The call's stream, its device made current: a launch needs both.
 HEDDLE_API cudaStream_t heddle_cuda_stream_of(const heddle_call *call);
-// The number of the card that the call is for, counted from 0.
+// The number of the GPU that the call is for, counted from 0.
 HEDDLE_API int heddle_cuda_device_of(const heddle_call *call);
 // The last line of a launcher: says what is wrong with a launch that CUDA refused.
 HEDDLE_API heddle_status heddle_cuda_launched(const char *rung);
@@ -48,8 +48,8 @@ static inline unsigned heddle_ceil_div(long long value, long long divisor)
     return (unsigned)((value + divisor - 1) / divisor);
 }
 
-// Threads of a block where a rung has no reason for another number: eight warps, several such blocks to a
-// multiprocessor, so that some warp has work while others wait for memory.
+// Threads of a block where a rung has no reason for another number: eight warps, several such blocks to an SM, so that
+// some warp has work while others wait for memory.
 enum { HEDDLE_CUDA_BLOCK = 256 };
 
 // Such blocks for one thread per element. None for no elements: a grid of 0 blocks is no legal launch.
@@ -58,5 +58,5 @@ static inline unsigned heddle_cuda_blocks(size_t elements)
     return heddle_ceil_div((long long)elements, HEDDLE_CUDA_BLOCK);
 }
 
-// Multiprocessors of the current card: for grids that fill it once and go round.
+// Multiprocessors of the current GPU: for grids that fill it once and go round.
 HEDDLE_API int heddle_cuda_multiprocessors(void);

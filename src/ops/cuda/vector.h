@@ -1,5 +1,5 @@
 // Four floats at once: one instruction and one request of 16 bytes where a pointer is aligned to 16, four plain ones
-// where it is not. For the rungs that are limited by bytes.
+// where it is not. For the rungs that are limited by memory bandwidth.
 #pragma once
 
 #include <cuda_runtime.h>

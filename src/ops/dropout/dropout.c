@@ -1,5 +1,5 @@
 // dropout: each element is zero with a probability, else divided by 1 - probability. The random bits are Philox words
-// numbered by element, so every device drops the same ones. What it costs, what is right, and its ladder.
+// numbered by element, so every device drops the same ones. Its cost, reference and ladder.
 
 #include "ops/dropout/dropout.h"
 
@@ -102,8 +102,8 @@ static const heddle_rung forward_ladder[] = {
 };
 
 static const heddle_rung backward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_dropout_backward_cpu_naive, "one thread, an element at a time", NULL,
-     NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_dropout_backward_cpu_naive, "one thread, one element at a time",
+     NULL, NULL},
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_dropout_backward_cpu_vectorised,
      "vector code on all threads: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: memory-bound", NULL, NULL},

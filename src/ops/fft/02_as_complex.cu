@@ -1,8 +1,8 @@
 // rfft, rung 2: reals as complex numbers whose imaginary parts are zero, by the rungs of fft. The naive rung does n
 // products a number, these log2 n.
 //
-// Limited by: bytes and work, twice what they could be: half of what goes in is zero, and half of what comes out is
-// thrown away.
+// Limited by: memory bandwidth and work, twice what they could be: half of what goes in is zero, and half of what comes
+// out is thrown away.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"

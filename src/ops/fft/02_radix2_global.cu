@@ -1,7 +1,8 @@
 // fft, rung 2: Stockham's algorithm, one kernel per stage and one thread per butterfly of two numbers. The naive rung
 // does n products per number; here there are log2 n stages of one half.
 //
-// Limited by: bytes. Every stage reads and writes all numbers: log2 n times through memory, where once would do.
+// Limited by: memory bandwidth. Every stage reads and writes all numbers: log2 n times through memory, where once would
+// do.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,7 +1,7 @@
 // fft2d, rung 2: rows by the rungs of fft; then images are transposed, columns are rows, and images are transposed
 // back. The naive rung does h + w products a number, these log2 of both.
 //
-// Limited by: bytes. Four times through memory, twice of it only to bring columns together.
+// Limited by: memory bandwidth. Four times through memory, twice of it only to bring columns together.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"

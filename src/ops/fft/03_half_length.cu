@@ -6,7 +6,7 @@
 // Powers of two that a block holds are kept in registers as in fft's 05_radix16_registers; mirror images meet in shared
 // memory. Other lengths by fft's other rungs.
 //
-// Limited by: bytes, where a block holds a line.
+// Limited by: memory bandwidth, where a block holds a line.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"

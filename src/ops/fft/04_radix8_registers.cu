@@ -11,7 +11,7 @@
 #include "ops/fft/lines.h"
 #include "ops/fft/passes.h"
 
-enum { NUMBERS = 8, THREADS = 256 }; // of a thread, of a block
+enum { NUMBERS = 8, THREADS = 256 }; // per thread, of a block
 
 // As many lines as fill a block.
 template <int N> static cudaError_t run(const fft_pass &pass, cudaStream_t stream)

@@ -2,11 +2,11 @@
 // numbers, needs three exchanges for 1024 and a barrier more for each, and a thread has only 8 loads on the way at a
 // time.
 //
-// Blocks are small and several fit a multiprocessor, so that some load while others compute. 32 numbers per thread and
-// one exchange are no faster: they leave room for fewer threads.
+// Blocks are small and several fit an SM, so that some load while others compute. 32 numbers per thread and one
+// exchange are no faster: they leave room for fewer threads.
 //
-// Limited by: bytes. Every number is read once and written once, and the arithmetic, some 60 instructions per number,
-// fits into the time that takes.
+// Limited by: memory bandwidth. Every number is read once and written once, and the arithmetic, some 60 instructions
+// per number, fits into the time that takes.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"
@@ -15,7 +15,7 @@
 #include "ops/fft/passes.h"
 
 // N numbers a line, V a thread, T lines a block: 128 threads, except where a line alone takes more. BLOCKS of them must
-// fit a multiprocessor, which leaves 64 registers to a thread: as many as it needs.
+// fit an SM, which leaves 64 registers to a thread: as many as it needs.
 template <int N, int V, int T, int BLOCKS> static cudaError_t run(const fft_pass *pass, cudaStream_t stream)
 {
     return fft_lines_launch<line_block<N, V, T, BY_ELEMENTS, BY_ELEMENTS>, BLOCKS>(*pass, stream);

@@ -4,7 +4,7 @@
 // radix-2 one, which takes this too, went through memory log2 n times. Twice is enough up to 1024 * 1024, and three
 // times up to 2^30.
 //
-// Limited by: bytes, twice as many as one pass would need; and by 64-byte pieces, half of what the level-2 cache
+// Limited by: memory bandwidth, twice as many as one pass would need; and by 64-byte pieces, half of what the L2 cache
 // fetches.
 
 #include "device/cuda/check.h"
@@ -15,7 +15,7 @@
 #include "ops/fft/passes.h"
 
 // N numbers a line, V a thread, T lines a block side by side: 32 where they are short, 8 where shared memory is full.
-// BLOCKS of them must fit a multiprocessor: what shared memory allows, or registers.
+// BLOCKS of them must fit an SM: what shared memory allows, or registers.
 template <int N, int V, int T, int BLOCKS> static cudaError_t columns(const fft_pass *pass, cudaStream_t stream)
 {
     return fft_lines_launch<line_block<N, V, T, BY_LINES, BY_LINES>, BLOCKS>(*pass, stream);

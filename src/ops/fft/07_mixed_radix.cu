@@ -18,15 +18,15 @@
 
 enum {
     MIXED_THREADS = 256,
-    MIXED_NUMBERS = 2048,   // of a block, about, where lines are short: eight a thread
-    MIXED_BYTES = 96 << 10, // of shared memory at most: every card from Ampere on has as much; older ones take theirs
+    MIXED_NUMBERS = 2048,   // per block, about, where lines are short: eight a thread
+    MIXED_BYTES = 96 << 10, // of shared memory at most: every GPU from Ampere on has as much; older ones take theirs
     MIXED_COLUMNS = 8,      // lines side by side that make 64 bytes
 };
 
 typedef struct mixed_plan {
     heddle_fft_kind kind;
     int n;                         // complex numbers of a line
-    int lines;                     // of a block
+    int lines;                     // per block
     int by_lines_in, by_lines_out; // neighbouring threads take neighbouring lines
     int count, radix[FFT_RADICES];
 } mixed_plan;

@@ -5,7 +5,7 @@
 //
 // The chirp exp(πi q² / n) is one more line of the first transform.
 //
-// Limited by: bytes. Twice to four times the numbers, and ten times through memory.
+// Limited by: memory bandwidth. Twice to four times the numbers, and ten times through memory.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"

@@ -12,7 +12,7 @@ enum {
 };
 
 // Numbers that go through all passes together: 512 MiB, so that the buffers between them stay bounded. So few that they
-// would stay in the level-2 cache are slower: their kernels end before they have filled the card.
+// would stay in the L2 cache are slower: their kernels end before they have filled the GPU.
 static const long long fft_chunk_numbers = 64 << 20;
 
 typedef enum fft_way {

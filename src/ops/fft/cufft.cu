@@ -1,10 +1,10 @@
-// fft, rfft and fft2d by cuFFT: what the own rungs are measured against.
+// fft, rfft and fft2d by cuFFT: what heddle's rungs are measured against.
 //
-// Plans take longer to make than to run, and are kept: one for each card, thread, stream and shape. Their work area is
+// Plans take longer to make than to run, and are kept: one for each GPU, thread, stream and shape. Their work area is
 // the stream's scratch memory. cuFFT wants complex numbers aligned to 8 bytes; operands that are not go through scratch
 // too. So does the input of a transform to real numbers: cuFFT writes over it, and an operator leaves its inputs alone.
 //
-// Limited by: bytes.
+// Limited by: memory bandwidth.
 
 #include <cufft.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// fft: lines of complex numbers to their Fourier transforms and back. What it costs, what is right, and its ladder.
+// fft: lines of complex numbers to their Fourier transforms and back. Its cost, reference and ladder.
 
 #include "ops/fft/operators.h"
 
@@ -137,15 +137,15 @@ static const heddle_rung ladder[] = {
     {"04_radix8_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "8 numbers per thread, three stages between two exchanges",
      fits_registers, NULL},
     {"05_radix16_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "16 numbers per thread, one or two exchanges: bytes are the limit", fits_wide_registers, NULL},
+     "16 numbers per thread, one or two exchanges: limited by memory bandwidth", fits_wide_registers, NULL},
     {"06_four_step", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "columns, then rows, each in registers: twice through memory",
      needs_passes, cuda_workspace},
     {"07_mixed_radix", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "radices 2, 3, 4, 5, 7 and 8 in shared memory", is_mixed,
      cuda_workspace},
     {"08_bluestein", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "any length as a convolution: three transforms of twice the length", is_rough, cuda_workspace},
-    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory", heddle_fft_is_plain, NULL,
-     .gpu_only = "cuFFT"},
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory bandwidth",
+     heddle_fft_is_plain, NULL, .gpu_only = "cuFFT"},
 };
 
 const heddle_op heddle_op_fft = {

@@ -29,7 +29,7 @@ typedef enum heddle_fft_kind {
 //     (l / inner) * outer_stride + (l % inner) * inner_stride + k * stride
 //
 // counted in elements: complex numbers, or floats on the real side of a job. Rows of a matrix: {1, row, 0, 1, n}.
-// Columns of one: {columns, 0, 1, row, n}; of many, one behind another: {columns, matrix, 1, row, n}.
+// Columns of one: {columns, 0, 1, row, n}; of many, one after another: {columns, matrix, 1, row, n}.
 typedef struct heddle_fft_lines {
     int inner; // at least 1
     long long outer_stride, inner_stride, stride;
@@ -49,7 +49,7 @@ typedef struct heddle_fft_job {
     heddle_fft_lines from, to;
 } heddle_fft_job;
 
-// A job whose lines lie one behind another, input and output whole; what differs can be set afterwards.
+// A job whose lines lie one after another, input and output whole; what differs can be set afterwards.
 static inline heddle_fft_job heddle_fft_rows(heddle_fft_kind kind, int n, long long lines, bool inverse,
                                              const float *input, float *output)
 {
@@ -123,7 +123,7 @@ bool heddle_fft_cpu_takes(heddle_fft_kind kind, int n);
 
 // Lengths that one kernel does, reading and writing every number once: products of 2, 3, 5 and 7 up to this for complex
 // numbers, and twice it for real ones where n is even. Lines of these may lie anywhere (columns are read eight at a
-// time, 64 bytes together) and need no workspace. Other lengths need lines that lie one behind another
+// time, 64 bytes together) and need no workspace. Other lengths need lines that lie one after another
 // (heddle_fft_rows), whole, and a workspace; every n works.
 enum {
     HEDDLE_FFT_ONE_KERNEL = 4096,

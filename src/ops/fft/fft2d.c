@@ -1,5 +1,5 @@
-// fft2d: images of complex numbers to their Fourier transforms along both axes, and back. What it costs, what is right,
-// and its ladder.
+// fft2d: images of complex numbers to their Fourier transforms along both axes, and back. Its cost, reference and
+// ladder.
 
 #include <stdlib.h>
 
@@ -148,7 +148,7 @@ static const heddle_rung ladder[] = {
     {"03_columns_in_place", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "rows, then columns where they lie, eight side by side: twice through memory", has_short_columns,
      columns_workspace},
-    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory", is_plain, NULL,
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory bandwidth", is_plain, NULL,
      .gpu_only = "cuFFT"},
 };
 

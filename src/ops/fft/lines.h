@@ -211,8 +211,7 @@ __device__ __forceinline__ static void store_line(const fft_pass &pass, float2 (
     }
 }
 
-// BLOCKS of these must fit a multiprocessor at the same time, so that some load while others compute: it bounds the
-// registers.
+// BLOCKS of these must fit an SM at the same time, so that some load while others compute: it bounds the registers.
 template <class B, int BLOCKS> __global__ void __launch_bounds__(B::THREADS, BLOCKS) fft_lines(fft_pass pass)
 {
     extern __shared__ float2 fft_shared[];
@@ -233,7 +232,7 @@ template <class B, int BLOCKS> __global__ void __launch_bounds__(B::THREADS, BLO
 
 template <class B, int BLOCKS> static cudaError_t fft_lines_launch(const fft_pass &pass, cudaStream_t stream)
 {
-    enum { PLAIN_BYTES = 48 << 10 }; // of shared memory; more has to be asked for
+    enum { PLAIN_BYTES = 48 << 10 }; // of shared memory; more must be requested
     const int bytes = B::SHARED_NUMBERS * (int)sizeof(float2);
     cudaError_t error = cudaSuccess;
     if (bytes > PLAIN_BYTES)

@@ -66,7 +66,7 @@ static inline int fft_radices_of(int n, const int *radices, int kinds, int *radi
     return count;
 }
 
-// Pass number `index` of a job whose lines lie one behind another: Stockham's algorithm, with factors for radices. Each
+// Pass number `index` of a job whose lines lie one after another: Stockham's algorithm, with factors for radices. Each
 // of the passes before has left its numbers in the order that this one reads with neighbouring lines side by side.
 static inline void fft_pass_lines(const fft_plan *plan, int index, int n, heddle_fft_lines *from, heddle_fft_lines *to)
 {

@@ -1,5 +1,5 @@
-// rfft: lines of real numbers to the half of their Fourier transforms that is not a mirror image, and back. What it
-// costs, what is right, and its ladder.
+// rfft: lines of real numbers to the half of their Fourier transforms that is not a mirror image, and back. Its cost,
+// reference and ladder.
 
 #include <stdlib.h>
 
@@ -152,8 +152,8 @@ static const heddle_rung ladder[] = {
      is_possible, complex_workspace},
     {"03_half_length", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "pairs of reals as complex numbers, taken apart before they are written", has_even_length, cuda_workspace},
-    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory", heddle_fft_is_plain, NULL,
-     .gpu_only = "cuFFT"},
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory bandwidth",
+     heddle_fft_is_plain, NULL, .gpu_only = "cuFFT"},
 };
 
 const heddle_op heddle_op_rfft = {

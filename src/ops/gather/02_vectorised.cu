@@ -1,10 +1,11 @@
 // gather, rung 2: one block per sample, four pixels per thread.
 //
-// Rung 1 looked its row up and divided for every pixel, and moved one byte per load. Here the row is looked up once a
+// Rung 1 looked its row up and divided for every pixel, and moved one byte per load. Here the row is looked up once per
 // block, and a thread loads four bytes and stores 16. Where rows do not begin at multiples of four bytes, or the batch
 // does not at 16, a thread takes a pixel as before.
 //
-// Limited by: bytes, all but one in five of them written: images as floats are four times the dataset's bytes.
+// Limited by: memory bandwidth, all but one in five of them written: images as floats are four times the dataset's
+// bytes.
 
 #include "base/move.h"
 #include "ops/cuda/rung.h"

@@ -1,5 +1,5 @@
-// gather: a batch out of a dataset that lies on the device as bytes, in the order of an epoch. What it costs, what is
-// right, and its ladder.
+// gather: a batch out of a dataset that lies on the device as bytes, in the order of an epoch. Its cost, reference and
+// ladder.
 
 #include "ops/gather/gather.h"
 
@@ -125,7 +125,8 @@ static const char *const bench_shapes[] = {"n=1024 count=60000 length=60000 pixe
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_gather_cpu_naive, "one thread, a pixel at a time", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per pixel, one byte per load", NULL, NULL},
-    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four pixels per thread: bytes are the limit", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four pixels per thread: limited by memory bandwidth", NULL,
+     NULL},
 };
 
 const heddle_op heddle_op_gather = {

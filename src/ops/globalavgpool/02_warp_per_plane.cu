@@ -4,7 +4,7 @@
 // warp read neighbouring pixels, add up their own and then each other's by shuffles. Backward the warp divides once and
 // fills its plane.
 //
-// Limited by: bytes.
+// Limited by: memory bandwidth.
 
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"

@@ -1,7 +1,7 @@
 // globalavgpool, second rung: planes spread over the threads, and several sums beside each other, so that an addition
 // does not wait for the one before and vectors can be used.
 //
-// Limited by: memory.
+// Limited by: memory bandwidth.
 
 #include "heddle/ops.h"
 #include "ops/clones.h"

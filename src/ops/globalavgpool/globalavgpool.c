@@ -1,5 +1,5 @@
-// globalavgpool: the mean of each plane of an image, which makes an image of c channels a row of c features. What it
-// costs, what is right, and its ladder.
+// globalavgpool: the mean of each plane of an image, which makes an image of c channels a row of c features. Its cost,
+// reference and ladder.
 
 #include "ops/globalavgpool/globalavgpool.h"
 

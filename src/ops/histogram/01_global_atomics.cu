@@ -3,7 +3,7 @@
 // Without the atomic two threads with the same value would read the same count, and one of them would be lost.
 //
 // Limited by: the bins' addresses. Additions to one bin follow each other, and 256 bins are a few cache lines that the
-// whole card sends to.
+// whole GPU sends to.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

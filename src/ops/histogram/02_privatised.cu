@@ -1,8 +1,8 @@
 // histogram, rung 2: each block has counts of its own in shared memory, and adds them to the result once.
 //
-// Rung 1 sent every value to a few lines that the whole card shares. A block's own counts lie on its multiprocessor,
-// where an atomic takes a fraction of the time and meets only that block's threads. Blocks fill the card once and go
-// round, so that few sums are left to add at the end.
+// Rung 1 sent every value to a few lines that the whole GPU shares. A block's own counts lie on its SM, where an atomic
+// takes a fraction of the time and meets only that block's threads. Blocks fill the GPU once and go round, so that few
+// sums are left to add at the end.
 //
 // Limited by: atomics on shared memory. Lanes of a warp with the same value take turns: with few bins, most do.
 
@@ -11,7 +11,7 @@
 
 enum {
     THREADS = 512,
-    BLOCKS_AN_SM = 4, // 2048 threads, all that a multiprocessor holds
+    BLOCKS_AN_SM = 4, // 2048 threads, all that an SM holds
 };
 
 // values: (n), counts: (bins), zero before

@@ -2,9 +2,9 @@
 //
 // Rung 2's lanes took turns at a bin that several of them hit. With C copies, and lane l counting in copy l mod C, a
 // C-th of them meets in one place. Copies lie interleaved, bin by bin, so that copies of one bin are on different
-// banks. A thread loads four values at a time, four such loads under way.
+// banks. A thread loads four values at a time, four such loads in flight.
 //
-// Limited by: bytes, while the values are spread over the bins; by atomics where most of them are equal.
+// Limited by: memory bandwidth, while the values are spread over the bins; by atomics where most of them are equal.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -13,10 +13,10 @@
 enum {
     THREADS = 512,
     BLOCKS_AN_SM = 4,
-    LOADS = 4, // under way at once, of a thread
+    LOADS = 4, // in flight at once, of a thread
     TILE = THREADS * LOADS * HEDDLE_VECTOR,
     MOST_COPIES = 32,            // one for each lane
-    PREFERRED_BYTES = 32 * 1024, // four blocks' counts fit a multiprocessor
+    PREFERRED_BYTES = 32 * 1024, // four blocks' counts fit an SM
 };
 
 template <bool aligned> __device__ static int4 load_values(const int *from)

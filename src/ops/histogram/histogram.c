@@ -1,4 +1,4 @@
-// histogram: how many values fall into each bin. What it costs, what is right, and its ladder.
+// histogram: how many values fall into each bin. Its cost, reference and ladder.
 
 #include "ops/histogram/histogram.h"
 

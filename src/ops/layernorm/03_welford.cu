@@ -4,7 +4,7 @@
 // shared memory and barriers. Here each thread keeps the mean of what it has seen and the squares around that; new
 // elements move both. Then the threads of a row agree on its mean, lanes by shuffles and warps by one barrier, each
 // moves its squares there, and they are added up the same way (row_group.h). A row of up to 1024 has a warp, eight rows
-// a block, so that short rows fill it too; a longer one has the block, so that the rows under way still lie in the L2
+// a block, so that short rows fill it too; a longer one has the block, so that the rows in flight still lie in the L2
 // cache when they are read again.
 //
 // Limited by: the second reading of the row, for the output, and 4 bytes per load.
@@ -17,7 +17,7 @@ enum {
     WARP = HEDDLE_WARP,
     BLOCK = 256,
     WARP_COLS = 1024, // longest row of a warp
-    LOADS = 4,        // under way at once, of a thread; the mean is moved once for all of them
+    LOADS = 4,        // in flight at once, of a thread; the mean is moved once for all of them
 };
 
 // Part of a row: how many elements, their mean, and the sum of their squared distances to it.

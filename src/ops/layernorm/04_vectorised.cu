@@ -1,19 +1,19 @@
 // layernorm, rung 4: rows in registers, moved by loads and stores of 16 bytes.
 //
 // Rung 3 read a row twice, 4 bytes per load, and had a warp or a block for it, nothing between. Here a group that just
-// fits the row (row_group.h: from 4 threads to 512) holds all of it in registers: it is read once, with all loads under
-// way at once, and written once. With the elements at hand there is no need for a moving mean: a center near the mean
-// is found first, then, together, the distances to it and their squares. Where the mean is far from 0 the distances are
-// exact, and their mean is what the float that holds the center has lost.
+// fits the row (row_group.h: from 4 threads to 512) holds all of it in registers: it is read once, with all loads in
+// flight at once, and written once. With the elements at hand there is no need for a moving mean: a center near the
+// mean is found first, then, together, the distances to it and their squares. Where the mean is far from 0 the
+// distances are exact, and their mean is what the float that holds the center has lost.
 //
 // Backward, a block goes from row to row and keeps its share of the columns' sums in shared memory, each thread those
 // of its own columns, so that input and grad_output are read once for all three gradients. The blocks' sums go to the
 // workspace, and a second kernel adds them in a fixed order: the same bits every time.
 //
-// Rows that are no multiple of 4, or start off 16 bytes, are moved 4 bytes at a time, neighbours by neighbours. Rows
+// Rows that are not multiples of 4, or start off 16 bytes, are moved 4 bytes at a time, neighbours by neighbours. Rows
 // that no group holds are gone through piece by piece, three times forward and twice backward.
 //
-// Limited by: bytes.
+// Limited by: memory bandwidth.
 
 #include "device/cuda/cuda.h"
 #include "heddle/ops.h"
@@ -24,7 +24,7 @@
 // For rows that no group holds: one block per row.
 enum {
     LONG = 1024,
-    LONG_VECTORS = 2, // of a thread: loads under way
+    LONG_VECTORS = 2, // per thread: loads in flight
     PIECE = LONG * LONG_VECTORS * HEDDLE_VECTOR,
 };
 
@@ -179,7 +179,7 @@ static heddle_status launch_forward(const heddle_call *call)
 
 // What a kernel of the backward pass reads and writes. input, grad_output and grad_input: (rows, cols), gamma: (cols),
 // mean and inverse_std: (rows), parts: (2, blocks, cols), the blocks' sums for gamma, then for beta. grad_input: NULL
-// where nobody wants it.
+// if nobody wants it.
 typedef struct gradients {
     const float *input, *gamma, *mean, *inverse_std, *grad_output;
     float *grad_input, *parts;
@@ -237,7 +237,7 @@ template <int threads, int vectors, bool aligned>
 __global__ void __launch_bounds__(heddle_row_block(threads))
     layernorm_backward_in_registers(heddle_layernorm_shape shape, gradients all)
 {
-    constexpr int block = heddle_row_block(threads), together = block / threads; // rows of a block
+    constexpr int block = heddle_row_block(threads), together = block / threads; // rows per block
     extern __shared__ float4 sums[]; // (2, vectors, block): for gamma, then for beta; a thread's slots are its own
     __shared__ float2 of_warp[2][HEDDLE_WARPS]; // taken in turn: some still read the one while others write the next
     float4 *gamma_sums = sums + threadIdx.x, *beta_sums = gamma_sums + vectors * block;
@@ -348,7 +348,7 @@ __global__ void layernorm_add_parts(int cols, int count, const float *parts, flo
 
 typedef void backward_kernel(heddle_layernorm_shape shape, gradients all);
 
-// Blocks for rows in registers: enough to fill the card, no more than there are rows and room for parts.
+// Blocks for rows in registers: enough to fill the GPU, no more than there are rows and room for parts.
 static int backward_blocks(const heddle_layernorm_shape *shape, int group)
 {
     enum { THREADS_AN_SM = 1024 }; // with the registers and the shared memory that a thread takes
@@ -365,8 +365,7 @@ static size_t sum_bytes(int group)
     return (size_t)2 * heddle_row_groups[group].vectors * heddle_row_threads(group) * sizeof(float4);
 }
 
-// The threads for a row; -1: no group holds it, or the sums of the one that does are more than a block of this card
-// has.
+// The threads for a row; -1: no group holds it, or the sums of the one that does are more than a block of this GPU has.
 static int backward_group(int cols)
 {
     int group = heddle_row_group_of(cols);

@@ -1,4 +1,4 @@
-// layernorm, first rung: a row at a time, an element at a time, one thread.
+// layernorm, first rung: one row at a time, one element at a time, one thread.
 //
 // The mean is found first and the squares are taken around it, both in double: the shortcut E[x²] - E[x]² would lose
 // every digit of the variance where the mean is far from 0.

@@ -1,5 +1,5 @@
 // layernorm: each row brought to mean 0 and variance 1, then scaled by gamma and shifted by beta, column by column. Its
-// shapes, what it costs, what is right, and its ladders.
+// shapes, cost, reference and ladders.
 
 #include "ops/layernorm/layernorm.h"
 
@@ -51,7 +51,8 @@ static heddle_status validate(const void *shape_)
 HEDDLE_COST(forward_cost, forward_operands, heddle_layernorm_shape, 7.0 * shape->rows * shape->cols)
 HEDDLE_COST(backward_cost, backward_operands, heddle_layernorm_shape, 13.0 * shape->rows * shape->cols)
 
-// --- what is right --------------------------------------------------------------------------------------------------
+// --- the reference
+// -----------------------------------------------------------------------------------------------------
 
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
@@ -141,8 +142,8 @@ static const heddle_rung forward_ladder[] = {
      NULL},
     {"03_welford", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "mean and variance in one pass, merged by shuffles: the row is read twice", NULL, NULL},
-    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "the row in registers, 16 bytes per access: bytes are the limit",
-     NULL, NULL},
+    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "the row in registers, 16 bytes per access: limited by memory bandwidth", NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -153,7 +154,8 @@ static const heddle_rung backward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "one thread per row and one thread per column: uncoalesced, few threads, long sums", NULL, NULL},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "rows in registers, columns' sums in registers from row to row: bytes are the limit", NULL, parts_workspace},
+     "rows in registers, columns' sums in registers from row to row: limited by memory bandwidth", NULL,
+     parts_workspace},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_layernorm_backward, NULL};

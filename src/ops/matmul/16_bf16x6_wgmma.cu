@@ -112,7 +112,7 @@ __global__ static void __launch_bounds__(PACK_THREADS)
     const bool is_a = (int)blockIdx.x < blocks_a;
     const matmul_operand from = is_a ? a : b;
     const packed to = is_a ? to_a : to_b;
-    const int chunks = DEPTH / CHUNK; // of a stage
+    const int chunks = DEPTH / CHUNK; // per stage
     float values[CHUNK];
     const pack_place place = load_chunk(values, from, to, blockIdx.x - (is_a ? 0 : blocks_a));
     if (place.row >= to.rows || place.chunk >= to.stages * chunks)
@@ -168,7 +168,7 @@ HOPPER_DEVICE void multiply_stage(float (&part)[Columns / 2], const unsigned cha
 
 template <int Columns> struct tile {
     enum {
-        BYTES_B = Columns * DEPTH * PARTS * ELEMENT, // of a stage
+        BYTES_B = Columns * DEPTH * PARTS * ELEMENT, // per stage
         STAGE_BYTES = CONSUMERS * BYTES_A + BYTES_B,
         STAGES =
             (int)STAGES_BYTES / STAGE_BYTES < (int)MOST_STAGES ? (int)STAGES_BYTES / STAGE_BYTES : (int)MOST_STAGES,

@@ -6,7 +6,7 @@
 // a thread writes everything below its windows, zeros included: no clearing, no scattering, and one thread per window
 // instead of one per plane.
 //
-// Limited by: bytes; the index, as large as the output, is a fifth of them.
+// Limited by: memory bandwidth; the index, as large as the output, is a fifth of them.
 
 #include "ops/pool2d_pairs.h"
 

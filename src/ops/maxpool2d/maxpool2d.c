@@ -1,4 +1,4 @@
-// maxpool2d: the largest value of each window, and where it stood. What it costs, what is right, and its ladder.
+// maxpool2d: the largest value of each window, and where it stood. Its cost, reference and ladder.
 
 #include "ops/maxpool2d/maxpool2d.h"
 
@@ -71,7 +71,7 @@ static const heddle_rung forward_ladder[] = {
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per window: loads a stride apart", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "2x2 windows by 16 bytes, four places in flight: limited by bytes", heddle_pool2d_is_pairs, NULL},
+     "2x2 windows by 16 bytes, four places in flight: limited by memory bandwidth", heddle_pool2d_is_pairs, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -82,7 +82,8 @@ static const heddle_rung backward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "one thread per plane, which it clears and adds to by index: few threads, uncoalesced", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "2x2 windows by 16 bytes, zeros and gradients in one store: limited by bytes", heddle_pool2d_is_pairs, NULL},
+     "2x2 windows by 16 bytes, zeros and gradients in one store: limited by memory bandwidth", heddle_pool2d_is_pairs,
+     NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_maxpool2d_backward, NULL};

@@ -1,6 +1,7 @@
 // Optimisers, rung 1: one thread per parameter, as the papers write them.
 //
-// Limited by: bytes: every parameter, gradient and moment is read, and all but the gradient written, once per step.
+// Limited by: memory bandwidth: every parameter, gradient and moment is read, and all but the gradient written, once
+// per step.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

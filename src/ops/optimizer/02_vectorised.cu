@@ -3,7 +3,7 @@
 // A quarter of rung 1's requests for the same bytes; states are read and written back through registers once. It is
 // launched while the kernel before it still runs, and waits for that one's gradients (ops/cuda/dependent.h).
 //
-// Limited by: bytes; for a network of some hundred thousand parameters by the trip to memory and back.
+// Limited by: memory bandwidth; for a network of some hundred thousand parameters by the trip to memory and back.
 
 #include "heddle/ops.h"
 #include "ops/cuda/dependent.h"

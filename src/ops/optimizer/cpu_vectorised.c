@@ -1,7 +1,7 @@
 // Optimisers, second rung: vector loops over all threads, what is the same for every parameter computed once. Whether a
 // gradient is a number chooses between the new values and the old, so that the loops have no branch.
 //
-// Limited by: memory.
+// Limited by: memory bandwidth.
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
-// Optimisers: one step of sgd, momentum and adamw over n parameters, as PyTorch defines them. What they cost, what is
-// right, and their ladders.
+// Optimisers: one step of sgd, momentum and adamw over n parameters, as PyTorch defines them. Costs, references and
+// ladders.
 //
 // A gradient that is not a number leaves its parameter and its moments as they are. That is how a step is left out
 // whose gradients went beyond half precision's range (cnn_step's rungs then give nothing but such), decay and momentum

@@ -1,5 +1,5 @@
-// polynomial: rounds of multiply and add on every element, as much arithmetic for the same bytes as one likes. What it
-// costs, what is right, and its ladder.
+// polynomial: rounds of multiply and add on every element, as much arithmetic for the same bytes as one likes. Its
+// cost, reference and ladder.
 
 #include "ops/polynomial/polynomial.h"
 

@@ -3,7 +3,7 @@
 // Rung 1's lanes read rows far apart. Here the threads of a block read one row side by side, find its largest value by
 // shuffles, and read it once more for the bytes: the second reading comes from the cache, where the first has left it.
 //
-// Limited by: bytes, five for each element.
+// Limited by: memory bandwidth, five for each element.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,4 +1,4 @@
-// quantise and dequantise, first rung: a row at a time, one thread.
+// quantise and dequantise, first rung: one row at a time, one thread.
 //
 // Limited by: one core; a row is read twice, for its largest value and for its bytes.
 

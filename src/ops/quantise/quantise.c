@@ -1,5 +1,5 @@
 // quantise: float32 rows to bytes and a scale, so that a row's largest value becomes 127 or -127; dequantise: back.
-// What they cost, what is right, and their ladders.
+// Costs, references and ladders.
 
 #include "ops/quantise/quantise.h"
 
@@ -73,7 +73,7 @@ static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=4096 co
 
 #define NAIVE(operator)                                                                                                \
     {                                                                                                                  \
-        "cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##operator##_cpu_naive, "a row at a time, one thread", NULL,     \
+        "cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##operator##_cpu_naive, "one row at a time, one thread", NULL,   \
             NULL                                                                                                       \
     }
 static const heddle_rung quantise_ladder[] = {

@@ -29,7 +29,7 @@ template <heddle_random_kind kind> __global__ void four_a_thread(heddle_random_j
 template <heddle_random_kind kind> static heddle_status launch(const heddle_call *call)
 {
     heddle_random_job job = heddle_random_job_of(call, kind);
-    // For the most blocks that they may have a part in: where they begin, the card alone knows.
+    // For the most blocks that they may have a part in: where they begin, the GPU alone knows.
     unsigned blocks = heddle_cuda_blocks(heddle_random_blocks(job.n, HEDDLE_RANDOM_WORDS - 1));
     if (job.n > 0)
         four_a_thread<kind>

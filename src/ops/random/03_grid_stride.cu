@@ -1,7 +1,7 @@
-// random, rung 3: a grid that fills the card once and goes round.
+// random, rung 3: a grid that fills the GPU once and goes round.
 //
 // Rung 2 had as many threads as there are Philox blocks, each of which waited for the state to come from memory before
-// it could begin. Here there are only as many as the card holds at a time: a thread fetches the state once, adds up the
+// it could begin. Here there are only as many as the GPU holds at a time: a thread fetches the state once, adds up the
 // round keys once, and keeps them for all its blocks, a grid's length apart. What is left a round is two wide
 // multiplications and two exclusive ors of three.
 //
@@ -19,7 +19,7 @@
 
 enum {
     BLOCK = 768,                 // threads
-    BLOCKS_A_MULTIPROCESSOR = 2, // 1536 threads, which every card since Ampere holds, with up to 42 registers each
+    BLOCKS_A_MULTIPROCESSOR = 2, // 1536 threads, which every GPU since Ampere holds, with up to 42 registers each
     WARP = 32,
 };
 

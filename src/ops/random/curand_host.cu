@@ -1,8 +1,8 @@
-// random by cuRAND's host API: what the own rungs are measured against, and whose order of numbers they can give.
+// random by cuRAND's host API: what heddle's rungs are measured against, and whose order of numbers they can give.
 //
-// The library takes seed and offset from the host, but the operator's state is on the card: it is fetched first, and
-// the host waits for it. That keeps the call out of captured graphs. Setting the offset makes the library set up its
-// 65536 generators anew.
+// The library takes seed and offset from the host, but the operator's state is on the GPU: it is fetched first, and the
+// host waits for it. That keeps the call out of captured graphs. Setting the offset makes the library set up its 65536
+// generators anew.
 //
 // Limited by: stores, once it runs.
 

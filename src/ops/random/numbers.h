@@ -11,7 +11,7 @@
 
 typedef enum heddle_random_kind { HEDDLE_RANDOM_BITS, HEDDLE_RANDOM_UNIFORM, HEDDLE_RANDOM_NORMAL } heddle_random_kind;
 
-// What a kernel is told: the state stays on the card.
+// What a kernel is told: the state stays on the GPU.
 typedef struct heddle_random_job {
     const int64_t *state; // {seed, sequence, position}
     int n, sequences_log2;
@@ -70,7 +70,7 @@ __device__ static inline float heddle_random_root(float x)
     return fmaf(fmaf(-root, root, x), 0.5f * reciprocal, root);
 }
 
-// Box and Muller, by cuRAND's steps and functions: on a card the bits are cuRAND's too.
+// Box and Muller, by cuRAND's steps and functions: on a GPU the bits are cuRAND's too.
 __device__ static inline float2 heddle_random_normal_pair(uint32_t radius_word, uint32_t angle_word)
 {
     float radius = heddle_random_root(-2.0f * logf(heddle_random_uniform_of(radius_word))), sine, cosine;

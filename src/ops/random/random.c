@@ -109,11 +109,12 @@ static heddle_status normal_validate(const void *shape_)
     return check_sequences("random_normal", shape->sequences);
 }
 
-// Nothing is read but the state, and there is no agreed count of operations for a random number: bytes are what a card
+// Nothing is read but the state, and there is no agreed count of operations for a random number: bytes are what a GPU
 // can be held to.
 HEDDLE_COST(cost, float_operands, heddle_random_bits_shape, 0)
 
-// --- what is right ---------------------------------------------------------------------------------------------------
+// --- the reference
+// ------------------------------------------------------------------------------------------------------
 
 // Word p of the output's words, with the block it was found in kept for the next call.
 typedef struct reader {

@@ -1,7 +1,7 @@
 // rows_conv, rung 1: one thread per element of the result.
 //
-// Each tap of the filter is a shift by a number of rows, so a thread adds up its products without asking where in the
-// image it is. Sums over rows, for batchnorm and for gradients, are one thread's too.
+// Each tap of the filter is a shift by a number of rows, so a thread adds up its products without a request where in
+// the image it is. Sums over rows, for batchnorm and for gradients, are one thread's too.
 //
 // Limited by: loads, two for every product.
 

@@ -65,7 +65,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
         return launch_kind<Element, 3, 192>(call);
     if (!aligned || shape->r * shape->s != 1)
         return heddle_rows_conv_weight_naive(call);
-    // Narrow tiles where wide ones would leave multiprocessors without one.
+    // Narrow tiles where wide ones would leave SMs without one.
     const long long tiles = (long long)heddle_ceil_div(shape->k, 128) * shape->parts;
     const int processors = heddle_cuda_multiprocessors();
     if (shape->c > 128 && tiles * heddle_ceil_div(shape->c, 256) * 2 > processors)

@@ -7,7 +7,7 @@
 #include "ops/rows_conv/rows_conv.h"
 
 enum {
-    ROWS_SHARED_BYTES = 227 << 10, // of a block, at most
+    ROWS_SHARED_BYTES = 227 << 10, // per block, at most
     ROWS_STATIC_BYTES = 3 << 10,   // of these, what the kernel has besides
     ROWS_OUT_BYTES = ROWS_WARPGROUPS * ROWS_OUT_BOXES * ROWS_BOX_BYTES,
     ROWS_STAGES_BYTES = ROWS_SHARED_BYTES - ROWS_STATIC_BYTES - HOPPER_ROWS_BYTES - ROWS_OUT_BYTES,

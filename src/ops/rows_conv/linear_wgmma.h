@@ -1,9 +1,9 @@
 // A product of few rows on Hopper, for linear layers of small batches: a tile is a whole cluster's.
 //
-// With 64 rows, a layer of 1024 outputs is 16 tiles of 64 by 64: as many multiprocessors would each read a long strip
-// of weights while the others idle. Here the blocks of a cluster, and the two warpgroups of each, share a tile's
-// columns. Each leaves its sums in shared memory, and every block adds up eight of the tile's rows from all of them,
-// finishes those and stores them.
+// With 64 rows, a layer of 1024 outputs is 16 tiles of 64 by 64: as many SMs would each read a long strip of weights
+// while the others idle. Here the blocks of a cluster, and the two warpgroups of each, share a tile's columns. Each
+// leaves its sums in shared memory, and every block adds up eight of the tile's rows from all of them, finishes those
+// and stores them.
 //
 // Limited by: latency: two trips to memory, one to the other blocks.
 #pragma once
@@ -16,7 +16,7 @@ enum {
     LINEAR_MOST_CLUSTER = 16,
     LINEAR_STAGES = 6,                       // of each warpgroup
     LINEAR_STAGE_BYTES = 2 * ROWS_BOX_BYTES, // 64 channels and 64 rows, by 64 columns
-    LINEAR_SUMS = LINEAR_ROWS / 2,           // of a thread
+    LINEAR_SUMS = LINEAR_ROWS / 2,           // per thread
     // Sums lie as threads have them: 32 of each, by fours that a block adds up, 16 bytes of each thread side by side.
     LINEAR_SUMS_BYTES = ROWS_WARPGROUPS * LINEAR_SUMS * HOPPER_WARPGROUP * (int)sizeof(float),
     LINEAR_BYTES = HOPPER_ROWS_BYTES + ROWS_WARPGROUPS * LINEAR_STAGES * LINEAR_STAGE_BYTES + LINEAR_SUMS_BYTES,

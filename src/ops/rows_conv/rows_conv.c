@@ -1,5 +1,4 @@
-// rows_conv: a convolution, or a linear layer, over rows of bf16 (heddle/ops.h). What it costs, what is right, and its
-// ladders.
+// rows_conv: a convolution, or a linear layer, over rows of bf16 (heddle/ops.h). Its cost, reference and ladders.
 
 #include "ops/rows_conv/rows_conv.h"
 
@@ -106,7 +105,8 @@ static void fill_arrived(const void *shape, int operand, uint64_t seed, double *
         values[i] = 0;
 }
 
-// --- what is right --------------------------------------------------------------------------------------------------
+// --- the reference
+// -----------------------------------------------------------------------------------------------------
 
 // Output row `row` of channel `to`.
 static double sum_taps(const conv_shape *shape, const double *rows, const double *weight, int row, int to)

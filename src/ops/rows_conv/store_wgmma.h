@@ -1,5 +1,5 @@
-// What happens to a tile of sums before it leaves the multiprocessor: bias, activation, zero rows between images, the
-// channels' sums for a batchnorm that follows, and the way to memory.
+// What happens to a tile of sums before it leaves the SM: bias, activation, zero rows between images, the channels'
+// sums for a batchnorm that follows, and the way to memory.
 #pragma once
 
 #include "ops/rows_conv/functions.h"

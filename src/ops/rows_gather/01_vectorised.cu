@@ -1,9 +1,9 @@
 // rows_gather, rung 1: eight columns of a patch per thread, stored by one access of 16 bytes.
 //
 // A thread keeps its columns: where in the image each of them looks is worked out once. Bytes are read from the dataset
-// as often as patches overlap; the first-level cache has most of them.
+// as often as patches overlap; the L1 cache has most of them.
 //
-// Limited by: bytes written, with patches; the instructions of eight single loads for each.
+// Limited by: memory bandwidth written, with patches; the instructions of eight single loads for each.
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/division.h"

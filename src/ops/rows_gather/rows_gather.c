@@ -1,5 +1,5 @@
 // rows_gather: the first layer's input as rows of bf16, straight from a dataset of bytes on the device: patches for a
-// convolution, or whole images as features. What it costs, what is right, and its ladder.
+// convolution, or whole images as features. Its cost, reference and ladder.
 
 #include "ops/rows_gather/rows_gather.h"
 
@@ -125,8 +125,8 @@ HEDDLE_BY_REFERENCE(rows_gather)
 
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_gather),
-    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "eight columns of a patch per thread: limited by bytes written",
-     NULL, NULL},
+    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "eight columns of a patch per thread: limited by memory bandwidth written", NULL, NULL},
 };
 
 const heddle_op heddle_op_rows_gather = {

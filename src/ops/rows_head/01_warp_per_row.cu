@@ -2,9 +2,9 @@
 //
 // A lane has every 32nd group of eight features: it adds up its part of each logit, the warp adds these up, and with
 // the softmax in all lanes' registers each lane makes the gradient of its own features. Where there are few samples,
-// all warps of a block share one. The weight is read by every warp, but it is small, and the first-level cache has it.
-// Each block leaves the loss of its samples and how many of them are right; the last block to arrive adds these up in
-// their order.
+// all warps of a block share one. The weight is read by every warp, but it is small, and the L1 cache has it. Each
+// block leaves the loss of its samples and how many of them are right; the last block to arrive adds these up in their
+// order.
 //
 // Limited by: latency.
 

@@ -1,5 +1,5 @@
 // rows_head: the end of a network of few classes, there and back: the last linear layer, the loss, the gradient of the
-// logits and that of the layer's input. What it costs, what is right, and its ladder.
+// logits and that of the layer's input. Its cost, reference and ladder.
 
 #include "ops/rows_head/rows_head.h"
 

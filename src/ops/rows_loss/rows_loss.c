@@ -1,5 +1,5 @@
 // rows_loss: the mean cross-entropy of logits, how many samples are right, the probabilities, and the gradient of the
-// logits as rows of bf16, in one operator. What it costs, what is right, and its ladder.
+// logits as rows of bf16, in one operator. Its cost, reference and ladder.
 
 #include "ops/rows_loss/rows_loss.h"
 

@@ -6,9 +6,9 @@
 // kept. The sums are the blocks' own until the last block to arrive adds them up, in their order.
 //
 // A thread keeps its channels, so that what it multiplies by and adds is worked out once. Windows of one pixel and of
-// two by two, relu and no function have kernels of their own: their loads are all under way before the first is used.
+// two by two, relu and no function have kernels of their own: their loads are all in flight before the first is used.
 //
-// Limited by: bytes.
+// Limited by: memory bandwidth.
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/division.h"

@@ -1,5 +1,5 @@
 // rows_norm: what lies between two products of a network over rows of bf16: batchnorm, a residual, a function, pooling.
-// What it costs, what is right, and its ladders.
+// Its cost, reference and ladders.
 
 #include "ops/rows_norm/rows_norm.h"
 
@@ -112,7 +112,8 @@ static void fill_backward(const void *shape, int operand, uint64_t seed, double 
         fill(shape, operand, seed, values);
 }
 
-// --- what is right --------------------------------------------------------------------------------------------------
+// --- the reference
+// -----------------------------------------------------------------------------------------------------
 
 // What one channel is multiplied by and what is added, so that xhat = (x - mean) * inverse and z = gamma * xhat + beta.
 typedef struct channel {
@@ -319,13 +320,14 @@ HEDDLE_OF_SHAPE(bool, takes_sums, norm_shape, !shape->normalise || shape->c <= 2
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_norm_forward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight channels of one output pixel per thread: limited by bytes", NULL, NULL},
+     "eight channels of one output pixel per thread: limited by memory bandwidth", NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_norm_backward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight channels of one window per thread, once for the sums and once for the gradient: limited by bytes",
+     "eight channels of one window per thread, once for the sums and once for the gradient: limited by memory "
+     "bandwidth",
      takes_sums, backward_workspace},
 };
 

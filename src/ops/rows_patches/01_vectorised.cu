@@ -3,7 +3,7 @@
 // Forward, a thread copies eight channels of one tap. Backward, a pixel's gradient is what all patches that had it say:
 // a thread goes through the taps of the filter, each of which has the pixel at one place or none.
 //
-// Limited by: bytes.
+// Limited by: memory bandwidth.
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/division.h"

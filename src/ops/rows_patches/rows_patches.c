@@ -1,5 +1,5 @@
-// rows_patches: what a filter sees at each of its places, as rows of bf16, so that any convolution is a product. What
-// it costs, what is right, and its ladders.
+// rows_patches: what a filter sees at each of its places, as rows of bf16, so that any convolution is a product. Its
+// cost, reference and ladders.
 
 #include "ops/rows_patches/rows_patches.h"
 
@@ -127,14 +127,15 @@ HEDDLE_BY_REFERENCE(rows_patches_backward)
 
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_patches_forward),
-    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "eight channels of a tap per thread: limited by bytes written",
-     NULL, NULL},
+    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "eight channels of a tap per thread: limited by memory bandwidth written", NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_patches_backward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight channels of a pixel per thread, added up over the taps that had it: limited by bytes", NULL, NULL},
+     "eight channels of a pixel per thread, added up over the taps that had it: limited by memory bandwidth", NULL,
+     NULL},
 };
 
 #define ROWS_PATCHES(title, about)                                                                                     \

@@ -1,13 +1,12 @@
 // rows_weights, rows_collect, rows_update, rung 1: a block per tile of a parameter.
 //
 // The parts of a gradient and the copy of a weight are (row, tap, channel), the parameter is (row, channel, tap). A
-// tile is 32 taps by 32 channels of one row: gradients are added up in the first order, turned over in shared memory,
+// tile is 32 taps by 32 channels of one row: gradients are added up in the first order, transposed in shared memory,
 // the optimiser's step is taken in the second, and the copy is made in the first again, so that every access is of
-// whole lines. With one tap there is nothing to turn, and a tile is 1024 elements, four per thread. Many
-// parts of a turned tile are shared by the warps. A
-// block finds its segment by halving the table.
+// whole lines. With one tap there is nothing to turn, and a tile is 1024 elements, four per thread. Many parts of a
+// turned tile are shared by the warps. A block finds its segment by halving the table.
 //
-// Limited by: bytes.
+// Limited by: memory bandwidth.
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/element16.h"

@@ -1,6 +1,6 @@
 // rows_weights makes the bf16 copies that products take of the parameters; rows_collect adds up the parts of their
-// gradients; rows_update does that, takes the optimiser's step with the sum and makes the copies anew, all in one. What
-// they cost, what is right, and their ladders.
+// gradients; rows_update does that, takes the optimiser's step with the sum and makes the copies anew, all in one.
+// Costs, references and ladders.
 
 #include "ops/rows_update/rows_update.h"
 
@@ -114,7 +114,8 @@ static void fill(const void *shape, int operand, uint64_t seed, double *values)
         heddle_optimizer_fill_hyper(seed, values);
 }
 
-// --- what is right --------------------------------------------------------------------------------------------------
+// --- the reference
+// -----------------------------------------------------------------------------------------------------
 
 // An element of a segment: where it is in everything. `parameter` is -1 in the padding.
 typedef struct element {

@@ -4,7 +4,7 @@
 // Forward leaves the moments for other rungs' backward; here nothing follows from them. Backward computes the
 // convolution again, since forward does not leave that.
 //
-// Limited by: the convolutions, which load two numbers and check two bounds for every multiplication, and the weight's
+// Limited by: the convolutions, which load two numbers and check two bounds per multiplication, and the weight's
 // gradient, which has a thread for each of only 9ck weights, with a sum over the whole batch.
 
 #include "ops/conv_block/layers.h"

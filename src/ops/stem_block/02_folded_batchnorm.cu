@@ -1,10 +1,10 @@
 // stem_block inference, rung 2: batchnorm folded into the weights; convolution, relu and pooling in registers.
 //
-// Rung 1 loads two numbers for every multiplication. Here a filter's weights stay in a lane's registers, the image lies
-// in shared memory, and a pair of windows is convolved, shifted and pooled before anything is written (apply.h).
+// Rung 1 loads two numbers per multiplication. Here a filter's weights stay in a lane's registers, the image lies in
+// shared memory, and a pair of windows is convolved, shifted and pooled before anything is written (apply.h).
 //
-// Limited by: bytes written, k / 4c times those read, where there is one channel; by multiplications where there are
-// more.
+// Limited by: memory bandwidth written, k / 4c times those read, where there is one channel; by multiplications where
+// there are more.
 
 #include "ops/stem_block/apply.h"
 

@@ -12,7 +12,7 @@
 // off them, so that its float sums are small, then leaves them as doubles; the blocks are joined in double and in a
 // fixed order, each with the distance of its mean from the whole's.
 //
-// Limited by: bytes written by the last kernel, k / 4c times those read, where there is one channel; by its
+// Limited by: memory bandwidth written by the last kernel, k / 4c times those read, where there is one channel; by its
 // multiplications where there are more.
 
 #include "ops/stem_block/apply.h"
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(THREADS)
 
 // --- the whole batch's ----------------------------------------------------------------------------------------------
 
-enum { JOIN_WARPS = 16 }; // of a block: a short sum each, and most of the time waiting for memory
+enum { JOIN_WARPS = 16 }; // per block: a short sum each, and most of the time waiting for memory
 
 __device__ static double sum_lanes(double value)
 {

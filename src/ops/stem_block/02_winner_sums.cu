@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(STEM_BLOCK_THREADS, channels <= 2 ? 4 : 3)
 typedef struct finish_operands {
     const float *weight, *gamma, *inverse_std;
     const double *moments;
-    float *grad_weight, *grad_bias, *grad_gamma, *grad_beta; // grad_bias: NULL where left out
+    float *grad_weight, *grad_bias, *grad_gamma, *grad_beta; // grad_bias: NULL if left out
 } finish_operands;
 
 // One block per filter: a warp adds up a value's parts, then a thread has an element of the filter.

@@ -11,16 +11,16 @@
 #endif
 
 enum {
-    STEM_BLOCK_FILTERS = 32, // of a warp: a lane each
+    STEM_BLOCK_FILTERS = 32, // per warp: a lane each
 
     STEM_BLOCK_TILE_COLUMNS = 32, // pooling windows of a tile, at most: as much of the image as fits shared memory
     STEM_BLOCK_TILE_ROWS = 16,    // beside their results
     STEM_BLOCK_TILE_WINDOWS = 128,
-    STEM_BLOCK_ENOUGH_TILES = 264, // two to a multiprocessor of a large card; with fewer, tiles are made smaller
+    STEM_BLOCK_ENOUGH_TILES = 264, // two to an SM of a large GPU; with fewer, tiles are made smaller
 
     STEM_BLOCK_RUN = 16, // moments: rows that a thread walks down, at most
     STEM_BLOCK_MOMENT_THREADS = 128,
-    STEM_BLOCK_MOST_PARTS = 528, // blocks that leave sums: four to a multiprocessor
+    STEM_BLOCK_MOST_PARTS = 528, // blocks that leave sums: four to an SM
 };
 
 static inline int stem_block_ceil_div(long long value, long long divisor)

@@ -5,7 +5,7 @@
 // neighbour's place before the neighbour has written it.
 //
 // Limited by: shared memory, one load for every addition. A shift gains nothing: each input was used once anyway, and
-// here it takes the way through shared memory besides.
+// here it takes traffic through shared memory besides.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -7,13 +7,13 @@
 // What comes in and goes out is added and taken away in float32: the error grows with the few steps of a thread, not
 // with n.
 //
-// Limited by: bytes for a small radius; for a large one by the first sum of each thread.
+// Limited by: memory bandwidth for a small radius; for a large one by the first sum of each thread.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 enum {
-    SUMS = 7, // of a thread: odd, for the banks
+    SUMS = 7, // per thread: odd, for the banks
     THREADS = 256,
     TILE = SUMS * THREADS, // outputs of a block
     MOST_RADIUS = 64,

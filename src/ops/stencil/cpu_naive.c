@@ -1,4 +1,4 @@
-// shift and stencil, first rung: an element at a time, one thread.
+// shift and stencil, first rung: one element at a time, one thread.
 //
 // Limited by: one core's share of the memory's bandwidth; the stencil by 2 radius additions an element.
 

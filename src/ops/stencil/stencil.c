@@ -1,5 +1,4 @@
-// shift and stencil: elements made of their neighbours. What they cost, what is right, and their ladders: where
-// __syncthreads is learned.
+// shift and stencil: elements made of their neighbours. Costs, references and ladders: where __syncthreads is learned.
 
 #include "ops/stencil/stencil.h"
 
@@ -64,7 +63,7 @@ static bool fits_tile(const void *shape_)
 }
 
 static const heddle_rung shift_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_shift_cpu_naive, "one thread, an element at a time", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_shift_cpu_naive, "one thread, one element at a time", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element, read one place further on", NULL, NULL},
     {"02_shared_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "through shared memory: a barrier between store and load",
      NULL, NULL},

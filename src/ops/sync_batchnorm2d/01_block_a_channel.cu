@@ -4,8 +4,8 @@
 // each with a sum of its own in double, and halve them in shared memory in a fixed order, so that the bits are the same
 // every time.
 //
-// Limited by: blocks. A network's first layers have 32 channels, a quarter of a large card's multiprocessors; what
-// follows the sums is a wait for other processes, which is longer.
+// Limited by: blocks. A network's first layers have 32 channels, a quarter of a large GPU's SMs; what follows the sums
+// is a wait for other processes, which is longer.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -14,7 +14,7 @@ typedef heddle_batchnorm2d_shape norm_shape;
 
 enum { THREADS = HEDDLE_CUDA_BLOCK };
 
-// Of element `index` of channel c, its planes taken one behind another.
+// Of element `index` of channel c, its planes taken one after another.
 __device__ static size_t place_of(const norm_shape &shape, int c, size_t index, size_t plane)
 {
     return (index / plane * shape.c + c) * plane + index % plane;

@@ -125,7 +125,8 @@ static heddle_cost input_gradient_cost(const void *shape_)
                          .bytes_written = sizeof(float) * elements(shape)};
 }
 
-// --- what is right --------------------------------------------------------------------------------------------------
+// --- the reference
+// -----------------------------------------------------------------------------------------------------
 
 static size_t place(const norm_shape *shape, int n, int c, int i)
 {
@@ -230,7 +231,7 @@ static const char *const bench_shapes[] = {"n=256 c=32 h=28 w=28", "n=256 c=64 h
 LADDER(moments, "one block per channel, halving in shared memory: few blocks")
 LADDER(apply, "one thread per element, its channel's numbers worked out each time")
 LADDER(sums, "one block per channel, halving in shared memory: few blocks")
-LADDER(input_gradient, "one thread per element: bytes are the limit")
+LADDER(input_gradient, "one thread per element: limited by memory bandwidth")
 
 #define OPERATOR(op, text, filled)                                                                                     \
     const heddle_op heddle_op_sync_batchnorm2d_##op = {                                                                \
