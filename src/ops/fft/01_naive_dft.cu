@@ -1,6 +1,6 @@
-// fft, rfft and fft2d, rung 1: one thread per number of the result, which is the sum that defines it.
+// fft, rfft and fft2d, rung 1: one thread per number of the result computes its defining sum.
 //
-// Limited by: n products for each number, and a sine and a cosine for each product.
+// Limited by: n products per number, and one sine and one cosine per product.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -8,7 +8,7 @@
 #include "ops/fft/roots.h"
 
 // input, output: lines of n complex numbers. Element k of line l is at (l / inner) * n * inner + l % inner + k * inner:
-// rows with inner 1, columns of images of `inner` columns.
+// rows if inner is 1, else columns of images of `inner` columns.
 __global__ void dft_lines(int n, size_t lines, int inner, float sign, float scale, const float *input, float *output)
 {
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -41,8 +41,8 @@ __global__ void dft_to_half(heddle_fft_shape shape, const float *input, float *o
     output[2 * at + 1] = shape.scale * sum.y;
 }
 
-// input: (batch, n / 2 + 1) complex, output: (batch, n). All but the numbers that are their own mirror images count
-// twice: with their conjugates.
+// input: (batch, n / 2 + 1) complex, output: (batch, n). Numbers count twice, with their conjugates, unless they are
+// their own mirror images.
 __global__ void dft_of_half(heddle_fft_shape shape, const float *input, float *output)
 {
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, n = shape.n;

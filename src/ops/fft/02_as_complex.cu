@@ -1,8 +1,8 @@
-// rfft, rung 2: reals as complex numbers whose imaginary parts are zero, by the rungs of fft. The naive rung does n
-// products a number, these log2 n.
+// rfft, rung 2: reals as complex numbers with zero imaginary parts, by the rungs of fft. The naive rung does n products
+// per number, these log2 n.
 //
-// Limited by: memory bandwidth and work, twice what they could be: half of what goes in is zero, and half of what comes
-// out is thrown away.
+// Limited by: memory bandwidth and work, twice what is needed: half of the input is zero, and half of the output is
+// discarded.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"

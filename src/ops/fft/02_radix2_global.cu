@@ -1,15 +1,14 @@
 // fft, rung 2: Stockham's algorithm, one kernel per stage and one thread per butterfly of two numbers. The naive rung
 // does n products per number; here there are log2 n stages of one half.
 //
-// Limited by: memory bandwidth. Every stage reads and writes all numbers: log2 n times through memory, where once would
-// do.
+// Limited by: memory bandwidth. Every stage reads and writes all numbers: log2 n passes through memory instead of one.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 #include "ops/fft/butterflies.h"
 #include "ops/fft/roots.h"
 
-// Lines of n numbers; stages with this radix before have made transforms of `before` numbers each.
+// Lines of n numbers; earlier stages of this radix have made transforms of `before` numbers each.
 __global__ void radix2_stage(size_t butterflies, int n, int before, float input_sign, float scale, float output_sign,
                              const float *input, float *output)
 {
@@ -36,8 +35,8 @@ __global__ void scale_only(size_t floats, float scale, const float *input, float
         output[at] = scale * input[at];
 }
 
-// Stages go back and forth between the workspace and the output, the last one to the output. An inverse transform is
-// the conjugate of the conjugate's.
+// Stages alternate between the workspace and the output; the last one writes the output. An inverse transform is the
+// conjugate of the conjugate's transform.
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_fft_shape *shape = (const heddle_fft_shape *)call->shape;

@@ -1,7 +1,7 @@
-// fft2d, rung 2: rows by the rungs of fft; then images are transposed, columns are rows, and images are transposed
-// back. The naive rung does h + w products a number, these log2 of both.
+// fft2d, rung 2: rows by the rungs of fft; then the images are transposed, their columns transformed as rows, and the
+// images transposed back. The naive rung does h + w products per number, these log2 of both.
 //
-// Limited by: memory bandwidth. Four times through memory, twice of it only to bring columns together.
+// Limited by: memory bandwidth: four passes through memory, two of them only to make columns contiguous.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"
@@ -9,9 +9,9 @@
 #include "ops/fft/cuda_memory.h"
 #include "ops/fft/launch.h"
 
-enum { TILE = 32, STEP = 8 }; // numbers of a tile's side; rows of it that the block's threads take at a time
+enum { TILE = 32, STEP = 8 }; // numbers per side of a tile; rows of it that the block's threads handle at a time
 
-// input: (images, h, w) complex to output: (images, w, h), through tiles that are padded against bank conflicts
+// input: (images, h, w) complex to output: (images, w, h), through tiles padded against bank conflicts
 __global__ void transpose_images(int h, int w, unsigned down, unsigned across, const float *input, float *output)
 {
     __shared__ float real[TILE][TILE + 1], imaginary[TILE][TILE + 1];

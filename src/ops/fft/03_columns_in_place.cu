@@ -1,7 +1,7 @@
-// fft2d, rung 3: rows, then columns where they lie. A block takes several columns that lie side by side, so that memory
-// is read and written in whole sectors, and nothing is transposed. The rung before went through memory four times.
+// fft2d, rung 3: rows, then columns in place. A block handles several adjacent columns, so that memory is read and
+// written in whole sectors, and nothing is transposed. The rung before took four passes through memory.
 //
-// Limited by: memory bandwidth, twice through memory.
+// Limited by: memory bandwidth: two passes through memory.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"

@@ -1,12 +1,12 @@
 // rfft, rung 3: neighbouring reals x[2q], x[2q + 1] as the two parts of one complex number. A transform of n / 2 of
-// them holds those of the even and of the odd reals, and the wanted one is a sum of the two: each number and its mirror
-// image are taken apart before they are written, or put together after they are read. The rung before worked on n
-// complex numbers, half of them for nothing.
+// them contains the transforms of the even and the odd reals, and the result is a combination of the two: each number
+// and its mirror image are separated before they are written, or combined after they are read. The rung before worked
+// on n complex numbers, half of them wasted.
 //
-// Powers of two that a block holds are kept in registers as in fft's 05_radix16_registers; mirror images meet in shared
-// memory. Other lengths by fft's other rungs.
+// Powers of two that fit in a block stay in registers, as in fft's 05_radix16_registers; mirror images meet in shared
+// memory. Other lengths use fft's other rungs.
 //
-// Limited by: memory bandwidth, where a block holds a line.
+// Limited by: memory bandwidth, if a line fits in a block.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"
@@ -17,7 +17,7 @@
 #include "ops/fft/lines.h"
 #include "ops/fft/passes.h"
 
-// An element of the transform of reals out of those of its pairs. z = Z[k], mirror = Z[n - k], turned by
+// An element of the transform of reals from the transform of its pairs. z = Z[k], mirror = Z[n - k], rotated by
 // exp(-2πi k / 2n).
 __device__ __forceinline__ static float2 even_part(float2 z, float2 mirror)
 {
@@ -29,8 +29,7 @@ __device__ __forceinline__ static float2 odd_part(float2 z, float2 mirror)
     return make_float2(0.5f * (z.y + mirror.y), 0.5f * (mirror.x - z.x));
 }
 
-// And back, twice as large: z of X[k] and X[n - k], `odd` being what is left of their difference when it is turned
-// back.
+// And back, twice as large: z from X[k] and X[n - k]; `odd` is the rest of their difference, rotated back.
 __device__ __forceinline__ static float2 put_together(float2 here, float2 mirror, float2 odd)
 {
     return make_float2(here.x + mirror.x - odd.y, here.y - mirror.y + odd.x);
@@ -96,8 +95,8 @@ __device__ __forceinline__ static float2 half_at(const fft_pass &pass, const flo
 }
 
 // Conjugated, for the inverse transform that follows. Mirror images meet in shared memory, which the stages use after
-// that. exp(-2πi k / 2N) of k = t + GROUP m is a root of this thread's own times a 2V-th root, which is known when
-// compiling.
+// that. exp(-2πi k / 2N) of k = t + GROUP m is a root of this thread's own times a 2V-th root, which is known at
+// compile time.
 template <class B>
 __device__ __forceinline__ static void load_half(const fft_pass &pass, float2 (&x)[B::V], float2 *shared,
                                                  unsigned first, int line, int t)
@@ -108,7 +107,7 @@ __device__ __forceinline__ static void load_half(const fft_pass &pass, float2 (&
 #pragma unroll
     for (int m = 0; m < B::V; m++)
         x[m] = half_at(pass, from, t + m * B::GROUP, there);
-    float2 last = t == 0 ? half_at(pass, from, B::N, there) : make_float2(0, 0); // the first's mirror image
+    float2 last = t == 0 ? half_at(pass, from, B::N, there) : make_float2(0, 0); // the mirror image of the first
     x[0].y = t == 0 ? 0 : x[0].y;
 #pragma unroll
     for (int m = 0; m < B::V; m++)
@@ -143,7 +142,7 @@ template <class B>
 __device__ __forceinline__ static void store_half(const fft_pass &pass, float2 (&x)[B::V], float2 *shared,
                                                   unsigned first, int line, int t)
 {
-    meet<B>(); // what the exchange before left has been read
+    meet<B>(); // the results of the exchange before have been read
 #pragma unroll
     for (int m = 0; m < B::V; m++)
         shared[B::place(line, t + m * B::GROUP)] = x[m];
@@ -180,7 +179,7 @@ template <class B, bool BACK> __global__ void __launch_bounds__(B::THREADS) fft_
         store_half<B>(pass, x, half_shared, first, line, t);
 }
 
-// N pairs a line, V a thread, T lines a block.
+// N pairs per line, V per thread, T lines per block.
 template <int N, int V, int T> static cudaError_t run(const fft_pass *pass, bool back, cudaStream_t stream)
 {
     typedef line_block<N, V, T, BY_ELEMENTS, BY_ELEMENTS> block;

@@ -1,15 +1,15 @@
-// fft, rung 3: one block per line, which it keeps in shared memory through all stages. The rung before went through
-// memory log2 n times; this one reads and writes every number once.
+// fft, rung 3: one block per line, kept in shared memory through all stages. The rung before took log2 n passes through
+// memory; this one reads and writes every number once.
 //
 // Limited by: the barriers between log2 n stages, and shared memory: a stage moves 16 bytes in and 16 out for one
-// product and two sums, and its first stages write with strides that share banks.
+// product and two sums, and the first stages write with strides that cause bank conflicts.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 #include "ops/fft/butterflies.h"
 #include "ops/fft/roots.h"
 
-// input, output: (batch, n) complex, n a power of two. Shared: twice n numbers, from one to the other and back.
+// input, output: (batch, n) complex, n a power of two. Shared: twice n numbers, used alternately.
 __global__ void stockham_shared(heddle_fft_shape shape, const float *input, float *output)
 {
     extern __shared__ float2 stockham_numbers[];

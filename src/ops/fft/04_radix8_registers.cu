@@ -1,6 +1,5 @@
-// fft, rung 4: 8 numbers per thread in registers, so that three of the stages before are one, done without a barrier.
-// What was log2 n trips through shared memory is a third of them less one: 1024 = 2 * 8 * 8 * 8 changes hands three
-// times.
+// fft, rung 4: 8 numbers per thread in registers, so that three stages become one, without a barrier. Instead of log2 n
+// trips through shared memory there are a third as many, minus one: 1024 = 2 * 8 * 8 * 8 takes three exchanges.
 //
 // Limited by: those exchanges, each of which ends with a barrier for all threads of a line, and the sines of three
 // stages.
@@ -11,7 +10,7 @@
 #include "ops/fft/lines.h"
 #include "ops/fft/passes.h"
 
-enum { NUMBERS = 8, THREADS = 256 }; // per thread, of a block
+enum { NUMBERS = 8, THREADS = 256 }; // per thread, per block
 
 // As many lines as fill a block.
 template <int N> static cudaError_t run(const fft_pass &pass, cudaStream_t stream)

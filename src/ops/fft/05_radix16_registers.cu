@@ -1,12 +1,11 @@
-// fft, rung 5: 16 numbers per thread. 1024 = 4 * 16 * 16 changes hands twice, 256 once. The rung before, with 8
-// numbers, needs three exchanges for 1024 and a barrier more for each, and a thread has only 8 loads on the way at a
-// time.
+// fft, rung 5: 16 numbers per thread. 1024 = 4 * 16 * 16 takes two exchanges, 256 one. The rung before, with 8 numbers,
+// needs three exchanges for 1024, with one more barrier each, and a thread has only 8 loads in flight.
 //
-// Blocks are small and several fit an SM, so that some load while others compute. 32 numbers per thread and one
+// Blocks are small and several fit on an SM, so that some load while others compute. 32 numbers per thread with one
 // exchange are no faster: they leave room for fewer threads.
 //
 // Limited by: memory bandwidth. Every number is read once and written once, and the arithmetic, some 60 instructions
-// per number, fits into the time that takes.
+// per number, fits into that time.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"
@@ -14,8 +13,8 @@
 #include "ops/fft/lines.h"
 #include "ops/fft/passes.h"
 
-// N numbers a line, V a thread, T lines a block: 128 threads, except where a line alone takes more. BLOCKS of them must
-// fit an SM, which leaves 64 registers to a thread: as many as it needs.
+// N numbers per line, V per thread, T lines per block: 128 threads, or more if a single line needs them. BLOCKS of them
+// must fit on an SM, which leaves 64 registers per thread: as many as it needs.
 template <int N, int V, int T, int BLOCKS> static cudaError_t run(const fft_pass *pass, cudaStream_t stream)
 {
     return fft_lines_launch<line_block<N, V, T, BY_ELEMENTS, BY_ELEMENTS>, BLOCKS>(*pass, stream);

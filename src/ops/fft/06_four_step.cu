@@ -1,10 +1,10 @@
 // fft, rung 6: a line too long for a block, n = rows * columns, as a matrix. Columns are transformed, every number is
-// turned by its own root, and rows are transformed; both times 8 to 32 lines lie side by side in a block, so that
-// memory is read and written at least 64 bytes at a time. The rung before takes a line that a block can hold; the
-// radix-2 one, which takes this too, went through memory log2 n times. Twice is enough up to 1024 * 1024, and three
-// times up to 2^30.
+// multiplied by its own root, and rows are transformed. A block has 8 to 32 adjacent lines each time, so that memory is
+// read and written at least 64 bytes at a time. The rung before handles lines that fit in a block. The radix-2 rung,
+// which handles this too, took log2 n passes through memory; here two passes suffice up to 1024 * 1024, and three up to
+// 2^30.
 //
-// Limited by: memory bandwidth, twice as many as one pass would need; and by 64-byte pieces, half of what the L2 cache
+// Limited by: memory bandwidth, twice the traffic of a single pass; and 64-byte pieces, half of what the L2 cache
 // fetches.
 
 #include "device/cuda/check.h"
@@ -14,8 +14,8 @@
 #include "ops/fft/lines.h"
 #include "ops/fft/passes.h"
 
-// N numbers a line, V a thread, T lines a block side by side: 32 where they are short, 8 where shared memory is full.
-// BLOCKS of them must fit an SM: what shared memory allows, or registers.
+// N numbers per line, V per thread, T adjacent lines per block: 32 if they are short, 8 if shared memory is full.
+// BLOCKS of them must fit on an SM: as many as shared memory or registers allow.
 template <int N, int V, int T, int BLOCKS> static cudaError_t columns(const fft_pass *pass, cudaStream_t stream)
 {
     return fft_lines_launch<line_block<N, V, T, BY_LINES, BY_LINES>, BLOCKS>(*pass, stream);
@@ -62,7 +62,7 @@ static cudaError_t run_pass(const fft_pass *pass, int n, bool first, cudaStream_
     return fft_pass_columns(pass, n, stream);
 }
 
-// Lines of a job from `start` on, in memory.chunk or fewer.
+// Lines of a job from `start` on, at most memory.chunk of them.
 static cudaError_t run_chunk(const heddle_fft_job *job, const fft_memory &memory, long long start, char *workspace,
                              cudaStream_t stream)
 {

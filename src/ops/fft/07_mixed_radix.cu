@@ -1,11 +1,12 @@
 // fft, rung 7: lengths that are products of 2, 3, 5 and 7, in shared memory, by butterflies of 8, 4, 2, 3, 5 and 7
-// numbers in registers. The rungs before take powers of two alone, with all of a line's plan known when compiling; here
-// it is known at the launch. Longer lines than a block holds go through passes as in 06_four_step.
+// numbers in registers. The rungs before handle only powers of two, with a line's plan known at compile time; here it
+// is known at the launch. Lines too long for a block take several passes, as in 06_four_step.
 //
-// The kernel also takes real lines, two reals as one complex number, and lines that lie anywhere: it is what the other
-// rungs and operators fall back to.
+// The kernel also handles real lines, with two reals as one complex number, and lines anywhere in memory: the other
+// rungs and operators fall back to it.
 //
-// Limited by: shared memory, through which every stage goes, and whole divisions for places that are not powers of two.
+// Limited by: shared memory, which every stage goes through, and integer divisions for places that are not powers of
+// two.
 
 #include "device/cuda/check.h"
 #include "device/cuda/cuda.h"
@@ -18,21 +19,22 @@
 
 enum {
     MIXED_THREADS = 256,
-    MIXED_NUMBERS = 2048,   // per block, about, where lines are short: eight a thread
-    MIXED_BYTES = 96 << 10, // of shared memory at most: every GPU from Ampere on has as much; older ones take theirs
-    MIXED_COLUMNS = 8,      // lines side by side that make 64 bytes
+    MIXED_NUMBERS = 2048,   // per block, about, if lines are short: eight per thread
+    MIXED_BYTES = 96 << 10, // of shared memory at most: every GPU from Ampere on has that much; older ones use what
+                            // they have
+    MIXED_COLUMNS = 8,      // adjacent lines that make 64 bytes
 };
 
 typedef struct mixed_plan {
     heddle_fft_kind kind;
     int n;                         // complex numbers of a line
     int lines;                     // per block
-    int by_lines_in, by_lines_out; // neighbouring threads take neighbouring lines
+    int by_lines_in, by_lines_out; // neighbouring threads handle neighbouring lines
     int count, radix[FFT_RADICES];
 } mixed_plan;
 
-// i / divisor for whole numbers below 2^22, where the rounding of a float cannot reach the next one: a fifth of what a
-// whole division costs.
+// i / divisor for integers below 2^22, where the rounding of a float cannot reach the next one: a fifth of the cost of
+// an integer division.
 __device__ static inline int quotient(int i, float one_over_divisor)
 {
     return (int)(((float)i + 0.5f) * one_over_divisor);
@@ -63,7 +65,7 @@ __device__ static inline float read_real(const fft_pass &pass, size_t start, int
     return q < pass.from.length ? pass.input[start + q * pass.from.stride] : 0;
 }
 
-// Element k of the pairs' line that half a transform belongs to, conjugated: see cpu_lanes.c.
+// Element k of the line of pairs that half a transform belongs to, conjugated: see cpu_lanes.c.
 __device__ static inline float2 read_half(const fft_pass &pass, size_t start, int k, int n)
 {
     float2 here = read_complex(pass, start, k), mirror = read_complex(pass, start, n - k);
@@ -89,8 +91,8 @@ __device__ static inline float2 read_number(const fft_pass &pass, const mixed_pl
     return x;
 }
 
-// Where a line's numbers are in shared memory: `step` apart where lines lie between one another; else side by side,
-// with one of padding after sixteen, as in lines.h.
+// Where a line's numbers are in shared memory: `step` apart if lines are interleaved; else adjacent, with one of
+// padding after sixteen, as in lines.h.
 __device__ __host__ static inline int place_in_line(int index, int step)
 {
     return step > 1 ? index * step : index + index / 16;
@@ -138,7 +140,7 @@ __device__ static void any_stage(const mixed_plan &plan, int radix, const float2
     }
 }
 
-// Element k of a transform of reals, from that of its pairs.
+// Element k of a transform of reals, from the transform of its pairs.
 __device__ static inline float2 taken_apart(const float2 *x, int k, int n, int step)
 {
     float2 z = x[place_in_line(k % n, step)], mirror = x[place_in_line((n - k) % n, step)];

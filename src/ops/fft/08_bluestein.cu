@@ -1,11 +1,11 @@
-// fft, rung 8: lengths with other prime factors than 2, 3, 5 and 7. As q k = (q² + k² - (k - q)²) / 2, a transform of n
-// numbers is a convolution with exp(πi q² / n), and a convolution is two transforms of any length from 2 n - 1 on and a
-// product between them: a power of two will do, for which the rungs before are made. They have no radix for such
-// primes.
+// fft, rung 8: lengths with prime factors other than 2, 3, 5 and 7, for which the rungs before have no radix. As q k =
+// (q² + k² - (k - q)²) / 2, a transform of n numbers is a convolution with exp(πi q² / n). A convolution is two
+// transforms of any length from 2 n - 1 on, with a product between them: a power of two works, which the rungs before
+// do fast.
 //
 // The chirp exp(πi q² / n) is one more line of the first transform.
 //
-// Limited by: memory bandwidth. Twice to four times the numbers, and ten times through memory.
+// Limited by: memory bandwidth: two to four times the numbers, and ten passes through memory.
 
 #include "device/cuda/check.h"
 #include "heddle/ops.h"
@@ -22,8 +22,8 @@ __device__ static inline float2 chirp(unsigned q, unsigned n)
     return fft_root((unsigned)((unsigned long long)q * q % (2 * n)), 2 * n);
 }
 
-// numbers: (1 + lines, length): the conjugate chirp, forwards and backwards from its start, then input times the chirp,
-// the rest zeros.
+// numbers: (1 + lines, length): the conjugate chirp, forwards and backwards from its start, then input times the chirp;
+// the rest is zero.
 __global__ void bluestein_spread(int n, long long lines, long long length, float sign, const float *input,
                                  float2 *numbers)
 {
@@ -42,7 +42,7 @@ __global__ void bluestein_spread(int n, long long lines, long long length, float
     numbers[at] = value;
 }
 
-// Every line but the first times the first, which is the chirp's spectrum.
+// Multiplies every other line by the first, which is the chirp's spectrum.
 __global__ void bluestein_multiply(long long lines, long long length, float2 *numbers)
 {
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;

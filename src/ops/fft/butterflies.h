@@ -1,5 +1,6 @@
-// Discrete Fourier transforms of a few numbers that a thread holds in registers, of lengths known when compiling: 2, 3,
-// 4, 5, 7 and 8 written out, 16 and 32 out of them. All are forward; an inverse one conjugates before and after.
+// Discrete Fourier transforms of a few numbers that a thread holds in registers, of lengths known at compile time: 2,
+// 3, 4, 5, 7 and 8 written out, 16 and 32 composed of them. All are forward; an inverse transform conjugates before and
+// after.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +26,7 @@ __device__ static inline float2 complex_turn(float2 a)
     return make_float2(a.y, -a.x);
 }
 
-// exp(-2πi index / 32) * a, index known when compiling: turns by quarters cost nothing, by eighths two products.
+// exp(-2πi index / 32) * a, index known at compile time: quarter turns cost nothing, eighths two products.
 __device__ __forceinline__ static float2 turn_32nds(float2 a, int index)
 {
     // cos(2π i / 32)
@@ -42,7 +43,7 @@ __device__ __forceinline__ static float2 turn_32nds(float2 a, int index)
 
 // x[k] = Σ x[q] exp(-2πi q k / R), in natural order, in place.
 template <int R> struct butterfly {
-    // R = A * B, q = a * B + b, k = i + A * j: transforms of A, a turn by b * i, transforms of B.
+    // R = A * B, q = a * B + b, k = i + A * j: transforms of A, a rotation by b * i, transforms of B.
     enum { A = 4, B = R / A };
 
     __device__ __forceinline__ static void run(float2 (&x)[R])

@@ -1,5 +1,5 @@
-// fft, rfft and fft2d, the first rung: each number of the result is the sum that defines it. The roots are looked up in
-// a table, which is all that is done for speed.
+// fft, rfft and fft2d, the first rung: each number of the result is its defining sum. The roots come from a table; that
+// is the only optimisation.
 //
 // Limited by: n products for each of n numbers.
 

@@ -1,9 +1,9 @@
 // fft, rfft and fft2d, the vendor's rungs: FFTW makes a plan for one line or image, heddle's pool runs it on each.
 //
-// Plans are measured, which takes longer than many transforms, and kept: one for each kind, size and direction. FFTW's
-// planner is not for several threads at once; its plans are.
+// Plans are measured, which takes longer than many transforms, and cached: one for each kind, size and direction.
+// FFTW's planner is not thread-safe; its plans are.
 //
-// Limited by: cache bandwidth where lines are long.
+// Limited by: cache bandwidth if lines are long.
 
 #include "ops/fft/operators.h"
 
@@ -28,8 +28,8 @@ typedef struct kept_plan {
 static kept_plan *kept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Measured on memory of its own. Operands may lie anywhere, so FFTW must not count on vectors being aligned. An inverse
-// of a half may otherwise use its input as scratch.
+// Measured on separate memory. Operands may lie anywhere, so FFTW must not assume aligned vectors. An inverse of a half
+// may otherwise use its input as scratch.
 static fftwf_plan make_plan(const kept_plan *wanted)
 {
     const unsigned flags = FFTW_MEASURE | FFTW_UNALIGNED | FFTW_PRESERVE_INPUT;
@@ -37,7 +37,7 @@ static fftwf_plan make_plan(const kept_plan *wanted)
     fftwf_complex *input = fftwf_alloc_complex(numbers), *output = fftwf_alloc_complex(numbers);
     int direction = wanted->inverse ? FFTW_BACKWARD : FFTW_FORWARD;
     fftwf_plan plan = NULL;
-    // Without a cycle counter measuring takes seconds even for a short line; when time is up FFTW estimates.
+    // Without a cycle counter, measuring takes seconds even for a short line; when time is up FFTW estimates.
     fftwf_set_timelimit(0.02 + 2e-6 * (double)numbers);
     if (input && output)
         switch (wanted->kind) {
@@ -80,7 +80,7 @@ typedef struct work {
 static void run_one(void *context, int index, int worker)
 {
     const work *job = context;
-    float *input = (float *)(job->input + job->input_floats * (size_t)index); // FFTW knows no const
+    float *input = (float *)(job->input + job->input_floats * (size_t)index); // FFTW's interface is not const-correct
     float *output = job->output + job->output_floats * (size_t)index;
     (void)worker;
     if (job->kind == TO_HALF)

@@ -1,9 +1,9 @@
-// fft, third rung: the recursion's leaves first. Numbers are put where the recursion would have taken them from, which
-// is the place with the bits of its index reversed; then every level is one loop over the line, in place. Lines go to
-// the threads.
+// fft, third rung: the recursion's leaves first. Numbers are moved to where the recursion would have taken them from:
+// the place with the bits of the index reversed. Then every level is one loop over the line, in place. Lines are spread
+// over the threads.
 //
 // Limited by: strides that double from level to level, so that neighbouring products are not neighbouring numbers on
-// the first levels, and log2 n passes over a line that the cache may not hold.
+// the first levels, and log2 n passes over a line that may not fit in the cache.
 
 #include "base/threads.h"
 #include "ops/define.h"
@@ -15,7 +15,7 @@ static void reverse_bits(int n, float scale, const float *input, float *output)
     for (int i = 0, reversed = 0; i < n; i++) {
         output[2 * reversed] = scale * input[2 * i];
         output[2 * reversed + 1] = scale * input[2 * i + 1];
-        int bit = n / 2; // add one from the other end
+        int bit = n / 2; // adds one from the other end
         for (; bit > 0 && (reversed & bit); bit /= 2)
             reversed ^= bit;
         reversed |= bit;

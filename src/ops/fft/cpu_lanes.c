@@ -1,10 +1,10 @@
-// fft, rfft and fft2d, the cpu's own best rung, and the jobs of fft.h: Stockham's algorithm on eight lines side by
-// side.
+// fft, rfft and fft2d, heddle's best rung on the CPU, and the jobs of fft.h: Stockham's algorithm on eight lines at
+// once.
 //
-// The iterative rung's strides double from stage to stage, and vectors would have to be put together number by number.
+// The iterative rung's strides double from stage to stage, and vectors would have to be assembled number by number.
 // Here lane i of every vector belongs to line i: all stages are plain vector arithmetic, for any radix. A line too long
-// for the cache is cut into columns and rows (the passes of plan.h), whose neighbours are the eight. Lengths with other
-// prime factors than 2, 3, 5 and 7 are a convolution (Bluestein), for which a power of two will do.
+// for the cache is cut into columns and rows (the passes of plan.h), and neighbouring ones form the eight. Lengths with
+// prime factors other than 2, 3, 5 and 7 are a convolution (Bluestein) of a power-of-two length.
 //
 // Limited by: cache bandwidth; a stage reads and writes 64 bytes for every eight numbers and does little with them.
 
@@ -18,33 +18,33 @@
 #include "ops/fft/plan.h"
 
 enum {
-    LONGEST = 4096, // numbers of a pass, where it can be chosen: 512 KiB for eight lines and their next stage
+    LONGEST = 4096, // numbers per pass, if it can be chosen: 512 KiB for eight lines and their next stage
     ALIGNMENT = 64,
 };
 
 // What all lines of a pass share.
 typedef struct engine {
     const heddle_fft_job *job;
-    int n;      // complex numbers of a line: job->n, its half where reals come in pairs, or a factor of it
-    int length; // of the transform that is done: n, or Bluestein's power of two
+    int n;      // complex numbers per line: job->n, half of it if reals come in pairs, or a factor of it
+    int length; // of the transform that is run: n, or Bluestein's power of two
     bool paired, rough;
     int count, radix[FFT_RADICES];
     float *roots;    // exp(-2πi k / length)
-    float *unpair;   // exp(-2πi k / job->n), where paired
-    float *chirp;    // exp(-πi q² / n), where rough
+    float *unpair;   // exp(-2πi k / job->n), if paired
+    float *chirp;    // exp(-πi q² / n), if rough
     float *spectrum; // of the conjugate chirp, over length
-    float *turns;    // exp(-2πi k / modulus), where a pass before left them to this one
+    float *turns;    // exp(-2πi k / modulus), if a pass before left them to this one
     long long modulus;
     heddle_fft_lines from, to;
     const float *input;
     float *output;
     long long lines;
     float input_sign, scale, output_sign;
-    char *scratch; // a worker's, scratch_bytes apart
+    char *scratch; // per worker, scratch_bytes apart
     size_t scratch_bytes;
 } engine;
 
-// Room out of a workspace; with NULL, only its size.
+// Allocates from a workspace; with NULL, only computes its size.
 static void *take(char *workspace, size_t *used, size_t bytes)
 {
     void *room = workspace ? workspace + *used : NULL;
@@ -171,7 +171,7 @@ static void read_paired_half(const engine *e, fft_lanes *x, int lane, long long 
     }
 }
 
-// The same where n is odd and every number stands for itself and its mirror image.
+// The same if n is odd: every number stands for itself and its mirror image.
 static void read_whole_half(const engine *e, fft_lanes *x, int lane, long long start)
 {
     for (int k = 0; k <= e->n / 2; k++) {
@@ -223,7 +223,7 @@ static void write_complex(const engine *e, long long start, int k, float real, f
     }
 }
 
-// X[k] = (z + conj z' - i (z - conj z') exp(-2πi k / job->n)) / 2, z' the mirror image of z = Z[k].
+// X[k] = (z + conj z' - i (z - conj z') exp(-2πi k / job->n)) / 2, where z' is the mirror image of z = Z[k].
 static void write_unpaired(const engine *e, const fft_lanes *x, int lane, long long start)
 {
     for (int k = 0; k <= e->n; k++) {
@@ -256,7 +256,7 @@ static void write_line(const engine *e, const fft_lanes *x, int lane, long long 
             write_complex(e, start, k, x[k].real[lane], e->output_sign * x[k].imaginary[lane]);
 }
 
-// Eight whole complex lines at once, numbers of one index together: what most jobs are made of.
+// Eight whole complex lines at once, numbers of one index adjacent: most jobs are made of these.
 static void read_eight(const engine *e, fft_lanes *x, long long first)
 {
     const float *from[FFT_LANES];
@@ -345,7 +345,7 @@ static bool can_be_cut(const heddle_fft_job *job, fft_plan *plan)
     return true;
 }
 
-// The first of an odd number of passes writes where the job's input is, if that is its output too.
+// The first of an odd number of passes overwrites the job's input, if that is also its output.
 static bool is_cut(const heddle_fft_job *job, fft_plan *plan)
 {
     return can_be_cut(job, plan) && (plan->count % 2 == 0 || job->input != job->output);
@@ -393,7 +393,7 @@ bool heddle_fft_cpu_takes(heddle_fft_kind kind, int n)
     return heddle_fft_is_smooth(length) || fft_bluestein_length(length) <= INT_MAX;
 }
 
-// Enough for the job wherever its operands are: who asks may not know yet.
+// Enough for the job wherever its operands are: the caller may not know yet.
 size_t heddle_fft_cpu_workspace(const heddle_fft_job *job, int threads)
 {
     fft_plan plan;

@@ -1,5 +1,5 @@
-// fft, second rung: a transform of n is two of n / 2, of its even and of its odd numbers, put together by n / 2
-// products with roots. And so on down to one number: log2 n products for each instead of n.
+// fft, second rung: a transform of n is two of n / 2, of its even and its odd numbers, combined by n / 2 products with
+// roots. And so on down to one number: log2 n products for each instead of n.
 //
 // Limited by: the calls themselves. Half of them transform two numbers.
 
@@ -7,7 +7,7 @@
 #include "ops/fft/cpu_stages.h"
 #include "ops/fft/operators.h"
 
-// Forward, of n numbers `stride` apart, into output[0 .. n). roots are those of n * stride.
+// Forward, of n numbers `stride` apart, into output[0 .. n). roots: of n * stride.
 static void transform(int n, size_t stride, const float *input, float *output, const float *roots, float sign)
 {
     if (n == 1) {

@@ -1,4 +1,4 @@
-// The stages of cpu_lanes: butterflies of whole vectors, so that no number has to move between the lanes of one.
+// The stages of cpu_lanes: butterflies of whole vectors, so that no number moves between the lanes of a vector.
 
 #include "ops/fft/cpu_stages.h"
 
@@ -85,7 +85,7 @@ static inline void butterfly_odd(int radix, fft_lanes *x, fft_lanes *y, int dist
     }
 }
 
-// Written out for each radix by the switch of the caller, which the compiler turns into so many loops.
+// Instantiated for each radix by the caller's switch, which the compiler turns into separate loops.
 static inline __attribute__((always_inline)) void stage(int radix, const fft_lanes *input, fft_lanes *output, int n,
                                                         int before, const float *roots)
 {
@@ -130,7 +130,8 @@ void heddle_fft_cpu_stage(int radix, const fft_lanes *input, fft_lanes *output, 
     any_stage(radix, input, output, n, before, roots);
 }
 
-// In blocks: the first of a block by cos and sin, the others by a product with one of a small table, all in float64.
+// In blocks: the first root of a block by cos and sin, the others by a product with one of a small table, all in
+// float64.
 void heddle_fft_cpu_roots(float *roots, long long count, long long n)
 {
     enum { BLOCK = 64 };

@@ -1,4 +1,4 @@
-// Stages of a Fourier transform on the cpu: of eight lines side by side, a vector for each part of each number.
+// Stages of a Fourier transform on the CPU, for eight lines at once: one vector for each part of each number.
 #pragma once
 
 enum { FFT_LANES = 8 }; // a vector of AVX, two of NEON or SSE

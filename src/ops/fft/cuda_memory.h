@@ -1,32 +1,32 @@
-// How a job is done on a GPU, and what of its workspace is for what: shared by the tables, which say how much it needs,
-// and launch.cu, which uses it.
+// How a job is run on a GPU, and the layout of its workspace: shared by the tables, which state its size, and
+// launch.cu, which uses it.
 #pragma once
 
 #include "ops/fft/plan.h"
 
 enum {
-    // A line of a pass that is one of several. 8 of them lie side by side in memory, where 8 numbers are 64 bytes, and
-    // in a block's shared memory, which holds twice 64 KiB.
+    // A line of a pass that is one of several. 8 of them are adjacent in memory, where 8 numbers are 64 bytes, and in a
+    // block's shared memory, which holds twice 64 KiB.
     FFT_LONGEST_PASS = 1024,
     FFT_MEMORY_ALIGNMENT = 256,
 };
 
-// Numbers that go through all passes together: 512 MiB, so that the buffers between them stay bounded. So few that they
-// would stay in the L2 cache are slower: their kernels end before they have filled the GPU.
+// Numbers that go through all passes together: 512 MiB, which bounds the buffers between them. Fewer, that would stay
+// in the L2 cache, are slower: their kernels end before they have filled the GPU.
 static const long long fft_chunk_numbers = 64 << 20;
 
 typedef enum fft_way {
     FFT_BY_ONE_KERNEL,
     FFT_BY_PASSES,    // workspace: one or two buffers between passes
-    FFT_BY_BLUESTEIN, // the chirp's spectrum and lines of a power of two; then what those need
-    FFT_BY_HALF,      // real, n even: n / 2 complex numbers a line; then what those need
-    FFT_BY_WHOLE,     // real, n odd: n complex numbers a line; then what those need
+    FFT_BY_BLUESTEIN, // the chirp's spectrum and lines of a power of two; then their own workspace
+    FFT_BY_HALF,      // real, n even: n / 2 complex numbers per line; then their own workspace
+    FFT_BY_WHOLE,     // real, n odd: n complex numbers per line; then their own workspace
 } fft_way;
 
 typedef struct fft_memory {
     fft_way way;
     fft_plan plan;      // of passes
-    long long chunk;    // lines that are done at a time
+    long long chunk;    // lines that are handled at a time
     size_t first, rest; // bytes of the first part and of what follows
     size_t bytes;
 } fft_memory;

@@ -1,4 +1,4 @@
-// What a job needs of device memory beside its operands. The tables ask here, and launch.cu lays it out by the same
+// The device memory that a job needs beside its operands. The tables use it, and launch.cu lays it out by the same
 // functions.
 
 #include "ops/fft/cuda_memory.h"

@@ -1,8 +1,9 @@
-// fft, rfft and fft2d by cuFFT: what heddle's rungs are measured against.
+// fft, rfft and fft2d by cuFFT: heddle's rungs are measured against it.
 //
-// Plans take longer to make than to run, and are kept: one for each GPU, thread, stream and shape. Their work area is
-// the stream's scratch memory. cuFFT wants complex numbers aligned to 8 bytes; operands that are not go through scratch
-// too. So does the input of a transform to real numbers: cuFFT writes over it, and an operator leaves its inputs alone.
+// Plans take longer to make than to run, and are cached: one for each GPU, thread, stream and shape. Their work area is
+// the stream's scratch memory. cuFFT needs complex numbers aligned to 8 bytes; unaligned operands go through scratch
+// memory too. So does the input of a transform to real numbers: cuFFT overwrites it, and an operator must not change
+// its inputs.
 //
 // Limited by: memory bandwidth.
 
@@ -55,7 +56,7 @@ static heddle_status make_plan(kept_plan *plan)
     return status;
 }
 
-// The kept plan that is like `wanted`, made if there is none.
+// The cached plan that equals `wanted`, created if there is none.
 static heddle_status find_plan(const kept_plan *wanted, kept_plan **plan)
 {
     pthread_mutex_lock(&lock);

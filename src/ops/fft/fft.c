@@ -9,10 +9,10 @@
 
 const heddle_field heddle_fft_fields[HEDDLE_FFT_FIELDS] = {
     {HEDDLE_REQUIRED_INT(heddle_fft_shape, batch, "transforms")},
-    {HEDDLE_REQUIRED_INT(heddle_fft_shape, n, "numbers of each, any from 1 on")},
-    {HEDDLE_OPTIONAL_INT(heddle_fft_shape, inverse, 0, "1: back, with the other sign in the exponent")},
+    {HEDDLE_REQUIRED_INT(heddle_fft_shape, n, "numbers per line, at least 1")},
+    {HEDDLE_OPTIONAL_INT(heddle_fft_shape, inverse, 0, "1: inverse, with the other sign in the exponent")},
     {HEDDLE_OPTIONAL_FLOAT(heddle_fft_shape, scale, 1,
-                           "factor of the result; with 1 / n the inverse undoes the other")},
+                           "factor of the result; with 1 / n the inverse undoes the forward transform")},
 };
 
 heddle_status heddle_fft_validate(const void *shape_)
@@ -80,8 +80,8 @@ static bool is_rough(const void *shape_)
 
 HEDDLE_WORKSPACE(radix2_workspace, heddle_fft_shape, 2 * sizeof(float) * (size_t)shape->batch * shape->n)
 
-// Powers of two for every instance of 04 and 05, lines that end within a block's; 16384 in two passes; mixed lengths of
-// each radix, in one pass and in two; primes and a product of them.
+// Powers of two for every instance of 04 and 05, and lines that end within a block's; 16384 in two passes; mixed
+// lengths of each radix, in one pass and in two; primes and a product of them.
 static const char *const test_shapes[] = {"batch=0 n=8",
                                           "batch=3 n=1 scale=-2",
                                           "batch=5 n=2",
@@ -108,43 +108,44 @@ static const char *const test_shapes[] = {"batch=0 n=8",
                                           "batch=1 n=16384",
                                           "batch=1 n=10290 inverse=1",
                                           NULL};
-// What fits a block, what does not, a length that is no power of two, and one that is a prime.
+// One that fits in a block, one that does not, a length that is not a power of two, and a prime.
 static const char *const bench_shapes[] = {"batch=16384 n=1024", "batch=64 n=1048576", "batch=65536 n=256",
                                            "batch=4096 n=4096",  "batch=1024 n=16384", "batch=16384 n=1000",
                                            "batch=4096 n=1009",  "batch=1 n=16777216", NULL};
 
 static const heddle_rung ladder[] = {
-    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_fft_cpu_dft, "the sum as it is written: n products a number",
+    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_fft_cpu_dft, "the defining sum: n products per number",
      heddle_fft_is_short, heddle_fft_cpu_dft_workspace},
     {"cpu_recursive", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft_cpu_recursive,
-     "halves of halves: log2 n products a number, and a call for each", is_power_of_two,
+     "halves of halves: log2 n products per number, and a call for each", is_power_of_two,
      heddle_fft_cpu_recursive_workspace},
     {"cpu_iterative", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft_cpu_iterative,
-     "bits reversed first, then in place: strides that no vector takes", is_power_of_two,
+     "bits reversed first, then in place: strides that do not vectorise", is_power_of_two,
      heddle_fft_cpu_iterative_workspace},
     {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft_cpu_lanes,
-     "eight lines side by side in vectors, radices 2 to 7, Bluestein for the rest", fits_cpu,
+     "eight lines at once in vectors, radices 2 to 7, Bluestein for the rest", fits_cpu,
      heddle_fft_cpu_lanes_workspace},
 #if HEDDLE_HAVE_FFTW
-    {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft_cpu_fftw, "FFTW, a line at a time over the threads", NULL, NULL},
+    {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft_cpu_fftw, "FFTW, one line at a time over the threads", NULL,
+     NULL},
 #endif
-    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number, the sum as it is written",
+    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number computes its defining sum",
      heddle_fft_is_short, NULL},
-    {"02_radix2_global", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one kernel per stage: log2 n times through memory",
+    {"02_radix2_global", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one kernel per stage: log2 n passes through memory",
      is_power_of_two, radix2_workspace},
     {"03_stockham_shared", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a line in shared memory, one barrier per stage: once through memory", fits_a_block, NULL},
+     "a line in shared memory, one barrier per stage: one pass through memory", fits_a_block, NULL},
     {"04_radix8_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "8 numbers per thread, three stages between two exchanges",
      fits_registers, NULL},
     {"05_radix16_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "16 numbers per thread, one or two exchanges: limited by memory bandwidth", fits_wide_registers, NULL},
-    {"06_four_step", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "columns, then rows, each in registers: twice through memory",
-     needs_passes, cuda_workspace},
+    {"06_four_step", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "columns, then rows, each in registers: two passes through memory", needs_passes, cuda_workspace},
     {"07_mixed_radix", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "radices 2, 3, 4, 5, 7 and 8 in shared memory", is_mixed,
      cuda_workspace},
     {"08_bluestein", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "any length as a convolution: three transforms of twice the length", is_rough, cuda_workspace},
-    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory bandwidth",
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans cached: limited by memory bandwidth",
      heddle_fft_is_plain, NULL, .gpu_only = "cuFFT"},
 };
 

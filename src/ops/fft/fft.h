@@ -1,4 +1,4 @@
-// fft, rfft and fft2d: their operators and cpu rungs, and many Fourier transforms at once for other operators. On a GPU
+// fft, rfft and fft2d: their operators and CPU rungs, and many Fourier transforms at once for other operators. On a GPU
 // the same job goes to launch.h.
 #pragma once
 
@@ -20,8 +20,8 @@ extern const heddle_op heddle_op_fft, heddle_op_rfft, heddle_op_fft2d;
 typedef enum heddle_fft_kind {
     HEDDLE_FFT_COMPLEX, // n complex numbers to n complex numbers
     HEDDLE_FFT_TO_HALF, // n real numbers to the first n / 2 + 1 complex ones; the rest are their conjugates
-    HEDDLE_FFT_OF_HALF, // back: n / 2 + 1 complex numbers to n real ones. The imaginary parts of element 0 and, where n
-                        // is even, of element n / 2 count as zero
+    HEDDLE_FFT_OF_HALF, // back: n / 2 + 1 complex numbers to n real ones. The imaginary parts of element 0 and, if n is
+                        // even, of element n / 2 count as zero
 } heddle_fft_kind;
 
 // Where lines lie. Element k of line l is at
@@ -33,23 +33,23 @@ typedef enum heddle_fft_kind {
 typedef struct heddle_fft_lines {
     int inner; // at least 1
     long long outer_stride, inner_stride, stride;
-    int length; // elements that are there, the rest of a line's are zeros (input) or left away (output)
+    int length; // elements that exist; the rest of a line is zero (input) or not written (output)
 } heddle_fft_lines;
 
-// output[line][k] = scale * Σ input[line][q] exp(∓2πi q k / n): minus forward, plus where inverse. Neither divides by
-// n: with scale 1 / n the one undoes the other.
+// output[line][k] = scale * Σ input[line][q] exp(∓2πi q k / n): minus for forward, plus for inverse. Neither divides by
+// n: with scale 1 / n the inverse undoes the forward transform.
 typedef struct heddle_fft_job {
     heddle_fft_kind kind;
     int n;           // length of a transform, at least 1
     long long lines; // how many
-    bool inverse;    // for HEDDLE_FFT_COMPLEX; the others have their direction in their name
+    bool inverse;    // for HEDDLE_FFT_COMPLEX; the names of the others give the direction
     float scale;
     const float *input;
-    float *output; // not the input, unless every line lies at its own place in both
+    float *output; // not the input, unless every line has the same place in both
     heddle_fft_lines from, to;
 } heddle_fft_job;
 
-// A job whose lines lie one after another, input and output whole; what differs can be set afterwards.
+// A job whose lines lie one after another, with whole input and output; other settings can be changed afterwards.
 static inline heddle_fft_job heddle_fft_rows(heddle_fft_kind kind, int n, long long lines, bool inverse,
                                              const float *input, float *output)
 {
@@ -69,7 +69,7 @@ static inline heddle_fft_job heddle_fft_rows(heddle_fft_kind kind, int n, long l
     return job;
 }
 
-// The job that a call of fft asks for, and that of rfft; their operands in host or device memory alike.
+// The job of a call of fft, and of rfft; their operands may be in host or device memory.
 static inline heddle_fft_job heddle_fft_job_of(const heddle_fft_shape *shape, const void *input, void *output)
 {
     heddle_fft_job job = heddle_fft_rows(HEDDLE_FFT_COMPLEX, shape->n, shape->batch, shape->inverse != 0,
@@ -86,7 +86,8 @@ static inline heddle_fft_job heddle_rfft_job_of(const heddle_fft_shape *shape, c
     return job;
 }
 
-// Whether n is a product of 2, 3, 5 and 7. Other lengths work as well, but take transforms of more than twice theirs.
+// Whether n is a product of 2, 3, 5 and 7. Other lengths work as well, but need transforms of more than twice their
+// length.
 static inline bool heddle_fft_is_smooth(int n)
 {
     for (int prime = 2; prime <= 7 && n > 0; prime++)
@@ -108,26 +109,26 @@ static inline bool heddle_fft_is_power_of_two(int n)
     return n > 0 && (n & (n - 1)) == 0;
 }
 
-// --- on the cpu -----------------------------------------------------------------------------------------------------
+// --- on the CPU -----------------------------------------------------------------------------------------------------
 
-// Runs a job over the pool's threads (NULL: this one), every n that heddle_fft_cpu_takes. The workspace has
-// heddle_fft_cpu_workspace bytes, 64-byte aligned, whatever the operands were when it was asked. The same bits for any
-// number of threads.
+// Runs a job over the pool's threads (NULL: this one), for every n that heddle_fft_cpu_takes. The workspace has
+// heddle_fft_cpu_workspace bytes, 64-byte aligned, whichever operands it was computed with. The result has the same
+// bits for any number of threads.
 void heddle_fft_cpu(const heddle_fft_job *job, heddle_pool *pool, void *workspace);
 size_t heddle_fft_cpu_workspace(const heddle_fft_job *job, int threads);
-// Products of 2, 3, 5 and 7 of any size; other lengths as long as Bluestein's power of two, at least 2 n - 1, is an
-// int.
+// Products of 2, 3, 5 and 7 of any size; other lengths as long as Bluestein's power of two, at least 2 n - 1, fits in
+// an int.
 bool heddle_fft_cpu_takes(heddle_fft_kind kind, int n);
 
 // --- on a GPU: launch.h ---------------------------------------------------------------------------------------------
 
-// Lengths that one kernel does, reading and writing every number once: products of 2, 3, 5 and 7 up to this for complex
-// numbers, and twice it for real ones where n is even. Lines of these may lie anywhere (columns are read eight at a
-// time, 64 bytes together) and need no workspace. Other lengths need lines that lie one after another
+// Lengths that one kernel handles, reading and writing every number once: products of 2, 3, 5 and 7 up to this for
+// complex numbers, and twice it for real ones if n is even. Lines of these may lie anywhere (columns are read eight at
+// a time, 64 bytes together) and need no workspace. Other lengths need lines that lie one after another
 // (heddle_fft_rows), whole, and a workspace; every n works.
 enum {
     HEDDLE_FFT_ONE_KERNEL = 4096,
-    HEDDLE_FFT_ONE_ROW = 8192, // one kernel does this too, where a line's numbers lie side by side
+    HEDDLE_FFT_ONE_ROW = 8192, // one kernel handles this too, if a line's numbers are adjacent
 };
 
 static inline bool heddle_fft_is_one_kernel(heddle_fft_kind kind, int n)

@@ -11,9 +11,9 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_fft2d_shape, batch, "images")},
     {HEDDLE_REQUIRED_INT(heddle_fft2d_shape, h, "rows")},
     {HEDDLE_REQUIRED_INT(heddle_fft2d_shape, w, "columns")},
-    {HEDDLE_OPTIONAL_INT(heddle_fft2d_shape, inverse, 0, "1: back, with the other sign in the exponent")},
+    {HEDDLE_OPTIONAL_INT(heddle_fft2d_shape, inverse, 0, "1: inverse, with the other sign in the exponent")},
     {HEDDLE_OPTIONAL_FLOAT(heddle_fft2d_shape, scale, 1,
-                           "factor of the result; with 1 / (h w) the inverse undoes the other")},
+                           "factor of the result; with 1 / (h w) the inverse undoes the forward transform")},
 };
 
 static heddle_status validate(const void *shape_)
@@ -72,7 +72,7 @@ static bool fits_cpu(const void *shape_)
     return heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, shape->h) && heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, shape->w);
 }
 
-// The kernels count lines in 32 bits, and Bluestein's power of two in as many.
+// The kernels count lines in 32 bits, and so does Bluestein's power of two.
 static bool fits_cuda(const void *shape_)
 {
     const heddle_fft2d_shape *shape = shape_;
@@ -86,7 +86,7 @@ static bool is_short(const void *shape_)
     return fits_cuda(shape) && shape->h <= HEDDLE_FFT_LONGEST_NAIVE && shape->w <= HEDDLE_FFT_LONGEST_NAIVE;
 }
 
-// Columns are read where they lie only by one kernel.
+// Columns are read in place only by one kernel.
 static bool has_short_columns(const void *shape_)
 {
     const heddle_fft2d_shape *shape = shape_;
@@ -103,7 +103,7 @@ static size_t row_workspace(const heddle_fft2d_shape *shape)
     return heddle_fft_cuda_workspace(&job);
 }
 
-// Transposed images, and what rows of either length need.
+// Transposed images, and the workspace for rows of either length.
 static size_t transposed_workspace(const void *shape_, int threads)
 {
     const heddle_fft2d_shape *shape = shape_;
@@ -133,22 +133,21 @@ static const char *const bench_shapes[] = {"batch=64 h=512 w=512", "batch=16 h=1
                                            "batch=16 h=1000 w=1000", NULL};
 
 static const heddle_rung ladder[] = {
-    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_fft2d_cpu_dft, "sums as they are written, along rows, then columns",
-     is_short, heddle_fft2d_cpu_dft_workspace},
-    {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft2d_cpu_lanes, "rows, then columns, eight side by side in vectors",
+    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_fft2d_cpu_dft, "defining sums along rows, then columns", is_short,
+     heddle_fft2d_cpu_dft_workspace},
+    {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft2d_cpu_lanes, "rows, then columns, eight at once in vectors",
      fits_cpu, heddle_fft2d_cpu_lanes_workspace},
 #if HEDDLE_HAVE_FFTW
-    {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft2d_cpu_fftw, "FFTW, an image at a time over the threads", NULL,
+    {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft2d_cpu_fftw, "FFTW, one image at a time over the threads", NULL,
      NULL},
 #endif
     {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number, sums along rows, then columns", is_short,
      image_workspace},
-    {"02_transposed", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "rows, transposed, rows, transposed: four times through memory",
+    {"02_transposed", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "rows, transposed, rows, transposed: four passes through memory",
      fits_cuda, transposed_workspace},
     {"03_columns_in_place", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "rows, then columns where they lie, eight side by side: twice through memory", has_short_columns,
-     columns_workspace},
-    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory bandwidth", is_plain, NULL,
+     "rows, then columns in place, eight at once: two passes through memory", has_short_columns, columns_workspace},
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans cached: limited by memory bandwidth", is_plain, NULL,
      .gpu_only = "cuFFT"},
 };
 

@@ -1,4 +1,4 @@
-// Transforms of real lines that one kernel cannot do, as rfft's rungs do them.
+// Transforms of real lines that one kernel cannot do, for rfft's rungs.
 #pragma once
 
 #include <cuda_runtime.h>

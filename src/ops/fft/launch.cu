@@ -1,4 +1,4 @@
-// Which kernels do a job: the passes of the rungs, put together for other operators.
+// Which kernels run a job: the passes of the rungs, combined for other operators.
 
 #include "ops/fft/launch.h"
 

@@ -6,6 +6,6 @@
 
 #include "ops/fft/fft.h"
 
-// Queues a job, with heddle_fft_cuda_workspace bytes at `workspace`. cudaErrorInvalidValue where its lines lie in a way
-// that its length does not allow (see HEDDLE_FFT_ONE_KERNEL).
+// Queues a job, with heddle_fft_cuda_workspace bytes at `workspace`. Returns cudaErrorInvalidValue if its length does
+// not allow the layout of its lines (see HEDDLE_FFT_ONE_KERNEL).
 cudaError_t heddle_fft_launch(const heddle_fft_job *job, void *workspace, cudaStream_t stream);

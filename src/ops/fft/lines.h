@@ -1,34 +1,33 @@
-// Transforms of lines of up to a few thousand numbers, a power of two, each line by a group of threads of one block
-// that hold it in registers: Stockham's algorithm, whose stages are butterflies of up to V numbers a thread. Between
-// two stages the numbers change hands in shared memory. Every number is read once and written once.
+// Transforms of lines of up to a few thousand numbers, a power of two. A group of threads of one block holds each line
+// in registers: Stockham's algorithm, with stages of butterflies of up to V numbers per thread. Between two stages the
+// numbers are exchanged through shared memory. Every number is read once and written once.
 //
-// A block has several lines. Where a line's elements lie side by side, neighbouring lanes take neighbouring elements;
-// where neighbouring lines do (columns), lanes take neighbouring lines first, so that either way what a warp asks for
-// lies together.
+// A block has several lines. If a line's elements are adjacent, neighbouring lanes take neighbouring elements. If
+// neighbouring lines are adjacent (columns), lanes take neighbouring lines first. Either way a warp's accesses are
+// contiguous.
 #pragma once
 
 #include "ops/fft/butterflies.h"
 #include "ops/fft/pass.h"
 #include "ops/fft/roots.h"
 
-// Neighbouring lanes take neighbouring elements of a line (whose stride is 1), or the same element of neighbouring
-// lines.
+// Neighbouring lanes take neighbouring elements of a line (stride 1), or the same element of neighbouring lines.
 enum line_layout { BY_ELEMENTS, BY_LINES };
 
-// How lines of N numbers are worked on by a block, V numbers a thread, T lines at a time.
+// How a block works on lines of N numbers: V numbers per thread, T lines at a time.
 template <int N_, int V_, int T_, line_layout FROM_, line_layout TO_> struct line_block {
     static constexpr line_layout FROM = FROM_, TO = TO_;
     enum {
         N = N_,
         V = V_,
         T = T_,
-        GROUP = N / V, // threads of a line
+        GROUP = N / V, // threads per line
         THREADS = GROUP * T,
         // A stage writes with a stride of its radix. One number of padding after as many as the 32 banks hold (16 of 8
-        // bytes), or as the radix, brings neighbouring lanes to different banks.
+        // bytes), or as the radix, moves neighbouring lanes to different banks.
         PADDING = V > 16 ? V : 16,
         ROW = N + N / PADDING,
-        // Where lanes go by lines, lines must not begin at the same bank either.
+        // If lanes go by lines, lines must not begin at the same bank either.
         PITCH = FROM_ == TO_ ? ROW : (ROW + 15) / 16 * 16 + (T_ < 16 ? 16 / T_ : 1),
         SHARED_NUMBERS = N > V ? PITCH *T : 0,
     };
@@ -40,7 +39,7 @@ template <int N_, int V_, int T_, line_layout FROM_, line_layout TO_> struct lin
     }
 };
 
-// The threads of a line wait for each other: those of a warp, where a line has no more.
+// Synchronises the threads of a line: by __syncwarp if they are in one warp.
 template <class B> __device__ __forceinline__ static void meet(void)
 {
     if (B::GROUP <= 32 && B::FROM == BY_ELEMENTS && B::TO == BY_ELEMENTS)
@@ -49,8 +48,8 @@ template <class B> __device__ __forceinline__ static void meet(void)
         __syncthreads();
 }
 
-// x[i] *= exp(-2πi (first + step i) / modulus). A few roots are computed by themselves; the others are products of two
-// to four of them, so that errors do not pile up.
+// x[i] *= exp(-2πi (first + step i) / modulus). A few roots are computed directly; the others are products of two to
+// four of them, so that errors do not accumulate.
 template <int COUNT>
 __device__ __forceinline__ static void turn_all(float2 (&x)[COUNT], unsigned first, unsigned step, unsigned modulus)
 {
@@ -94,8 +93,8 @@ __device__ __forceinline__ static void turn_powers(float2 *x, int distance, unsi
     }
 }
 
-// A stage of radix R, after stages whose radices multiply to BEFORE: V / R butterflies of the thread's numbers. In
-// register m is element t + GROUP * m of the line.
+// A stage of radix R, after stages whose radices multiply to BEFORE: V / R butterflies of the thread's numbers.
+// Register m holds element t + GROUP * m of the line.
 template <class B, int R, int BEFORE>
 __device__ __forceinline__ static void stage(float2 (&x)[B::V], float2 *shared, int &line, int &t, int out_line,
                                              int out_t)
@@ -118,7 +117,7 @@ __device__ __forceinline__ static void stage(float2 (&x)[B::V], float2 *shared, 
     if (BEFORE * R == B::N)
         return;
     if (BEFORE > 1)
-        meet<B>(); // what the exchange before left has been read
+        meet<B>(); // the results of the exchange before have been read
 #pragma unroll
     for (int b = 0; b < EACH; b++) {
         int j = t + b * B::GROUP, base = j / BEFORE * BEFORE * R + j % BEFORE;
@@ -134,7 +133,7 @@ __device__ __forceinline__ static void stage(float2 (&x)[B::V], float2 *shared, 
         x[m] = shared[B::place(line, t + m * B::GROUP)];
 }
 
-// All stages: the smallest radix first, because the first stage has no twiddles, then V again and again.
+// All stages: the smallest radix first, because the first stage has no twiddles, then V repeatedly.
 template <class B, int BEFORE, bool done = (BEFORE == B::N)> struct stages {
     static constexpr int first_radix(int rest)
     {
@@ -162,7 +161,7 @@ __device__ __forceinline__ static long long start_of(heddle_fft_lines lines, uns
     return outer * lines.outer_stride + (line - outer * lines.inner) * lines.inner_stride;
 }
 
-// A whole number of 8 bytes where pointers allow it; else, and where elements are missing, a float at a time.
+// A whole number of 8 bytes if the pointers are aligned; else, or if elements are missing, one float at a time.
 template <class B>
 __device__ __forceinline__ static void load_line(const fft_pass &pass, float2 (&x)[B::V], unsigned line, int t)
 {
@@ -211,7 +210,7 @@ __device__ __forceinline__ static void store_line(const fft_pass &pass, float2 (
     }
 }
 
-// BLOCKS of these must fit an SM at the same time, so that some load while others compute: it bounds the registers.
+// BLOCKS of these must fit on an SM at the same time, so that some load while others compute: it bounds the registers.
 template <class B, int BLOCKS> __global__ void __launch_bounds__(B::THREADS, BLOCKS) fft_lines(fft_pass pass)
 {
     extern __shared__ float2 fft_shared[];

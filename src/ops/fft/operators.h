@@ -1,11 +1,11 @@
-// What the tables of fft, rfft and fft2d share: references and the launchers of the cpu's rungs.
+// What the tables of fft, rfft and fft2d share: references and the launchers of the CPU rungs.
 #pragma once
 
 #include "heddle/ops.h"
 #include "ops/fft/fft.h"
 
-// output[k] = scale * Σ input[q] exp(∓2πi q k / n) in float64, of lines of n complex numbers that lie at the same
-// places in both; they may be the same.
+// output[k] = scale * Σ input[q] exp(∓2πi q k / n) in float64, of lines of n complex numbers with the same places in
+// both, which may be the same array.
 void heddle_fft_reference(int n, int inverse, double scale, const double *input, double *output, size_t lines,
                           const heddle_fft_lines *where);
 

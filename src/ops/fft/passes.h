@@ -1,16 +1,16 @@
-// The passes that the rungs of fft are made of, each where its rung is. They queue a kernel and say what is wrong with
-// a launch that cannot be.
+// The passes that the rungs of fft are made of, each in the file of its rung. They queue a kernel, and report an
+// impossible launch.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "ops/fft/pass.h"
 
-// Powers of two from 32 to 8192, lines whose elements lie side by side (05_radix16_registers).
+// Powers of two from 32 to 8192, lines with adjacent elements (05_radix16_registers).
 cudaError_t fft_pass_rows(const fft_pass *pass, int n, cudaStream_t stream);
-// The same for lines that lie side by side, before and after (06_four_step).
+// The same for adjacent lines, before and after (06_four_step).
 cudaError_t fft_pass_columns(const fft_pass *pass, int n, cudaStream_t stream);
-// Powers of two from 64 to 1024: lines that lie side by side to lines whose elements do.
+// Powers of two from 64 to 1024: adjacent lines to lines with adjacent elements.
 cudaError_t fft_pass_columns_to_rows(const fft_pass *pass, int n, cudaStream_t stream);
 // Any product of 2, 3, 5 and 7 up to 4096, any lines, real ones too: n complex numbers or pairs of reals
 // (07_mixed_radix).
@@ -18,7 +18,7 @@ cudaError_t fft_pass_mixed(const fft_pass *pass, int n, heddle_fft_kind kind, cu
 // Powers of two from 32 to 4096 pairs of reals (03_half_length).
 cudaError_t fft_pass_half(const fft_pass *pass, int n, heddle_fft_kind kind, cudaStream_t stream);
 
-// Whether the passes of powers of two can do it.
+// Whether the passes of powers of two can handle it.
 static inline bool fft_is_for_registers(int n)
 {
     return heddle_fft_is_power_of_two(n) && n >= 32 && n <= HEDDLE_FFT_ONE_KERNEL;

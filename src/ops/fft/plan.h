@@ -1,5 +1,5 @@
 // How a transform of n numbers is cut: into passes, each of which transforms lines of one factor of n, and a pass into
-// radices. Shared by the cpu, whose lines should fit into its cache, and the GPU, whose lines must fit into a block.
+// radices. Shared by the CPU, where lines should fit in the cache, and the GPU, where lines must fit in a block.
 #pragma once
 
 #include "ops/fft/fft.h"
@@ -11,7 +11,7 @@ enum {
 
 typedef struct fft_plan {
     int count;
-    int factor[FFT_PASSES]; // each at most what was asked for; their product is n
+    int factor[FFT_PASSES]; // each at most the given limit; their product is n
 } fft_plan;
 
 // The smallest divisor of n from `least` to `most`; 0: there is none.
@@ -67,7 +67,7 @@ static inline int fft_radices_of(int n, const int *radices, int kinds, int *radi
 }
 
 // Pass number `index` of a job whose lines lie one after another: Stockham's algorithm, with factors for radices. Each
-// of the passes before has left its numbers in the order that this one reads with neighbouring lines side by side.
+// pass before has left its numbers in the order that this one reads, with neighbouring lines adjacent.
 static inline void fft_pass_lines(const fft_plan *plan, int index, int n, heddle_fft_lines *from, heddle_fft_lines *to)
 {
     int factor = plan->factor[index], lines = n / factor, before = 1;
@@ -79,7 +79,7 @@ static inline void fft_pass_lines(const fft_plan *plan, int index, int n, heddle
     *to = writes;
 }
 
-// The power of two that Bluestein's algorithm works with: a convolution of n numbers with 2n - 1, of which n are right.
+// The power of two for Bluestein's algorithm: a convolution of n numbers with 2n - 1, of which n are correct.
 static inline long long fft_bluestein_length(int n)
 {
     long long length = 1;

@@ -1,5 +1,5 @@
-// The float64 reference of Fourier transforms: in steps of the length's prime factors, and by Bluestein's algorithm
-// where one of them is large. Written to be read, and fast enough for millions of numbers.
+// The float64 reference of Fourier transforms: by the length's prime factors, and by Bluestein's algorithm if one of
+// them is large. Written to be readable, and fast enough for millions of numbers.
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,9 +30,9 @@ static int smallest_factor(int n)
     return n;
 }
 
-enum { DIRECT = 128 }; // a prime up to which the plain sum is quicker than Bluestein's three transforms
+enum { DIRECT = 128 }; // a prime up to which the plain sum is faster than Bluestein's three transforms
 
-// What a transform of n works with: the roots of a multiple of n, every `step`th of which is one of n.
+// What a transform of n uses: the roots of a multiple of n; every `step`th is a root of n.
 typedef struct roots {
     const number *of;
     long long count;
@@ -81,8 +81,8 @@ static bool fill_roots(number *of, long long count)
     return of != NULL;
 }
 
-// q k = (q² + k² - (k - q)²) / 2: a transform of any length as a convolution with exp(πi q² / n), which transforms of a
-// power of two do.
+// q k = (q² + k² - (k - q)²) / 2: a transform of any length is a convolution with exp(πi q² / n), computed by
+// transforms of a power of two.
 static bool bluestein(int n, const number *input, number *output)
 {
     int length = 1;
@@ -100,7 +100,7 @@ static bool bluestein(int n, const number *input, number *output)
         roots all = {of, length};
         transform(length, a, 1, spectrum, all);
         transform(length, chirp, 1, a, all);
-        for (int k = 0; k < length; k++) { // the inverse is the conjugate of the conjugate's
+        for (int k = 0; k < length; k++) { // the inverse is the conjugate of the conjugate's transform
             number both = product(spectrum[k], a[k]);
             a[k] = (number){both.real / length, -both.imaginary / length};
         }

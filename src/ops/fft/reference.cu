@@ -1,4 +1,4 @@
-// fft's float64 reference as a kernel, for benchmark shapes that a CPU would take long for: Stockham's algorithm in
+// fft's float64 reference as a kernel, for benchmark shapes that would take long on a CPU: Stockham's algorithm in
 // stages of radix 2 or of the length's other prime factors, one kernel per stage, as plain as the radix-2 rung.
 
 #include "device/cuda/check.h"
@@ -6,8 +6,8 @@
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// From lines of n numbers, after stages whose factors multiply to `before`, one of `factor`. One thread per number of
-// the result: the sum of `factor` products.
+// One stage of radix `factor` on lines of n numbers, after stages whose factors multiply to `before`. One thread per
+// number of the result: the sum of `factor` products.
 __global__ void reference_stage(size_t count, size_t n, size_t before, size_t factor, double sign, const double2 *input,
                                 double2 *output)
 {
@@ -45,7 +45,7 @@ static int smallest_factor(int n)
     return n;
 }
 
-// All lines of a batch through the stages, back and forth between the output and as much scratch.
+// Runs all lines of a batch through the stages, alternating between the output and scratch of the same size.
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_fft_shape *shape = (const heddle_fft_shape *)call->shape;

@@ -31,7 +31,7 @@ static bool must_be_real(const heddle_fft_shape *shape, size_t k)
     return k == 0 || 2 * k == (size_t)shape->n;
 }
 
-// Normal; what an inverse reads is a half that has a whole: where it is its own mirror image it is real.
+// Normal. An inverse reads half of a valid transform: elements that are their own mirror image are real.
 static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     const heddle_fft_shape *shape = shape_;
@@ -47,7 +47,7 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 
 HEDDLE_COST(cost, operands, heddle_fft_shape, heddle_fft_flops(shape->batch, shape->n) / 2)
 
-// A line of complex numbers, whose real parts come from `input` where it has nothing else.
+// A line of complex numbers; the real parts come from `input` if it has nothing else.
 static void reference_forward(const heddle_fft_shape *shape, const double *input, double *output, double *line)
 {
     heddle_fft_lines rows = {1, shape->n, 0, 1, shape->n};
@@ -82,7 +82,7 @@ static void reference(const void *shape_, const double *const *input, double *co
     double *line = calloc(2 * n, sizeof *line);
     for (size_t b = 0; b < (size_t)shape->batch; b++) {
         if (!line)
-            output[0][b] = NAN; // no memory: nothing may pass
+            output[0][b] = NAN; // out of memory: nothing may pass
         else if (shape->inverse)
             reference_inverse(shape, input[0] + b * half, output[0] + b * n, line);
         else
@@ -110,8 +110,8 @@ static size_t complex_workspace(const void *shape_, int threads)
     return 2 * sizeof(float) * (size_t)shape->batch * shape->n + 256 + heddle_fft_cuda_workspace(&job);
 }
 
-// Both ways of each: halves of a power of two, in registers and too short for them; mixed; odd; a prime's double;
-// longer than a block takes.
+// Each in both directions: halves of a power of two, in registers and too short for them; mixed; odd; twice a prime;
+// longer than a block holds.
 static const char *const test_shapes[] = {"batch=0 n=6",
                                           "batch=3 n=1",
                                           "batch=3 n=1 inverse=1",
@@ -137,22 +137,21 @@ static const char *const bench_shapes[] = {"batch=16384 n=2048", "batch=16384 n=
                                            "batch=16384 n=1000", NULL};
 
 static const heddle_rung ladder[] = {
-    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_rfft_cpu_dft, "the sum as it is written: n products a number",
+    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_rfft_cpu_dft, "the defining sum: n products per number",
      heddle_fft_is_short, heddle_fft_cpu_dft_workspace},
     {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_rfft_cpu_lanes,
-     "pairs of reals as complex numbers, eight lines side by side in vectors", fits_cpu,
-     heddle_rfft_cpu_lanes_workspace},
+     "pairs of reals as complex numbers, eight lines at once in vectors", fits_cpu, heddle_rfft_cpu_lanes_workspace},
 #if HEDDLE_HAVE_FFTW
-    {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_rfft_cpu_fftw, "FFTW, a line at a time over the threads", NULL,
+    {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_rfft_cpu_fftw, "FFTW, one line at a time over the threads", NULL,
      NULL},
 #endif
-    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number, the sum as it is written",
+    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number computes its defining sum",
      heddle_fft_is_short, NULL},
-    {"02_as_complex", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "complex numbers whose imaginary parts are zero: twice the work",
+    {"02_as_complex", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "complex numbers with zero imaginary parts: twice the work",
      is_possible, complex_workspace},
     {"03_half_length", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "pairs of reals as complex numbers, taken apart before they are written", has_even_length, cuda_workspace},
-    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory bandwidth",
+     "pairs of reals as complex numbers, separated before they are written", has_even_length, cuda_workspace},
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans cached: limited by memory bandwidth",
      heddle_fft_is_plain, NULL, .gpu_only = "cuFFT"},
 };
 

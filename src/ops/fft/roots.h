@@ -1,10 +1,10 @@
 // exp(-2πi index / modulus) as float, without a table: the argument of the sine is exact, or so small that its rounding
-// is below that of the result.
+// error is below that of the result.
 #pragma once
 
 #include <cuda_runtime.h>
 
-// Where modulus is a power of two up to 2^24, and two_over_modulus 2 / modulus.
+// For a modulus that is a power of two up to 2^24; two_over_modulus is 2 / modulus.
 __device__ __forceinline__ static float2 fft_root_of_power(unsigned index, float two_over_modulus)
 {
     float2 root;
@@ -12,8 +12,8 @@ __device__ __forceinline__ static float2 fft_root_of_power(unsigned index, float
     return root;
 }
 
-// Any modulus below 2^31, index below it. The nearest quarter of a turn is taken off in whole numbers; that leaves an
-// eighth at most on either side.
+// Any modulus below 2^31, index below it. The nearest quarter turn is subtracted in integers; that leaves at most an
+// eighth on either side.
 __device__ __forceinline__ static float2 fft_root(unsigned index, unsigned modulus)
 {
     int quarter = __float2int_rn((float)index * (4.0f / (float)modulus));
