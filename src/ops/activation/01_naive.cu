@@ -1,6 +1,6 @@
 // Activations, rung 1: one thread per element.
 //
-// Limited by: memory bandwidth, as far as one load in flight a thread can ask for them; tanh, gelu and the like by
+// Limited by: memory bandwidth, as far as one load in flight per thread can use it; tanh, gelu and similar functions by
 // their instructions.
 
 #include "heddle/ops.h"

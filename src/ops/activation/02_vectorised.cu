@@ -1,7 +1,7 @@
-// Activations, rung 2: four elements per thread, by loads and stores of 16 bytes.
+// Activations, rung 2: four elements per thread, by 16-byte loads and stores.
 //
-// A quarter of rung 1's requests for the same bytes, and four independent elements whose instructions hide each other's
-// latency.
+// It takes a quarter of rung 1's requests for the same bytes, and four independent elements hide each other's
+// instruction latency.
 //
 // Limited by: memory bandwidth; gelu and softplus by their exponentials and polynomials.
 

@@ -1,4 +1,4 @@
-// Activations: what each computes and what is right. relu, tanh, sigmoid, elu (alpha 1), gelu (the exact,
+// Activations: what each computes, and its reference. relu, tanh, sigmoid, elu (alpha 1), gelu (the exact,
 // error-function form), softplus and swish (also called SiLU), element by element, with their gradients.
 
 #include "ops/activation/activation.h"
@@ -25,7 +25,7 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_input", dims_elements)},
 };
 
-// One operation an element is what the roofline sees of them; the polynomials behind are the rung's own business.
+// The roofline counts one operation per element; the polynomials are a detail of each rung.
 HEDDLE_COST(forward_cost, forward_operands, heddle_elements_shape, shape->n)
 
 static heddle_cost backward_cost(const void *shape_)
@@ -37,7 +37,7 @@ static heddle_cost backward_cost(const void *shape_)
 }
 
 static const char *const test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", NULL};
-// The 128 units behind the CNN's first linear layer, and its first convolution's output, at batch 64 and 256.
+// The 128 units after the CNN's first linear layer, and its first convolution's output, at batch 64 and 256.
 static const char *const bench_shapes[] = {"n=67108864", "n=1605632", "n=8192", "n=32768", "n=6422528", NULL};
 
 // --- values ---------------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ static double normal_density(double x)
     return 0.5 * M_2_SQRTPI * M_SQRT1_2 * exp(-0.5 * x * x);
 }
 
-// Far from zero the product is 0, also at infinity, where the bare formula would say NaN.
+// Far from zero the product is 0, also at infinity, where the bare formula would give NaN.
 static double times_or_zero(double x, double factor)
 {
     return factor == 0 ? 0 : x * factor;
@@ -98,12 +98,12 @@ static double swish_value(double x)
     return times_or_zero(x, sigmoid(x));
 }
 
-// --- slopes: the derivative at x, where the value is y --------------------------------------------------------------
+// --- slopes: the derivative at x, with value y ----------------------------------------------------------------------
 
 static double relu_slope(double x, double y)
 {
     (void)y;
-    return !(x <= 0); // hands the gradient on at NaN, as PyTorch does
+    return !(x <= 0); // passes the gradient on at NaN, as PyTorch does
 }
 
 static double tanh_slope(double x, double y)
@@ -144,10 +144,10 @@ static double swish_slope(double x, double y)
 
 // --- the tables -----------------------------------------------------------------------------------------------------
 
-static const char relu_summary[] = "relu: x where it is positive, else 0";
+static const char relu_summary[] = "relu: x if positive, else 0";
 static const char tanh_summary[] = "hyperbolic tangent";
 static const char sigmoid_summary[] = "sigmoid: 1 / (1 + exp(-x))";
-static const char elu_summary[] = "elu: x where it is positive, else exp(x) - 1";
+static const char elu_summary[] = "elu: x if positive, else exp(x) - 1";
 static const char gelu_summary[] = "gelu: x times the normal distribution's cumulative function";
 static const char softplus_summary[] = "softplus: log(1 + exp(x))";
 static const char swish_summary[] = "swish (SiLU): x * sigmoid(x)";
@@ -170,18 +170,18 @@ static const char swish_summary[] = "swish (SiLU): x * sigmoid(x)";
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##activation##_forward_cpu_naive,                               \
          "one thread, one math-library call per element", NULL, NULL},                                                 \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##activation##_forward_cpu_vectorised,                     \
-         "branch-free vector code on all threads: relu is memory-bound, the others multiply", NULL, NULL},             \
+         "branch-free vector code on all threads: relu is memory-bound, the others compute-bound", NULL, NULL},        \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,                                                                  \
-         "one thread per element: relu is memory-bound, the others compute", NULL, NULL},                              \
+         "one thread per element: relu is memory-bound, the others compute-bound", NULL, NULL},                        \
         {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements per thread, 16 bytes per load", NULL, NULL}, \
     };                                                                                                                 \
     static const heddle_rung activation##_backward_ladder[] = {                                                        \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##activation##_backward_cpu_naive,                              \
          "one thread, one math-library call per element", NULL, NULL},                                                 \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##activation##_backward_cpu_vectorised,                    \
-         "branch-free vector code on all threads: relu is memory-bound, the others multiply", NULL, NULL},             \
+         "branch-free vector code on all threads: relu is memory-bound, the others compute-bound", NULL, NULL},        \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,                                                                  \
-         "one thread per element: relu is memory-bound, the others compute", NULL, NULL},                              \
+         "one thread per element: relu is memory-bound, the others compute-bound", NULL, NULL},                        \
         {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements per thread, 16 bytes per load", NULL, NULL}, \
     };                                                                                                                 \
     static const heddle_op *const activation##_gradients[] = {&heddle_op_##activation##_backward, NULL};               \

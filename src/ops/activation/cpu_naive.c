@@ -1,6 +1,6 @@
 // Activations, first rung: one thread, one element at a time, through the C library's math functions.
 //
-// Limited by: a function call an element. Left to cpu_vectorised: vector registers and the other cores.
+// Limited by: one function call per element. Left to cpu_vectorised: vector registers and the other cores.
 
 #include "ops/activation/activation.h"
 
@@ -25,7 +25,7 @@ static float normal_density(float x)
     return inverse_root_two_pi * expf(-0.5f * x * x);
 }
 
-// Far from zero the product is 0, also at infinity, where the bare formula would say NaN.
+// Far from zero the product is 0, also at infinity, where the bare formula would give NaN.
 static float times_or_zero(float x, float factor)
 {
     return factor == 0.0f ? 0.0f : x * factor;
@@ -35,7 +35,7 @@ static float times_or_zero(float x, float factor)
 
 static float relu_value(float x)
 {
-    return x < 0.0f ? 0.0f : x; // in this order a NaN comes through
+    return x < 0.0f ? 0.0f : x; // in this order NaN is preserved
 }
 
 static float tanh_value(float x)

@@ -1,9 +1,9 @@
 // Activations, second rung: loops the compiler turns into vector code, over all threads.
 //
-// cpu_naive calls a function of the C library for every element. Here the functions are the branch-free ones of
+// cpu_naive calls a function of the C library per element. Here the functions are the branch-free ones of
 // vector_math.h, so each loop below handles a vector of elements at a time, and pieces of fixed size go to the pool.
 //
-// Limited by: memory for relu, the polynomial's multiplications for the others.
+// Limited by: memory bandwidth for relu, the polynomial's multiplications for the others.
 
 #include "heddle/ops.h"
 #include "ops/activation/activation.h"
@@ -15,7 +15,7 @@
 
 static inline float relu_value(float x)
 {
-    return x < 0.0f ? 0.0f : x; // in this order a NaN comes through
+    return x < 0.0f ? 0.0f : x; // in this order NaN is preserved
 }
 
 static inline float tanh_value(float x)
@@ -34,7 +34,7 @@ static inline float elu_value(float x)
     return x <= 0.0f ? below : x;
 }
 
-// Where the factor beside it has long been 0: keeps -infinity * 0 from being NaN.
+// For use where the other factor is already 0: keeps -infinity * 0 from being NaN.
 static const float far_out = 1e4f;
 
 static inline float bounded_below(float x)

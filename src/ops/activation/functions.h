@@ -1,4 +1,4 @@
-// The activations and their gradients, for one element: what the CUDA rungs have in common.
+// The activations and their gradients, for one element: shared by the CUDA rungs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,7 +22,7 @@ __device__ static float normal_density(float x)
     return inverse_root_two_pi * expf(-0.5f * x * x);
 }
 
-// Far from zero the product is 0, also at infinity, where the bare formula would say NaN.
+// Far from zero the product is 0, also at infinity, where the bare formula would give NaN.
 __device__ static float times_or_zero(float x, float factor)
 {
     return factor == 0.0f ? 0.0f : x * factor;
@@ -32,7 +32,7 @@ __device__ static float times_or_zero(float x, float factor)
 
 __device__ static float relu_value(float x)
 {
-    return x < 0.0f ? 0.0f : x; // in this order a NaN comes through
+    return x < 0.0f ? 0.0f : x; // in this order NaN is preserved
 }
 
 __device__ static float tanh_value(float x)

@@ -1,7 +1,7 @@
-// avgpool2d, rung 1: forward one thread per window, backward one thread per element, which adds the shares of the
-// windows it lies in.
+// avgpool2d, rung 1. Forward: one thread per window. Backward: one thread per element adds the shares of the windows
+// that contain it.
 //
-// Limited by: loads a stride apart; backward, a division for every window and the search for windows.
+// Limited by: loads a stride apart; backward, one division per window and the search for windows.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -31,7 +31,7 @@ __global__ void avgpool2d_forward(heddle_pool2d_shape shape, int out_h, int out_
     output[at] = sum / (float)(rows * columns);
 }
 
-// The first window, of those along one axis, that holds row or column `place`; the last is (place + padding) / stride.
+// The first window along one axis that contains row or column `place`; the last is (place + padding) / stride.
 __device__ static int first_window(const heddle_pool2d_shape &shape, int place)
 {
     int behind = place + shape.padding - shape.window; // a window that starts here ends just before `place`

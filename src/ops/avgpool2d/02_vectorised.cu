@@ -1,16 +1,15 @@
-// avgpool2d, rung 2: windows of 2×2, side by side, by vectors.
+// avgpool2d, rung 2: adjacent windows of 2×2, by vectors.
 //
-// Rung 1's loads lie a stride apart: every request takes twice the sectors it uses, and the other half again with the
-// next. Here a thread loads the two rows above its windows with 16 bytes each, two windows at once (8 bytes and one
-// window where the row length is not a multiple of 4), for four places, all loads before the first addition. Backward
-// every element lies in one window: no search, and a quarter of the gradient is a multiplication where there was a
-// division.
+// Rung 1's loads are a stride apart: every request touches twice the sectors it uses, and the other half again with the
+// next. Here a thread loads the two rows of its windows with 16 bytes each, two windows at once (8 bytes and one window
+// if the row length is not a multiple of 4), for four places, with all loads before the first addition. Backward every
+// element lies in one window: no search, and multiplying by a quarter replaces the division.
 //
 // Limited by: memory bandwidth.
 
 #include "ops/pool2d_pairs.h"
 
-// input: (pairs of rows, 2, w), output: (pairs of rows, w / 2); `across` places to a row, `places` in all
+// input: (pairs of rows, 2, w), output: (pairs of rows, w / 2); `across` places per row, `places` in all
 template <int windows, bool aligned>
 __global__ void avgpool2d_pairs_forward(int w, unsigned across, unsigned places, const float *__restrict__ input,
                                         float *__restrict__ output)

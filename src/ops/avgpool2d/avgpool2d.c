@@ -1,4 +1,4 @@
-// avgpool2d: the mean of each window, padding left out. Its cost, reference and ladder.
+// avgpool2d: the mean of each window, without padding. Its cost, reference and ladder.
 
 #include "ops/avgpool2d/avgpool2d.h"
 
@@ -55,7 +55,7 @@ static void backward_reference(const void *shape_, const double *const *input, d
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_avgpool2d_forward_cpu_naive, "a window at a time", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_avgpool2d_forward_cpu_naive, "one window at a time", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per window: loads a stride apart", NULL, NULL},
@@ -64,12 +64,12 @@ static const heddle_rung forward_ladder[] = {
 };
 
 static const heddle_rung backward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_avgpool2d_backward_cpu_naive, "zero, then a window at a time", NULL,
-     NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_avgpool2d_backward_cpu_naive, "zero, then one window at a time",
+     NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_backward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per element gathers from its windows: a division for every window", NULL, NULL},
+     "one thread per element gathers from its windows: one division per window", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "2x2 windows by 16 bytes, no search for windows: limited by memory bandwidth", heddle_pool2d_is_pairs, NULL},
 };

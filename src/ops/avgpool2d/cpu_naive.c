@@ -1,7 +1,7 @@
-// avgpool2d, first rung: a window at a time, one thread.
+// avgpool2d, first rung: one window at a time, one thread.
 //
-// Limited by: a division and two short loops a window. cpu_planes spreads planes over the threads and does 2x2 windows
-// by vectors.
+// Limited by: one division and two short loops per window. cpu_planes spreads planes over the threads and handles 2x2
+// windows by vectors.
 
 #include "ops/avgpool2d/avgpool2d.h"
 #include "ops/pool2d.h"

@@ -1,6 +1,6 @@
-// avgpool2d, second rung: planes spread over the threads; 2x2 windows side by side, the usual case, by vectors.
+// avgpool2d, second rung: planes spread over the threads; adjacent 2x2 windows, the usual case, by vectors.
 //
-// Limited by: memory; other windows by their short loops, as in cpu_naive.
+// Limited by: memory bandwidth; other windows by their short loops, as in cpu_naive.
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ heddle_status heddle_avgpool2d_forward_cpu_planes(const heddle_call *call)
     return heddle_pool2d_for_planes(call, forward_planes);
 }
 
-// Both rows under one row of windows. Columns beyond the windows are the caller's.
+// Both rows of one row of windows. The caller handles columns beyond the windows.
 HEDDLE_CLONES static void spread_rows(const float *restrict grad_output, int out_w, float *restrict grad_top,
                                       float *restrict grad_bottom)
 {

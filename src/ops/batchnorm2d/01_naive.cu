@@ -1,10 +1,11 @@
-// batchnorm2d, rung 1: one thread per channel finds the sums, then one thread per element uses them.
+// batchnorm2d, rung 1: one thread per channel computes the sums, then one thread per element uses them.
 //
-// The mean is found first and the squares are taken around it: the shortcut E[x²] - E[x]² would lose every digit of the
-// variance where the mean is far from 0. For the same reason the mean stays a double between the kernels, in the
+// The mean is computed first and the squares are taken around it: the shortcut E[x²] - E[x]² would lose every digit of
+// the variance if the mean is far from 0. For the same reason the mean stays a double between the kernels, in the
 // workspace.
 //
-// Limited by: the sums, which keep only c threads busy, one number at a time, each of a warp's loads in another plane.
+// Limited by: the sums, which keep only c threads busy, one number at a time, with every lane of a warp in a different
+// plane.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

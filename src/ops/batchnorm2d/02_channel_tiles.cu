@@ -1,16 +1,17 @@
-// batchnorm2d, rung 2: channels cut into tiles, a block each; four elements per access.
+// batchnorm2d, rung 2: channels cut into tiles, one block per tile; four elements per access.
 //
-// Rung 1 gave a whole channel to one thread for the sums. Here a block holds a tile of a channel, 4096 elements of
-// however many images, in registers: it finds the tile's mean and then the squares around it, and leaves both in the
-// workspace. A second kernel puts a channel's tiles together in double and in a fixed order, and writes down the few
-// numbers a channel that the third needs to normalise. That one takes the tiles in the opposite order: what the first
-// read last still lies in the L2 cache. Backward goes the same way, with the sums of grad and of grad times normalised.
+// Rung 1 gave a whole channel to one thread for the sums. Here a block holds a tile of a channel, 4096 elements of any
+// number of images, in registers. It computes the tile's mean and then the squares around it, and stores both in the
+// workspace. A second kernel combines a channel's tiles in double and in a fixed order, and writes the few numbers per
+// channel that the third needs to normalise. The third takes the tiles in the opposite order: what the first read last
+// is still in the L2 cache. Backward works the same way, with the sums of grad and of grad times normalised.
 //
-// Neighbouring blocks have neighbouring channels of the same images, so that together they read memory end to end.
-// Planes that are not multiples of 4 elements, or start off 16 bytes, are moved 4 bytes at a time.
+// Neighbouring blocks have neighbouring channels of the same images, so that together they read contiguous memory.
+// Planes whose size is not a multiple of 4 elements, or whose start is not 16-byte aligned, are moved 4 bytes at a
+// time.
 //
-// Limited by: memory bandwidth. What does not fit the L2 cache is read twice: no block can normalise before all have
-// added up.
+// Limited by: memory bandwidth. What does not fit in the L2 cache is read twice: no block can normalise before all sums
+// are complete.
 
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"
@@ -18,13 +19,13 @@
 
 enum {
     THREADS = 256,
-    VECTORS = 4, // per thread: loads in flight, and held from the mean to the squares
+    VECTORS = 4, // per thread: loads in flight, and kept from the mean to the squares
     TILE = THREADS * VECTORS * HEDDLE_VECTOR,
 };
 
-// --- where a tile lies ----------------------------------------------------------------------------------------------
+// --- places of a tile -----------------------------------------------------------------------------------------------
 
-// A tile of a channel: `count` elements of it from `first` on, the channel's planes taken one after another.
+// A tile of a channel: `count` elements of it starting at `first`, with the channel's planes one after another.
 typedef struct tile {
     unsigned channel, channels, plane, first, count;
     unsigned part; // its place among all tiles: (channels, tiles)
@@ -49,7 +50,7 @@ __device__ static inline size_t place_of(const tile &of, unsigned index)
     return ((size_t)image * of.channels + of.channel) * of.plane + offset;
 }
 
-// Of a thread's element k of vector i, in the tile. aligned: a vector lies in one plane, at 16 bytes.
+// Place in the tile of a thread's element k of vector i. aligned: a vector lies in one plane, 16-byte aligned.
 template <bool aligned> __device__ static inline unsigned index_of(int i, int k)
 {
     return (unsigned)heddle_row_col<THREADS, aligned>(i, k);
@@ -110,8 +111,8 @@ __device__ static double block_sum(double value, double *of_warp)
 
 // --- forward --------------------------------------------------------------------------------------------------------
 
-// What the last kernel makes of an element: ((x - mean) - rest) * scale + shift. The mean is in two floats, since where
-// it is far from 0 one would cost the output its last digits.
+// How the last kernel normalises an element: ((x - mean) - rest) * scale + shift. The mean is in two floats: if it is
+// far from 0, one would cost the output its last digits.
 typedef struct __align__(16) forward_channel
 {
     float mean, rest, scale, shift;
@@ -119,7 +120,7 @@ typedef struct __align__(16) forward_channel
 forward_channel;
 
 // A tile's mean, and the sum of squares around it. The mean is in two floats here too: a center near it, found first,
-// and the mean of the distances to that, which are exact where the values are close together and far from 0.
+// and the mean of the differences from it, which are exact if the values are close together and far from 0.
 typedef struct moments {
     float center, rest, squares;
 } moments;
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int k = 0; k < HEDDLE_VECTOR; k++) {
             float result = (value[i][k] - channel.mean - channel.rest) * channel.scale + channel.shift;
-            value[i][k] = relu && result < 0.0f ? 0.0f : result; // in this order a NaN comes through
+            value[i][k] = relu && result < 0.0f ? 0.0f : result; // in this order NaN is preserved
         }
     store_tile<aligned>(of, output, value);
 }
@@ -306,7 +307,7 @@ static unsigned tile_blocks(const heddle_batchnorm2d_shape *shape)
     return heddle_ceil_div((long long)shape->n * shape->h * shape->w, TILE) * shape->c;
 }
 
-// Whether planes start at 16 bytes, if the tensors do.
+// Whether planes are 16-byte aligned, if the tensors are.
 static bool whole_vectors(const heddle_batchnorm2d_shape *shape)
 {
     return (long long)shape->h * shape->w % HEDDLE_VECTOR == 0;

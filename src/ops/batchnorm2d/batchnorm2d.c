@@ -1,5 +1,5 @@
-// batchnorm2d: each channel brought to mean 0 and variance 1 over the batch, then scaled by gamma and shifted by beta.
-// Its shapes, cost, reference and ladders. inference uses the running statistics instead.
+// batchnorm2d: each channel normalised to mean 0 and variance 1 over the batch, then scaled by gamma and shifted by
+// beta. Its shapes, costs, references and ladders. inference uses the running statistics instead.
 
 #include "ops/batchnorm2d/batchnorm2d.h"
 
@@ -178,7 +178,7 @@ static const char *const training_test_shapes[] = {
     "n=3 c=2 h=29 w=31 epsilon=0.1 momentum=0.7",
     "n=5 c=3 h=32 w=30", // more than one tile of 02_channel_tiles, whole vectors, and
     "n=3 c=2 h=41 w=37", // ragged
-    "n=3 c=261 h=2 w=1", // more channels than a usual block has threads
+    "n=3 c=261 h=2 w=1", // more channels than the usual number of threads per block
     NULL,
 };
 static const char *const inference_test_shapes[] = {
@@ -190,7 +190,7 @@ static const char *const inference_test_shapes[] = {
     "n=3 c=2 h=48 w=48",
     NULL,
 };
-// 1 GiB; behind the CNN's two convolutions at batch 64 and 256; then a ragged one.
+// 1 GiB; after the CNN's two convolutions at batch 64 and 256; then a ragged one.
 static const char *const bench_shapes[] = {
     "n=1024 c=64 h=64 w=64",
     "n=64 c=32 h=28 w=28",
@@ -201,10 +201,10 @@ static const char *const bench_shapes[] = {
     NULL,
 };
 
-// A double a channel: the mean that one kernel leaves for the next.
+// One double per channel: the mean that one kernel leaves for the next.
 HEDDLE_SHARED_WORKSPACE(heddle_batchnorm2d_naive_workspace, heddle_batchnorm2d_shape, (size_t)shape->c * sizeof(double))
 
-// 02_channel_tiles: four floats per channel, then three a tile of 4096 elements.
+// 02_channel_tiles: four floats per channel, then three per tile of 4096 elements.
 size_t heddle_batchnorm2d_tiles_workspace(const void *shape_, int threads)
 {
     (void)threads;
@@ -214,7 +214,7 @@ size_t heddle_batchnorm2d_tiles_workspace(const void *shape_, int threads)
     return (size_t)shape->c * (4 + 3 * tiles) * sizeof(float);
 }
 
-// Running statistics that a call leaves out: cuDNN has both or none.
+// Running statistics that a call omits: cuDNN takes both or none.
 HEDDLE_SHARED_WORKSPACE(heddle_batchnorm2d_cudnn_workspace, heddle_batchnorm2d_shape,
                         2 * (size_t)shape->c * sizeof(float))
 
@@ -229,7 +229,7 @@ bool heddle_batchnorm2d_supports_tiles(const void *shape_)
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_batchnorm2d_forward_cpu_naive,
-     "three passes over each channel, a number at a time", NULL, NULL},
+     "three passes over each channel, one number at a time", NULL, NULL},
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_forward_cpu_channels,
      "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
@@ -245,7 +245,7 @@ static const heddle_rung forward_ladder[] = {
 
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_batchnorm2d_backward_cpu_naive,
-     "two passes over each channel, a number at a time", NULL, NULL},
+     "two passes over each channel, one number at a time", NULL, NULL},
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_backward_cpu_channels,
      "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
@@ -259,7 +259,7 @@ static const heddle_rung inference_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_batchnorm2d_inference_cpu_naive,
      "one pass, a square root and a division per element", NULL, NULL},
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_inference_cpu_channels,
-     "planes over the threads, one multiplication and addition an element: memory-bound", NULL, NULL},
+     "planes over the threads, one multiplication and addition per element: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: a square root and a division each", NULL,
      NULL},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,

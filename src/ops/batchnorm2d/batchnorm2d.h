@@ -5,7 +5,7 @@
 
 extern const heddle_op heddle_op_batchnorm2d_forward, heddle_op_batchnorm2d_backward, heddle_op_batchnorm2d_inference;
 
-// What batchnorm2d_relu has in common with the forward operator.
+// What batchnorm2d_relu shares with the forward operator.
 enum { HEDDLE_BATCHNORM2D_FIELDS = 6 };
 extern const heddle_field heddle_batchnorm2d_fields[HEDDLE_BATCHNORM2D_FIELDS];
 int heddle_batchnorm2d_dims_input(const void *shape, int dims[HEDDLE_MAX_DIMS]);

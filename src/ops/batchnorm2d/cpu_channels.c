@@ -55,7 +55,7 @@ HEDDLE_CLONES static double channel_products(const channel_planes *channel, cons
     return sum;
 }
 
-// y = (x - mean) * scale + shift. The mean is taken off first: folded into the shift it would cost digits.
+// y = (x - mean) * scale + shift. The mean is subtracted first: folded into the shift it would cost digits.
 HEDDLE_CLONES static void normalise(const channel_planes *channel, const float *restrict x, float mean, float scale,
                                     float shift, float *restrict y)
 {
@@ -66,7 +66,7 @@ HEDDLE_CLONES static void normalise(const channel_planes *channel, const float *
     }
 }
 
-// Of a channel over the whole batch: how many values, their mean, and the squares around it.
+// Of a channel over the whole batch: the number of values, their mean, and the squares around it.
 typedef struct channel_statistics {
     double count, mean, squares;
 } channel_statistics;
@@ -96,7 +96,7 @@ static void apply_statistics(const heddle_call *call, int c, const channel_stati
     if (running_var)
         running_var[c] += shape->momentum * ((float)(squares / (count - 1)) - running_var[c]);
     float scale = inverse_std * gamma[c];
-    // What rounding the mean to a float left over goes into the shift: it counts where the mean is large.
+    // The rounding error of the mean as a float goes into the shift: it matters if the mean is large.
     float shift = (float)(beta[c] - (mean - saved_mean[c]) * scale);
     normalise(&channel, input, saved_mean[c], scale, shift, output);
 }
@@ -108,7 +108,7 @@ static void forward_channel(void *context, int c, int worker)
     apply_statistics(context, c, &statistics);
 }
 
-// --- a batch that is spread over processes: channels in chunks whose sums travel together ----------------------------
+// --- a batch spread over processes: channels in chunks whose sums are sent together ----------------------------------
 
 typedef struct channel_chunk {
     const heddle_call *call;
@@ -131,7 +131,7 @@ static void use_statistics(void *context, int i, int worker)
     apply_statistics(chunk->call, chunk->first + i, &chunk->statistics[i]);
 }
 
-// Raw moments travel: in double they lose no digit that a float had.
+// Raw moments are sent: in double they lose no digit of a float.
 static heddle_status share_statistics(channel_chunk *chunk)
 {
     double values[1 + 2 * HEDDLE_ACROSS_CHUNK];

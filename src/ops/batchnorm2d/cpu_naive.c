@@ -1,7 +1,7 @@
-// batchnorm2d, first rung: the definition, a channel at a time, one thread.
+// batchnorm2d, first rung: the definition, one channel at a time, one thread.
 //
-// The mean is found first and the squares are taken around it: the shortcut E[x²] - E[x]² would lose every digit of the
-// variance where the mean is far from 0.
+// The mean is computed first and the squares are taken around it: the shortcut E[x²] - E[x]² would lose every digit of
+// the variance if the mean is far from 0.
 //
 // Limited by: one number at a time. cpu_channels does the same with vectors, channels spread over the threads.
 
@@ -35,7 +35,7 @@ static void statistics(const heddle_batchnorm2d_shape *shape, const float *input
 
 heddle_status heddle_batchnorm2d_forward_cpu_naive(const heddle_call *call)
 {
-    if (heddle_across_several(call)) // sums over processes are cpu_channels' business
+    if (heddle_across_several(call)) // cpu_channels handles sums over processes
         return heddle_batchnorm2d_forward_cpu_channels(call);
     const heddle_batchnorm2d_shape *shape = call->shape;
     const float *input = call->input[0], *gamma = call->input[1], *beta = call->input[2];

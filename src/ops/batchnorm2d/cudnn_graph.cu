@@ -1,9 +1,9 @@
-// batchnorm2d, and batchnorm2d_relu, by cuDNN's graph interface: one operation that finds the statistics, normalises
-// and updates the running ones, and relu as a second where it is asked for. cuDNN compiles an engine for the two at run
-// time, once for a shape; the plan is kept. Where it has none, its first interface does the same in a call each.
+// batchnorm2d, and batchnorm2d_relu, by cuDNN's graph interface: one operation that computes the statistics, normalises
+// and updates the running ones, and relu as a second if requested. cuDNN compiles an engine for the two at run time,
+// once per shape; the plan is cached. If it has none, its legacy interface does the same with one call each.
 //
-// Limited by: memory bandwidth, and for images row after row, as here, by turning them into the layout that the engine
-// wants.
+// Limited by: memory bandwidth, and for row-major images, as here, by converting them to the layout that the engine
+// needs.
 
 #include "ops/cuda/cudnn_graph.h"
 
@@ -30,7 +30,7 @@ enum {
     MOMENTUM,
     TENSORS,
 };
-enum { VECTOR_BYTES = 16 }; // what engines load at once: operands off it are copied
+enum { VECTOR_BYTES = 16 }; // what engines load at once: unaligned operands are copied
 
 typedef struct plan_key {
     heddle_batchnorm2d_shape shape;
@@ -159,8 +159,8 @@ static const heddle_cudnn_graph *find(const heddle_call *call, bool relu, cudnnH
 
 // --- running ---------------------------------------------------------------------------------------------------------
 
-// What goes in and out, at aligned places behind `reserved` bytes of scratch memory. Running statistics that the call
-// leaves out lie in its workspace.
+// Inputs and outputs, at aligned places after `reserved` bytes of scratch memory. Running statistics that the call
+// omits are in its workspace.
 static heddle_status place_operands(const heddle_call *call, size_t reserved, heddle_cudnn_operand of[OPERANDS])
 {
     const heddle_batchnorm2d_shape *shape = (const heddle_batchnorm2d_shape *)call->shape;
@@ -194,7 +194,7 @@ static heddle_status run_graph(const heddle_call *call, const heddle_cudnn_graph
     return heddle_cudnn_deliver(call, of + INPUT, OPERANDS - INPUT);
 }
 
-// --- the first interface ---------------------------------------------------------------------------------------------
+// --- the legacy interface --------------------------------------------------------------------------------------------
 
 typedef struct first_interface {
     cudnnTensorDescriptor_t whole, channels;

@@ -1,6 +1,7 @@
-// batchnorm2d_relu, rung 1: batchnorm2d's rung 1, then a second kernel over the output that makes negative elements 0.
+// batchnorm2d_relu, rung 1: batchnorm2d's rung 1, then a second kernel over the output that sets negative elements to
+// 0.
 //
-// Limited by: few threads with long sums, as batchnorm2d's rung 1; and the output is read and written once more.
+// Limited by: few threads with long sums, like batchnorm2d's rung 1; and the output is read and written once more.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -5,6 +5,6 @@
 
 extern const heddle_op heddle_op_batchnorm2d_relu;
 
-// batchnorm2d's rungs, then negative outputs to 0 (cpu.c).
+// batchnorm2d's rungs, then relu (cpu.c).
 heddle_status heddle_batchnorm2d_relu_cpu_naive(const heddle_call *call);
 heddle_status heddle_batchnorm2d_relu_cpu_channels(const heddle_call *call);

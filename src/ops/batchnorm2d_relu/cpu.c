@@ -1,5 +1,5 @@
-// batchnorm2d_relu on the CPU: batchnorm2d's rungs, then negative outputs to 0 in a second pass. Naive takes one
-// thread, the other all.
+// batchnorm2d_relu on the CPU: batchnorm2d's rungs, then relu in a second pass. The naive rung uses one thread, the
+// other all.
 
 #include "heddle/ops.h"
 #include "ops/batchnorm2d/batchnorm2d.h"
@@ -12,7 +12,7 @@ static void relu_piece(void *context, size_t begin, size_t end, int piece, int w
     (void)worker;
     float *values = context;
     for (size_t i = begin; i < end; i++)
-        values[i] = values[i] < 0.0f ? 0.0f : values[i]; // in this order a NaN comes through
+        values[i] = values[i] < 0.0f ? 0.0f : values[i]; // in this order NaN is preserved
 }
 
 static heddle_status run(heddle_status (*normalise)(const heddle_call *call), const heddle_call *call,

@@ -1,10 +1,10 @@
-// cross_entropy, rung 1: forward one thread per row, then one thread that adds the rows up, in order; backward one
-// thread per element.
+// cross_entropy, rung 1. Forward: one thread per row, then one thread that adds the rows in order. Backward: one thread
+// per element.
 //
-// A kernel has nobody to tell of a label that is no class: the loss and the row's gradients become NaN, and nothing is
-// read beyond the row.
+// A kernel cannot report a label that is not a class: the loss and the row's gradients become NaN, and nothing is read
+// beyond the row.
 //
-// Limited by: one thread going through a whole row, three times, and the last sum, which is one thread's alone.
+// Limited by: one thread reading a whole row, three times, and the last sum, which a single thread computes.
 
 #include "heddle/ops.h"
 #include "ops/cross_entropy/cross_entropy.h"

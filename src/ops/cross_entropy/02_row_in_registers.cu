@@ -1,12 +1,12 @@
-// cross_entropy, rung 2: one group of threads per row, which it holds in registers; the rows added up by all.
+// cross_entropy, rung 2: one group of threads per row, held in registers; all threads add the rows.
 //
-// Rung 1 gave a row to one thread, three times over, and the sum of all rows to one more. Here a group of threads that
-// fits the row (row_group.h: from 4 threads for ten classes to 512) reads it once, 16 bytes per load, and finds its
-// largest value, where that first stands, and the sum, together. Losses are added up in double, in a fixed order, by
-// blocks and then by one block. Backward, the same groups go over the rows.
+// Rung 1 gave a row to one thread, which read it three times, and the sum of all rows to one more. Here a group of
+// threads that fits the row (row_group.h: from 4 threads for ten classes to 512) reads it once, 16 bytes per load, and
+// finds together its largest value, the first position of that value, and the sum. Losses are added in double, in a
+// fixed order, by blocks and then by one block. Backward, the same groups process the rows.
 //
-// Rows that are not multiples of 4, or start off 16 bytes, are moved 4 bytes at a time. Rows that no group holds are
-// read three times by a block of 1024.
+// Rows whose length is not a multiple of 4, or whose start is not 16-byte aligned, are moved 4 bytes at a time. Rows
+// too long for any group are read three times by a block of 1024 threads.
 //
 // Limited by: memory bandwidth; with ten classes, by the 8 bytes per row that go to the workspace and back.
 
@@ -16,10 +16,10 @@
 #include "ops/cuda/rung.h"
 
 enum {
-    LONG = 1024, // threads on a row that no group holds
+    LONG = 1024, // threads for a row too long for any group
     LONG_VECTORS = 2,
     PIECE = LONG * LONG_VECTORS * HEDDLE_VECTOR,
-    ADDING = 256, // threads per block that adds rows up
+    ADDING = 256, // threads per block that adds rows
 };
 
 __device__ static bool is_class(const heddle_rows_shape &shape, int32_t label)
@@ -29,13 +29,13 @@ __device__ static bool is_class(const heddle_rows_shape &shape, int32_t label)
 
 // --- forward: rows --------------------------------------------------------------------------------------------------
 
-// The largest value seen, and the column where it first stood; INFINITY: nothing seen. Columns are floats so that a
-// group can look for the least like for the largest; up to 2^24 they are exact.
+// The largest value seen, and its first column; INFINITY: nothing seen. Columns are floats, so that a group can reduce
+// both the same way; up to 2^24 they are exact.
 typedef struct largest {
     float value, col;
 } largest;
 
-// Takes in a thread's elements, which come in the order of their columns. `first`: column of the piece.
+// Processes a thread's elements, which come in the order of their columns. `first`: column of the piece.
 template <int threads, int vectors, bool aligned>
 __device__ static void look_at(largest *seen, const float (*value)[HEDDLE_VECTOR], int first, int cols)
 {
@@ -82,7 +82,7 @@ template <int vectors> __device__ static void scale_all(float (*value)[HEDDLE_VE
             value[i][k] *= scale;
 }
 
-// A kernel has nobody to tell of a label that is no class: the loss becomes NaN, and nothing is read beyond the row.
+// A kernel cannot report a label that is not a class: the loss becomes NaN, and nothing is read beyond the row.
 __device__ static heddle_cross_entropy_row row_result(const heddle_rows_shape &shape, const float *x, int32_t label,
                                                       largest best, float sum)
 {
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
 {
     __shared__ float of_warp[3][HEDDLE_WARPS];
     size_t row = heddle_group_row<threads>();
-    int cols = row < (size_t)shape.rows ? shape.cols : 0; // beyond the last row, a group works on nothing
+    int cols = row < (size_t)shape.rows ? shape.cols : 0; // beyond the last row, a group has no work
     const float *x = logits + row * shape.cols;
     float value[vectors][HEDDLE_VECTOR];
     heddle_row_load<threads, vectors, aligned>(x, cols, -INFINITY, value);
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(LONG)
 
 // --- forward: their sum ---------------------------------------------------------------------------------------------
 
-// Some rows' losses, and how many of them are right.
+// Losses of some rows, and how many of them are predicted correctly.
 typedef struct rows_sum {
     double loss;
     int32_t correct;
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(ADDING)
         sums[blockIdx.x] = sum;
 }
 
-// One block, a thread a sum.
+// One block, one thread per sum.
 __global__ void __launch_bounds__(ADDING)
     cross_entropy_add_sums(int rows, int count, const rows_sum *sums, float *loss, int32_t *correct)
 {
@@ -232,7 +232,7 @@ static heddle_status launch_forward(const heddle_call *call)
 // --- backward -------------------------------------------------------------------------------------------------------
 
 // grad_logits = (probabilities - (col == label)) * grad_loss / rows. Nothing is summed: a row longer than its group
-// holds is done in pieces.
+// holds is processed in pieces.
 template <int threads, int vectors, bool aligned>
 __global__ void __launch_bounds__(heddle_row_block(threads))
     cross_entropy_backward_rows(heddle_rows_shape shape, const float *probabilities, const int32_t *labels,

@@ -1,6 +1,6 @@
 // cross_entropy, first rung: one row at a time, one element at a time, one thread.
 //
-// Limited by: one call of exp per element. cpu_rows does vectors of them, rows spread over the threads.
+// Limited by: one call of exp per element. cpu_rows computes exp on vectors and spreads the rows over the threads.
 
 #include <math.h>
 

@@ -119,13 +119,13 @@ static const char *const test_shapes[] = {"rows=1 cols=1",
                                           "rows=2 cols=20000",
                                           "rows=70001 cols=2",
                                           NULL};
-// 1 GiB first; the CNN's batches; classes of images and of a language.
+// 1 GiB first; the CNN's batches; classes of images and of a language model.
 static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=64 cols=10",      "rows=256 cols=10",
                                            "rows=4096 cols=1000",  "rows=8192 cols=50257", NULL};
 
 HEDDLE_WORKSPACE(naive_workspace, heddle_rows_shape, (size_t)shape->rows * sizeof(heddle_cross_entropy_row))
 
-// 02_row_in_registers: the rows, and 16 bytes for each of the blocks that add them up.
+// 02_row_in_registers: the rows, and 16 bytes for each of the blocks that add them.
 static size_t registers_workspace(const void *shape, int threads)
 {
     enum { ADDING = 256 };
@@ -142,9 +142,9 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_forward_cpu_rows,
      "rows over the threads, vectors along each row", NULL, heddle_cross_entropy_forward_cpu_rows_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "one thread per row, then one thread adds the rows up in order: uncoalesced, few threads", NULL, naive_workspace},
+     "one thread per row, then one thread adds the rows in order: uncoalesced, few threads", NULL, naive_workspace},
     {"02_row_in_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "one group of threads per row, 16 bytes per access, rows added up by blocks: limited by memory bandwidth",
+     "one group of threads per row, 16 bytes per access, rows added by blocks: limited by memory bandwidth",
      supports_registers, registers_workspace},
 };
 
@@ -166,7 +166,7 @@ static const heddle_op *const gradients[] = {&heddle_op_cross_entropy_backward, 
 
 const heddle_op heddle_op_cross_entropy_forward = {
     .name = "cross_entropy_forward",
-    .summary = "mean of -log softmax(logits)[label], and the number of rows predicted right",
+    .summary = "mean of -log softmax(logits)[label], and the number of correct predictions",
     SHARED,
     HEDDLE_OPERANDS(forward_operands),
     .cost = forward_cost,

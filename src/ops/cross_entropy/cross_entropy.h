@@ -12,7 +12,7 @@ heddle_status heddle_cross_entropy_forward_cpu_rows(const heddle_call *call);
 heddle_status heddle_cross_entropy_backward_cpu_rows(const heddle_call *call);
 size_t heddle_cross_entropy_forward_cpu_rows_workspace(const void *shape, int threads);
 
-// What a GPU rung keeps of each row in its workspace, to be added up in order.
+// What a GPU rung keeps of each row in its workspace, to be added in order.
 typedef struct heddle_cross_entropy_row {
     float loss;
     int32_t correct;

@@ -1,6 +1,6 @@
-// dropout, rung 1: one thread per element, with a random word of its own.
+// dropout, rung 1: one thread per element, with its own random word.
 //
-// Limited by: a whole Philox block, ten rounds, computed for each of its four words.
+// Limited by: Philox: a whole block, ten rounds, is computed for each of its four words.
 
 #include "heddle/ops.h"
 #include "ops/cuda/philox.h"

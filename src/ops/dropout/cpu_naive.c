@@ -1,7 +1,7 @@
 // dropout, first rung: one random word per element, drawn one after the other, one thread.
 //
-// Limited by: a whole Philox block computed for each of its four words. cpu_vectorised uses all four, several blocks at
-// a time.
+// Limited by: Philox: a whole block is computed for each of its four words. cpu_vectorised uses all four, several
+// blocks at a time.
 
 #include "heddle/random.h"
 #include "ops/dropout/dropout.h"

@@ -1,7 +1,7 @@
 // dropout, second rung: Philox by vectors, pieces over the threads.
 //
-// Philox is a function of a counter, so any piece can start anywhere: element i has word position + i whoever computes
-// it. A run of blocks is computed lane by lane, its words laid out in order, then compared with a threshold.
+// Philox is a function of a counter, so a piece can start anywhere: element i has word position + i whichever thread
+// computes it. A run of blocks is computed lane by lane, its words are stored in order, then compared with a threshold.
 //
 // Limited by: Philox's ten rounds of two wide multiplications for four words.
 
@@ -24,13 +24,13 @@ typedef struct generator {
 } generator;
 
 // words (BATCH_BLOCKS, BLOCK_WORDS): the blocks from number `block` on, as heddle_philox gives them one by one. The ten
-// rounds are unrolled, so that what is left is one loop over blocks, which becomes vector code.
+// rounds are unrolled, so that only one loop over blocks is left, which becomes vector code.
 static inline void philox_blocks(const generator *random, uint64_t block, uint32_t *restrict words)
 {
     const uint32_t seed_low = (uint32_t)random->seed, seed_high = (uint32_t)(random->seed >> 32);
     const uint32_t sequence_low = (uint32_t)random->sequence, sequence_high = (uint32_t)(random->sequence >> 32);
     for (uint32_t i = 0; i < BATCH_BLOCKS; i++) {
-        // The carry into the high half, by hand: 32-bit lanes are twice as many as 64-bit ones.
+        // The carry into the high half, by hand: there are twice as many 32-bit lanes as 64-bit ones.
         uint32_t x0 = (uint32_t)block + i, x1 = (uint32_t)(block >> 32) + (x0 < i);
         uint32_t x2 = sequence_low, x3 = sequence_high;
 #pragma GCC unroll 10
@@ -61,7 +61,7 @@ HEDDLE_CLONES static void drop(const generator *random, uint32_t threshold, floa
         size_t ready = BATCH_WORDS - skip < count - done ? BATCH_WORDS - skip : count - done;
         for (size_t i = 0; i < ready; i++) {
             bool stays = words[skip + i] >> UNIFORM_SHIFT >= threshold;
-            float scaled = input[done + i] * scale; // read in any case: a load under a condition is no vector load
+            float scaled = input[done + i] * scale; // read in any case: a conditional load would not vectorise
             mask[done + i] = stays;
             output[done + i] = stays ? scaled : 0.0f;
         }
@@ -76,7 +76,7 @@ static void forward_piece(void *context, size_t begin, size_t end, int piece, in
     const heddle_dropout_shape *shape = call->shape;
     const int64_t *state = call->input[1];
     generator random = {(uint64_t)state[0], (uint64_t)state[1], (uint64_t)state[2] + begin};
-    // uniform >= probability, in the integers that the uniform number is made of.
+    // uniform >= probability, in the integers that make the uniform number.
     uint32_t threshold = (uint32_t)ceil((double)shape->probability * 0x1p24);
     drop(&random, threshold, heddle_dropout_scale(shape), (const float *)call->input[0] + begin, end - begin,
          (float *)call->output[0] + begin, (uint8_t *)call->output[1] + begin);

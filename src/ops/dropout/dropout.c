@@ -30,7 +30,7 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_input", dims_elements)},
 };
 
-// Large and ragged, so that the high halves of the state and a start inside a block are seen.
+// Large and ragged, to test the high halves of the state and a start inside a block.
 static void fill(const void *shape, int operand, uint64_t seed, double *values)
 {
     (void)shape, (void)operand;
@@ -93,12 +93,11 @@ static const char *const bench_shapes[] = {"n=200704", "n=802816", "n=8192", "n=
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_dropout_forward_cpu_naive,
-     "one thread, a Philox block for each of its words", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_dropout_forward_cpu_naive, "one thread, one Philox block per word",
+     NULL, NULL},
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_dropout_forward_cpu_vectorised,
-     "Philox by vectors of blocks on all threads: bound by its ten rounds", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element, a Philox block for each of its words", NULL,
-     NULL},
+     "Philox by vectors of blocks on all threads: limited by its ten rounds", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element, one Philox block per word", NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -117,7 +116,7 @@ static const heddle_op *const gradients[] = {&heddle_op_dropout_backward, NULL};
 
 const heddle_op heddle_op_dropout_forward = {
     .name = "dropout_forward",
-    .summary = "zero each element with a probability, scale the others to make up for it",
+    .summary = "zero each element with a probability, scale the others to compensate",
     SHARED,
     HEDDLE_OPERANDS(forward_operands),
     .cost = cost,

@@ -11,7 +11,7 @@ heddle_status heddle_dropout_backward_cpu_naive(const heddle_call *call);
 heddle_status heddle_dropout_forward_cpu_vectorised(const heddle_call *call);
 heddle_status heddle_dropout_backward_cpu_vectorised(const heddle_call *call);
 
-// What an element that stays is multiplied by, so that the expected sum stays the same.
+// The factor of an element that is kept, so that the expected sum does not change.
 static inline float heddle_dropout_scale(const heddle_dropout_shape *shape)
 {
     return shape->probability < 1.0f ? 1.0f / (1.0f - shape->probability) : 0.0f;

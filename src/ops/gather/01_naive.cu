@@ -1,6 +1,6 @@
 // gather, rung 1: one thread per pixel.
 //
-// Limited by: instructions: the row is looked up and divided out for every pixel, and a warp's load brings 32 bytes.
+// Limited by: instructions: every pixel looks up its row and divides, and a warp's load brings only 32 bytes.
 
 #include "base/move.h"
 #include "ops/cuda/rung.h"
@@ -18,7 +18,7 @@ __global__ void gather_naive(int n, int pixels, const uint8_t *dataset, const in
         labels[at] = dataset_labels[order[*cursor + at]];
 }
 
-// The same of images (n, pixels / (h * w), h, w) that are moved, moves: (length, HEDDLE_MOVE_COUNT)
+// The same for images (n, pixels / (h * w), h, w) that are shifted, moves: (length, HEDDLE_MOVE_COUNT)
 __global__ void gather_naive_moved(int n, int pixels, int h, int w, const uint8_t *dataset,
                                    const int32_t *dataset_labels, const int32_t *order, const int64_t *cursor,
                                    const int8_t *moves, float *images, int32_t *labels)

@@ -1,16 +1,16 @@
 // gather, rung 2: one block per sample, four pixels per thread.
 //
-// Rung 1 looked its row up and divided for every pixel, and moved one byte per load. Here the row is looked up once per
-// block, and a thread loads four bytes and stores 16. Where rows do not begin at multiples of four bytes, or the batch
-// does not at 16, a thread takes a pixel as before.
+// Rung 1 looked up its row and divided for every pixel, and moved one byte per load. Here the row is looked up once per
+// block, and a thread loads four bytes and stores 16. If rows do not begin at multiples of four bytes, or the batch not
+// at 16, a thread handles one pixel as before.
 //
-// Limited by: memory bandwidth, all but one in five of them written: images as floats are four times the dataset's
+// Limited by: memory bandwidth; four fifths of the bytes are written: images as floats are four times the dataset's
 // bytes.
 
 #include "base/move.h"
 #include "ops/cuda/rung.h"
 
-enum { GROUP = 4 }; // pixels a thread takes at once: a word of bytes in, 16 bytes out
+enum { GROUP = 4 }; // pixels a thread handles at once: a word of bytes in, 16 bytes out
 
 // dataset: (count, pixels), order: (length), images: (n, pixels)
 __global__ void gather_vectorised(int pixels, bool grouped, const uint8_t *dataset, const int32_t *dataset_labels,
@@ -31,8 +31,8 @@ __global__ void gather_vectorised(int pixels, bool grouped, const uint8_t *datas
             to[p] = from[p] / 255.0f;
 }
 
-// The same of images (n, pixels / (h * w), h, w) that are moved, moves: (length, HEDDLE_MOVE_COUNT). Rows no longer
-// begin at multiples of four bytes: a thread takes one pixel at a time.
+// The same for images (n, pixels / (h * w), h, w) that are shifted, moves: (length, HEDDLE_MOVE_COUNT). Rows no longer
+// begin at multiples of four bytes: a thread handles one pixel at a time.
 __global__ void gather_moved(int pixels, int h, int w, const uint8_t *dataset, const int32_t *dataset_labels,
                              const int32_t *order, const int64_t *cursor, const int8_t *moves, float *images,
                              int32_t *labels)

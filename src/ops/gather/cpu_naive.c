@@ -1,6 +1,6 @@
-// gather, first rung: a pixel at a time, one thread.
+// gather, first rung: one pixel at a time, one thread.
 //
-// Limited by: one core's share of the memory's bandwidth.
+// Limited by: the memory bandwidth of one core.
 
 #include "ops/gather/gather.h"
 

@@ -1,4 +1,4 @@
-// gather: a batch out of a dataset that lies on the device as bytes, in the order of an epoch. Its cost, reference and
+// gather: a batch from a dataset stored on the device as bytes, in the order of an epoch. Its cost, reference and
 // ladder.
 
 #include "ops/gather/gather.h"
@@ -10,12 +10,12 @@
 typedef heddle_gather_shape gather_shape;
 
 static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(gather_shape, n, "samples of the batch")},
-    {HEDDLE_REQUIRED_INT(gather_shape, count, "samples of the dataset")},
+    {HEDDLE_REQUIRED_INT(gather_shape, n, "samples in the batch")},
+    {HEDDLE_REQUIRED_INT(gather_shape, count, "samples in the dataset")},
     {HEDDLE_REQUIRED_INT(gather_shape, length, "length of the order; cursor + n is at most that")},
     {HEDDLE_REQUIRED_INT(gather_shape, pixels, "bytes of one sample")},
-    {HEDDLE_OPTIONAL_INT(gather_shape, h, 0, "rows of an image that is moved; 0: none is")},
-    {HEDDLE_OPTIONAL_INT(gather_shape, w, 0, "columns of an image that is moved")},
+    {HEDDLE_OPTIONAL_INT(gather_shape, h, 0, "rows of an image that is shifted; 0: no shift")},
+    {HEDDLE_OPTIONAL_INT(gather_shape, w, 0, "columns of an image that is shifted")},
 };
 
 static heddle_status validate(const void *shape_)
@@ -47,7 +47,7 @@ HEDDLE_DIMS(dims_labels, gather_shape, shape->n)
 static int limit_labels(const void *shape)
 {
     (void)shape;
-    return 1000; // any number does: labels are copied
+    return 1000; // any number works: labels are copied
 }
 
 HEDDLE_OF_SHAPE(int, limit_order, gather_shape, shape->count)
@@ -64,7 +64,7 @@ static const heddle_operand operands[] = {
     {.name = "labels", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_labels},
 };
 
-// The last batch that fits, after some steps; moves by up to two pixels.
+// The last batch that fits, after some steps; shifts by up to two pixels.
 static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     const gather_shape *shape = shape_;
@@ -123,7 +123,7 @@ static const char *const bench_shapes[] = {"n=1024 count=60000 length=60000 pixe
 
 // Slowest first.
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_gather_cpu_naive, "one thread, a pixel at a time", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_gather_cpu_naive, "one thread, one pixel at a time", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per pixel, one byte per load", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four pixels per thread: limited by memory bandwidth", NULL,
      NULL},
@@ -132,7 +132,7 @@ static const heddle_rung ladder[] = {
 const heddle_op heddle_op_gather = {
     .name = "gather",
     .ladder_name = "gather",
-    .summary = "images and labels of a batch, out of a dataset of bytes on the device",
+    .summary = "images and labels of a batch, from a dataset of bytes on the device",
     .shape_size = sizeof(gather_shape),
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),

@@ -1,6 +1,6 @@
-// globalavgpool, rung 1: forward one thread per plane, backward one thread per pixel.
+// globalavgpool, rung 1. Forward: one thread per plane. Backward: one thread per pixel.
 //
-// Limited by: loads of neighbouring threads that lie a plane apart; backward, a division to find the plane.
+// Limited by: neighbouring threads' loads, which are a plane apart; backward, a division to find the plane.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,8 +1,8 @@
 // globalavgpool, rung 2: one warp per plane.
 //
 // In rung 1 neighbouring threads read a plane apart, and a batch of few planes had few threads. Here the lanes of a
-// warp read neighbouring pixels, add up their own and then each other's by shuffles. Backward the warp divides once and
-// fills its plane.
+// warp read neighbouring pixels and add them, then add each other's sums by shuffles. Backward the warp divides once
+// and fills its plane.
 //
 // Limited by: memory bandwidth.
 

@@ -1,6 +1,6 @@
-// globalavgpool, first rung: a plane at a time, one thread.
+// globalavgpool, first rung: one plane at a time, one thread.
 //
-// Limited by: sums that wait for one addition after the other.
+// Limited by: sums in which every addition waits for the one before.
 
 #include "heddle/ops.h"
 #include "ops/globalavgpool/globalavgpool.h"

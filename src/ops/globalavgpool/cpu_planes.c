@@ -1,5 +1,5 @@
-// globalavgpool, second rung: planes spread over the threads, and several sums beside each other, so that an addition
-// does not wait for the one before and vectors can be used.
+// globalavgpool, second rung: planes spread over the threads, with several independent sums, so that an addition does
+// not wait for the one before and vectors can be used.
 //
 // Limited by: memory bandwidth.
 

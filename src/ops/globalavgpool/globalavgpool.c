@@ -1,5 +1,5 @@
-// globalavgpool: the mean of each plane of an image, which makes an image of c channels a row of c features. Its cost,
-// reference and ladder.
+// globalavgpool: the mean of each plane of an image, which turns an image of c channels into a row of c features. Its
+// cost, reference and ladder.
 
 #include "ops/globalavgpool/globalavgpool.h"
 
@@ -70,7 +70,7 @@ static const char *const test_shapes[] = {
     "n=0 c=3 h=4 w=4",   "n=1 c=1 h=1 w=1",   "n=2 c=3 h=7 w=5",   "n=3 c=11 h=4 w=4",
     "n=1 c=2 h=35 w=37", "n=37 c=41 h=1 w=2", "n=2 c=5 h=28 w=28", NULL,
 };
-// The end of the ResNet in examples/models at batch 1024 and 64, and that of ResNet-50.
+// The end of the ResNet in examples/models at batch 1024 and 64, and the end of ResNet-50.
 static const char *const bench_shapes[] = {"n=1024 c=128 h=8 w=8", "n=64 c=128 h=8 w=8", "n=64 c=2048 h=7 w=7", NULL};
 
 // Slowest first.
@@ -80,17 +80,17 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_globalavgpool_forward_cpu_planes,
      "planes over the threads, eight sums at a time: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per plane: uncoalesced loads", NULL, NULL},
-    {"02_warp_per_plane", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a warp adds up a plane, coalesced: memory-bound", NULL,
+    {"02_warp_per_plane", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one warp adds a plane, coalesced: memory-bound", NULL,
      NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_globalavgpool_backward_cpu_naive, "one thread, a pixel at a time",
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_globalavgpool_backward_cpu_naive, "one thread, one pixel at a time",
      NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_globalavgpool_backward_cpu_planes,
      "planes over the threads, by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per pixel, a division to find its plane", NULL, NULL},
-    {"02_warp_per_plane", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a warp fills a plane: no division, memory-bound", NULL,
+    {"02_warp_per_plane", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "one warp fills a plane: no division, memory-bound", NULL,
      NULL},
 };
 

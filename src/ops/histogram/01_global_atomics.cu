@@ -1,14 +1,14 @@
-// histogram, rung 1: a thread a value, each an atomic addition to its bin in global memory.
+// histogram, rung 1: one thread per value; each adds to its bin in global memory with an atomic.
 //
-// Without the atomic two threads with the same value would read the same count, and one of them would be lost.
+// Without the atomic, two threads with the same value would read the same count, and one addition would be lost.
 //
-// Limited by: the bins' addresses. Additions to one bin follow each other, and 256 bins are a few cache lines that the
-// whole GPU sends to.
+// Limited by: the bins' addresses. Additions to one bin are serialised, and 256 bins are a few cache lines that the
+// whole GPU writes to.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-// values: (n), counts: (bins), zero before
+// values: (n), counts: (bins), zero before the launch
 __global__ void histogram_global_atomics(int n, const int *values, int *counts)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

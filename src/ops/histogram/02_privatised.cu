@@ -1,20 +1,20 @@
-// histogram, rung 2: each block has counts of its own in shared memory, and adds them to the result once.
+// histogram, rung 2: each block has its own counts in shared memory, and adds them to the result once.
 //
-// Rung 1 sent every value to a few lines that the whole GPU shares. A block's own counts lie on its SM, where an atomic
-// takes a fraction of the time and meets only that block's threads. Blocks fill the GPU once and go round, so that few
-// sums are left to add at the end.
+// Rung 1 sent every value to a few cache lines that the whole GPU shares. A block's own counts are on its SM, where an
+// atomic takes a fraction of the time and competes only with that block's threads. The blocks fill the GPU once and
+// loop, so that few sums are left to add at the end.
 //
-// Limited by: atomics on shared memory. Lanes of a warp with the same value take turns: with few bins, most do.
+// Limited by: atomics on shared memory. Lanes of a warp with the same value are serialised: with few bins, most are.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 enum {
     THREADS = 512,
-    BLOCKS_AN_SM = 4, // 2048 threads, all that an SM holds
+    BLOCKS_AN_SM = 4, // 2048 threads: the most an SM holds
 };
 
-// values: (n), counts: (bins), zero before
+// values: (n), counts: (bins), zero before the launch
 __global__ void histogram_privatised(int n, int bins, const int *values, int *counts)
 {
     extern __shared__ int own[]; // (bins)

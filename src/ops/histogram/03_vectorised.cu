@@ -1,10 +1,10 @@
-// histogram, rung 3: several copies of the counts a block, values by loads of 16 bytes.
+// histogram, rung 3: several copies of the counts per block; values by 16-byte loads.
 //
-// Rung 2's lanes took turns at a bin that several of them hit. With C copies, and lane l counting in copy l mod C, a
-// C-th of them meets in one place. Copies lie interleaved, bin by bin, so that copies of one bin are on different
-// banks. A thread loads four values at a time, four such loads in flight.
+// Rung 2's lanes were serialised at a bin that several of them hit. With C copies, and lane l counting in copy l mod C,
+// only 1/C of them meet in one place. Copies are interleaved, bin by bin, so that copies of one bin are in different
+// banks. A thread loads four values at a time, with four such loads in flight.
 //
-// Limited by: memory bandwidth, while the values are spread over the bins; by atomics where most of them are equal.
+// Limited by: memory bandwidth if the values are spread over the bins; by atomics if most of them are equal.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -13,10 +13,10 @@
 enum {
     THREADS = 512,
     BLOCKS_AN_SM = 4,
-    LOADS = 4, // in flight at once, of a thread
+    LOADS = 4, // in flight at once, per thread
     TILE = THREADS * LOADS * HEDDLE_VECTOR,
     MOST_COPIES = 32,            // one for each lane
-    PREFERRED_BYTES = 32 * 1024, // four blocks' counts fit an SM
+    PREFERRED_BYTES = 32 * 1024, // four blocks' counts fit on an SM
 };
 
 template <bool aligned> __device__ static int4 load_values(const int *from)
@@ -26,7 +26,7 @@ template <bool aligned> __device__ static int4 load_values(const int *from)
     return make_int4(from[0], from[1], from[2], from[3]);
 }
 
-// values: (n), counts: (bins), zero before
+// values: (n), counts: (bins), zero before the launch
 template <bool aligned>
 __global__ void __launch_bounds__(THREADS)
     histogram_vectorised(int n, int bins, int copies, const int *values, int *counts)
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(THREADS)
             atomicAdd(&own[value[i].w * copies + copy], 1);
         }
     }
-    if (blockIdx.x == 0) // and what no whole tile covers
+    if (blockIdx.x == 0) // the values that no whole tile covers
         for (long long i = tiles * TILE + threadIdx.x; i < n; i += THREADS)
             atomicAdd(&own[values[i] * copies + copy], 1);
     __syncthreads();

@@ -1,4 +1,4 @@
-// histogram, first rung: a value at a time, one thread.
+// histogram, first rung: one value at a time, one thread.
 //
 // Limited by: one core; equal values in a row wait for each other's addition.
 

@@ -48,7 +48,7 @@ static const char *const test_shapes[] = {"n=0",    "n=1 bins=1",        "n=31 b
 static const char *const bench_shapes[] = {"n=268435456", "n=268435456 bins=8", "n=67108864 bins=4096", "n=1048576",
                                            NULL}; // 1 GiB first
 
-// A block's own counts have to fit its shared memory.
+// A block's own counts have to fit in its shared memory.
 static bool fits_shared(const void *shape_)
 {
     enum { MOST_BINS = 48 * 1024 / sizeof(int) };
@@ -57,12 +57,12 @@ static bool fits_shared(const void *shape_)
 }
 
 static const heddle_rung ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_histogram_cpu_naive, "one thread, a value at a time", NULL, NULL},
-    {"01_global_atomics", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "every value an atomic on global memory", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_histogram_cpu_naive, "one thread, one value at a time", NULL, NULL},
+    {"01_global_atomics", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one atomic on global memory per value", NULL, NULL},
     {"02_privatised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "each block counts in shared memory, and adds its counts once",
      fits_shared, NULL},
     {"03_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "16 bytes per load; copies of the counts, so that lanes meet less", fits_shared, NULL},
+     "16 bytes per load; copies of the counts, so that fewer lanes conflict", fits_shared, NULL},
 };
 
 const heddle_op heddle_op_histogram = {

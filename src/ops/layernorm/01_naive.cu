@@ -1,10 +1,10 @@
 // layernorm, rung 1: one thread per row; for the gradients of gamma and beta, one thread per column.
 //
-// The mean is found first and the squares are taken around it: the shortcut E[x²] - E[x]² would lose every digit of the
-// variance where the mean is far from 0. All of it is in double, since one thread adds up a whole row or column.
+// The mean is computed first and the squares are taken around it: the shortcut E[x²] - E[x]² would lose every digit of
+// the variance if the mean is far from 0. Everything is in double, since one thread sums a whole row or column.
 //
-// Limited by: one thread going through a whole row, three times; a warp's loads lie a row apart, 32 sectors per
-// request. The columns' sums are coalesced, but keep only cols threads busy.
+// Limited by: one thread reading a whole row, three times. A warp's loads are a row apart: 32 sectors per request. The
+// columns' sums are coalesced, but keep only cols threads busy.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

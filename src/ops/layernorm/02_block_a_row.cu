@@ -1,18 +1,18 @@
-// layernorm, rung 2: one block per row, mean and variance found by trees in shared memory.
+// layernorm, rung 2: one block per row; trees in shared memory find mean and variance.
 //
-// Rung 1 gave a row to one thread: a warp's loads lay a row apart, and a row took as long as its elements one after the
-// other. Here neighbours read neighbours, and the 256 threads of a block share a row. Their sums are short enough for
+// Rung 1 gave a row to one thread: a warp's loads were a row apart, and a row was processed serially. Here neighbouring
+// threads read neighbouring elements, and the 256 threads of a block share a row. Their sums are short enough for
 // float.
 //
 // Limited by: three passes over the row, each reading it from memory or cache again, and two trees of eight levels with
-// a barrier each, in which fewer threads work from level to level. A row shorter than the block leaves the rest idle.
+// a barrier each, in which fewer threads work at every level. A row shorter than the block leaves threads idle.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 enum { THREADS = HEDDLE_CUDA_BLOCK };
 
-// Sum over the block: thread i adds what thread i + distance has, as long as that is one of the block.
+// Sum over the block: thread i adds the value of thread i + distance, if the block has that thread.
 __device__ static float tree_sum(float *tree, float value)
 {
     int i = threadIdx.x;
@@ -24,7 +24,7 @@ __device__ static float tree_sum(float *tree, float value)
         __syncthreads();
     }
     float sum = tree[0];
-    __syncthreads(); // all have read it before the next tree grows
+    __syncthreads(); // all threads have read it before the next tree starts
     return sum;
 }
 

@@ -1,13 +1,13 @@
-// layernorm, rung 3: mean and variance found together, in one pass, by Welford's way, and merged by shuffles.
+// layernorm, rung 3: mean and variance in one pass, by Welford's algorithm, merged by shuffles.
 //
-// Rung 2 read a row for its mean, again for the squares around it and again for the output, and its trees went through
-// shared memory and barriers. Here each thread keeps the mean of what it has seen and the squares around that; new
-// elements move both. Then the threads of a row agree on its mean, lanes by shuffles and warps by one barrier, each
-// moves its squares there, and they are added up the same way (row_group.h). A row of up to 1024 has a warp, eight rows
-// a block, so that short rows fill it too; a longer one has the block, so that the rows in flight still lie in the L2
-// cache when they are read again.
+// Rung 2 read a row for its mean, again for the squares around it and again for the output, and its trees used shared
+// memory and barriers. Here each thread keeps the mean of the elements seen so far and the squares around it; new
+// elements update both. Then the threads of a row agree on its mean, lanes by shuffles and warps through one barrier.
+// Each thread moves its squares to that mean, and they are added the same way (row_group.h). A row of up to 1024
+// elements gets one warp, eight rows per block, so that short rows fill the block too. A longer row gets a block, so
+// that rows in flight are still in the L2 cache when they are read again.
 //
-// Limited by: the second reading of the row, for the output, and 4 bytes per load.
+// Limited by: the second read of the row, for the output, and 4 bytes per load.
 
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"
@@ -16,8 +16,8 @@
 enum {
     WARP = HEDDLE_WARP,
     BLOCK = 256,
-    WARP_COLS = 1024, // longest row of a warp
-    LOADS = 4,        // in flight at once, of a thread; the mean is moved once for all of them
+    WARP_COLS = 1024, // longest row for one warp
+    LOADS = 4,        // in flight at once, per thread; the mean is updated once for all of them
 };
 
 // Part of a row: how many elements, their mean, and the sum of their squared distances to it.
@@ -60,7 +60,7 @@ template <int threads> __device__ static moments moments_of_thread(const float *
     return seen;
 }
 
-// Over all threads of a row, the same in each of them.
+// Over all threads of a row, with the same result in each of them.
 template <int threads> __device__ static moments moments_of_row(moments part, int cols)
 {
     __shared__ float of_warp[2][HEDDLE_WARPS];

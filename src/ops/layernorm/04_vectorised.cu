@@ -1,17 +1,17 @@
-// layernorm, rung 4: rows in registers, moved by loads and stores of 16 bytes.
+// layernorm, rung 4: rows in registers, moved by 16-byte loads and stores.
 //
-// Rung 3 read a row twice, 4 bytes per load, and had a warp or a block for it, nothing between. Here a group that just
-// fits the row (row_group.h: from 4 threads to 512) holds all of it in registers: it is read once, with all loads in
-// flight at once, and written once. With the elements at hand there is no need for a moving mean: a center near the
-// mean is found first, then, together, the distances to it and their squares. Where the mean is far from 0 the
-// distances are exact, and their mean is what the float that holds the center has lost.
+// Rung 3 read a row twice, 4 bytes per load, and used either a warp or a block for it. Here a group that just fits the
+// row (row_group.h: from 4 threads to 512) holds all of it in registers. The row is read once, with all loads in flight
+// at once, and written once. With the elements in registers no running mean is needed: a center near the mean is found
+// first, then the differences from it and their squares together. If the mean is far from 0 the differences are exact,
+// and their mean is what the float that holds the center has lost.
 //
-// Backward, a block goes from row to row and keeps its share of the columns' sums in shared memory, each thread those
-// of its own columns, so that input and grad_output are read once for all three gradients. The blocks' sums go to the
-// workspace, and a second kernel adds them in a fixed order: the same bits every time.
+// Backward, a block goes from row to row and keeps its share of the columns' sums in shared memory, each thread for its
+// own columns. So input and grad_output are read once for all three gradients. The blocks' sums go to the workspace,
+// and a second kernel adds them in a fixed order: the same bits every time.
 //
-// Rows that are not multiples of 4, or start off 16 bytes, are moved 4 bytes at a time, neighbours by neighbours. Rows
-// that no group holds are gone through piece by piece, three times forward and twice backward.
+// Rows whose length is not a multiple of 4, or whose start is not 16-byte aligned, are moved 4 bytes at a time, still
+// coalesced. Rows too long for any group are processed piece by piece, three times forward and twice backward.
 //
 // Limited by: memory bandwidth.
 
@@ -21,7 +21,7 @@
 #include "ops/cuda/rung.h"
 #include "ops/layernorm/layernorm.h"
 
-// For rows that no group holds: one block per row.
+// For rows too long for any group: one block per row.
 enum {
     LONG = 1024,
     LONG_VECTORS = 2, // per thread: loads in flight
@@ -39,8 +39,8 @@ template <int vectors> __device__ static float thread_sum(const float (*value)[H
     return sum;
 }
 
-// Takes the center off a thread's elements and returns the sum of what is left, and that of its squares; of those only
-// that are in the row.
+// Subtracts the center from a thread's elements and returns the sum of the differences and of their squares, only for
+// elements in the row.
 template <int threads, int vectors, bool aligned>
 __device__ static float2 thread_distances(float (*value)[HEDDLE_VECTOR], int cols, float center)
 {
@@ -57,7 +57,7 @@ __device__ static float2 thread_distances(float (*value)[HEDDLE_VECTOR], int col
     return sums;
 }
 
-// What a row is normalised by: a value comes to (value - center - rest) * inverse_std.
+// How a row is normalised: a value becomes (value - center - rest) * inverse_std.
 typedef struct moments {
     float center, rest, inverse_std;
 } moments;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
     __shared__ float of_warp[HEDDLE_WARPS];
     __shared__ float2 pair_of_warp[HEDDLE_WARPS];
     size_t row = heddle_group_row<threads>();
-    int cols = row < (size_t)shape.rows ? shape.cols : 0; // beyond the last row, a group works on nothing
+    int cols = row < (size_t)shape.rows ? shape.cols : 0; // beyond the last row, a group has no work
     float value[vectors][HEDDLE_VECTOR];
     heddle_row_load<threads, vectors, aligned>(input + row * shape.cols, cols, 0, value);
 
@@ -179,7 +179,7 @@ static heddle_status launch_forward(const heddle_call *call)
 
 // What a kernel of the backward pass reads and writes. input, grad_output and grad_input: (rows, cols), gamma: (cols),
 // mean and inverse_std: (rows), parts: (2, blocks, cols), the blocks' sums for gamma, then for beta. grad_input: NULL
-// if nobody wants it.
+// if not requested.
 typedef struct gradients {
     const float *input, *gamma, *mean, *inverse_std, *grad_output;
     float *grad_input, *parts;
@@ -191,8 +191,8 @@ __device__ static inline void add_to(float4 *sum, const float (&value)[HEDDLE_VE
     *sum = make_float4(now.x + value[0], now.y + value[1], now.z + value[2], now.w + value[3]);
 }
 
-// A thread's elements of one vector: x becomes n = (x - mean) / std, grad becomes grad * gamma. Adds to the columns'
-// sums, and to those of the row.
+// A thread's elements of one vector: x becomes n = (x - mean) / std, grad becomes grad * gamma. Adds to the sums of the
+// columns and of the row.
 __device__ static inline void use_vector(float (&x)[HEDDLE_VECTOR], float (&grad)[HEDDLE_VECTOR],
                                          const float (&gamma)[HEDDLE_VECTOR], float mean, float inverse_std,
                                          float4 *gamma_sum, float4 *beta_sum, float *sum, float *product)
@@ -210,7 +210,7 @@ __device__ static inline void use_vector(float (&x)[HEDDLE_VECTOR], float (&grad
     add_to(gamma_sum, grad_gamma);
 }
 
-// The groups' sums of a block, one group after the other, into `part`: (cols). sums: (vectors, threads of the block).
+// Adds the groups' sums of a block, one group after the other, into `part`: (cols). sums: (vectors, threads per block).
 template <int threads, int vectors, bool aligned>
 __device__ static void store_part(const float4 *sums, int cols, float *part)
 {
@@ -239,7 +239,8 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
 {
     constexpr int block = heddle_row_block(threads), together = block / threads; // rows per block
     extern __shared__ float4 sums[]; // (2, vectors, block): for gamma, then for beta; a thread's slots are its own
-    __shared__ float2 of_warp[2][HEDDLE_WARPS]; // taken in turn: some still read the one while others write the next
+    __shared__ float2 of_warp[2][HEDDLE_WARPS]; // used alternately: some threads still read one while others write the
+                                                // next
     float4 *gamma_sums = sums + threadIdx.x, *beta_sums = gamma_sums + vectors * block;
     for (int i = 0; i < vectors; i++)
         gamma_sums[i * block] = beta_sums[i * block] = make_float4(0, 0, 0, 0);
@@ -281,7 +282,7 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
     }
 }
 
-// Rows that no group holds: one block per row, which goes through it twice.
+// Rows too long for any group: one block per row, which reads it twice.
 __global__ void __launch_bounds__(LONG) layernorm_backward_long_rows(heddle_layernorm_shape shape, gradients all)
 {
     __shared__ float of_warp[2][HEDDLE_WARPS];
@@ -299,7 +300,7 @@ __global__ void __launch_bounds__(LONG) layernorm_backward_long_rows(heddle_laye
         all.grad_input[at + j] = inverse_std * (grad[j] * all.gamma[j] - sum - (x[j] - mean) * inverse_std * product);
 }
 
-enum { TALL = 16 }; // threads side by side on one column: their sums are added at the end
+enum { TALL = 16 }; // threads per column: their sums are added at the end
 
 // Sum over the TALL threads of a column, in those with threadIdx.y == 0.
 __device__ static float column_sum(float (*of_thread)[HEDDLE_WARP], float sum)
@@ -332,7 +333,7 @@ __global__ void layernorm_backward_long_columns(heddle_layernorm_shape shape, gr
     }
 }
 
-// Adds up `count` parts in order: parts (2, count, cols) -> grad_gamma and grad_beta: (cols), chosen by blockIdx.y.
+// Adds `count` parts in order: parts (2, count, cols) -> grad_gamma and grad_beta: (cols), chosen by blockIdx.y.
 __global__ void layernorm_add_parts(int cols, int count, const float *parts, float *grad_gamma, float *grad_beta)
 {
     __shared__ float of_thread[TALL][HEDDLE_WARP];
@@ -348,10 +349,10 @@ __global__ void layernorm_add_parts(int cols, int count, const float *parts, flo
 
 typedef void backward_kernel(heddle_layernorm_shape shape, gradients all);
 
-// Blocks for rows in registers: enough to fill the GPU, no more than there are rows and room for parts.
+// Blocks for rows in registers: enough to fill the GPU, but no more than there are rows and room for parts.
 static int backward_blocks(const heddle_layernorm_shape *shape, int group)
 {
-    enum { THREADS_AN_SM = 1024 }; // with the registers and the shared memory that a thread takes
+    enum { THREADS_AN_SM = 1024 }; // with the registers and shared memory that a thread uses
     int threads = heddle_row_threads(group), parts = heddle_layernorm_parts(shape->rows, shape->cols);
     int blocks = heddle_cuda_multiprocessors() * (THREADS_AN_SM / threads);
     int rows = (int)heddle_row_blocks(group, shape->rows);
@@ -359,13 +360,13 @@ static int backward_blocks(const heddle_layernorm_shape *shape, int group)
     return blocks < parts ? blocks : parts;
 }
 
-// Bytes of shared memory that a block keeps its sums in.
+// Bytes of shared memory for a block's sums.
 static size_t sum_bytes(int group)
 {
     return (size_t)2 * heddle_row_groups[group].vectors * heddle_row_threads(group) * sizeof(float4);
 }
 
-// The threads for a row; -1: no group holds it, or the sums of the one that does are more than a block of this GPU has.
+// The threads for a row; -1: no group holds it, or its sums need more shared memory than a block of this GPU has.
 static int backward_group(int cols)
 {
     int group = heddle_row_group_of(cols);

@@ -1,9 +1,9 @@
 // layernorm, first rung: one row at a time, one element at a time, one thread.
 //
-// The mean is found first and the squares are taken around it, both in double: the shortcut E[x²] - E[x]² would lose
-// every digit of the variance where the mean is far from 0.
+// The mean is computed first and the squares are taken around it, both in double: the shortcut E[x²] - E[x]² would lose
+// every digit of the variance if the mean is far from 0.
 //
-// Limited by: one thread, and sums that wait for one addition after the other.
+// Limited by: one thread, and sums in which every addition waits for the one before.
 
 #include <math.h>
 

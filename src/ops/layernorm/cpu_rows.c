@@ -1,8 +1,8 @@
-// layernorm, second rung: rows spread over the threads, and several sums beside each other, so that an addition does
-// not wait for the one before and vectors can be used. The gradients of gamma and beta are sums over the rows: there a
+// layernorm, second rung: rows spread over the threads, with several independent sums, so that an addition does not
+// wait for the one before and vectors can be used. The gradients of gamma and beta are sums over the rows: there a
 // thread has a strip of columns.
 //
-// Limited by: memory, and conversions to double, in which sums are taken as in cpu_naive.
+// Limited by: memory bandwidth, and conversions to double for the sums, as in cpu_naive.
 
 #include <math.h>
 
@@ -11,7 +11,7 @@
 #include "ops/layernorm/layernorm.h"
 #include "ops/pieces.h"
 
-enum { SUMS = 8, STRIP = 64 }; // STRIP: columns of a piece, whose sums stay in the nearest cache
+enum { SUMS = 8, STRIP = 64 }; // STRIP: columns per piece, whose sums stay in L1
 
 static double total(const double sums[SUMS])
 {

@@ -1,5 +1,5 @@
-// layernorm: each row brought to mean 0 and variance 1, then scaled by gamma and shifted by beta, column by column. Its
-// shapes, cost, reference and ladders.
+// layernorm: each row normalised to mean 0 and variance 1, then scaled by gamma and shifted by beta, column by column.
+// Its shapes, costs, references and ladders.
 
 #include "ops/layernorm/layernorm.h"
 
@@ -99,7 +99,8 @@ HEDDLE_OF_SHAPE(int64_t, backward_reduction, heddle_layernorm_shape,
 
 // --- the tables -----------------------------------------------------------------------------------------------------
 
-// From 12 on by fours: a row in every group of the last rung, and one that none holds. Ragged ones go its other way.
+// From 12 on, multiples of 4: one row for every group size of the last rung, and one too long for any. Ragged rows take
+// its scalar path.
 static const char *const test_shapes[] = {"rows=0 cols=5",
                                           "rows=1 cols=1",
                                           "rows=3 cols=2",
@@ -127,14 +128,14 @@ static const char *const test_shapes[] = {"rows=0 cols=5",
 static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=16384 cols=16384", "rows=1048576 cols=256",
                                            "rows=65536 cols=4095", "rows=8192 cols=768",    NULL};
 
-// Two sums per column for each of the blocks among which the rows are shared out.
+// Two sums per column for each of the blocks that share the rows.
 HEDDLE_WORKSPACE(parts_workspace, heddle_layernorm_shape,
                  (size_t)heddle_layernorm_parts(shape->rows, shape->cols) * 2 * (size_t)shape->cols * sizeof(float))
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_layernorm_forward_cpu_naive,
-     "three passes over each row, a number at a time", NULL, NULL},
+     "three passes over each row, one number at a time", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_layernorm_forward_cpu_rows,
      "rows over the threads, eight sums at a time: limited by conversions to double", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, three passes: uncoalesced", NULL, NULL},
@@ -148,7 +149,7 @@ static const heddle_rung forward_ladder[] = {
 
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_layernorm_backward_cpu_naive,
-     "two passes over the rows, then one over the columns, a number at a time", NULL, NULL},
+     "two passes over the rows, then one over the columns, one number at a time", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_layernorm_backward_cpu_rows,
      "rows, then strips of columns over the threads: limited by conversions to double", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,

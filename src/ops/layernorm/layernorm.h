@@ -5,8 +5,8 @@
 
 extern const heddle_op heddle_op_layernorm_forward, heddle_op_layernorm_backward;
 
-// Parts of the columns' sums that the GPU's backward pass may leave in its workspace, a block each: as many blocks as
-// fill a large GPU, which are fewer for longer rows.
+// Parts of the columns' sums that the GPU's backward pass may leave in its workspace, one per block: as many blocks as
+// fill a large GPU, fewer for longer rows.
 static inline int heddle_layernorm_parts(int rows, int cols)
 {
     int most = cols <= 512 ? 1280 : cols <= 4096 ? 640 : 320;

@@ -1,16 +1,17 @@
-// maxpool2d, rung 1: forward one thread per window, backward one thread per plane.
+// maxpool2d, rung 1. Forward: one thread per window. Backward: one thread per plane.
 //
 // A plane's gradient belongs to one thread, which clears it and adds by index: windows may share their largest value,
 // and no two threads add to one place.
 //
-// Limited by: forward, loads a stride apart; backward, only n * c threads, each of a warp's accesses in another plane.
+// Limited by: forward, loads a stride apart; backward, only n * c threads, with every lane of a warp in a different
+// plane.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 #include "ops/pool2d.h"
 
-// input: (n, c, h, w), output and index: (n, c, out_h, out_w). The first of the largest values wins, and a NaN wins
-// over everything, as in PyTorch.
+// input: (n, c, h, w), output and index: (n, c, out_h, out_w). The first of the largest values wins, and NaN wins over
+// everything, as in PyTorch.
 __global__ void maxpool2d_forward(heddle_pool2d_shape shape, int out_h, int out_w, const float *input, float *output,
                                   int32_t *index)
 {

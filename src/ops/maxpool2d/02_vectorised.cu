@@ -1,16 +1,16 @@
-// maxpool2d, rung 2: windows of 2×2, side by side, by vectors.
+// maxpool2d, rung 2: adjacent windows of 2×2, by vectors.
 //
-// Rung 1's loads lie a stride apart: every request takes twice the sectors it uses, and the other half again with the
-// next. Here a thread loads the two rows above its windows with 16 bytes each, two windows at once (8 bytes and one
-// window where the row length is not a multiple of 4), for four places, all loads before the first comparison. Backward
-// a thread writes everything below its windows, zeros included: no clearing, no scattering, and one thread per window
+// Rung 1's loads are a stride apart: every request touches twice the sectors it uses, and the other half again with the
+// next. Here a thread loads the two rows of its windows with 16 bytes each, two windows at once (8 bytes and one window
+// if the row length is not a multiple of 4), for four places, with all loads before the first comparison. Backward a
+// thread writes all elements of its windows, zeros included: no clearing, no scattering, and one thread per window
 // instead of one per plane.
 //
-// Limited by: memory bandwidth; the index, as large as the output, is a fifth of them.
+// Limited by: memory bandwidth; the index, as large as the output, is a fifth of the traffic.
 
 #include "ops/pool2d_pairs.h"
 
-// Replaces the largest value so far: the first of the largest wins, and a NaN wins over everything.
+// Replaces the largest value so far: the first of the largest wins, and NaN wins over everything.
 __device__ static void compare(float value, int place, float &most, int &won)
 {
     if (value > most || isnan(value)) {
@@ -19,7 +19,7 @@ __device__ static void compare(float value, int place, float &most, int &won)
     }
 }
 
-// input: (pairs of rows, 2, w), output and index: (pairs of rows, w / 2); `across` places to a row, `places` in all
+// input: (pairs of rows, 2, w), output and index: (pairs of rows, w / 2); `across` places per row, `places` in all
 template <int windows, bool aligned>
 __global__ void maxpool2d_pairs_forward(int out_h, int w, unsigned across, unsigned places,
                                         const float *__restrict__ input, float *__restrict__ output,

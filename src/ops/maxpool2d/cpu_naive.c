@@ -1,13 +1,13 @@
-// maxpool2d, first rung: a window at a time, one thread.
+// maxpool2d, first rung: one window at a time, one thread.
 //
-// Limited by: a branch for every element. cpu_planes spreads planes over the threads and does 2x2 windows by vectors.
+// Limited by: one branch per element. cpu_planes spreads planes over the threads and handles 2x2 windows by vectors.
 
 #include <math.h>
 
 #include "ops/maxpool2d/maxpool2d.h"
 #include "ops/pool2d.h"
 
-// The first of the largest values wins, and a NaN wins over everything, as in PyTorch.
+// The first of the largest values wins, and NaN wins over everything, as in PyTorch.
 static void largest(const heddle_pool2d_shape *shape, const float *plane, heddle_window window, float *value,
                     int32_t *index)
 {

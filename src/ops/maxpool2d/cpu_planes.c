@@ -1,9 +1,9 @@
-// maxpool2d, second rung: planes spread over the threads; 2x2 windows side by side, the usual case, without branches.
+// maxpool2d, second rung: planes spread over the threads; adjacent 2x2 windows, the usual case, without branches.
 //
-// Four loads, three comparisons and a select each for value and index make a window, and a vector holds several. The
-// gradient of such windows is a select too: each input belongs to one window, and it won or it did not.
+// A window takes four loads, three comparisons and a select each for value and index, and a vector holds several. The
+// gradient of such windows is a select too: each input belongs to one window, and either won or did not.
 //
-// Limited by: memory; other windows by their branches, as in cpu_naive.
+// Limited by: memory bandwidth; other windows by their branches, as in cpu_naive.
 
 #include <math.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 #include "ops/pool2d.h"
 #include "ops/vector_math.h"
 
-// A later value replaces the best so far when it is larger or NaN.
+// A later value replaces the best so far if it is larger or NaN.
 static inline bool replaces(float value, float best)
 {
     return (value > best) | (value != value);
 }
 
-// One row of windows: `top` and the row under it, whose first element has index `first`.
+// One row of windows: `top` and the row below it; the first element of `top` has index `first`.
 HEDDLE_CLONES static void pool_rows(const float *restrict top, int w, int32_t first, int out_w, float *restrict output,
                                     int32_t *restrict index)
 {
@@ -78,13 +78,13 @@ heddle_status heddle_maxpool2d_forward_cpu_planes(const heddle_call *call)
     return heddle_pool2d_for_planes(call, forward_planes);
 }
 
-// `value` where the condition holds, else 0, without a branch that a compiler could make more of.
+// `value` if the condition holds, else 0, written so that no compiler makes a branch of it.
 static inline float only_if(bool condition, float value)
 {
     return heddle_bits_float(heddle_float_bits(value) & -(uint32_t)condition);
 }
 
-// The way back of pool_rows. Columns beyond the windows are the caller's.
+// The reverse of pool_rows. The caller handles columns beyond the windows.
 HEDDLE_CLONES static void unpool_rows(const int32_t *restrict index, const float *restrict grad_output, int out_w,
                                       int32_t first, int w, float *restrict grad_top, float *restrict grad_bottom)
 {

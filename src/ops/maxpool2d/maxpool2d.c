@@ -1,4 +1,4 @@
-// maxpool2d: the largest value of each window, and where it stood. Its cost, reference and ladder.
+// maxpool2d: the largest value of each window, and its position. Its cost, reference and ladder.
 
 #include "ops/maxpool2d/maxpool2d.h"
 
@@ -66,7 +66,7 @@ static void backward_reference(const void *shape_, const double *const *input, d
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_maxpool2d_forward_cpu_naive,
-     "a window at a time, one branch per element", NULL, NULL},
+     "one window at a time, one branch per element", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per window: loads a stride apart", NULL, NULL},
@@ -104,7 +104,7 @@ const heddle_op heddle_op_maxpool2d_forward = {
 const heddle_op heddle_op_maxpool2d_backward = {
     .name = "maxpool2d_backward",
     .ladder_name = "maxpool2d",
-    .summary = "gradient of maxpool2d: goes where the largest value stood",
+    .summary = "gradient of maxpool2d: goes to the position of the largest value",
     HEDDLE_POOL2D_OP,
     HEDDLE_OPERANDS(backward_operands),
     .cost = backward_cost,

@@ -1,4 +1,4 @@
-// Optimisers, rung 1: one thread per parameter, as the papers write them.
+// Optimisers, rung 1: one thread per parameter, as in the papers.
 //
 // Limited by: memory bandwidth: every parameter, gradient and moment is read, and all but the gradient written, once
 // per step.

@@ -1,9 +1,9 @@
-// Optimisers, rung 2: four parameters per thread, each array by loads and stores of 16 bytes.
+// Optimisers, rung 2: four parameters per thread, each array by 16-byte loads and stores.
 //
-// A quarter of rung 1's requests for the same bytes; states are read and written back through registers once. It is
-// launched while the kernel before it still runs, and waits for that one's gradients (ops/cuda/dependent.h).
+// It takes a quarter of rung 1's requests for the same bytes. It is launched while the kernel before it still runs, and
+// waits for that kernel's gradients (ops/cuda/dependent.h).
 //
-// Limited by: memory bandwidth; for a network of some hundred thousand parameters by the trip to memory and back.
+// Limited by: memory bandwidth; for a network of some hundred thousand parameters by the latency of memory.
 
 #include "heddle/ops.h"
 #include "ops/cuda/dependent.h"
@@ -13,7 +13,7 @@
 
 typedef enum optimizer_kind { SGD, MOMENTUM, ADAMW } optimizer_kind;
 
-// A parameter's step; what an optimiser does not have is not touched.
+// A parameter's step; states that an optimiser does not have are not touched.
 template <optimizer_kind kind>
 __device__ static void step(float grad, const float *hyper, float decay, float *parameter, float *first, float *second)
 {

@@ -1,6 +1,6 @@
-// Optimisers, first rung: a parameter at a time, one thread, as the papers write them.
+// Optimisers, first rung: one parameter at a time, one thread, as in the papers.
 //
-// Limited by: one core's share of the memory's bandwidth; adamw by its square root and divisions.
+// Limited by: the memory bandwidth of one core; adamw by its square root and divisions.
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
-// Optimisers, second rung: vector loops over all threads, what is the same for every parameter computed once. Whether a
-// gradient is a number chooses between the new values and the old, so that the loops have no branch.
+// Optimisers, second rung: vector loops over all threads; whatever is the same for all parameters is computed once. A
+// select between new and old values handles NaN gradients, so the loops have no branch.
 //
 // Limited by: memory bandwidth.
 
@@ -89,7 +89,7 @@ typedef struct update {
     void (*part)(const heddle_call *call, float decay, size_t begin, size_t end);
 } update;
 
-// What of a piece has weight decay, then what has none.
+// The part of a piece with weight decay, then the part without.
 static void update_piece(void *context, size_t begin, size_t end, int piece, int worker)
 {
     (void)piece, (void)worker;

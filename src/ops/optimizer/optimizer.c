@@ -1,9 +1,9 @@
 // Optimisers: one step of sgd, momentum and adamw over n parameters, as PyTorch defines them. Costs, references and
 // ladders.
 //
-// A gradient that is not a number leaves its parameter and its moments as they are. That is how a step is left out
-// whose gradients went beyond half precision's range (cnn_step's rungs then give nothing but such), decay and momentum
-// included. A loss that is not a number is told by step_end, so that a training run that has gone wrong does not go on.
+// A NaN gradient leaves its parameter and its moments unchanged. That is how a step is skipped whose gradients exceeded
+// half precision's range (cnn_step's rungs then return only NaN), decay and momentum included. step_end reports a NaN
+// loss, so that a diverged training run does not continue.
 
 #include "ops/optimizer/optimizer.h"
 
@@ -40,7 +40,7 @@ static const heddle_operand adamw_operands[] = {
     {HEDDLE_FLOAT_UPDATE("second_moment", HEDDLE_VALUES_POSITIVE, dims_parameters)},
 };
 
-// Hyper-parameters after some steps, large enough that each of them shows.
+// Hyper-parameters after some steps, large enough that each of them matters.
 void heddle_optimizer_fill_hyper(uint64_t seed, double *values)
 {
     double step = 1 + (double)(seed % 5);
@@ -145,8 +145,8 @@ static const char *const bench_shapes[] = {"n=421834", "n=401408", "n=67108864",
 // Slowest first.
 #define LADDER(name)                                                                                                   \
     static const heddle_rung name##_ladder[] = {                                                                       \
-        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_update_cpu_naive, "one thread, a parameter at a time", \
-         NULL, NULL},                                                                                                  \
+        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_update_cpu_naive,                                      \
+         "one thread, one parameter at a time", NULL, NULL},                                                           \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_update_cpu_vectorised,                            \
          "vector code on all threads: memory-bound", NULL, NULL},                                                      \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per parameter: memory-bound", NULL, NULL},           \
@@ -183,7 +183,7 @@ const heddle_op heddle_op_momentum_update = {
 
 const heddle_op heddle_op_adamw_update = {
     .name = "adamw_update",
-    .summary = "AdamW: steps scaled by running moments of the gradient, decay apart from them",
+    .summary = "AdamW: steps scaled by running moments of the gradient, with decoupled decay",
     SHARED,
     HEDDLE_OPERANDS(adamw_operands),
     .cost = adamw_cost,

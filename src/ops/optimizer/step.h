@@ -1,6 +1,5 @@
-// One step of one parameter, by each optimiser: what the CUDA rungs have in common. hyper: (HEDDLE_HYPER_COUNT), whose
-// weight decay counts where no other is given. A gradient that is not a number leaves the parameter and its states as
-// they are (see optimizer.c).
+// One step of one parameter, for each optimiser: shared by the CUDA rungs. hyper: (HEDDLE_HYPER_COUNT); its weight
+// decay applies if no other is given. A NaN gradient leaves the parameter and its states unchanged (see optimizer.c).
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // polynomial, rung 1: one thread per element.
 //
-// Limited by: the loop around the arithmetic. However often the compiler unrolls it, counting and jumping come on top
-// of every few multiply-adds of one element, and a thread has no second element to do while a result is in flight.
+// Limited by: the loop around the arithmetic. However far the compiler unrolls it, counter and branch are added to
+// every few multiply-adds of one element, and a thread has no second element to work on while a result is in flight.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,10 +1,10 @@
-// polynomial, rung 2: four elements per thread, by loads and stores of 16 bytes.
+// polynomial, rung 2: four elements per thread, by 16-byte loads and stores.
 //
-// Rung 1 paid the loop for every element. Here one pass of it is a round of four elements, whose multiply-adds do not
-// wait for each other. Where an operand is not aligned to 16 bytes its elements are loaded one by one; that costs a few
-// instructions of thousands.
+// Rung 1 paid for the loop with every element. Here one iteration is a round of four elements, whose multiply-adds do
+// not wait for each other. If an operand is not aligned to 16 bytes, its elements are loaded one by one; that costs a
+// few instructions out of thousands.
 //
-// Limited by: the units that multiply and add; with few rounds, bytes.
+// Limited by: the multiply-add units; with few rounds, memory bandwidth.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

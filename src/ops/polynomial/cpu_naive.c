@@ -1,6 +1,7 @@
 // polynomial, first rung: one element after another, one thread.
 //
-// Limited by: waiting. A round needs the result of the one before it, some cycles later, and the units idle meanwhile.
+// Limited by: latency. A round needs the result of the one before it, some cycles later, and the units are idle
+// meanwhile.
 
 #include "ops/polynomial/polynomial.h"
 

@@ -1,9 +1,9 @@
-// polynomial, second rung: a block of elements goes through the rounds together, over all threads.
+// polynomial, second rung: a block of elements goes through the rounds together, on all threads.
 //
-// The first rung waited for each round. Here a round is done for a block of elements that lies in registers: there is
-// always one whose turn it is.
+// The first rung waited for each round. Here a round is computed for a block of elements in registers: there is always
+// one that is ready.
 //
-// Limited by: the units that multiply and add; with few rounds, memory.
+// Limited by: the multiply-add units; with few rounds, memory bandwidth.
 
 #include "ops/clones.h"
 #include "ops/pieces.h"

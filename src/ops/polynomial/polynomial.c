@@ -1,5 +1,5 @@
-// polynomial: rounds of multiply and add on every element, as much arithmetic for the same bytes as one likes. Its
-// cost, reference and ladder.
+// polynomial: rounds of multiply and add on every element: any amount of arithmetic for the same bytes. Its cost,
+// reference and ladder.
 
 #include "ops/polynomial/polynomial.h"
 
@@ -7,13 +7,13 @@
 
 typedef heddle_polynomial_shape polynomial_shape;
 
-// By default every round brings a value nearer to 1 by a thousandth of the way: after thousands of rounds a value still
-// tells from what it was made.
+// By default every round moves a value a thousandth of the way towards 1: after thousands of rounds the result still
+// depends on the input.
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(polynomial_shape, n, "elements")},
-    {HEDDLE_REQUIRED_INT(polynomial_shape, rounds, "multiplications and additions for each")},
-    {HEDDLE_OPTIONAL_FLOAT(polynomial_shape, factor, 0.999, "what a round multiplies by")},
-    {HEDDLE_OPTIONAL_FLOAT(polynomial_shape, addend, 0.001, "what it adds")},
+    {HEDDLE_REQUIRED_INT(polynomial_shape, rounds, "multiplications and additions per element")},
+    {HEDDLE_OPTIONAL_FLOAT(polynomial_shape, factor, 0.999, "factor of each round")},
+    {HEDDLE_OPTIONAL_FLOAT(polynomial_shape, addend, 0.001, "addend of each round")},
 };
 
 HEDDLE_DIMS(dims, polynomial_shape, shape->n)
@@ -53,11 +53,11 @@ static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_polynomial_cpu_naive,
      "one element after another: every round waits for the one before it", NULL, NULL},
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_polynomial_cpu_vectorised,
-     "a block of elements a round, all threads: the units are the limit", NULL, NULL},
+     "a block of elements per round, all threads: limited by the multiply-add units", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: the loop costs as much as the arithmetic",
      NULL, NULL},
     {"02_four_elements", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "four elements per thread share the loop: the units are the limit", NULL, NULL},
+     "four elements per thread share the loop: limited by the multiply-add units", NULL, NULL},
 };
 
 const heddle_op heddle_op_polynomial = {

@@ -1,6 +1,6 @@
 // quantise and dequantise, rung 1: one thread per row, and one thread per element.
 //
-// Limited by: quantise by requests: the lanes of a warp read rows, and so places, far apart, a sector for each 4 bytes.
+// Limited by: requests, in quantise: the lanes of a warp read different rows, far apart, one sector for each 4 bytes.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

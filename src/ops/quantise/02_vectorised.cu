@@ -1,9 +1,9 @@
 // quantise and dequantise, rung 2: one block per row, four elements per thread and access.
 //
-// Rung 1's lanes read rows far apart. Here the threads of a block read one row side by side, find its largest value by
-// shuffles, and read it once more for the bytes: the second reading comes from the cache, where the first has left it.
+// Rung 1's lanes read rows far apart. Here the threads of a block read one row together, find its largest value by
+// shuffles, and read it once more for the bytes: the second read hits the cache.
 //
-// Limited by: memory bandwidth, five for each element.
+// Limited by: memory bandwidth, five bytes per element.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -20,7 +20,7 @@ __device__ static float warp_largest(float value)
     return value;
 }
 
-// Of all threads, in all threads.
+// Over all threads, with the result in all threads.
 __device__ static float block_largest(float value)
 {
     __shared__ float of_warp[WARPS];
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(THREADS)
 {
     const float *from = input + (size_t)blockIdx.x * shape.cols;
     signed char *to = output + (size_t)blockIdx.x * shape.cols;
-    // What vectors cover. Unsigned, as columns are: a step beyond the longest row must not wrap.
+    // What vectors cover. Unsigned, like columns: a step beyond the longest row must not wrap.
     unsigned whole = aligned ? shape.cols / HEDDLE_VECTOR * HEDDLE_VECTOR : 0;
     float largest = 0;
     for (unsigned col = HEDDLE_VECTOR * threadIdx.x; col < whole; col += HEDDLE_VECTOR * THREADS) {

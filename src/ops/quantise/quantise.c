@@ -9,7 +9,7 @@
 #include "ops/define.h"
 
 static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(heddle_rows_shape, rows, "rows, each with a scale of its own")},
+    {HEDDLE_REQUIRED_INT(heddle_rows_shape, rows, "rows, each with its own scale")},
     {HEDDLE_REQUIRED_INT(heddle_rows_shape, cols, "elements of a row")},
 };
 
@@ -40,8 +40,8 @@ static void dequantise_fill(const void *shape, int operand, uint64_t seed, doubl
 HEDDLE_COST(quantise_cost, quantise_operands, heddle_rows_shape, 3.0 * shape->rows * shape->cols)
 HEDDLE_COST(dequantise_cost, dequantise_operands, heddle_rows_shape, (double)shape->rows * shape->cols)
 
-// Divisions and rounding are those of float32, which every rung makes to the last bit: which byte comes out is defined,
-// not only nearly so.
+// Divisions and rounding are in float32, which every rung computes to the last bit: the resulting byte is defined
+// exactly.
 static void quantise_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const heddle_rows_shape *shape = shape_;
@@ -80,7 +80,7 @@ static const heddle_rung quantise_ladder[] = {
     NAIVE(quantise),
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row: lanes far apart in memory", NULL, NULL},
     {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "one block per row, 16 bytes per load; the second reading is from cache", NULL, NULL},
+     "one block per row, 16 bytes per load; the second read is from cache", NULL, NULL},
 };
 static const heddle_rung dequantise_ladder[] = {
     NAIVE(dequantise),

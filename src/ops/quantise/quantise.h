@@ -7,8 +7,8 @@
 
 extern const heddle_op heddle_op_quantise, heddle_op_dequantise;
 
-// Scale of a row by its largest magnitude; 1 for zeros. Not below the least normal number: what is smaller has fewer
-// digits, and a quotient by it could be more than 127.
+// Scale of a row by its largest magnitude; 1 for zeros. Not below the smallest normal number: denormals have fewer
+// digits, and a quotient by one could exceed 127.
 #ifdef __CUDACC__
 __host__ __device__
 #endif

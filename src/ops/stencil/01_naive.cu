@@ -1,7 +1,7 @@
-// shift and stencil, rung 1: one thread per element, its neighbours from global memory.
+// shift and stencil, rung 1: one thread per element, with its neighbours from global memory.
 //
-// Limited by: loads. The stencil asks for every input 2 radius + 1 times, once for each sum it is part of; the cache
-// answers most of them, but each is an instruction and a request. A shift has no such waste.
+// Limited by: loads. The stencil loads every input 2 radius + 1 times, once for each sum it is part of; most hit the
+// cache, but each is an instruction and a request. A shift has no such waste.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"

@@ -1,17 +1,17 @@
 // shift and stencil, rung 2: a block's inputs in shared memory, with the halo that its edges need.
 //
-// Rung 1 asked global memory for every neighbour. Here each input is loaded once by a block; neighbours come from
-// shared memory, where other threads have put them. That is what __syncthreads is for: without it a thread may read its
-// neighbour's place before the neighbour has written it.
+// Rung 1 loaded every neighbour from global memory. Here a block loads each input once; neighbours come from shared
+// memory, where other threads have stored them. That needs __syncthreads: without it a thread may read its neighbour's
+// place before the neighbour has written it.
 //
-// Limited by: shared memory, one load for every addition. A shift gains nothing: each input was used once anyway, and
-// here it takes traffic through shared memory besides.
+// Limited by: shared memory, one load per addition. A shift gains nothing: each input was used only once anyway, and
+// here it also goes through shared memory.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 enum {
-    TILE = HEDDLE_CUDA_BLOCK, // outputs of a block, one a thread
+    TILE = HEDDLE_CUDA_BLOCK, // outputs per block, one per thread
     MOST_RADIUS = 64,
 };
 
@@ -22,7 +22,7 @@ __global__ void shift_shared_tiles(int n, const float *input, float *output)
     size_t first = (size_t)blockIdx.x * TILE, i = first + threadIdx.x;
     if (i < (size_t)n)
         tile[threadIdx.x] = input[i];
-    size_t next = first + TILE; // the one beyond the tile; the last output wraps round to the first input
+    size_t next = first + TILE; // the one beyond the tile; the last output wraps around to the first input
     if (threadIdx.x == 0)
         tile[TILE] = input[next < (size_t)n ? next : 0];
 

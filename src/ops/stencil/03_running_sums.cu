@@ -1,11 +1,10 @@
-// stencil, rung 3: a thread makes several sums in a row, each of the one before.
+// stencil, rung 3: a thread computes several sums in a row, each from the one before.
 //
-// Rung 2 loaded 2 radius + 1 values for every sum. The next sum differs by one value that comes in and one that goes
-// out: after the first, two loads a sum, whatever the radius. Thread t has sums t * SUMS and on; SUMS is odd, so that
-// the 32 lanes of a warp meet 32 banks.
+// Rung 2 loaded 2 radius + 1 values per sum. The next sum differs by one value that enters and one that leaves: after
+// the first, two loads per sum, whatever the radius. Thread t has SUMS sums from t * SUMS on; SUMS is odd, so that the
+// 32 lanes of a warp access 32 banks.
 //
-// What comes in and goes out is added and taken away in float32: the error grows with the few steps of a thread, not
-// with n.
+// Values are added and subtracted in float32: the error grows with the few steps of a thread, not with n.
 //
 // Limited by: memory bandwidth for a small radius; for a large one by the first sum of each thread.
 
@@ -15,7 +14,7 @@
 enum {
     SUMS = 7, // per thread: odd, for the banks
     THREADS = 256,
-    TILE = SUMS * THREADS, // outputs of a block
+    TILE = SUMS * THREADS, // outputs per block
     MOST_RADIUS = 64,
 };
 
@@ -39,7 +38,7 @@ __global__ void stencil_running_sums(int n, int radius, const float *input, floa
     for (int s = 1; s < SUMS; s++)
         sums[s] = sums[s - 1] + (window[s + 2 * radius] - window[s - 1]);
 
-    __syncthreads(); // everybody has read: the tile takes the sums, to be stored in the order of memory
+    __syncthreads(); // all threads have read: the tile takes the sums, to be stored in the order of memory
 #pragma unroll
     for (int s = 0; s < SUMS; s++)
         tile[threadIdx.x * SUMS + s] = sums[s];

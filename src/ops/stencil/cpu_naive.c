@@ -1,6 +1,6 @@
 // shift and stencil, first rung: one element at a time, one thread.
 //
-// Limited by: one core's share of the memory's bandwidth; the stencil by 2 radius additions an element.
+// Limited by: the memory bandwidth of one core; the stencil by 2 radius additions per element.
 
 #include "heddle/ops.h"
 #include "ops/stencil/stencil.h"

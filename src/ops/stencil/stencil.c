@@ -1,4 +1,4 @@
-// shift and stencil: elements made of their neighbours. Costs, references and ladders: where __syncthreads is learned.
+// shift and stencil: elements computed from their neighbours. Costs, references and ladders: these teach __syncthreads.
 
 #include "ops/stencil/stencil.h"
 
@@ -54,7 +54,7 @@ static const char *const stencil_test_shapes[] = {
     "n=0", "n=1 radius=5", "n=31 radius=0", "n=33", "n=257 radius=1", "n=1031 radius=16", "n=1031 radius=100", NULL};
 static const char *const stencil_bench_shapes[] = {"n=268435456", "n=268435456 radius=16", "n=1048576", NULL};
 
-// The halo on both sides has to fit a block's tile.
+// The halo on both sides has to fit in a block's tile.
 static bool fits_tile(const void *shape_)
 {
     enum { MOST_RADIUS = 64 };
@@ -64,7 +64,7 @@ static bool fits_tile(const void *shape_)
 
 static const heddle_rung shift_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_shift_cpu_naive, "one thread, one element at a time", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element, read one place further on", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element, reading its right neighbour", NULL, NULL},
     {"02_shared_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "through shared memory: a barrier between store and load",
      NULL, NULL},
 };
@@ -74,10 +74,10 @@ static const heddle_rung stencil_ladder[] = {
      NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: every input is loaded 2 radius + 1 times",
      NULL, NULL},
-    {"02_shared_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a tile with its halo in shared memory: loaded once",
-     fits_tile, NULL},
+    {"02_shared_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "a tile with its halo in shared memory: each input is loaded once", fits_tile, NULL},
     {"03_running_sums", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a thread several neighbours in a row, each sum made of the one before", fits_tile, NULL},
+     "several neighbouring sums per thread, each computed from the one before", fits_tile, NULL},
 };
 
 const heddle_op heddle_op_shift = {

@@ -1,8 +1,8 @@
-// step_end, the GPU's rung: one warp, a thread a hyper-parameter; the first thread does the rest.
+// step_end, the GPU's rung: one warp, one thread per hyper-parameter; the first thread does the rest.
 //
-// The row of the schedule follows from the cursor, for AdamW's corrections from the steps left out as well, a trip to
-// memory behind another one. The schedule does not change, so the row is read before the wait for the kernel before, by
-// these as they are then; should they have moved on by the end of the wait, the row is read again.
+// The row of the schedule follows from the cursor and, for AdamW's corrections, from the number of skipped steps: two
+// dependent trips to memory. The schedule does not change, so the row is read before the wait for the previous kernel,
+// with the values of that moment. If they have changed by the end of the wait, the row is read again.
 //
 // Limited by: the launch, and one trip to memory.
 
@@ -37,7 +37,7 @@ __global__ void step_end_naive(int n, int length, const float *loss, const int32
     const int own_right = *correct;
     if (moves && row != guess)
         next = schedule[row * HEDDLE_HYPER_COUNT + threadIdx.x];
-    __syncwarp(); // all have read cursor and tally before they move
+    __syncwarp(); // all threads have read cursor and tally before they change
     if (moves)
         hyper[threadIdx.x] = next;
     if (threadIdx.x > 0)

@@ -1,5 +1,5 @@
-// step_end: what the host would do between two steps, done on the device, so that steps follow each other without it:
-// the epoch's tally, the place of the next batch, the next step's hyper-parameters. What is right, and its ladder.
+// step_end: what the host would do between two steps, done on the device, so that steps follow each other without the
+// host: the epoch's tally, the place of the next batch, the next step's hyper-parameters. Its reference and its ladder.
 
 #include "ops/step_end/step_end.h"
 
@@ -11,8 +11,8 @@
 typedef heddle_step_end_shape end_shape;
 
 static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(end_shape, n, "samples of the step's batch")},
-    {HEDDLE_REQUIRED_INT(end_shape, length, "steps that the schedule has a row for")},
+    {HEDDLE_REQUIRED_INT(end_shape, n, "samples in the step's batch")},
+    {HEDDLE_REQUIRED_INT(end_shape, length, "rows of the schedule, one per step")},
 };
 
 static heddle_status validate(const void *shape_)
@@ -36,7 +36,7 @@ HEDDLE_OF_SHAPE(int, limit_correct, end_shape, shape->n + 1)
 
 enum { GRAD = 3, CURSOR = 4 };
 
-// What only runs a network forward has no hyper-parameters; what never leaves a step out names no gradient.
+// A forward-only network has no hyper-parameters; a network that never skips a step names no gradient.
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("loss", HEDDLE_VALUES_POSITIVE, dims_one)},
     {"correct", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_one, limit_correct},
@@ -47,8 +47,8 @@ static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_UPDATE("hyper", HEDDLE_VALUES_POSITIVE, dims_hyper), .optional = true},
 };
 
-// Some steps on: in the schedule's middle, or past its end. Some of them were left out, and so is this one with a
-// schedule of odd or of even length, as the seed has it.
+// After some steps: in the schedule's middle, or past its end. Some of them were skipped; whether this one is depends
+// on the seed and on whether the schedule's length is odd or even.
 static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     const end_shape *shape = shape_;
@@ -104,7 +104,7 @@ HEDDLE_BY_REFERENCE(step_end)
 
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(step_end),
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one warp: the launch is the limit", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one warp: limited by the launch", NULL, NULL},
 };
 
 const heddle_op heddle_op_step_end = {

@@ -1,11 +1,11 @@
-// sync_batchnorm2d, rung 1: one block per channel finds the sums, then one thread per element uses them.
+// sync_batchnorm2d, rung 1: one block per channel computes the sums, then one thread per element uses them.
 //
 // There is no rung before it: batchnorm2d's first rung gives a whole channel to one thread. Here 256 threads share it,
-// each with a sum of its own in double, and halve them in shared memory in a fixed order, so that the bits are the same
+// each with its own sum in double, and reduce them in shared memory in a fixed order, so that the bits are the same
 // every time.
 //
-// Limited by: blocks. A network's first layers have 32 channels, a quarter of a large GPU's SMs; what follows the sums
-// is a wait for other processes, which is longer.
+// Limited by: the number of blocks. A network's first layers have 32 channels, a quarter of a large GPU's SMs; but the
+// wait for other processes that follows takes longer.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -20,7 +20,7 @@ __device__ static size_t place_of(const norm_shape &shape, int c, size_t index, 
     return (index / plane * shape.c + c) * plane + index % plane;
 }
 
-// Both sums over the block; whole in thread 0.
+// Both sums over the block; complete in thread 0.
 __device__ static void add_up(double *first, double *second)
 {
     __shared__ double sums[2][THREADS];
@@ -39,7 +39,7 @@ __device__ static void add_up(double *first, double *second)
 
 __global__ void sync_batchnorm2d_moments(norm_shape shape, const float *input, double *moments)
 {
-    int c = (int)blockIdx.x - 1; // block 0 writes how many there are, also where there are no channels
+    int c = (int)blockIdx.x - 1; // block 0 writes the count, even if there are no channels
     size_t plane = (size_t)shape.h * shape.w, count = plane * shape.n;
     double sum = 0, squares = 0;
     if (c < 0) {

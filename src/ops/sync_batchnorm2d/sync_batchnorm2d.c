@@ -1,7 +1,7 @@
-// sync_batchnorm2d: batchnorm2d cut where its sums are complete, for a batch that is spread over processes: between
-// `moments` and `apply`, and between `sums` and `input_gradient`, the processes add up what they have. A plan puts
-// these in the place of batchnorm2d's own on a GPU; on cpu that one exchanges its sums itself (ops/across.h). Sums
-// stand in float64: (1 + 2c), how many values a channel has, then two a channel.
+// sync_batchnorm2d: batchnorm2d split where its sums are complete, for a batch that is spread over processes: between
+// `moments` and `apply`, and between `sums` and `input_gradient`, the processes add their sums. On a GPU a plan uses
+// these instead of batchnorm2d; on the CPU batchnorm2d exchanges its sums itself (ops/across.h). Sums are in float64:
+// (1 + 2c), the number of values per channel, then two per channel.
 
 #include "ops/sync_batchnorm2d/sync_batchnorm2d.h"
 
@@ -54,7 +54,7 @@ static const heddle_operand sums_operands[] = {
     {HEDDLE_FLOAT_INPUT("mean", HEDDLE_VALUES_NORMAL, dims_channels)},
     {HEDDLE_FLOAT_INPUT("inverse_std", HEDDLE_VALUES_POSITIVE, dims_channels)},
     {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_input)},
-    {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)}, // this process's part: gradients are added up later
+    {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)}, // this process's part: gradients are added later
     {HEDDLE_FLOAT_OUTPUT("grad_beta", dims_channels)},
     {SUMS_OUTPUT("sums")},
 };
@@ -80,7 +80,7 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-// Sums of a batch twice as large, with a variance: what several processes have added up.
+// Sums of a batch twice as large, with a variance: as if added over several processes.
 static void fill_sums(const void *shape_, int operand, uint64_t seed, double *values)
 {
     (void)operand;
@@ -215,10 +215,10 @@ static const char *const test_shapes[] = {
     "n=17 c=2 h=3 w=1",
     "n=3 c=2 h=19 w=17 epsilon=0.1 momentum=0.7",
     "n=2 c=2 h=35 w=37", // more than a block of 32×32, and
-    "n=3 c=261 h=2 w=1", // more channels than a usual block has threads
+    "n=3 c=261 h=2 w=1", // more channels than the usual number of threads per block
     NULL,
 };
-// Behind the CNN's two convolutions at batch 256.
+// After the CNN's two convolutions at batch 256.
 static const char *const bench_shapes[] = {"n=256 c=32 h=28 w=28", "n=256 c=64 h=14 w=14", NULL};
 
 #define LADDER(name, text)                                                                                             \
@@ -229,7 +229,7 @@ static const char *const bench_shapes[] = {"n=256 c=32 h=28 w=28", "n=256 c=64 h
     };
 
 LADDER(moments, "one block per channel, halving in shared memory: few blocks")
-LADDER(apply, "one thread per element, its channel's numbers worked out each time")
+LADDER(apply, "one thread per element, recomputing its channel's numbers each time")
 LADDER(sums, "one block per channel, halving in shared memory: few blocks")
 LADDER(input_gradient, "one thread per element: limited by memory bandwidth")
 
@@ -251,7 +251,7 @@ LADDER(input_gradient, "one thread per element: limited by memory bandwidth")
         HEDDLE_LADDER(op##_ladder),                                                                                    \
     }
 
-OPERATOR(moments, "what a process has of each channel: how many values, their sum, the sum of their squares", NULL);
+OPERATOR(moments, "a process's moments of each channel: number of values, sum, sum of squares", NULL);
 OPERATOR(apply, "each channel normalised by the moments of all processes, scaled and shifted", fill_sums);
-OPERATOR(sums, "what a process has of the sums that batchnorm's gradient needs, and of those of gamma and beta", NULL);
-OPERATOR(input_gradient, "the gradient of batchnorm's input, by the sums of all processes", fill_sums);
+OPERATOR(sums, "a process's part of the sums for batchnorm's gradient, and for the gradients of gamma and beta", NULL);
+OPERATOR(input_gradient, "the gradient of batchnorm's input, from the sums of all processes", fill_sums);
