@@ -74,6 +74,18 @@ static void position_text(const heddle_check_memory *memory, char *text, size_t 
                  memory->offset);
 }
 
+// Whether the line is one of the finding's places.
+static bool is_shown(const heddle_check_finding *finding, const heddle_check_frame *frame)
+{
+    for (int i = 0; i < finding->place_count; i++) {
+        const heddle_check_place *place = &finding->places[i];
+        if (place->frames > 0 && strcmp(place->role, "freed") == 0 && place->frame[0].line == frame->line &&
+            strcmp(place->frame[0].file, frame->file) == 0)
+            return true;
+    }
+    return false;
+}
+
 const char *heddle_check_memory_sentence(const heddle_check_finding *finding, char *text, size_t size)
 {
     const heddle_check_memory *memory = finding->memory;
@@ -85,9 +97,9 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
     if (memory->allocated.file[0])
         snprintf(allocated, sizeof allocated, ", allocated at %s",
                  heddle_check_frame_text(&memory->allocated, place, sizeof place));
-    if (memory->freed.file[0])
+    if (memory->freed.file[0] && !is_shown(finding, &memory->freed))
         snprintf(freed, sizeof freed, ", freed at %s", heddle_check_frame_text(&memory->freed, place, sizeof place));
-    else if (!memory->live)
+    else if (!memory->live && !memory->freed.file[0])
         snprintf(freed, sizeof freed, ", already freed");
     if (memory->size > 0)
         position_text(memory, position, sizeof position);

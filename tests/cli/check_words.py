@@ -82,6 +82,37 @@ class Words(unittest.TestCase):
         self.assertIn("warning: barrier that some threads skip in kernel scale\n"
                       "  32 of the block's 64 threads skipped this barrier, which all threads should reach\n", text)
 
+    # --- memory -------------------------------------------------------------------------------------------------------
+
+    def test_the_line_that_freed_is_shown_once(self):
+        text = self.check("__global__ void set(float *data) { data[threadIdx.x] = 2; }\n" + HOST,
+                          LAUNCH="float *other;\n    cudaMalloc(&other, 128);\n    cudaFree(other);\n    set<<<1, 32>>>(other);")
+        self.assertEqual(len(re.findall(r"(?m)\bfreed\s+(at )?x.cu:\d+", text)), 1, text)
+
+    def test_a_vector_of_a_library_call_has_no_columns(self):
+        text = self.check("#include <cublas_v2.h>\n" + HOST,
+                          LAUNCH="cublasHandle_t handle;\n    cublasCreate(&handle);\n    float factor = 2;\n"
+                                 "    cublasSscal(handle, COUNT + 1, &factor, data, 1);\n    cublasDestroy(handle);")
+        self.assertIn("cublasSscal reads past the end of its allocation: x, 1028 bytes\n", text)
+        self.assertNotIn("columns", text)
+
+    # --- launches and calls -------------------------------------------------------------------------------------------
+
+    def test_a_launch_that_fails_says_what_is_wrong_with_it(self):
+        kernel = "__global__ void set(float *data) { data[threadIdx.x] = 2; }\n"
+        text = self.check(kernel + HOST, LAUNCH="set<<<1, 1200>>>(data);")
+        self.assertIn("has 1200 threads; the limit is 1024", text)
+        self.assertIn("  cause     A block has more threads than a GPU can run together.\n", text)
+        self.assertNotIn("shared memory", text)
+        text = self.check(kernel + HOST, LAUNCH="set<<<1, 32, 60000>>>(data);")
+        self.assertIn("cause     The launch asks for more than 48 KB of dynamic shared memory", text)
+
+    def test_a_copy_against_its_direction_says_to_swap(self):
+        text = self.check("__global__ void set(float *data) { data[threadIdx.x] = 2; }\n" + HOST,
+                          LAUNCH="set<<<1, 32>>>(data);\n    cudaMemcpy(data, host, 64, cudaMemcpyDeviceToHost);")
+        self.assertIn("fix       Swap destination and source (the first two arguments of cudaMemcpy), or change the "
+                      "direction", text)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -38,7 +38,7 @@ static void outside(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 {
     sim_allocation near;
     const bool known = sim_memory_nearest(address, &near);
-    if (known && !near.live && address - near.start < near.bytes)
+    if (known && sim_memory_is_stale(&near, address))
         report(SIM_USE_AFTER_FREE, address, bytes, write, pc, "host code uses memory that has been freed");
     else
         report(SIM_OUT_OF_BOUNDS, address, bytes, write, pc, "host code uses memory outside of the allocation");

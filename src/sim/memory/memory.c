@@ -261,6 +261,11 @@ bool sim_memory_nearest(uintptr_t address, sim_allocation *found)
     return true;
 }
 
+bool sim_memory_is_stale(const sim_allocation *allocation, uintptr_t address)
+{
+    return !allocation->live && address - allocation->start < allocation->bytes + allocation->gap;
+}
+
 void sim_memory_each(void (*visit)(const sim_allocation *allocation, void *context), void *context)
 {
     if (sim_memory_span == 0)

@@ -36,6 +36,8 @@ extern size_t sim_memory_span;
 bool sim_memory_find(uintptr_t address, sim_allocation *found);
 // For a message: the live or freed allocation that holds address or whose gap does, else the nearest below it.
 bool sim_memory_nearest(uintptr_t address, sim_allocation *found);
+// Whether an address in or behind this allocation came from a pointer that outlived it.
+bool sim_memory_is_stale(const sim_allocation *allocation, uintptr_t address);
 
 // Called by the watch, which also keeps shadow memory in step (sim_watch_allocate, sim_watch_release).
 void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function); // NULL: card full

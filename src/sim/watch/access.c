@@ -16,8 +16,10 @@
 #include "race/word.h"
 #include "watch/internal.h"
 
-// Addresses this low are null pointers with an index.
+// Addresses this low are null pointers with an index: the first are never mapped, those that an index of 32 bits can
+// reach are not in programs that are loaded at any address.
 enum { NULL_PAGES = 1 << 16 };
+#define NULL_REACH ((uintptr_t)1 << 32)
 
 void (*sim_host_accessed)(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc);
 
@@ -56,11 +58,11 @@ static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, u
 {
     sim_allocation near;
     bool known = sim_memory_nearest(address, &near);
-    bool freed = known && !near.live && address - near.start < near.bytes;
+    bool freed = known && sim_memory_is_stale(&near, address);
     sim_finding finding = finding_at(worker, freed ? SIM_USE_AFTER_FREE : SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     if (freed) {
-        snprintf(finding.message, sizeof finding.message, "%s of %u bytes in memory that has been freed", verb(kind),
-                 bytes);
+        snprintf(finding.message, sizeof finding.message, "%s of %u bytes %s memory that has been freed", verb(kind),
+                 bytes, address - near.start < near.bytes ? "in" : "past the end of");
         finding.place[1] = (sim_place){.pc = near.freed_at, .role = "freed"};
     } else {
         bool before = known && address < near.start, partly = known && !before && address - near.start < near.bytes;
@@ -89,8 +91,8 @@ static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, u
     if (address >= dynamic && address - dynamic < ((size_t)1 << 20)) {
         size_t past = address - dynamic;
         snprintf(finding.message, sizeof finding.message,
-                 "%s of %u bytes at offset %zu of dynamic shared memory; the launch gave it %zu bytes", verb(kind),
-                 bytes, past, given);
+                 "%s of %u bytes at offset %zu of dynamic shared memory; the launch gave it %zu byte%s", verb(kind),
+                 bytes, past, given, given == 1 ? "" : "s");
     } else {
         snprintf(finding.message, sizeof finding.message,
                  "%s of %u bytes outside the __shared__ variables of the block", verb(kind), bytes);
@@ -108,12 +110,8 @@ static bool is_unmapped(uintptr_t address)
 
 static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
-    bool null = address < NULL_PAGES, unmapped = !null && is_unmapped(address);
-    sim_finding finding = finding_at(worker,
-                                     null       ? SIM_OUT_OF_BOUNDS
-                                     : unmapped ? SIM_FAULT
-                                                : SIM_HOST_POINTER,
-                                     kind, pc, address, bytes);
+    bool unmapped = address < NULL_PAGES || is_unmapped(address), null = unmapped && address < NULL_REACH;
+    sim_finding finding = finding_at(worker, unmapped ? SIM_FAULT : SIM_HOST_POINTER, kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message,
              null       ? "%s of %u byte%s through a null pointer"
              : unmapped ? "%s of %u byte%s at address %#llx, where neither GPU nor host has memory"

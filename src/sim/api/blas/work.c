@@ -111,6 +111,18 @@ static bool is_number(const sim_blas_span *span)
     return span->rows == 1 && span->columns == 1;
 }
 
+static bool is_vector(const sim_blas_span *span)
+{
+    return span->rows == 1 || span->columns == 1;
+}
+
+static const char *gaps_of(const sim_blas_span *span)
+{
+    if (!is_vector(span))
+        return " with gaps between columns included";
+    return span->columns > 1 && span->stride > 1 ? " with gaps between elements included" : "";
+}
+
 static void report_span(sim_blas_call call, const sim_blas_span *span, sim_finding_kind kind, uintptr_t address,
                         const char *what, const char *note)
 {
@@ -121,7 +133,7 @@ static void report_span(sim_blas_call call, const sim_blas_span *span, sim_findi
                            .address = address,
                            .bytes = sim_blas_size(span->type)};
     snprintf(finding.message, sizeof finding.message, "%s %s %s, %zu bytes%s", call.name, what, span->name,
-             span_bytes(span), is_number(span) ? "" : " with gaps between columns included");
+             span_bytes(span), gaps_of(span));
     snprintf(finding.note, sizeof finding.note, "%s", note);
     sim_report(&finding);
 }
@@ -140,9 +152,14 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
     char what[64];
     if (start == end || in_image(start))
         return;
+    if (start == 0) {
+        snprintf(what, sizeof what, "%s through a null pointer:", verb);
+        report_span(call, span, SIM_FAULT, start, what, "");
+        sim_thread_fail(cudaErrorIllegalAddress);
+    }
     if (!sim_memory_find(start, &found)) {
         bool device = start >= sim_memory_base && start < sim_memory_base + sim_memory_span;
-        bool freed = device && sim_memory_nearest(start, &found) && !found.live && start < found.start + found.bytes;
+        bool freed = device && sim_memory_nearest(start, &found) && sim_memory_is_stale(&found, start);
         snprintf(what, sizeof what, "%s %s:", verb,
                  freed    ? "freed memory"
                  : device ? "outside every allocation"
@@ -160,7 +177,8 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
     if (end > found.start + found.bytes) {
         snprintf(what, sizeof what, "%s past the end of its allocation:", verb);
         report_span(call, span, SIM_OUT_OF_BOUNDS, found.start + found.bytes, what,
-                    "sizes, leading dimension and transposition decide how much is touched");
+                    is_vector(span) ? "the number of elements and the increment decide how much is touched"
+                                    : "sizes, leading dimension and transposition decide how much is touched");
         sim_thread_fail(cudaErrorIllegalAddress);
     }
 }

@@ -3,7 +3,7 @@
 
 __global__ void fill(int *data)
 {
-    data[threadIdx.x] = 1; // expect: out-of-bounds
+    data[threadIdx.x] = 1; // expect: fault
 }
 
 int main()
