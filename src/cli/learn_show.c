@@ -273,8 +273,7 @@ static void print_passed(const heddle_cli_learn_style *style, const heddle_learn
     if (verdict->on_hardware)
         fprintf(style->file, "%s Right on hardware too: %s\n", style->utf8 ? "✓" : "*", verdict->gpu);
     for (int i = 0; i < verdict->time_count; i++)
-        fprintf(style->file, "%*s%s: %s\n", INDENT, "", verdict->times[i].name,
-                heddle_text_seconds(verdict->times[i].microseconds / 1e6, time, sizeof time));
+        fprintf(style->file, "%*s%s: %.1f µs\n", INDENT, "", verdict->times[i].name, verdict->times[i].microseconds);
 }
 
 void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict)
@@ -292,7 +291,7 @@ void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const h
     }
     int left = verdict->reason_count - shown;
     if (left > 0)
-        fprintf(style->file, "%d more finding%s, not shown: mend %s first.\n\n", left, left == 1 ? "" : "s",
+        fprintf(style->file, "%d more finding%s, not shown: fix %s first.\n\n", left, left == 1 ? "" : "s",
                 shown == 1 ? "this one" : "these");
 }
 

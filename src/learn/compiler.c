@@ -96,7 +96,8 @@ static void quote_error(const heddle_learn_judging *judging, heddle_learn_reason
 {
     const heddle_check_frame *frame = &place->frame[0];
     const char *text = heddle_check_sources_line(judging->sources, frame->file, frame->line);
-    bool first = text && frame->column > 0 && strspn(text, " \t") + 1 >= (size_t)frame->column;
+    bool own = heddle_learn_is_learners(judging, frame->file);
+    bool first = own && text && frame->column > 0 && strspn(text, " \t") + 1 >= (size_t)frame->column;
     heddle_check_place before = {.frame = {{.file = frame->file, .line = frame->line - 1, .function = ""}},
                                  .frames = 1};
     while (first && (text = heddle_check_sources_line(judging->sources, frame->file, before.frame[0].line)) != NULL &&
@@ -105,10 +106,40 @@ static void quote_error(const heddle_learn_judging *judging, heddle_learn_reason
     if (first && text)
         heddle_learn_quote(judging, reason, &before, "");
     heddle_learn_quote(judging, reason, place, "");
-    if (heddle_learn_is_learners(judging, frame->file)) {
+    if (own) {
         reason->line = frame->line;
         reason->column = frame->column;
     }
+}
+
+// The judge includes the learner's file: what is missing at its end is missed behind it.
+static bool is_cut_short(const char *message)
+{
+    return strncmp(message, "expected", strlen("expected")) == 0 || strstr(message, "end of input") ||
+           strstr(message, "function-definition is not allowed") ||
+           strstr(message, "function definition is not allowed") || strstr(message, "invalid storage class");
+}
+
+static void tell_cut_short(const heddle_learn_judging *judging, heddle_learn_reason *reason)
+{
+    heddle_check_place place = {.frame = {{.file = judging->source, .function = ""}}, .frames = 1};
+    const heddle_check_source *source = heddle_check_sources_get(judging->sources, judging->source);
+    int line = source ? source->count : 0;
+    while (line > 1 && source->lines[line - 1][strspn(source->lines[line - 1], " \t\r")] == '\0')
+        line--;
+    place.frame[0].line = line;
+    heddle_learn_quote(judging, reason, &place, "the last line of your file");
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+                          "Your file ends in the middle of something: a closing brace } or a semicolon is missing in "
+                          "it. Count the opening and the closing braces.");
+}
+
+static void tell_judge(const heddle_learn_judging *judging, heddle_learn_reason *reason)
+{
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+                          "The judge calls your code as the start has it: keep the names and parameters of its "
+                          "functions and kernels. `heddle learn reset` brings the start back, and keeps your text in a "
+                          "file beside it.");
 }
 
 void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,
@@ -125,16 +156,31 @@ void heddle_learn_explain_error(const heddle_learn_judging *judging, const char 
         heddle_learn_add_reason(verdict, "compile", rank, "it does not compile: %.*s", (int)strcspn(said, "\n"), said);
     heddle_check_place place = {.frame = {{.file = file, .line = line, .column = column, .function = ""}},
                                 .frames = file[0] != '\0'};
-    if (place.frames > 0)
+    bool cut_short = !own && file[0] && is_cut_short(said);
+    if (place.frames > 0 && !cut_short)
         quote_error(judging, reason, &place);
     const char *means = meaning_of(said);
     if (own && means)
         heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE, "%s", means);
-    if (!own)
-        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE,
-                              "The judge calls your code as the start has it: keep the names and parameters of its "
-                              "functions and kernels. `heddle learn reset` brings the start back, and keeps your text "
-                              "in a file beside it.");
+    else if (cut_short)
+        tell_cut_short(judging, reason);
+    else if (!own)
+        tell_judge(judging, reason);
+}
+
+bool heddle_learn_read_place(const char *text, char file[HEDDLE_PLACE_SIZE], heddle_check_frame *frame)
+{
+    size_t length = strcspn(text, ":\n");
+    char *end;
+    *frame = (heddle_check_frame){.file = file, .function = ""};
+    file[0] = '\0';
+    if (text[length] != ':' || length >= HEDDLE_PLACE_SIZE || !isdigit((unsigned char)text[length + 1]))
+        return false;
+    snprintf(file, HEDDLE_PLACE_SIZE, "%.*s", (int)length, text);
+    frame->line = (int)strtol(text + length + 1, &end, 10);
+    if (end[0] == ':' && isdigit((unsigned char)end[1]))
+        frame->column = (int)strtol(end + 1, NULL, 10);
+    return true;
 }
 
 // Lines of the form FILE:LINE:COLUMN: error: TEXT.
@@ -153,11 +199,10 @@ void heddle_learn_explain_messages(const heddle_learn_judging *judging, const ch
                 mark += i < 2 ? strlen(marks[i]) : 2;
         }
         if (mark) {
-            char file[HEDDLE_PLACE_SIZE] = "";
-            int number = 0, column = 0;
-            if (sscanf(text, "%4095[^:]:%d:%d:", file, &number, &column) < 2)
-                file[0] = '\0';
-            heddle_learn_explain_error(judging, file, number, column, mark);
+            char file[HEDDLE_PLACE_SIZE];
+            heddle_check_frame frame;
+            heddle_learn_read_place(text, file, &frame);
+            heddle_learn_explain_error(judging, file, frame.line, frame.column, mark);
         }
         line += length + (line[length] == '\n');
     }

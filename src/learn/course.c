@@ -48,13 +48,17 @@ bool heddle_learn_is_plain_c(const heddle_learn_exercise *exercise)
 
 // --- listing ---------------------------------------------------------------------------------------------------------
 
-// "05.1-which-element": the chapter's number, the place in it, and where the slug begins; NULL: another name.
-static const char *read_name(const char *name, int *chapter, int *place)
+// Reads "05.1": the chapter's number and the place in it. Returns what follows; NULL: another text.
+static const char *read_number(const char *text, int *chapter, int *place)
 {
-    int used = 0;
-    if (!isdigit((unsigned char)name[0]) || sscanf(name, "%2d.%3d-%n", chapter, place, &used) != 2 || used == 0)
+    char *end;
+    if (!isdigit((unsigned char)text[0]))
         return NULL;
-    return name[used] ? name + used : NULL;
+    *chapter = (int)strtol(text, &end, 10);
+    if (end[0] != '.' || !isdigit((unsigned char)end[1]))
+        return NULL;
+    *place = (int)strtol(end + 1, &end, 10);
+    return end;
 }
 
 // "Which element is mine?" of "# 05.1 · Which element is mine?"; the slug where the file has no such line.
@@ -77,15 +81,15 @@ static heddle_status add_exercise(heddle_learn_course *course, const char *chapt
     enum { GROWTH = 64 };
     heddle_arena *arena = course->arena;
     heddle_learn_exercise made = {0};
-    const char *slug = read_name(name, &made.chapter_number, &made.place);
+    const char *dash = read_number(name, &made.chapter_number, &made.place);
     char path[HEDDLE_PLACE_SIZE];
-    if (!slug)
+    if (!dash || dash[0] != '-' || dash[1] == '\0')
         return HEDDLE_OK;
     snprintf(path, sizeof path, "%s/%s/start.c", folder, name);
     made.ending = heddle_file_exists(path) ? ".c" : ".cu";
     made.name = heddle_arena_copy_text(arena, name);
-    made.slug = heddle_arena_copy_text(arena, slug);
-    made.number = heddle_learn_format(arena, "%.*s", (int)(slug - name - 1), name);
+    made.slug = heddle_arena_copy_text(arena, dash + 1);
+    made.number = heddle_learn_format(arena, "%.*s", (int)(dash - name), name);
     made.chapter = heddle_arena_copy_text(arena, chapter);
     made.folder = heddle_learn_format(arena, "%s/%s", folder, name);
     if (course->count % GROWTH == 0) {
@@ -204,9 +208,9 @@ static void plain_name(const char *word, char *name, size_t size)
 
 static bool is_number(const heddle_learn_exercise *exercise, const char *word)
 {
-    int chapter, place, used = 0;
-    return isdigit((unsigned char)word[0]) && sscanf(word, "%d.%d%n", &chapter, &place, &used) == 2 &&
-           word[used] == '\0' && chapter == exercise->chapter_number && place == exercise->place;
+    int chapter, place;
+    const char *rest = read_number(word, &chapter, &place);
+    return rest && rest[0] == '\0' && chapter == exercise->chapter_number && place == exercise->place;
 }
 
 static heddle_status not_found(const heddle_learn_course *course, const char *word)

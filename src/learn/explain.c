@@ -1,5 +1,6 @@
 // Findings of the simulator and wrong results, told as a teacher would: who did what to which element, at which line.
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static const char *expression(const heddle_learn_judging *judging, const heddle_
     const char *line = place->frames > 0 && place->column > 0 && place->width > 0
                            ? heddle_check_sources_line(judging->sources, place->frame[0].file, place->frame[0].line)
                            : NULL;
-    if (!line || strlen(line) < (size_t)(place->column - 1 + place->width))
+    if (!line || (int)strlen(line) < place->column - 1 + place->width)
         return "";
     const char *text = heddle_learn_format(judging->verdict->arena, "`%.*s`", place->width, line + place->column - 1);
     return text ? text : "";
@@ -134,6 +135,19 @@ static const char *plural(long long count)
     return count == 1 ? "" : "s";
 }
 
+// Adds a text of the simulator's as a whole sentence.
+static void add_sentence(const heddle_learn_judging *judging, heddle_learn_reason *reason, const char *text)
+{
+    const char *clean = text ? heddle_learn_clean(judging, text) : "";
+    size_t length = strlen(clean);
+    if (length == 0)
+        return;
+    bool stops = strchr(".:!?", clean[length - 1]) != NULL;
+    bool code = strncmp(clean, "cuda", 4) == 0 || clean[0] == '_';
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "%c%s%s",
+                          code ? clean[0] : toupper((unsigned char)clean[0]), clean + 1, stops ? "" : ".");
+}
+
 // Which element was meant, how many there are, and by how much it missed.
 static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason *reason,
                         const heddle_check_finding *finding)
@@ -142,9 +156,7 @@ static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason
     const char *meant = finding->place_count > 0 ? expression(judging, &finding->places[0]) : "";
     heddle_learn_verdict *verdict = judging->verdict;
     if (!has_elements(memory)) {
-        if (finding->message[0])
-            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s",
-                                  heddle_learn_clean(judging, finding->message));
+        add_sentence(judging, reason, finding->message);
         char sentence[HEDDLE_CHECK_SENTENCE];
         heddle_check_memory_sentence(finding, sentence, sizeof sentence);
         if (sentence[0])
@@ -177,14 +189,41 @@ static const char *element(const heddle_learn_judging *judging, const heddle_che
 
 // --- findings --------------------------------------------------------------------------------------------------------
 
+// What happens at a place: "thread 1 of block 0 writes", "freed here".
+static const char *doing(const heddle_learn_judging *judging, const heddle_check_finding *finding,
+                         const heddle_check_place *place)
+{
+    static const struct {
+        const char *role, *by_thread, *by_host;
+    } words[] = {
+        {"read", "reads", "host code reads"},       {"write", "writes", "host code writes"},
+        {"barrier", "waits here", "waits here"},    {"loop", "loops here", "loops here"},
+        {"call", "is at this call", "this call"},   {"atomic", "updates it atomically", "atomic"},
+        {"freed", "frees it", "freed here"},        {"allocated", "allocates it", "allocated here"},
+        {"launch", "launches it", "launched here"},
+    };
+    const char *thread = who(judging, finding, place);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(place->role, words[i].role) == 0)
+            return thread[0] ? heddle_learn_format(judging->verdict->arena, "%s %s", thread, words[i].by_thread)
+                             : words[i].by_host;
+    return thread[0] ? heddle_learn_format(judging->verdict->arena, "%s: %s", place->role, thread) : place->role;
+}
+
+static bool is_quoted(const heddle_learn_reason *reason, int line)
+{
+    for (int i = 0; i < reason->item_count; i++)
+        if (reason->items[i].kind == HEDDLE_LEARN_CODE && reason->items[i].line == line)
+            return true;
+    return false;
+}
+
 static void quote_places(const heddle_learn_judging *judging, heddle_learn_reason *reason,
                          const heddle_check_finding *finding)
 {
     for (int i = 0; i < finding->place_count; i++) {
         const heddle_check_place *place = &finding->places[i];
-        const char *thread = who(judging, finding, place);
-        const char *about =
-            heddle_learn_format(judging->verdict->arena, "%s%s%s", place->role, thread[0] ? " by " : "", thread);
+        const char *about = doing(judging, finding, place);
         heddle_learn_quote(judging, reason, place, about ? about : "");
     }
     const heddle_check_memory *memory = finding->memory;
@@ -192,9 +231,9 @@ static void quote_places(const heddle_learn_judging *judging, heddle_learn_reaso
         return;
     heddle_check_place allocated = {.frame = {memory->allocated}, .frames = 1};
     heddle_check_place freed = {.frame = {memory->freed}, .frames = 1};
-    if (heddle_learn_is_learners(judging, memory->allocated.file))
+    if (heddle_learn_is_learners(judging, memory->allocated.file) && !is_quoted(reason, memory->allocated.line))
         heddle_learn_quote(judging, reason, &allocated, "allocated here");
-    if (heddle_learn_is_learners(judging, memory->freed.file))
+    if (heddle_learn_is_learners(judging, memory->freed.file) && !is_quoted(reason, memory->freed.line))
         heddle_learn_quote(judging, reason, &freed, "freed here");
 }
 
@@ -203,12 +242,10 @@ static void tell_race(const heddle_learn_judging *judging, heddle_learn_reason *
 {
     const char *which = element(judging, finding);
     heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
-                          "Both touch %s%s, at least one of them writes, and nothing makes one wait for the other: the "
-                          "result depends on which comes first.",
-                          which[0] ? "the same element, " : "the same memory", which);
-    if (finding->note[0])
-        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "In this run: %s.",
-                              heddle_learn_clean(judging, finding->note));
+                          "Both touch %s. Nothing makes one wait for the other, so the result depends on which comes "
+                          "first.",
+                          which[0] ? which : "the same memory");
+    add_sentence(judging, reason, finding->note);
 }
 
 static void tell_timeout(const heddle_learn_judging *judging, heddle_learn_reason *reason)
@@ -235,18 +272,12 @@ static void tell(const heddle_learn_judging *judging, heddle_learn_reason *reaso
             heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "It reads %s, before anything was written there.",
                                   which);
         else
-            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s",
-                                  heddle_learn_clean(judging, finding->message));
+            add_sentence(judging, reason, finding->message);
         break;
     default:
-        if (finding->message[0])
-            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s",
-                                  heddle_learn_clean(judging, finding->message));
-        if (finding->note[0])
-            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s", heddle_learn_clean(judging, finding->note));
-        if (finding->cause && finding->cause[0])
-            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "%s",
-                                  heddle_learn_clean(judging, finding->cause));
+        add_sentence(judging, reason, finding->message);
+        add_sentence(judging, reason, finding->note);
+        add_sentence(judging, reason, finding->cause);
     }
     if (finding->cure && finding->cure[0])
         heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE, "%s", heddle_learn_clean(judging, finding->cure));
@@ -262,15 +293,14 @@ static int rank_of(const heddle_check_finding *finding)
     return finding->tier == HEDDLE_CHECK_ERROR ? HEDDLE_LEARN_RANK_ERROR : HEDDLE_LEARN_RANK_WARNING;
 }
 
-void heddle_learn_explain_finding(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+static bool is_header(const heddle_learn_judging *judging, const char *file)
+{
+    return file && strncmp(file, judging->include, strlen(judging->include)) == 0;
+}
+
+static void explain(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     char headline[HEDDLE_CHECK_SENTENCE];
-    if (finding->kind == HEDDLE_CHECK_NOT_BUILT) {
-        const heddle_check_frame *frame = finding->place_count > 0 ? &finding->places[0].frame[0] : NULL;
-        heddle_learn_explain_error(judging, frame ? frame->file : "", frame ? frame->line : 0,
-                                   frame ? frame->column : 0, finding->message);
-        return;
-    }
     if (finding->kind == HEDDLE_CHECK_TIMEOUT)
         snprintf(headline, sizeof headline, "it did not end within %g s", judging->rules->seconds);
     else
@@ -281,6 +311,25 @@ void heddle_learn_explain_finding(const heddle_learn_judging *judging, const hed
         reason->in_case = judging->in_case;
     quote_places(judging, reason, finding);
     tell(judging, reason, finding);
+}
+
+void heddle_learn_explain_finding(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_frame *frame = finding->place_count > 0 ? &finding->places[0].frame[0] : NULL;
+    heddle_check_finding known = *finding;
+    heddle_check_memory memory;
+    // Memory that the judge allocates has a name there that a learner does not know; the kernel's parameter has one.
+    if (finding->memory && is_header(judging, finding->memory->allocated.file)) {
+        memory = *finding->memory;
+        memory.name = finding->parameter ? finding->parameter : "";
+        known.memory = &memory;
+        known.parameter = NULL;
+    }
+    if (finding->kind == HEDDLE_CHECK_NOT_BUILT)
+        heddle_learn_explain_error(judging, frame ? frame->file : "", frame ? frame->line : 0,
+                                   frame ? frame->column : 0, finding->message);
+    else
+        explain(judging, &known);
 }
 
 // --- wrong results ---------------------------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ void heddle_learn_apply_output(const heddle_learn_judging *judging);
 // compiler.c: an error of a compiler. `messages`: what gcc or clang printed.
 void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,
                                 const char *message);
+// "FILE:LINE:COLUMN: ...", the column where there is one. `file` holds the name. False: another text.
+bool heddle_learn_read_place(const char *text, char file[HEDDLE_PLACE_SIZE], heddle_check_frame *frame);
 void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages);
 // sanitizer.c: what AddressSanitizer and UndefinedBehaviorSanitizer printed. False: nothing that it knows.
 bool heddle_learn_explain_sanitizer(const heddle_learn_judging *judging, const char *errors);

@@ -169,8 +169,7 @@ static void check_total(const heddle_learn_judging *judging, const heddle_learn_
         [HEDDLE_LEARN_ACCESSES] = "An access is one load or store by one thread.",
         [HEDDLE_LEARN_REQUESTS] = "A request is one load or store by a whole warp.",
         [HEDDLE_LEARN_SECTORS] = "A sector is 32 bytes of global memory: the least that is moved at a time.",
-        [HEDDLE_LEARN_LAUNCHES] = "Every launch costs time, and what one kernel leaves for the next goes through "
-                                  "global memory.",
+        [HEDDLE_LEARN_LAUNCHES] = "Every launch costs time, and kernels pass data on through global memory.",
         [HEDDLE_LEARN_BARRIERS] = "A barrier counts once for each block that passes it.",
     };
     double total = total_of(judging, limit);

@@ -37,17 +37,11 @@ static const known_error errors[] = {
      "A size_t below 0 becomes a huge number: check the arithmetic of the size."},
 };
 
-// "#1 0x55 in copy /tmp/x/03.1-swap.c:7:12": file and line; the column where there is one.
+// "#1 0x55 in copy /tmp/x/03.1-swap.c:7:12"
 static bool read_frame(const char *line, size_t length, heddle_check_frame *frame, char file[HEDDLE_PLACE_SIZE])
 {
-    char text[HEDDLE_PLACE_SIZE];
-    snprintf(text, sizeof text, "%.*s", (int)length, line);
-    const char *slash = strstr(text, " /");
-    *frame = (heddle_check_frame){.function = ""};
-    if (!slash || sscanf(slash + 1, "%4095[^:]:%d:%d", file, &frame->line, &frame->column) < 2)
-        return false;
-    frame->file = file;
-    return true;
+    const char *slash = memmem(line, length, " /", 2);
+    return slash && heddle_learn_read_place(slash + 1, file, frame);
 }
 
 // Quotes the first frame of the learner's in the stack that begins at `text`, and tells the caller's where there is
@@ -75,19 +69,21 @@ static void tell_region(const heddle_learn_judging *judging, heddle_learn_reason
     const char *reads = strstr(text, "READ of size "), *writes = strstr(text, "WRITE of size ");
     const char *access = reads ? reads : writes, *located = strstr(text, "is located ");
     const char *region = located ? strstr(located, "-byte region") : NULL;
-    long long bytes = 0, distance = 0, size = 0;
-    if (!access || sscanf(access, "%*s of size %lld", &bytes) != 1 || bytes == 0)
+    long long bytes = access ? strtoll(strstr(access, "size ") + strlen("size "), NULL, 10) : 0, size = 0;
+    if (bytes <= 0)
         return;
     for (long long ten = 1; region && region > located && region[-1] >= '0' && region[-1] <= '9'; ten *= 10)
         size += ten * (*--region - '0');
-    if (size == 0 || sscanf(located, "is located %lld bytes", &distance) != 1) {
+    if (size == 0) {
         heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "It %s %lld byte%s there.",
                               access == writes ? "writes" : "reads", bytes, bytes == 1 ? "" : "s");
         return;
     }
-    char side[32] = "";
-    sscanf(located, "is located %*d bytes %31[a-z ]", side);
-    bool before = strstr(side, "before") || strstr(side, "left"), inside = strstr(side, "inside") != NULL;
+    char *side;
+    long long distance = strtoll(located + strlen("is located "), &side, 10);
+    char words[64]; // between the two numbers: "bytes to the left of"
+    snprintf(words, sizeof words, "%.*s", (int)(region - side), side);
+    bool before = strstr(words, "before") || strstr(words, "left"), inside = strstr(words, "inside") != NULL;
     long long offset = before ? -distance - 1 : inside ? distance : size + distance;
     heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
                           "It %s %lld byte%s at byte %lld of memory that has %lld bytes: element %lld, where there are "
@@ -126,17 +122,13 @@ static bool explain_undefined(const heddle_learn_judging *judging, const char *t
     while (begin > text && begin[-1] != '\n')
         begin--;
     said += sizeof mark - 1;
-    char file[HEDDLE_PLACE_SIZE] = "";
+    char file[HEDDLE_PLACE_SIZE];
     heddle_check_place place = {.frames = 1};
-    heddle_check_frame *frame = &place.frame[0];
     heddle_learn_reason *reason = heddle_learn_add_reason(judging->verdict, "undefined", HEDDLE_LEARN_RANK_ERROR,
                                                           "%.*s", (int)strcspn(said, "\n"), said);
     reason->in_case = judging->in_case;
-    frame->function = "";
-    if (sscanf(begin, "%4095[^:]:%d:%d:", file, &frame->line, &frame->column) >= 2) {
-        frame->file = file;
+    if (heddle_learn_read_place(begin, file, &place.frame[0]))
         heddle_learn_quote(judging, reason, &place, "");
-    }
     heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
                           "C does not say what happens then (undefined behaviour): it may seem to work today and fail "
                           "with the next compiler.");

@@ -30,7 +30,8 @@ PLAIN_FILES = {
     "README.md": "# 03.1 · Double\n\n**Goal:** `twice(n)` is 2 n. See [chapter 3](../../README.md).<!-- a comment -->\n",
     "hints.md": "1. Add.\n2. Multiply.\n",
     "start.c": "int *twice(int n)\n{\n    int *made = malloc(sizeof *made);\n    *made = n;\n    return made;\n}\n",
-    "solution.c": "// 2 n.\nint *twice(int n)\n{\n    int *made = malloc(sizeof *made);\n    *made = 2 * n;\n    return made;\n}\n",
+    "solution.c": "// 2 n.\nint *twice(int n)\n{\n    int *made = malloc(sizeof *made);\n    *made = 2 * n;\n"
+                  "    return made;\n}\n",
     "judge.c": '#include "learn_c.h"\n#include "03.1-double.c"\nint main(void)\n{\n    learn_case("n = 3");\n'
                '    int *made = twice(3);\n    learn_expect_int("twice(3)", *made, 6);\n    free(made);\n'
                '    return learn_passed();\n}\n',
@@ -191,15 +192,15 @@ class Learn(unittest.TestCase):
                                     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
                                     "    out[i] = 2 * in[i];\n    if (threadIdx.x > 0)\n        out[i - 1] = 2 * in[i];\n}\n")
         said = self.run_heddle("run", "05.1", code=1).stdout
-        self.assertIn("data race on global memory", said)
-        self.assertRegex(said, r"05\.1-which-element\.cu:4 +write by thread \d of block 0")
-        self.assertRegex(said, r"05\.1-which-element\.cu:6 +write by thread \d of block 0")
+        self.assertIn("data race on global memory out in kernel double_all", said)
+        self.assertRegex(said, r"05\.1-which-element\.cu:4 +thread \d of block 0 writes")
+        self.assertRegex(said, r"05\.1-which-element\.cu:6 +thread \d of block 0 writes")
 
     def test_an_index_out_of_bounds_says_by_how_much_it_missed(self):
         self.file(FIRST).write_text(self.solution(FIRST).replace("out[i] =", "out[i + 4] ="))
         said = self.run_heddle("run", "05.1", code=1).stdout
-        self.assertIn("`out[i + 4]` is element 4 of the array here. It has 4 elements of 4 bytes, 0 to 3: this is 1", said)
-        self.assertIn("05.1-which-element.cu:10  write by thread 0 of block 0", said)
+        self.assertIn("`out[i + 4]` is element 4 of `out` here. It has 4 elements of 4 bytes, 0 to 3: this is 1", said)
+        self.assertIn("05.1-which-element.cu:10  thread 0 of block 0 writes", said)
 
     def test_a_compiler_error_is_shown_at_the_learners_line_with_its_meaning(self):
         self.file(FIRST).write_text(self.start(FIRST).replace("int i = 0;", "int i = 0"))
@@ -209,6 +210,12 @@ class Learn(unittest.TestCase):
         self.assertEqual([item["line"] for item in reason["items"] if item["kind"] == "code"], [5, 7])
         self.assertIn("A semicolon is missing", reason["items"][-1]["text"])
         self.assertNotIn(str(self.temporary), json.dumps(result))
+
+    def test_a_missing_brace_at_the_end_is_told_in_the_learners_file_and_not_in_the_judge(self):
+        self.file(FIRST).write_text(self.solution(FIRST).rstrip().rstrip("}"))
+        reason = json.loads(self.run_heddle("run", "05.1", "--json", code=1).stdout)["reasons"][0]
+        self.assertEqual((reason["reason"], reason["line"]), ("compile", 10))
+        self.assertIn("Your file ends in the middle of something", reason["items"][-1]["text"])
 
     def test_a_kernel_that_never_ends_is_stopped_and_its_loop_named(self):
         self.file(FIRST).write_text(self.solution(FIRST).replace("    out[i]", "    while (i >= 0)\n        out[i]"))
@@ -233,7 +240,8 @@ class Learn(unittest.TestCase):
 
     def test_plain_c_is_judged_by_results_memory_leaks_and_time(self):
         self.assertIn("twice(3) is 3, expected 6", self.run_heddle("run", "03.1", code=1).stdout)
-        self.file(PLAIN, ".c").write_text("int *twice(int n)\n{\n    int *made = malloc(2);\n    *made = 2 * n;\n    return made;\n}\n")
+        self.file(PLAIN, ".c").write_text("int *twice(int n)\n{\n    int *made = malloc(2);\n    *made = 2 * n;\n"
+                                          "    return made;\n}\n")
         said = self.run_heddle("run", "03.1", code=1).stdout
         self.assertIn("an access outside memory from malloc", said)
         self.assertIn("03.1-double.c:4", said)
@@ -258,6 +266,32 @@ class Learn(unittest.TestCase):
         self.file(FIRST).write_text(self.solution(FIRST))
         result = self.run_heddle("run", "05.1", "--device", "cuda", code=3)
         self.assertRegex(result.stderr, "^heddle: (no GPU|nvcc not) found: .*\n$")
+
+    def test_a_solution_is_also_built_by_nvcc_and_run_on_the_gpu(self):
+        """The driver and nvcc are stand-ins: this tests how they are called and heard."""
+        tools = self.root / "tools"
+        tools.mkdir()
+        (tools / "cuda.c").write_text('int cuInit(unsigned flags) { return (int)flags; }\n'
+                                      'int cuDeviceGetCount(int *count) { *count = 1; return 0; }\n'
+                                      'int cuDeviceGetName(char *name, int size, int device) '
+                                      '{ (void)size, (void)device; name[0] = 71; name[1] = 0; return 0; }\n')
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", tools / "libcuda.so.1", tools / "cuda.c"], check=True)
+        (tools / "nvcc").write_text("#!/bin/sh\necho \"$*\" >>" + str(tools / "calls") + "\n"
+                                    "while [ \"$1\" != -o ]; do shift; done\n"
+                                    "cat >\"$2\" <<'END'\n#!/bin/sh\n"
+                                    "echo '@learn {\"case\":\"\",\"timed\":\"double_all\",\"microseconds\":12.5}'\n"
+                                    "echo '@learn {\"case\":\"\",\"passed\":true}'\nEND\nchmod +x \"$2\"\n")
+        (tools / "nvcc").chmod(0o755)
+        self.environment.update(PATH=f"{tools}:{os.environ['PATH']}", LD_LIBRARY_PATH=str(tools))
+        self.run_heddle("run", "05.1", "--device", "cuda", code=1)
+        self.assertFalse((tools / "calls").exists())  # what is wrong on the simulator is not run
+        self.file(FIRST).write_text(self.solution(FIRST))
+        said = self.run_heddle("run", "05.1", "--device", "cuda").stdout
+        self.assertIn("Right on hardware too: G", said)
+        self.assertIn("double_all: 12.5 µs", said)
+        self.assertIn("judge.cu", (tools / "calls").read_text())
+        (tools / "nvcc").write_text((tools / "nvcc").read_text().replace('"passed":true', '"says":"it is wrong there"'))
+        self.assertIn("it is wrong there", self.run_heddle("run", "05.1", "--device", "cuda", code=1).stdout)
 
     # --- bad files ----------------------------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ static const heddle_learn_reason *only_reason(const fixture *made, const char *t
 
 static void a_compiler_error_is_at_the_learners_line_and_says_what_it_means(void **state)
 {
-    fixture made;
+    fixture made = {0};
     char messages[1024];
     set_up(&made, *state);
     snprintf(messages, sizeof messages, "In file included from %s:1:\n%s:4:5: error: expected ‘;’ before ‘return’\n",
@@ -64,7 +64,7 @@ static void a_compiler_error_is_at_the_learners_line_and_says_what_it_means(void
 
 static void an_error_in_the_judge_says_to_keep_names_and_parameters(void **state)
 {
-    fixture made;
+    fixture made = {0};
     char messages[1024];
     set_up(&made, *state);
     snprintf(messages, sizeof messages, "%s:1:25: error: ‘two’ undeclared\n", made.judging.judge);
@@ -78,7 +78,7 @@ static void an_error_in_the_judge_says_to_keep_names_and_parameters(void **state
 
 static void a_report_of_address_sanitizer_becomes_the_element_and_the_lines(void **state)
 {
-    fixture made;
+    fixture made = {0};
     char report[4096];
     set_up(&made, *state);
     snprintf(report, sizeof report,
@@ -100,7 +100,7 @@ static void a_report_of_address_sanitizer_becomes_the_element_and_the_lines(void
 
 static void undefined_behaviour_and_silence_are_told_apart(void **state)
 {
-    fixture made;
+    fixture made = {0};
     char report[1024];
     set_up(&made, *state);
     assert_false(heddle_learn_explain_sanitizer(&made.judging, "something on stderr\n"));
@@ -114,7 +114,7 @@ static void undefined_behaviour_and_silence_are_told_apart(void **state)
 
 static void the_judges_words_are_told_from_the_programs_own(void **state)
 {
-    fixture made;
+    fixture made = {0};
     set_up(&made, *state);
     assert_true(heddle_learn_hear(&made.judging,
                                   "hello\n\n@learn {\"case\":\"n = 3\",\"array\":\"out\",\"index\":5,"
@@ -131,7 +131,7 @@ static void the_judges_words_are_told_from_the_programs_own(void **state)
 
 static void a_program_that_ends_without_the_judges_last_word_has_not_ended(void **state)
 {
-    fixture made;
+    fixture made = {0};
     set_up(&made, *state);
     assert_false(heddle_learn_hear(&made.judging, "@learn {\"case\":\"\",\"timed\":\"a\",\"microseconds\":2}\n"));
     assert_false(heddle_learn_hear(&made.judging, "@learn not JSON\n"));
@@ -144,7 +144,7 @@ static void a_program_that_ends_without_the_judges_last_word_has_not_ended(void 
 static void words_count_in_code_and_not_in_comments(void **state)
 {
     static const char *use[] = {"atomicAdd", NULL}, *avoid[] = {"for (", NULL};
-    fixture made;
+    fixture made = {0};
     set_up(&made, *state);
     made.rules.must_use = use;
     made.rules.must_not_use = avoid;
@@ -159,7 +159,7 @@ static void words_count_in_code_and_not_in_comments(void **state)
 static void output_may_come_in_any_order_each_line_as_often_as_listed(void **state)
 {
     static const char *lines[] = {"a", "b", "b", NULL};
-    fixture made;
+    fixture made = {0};
     set_up(&made, *state);
     made.rules.output = lines;
     made.judging.verdict->output = "b\na\nb\n";

@@ -39,7 +39,7 @@ static void tear_down(fixture *made)
 
 static void the_current_exercise_is_the_first_unsolved_until_one_is_chosen(void **state)
 {
-    fixture made;
+    fixture made = {0};
     set_up(&made, *state);
     const heddle_learn_exercise *list = made.course->exercises;
     assert_ptr_equal(heddle_learn_current(&made.workspace), &list[0]);
@@ -57,7 +57,7 @@ static void the_current_exercise_is_the_first_unsolved_until_one_is_chosen(void 
 
 static void two_processes_that_change_the_state_do_not_undo_each_other(void **state)
 {
-    fixture made;
+    fixture made = {0};
     heddle_learn_workspace other;
     set_up(&made, *state);
     assert_int_equal(heddle_learn_workspace_open(made.course, &other), HEDDLE_OK);
@@ -70,7 +70,7 @@ static void two_processes_that_change_the_state_do_not_undo_each_other(void **st
 
 static void reset_renames_the_text_and_puts_the_start_back(void **state)
 {
-    fixture made;
+    fixture made = {0};
     char backup[HEDDLE_PLACE_SIZE];
     set_up(&made, *state);
     write_file(made.folder, "05-later/05.2-two.cu", "mine");
@@ -89,7 +89,7 @@ static void reset_renames_the_text_and_puts_the_start_back(void **state)
 
 static void a_course_that_lost_a_start_leaves_the_learners_text_in_place(void **state)
 {
-    fixture made;
+    fixture made = {0};
     char backup[HEDDLE_PLACE_SIZE], path[1024];
     set_up(&made, *state);
     write_file(made.folder, "05-later/05.2-two.cu", "mine");
@@ -115,7 +115,7 @@ static const heddle_learn_exercise *wait_for_change(heddle_learn_watch *watch)
 
 static void a_save_is_noticed_in_place_by_rename_and_by_deletion(void **state)
 {
-    fixture made;
+    fixture made = {0};
     heddle_learn_watch *watch = NULL;
     set_up(&made, *state);
     assert_int_equal(heddle_learn_watch_open(&made.workspace, &watch), HEDDLE_OK);
@@ -136,7 +136,7 @@ static void a_save_is_noticed_in_place_by_rename_and_by_deletion(void **state)
 
 static void only_one_watches_a_folder(void **state)
 {
-    fixture made;
+    fixture made = {0};
     int first = -1, second = -1;
     set_up(&made, *state);
     assert_int_equal(heddle_learn_watch_alone(&made.workspace, &first), HEDDLE_OK);
