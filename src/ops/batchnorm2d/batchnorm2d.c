@@ -82,8 +82,7 @@ HEDDLE_SHARED_COST(heddle_batchnorm2d_forward_cost, forward_operands, heddle_bat
 HEDDLE_COST(backward_cost, backward_operands, heddle_batchnorm2d_shape, 9 * elements(shape))
 HEDDLE_COST(inference_cost, inference_operands, heddle_batchnorm2d_shape, 3 * elements(shape))
 
-// --- the reference
-// -------------------------------------------------------------------------------------------------------
+// --- the reference --------------------------------------------------------------------------------------------------
 
 static size_t place(const heddle_batchnorm2d_shape *shape, int n, int c, int i)
 {
@@ -163,8 +162,7 @@ static void inference_reference(const void *shape_, const double *const *input, 
 HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_batchnorm2d_reduction, heddle_batchnorm2d_shape,
                        (int64_t)shape->n * shape->h * shape->w)
 
-// --- the tables
-// -------------------------------------------------------------------------------------------------------
+// --- the tables -----------------------------------------------------------------------------------------------------
 
 static const char *const training_test_shapes[] = {
     "n=2 c=1 h=1 w=1",

@@ -74,8 +74,7 @@ static heddle_cost backward_weight_cost(const void *shape)
     return cost(shape, true, false, true);
 }
 
-// --- the reference
-// -----------------------------------------------------------------------------------------------------
+// --- the reference --------------------------------------------------------------------------------------------------
 
 // The places of the three numbers of one multiplication.
 typedef struct product {

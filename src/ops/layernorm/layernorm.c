@@ -51,8 +51,7 @@ static heddle_status validate(const void *shape_)
 HEDDLE_COST(forward_cost, forward_operands, heddle_layernorm_shape, 7.0 * shape->rows * shape->cols)
 HEDDLE_COST(backward_cost, backward_operands, heddle_layernorm_shape, 13.0 * shape->rows * shape->cols)
 
-// --- the reference
-// -----------------------------------------------------------------------------------------------------
+// --- the reference --------------------------------------------------------------------------------------------------
 
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
 {

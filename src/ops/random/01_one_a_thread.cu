@@ -1,9 +1,9 @@
 // random, rung 1: one thread per number.
 //
-// Philox needs no state that threads would hand on: word p is a function of p alone, so every thread computes the block
-// that its word stands in, takes its word of it, and for a normal number its half of the pair.
+// Philox needs no state that threads would pass on: word p is a function of p alone. Every thread computes the block
+// that contains its word, takes that word, and for a normal number its half of the pair.
 //
-// Limited by: a whole Philox block, ten rounds of two wide multiplications, for each of its four words.
+// Limited by: Philox: a whole block, ten rounds of two wide multiplications, for each of its four words.
 
 #include "ops/cuda/rung.h"
 #include "ops/random/numbers.h"

@@ -1,11 +1,11 @@
-// random, rung 2: a thread a Philox block.
+// random, rung 2: one thread per Philox block.
 //
-// Rung 1 computed each Philox block four times over. Here a thread uses all four words of one, and stores them as 16
-// bytes: a quarter of the arithmetic and of the store instructions. Where the first number does not stand at the
-// beginning of a block, the four of a block do not lie on a multiple of 16 bytes, and go one by one.
+// Rung 1 computed each Philox block four times. Here a thread uses all four words of one, and stores them as 16 bytes:
+// a quarter of the arithmetic and of the store instructions. If the first number is not at the beginning of a block,
+// the four numbers of a block are not 16-byte aligned, and are stored one by one.
 //
-// Limited by: every thread's start: it reads the state from memory, which takes as long as its arithmetic, and adds up
-// the twenty round keys anew.
+// Limited by: the start of every thread: it reads the state from memory, which takes as long as its arithmetic, and
+// computes the twenty round keys again.
 
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -29,7 +29,7 @@ template <heddle_random_kind kind> __global__ void four_a_thread(heddle_random_j
 template <heddle_random_kind kind> static heddle_status launch(const heddle_call *call)
 {
     heddle_random_job job = heddle_random_job_of(call, kind);
-    // For the most blocks that they may have a part in: where they begin, the GPU alone knows.
+    // For the largest number of blocks that they may touch: only the GPU knows where they begin.
     unsigned blocks = heddle_cuda_blocks(heddle_random_blocks(job.n, HEDDLE_RANDOM_WORDS - 1));
     if (job.n > 0)
         four_a_thread<kind>

@@ -1,17 +1,16 @@
-// random, rung 3: a grid that fills the GPU once and goes round.
+// random, rung 3: a grid that fills the GPU once and loops.
 //
-// Rung 2 had as many threads as there are Philox blocks, each of which waited for the state to come from memory before
-// it could begin. Here there are only as many as the GPU holds at a time: a thread fetches the state once, adds up the
-// round keys once, and keeps them for all its blocks, a grid's length apart. What is left a round is two wide
-// multiplications and two exclusive ors of three.
+// Rung 2 had one thread per Philox block, and each waited for the state to arrive from memory before it could start.
+// Here there are only as many threads as the GPU holds at a time: a thread reads the state once, computes the round
+// keys once, and keeps them for all its blocks, one grid length apart. Each round is left with two wide multiplications
+// and two exclusive ors of three values.
 //
-// Where the first number does not stand at the beginning of a block, or the output not on a multiple of 16 bytes, rung
-// 2 stored the four numbers of a thread one by one: every store of a warp had a word in 16 sectors, four times over.
-// Here a warp lays its 128 numbers down in shared memory and takes them up again in order, and a store has 32
-// neighbours.
+// If the first number was not at the beginning of a block, or the output not 16-byte aligned, rung 2 stored the four
+// numbers of a thread one by one: every store of a warp touched 16 sectors, four times over. Here a warp writes its 128
+// numbers to shared memory and reads them back in order, so that a store covers 32 neighbours.
 //
-// Limited by: stores, for bits and uniform numbers. Normal numbers also need a logarithm, a root and a sine for two,
-// and come to be limited by instructions.
+// Limited by: stores, for bits and uniform numbers. Normal numbers also need a logarithm, a root and a sine per pair,
+// and are limited by instructions.
 
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -23,7 +22,7 @@ enum {
     WARP = 32,
 };
 
-// Whole blocks on multiples of 16 bytes; a last one that is cut off goes one by one.
+// Whole blocks at multiples of 16 bytes; a last one that is cut off is stored one by one.
 template <heddle_random_kind kind>
 __device__ static void draw_fours(const heddle_random_job &job, const heddle_random_source &source)
 {
@@ -40,7 +39,7 @@ __device__ static void draw_fours(const heddle_random_job &job, const heddle_ran
     }
 }
 
-// A warp's numbers in turn, from any place in the first block on and to any address.
+// A warp's numbers in order, starting anywhere in the first block, to any address.
 template <heddle_random_kind kind>
 __device__ static void draw_in_turn(const heddle_random_job &job, const heddle_random_source &source)
 {
@@ -57,7 +56,7 @@ __device__ static void draw_in_turn(const heddle_random_job &job, const heddle_r
         for (int i = lane; i < WARP * HEDDLE_RANDOM_WORDS; i += WARP)
             if (place + i >= 0 && place + i < job.n)
                 job.output[place + i] = of_warp[i];
-        __syncwarp(); // before the next ones are laid down
+        __syncwarp(); // before the next ones are written
     }
 }
 

@@ -1,6 +1,6 @@
-// random, first rung: one number after another, one thread, each from a Philox block of its own.
+// random, first rung: one number after another, one thread, each from its own Philox block.
 //
-// Limited by: a block has four words, of which three are thrown away. cpu_vectorised uses all four, several blocks at a
+// Limited by: wasted words: three of a block's four are discarded. cpu_vectorised uses all four, several blocks at a
 // time.
 
 #include <math.h>

@@ -1,12 +1,12 @@
 // random, second rung: Philox by vectors, pieces over the threads.
 //
-// Philox is a function of a counter, so any piece can start anywhere. A batch of blocks is computed lane by lane, its
-// words laid out in order and made into numbers, all in loops without branches; logarithm, sine and cosine are
-// polynomials, so that they become vector code too. A batch is always computed whole, and what belongs to the piece
-// copied out: a number has the same bits whatever it is computed beside.
+// Philox is a function of a counter, so a piece can start anywhere. A batch of blocks is computed lane by lane, and its
+// words are stored in order and converted to numbers, all in loops without branches; logarithm, sine and cosine are
+// polynomials, so that they become vector code too. A batch is always computed whole, and the part that belongs to the
+// piece is copied: a number has the same bits whatever is computed beside it.
 //
 // Limited by: Philox's ten rounds of two wide multiplications for four words; normal numbers by a division, a square
-// root and three polynomials for two.
+// root and three polynomials per pair.
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct source {
 } source;
 
 // words (BATCH_BLOCKS, HEDDLE_RANDOM_WORDS): the blocks from number `block` on. The ten rounds are unrolled, so that
-// what is left is one loop over blocks, which becomes vector code.
+// only one loop over blocks is left, which becomes vector code.
 static inline void philox_blocks(const source *from, uint64_t block, uint32_t *restrict words)
 {
     const uint32_t seed_low = (uint32_t)from->seed, seed_high = (uint32_t)(from->seed >> 32);
@@ -62,7 +62,7 @@ static inline float uniform_of(uint32_t word)
 // 1)).
 static inline float log_unit(float u)
 {
-    const uint32_t half_root = 0x3f3504f3; // sqrt(1/2): adding what it lacks to 1 carries into e from there on
+    const uint32_t half_root = 0x3f3504f3; // sqrt(1/2): adding 1 - sqrt(1/2) carries into e from there on
     uint32_t bits = heddle_float_bits(u) + (0x3f800000u - half_root);
     float e = (float)((int32_t)(bits >> 23) - 127);
     float m = heddle_bits_float((bits & 0x7fffffu) + half_root);
@@ -71,8 +71,8 @@ static inline float log_unit(float u)
     return (series * t * s + 2 * s + e * -2.12194440e-4f) + e * 0.693359375f; // ln 2 in two parts, the larger exact
 }
 
-// sin and cos of an angle in [0, 2 pi]: of the rest from the nearest quarter turn, by Taylor's series, then exchanged
-// and signed by the quarter.
+// sin and cos of an angle in [0, 2 pi]: of the rest from the nearest quarter turn, by Taylor series, then swapped and
+// signed by the quarter.
 static inline void sine_cosine(float angle, float *sine, float *cosine)
 {
     const float high = 1.5703125f, low = 4.83826794897e-4f; // pi / 2, the first part exact times 0 to 4

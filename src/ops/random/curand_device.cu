@@ -1,8 +1,8 @@
-// random by cuRAND's device API: its header, in a kernel of ours. A thread has a block of four words: it makes a
-// generator that begins there, takes four numbers of it, and stores those that the output has a place for.
+// random by cuRAND's device API: its header, in heddle's kernel. A thread has a block of four words: it creates a
+// generator that begins there, takes four numbers from it, and stores those that belong to the output.
 //
-// Limited by: every thread's start, as rung 2. What curand_init and curand4 compute besides, the block of the
-// sequence's first words and the block behind, is not used, and the compiler leaves it out.
+// Limited by: the start of every thread, like rung 2. curand_init and curand4 also compute the block of the sequence's
+// first words and the next block; these are unused, and the compiler removes them.
 
 #include <curand_kernel.h>
 

@@ -1,8 +1,8 @@
-// random by cuRAND's host API: what heddle's rungs are measured against, and whose order of numbers they can give.
+// random by cuRAND's host API: heddle's rungs are measured against it, and can produce its order of numbers.
 //
-// The library takes seed and offset from the host, but the operator's state is on the GPU: it is fetched first, and the
-// host waits for it. That keeps the call out of captured graphs. Setting the offset makes the library set up its 65536
-// generators anew.
+// The library takes seed and offset from the host, but the operator's state is on the GPU: it is copied first, and the
+// host waits for it. So the call cannot be captured in a graph. Setting the offset makes the library initialise its
+// 65536 generators again.
 //
 // Limited by: stores, once it runs.
 
@@ -26,10 +26,10 @@ static heddle_status fetch_state(const heddle_call *call, int64_t state[HEDDLE_R
     cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
     HEDDLE_CUDA_TRY(cudaStreamIsCapturing(stream, &capturing));
     if (capturing != cudaStreamCaptureStatusNone)
-        return heddle_cuda_failed(HEDDLE_UNSUPPORTED,
-                                  "it cannot be part of a graph, as it waits for the seed, which stands on the card; "
-                                  "take 03_grid_stride there",
-                                  "captured stream", HEDDLE_CUDA_HERE("curand_host"));
+        return heddle_cuda_failed(
+            HEDDLE_UNSUPPORTED,
+            "it cannot be part of a graph, as it waits for the seed, which is on the GPU; take 03_grid_stride there",
+            "captured stream", HEDDLE_CUDA_HERE("curand_host"));
     HEDDLE_CUDA_TRY(
         cudaMemcpyAsync(state, call->input[0], HEDDLE_RANDOM_STATE * sizeof *state, cudaMemcpyDeviceToHost, stream));
     HEDDLE_CUDA_TRY(cudaStreamSynchronize(stream));

@@ -1,5 +1,5 @@
-// Random numbers in a kernel: the words of ops/random/random.c's numbering, and what becomes of them. Shared by the
-// rungs, so that they differ in who computes what, and in nothing else.
+// Random numbers in a kernel: the words in the numbering of ops/random/random.c, and their conversion to numbers. The
+// rungs share it, so that they differ only in which thread computes what.
 #pragma once
 
 #include <stdint.h>
@@ -11,12 +11,12 @@
 
 typedef enum heddle_random_kind { HEDDLE_RANDOM_BITS, HEDDLE_RANDOM_UNIFORM, HEDDLE_RANDOM_NORMAL } heddle_random_kind;
 
-// What a kernel is told: the state stays on the GPU.
+// A kernel's parameters: the state stays on the GPU.
 typedef struct heddle_random_job {
     const int64_t *state; // {seed, sequence, position}
     int n, sequences_log2;
     float first, second; // low and range, or mean and deviation
-    float *output;       // (n), words in the place of floats where bits are asked for
+    float *output;       // (n), words instead of floats if bits are requested
 } heddle_random_job;
 
 static inline heddle_random_job heddle_random_job_of(const heddle_call *call, heddle_random_kind kind)
@@ -62,15 +62,15 @@ __device__ static inline float heddle_random_uniform_of(uint32_t word)
     return fmaf((float)word, HEDDLE_RANDOM_STEP, HEDDLE_RANDOM_STEP / 2);
 }
 
-// The square root of 0 (of either sign) or of a number far from denormal, rounded as sqrtf rounds it, and by the same
-// steps but for the branch to where it handles all others: that would keep two roots from being computed side by side.
+// The square root of 0 (of either sign) or of a number far from denormal, rounded like sqrtf and by the same steps,
+// except for its branch for all other numbers: that would keep two roots from being computed in parallel.
 __device__ static inline float heddle_random_root(float x)
 {
-    float reciprocal = rsqrtf(fmaxf(x, 0x1p-126f)), root = x * reciprocal; // of 0 it would be infinite
+    float reciprocal = rsqrtf(fmaxf(x, 0x1p-126f)), root = x * reciprocal; // for 0 it would be infinite
     return fmaf(fmaf(-root, root, x), 0.5f * reciprocal, root);
 }
 
-// Box and Muller, by cuRAND's steps and functions: on a GPU the bits are cuRAND's too.
+// The Box-Muller transform, by cuRAND's steps and functions: on a GPU the bits are cuRAND's too.
 __device__ static inline float2 heddle_random_normal_pair(uint32_t radius_word, uint32_t angle_word)
 {
     float radius = heddle_random_root(-2.0f * logf(heddle_random_uniform_of(radius_word))), sine, cosine;
@@ -78,7 +78,7 @@ __device__ static inline float2 heddle_random_normal_pair(uint32_t radius_word, 
     return make_float2(radius * sine, radius * cosine);
 }
 
-// Four words as four numbers. Words that stay what they are go as floats whose bits they have.
+// Four words as four numbers. Words that are not converted are returned as floats with the same bits.
 template <heddle_random_kind kind>
 __device__ static inline float4 heddle_random_numbers(uint4 words, float first, float second)
 {
@@ -97,14 +97,13 @@ __device__ static inline float4 heddle_random_numbers(uint4 words, float first, 
                        fmaf(unit.w, second, first));
 }
 
-// How many blocks n numbers have a part in, of which the first `skip` words of the first block belong to others.
+// How many blocks n numbers touch, if the first `skip` words of the first block belong to others.
 __host__ __device__ static inline size_t heddle_random_blocks(int n, int skip)
 {
     return ((size_t)n + skip + HEDDLE_RANDOM_WORDS - 1) / HEDDLE_RANDOM_WORDS;
 }
 
-// The numbers of one block to the output, one by one, those that are the output's. Block 0 has those before element
-// 4 - skip.
+// Stores the numbers of one block that belong to the output, one by one. Block 0 has those before element 4 - skip.
 __device__ static inline void heddle_random_store(const heddle_random_job *job, size_t block, int skip, float4 numbers)
 {
     const long long first = (long long)(block * HEDDLE_RANDOM_WORDS) - skip;

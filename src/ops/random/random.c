@@ -1,15 +1,15 @@
-// random: bits, uniform and normal numbers by Philox 4x32-10, word for word those of cuRAND. What they cost, what is
-// right, and their ladder.
+// random: bits, uniform and normal numbers by Philox 4x32-10, word for word the same as cuRAND's. Costs, references and
+// ladders.
 //
-// Element i has word p = position + i of the output's words: word p % 4 of block p / 4, and the blocks come from
-// `sequences` sequences in turn, so that block b is block b / sequences of sequence `sequence` + b % sequences. In
-// Philox's terms key = seed and counter = {block, sequence}, 64 bits each.
-//     sequences = 1       cuRAND's device API: curand_init(seed, sequence, position), then one curand() an element.
+// Element i has word p = position + i of the output's words: word p % 4 of block p / 4. The blocks come from
+// `sequences` sequences in turn: block b is block b / sequences of sequence `sequence` + b % sequences. In Philox's
+// terms key = seed and counter = {block, sequence}, 64 bits each.
+//     sequences = 1       cuRAND's device API: curand_init(seed, sequence, position), then one curand() per element.
 //     sequences = 65536   cuRAND's host API, for sequence 0: seed, offset = position, in the default and legacy order.
 //                         Also what 65536 threads would write that take a block each, round after round.
-// A normal number is half of what Box and Muller make of the words of an even and the odd place behind it: p and p + 1
-// for even p (radius times sine), p - 1 and p for odd (times cosine). That goes by p, as in cuRAND's host API; the
-// device API pairs from the place where it was started, which is the same for an even one.
+// A normal number is half of the Box-Muller transform of two words, at an even place and the odd one after it: p and p
+// + 1 for even p (radius times sine), p - 1 and p for odd (times cosine). The pairing goes by p, as in cuRAND's host
+// API; the device API pairs from its starting place, which is the same if that is even.
 
 #include "ops/random/random.h"
 
@@ -31,14 +31,14 @@ static const heddle_field bits_fields[] = {COMMON_FIELDS(heddle_random_bits_shap
 static const heddle_field uniform_fields[] = {
     COMMON_FIELDS(heddle_random_uniform_shape),
     {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, low, 0,
-                           "numbers are above it, or it where that is what they round to")},
-    {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, high, 1, "and up to it, itself included")},
+                           "lower limit; numbers are above it, or equal to it by rounding")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, high, 1, "upper limit, included")},
 };
 
 static const heddle_field normal_fields[] = {
     COMMON_FIELDS(heddle_random_normal_shape),
-    {HEDDLE_OPTIONAL_FLOAT(heddle_random_normal_shape, mean, 0, "of the numbers")},
-    {HEDDLE_OPTIONAL_FLOAT(heddle_random_normal_shape, deviation, 1, "their standard deviation")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_random_normal_shape, mean, 0, "mean of the numbers")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_random_normal_shape, deviation, 1, "standard deviation of the numbers")},
 };
 
 static const heddle_random_bits_shape *common(const void *shape)
@@ -59,8 +59,9 @@ static const heddle_operand float_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("output", dims_numbers)},
 };
 
-// Large, so that the high halves of the state are seen and the counter's low half wraps, with one or few sequences
-// after as few as 16 words. A ragged number of numbers begins inside a block. cuRAND's host API begins at sequence 0.
+// Large, to test the high halves of the state and the wrap of the counter's low half, which with one or few sequences
+// comes after as few as 16 words. A ragged number of numbers begins inside a block. cuRAND's host API begins at
+// sequence 0.
 static void fill(const void *shape, int operand, uint64_t seed, double *values)
 {
     (void)operand;
@@ -109,14 +110,12 @@ static heddle_status normal_validate(const void *shape_)
     return check_sequences("random_normal", shape->sequences);
 }
 
-// Nothing is read but the state, and there is no agreed count of operations for a random number: bytes are what a GPU
-// can be held to.
+// Only the state is read, and there is no agreed count of operations for a random number: the roofline counts bytes.
 HEDDLE_COST(cost, float_operands, heddle_random_bits_shape, 0)
 
-// --- the reference
-// ------------------------------------------------------------------------------------------------------
+// --- the reference --------------------------------------------------------------------------------------------------
 
-// Word p of the output's words, with the block it was found in kept for the next call.
+// Word p of the output's words; its block is cached for the next call.
 typedef struct reader {
     uint64_t seed, sequence, sequences, block;
     bool is_there;
@@ -168,8 +167,8 @@ static void uniform_reference(const void *shape_, const double *const *input, do
             shape->low + ((double)shape->high - shape->low) * uniform_of(word_at(&from, position + (uint64_t)i));
 }
 
-// The uniform number and the angle are rounded to float before they are used, as part of what is to be computed: a
-// rounding of the angle, multiplied by a radius of up to 6.7, would otherwise be most of the difference.
+// The uniform number and the angle are rounded to float before they are used, as part of the definition: otherwise a
+// rounding of the angle, multiplied by a radius of up to 6.7, would be most of the difference.
 static void normal_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const heddle_random_normal_shape *shape = shape_;
@@ -184,8 +183,8 @@ static void normal_reference(const void *shape_, const double *const *input, dou
     }
 }
 
-// No sum stands behind a normal number, but a sine that hardware looks up: it is off by up to 2^-21 of a radius of up
-// to 6.7, some fifty roundings of a float near 1. A sum of this length is allowed a hundred.
+// A normal number is not a sum, but uses a sine that hardware looks up: it is off by up to 2^-21 of a radius of up to
+// 6.7, some fifty roundings of a float near 1. A sum of this length is allowed a hundred.
 static int64_t normal_reduction(const void *shape)
 {
     (void)shape;
@@ -200,7 +199,7 @@ static const char *const uniform_test_shapes[] = {
     "n=0", "n=1", "n=31", "n=1021 low=-3 high=5", "n=263 sequences=4", "n=1030 sequences=65536", NULL};
 static const char *const normal_test_shapes[] = {
     "n=0", "n=1", "n=31", "n=1021 mean=2 deviation=0.5", "n=263 sequences=4", "n=1031 sequences=65536", NULL};
-// 256 MiB, five times an H200's L2, as one stream and in cuRAND's order; 1 GiB; then what a layer's noise may be.
+// 256 MiB, five times an H200's L2, as one stream and in cuRAND's order; 1 GiB; then the size of a layer's noise.
 static const char *const bench_shapes[] = {"n=67108864 sequences=65536",  "n=67108864",
                                            "n=268435456 sequences=65536", "n=268435456",
                                            "n=1048576 sequences=65536",   NULL};
@@ -210,7 +209,7 @@ static bool in_host_order(const void *shape)
     return common(shape)->sequences == HEDDLE_RANDOM_HOST_SEQUENCES;
 }
 
-// cuRAND's host API knows no other limits than 0 and 1.
+// cuRAND's host API has no limits other than 0 and 1.
 static bool uniform_in_host_order(const void *shape_)
 {
     const heddle_random_uniform_shape *shape = shape_;
@@ -223,8 +222,8 @@ static bool uniform_in_host_order(const void *shape_)
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_##kind##_cpu_naive,                                      \
          "one thread, one Philox block per number", NULL, NULL},                                                       \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_##kind##_cpu_vectorised,                            \
-         "Philox by vectors of blocks on all threads: bound by its ten rounds", NULL, NULL},                           \
-        {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number, a Philox block for each", NULL,   \
+         "Philox by vectors of blocks on all threads: limited by its ten rounds", NULL, NULL},                         \
+        {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per number, one Philox block for each", NULL, \
          NULL},                                                                                                        \
         {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,                                                            \
          "cuRAND's header in a kernel: curand_init and four numbers per thread", NULL, NULL},                          \
@@ -234,7 +233,7 @@ static bool uniform_in_host_order(const void *shape_)
          "cuRAND's library; copies seed and offset from the GPU, because it takes them from the host", in_order, NULL, \
          .gpu_only = "cuRAND"},                                                                                        \
         {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL,                                                            \
-         "a grid that fills the GPU once: state and keys made once per thread; bound by stores", NULL, NULL},          \
+         "a grid that fills the GPU once: state and keys computed once per thread; limited by stores", NULL, NULL},    \
     }
 LADDER(bits, in_host_order);
 LADDER(uniform, uniform_in_host_order);
@@ -260,7 +259,7 @@ const heddle_op heddle_op_random_bits = {
 const heddle_op heddle_op_random_uniform = {
     .name = "random_uniform",
     .ladder_name = "random",
-    .summary = "random numbers evenly between two limits",
+    .summary = "uniform random numbers between two limits",
     .shape_size = sizeof(heddle_random_uniform_shape),
     HEDDLE_FIELDS(uniform_fields),
     HEDDLE_OPERANDS(float_operands),
@@ -276,7 +275,7 @@ const heddle_op heddle_op_random_uniform = {
 const heddle_op heddle_op_random_normal = {
     .name = "random_normal",
     .ladder_name = "random",
-    .summary = "random numbers of a normal distribution, by Box and Muller",
+    .summary = "normally distributed random numbers, by the Box-Muller transform",
     .shape_size = sizeof(heddle_random_normal_shape),
     HEDDLE_FIELDS(normal_fields),
     HEDDLE_OPERANDS(float_operands),

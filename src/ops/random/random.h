@@ -1,4 +1,5 @@
-// random: its operators, its rungs on a CPU, and how a word becomes a number, which every rung does in the same steps.
+// random: its operators, its CPU rungs, and the conversion of a word to a number, which every rung does in the same
+// steps.
 #pragma once
 
 #include <stdint.h>
@@ -24,7 +25,7 @@ enum { HEDDLE_RANDOM_SEED, HEDDLE_RANDOM_SEQUENCE, HEDDLE_RANDOM_POSITION, HEDDL
 
 enum {
     HEDDLE_RANDOM_WORDS = 4,               // of a Philox block
-    HEDDLE_RANDOM_HOST_SEQUENCES = 1 << 16 // that cuRAND's host API takes turns with
+    HEDDLE_RANDOM_HOST_SEQUENCES = 1 << 16 // that cuRAND's host API uses in turn
 };
 
 // log2 of a power of two.
@@ -33,8 +34,8 @@ static inline int heddle_random_log2(int sequences)
     return __builtin_ctz((unsigned)sequences);
 }
 
-// A word as a number above 0 and up to 1: the middle of its interval of 2^-32, rounded once on the way to float and
-// once by the multiply-add, as cuRAND's curand_uniform does. The radians of a turn likewise.
+// A word as a number above 0 and up to 1: the middle of its interval of 2^-32, rounded once in the conversion to float
+// and once by the multiply-add, as in cuRAND's curand_uniform. The same for the radians of a turn.
 #define HEDDLE_RANDOM_STEP  0x1p-32f
 #define HEDDLE_RANDOM_ANGLE (6.2831855f * 0x1p-32f)
 

@@ -1,9 +1,9 @@
 // rows_conv, rung 1: one thread per element of the result.
 //
-// Each tap of the filter is a shift by a number of rows, so a thread adds up its products without a request where in
-// the image it is. Sums over rows, for batchnorm and for gradients, are one thread's too.
+// Each tap of the filter is a shift by a number of rows, so a thread adds its products without checking its place in
+// the image. One thread computes each sum over rows too, for batchnorm and for gradients.
 //
-// Limited by: loads, two for every product.
+// Limited by: loads, two per product.
 
 #include "ops/cuda/element16.h"
 #include "ops/cuda/rung.h"
@@ -12,7 +12,7 @@
 
 typedef heddle_rows_conv_shape conv_shape;
 
-// The geometry, worked out on the host: kernels take no division by what all of them share.
+// The geometry, computed on the host: kernels need no division by values that all of them share.
 struct naive_frame {
     int rows, taps, pitch, image_rows, h, w; // h, w: lines and pixels that count
     int shift[HEDDLE_ROWS_MOST_TAPS];
@@ -78,7 +78,7 @@ __global__ void rows_conv_naive(const naive_frame frame, int c, int k, int funct
     store(&output[i], zero_gaps && !holds(frame, row) ? 0.0f : rows_function(function, sum));
 }
 
-// sums: (2, k), of what rows_conv_naive would store, not rounded
+// sums: (2, k), of what rows_conv_naive would store, without rounding
 template <typename Element>
 __global__ void rows_conv_naive_sums(const naive_frame frame, int c, int k, int function, const Element *input,
                                      const Element *weight, const float *bias, float *sums)
@@ -121,7 +121,7 @@ __global__ void rows_conv_naive_data(const naive_frame frame, int c, int k, int 
     grad_input[i] = rows_element<Element>::round(zero_gaps && !holds(frame, row) ? 0.0f : sum);
 }
 
-// grad_weight: (parts, k, taps, c); behind these elements come those of grad_bias: (parts, k)
+// grad_weight: (parts, k, taps, c); after these elements come those of grad_bias: (parts, k)
 template <typename Element>
 __global__ void rows_conv_naive_weight(const naive_frame frame, int c, int k, int parts, int part_rows,
                                        const Element *grad_output, const Element *input, float *grad_weight,

@@ -1,8 +1,8 @@
-// rows_conv_forward, rung 2: wgmma, on rows that every tap reads from another first row.
+// rows_conv_forward, rung 2: wgmma, with every tap reading the rows from another first row.
 //
-// Rung 1 loads two elements for every product. Here a block keeps its weights in shared memory, loads each row once for
-// all taps, and the tensor cores multiply 64 channels by up to 256 rows at a time; product_wgmma.h says how. Bias,
-// function and the channels' sums for batchnorm are added while a tile is still in registers.
+// Rung 1 loads two elements per product. Here a block keeps its weights in shared memory and loads each row once for
+// all taps, and the tensor cores multiply 64 channels by up to 256 rows at a time (product_wgmma.h). The epilogue adds
+// the bias, applies the function and sums the channels for batchnorm while a tile is still in registers.
 //
 // Limited by: the tensor cores, from some hundred thousand rows on; below that by the latency of loads and stores.
 

@@ -1,10 +1,9 @@
-// rows_conv_backward_data, rung 2: the forward product with shifts the other way and the weights read as their
-// transpose.
+// rows_conv_backward_data, rung 2: the forward product with opposite shifts and transposed weights.
 //
-// Where the input was made by a function, its gradient is multiplied by the function's slope before it is stored, so
+// If the input is the result of a function, its gradient is multiplied by the function's slope before it is stored, so
 // that the layer before gets the gradient of its own sums.
 //
-// Limited by: as rows_conv_forward.
+// Limited by: the same as rows_conv_forward.
 
 #include "ops/rows_conv/launch_wgmma.h"
 

@@ -1,6 +1,6 @@
-// rows_conv_backward_weight, rung 2: wgmma over rows; gradient_wgmma.h says how.
+// rows_conv_backward_weight, rung 2: wgmma over rows (gradient_wgmma.h).
 //
-// Limited by: the tensor cores where there are many rows; with few, by the way to memory of each part's sums.
+// Limited by: the tensor cores if there are many rows; with few, by storing each part's sums to memory.
 
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -8,8 +8,8 @@
 #include "ops/rows_conv/rows_conv.h"
 
 enum {
-    SHARED_BYTES = 225 << 10, // of 227 KiB: the kernel has 1.7 KiB besides
-    PAIR = 2,                 // blocks of a cluster: more of them do not fit into all of the chip's partitions
+    SHARED_BYTES = 225 << 10, // of 227 KiB: the kernel uses 1.7 KiB besides
+    PAIR = 2,                 // blocks per cluster: larger clusters do not fit in all of the chip's partitions
 };
 
 template <typename Element, int Lines, int Columns> static heddle_status launch_kind(const heddle_call *call)
@@ -65,7 +65,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
         return launch_kind<Element, 3, 192>(call);
     if (!aligned || shape->r * shape->s != 1)
         return heddle_rows_conv_weight_naive(call);
-    // Narrow tiles where wide ones would leave SMs without one.
+    // Narrow tiles if wide ones would leave SMs without one.
     const long long tiles = (long long)heddle_ceil_div(shape->k, 128) * shape->parts;
     const int processors = heddle_cuda_multiprocessors();
     if (shape->c > 128 && tiles * heddle_ceil_div(shape->c, 256) * 2 > processors)

@@ -1,4 +1,4 @@
-// heddle_rows_function as device code: the value, and the slope as the value tells it.
+// heddle_rows_function as device code: the value, and the slope as a function of the value.
 #pragma once
 
 #include "heddle/ops.h"

@@ -1,14 +1,14 @@
 // The product behind rows_conv_backward_weight on Hopper: grad_weight = sum over rows of grad_output times shifted
 // input.
 //
-// Both operands have the rows, over which is summed, where wgmma wants its k: M-major tiles. A tap is again a shift of
-// the input by rows, and taps side by side are shifts by one row: a wgmma that finds the next 64 columns of its operand
-// one row further on multiplies three taps at once. Three warpgroups have one line of a 3x3 filter each and share the
-// tile of grad_output. A filter of one tap (a linear layer, patches) has two warpgroups with 64 channels of grad_output
-// each.
+// In both operands the summed dimension is the rows, which must be wgmma's k: M-major tiles. A tap is again a shift of
+// the input by rows, and neighbouring taps are shifts by one row: a wgmma whose operand's next 64 columns begin one row
+// further on multiplies three taps at once. Three warpgroups have one line of a 3x3 filter each and share the tile of
+// grad_output. For a filter of one tap (a linear layer, patches), two warpgroups have 64 channels of grad_output each.
 //
-// Each part of the rows is a cluster's, whose blocks add up their sums by reading each other's shared memory. The sums
-// of grad_output's columns, the gradient of the bias, are made by warps that would otherwise idle, from the same tiles.
+// Each part of the rows belongs to a cluster, whose blocks add their sums by reading each other's shared memory. Warps
+// that would otherwise be idle compute the sums of grad_output's columns, the gradient of the bias, from the same
+// tiles.
 #pragma once
 
 #include "ops/rows_conv/product_wgmma.h"
@@ -25,7 +25,7 @@ struct rows_gradient {
     int stages;
     int k_tiles, c_tiles, parts;
     int part_stages; // stages of rows in one part
-    int cluster;     // blocks that have a part together
+    int cluster;     // blocks that share a part
     int shift[3];    // of each line's first tap
 };
 
@@ -33,7 +33,7 @@ struct rows_gradient_barriers {
     uint64_t full[ROWS_GRADIENT_STAGES], empty[ROWS_GRADIENT_STAGES];
 };
 
-// Lines: of the filter's taps, three side by side in each; 1: a single tap.
+// Lines: of the filter's taps, three neighbours in each; 1: a single tap.
 template <int Lines, int Columns> struct rows_gradient_kind {
     enum {
         WARPGROUPS = Lines == 1 ? 2 : Lines,
@@ -43,7 +43,7 @@ template <int Lines, int Columns> struct rows_gradient_kind {
         TILE_K = OUTPUT_BOXES * 64,
         TILE_N = Lines == 1 ? Columns : Lines * Columns, // of the sums of a block
         SUMS_PITCH = TILE_N + 8,                         // floats from row to row of them in shared memory
-        ADDERS = 3,                                      // warps that add up columns
+        ADDERS = 3,                                      // warps that sum columns
         CONSUMER_REGISTERS = WARPGROUPS == 2 ? 232 : 152,
     };
 };
@@ -71,7 +71,7 @@ HOPPER_DEVICE void rows_gradient_load(const rows_gradient &job, const CUtensorMa
     }
 }
 
-// A warpgroup's sums to shared memory.
+// Stores a warpgroup's sums to shared memory.
 template <int Lines, int Columns>
 HOPPER_DEVICE void rows_gradient_keep(const float (&sums)[Columns / 2], float *kept, int warpgroup)
 {
@@ -97,7 +97,7 @@ HOPPER_DEVICE float4 cluster_read(const float *from, unsigned rank)
     return value;
 }
 
-// This block's share of the cluster's sums, added up, to the cluster's part: (part, k, tap, c).
+// Adds this block's share of the cluster's sums and stores it to the cluster's part: (part, k, tap, c).
 template <int Lines, int Columns>
 HOPPER_DEVICE void rows_gradient_add(const rows_gradient &job, const float *kept, float *parts, int part, int k, int c)
 {
@@ -153,7 +153,7 @@ HOPPER_DEVICE void rows_gradient_multiply(const rows_gradient &job, float (&sums
     wgmma_wait<0>();
 }
 
-// The sums over rows of grad_output's columns: of two channels a lane, every third row a warp.
+// The sums over rows of grad_output's columns: two channels per lane, every third row per warp.
 template <typename Element, int Lines, int Columns>
 HOPPER_DEVICE void rows_gradient_add_columns(const rows_gradient &job, const unsigned char *stages, int stage_bytes,
                                              rows_gradient_barriers *barriers, int count, float (*columns)[128])
@@ -184,7 +184,7 @@ HOPPER_DEVICE void rows_gradient_add_columns(const rows_gradient &job, const uns
         *(float2 *)&columns[adder][box * 64 + lane * 2] = sums[box];
 }
 
-// This block's share of the sums of columns, all of them the first block's.
+// This block's share of the sums of columns; the first block has all of them.
 template <int Lines, int Columns>
 HOPPER_DEVICE void rows_gradient_add_bias(const rows_gradient &job, const float (*columns)[128], float *bias, int part,
                                           int k)
@@ -257,6 +257,6 @@ __global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS),
     rows_gradient_add<Lines, Columns>(job, (const float *)stages, gradient, part, k, c);
     if (adds)
         rows_gradient_add_bias<Lines, Columns>(job, columns, bias, part, k);
-    if (job.cluster > 1) // no block leaves while another reads its sums
+    if (job.cluster > 1) // no block exits while another reads its sums
         cluster_sync();
 }

@@ -1,4 +1,4 @@
-// How a product of rows is cut into tiles and launched: the host's side of store_wgmma.h.
+// How a product of rows is cut into tiles and launched: the host side of store_wgmma.h.
 #pragma once
 
 #include "ops/cuda/rung.h"
@@ -13,8 +13,8 @@ enum {
     ROWS_STAGES_BYTES = ROWS_SHARED_BYTES - ROWS_STATIC_BYTES - HOPPER_ROWS_BYTES - ROWS_OUT_BYTES,
 };
 
-// A product as the kernel sees it: input (rows, c) by weight (k, taps, c), or turned (c, taps, k); `turn` is -1 for
-// shifts the other way.
+// A product as the kernel sees it: input (rows, c) by weight (k, taps, c), or transposed (c, taps, k); `turn` is -1 for
+// opposite shifts.
 struct rows_operands {
     const void *input, *weight;
     void *output;
@@ -22,7 +22,7 @@ struct rows_operands {
     int out_h, out_w; // lines and columns that hold results
 };
 
-// Both types have 16 bits, and no load or store computes with them.
+// Both types have 16 bits, and loads and stores do not convert them.
 static inline heddle_status rows_map(CUtensorMap *map, const void *matrix, long long rows, long long columns,
                                      unsigned box_rows)
 {
@@ -57,11 +57,11 @@ static inline rows_product rows_product_of(const heddle_rows_conv_shape *shape, 
     return job;
 }
 
-// Shares memory out among the stages; false: it does not hold enough of them.
+// Divides memory among the stages; false: it does not hold enough of them.
 static inline bool rows_place_stages(rows_product *job, int rings, int weight_bytes)
 {
     const int input_bytes = rings * job->boxes * job->box_rows * HOPPER_ROW_BYTES, weights = job->chunks * job->taps;
-    const int least = job->chunks > 1 ? 2 : 1; // a stage is handed back when the next one has been read from
+    const int least = job->chunks > 1 ? 2 : 1; // a stage is released when the next one has been read
     job->resident = weights <= ROWS_MOST_WEIGHTS && weights * weight_bytes + least * input_bytes <= ROWS_STAGES_BYTES;
     if (job->resident)
         job->weight_stages = weights;
@@ -84,7 +84,7 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
     if (status == HEDDLE_OK)
         status = Turned ? rows_map(&weight, on.weight, on.c, (long long)job.taps * on.k, ROWS_CHUNK)
                         : rows_map(&weight, on.weight, on.k, (long long)job.taps * on.c, weight_rows);
-    if (status == HEDDLE_OK) // the kernel does not look at this one where it stores float32
+    if (status == HEDDLE_OK) // the kernel ignores this one if it stores float32
         status = rows_map(&output, End == ROWS_END_FLOATS ? on.input : on.output, job.rows,
                           End == ROWS_END_FLOATS ? on.c : on.k, 64);
     if (status != HEDDLE_OK)
@@ -98,7 +98,7 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
     return heddle_cuda_launched("02_wgmma");
 }
 
-// Blocks that share the same channels, and rounds in which they are through.
+// Blocks that share the same channels, and the rounds they need.
 static inline int rows_groups(int tiles, int share, int channel_tiles)
 {
     const int steps = share ? tiles : (int)heddle_ceil_div(tiles, ROWS_WARPGROUPS);
@@ -106,10 +106,10 @@ static inline int rows_groups(int tiles, int share, int channel_tiles)
     return min(steps, most);
 }
 
-// A tile's rows cost their products, and as much as this many rows for its beginning and end (measured on an H200).
+// The cost of a tile: its rows, plus this many rows for its beginning and end (measured on an H200).
 enum { ROWS_TILE_OVERHEAD = 40 };
 
-// The rows of a tile with which all rounds take least time.
+// The rows per tile for which all rounds take the least time.
 static inline int rows_choose_tile(int rows, int channel_tiles)
 {
     int best = 0;
@@ -132,7 +132,7 @@ static heddle_status rows_launch_tile(const heddle_call *call, const rows_operan
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     rows_product job = rows_product_of(shape, on, Rows, 64);
     const bool placed = rows_place_stages(&job, ROWS_WARPGROUPS, ROWS_BOX_BYTES);
-    // Weights that pass through are read once for both halves of 128 channels.
+    // Weights that are not resident are read once for both halves of 128 channels.
     if constexpr (Rows >= 128 && Steps == 4 && End != ROWS_END_FLOATS && End != ROWS_END_SLOPE)
         if ((!placed || !job.resident) && on.k > 64) {
             rows_product shared = rows_product_of(shape, on, Rows, 128);
@@ -146,7 +146,7 @@ static heddle_status rows_launch_tile(const heddle_call *call, const rows_operan
                                                                     rows_groups(job.tiles, 0, job.channel_tiles));
 }
 
-// The tile as chosen, or a smaller one where a filter's reach takes too much memory.
+// The chosen tile, or a smaller one if a filter's reach needs too much memory.
 template <typename Element, int Steps, int Turned, int End>
 static heddle_status rows_launch_steps(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
 {
@@ -176,7 +176,7 @@ static heddle_status linear_launch(const heddle_call *call, const rows_operands 
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, LINEAR_BYTES);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     const unsigned tiles = job.channel_tiles * heddle_ceil_div(job.rows, LINEAR_ROWS);
-    // As many blocks for a tile as all run at once, each with a chunk for both of its warpgroups.
+    // As many blocks per tile as run at once, each with a chunk for both of its warpgroups.
     job.cluster = 1;
     for (int more = 2; more <= LINEAR_MOST_CLUSTER && more * ROWS_WARPGROUPS <= job.chunks; more *= 2)
         if (heddle_cuda_most_clusters(kernel, dim3(ROWS_THREADS), more, LINEAR_BYTES) >= (int)tiles)
@@ -212,7 +212,7 @@ static inline bool rows_is_half(const heddle_call *call)
     return ((const heddle_rows_conv_shape *)call->shape)->half;
 }
 
-// What TMA takes.
+// What TMA accepts.
 static inline bool rows_aligned(const heddle_call *call)
 {
     return heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) && heddle_aligned16(call->output[0]);

@@ -1,8 +1,8 @@
-// A product of few rows on Hopper, for linear layers of small batches: a tile is a whole cluster's.
+// A product of few rows on Hopper, for linear layers of small batches: one cluster per tile.
 //
-// With 64 rows, a layer of 1024 outputs is 16 tiles of 64 by 64: as many SMs would each read a long strip of weights
-// while the others idle. Here the blocks of a cluster, and the two warpgroups of each, share a tile's columns. Each
-// leaves its sums in shared memory, and every block adds up eight of the tile's rows from all of them, finishes those
+// With 64 rows, a layer of 1024 outputs has 16 tiles of 64 by 64: 16 SMs would each read a long strip of weights while
+// the others are idle. Here the blocks of a cluster, and the two warpgroups of each, share a tile's columns. Each
+// leaves its sums in shared memory. Every block adds eight of the tile's rows from all of them, applies the epilogue
 // and stores them.
 //
 // Limited by: latency: two trips to memory, one to the other blocks.
@@ -17,7 +17,8 @@ enum {
     LINEAR_STAGES = 6,                       // of each warpgroup
     LINEAR_STAGE_BYTES = 2 * ROWS_BOX_BYTES, // 64 channels and 64 rows, by 64 columns
     LINEAR_SUMS = LINEAR_ROWS / 2,           // per thread
-    // Sums lie as threads have them: 32 of each, by fours that a block adds up, 16 bytes of each thread side by side.
+    // Sums are stored as threads hold them: 32 per thread, in groups of four that a block adds, 16 bytes of each thread
+    // adjacent.
     LINEAR_SUMS_BYTES = ROWS_WARPGROUPS * LINEAR_SUMS * HOPPER_WARPGROUP * (int)sizeof(float),
     LINEAR_BYTES = HOPPER_ROWS_BYTES + ROWS_WARPGROUPS * LINEAR_STAGES * LINEAR_STAGE_BYTES + LINEAR_SUMS_BYTES,
 };
@@ -33,7 +34,7 @@ struct rows_linear_barriers {
     uint64_t full[ROWS_WARPGROUPS][LINEAR_STAGES], empty[ROWS_WARPGROUPS][LINEAR_STAGES];
 };
 
-// One warpgroup's chunks: every so many of all, beginning with its own.
+// One warpgroup's chunks: every n-th of all, starting with its own.
 template <int Turned>
 HOPPER_DEVICE void linear_load(const rows_linear &job, const CUtensorMap *map_input, const CUtensorMap *map_weight,
                                unsigned char *stages, rows_linear_barriers *barriers, int warpgroup, int first,
@@ -84,7 +85,7 @@ HOPPER_DEVICE void linear_multiply(const rows_linear &job, float (&sums)[LINEAR_
     wgmma_wait<0>();
 }
 
-// Four sums of a thread, two rows of two channels, added up over all blocks and warpgroups; `quad` says which.
+// Four sums of a thread, two rows of two channels, added over all blocks and warpgroups; `quad` says which.
 HOPPER_DEVICE float4 linear_add(const rows_linear &job, const float4 *kept, int quad)
 {
     float4 sum = make_float4(0, 0, 0, 0);
@@ -99,7 +100,7 @@ HOPPER_DEVICE float4 linear_add(const rows_linear &job, const float4 *kept, int 
     return sum;
 }
 
-// Finishes and stores them.
+// Applies the epilogue and stores them.
 template <typename Element, int End>
 HOPPER_DEVICE void linear_store(const rows_linear &job, const rows_epilogue &end, float4 sum, Element *output, int row,
                                 int channel)
@@ -147,7 +148,8 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
     }
     __syncthreads();
     if (warpgroup == ROWS_WARPGROUPS) {
-        // Weights are older than the kernel before: two threads load them at once, two the rows when they are there.
+        // Weights were written before the previous kernel: two threads load them at once, two load the rows when they
+        // are ready.
         if (lane == 0 && warp < ROWS_WARPGROUPS)
             linear_load<Turned>(job, &map_input, &map_weight, stages + warp * LINEAR_STAGES * LINEAR_STAGE_BYTES,
                                 &barriers, warp, rank * ROWS_WARPGROUPS + warp, step, row, channel, false);
@@ -175,11 +177,11 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
         cluster_sync();
     else
         __syncthreads();
-    // Quads are eight rows each. The blocks share them, and in a block the warpgroups.
+    // A quad has eight rows. The blocks share the quads, and in a block the warpgroups.
     for (int quad = rank * ROWS_WARPGROUPS + warpgroup; warpgroup < ROWS_WARPGROUPS && quad < LINEAR_SUMS / 4;
          quad += step)
         linear_store<Element, End>(job, end, linear_add(job, kept, quad), output, row + quad * 8 + lane % 4 * 2,
                                    channel + warp * 16 + lane / 4);
-    if (job.cluster > 1) // no block leaves while another reads its sums
+    if (job.cluster > 1) // no block exits while another reads its sums
         cluster_sync();
 }

@@ -1,23 +1,23 @@
 // The product behind rows_conv_forward and rows_conv_backward_data on Hopper: output rows = the sum over the filter's
 // taps of shifted input rows times the tap's weights, as one kernel of wgmma and TMA.
 //
-// A frame of images is a matrix with one row per pixel and zero rows between (rows_conv.h), so a tap is a shift by a
-// number of rows. A block loads the rows of a tile once for 64 channels, with the rows before and behind that the taps
-// reach, and each tap's product reads them from another first row: wgmma takes an operand at any row of a swizzled
+// A frame of images is a matrix with one row per pixel and zero rows between images (rows_conv.h), so a tap is a shift
+// by a number of rows. A block loads the rows of a tile once for 64 channels, with the rows before and after that the
+// taps reach, and each tap's product reads them from another first row: wgmma takes an operand at any row of a swizzled
 // tile, because the swizzle follows the address. So a 3x3 convolution loads its input once, not nine times.
 //
-// The products are transposed, 64 output channels by up to 256 rows, because a wgmma of 256 columns reads least shared
-// memory for its work, and because a thread then has many rows of two channels: a channel's sums are its own
-// registers'.
+// The products are transposed, 64 output channels by up to 256 rows: a wgmma of 256 columns reads the least shared
+// memory for its work, and a thread then has many rows of two channels, so that a channel's sums stay in its registers.
 //
-// For the gradient of the input the weights are read as their transpose: a tile of 64 output channels by 64 columns
-// lies with its columns, the channels of the result, where wgmma wants M (Turned 1).
+// For the gradient of the input the weights are read as their transpose: a tile of 64 output channels by 64 columns has
+// its columns, the channels of the result, where wgmma needs M (Turned 1).
 //
 // Two warpgroups multiply; three threads of a third load. The two have tiles of different rows (Share 0) or the two
-// halves of 128 channels of the same rows (Share 1). Weights that fit are loaded once and stay; then nothing couples
-// warpgroups with tiles of their own, and one stores while the other multiplies. Others pass through a ring.
+// halves of 128 channels of the same rows (Share 1). Weights that fit are loaded once and stay resident; then
+// warpgroups with their own tiles are independent, and one stores while the other multiplies. Other weights pass
+// through a ring of stages.
 //
-// Limited by: the tensor cores where a frame has many rows; else by the time from the first load to the first product.
+// Limited by: the tensor cores if a frame has many rows; else by the time from the first load to the first product.
 #pragma once
 
 #include "ops/cuda/dependent.h"
@@ -35,17 +35,17 @@ enum {
     ROWS_PRODUCER_REGISTERS = 40,
     ROWS_CONSUMER_REGISTERS = 232,
     ROWS_BOX_BYTES = 64 * HOPPER_ROW_BYTES, // 64 rows of 64 channels
-    ROWS_OUT_BOXES = 2,                     // on their way out, for each warpgroup
+    ROWS_OUT_BOXES = 2,                     // staged for the store, per warpgroup
 };
 
-// What a launch works on, and how its blocks share it. Filled by the host.
+// The work of a launch, and how its blocks share it. Filled by the host.
 struct rows_product {
     int rows, c, k;                  // of the frame; channels in and out
     int chunks, taps;                // of 64 channels; of the filter
     int first;                       // the smallest shift
-    int box_rows, boxes;             // how TMA brings the rows of one load
+    int box_rows, boxes;             // how TMA loads the rows of one load
     int input_stages, weight_stages; // the first for each ring
-    int resident;                    // every weight has a stage of its own
+    int resident;                    // every weight has its own stage
     int tiles, channel_tiles;        // of the output
     int pitch, image_rows;           // rows of the frame from line to line, from image to image
     int out_h, out_w;                // lines and columns of an image that hold results
@@ -71,7 +71,7 @@ HOPPER_DEVICE void rows_advance(rows_stage *at, int stages)
     }
 }
 
-// Which tiles a block has: one of the channel tiles, and every so many of the row tiles.
+// The tiles of a block: one of the channel tiles, and every n-th of the row tiles.
 struct rows_block {
     int channel, group, groups, rounds;
 };
@@ -102,7 +102,7 @@ HOPPER_DEVICE bool rows_holds_result(const rows_product &job, int row)
 
 // --- loading ---------------------------------------------------------------------------------------------------------
 
-// The weights of one tap and chunk: 64 rows of channels, or turned 64 columns of them, for each warpgroup's share.
+// The weights of one tap and chunk: 64 rows of channels, or, if transposed, 64 columns, for each warpgroup's share.
 template <int Share, int Turned>
 HOPPER_DEVICE void rows_load_weight(const rows_product &job, const CUtensorMap *map, unsigned char *stage, int channel,
                                     int chunk, int tap, uint64_t *full)
@@ -131,7 +131,7 @@ HOPPER_DEVICE void rows_load_weights(const rows_product &job, const rows_block &
             }
 }
 
-// The rows of the tiles of one warpgroup, or of both where they share them.
+// The rows of the tiles of one warpgroup, or of both if they share them.
 template <int Rows, int Share>
 HOPPER_DEVICE void rows_load_input(const rows_product &job, const rows_block &block, const CUtensorMap *map,
                                    unsigned char *stages, rows_product_barriers *barriers, int warpgroup)
@@ -154,7 +154,7 @@ HOPPER_DEVICE void rows_load_input(const rows_product &job, const rows_block &bl
 
 // --- multiplying -----------------------------------------------------------------------------------------------------
 
-// What a warpgroup reads, and what it has yet to hand back: stages whose products were issued but had not ended.
+// What a warpgroup reads, and the stages it has yet to release: their products were issued but have not finished.
 struct rows_reader {
     const unsigned char *inputs, *weights;
     rows_product_barriers *barriers;

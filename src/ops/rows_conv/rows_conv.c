@@ -20,7 +20,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(conv_shape, padding, 0, "zeros around an image, at most the gap")},
     {HEDDLE_OPTIONAL_INT(conv_shape, function, 0, "0: none, 1: relu, 2: tanh, 3: sigmoid")},
     {HEDDLE_OPTIONAL_INT(conv_shape, zero_gaps, 0, "1: rows without a result are zero")},
-    {HEDDLE_OPTIONAL_INT(conv_shape, parts, 1, "of the rows that backward_weight adds up by themselves")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, parts, 1, "of the rows that backward_weight sums separately")},
     {HEDDLE_ROWS_HALF(conv_shape)},
 };
 
@@ -95,7 +95,7 @@ static const heddle_operand weight_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias_parts), .optional = true},
 };
 
-// Zero before and after a call: blocks count themselves here, and the last one adds up what all have left.
+// Zero before and after a call: blocks count themselves here, and the last one adds the sums of all.
 static void fill_arrived(const void *shape, int operand, uint64_t seed, double *values)
 {
     (void)seed;
@@ -105,8 +105,7 @@ static void fill_arrived(const void *shape, int operand, uint64_t seed, double *
         values[i] = 0;
 }
 
-// --- the reference
-// -----------------------------------------------------------------------------------------------------
+// --- the reference --------------------------------------------------------------------------------------------------
 
 // Output row `row` of channel `to`.
 static double sum_taps(const conv_shape *shape, const double *rows, const double *weight, int row, int to)
@@ -258,7 +257,7 @@ HEDDLE_BY_REFERENCE(rows_conv_logits)
 HEDDLE_BY_REFERENCE(rows_conv_backward_data)
 HEDDLE_BY_REFERENCE(rows_conv_backward_weight)
 
-// Room for what blocks leave of the sums: two for each channel and block.
+// Room for the sums of blocks: two for each channel and block.
 HEDDLE_WORKSPACE(wgmma_forward_workspace, conv_shape,
                  (size_t)HEDDLE_ROWS_MOST_GROUPS * 2 * (size_t)shape->k * sizeof(float))
 
@@ -269,7 +268,7 @@ static const heddle_rung forward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per output element: every operand from memory", NULL,
      NULL},
     {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "wgmma on rows that each tap reads from another first row; the channels' sums in registers", NULL,
+     "wgmma, with each tap reading the rows from another first row; the channels' sums in registers", NULL,
      wgmma_forward_workspace, HOPPER},
 };
 
@@ -284,8 +283,8 @@ static const heddle_rung data_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_conv_backward_data),
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per output element: every operand from memory", NULL,
      NULL},
-    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "the forward product with shifts the other way and the weights read as their transpose", NULL, NULL, HOPPER},
+    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "the forward product with opposite shifts and transposed weights",
+     NULL, NULL, HOPPER},
 };
 
 static const heddle_rung weight_ladder[] = {
@@ -293,7 +292,7 @@ static const heddle_rung weight_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element of the gradient: reads a column of rows",
      NULL, NULL},
     {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "wgmma over rows, three taps of a line at once; pairs of blocks add up their sums", NULL, NULL, HOPPER},
+     "wgmma over rows, three taps of a line at once; pairs of blocks add their sums", NULL, NULL, HOPPER},
 };
 
 #define ROWS_CONV(title, about)                                                                                        \

@@ -10,14 +10,14 @@ extern "C" {
 extern const heddle_op heddle_op_rows_conv_forward, heddle_op_rows_conv_logits, heddle_op_rows_conv_backward_data,
     heddle_op_rows_conv_backward_weight;
 
-// 01_naive.cu: what later rungs launch where operands do not lie as they need them.
+// 01_naive.cu: the fallback of later rungs for operands that they do not accept.
 heddle_status heddle_rows_conv_forward_naive(const heddle_call *call);
 heddle_status heddle_rows_conv_logits_naive(const heddle_call *call);
 heddle_status heddle_rows_conv_data_naive(const heddle_call *call);
 heddle_status heddle_rows_conv_weight_naive(const heddle_call *call);
 
 enum {
-    HEDDLE_ROWS_ALIGNMENT = 8,     // channels: 16 bytes, what a copy engine takes
+    HEDDLE_ROWS_ALIGNMENT = 8,     // channels: 16 bytes, the unit of TMA
     HEDDLE_ROWS_PART = 128,        // rows: parts of backward_weight begin at multiples of this
     HEDDLE_ROWS_MOST_TAPS = 25,    // of a filter
     HEDDLE_ROWS_COUNTED = 64,      // channels that blocks count themselves for together
@@ -29,7 +29,7 @@ static inline int heddle_rows_conv_rows(const heddle_rows_conv_shape *shape)
     return shape->n * (shape->h + shape->gap) * (shape->w + shape->gap);
 }
 
-// Rows that one part of backward_weight adds up; the last may have fewer, or none.
+// Rows per part of backward_weight; the last may have fewer, or none.
 static inline int heddle_rows_conv_part_rows(const heddle_rows_conv_shape *shape)
 {
     const int steps = (heddle_rows_conv_rows(shape) + HEDDLE_ROWS_PART - 1) / HEDDLE_ROWS_PART;
@@ -47,13 +47,13 @@ static inline int heddle_rows_conv_out_w(const heddle_rows_conv_shape *shape)
     return shape->w + 2 * shape->padding - shape->s + 1;
 }
 
-// How far from an output row the input row of tap (r, s) is.
+// The distance in rows from an output row to the input row of tap (r, s).
 static inline int heddle_rows_conv_shift(const heddle_rows_conv_shape *shape, int tap)
 {
     return (tap / shape->s - shape->padding) * (shape->w + shape->gap) + tap % shape->s - shape->padding;
 }
 
-// Does the row hold a result, or lie in a gap?
+// Whether the row holds a result, rather than a gap.
 static inline int heddle_rows_conv_holds(const heddle_rows_conv_shape *shape, int row)
 {
     const int pitch = shape->w + shape->gap, in_image = row % ((shape->h + shape->gap) * pitch);

@@ -1,5 +1,5 @@
-// What happens to a tile of sums before it leaves the SM: bias, activation, zero rows between images, the channels'
-// sums for a batchnorm that follows, and the way to memory.
+// The epilogue of a tile: bias, activation, zero rows between images, the channels' sums for a batchnorm that follows,
+// and the store to memory.
 #pragma once
 
 #include "ops/rows_conv/functions.h"
@@ -7,7 +7,7 @@
 
 enum rows_end { // what a kernel is compiled for
     ROWS_END_STORE,
-    ROWS_END_SUMS,   // stores, and adds up the channels
+    ROWS_END_SUMS,   // stores, and sums the channels
     ROWS_END_SLOPE,  // multiplies by the slope of a function, stores
     ROWS_END_FLOATS, // stores float32
 };
@@ -18,13 +18,13 @@ struct rows_epilogue {
     int zero_gaps;             // rows without a result are zero: the output is a convolution's input
     const uint16_t *activated; // (rows, k): for ROWS_END_SLOPE, results of the function
     float *floats;             // (rows, k): the output of ROWS_END_FLOATS
-    float *parts;              // (groups, 2, k): for ROWS_END_SUMS, what each block leaves
+    float *parts;              // (groups, 2, k): for ROWS_END_SUMS, the sums of each block
     float *sums;               // (2, k): their sum
-    int *arrived;              // (k / 64): blocks that have left theirs
+    int *arrived;              // (k / 64): blocks that have stored theirs
 };
 
-// Four 8 by 8 matrices of 16-bit elements to shared memory, transposed: lane i gives the address of column i % 8 of
-// matrix i / 8, and holds of each matrix two elements of row lane / 4, from column 2 (lane % 4) on.
+// Stores four 8 by 8 matrices of 16-bit elements to shared memory, transposed: lane i gives the address of column i % 8
+// of matrix i / 8, and holds of each matrix two elements of row lane / 4, from column 2 (lane % 4) on.
 HOPPER_DEVICE void stmatrix_x4_transposed(void *column, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3)
 {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(hopper_shared(column)),
@@ -32,8 +32,8 @@ HOPPER_DEVICE void stmatrix_x4_transposed(void *column, uint32_t r0, uint32_t r1
                  : "memory");
 }
 
-// 64 of a tile's rows to memory: through shared memory, where a row is 64 channels, by TMA.
-// Boxes: how many take turns.
+// Stores 64 of a tile's rows: through shared memory, where a row is 64 channels, by TMA. Boxes: the number of buffers
+// used in turn.
 template <int Boxes>
 HOPPER_DEVICE void rows_store_box(const uint32_t (&packed)[16], const CUtensorMap *map, unsigned char *place, int row,
                                   int channel, int warpgroup)
@@ -62,7 +62,7 @@ HOPPER_DEVICE void rows_consumers_sync()
     asm volatile("bar.sync 3, %0;" ::"n"(ROWS_WARPGROUPS * HOPPER_WARPGROUP) : "memory");
 }
 
-// Which of the tile's rows hold results, one bit each, in the warpgroup's own words of shared memory.
+// Marks which of the tile's rows hold results, one bit each, in the warpgroup's own words of shared memory.
 template <int Rows> HOPPER_DEVICE void rows_mark(const rows_product &job, int row, uint32_t *marks, int warpgroup)
 {
     const int thread = threadIdx.x % HOPPER_WARPGROUP;
@@ -76,7 +76,7 @@ template <int Rows> HOPPER_DEVICE void rows_mark(const rows_product &job, int ro
     warpgroup_sync(1 + warpgroup);
 }
 
-// To 11 bits, one instruction: what is stored has fewer.
+// To 11 bits, in one instruction: the stored type has fewer.
 HOPPER_DEVICE float rows_tanh(float x)
 {
     float y;
@@ -84,7 +84,7 @@ HOPPER_DEVICE float rows_tanh(float x)
     return y;
 }
 
-// Adds the bias and applies the function, to as many bits as are stored.
+// Adds the bias and applies the function, to the precision of the stored type.
 enum { ROWS_TO_8_BITS, ROWS_TO_11_BITS, ROWS_TO_32_BITS };
 
 template <int Function, int Count>
@@ -112,13 +112,13 @@ HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &e
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = rows_tanh(sums[i]);
-    else if (end.function == HEDDLE_ROWS_SIGMOID) // by tanh it would have no bits left far below 0
+    else if (end.function == HEDDLE_ROWS_SIGMOID) // by tanh, no bits would be left far below 0
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = rows_function16(HEDDLE_ROWS_SIGMOID, sums[i]);
 }
 
-// Multiplies by the slope where the function's result was what `activated` has.
+// Multiplies by the slope at the function's result, which `activated` holds.
 template <typename Element, int Count>
 HOPPER_DEVICE void rows_multiply_slope(const rows_product &job, const rows_epilogue &end, float (&sums)[Count], int row,
                                        int own)
@@ -132,7 +132,7 @@ HOPPER_DEVICE void rows_multiply_slope(const rows_product &job, const rows_epilo
     }
 }
 
-// 64 of a tile's rows as float32, where the output has them.
+// 64 of a tile's rows as float32, if the output has them.
 HOPPER_DEVICE void rows_store_floats(const rows_product &job, float *output, const float *sums, int row, int own)
 {
     const int lane = threadIdx.x % 32;
@@ -189,8 +189,8 @@ HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue
     }
 }
 
-// All blocks' parts of a channel's sums, by one block: teams of threads take every so many parts, four sums per thread,
-// and then the teams' sums are added in their order. kept: four doubles for each thread
+// One block adds all blocks' parts of a channel's sums: teams of threads take every n-th part, four sums per thread,
+// and then the teams' sums are added in order. kept: four doubles per thread
 HOPPER_DEVICE void rows_add_parts(const rows_product &job, const rows_epilogue &end, const rows_block &block,
                                   int channels, double *kept)
 {
@@ -216,7 +216,7 @@ HOPPER_DEVICE void rows_add_parts(const rows_product &job, const rows_epilogue &
     }
 }
 
-// The sums of a block's channels to its own part; the last block to come adds up all parts.
+// Stores the sums of a block's channels to its own part; the last block to arrive adds all parts.
 template <int Share>
 HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue &end, float (&totals)[4],
                                    float (*shared)[2][64], bool *last, double *kept, const rows_block &block,
@@ -251,7 +251,7 @@ HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue 
         end.arrived[block.channel / 64] = 0; // as the next call needs it
 }
 
-// Steps: 4, or 2 where the input has no more than 32 channels.
+// Steps: 4, or 2 if the input has at most 32 channels.
 template <typename Element, int Rows, int Share, int Steps, int Turned, int End>
 __global__ void __launch_bounds__(ROWS_THREADS, 1)
     rows_product_wgmma(const __grid_constant__ rows_product job, const __grid_constant__ CUtensorMap map_input,
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
     if (warpgroup == ROWS_WARPGROUPS) {
         registers_give_back<ROWS_PRODUCER_REGISTERS>();
         const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
-        // Weights are older than the kernel before: they need not wait for it.
+        // Weights were written before the previous kernel: they need not wait for it.
         if (threadIdx.x % 32 == 0 && warp == 0)
             rows_load_weights<Share, Turned>(job, block, &map_weight, weights, &barriers);
         heddle_wait_for_previous();

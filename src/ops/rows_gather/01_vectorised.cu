@@ -1,9 +1,9 @@
-// rows_gather, rung 1: eight columns of a patch per thread, stored by one access of 16 bytes.
+// rows_gather, rung 1: eight columns of a patch per thread, stored by one 16-byte access.
 //
-// A thread keeps its columns: where in the image each of them looks is worked out once. Bytes are read from the dataset
-// as often as patches overlap; the L1 cache has most of them.
+// A thread keeps its columns: their places in the image are computed once. Bytes are read from the dataset as often as
+// patches overlap; most reads hit the L1 cache.
 //
-// Limited by: memory bandwidth written, with patches; the instructions of eight single loads for each.
+// Limited by: write bandwidth; with patches, the instructions of eight single loads each.
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/division.h"
@@ -20,7 +20,7 @@ struct gather_job {
     heddle_divisor groups, across, down; // of 8 columns; places of the filter
 };
 
-// Where a thread's columns look, from the place of the filter; for a channel that is not there, far outside the image.
+// Where a thread's columns look, relative to the filter's place; for a missing channel, far outside the image.
 struct gather_columns {
     int line[ROWS8], pixel[ROWS8], offset[ROWS8]; // offset: of the same in the image, in bytes
 };

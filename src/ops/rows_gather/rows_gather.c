@@ -8,15 +8,15 @@
 typedef heddle_rows_gather_shape gather_shape;
 
 static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(gather_shape, n, "samples of the batch")},
-    {HEDDLE_REQUIRED_INT(gather_shape, count, "samples of the dataset")},
+    {HEDDLE_REQUIRED_INT(gather_shape, n, "samples in the batch")},
+    {HEDDLE_REQUIRED_INT(gather_shape, count, "samples in the dataset")},
     {HEDDLE_REQUIRED_INT(gather_shape, length, "length of the order; cursor + n is at most that")},
     {HEDDLE_REQUIRED_INT(gather_shape, c, "channels of an image")},
     {HEDDLE_REQUIRED_INT(gather_shape, h, "its lines")},
     {HEDDLE_REQUIRED_INT(gather_shape, w, "pixels of a line")},
     {HEDDLE_REQUIRED_INT(gather_shape, r, "lines of the filter")},
     {HEDDLE_REQUIRED_INT(gather_shape, s, "pixels of a line of the filter")},
-    {HEDDLE_OPTIONAL_INT(gather_shape, stride, 1, "step of the filter")},
+    {HEDDLE_OPTIONAL_INT(gather_shape, stride, 1, "stride of the filter")},
     {HEDDLE_OPTIONAL_INT(gather_shape, padding, 0, "zeros around an image")},
     {HEDDLE_OPTIONAL_INT(gather_shape, dilation, 1, "distance between the filter's taps")},
     {HEDDLE_REQUIRED_INT(gather_shape, columns, "of a patch, padded to a multiple of 8")},
@@ -55,7 +55,7 @@ HEDDLE_DIMS(dims_labels, gather_shape, shape->n)
 static int limit_labels(const void *shape)
 {
     (void)shape;
-    return 1000; // any number does: labels are copied
+    return 1000; // any number works: labels are copied
 }
 
 HEDDLE_OF_SHAPE(int, limit_order, gather_shape, shape->count)
@@ -126,13 +126,13 @@ HEDDLE_BY_REFERENCE(rows_gather)
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_gather),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight columns of a patch per thread: limited by memory bandwidth written", NULL, NULL},
+     "eight columns of a patch per thread: limited by write bandwidth", NULL, NULL},
 };
 
 const heddle_op heddle_op_rows_gather = {
     .name = "rows_gather",
     .ladder_name = "rows_gather",
-    .summary = "patches of a batch's images as rows of bf16, out of a dataset of bytes",
+    .summary = "patches of a batch's images as rows of bf16, from a dataset of bytes",
     .shape_size = sizeof(gather_shape),
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),

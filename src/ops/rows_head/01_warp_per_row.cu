@@ -1,10 +1,9 @@
 // rows_head, rung 1: one warp per sample, from its features to their gradient.
 //
-// A lane has every 32nd group of eight features: it adds up its part of each logit, the warp adds these up, and with
-// the softmax in all lanes' registers each lane makes the gradient of its own features. Where there are few samples,
-// all warps of a block share one. The weight is read by every warp, but it is small, and the L1 cache has it. Each
-// block leaves the loss of its samples and how many of them are right; the last block to arrive adds these up in their
-// order.
+// A lane has every 32nd group of eight features. It computes its part of each logit, the warp adds the parts, and with
+// the softmax in all lanes' registers each lane computes the gradient of its own features. If there are few samples,
+// all warps of a block share one. Every warp reads the weight, but it is small, and stays in the L1 cache. Each block
+// stores the loss of its samples and the number of correct ones; the last block to arrive adds these in order.
 //
 // Limited by: latency.
 
@@ -57,7 +56,7 @@ __device__ static void add_features(const head_shape &shape, const head_operands
     }
 }
 
-// Adds up what the warps of a block have, where they share a sample, and the bias.
+// Adds the parts of the warps of a block, if they share a sample, and the bias.
 template <bool Shared, int Columns>
 __device__ static void join_logits(const float *bias, int k, float (*kept)[Columns], float (&logits)[Columns])
 {
@@ -80,7 +79,7 @@ __device__ static void join_logits(const float *bias, int k, float (*kept)[Colum
         logits[j] += bias && j < k ? bias[j] : 0.0f;
 }
 
-// Turns logits into the gradient of the loss by them; returns the loss.
+// Turns logits into their gradient; returns the loss.
 template <int Columns>
 __device__ static double find_gradient(const head_shape &shape, float (&logits)[Columns], int label, float unit,
                                        bool *right)
@@ -103,7 +102,7 @@ __device__ static double find_gradient(const head_shape &shape, float (&logits)[
     for (int j = 0; j < Columns; j++)
         logits[j] = unit * (logits[j] / sum - (j == label ? 1.0f : 0.0f));
     *right = best == label;
-    // A kernel has nobody to tell of a label that is not a class: the loss becomes NaN.
+    // A kernel cannot report a label that is not a class: the loss becomes NaN.
     return label >= 0 && label < shape.classes ? logf(sum) + most - own : NAN;
 }
 

@@ -1,5 +1,5 @@
-// rows_head: the end of a network of few classes, there and back: the last linear layer, the loss, the gradient of the
-// logits and that of the layer's input. Its cost, reference and ladder.
+// rows_head: the end of a network of few classes, forward and backward: the last linear layer, the loss, and the
+// gradients of the logits and of the layer's input. Its cost, reference and ladder.
 
 #include "ops/rows_head/rows_head.h"
 
@@ -16,7 +16,7 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(head_shape, classes, "classes, at most 32")},
     {HEDDLE_OPTIONAL_INT(head_shape, function, 0, "that made the features; 0: none, 1: relu, 2: tanh, 3: sigmoid")},
     {HEDDLE_ROWS_HALF(head_shape)},
-    {HEDDLE_OPTIONAL_INT(head_shape, scale, 0, "gradients are times 2 to the power of it")},
+    {HEDDLE_OPTIONAL_INT(head_shape, scale, 0, "gradients are multiplied by 2 to this power")},
 };
 
 HEDDLE_ROWS_ELEMENT(element, head_shape)
@@ -59,7 +59,8 @@ static const heddle_operand operands[] = {
     {HEDDLE_ROWS_ARRIVED(dims_one)},
 };
 
-// Features between -1 and 1, as functions leave them, weights that make logits of a size with these, no block arrived.
+// Features between -1 and 1, like results of functions, weights that give logits of the same magnitude, no block
+// arrived.
 static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     const head_shape *shape = shape_;
@@ -129,7 +130,7 @@ static const char *const bench_shapes[] = {"n=1024 c=1024 k=16 classes=10 functi
 
 HEDDLE_BY_REFERENCE(rows_head)
 
-// A loss and a count of each block.
+// One loss and one count per block.
 static size_t workspace(const void *shape, int threads)
 {
     (void)shape, (void)threads;

@@ -7,5 +7,5 @@ extern const heddle_op heddle_op_rows_head;
 
 enum {
     HEDDLE_ROWS_HEAD_CLASSES = 32, // at most
-    HEDDLE_ROWS_HEAD_BLOCKS = 512, // that leave a sum of their own, at most
+    HEDDLE_ROWS_HEAD_BLOCKS = 512, // that store their own sum, at most
 };

@@ -1,7 +1,7 @@
-// rows_loss, rung 1: one warp per sample, whose lanes share the classes.
+// rows_loss, rung 1: one warp per sample; its lanes share the classes.
 //
-// Each block leaves the loss of its samples and how many of them are right; the last block to arrive adds these up in
-// their order, so that the sum has the same bits every time.
+// Each block stores the loss of its samples and the number of correct ones. The last block to arrive adds these in
+// order, so that the sum has the same bits every time.
 //
 // Limited by: latency; a batch of logits is small.
 
@@ -25,7 +25,7 @@ template <typename Element> struct loss_operands {
     double *parts; // (blocks, 2)
 };
 
-// The largest of a row and where it first stands; a NaN is never larger, and shows in the sum.
+// The largest value of a row and its first position; NaN is never larger, and shows in the sum.
 __device__ static void find_largest(const loss_shape &shape, const float *x, float *most, int *best)
 {
     *most = -INFINITY;
@@ -45,7 +45,7 @@ __device__ static void find_largest(const loss_shape &shape, const float *x, flo
     }
 }
 
-// One sample; returns its loss, and whether it is right. A label that is no class makes the loss NaN.
+// One sample; returns its loss, and whether it is correct. A label that is not a class makes the loss NaN.
 template <typename Element>
 __device__ static double sample_loss(const loss_shape &shape, const loss_operands<Element> &on, int row, bool *right)
 {

@@ -1,5 +1,5 @@
-// rows_loss: the mean cross-entropy of logits, how many samples are right, the probabilities, and the gradient of the
-// logits as rows of bf16, in one operator. Its cost, reference and ladder.
+// rows_loss: the mean cross-entropy of logits, the number of correct samples, the probabilities, and the gradient of
+// the logits as rows of bf16, in one operator. Its cost, reference and ladder.
 
 #include "ops/rows_loss/rows_loss.h"
 
@@ -14,7 +14,7 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(loss_shape, classes, "classes")},
     {HEDDLE_REQUIRED_INT(loss_shape, k, "columns of the logits, a multiple of 8")},
     {HEDDLE_ROWS_HALF(loss_shape)},
-    {HEDDLE_OPTIONAL_INT(loss_shape, scale, 0, "gradients are times 2 to the power of it")},
+    {HEDDLE_OPTIONAL_INT(loss_shape, scale, 0, "gradients are multiplied by 2 to this power")},
 };
 
 HEDDLE_ROWS_ELEMENT(element, loss_shape)
@@ -98,7 +98,7 @@ static const char *const bench_shapes[] = {"n=1024 classes=10 k=16", "n=64 class
 
 HEDDLE_BY_REFERENCE(rows_loss)
 
-// A loss and a count of each block.
+// One loss and one count per block.
 static size_t workspace(const void *shape, int threads)
 {
     (void)shape, (void)threads;
@@ -113,7 +113,7 @@ static const heddle_rung ladder[] = {
 const heddle_op heddle_op_rows_loss = {
     .name = "rows_loss",
     .ladder_name = "rows_loss",
-    .summary = "cross-entropy of logits, its gradient as rows of bf16, and how many samples are right",
+    .summary = "cross-entropy of logits, its gradient as rows of bf16, and the number of correct samples",
     .shape_size = sizeof(loss_shape),
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),

@@ -5,4 +5,4 @@
 
 extern const heddle_op heddle_op_rows_loss;
 
-enum { HEDDLE_ROWS_LOSS_BLOCKS = 64 }; // that leave a sum of their own, at most
+enum { HEDDLE_ROWS_LOSS_BLOCKS = 64 }; // that store their own sum, at most

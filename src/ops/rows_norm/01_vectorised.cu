@@ -1,12 +1,12 @@
 // rows_norm, rung 1: eight channels per thread, 16 bytes per access.
 //
-// Forward, a thread has eight channels of one output pixel and looks at its window. Backward, it has a window of the
-// input instead, whose pixels it writes, gaps included; batchnorm's gradient needs two sums over all pixels first, so
-// the same windows are gone through twice. Which pixel of a window was the largest is found again from the input, not
-// kept. The sums are the blocks' own until the last block to arrive adds them up, in their order.
+// Forward, a thread has eight channels of one output pixel and reads its window. Backward, it has a window of the input
+// instead and writes its pixels, gaps included. Batchnorm's gradient needs two sums over all pixels first, so the
+// windows are read twice. The largest pixel of a window is found again from the input, not saved. Blocks keep their own
+// sums until the last block to arrive adds them, in order.
 //
-// A thread keeps its channels, so that what it multiplies by and adds is worked out once. Windows of one pixel and of
-// two by two, relu and no function have kernels of their own: their loads are all in flight before the first is used.
+// A thread keeps its channels, so that factors and addends are computed once. There are separate kernels for windows of
+// one pixel and of two by two, for relu and for no function: all their loads are in flight before the first is used.
 //
 // Limited by: memory bandwidth.
 
@@ -62,7 +62,7 @@ __device__ static size_t output_at(const norm_job &job, int image, int y, int x,
     return ((size_t)(image * lines + y) * pitch + x) * job.shape.c + c;
 }
 
-// Function and window as the compiler knows them, or as the shape has them.
+// Function and window, known at compile time or from the shape.
 template <int Function> __device__ static float value_of(const norm_shape &shape, float z)
 {
     return rows_function16(Function < 0 ? shape.function : Function, z);
@@ -84,7 +84,7 @@ struct norm_scale {
     float scale[ROWS8], shift[ROWS8];
 };
 
-// Eight floats of a channel each.
+// Eight floats, one per channel.
 __device__ static rows8 floats8(const float *from)
 {
     rows8 values;
@@ -147,7 +147,7 @@ template <typename Element, bool Aligned> __device__ static rows8 add_at(const n
     return on.add ? rows8_load<Aligned>(on.add + at) : none;
 }
 
-// The input of a window; of one as large as the compiler does not know, place by place.
+// The input of a window; if its size is not known at compile time, place by place.
 template <typename Element, bool Aligned, int Window> struct norm_window_input {
     rows8 x[Window > 0 ? Window *Window : 1];
     const Element *from;
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
 
 // --- backward --------------------------------------------------------------------------------------------------------
 
-// A window with an output: its input, its gradient and, for the largest, the place it came from.
+// A window with an output: its input, its gradient and, for max pooling, the position of the largest.
 template <typename Element, bool Aligned, int Function, int Window> struct norm_window {
     norm_window_input<Element, Aligned, Window> input;
     rows8 add, grad;
@@ -293,13 +293,13 @@ template <typename Element, bool Aligned, int Function, int Window> struct norm_
     }
 };
 
-// Adds up what all blocks have left, by one block: teams of threads take every so many blocks, four sums per thread,
-// and then the teams' sums are added in their order. kept: four doubles for each thread
+// One block adds the sums of all blocks: teams of threads take every n-th block, four sums per thread, and then the
+// teams' sums are added in order. kept: four doubles per thread
 template <typename Element>
 __device__ static void add_parts(const norm_shape &shape, const norm_operands<Element> &on, double *kept)
 {
     const int fours = 2 * shape.c / 4, teams = max(1, (int)blockDim.x / fours);
-    for (int first = 0; first < fours; first += blockDim.x) { // once, but for very many channels
+    for (int first = 0; first < fours; first += blockDim.x) { // once, except for very many channels
         const int four = first + (int)threadIdx.x % fours, team = (int)threadIdx.x / fours;
         double sums[4] = {};
         if (team < teams && four < fours) {
@@ -324,7 +324,7 @@ __device__ static void add_parts(const norm_shape &shape, const norm_operands<El
     }
 }
 
-// Adds up a block's sums of the same channels and leaves them in its part. The last block to come adds up all parts.
+// Adds a block's sums of the same channels and stores them in its part. The last block to arrive adds all parts.
 template <typename Element>
 __device__ static void leave_sums(const norm_shape &shape, const norm_operands<Element> &on, float (&sums)[2 * ROWS8])
 {
@@ -387,7 +387,7 @@ __global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
     leave_sums(shape, on, sums);
 }
 
-// What batchnorm makes of the gradient of z: scale * grad + x * slope + offset, where x is the input.
+// Batchnorm's gradient from the gradient of z: scale * grad + x * slope + offset, where x is the input.
 struct norm_gradient {
     float slope[ROWS8], offset[ROWS8];
 };
@@ -417,7 +417,7 @@ __device__ static rows8 input_gradient(const norm_scale &by, const norm_gradient
     return result;
 }
 
-// A window with an output, all of whose pixels hold results.
+// A window with an output: all of its pixels hold results.
 template <typename Element, bool Aligned, int Function, int Window>
 __device__ static void store_window(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
                                     const norm_gradient &through, const norm_item &at)
@@ -441,7 +441,7 @@ __device__ static void store_window(const norm_job &job, const norm_operands<Ele
         rows8_store<Aligned>(on.grad_add + output_at(job, at.image, at.y, at.x, at.c), around);
 }
 
-// One beyond the last: its pixels are gaps, or results that no window has.
+// One beyond the last: its pixels are gaps, or results outside all windows.
 template <typename Element, bool Aligned>
 __device__ static void store_rest(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
                                   const norm_gradient &through, const norm_item &at)
@@ -460,7 +460,7 @@ __device__ static void store_rest(const norm_job &job, const norm_operands<Eleme
     }
 }
 
-// The gaps of grad_add, which no window has.
+// The gaps of grad_add, which are in no window.
 template <typename Element, bool Aligned>
 __device__ static void zero_gaps(const norm_job &job, const norm_operands<Element> &on)
 {
@@ -535,7 +535,7 @@ static norm_job job_of(const norm_shape *shape, int down, int across)
     return job;
 }
 
-// In one wave: every block works out its channels' factors once.
+// In one wave: every block computes its channels' factors once.
 template <typename Element>
 static heddle_status launch_kernel(const heddle_call *call, norm_kernel<Element> *kernel, const norm_job &job,
                                    const norm_operands<Element> &on, size_t shared_bytes)

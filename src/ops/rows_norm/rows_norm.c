@@ -1,5 +1,5 @@
-// rows_norm: what lies between two products of a network over rows of bf16: batchnorm, a residual, a function, pooling.
-// Its cost, reference and ladders.
+// rows_norm: everything between two products of a network over rows of bf16: batchnorm, a residual, a function,
+// pooling. Its cost, reference and ladders.
 
 #include "ops/rows_norm/rows_norm.h"
 
@@ -91,7 +91,7 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_ROWS_ARRIVED(dims_one)},
 };
 
-// Sums that results of mean 0.25 and variance 1.5 would have; blocks that have arrived: none.
+// Sums for results of mean 0.25 and variance 1.5; no block has arrived.
 static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     (void)seed;
@@ -112,10 +112,9 @@ static void fill_backward(const void *shape, int operand, uint64_t seed, double 
         fill(shape, operand, seed, values);
 }
 
-// --- the reference
-// -----------------------------------------------------------------------------------------------------
+// --- the reference --------------------------------------------------------------------------------------------------
 
-// What one channel is multiplied by and what is added, so that xhat = (x - mean) * inverse and z = gamma * xhat + beta.
+// Factor and addend of one channel, so that xhat = (x - mean) * inverse and z = gamma * xhat + beta.
 typedef struct channel {
     double mean, inverse, gamma, beta;
 } channel;
@@ -311,7 +310,7 @@ static const char *const bench_shapes[] = {
 HEDDLE_BY_REFERENCE(rows_norm_forward)
 HEDDLE_BY_REFERENCE(rows_norm_backward)
 
-// What each block leaves of a channel's two sums.
+// The parts of a channel's two sums, one per block.
 HEDDLE_WORKSPACE(backward_workspace, norm_shape, (size_t)HEDDLE_ROWS_NORM_BLOCKS * 2 * (size_t)shape->c * sizeof(float))
 
 // A thread of the sums keeps its channels, so that a block has all of them.

@@ -1,7 +1,7 @@
 // rows_patches, rung 1: eight channels per thread, 16 bytes per access.
 //
-// Forward, a thread copies eight channels of one tap. Backward, a pixel's gradient is what all patches that had it say:
-// a thread goes through the taps of the filter, each of which has the pixel at one place or none.
+// Forward, a thread copies eight channels of one tap. Backward, a pixel's gradient is the sum over all patches that
+// contain it: a thread loops over the taps of the filter, each of which has the pixel in one place or none.
 //
 // Limited by: memory bandwidth.
 

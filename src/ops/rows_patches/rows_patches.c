@@ -1,5 +1,5 @@
-// rows_patches: what a filter sees at each of its places, as rows of bf16, so that any convolution is a product. Its
-// cost, reference and ladders.
+// rows_patches: what a filter sees at each of its places, as rows of bf16, so that any convolution becomes a product.
+// Its cost, reference and ladders.
 
 #include "ops/rows_patches/rows_patches.h"
 
@@ -15,7 +15,7 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(patches_shape, c, "channels of the frame, a multiple of 8")},
     {HEDDLE_OPTIONAL_INT(patches_shape, r, 3, "lines of the filter")},
     {HEDDLE_OPTIONAL_INT(patches_shape, s, 3, "pixels of a line of the filter")},
-    {HEDDLE_OPTIONAL_INT(patches_shape, stride, 1, "step of the filter")},
+    {HEDDLE_OPTIONAL_INT(patches_shape, stride, 1, "stride of the filter")},
     {HEDDLE_OPTIONAL_INT(patches_shape, padding, 0, "zeros around an image")},
     {HEDDLE_OPTIONAL_INT(patches_shape, dilation, 1, "distance between the filter's taps")},
     {HEDDLE_ROWS_HALF(patches_shape)},
@@ -127,14 +127,14 @@ HEDDLE_BY_REFERENCE(rows_patches_backward)
 
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_patches_forward),
-    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight channels of a tap per thread: limited by memory bandwidth written", NULL, NULL},
+    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "eight channels of a tap per thread: limited by write bandwidth",
+     NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_patches_backward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight channels of a pixel per thread, added up over the taps that had it: limited by memory bandwidth", NULL,
+     "eight channels of a pixel per thread, summed over the taps that contain it: limited by memory bandwidth", NULL,
      NULL},
 };
 

@@ -1,10 +1,10 @@
-// rows_weights, rows_collect, rows_update, rung 1: a block per tile of a parameter.
+// rows_weights, rows_collect, rows_update, rung 1: one block per tile of a parameter.
 //
 // The parts of a gradient and the copy of a weight are (row, tap, channel), the parameter is (row, channel, tap). A
-// tile is 32 taps by 32 channels of one row: gradients are added up in the first order, transposed in shared memory,
-// the optimiser's step is taken in the second, and the copy is made in the first again, so that every access is of
-// whole lines. With one tap there is nothing to turn, and a tile is 1024 elements, four per thread. Many parts of a
-// turned tile are shared by the warps. A block finds its segment by halving the table.
+// tile is 32 taps by 32 channels of one row. Gradients are added in the first order and transposed in shared memory;
+// the optimiser's step is taken in the second order, and the copy is made in the first again, so that every access
+// covers whole cache lines. With one tap nothing needs transposing, and a tile is 1024 elements, four per thread. If a
+// transposed tile has many parts, the warps share them. A block finds its segment by binary search in the table.
 //
 // Limited by: memory bandwidth.
 
@@ -22,7 +22,7 @@ struct update_operands {
     float *parameters, *first_moment, *second_moment; // parameters: the gradients, for rows_collect
     float *vectors;
     void *copies;
-    float unit; // by which sums of parts are multiplied: gradients without their scale
+    float unit; // factor of the sums of parts: removes the gradients' scale
 };
 
 enum job_kind { WEIGHTS, COLLECT, UPDATE };
@@ -32,7 +32,7 @@ enum { TILE = HEDDLE_SEGMENT_TILE, WARPS = 8, THREADS = WARPS * 32, MANY_LINES =
 // A segment, and the first element of a tile of it.
 struct update_tile {
     int parameter, k, c, taps, padded_k, padded_c, parts, part, copy, vector;
-    int row, tap, channel; // of a tile of a row; where there is one tap, `row` is the tile's number
+    int row, tap, channel; // of a tile of a row; with one tap, `row` is the tile's number
 };
 
 __device__ static update_tile tile_of(const int32_t *table, int segments, int number)
@@ -74,7 +74,7 @@ __device__ static float gradient_of(const update_tile &tile, const float *parts,
     return sum;
 }
 
-// Does the job for one parameter, and returns what its copies get.
+// Does the job for one parameter, and returns the value for its copies.
 template <job_kind Kind, int Optimizer>
 __device__ static float do_parameter(const update_operands &on, const float *hyper, float gradient, size_t at)
 {
@@ -104,9 +104,9 @@ __device__ static void store_copies(const update_tile &tile, const update_operan
         on.vectors[tile.vector + i] = value;
 }
 
-// The gradients of `lines` lines of 32 elements, `pitch` apart from `first` on, to `turned`. Where there are many
-// parts, each warp adds up every so many of them for all lines, and then the warps' sums are added in their order.
-// shares: (WARPS, MANY_LINES, TILE)
+// Adds the gradients of `lines` lines of 32 elements, `pitch` apart, starting at `first`, into `turned`. If there are
+// many parts, each warp adds every n-th of them for all lines, and then the warps' sums are added in order. shares:
+// (WARPS, MANY_LINES, TILE)
 __device__ static void add_lines(const update_tile &tile, const float *parts, int first, int lines, int pitch,
                                  int width, float (*turned)[TILE + 1], float (*shares)[MANY_LINES][TILE])
 {
@@ -160,7 +160,7 @@ __device__ static void do_four(const update_tile &tile, const update_operands &o
         store_copies<Element, Kind>(tile, on, i + j, value[j]);
 }
 
-// One tap: both orders are the same but for the padding.
+// One tap: both orders are the same except for the padding.
 template <typename Element, job_kind Kind, int Optimizer>
 __device__ static void do_flat(const update_tile &tile, const update_operands &on, const float *hyper)
 {

@@ -1,6 +1,6 @@
-// rows_weights makes the bf16 copies that products take of the parameters; rows_collect adds up the parts of their
-// gradients; rows_update does that, takes the optimiser's step with the sum and makes the copies anew, all in one.
-// Costs, references and ladders.
+// rows_weights makes the bf16 copies of the parameters for products; rows_collect adds the parts of their gradients;
+// rows_update does that, takes the optimiser's step with the sum and makes new copies, all in one. Costs, references
+// and ladders.
 
 #include "ops/rows_update/rows_update.h"
 
@@ -12,7 +12,7 @@
 typedef heddle_rows_update_shape update_shape;
 
 static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(update_shape, segments, "parameters that the table has")},
+    {HEDDLE_REQUIRED_INT(update_shape, segments, "parameters in the table")},
     {HEDDLE_REQUIRED_INT(update_shape, tiles, "of all segments")},
     {HEDDLE_REQUIRED_INT(update_shape, parameters, "floats of the parameters' buffer")},
     {HEDDLE_REQUIRED_INT(update_shape, parts, "floats of the gradients' parts")},
@@ -20,7 +20,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(update_shape, vectors, 0, "floats of padded biases")},
     {HEDDLE_OPTIONAL_INT(update_shape, optimizer, 0, "0: sgd, 1: momentum, 2: AdamW")},
     {HEDDLE_ROWS_HALF(update_shape)},
-    {HEDDLE_OPTIONAL_INT(update_shape, scale, 0, "gradients are times 2 to the power of it")},
+    {HEDDLE_OPTIONAL_INT(update_shape, scale, 0, "gradients are multiplied by 2 to this power")},
 };
 
 HEDDLE_ROWS_ELEMENT(copies_dtype, update_shape)
@@ -47,7 +47,7 @@ HEDDLE_DIMS(dims_hyper, update_shape, HEDDLE_HYPER_COUNT)
 
 #define TABLE                                                                                                          \
     .name = "table", .role = HEDDLE_INPUT, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_table
-// Elements that no copy has, between two of them, are left as they are.
+// Elements between two copies are left unchanged.
 #define VECTORS HEDDLE_FLOAT_UPDATE("vectors", HEDDLE_VALUES_NORMAL, dims_vectors), .optional = true
 #define COPIES  HEDDLE_ROWS_OPERAND("copies", HEDDLE_UPDATE, HEDDLE_VALUES_NORMAL, dims_copies)
 
@@ -75,8 +75,8 @@ static const heddle_operand update_operands[] = {
     {HEDDLE_FLOAT_UPDATE("second_moment", HEDDLE_VALUES_POSITIVE, dims_parameters), .optional = true},
 };
 
-// A table as a test needs it: weights of a growing number of rows and channels with 9, 1 and 40 taps in turn, each with
-// a bias behind it, in one part or several, and one bias without a gradient. It takes what the test shapes say.
+// A table for tests: weights of a growing number of rows and channels with 9, 1 and 40 taps in turn, each followed by a
+// bias, in one part or several, and one bias without a gradient. It fits the test shapes.
 static void fill_table(const update_shape *shape, double *values)
 {
     double first = 0, parameter = 0, part = 0, copy = 0, vector = 0;
@@ -114,10 +114,9 @@ static void fill(const void *shape, int operand, uint64_t seed, double *values)
         heddle_optimizer_fill_hyper(seed, values);
 }
 
-// --- the reference
-// -----------------------------------------------------------------------------------------------------
+// --- the reference --------------------------------------------------------------------------------------------------
 
-// An element of a segment: where it is in everything. `parameter` is -1 in the padding.
+// An element of a segment: its place in every array. `parameter` is -1 in the padding.
 typedef struct element {
     long long parameter, part, stride, copy, vector;
     int parts;
@@ -258,9 +257,7 @@ HEDDLE_BY_REFERENCE(rows_update)
     HEDDLE_REFERENCE_RUNG(name),                                                                                       \
     {                                                                                                                  \
         "01_tiles", HEDDLE_CUDA, HEDDLE_FUSED, NULL,                                                                   \
-            "a block per tile of a weight, turned from the products' order to the parameters' in shared memory: "      \
-            "bytes",                                                                                                   \
-            NULL, NULL                                                                                                 \
+            "one block per tile of a weight, transposed in shared memory: limited by memory bandwidth", NULL, NULL     \
     }
 static const heddle_rung weights_ladder[] = {RUNGS(rows_weights)}, collect_ladder[] = {RUNGS(rows_collect)},
                          update_ladder[] = {RUNGS(rows_update)};
@@ -271,7 +268,7 @@ static const heddle_rung weights_ladder[] = {RUNGS(rows_weights)}, collect_ladde
     .bench_shapes = bench_shapes, .reduction = reduction
 
 const heddle_op heddle_op_rows_weights = {
-    ROWS_UPDATE("rows_weights", "bf16 copies of all weights, as products take them"),
+    ROWS_UPDATE("rows_weights", "bf16 copies of all weights, for products"),
     HEDDLE_OPERANDS(weights_operands),
     .cost = weights_cost,
     .reference = weights_reference,
@@ -279,7 +276,7 @@ const heddle_op heddle_op_rows_weights = {
 };
 
 const heddle_op heddle_op_rows_collect = {
-    ROWS_UPDATE("rows_collect", "gradients of all parameters, added up from their parts"),
+    ROWS_UPDATE("rows_collect", "gradients of all parameters, added from their parts"),
     HEDDLE_OPERANDS(collect_operands),
     .cost = collect_cost,
     .reference = collect_reference,

@@ -8,10 +8,10 @@ extern const heddle_op heddle_op_rows_weights, heddle_op_rows_collect, heddle_op
 enum {
     HEDDLE_ROWS_MOST_SEGMENTS = 256,
     HEDDLE_SEGMENT_TILE = 32,   // channels and taps of a tile of one row
-    HEDDLE_SEGMENT_FLAT = 1024, // elements of a tile where there is one tap, and nothing to turn
+    HEDDLE_SEGMENT_FLAT = 1024, // elements of a tile with one tap, which needs no transposing
 };
 
-// Tiles that a segment has.
+// Tiles per segment.
 static inline int heddle_segment_tiles(int padded_k, int taps, int padded_c)
 {
     const int tile = HEDDLE_SEGMENT_TILE, flat = HEDDLE_SEGMENT_FLAT;
@@ -19,7 +19,7 @@ static inline int heddle_segment_tiles(int padded_k, int taps, int padded_c)
                      : padded_k * ((taps + tile - 1) / tile) * ((padded_c + tile - 1) / tile);
 }
 
-// The optimiser of a call: without room for its moments, one that has none.
+// The optimiser of a call: if there is no room for moments, one that has none.
 static inline int heddle_rows_optimizer(const heddle_rows_update_shape *shape, const void *first_moment,
                                         const void *second_moment)
 {

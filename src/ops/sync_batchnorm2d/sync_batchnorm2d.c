@@ -125,8 +125,7 @@ static heddle_cost input_gradient_cost(const void *shape_)
                          .bytes_written = sizeof(float) * elements(shape)};
 }
 
-// --- the reference
-// -----------------------------------------------------------------------------------------------------
+// --- the reference --------------------------------------------------------------------------------------------------
 
 static size_t place(const norm_shape *shape, int n, int c, int i)
 {
