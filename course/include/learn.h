@@ -45,9 +45,10 @@ struct learn_state {
     char name[256];                                              // of the case, for messages
     void *device[LEARN_MOST_ARRAYS], *pinned[LEARN_MOST_ARRAYS]; // arrays to free when the case ends
     int device_count, pinned_count;
-    dim3 block;    // threads per block, where elements belong to threads
-    int64_t width; // elements per row of a 2-D launch; 0: 1-D
-    bool owned;    // the judge said which thread writes which element
+    dim3 block;            // threads per block, where elements belong to threads
+    int64_t width, height; // elements per row of a 2-D launch, rows per slice of a 3-D launch
+    int dimensions;        // of the launch; 0: the judge did not say which thread writes which element
+    int byte;              // poison of one-byte outputs; -1: none yet
 };
 
 static learn_state learn_now;
@@ -110,15 +111,15 @@ __attribute__((format(printf, 1, 2))) static void learn_case(const char *format,
     va_start(list, format);
     vsnprintf(learn_now.name, sizeof learn_now.name, format, list);
     va_end(list);
-    learn_now.owned = false;
+    learn_now.dimensions = 0;
+    learn_now.byte = -1;
 }
 
 // Which thread should write which element: element i is thread i % block of block i / block …
 static inline void learn_threads_1d(int threads_per_block)
 {
     learn_now.block = dim3((unsigned)threads_per_block);
-    learn_now.width = 0;
-    learn_now.owned = true;
+    learn_now.dimensions = 1;
 }
 
 // … or the element of row y, column x is thread (x % block.x, y % block.y) of block (x / block.x, y / block.y).
@@ -126,7 +127,15 @@ static inline void learn_threads_2d(dim3 threads_per_block, int64_t width)
 {
     learn_now.block = threads_per_block;
     learn_now.width = width;
-    learn_now.owned = true;
+    learn_now.dimensions = 2;
+}
+
+// … or the same with slices of `height` rows: slice z is thread z % block.z of block z / block.z.
+static inline void learn_threads_3d(dim3 threads_per_block, int64_t width, int64_t height)
+{
+    learn_threads_2d(threads_per_block, width);
+    learn_now.height = height;
+    learn_now.dimensions = 3;
 }
 
 // Fails the exercise with a sentence, where comparing arrays does not fit.
@@ -144,7 +153,58 @@ __attribute__((format(printf, 2, 3))) static inline void learn_require(bool hold
 
 // --- arrays ---------------------------------------------------------------------------------------------------------
 
-enum : unsigned char { LEARN_POISON = 0x7f }; // every byte of an output before the kernel runs
+// What an output holds before the kernel runs, so that a missing write is seen: a signalling NaN, or an integer that
+// small sums do not hide. The hardware makes a signalling NaN a quiet one as soon as it computes with it, so a value
+// that was read before it was written can be told from one that was never written. (A GPU drops the rest of the NaN's
+// bits as well; there, such a value is only a NaN.) Of bytes, learn_output takes one that is not expected.
+enum : uint64_t {
+    LEARN_POISON_FLOAT = 0x7fbadbad,
+    LEARN_POISON_DOUBLE = 0x7ff4badbadbadbad,
+    LEARN_POISON_INTEGER = 0x5badbadbadbadbad, // the upper bytes of it
+    LEARN_QUIET_FLOAT = 0x00400000,
+    LEARN_QUIET_DOUBLE = 0x0008000000000000,
+};
+
+template <typename T> static uint64_t learn_poison_bits(void)
+{
+    if (sizeof(T) == 1)
+        return (uint64_t)(int64_t)learn_now.byte; // -1: equal to no byte
+    if (std::is_integral<T>::value)
+        return LEARN_POISON_INTEGER >> (64 - 8 * sizeof(T));
+    return sizeof(T) == 2 ? 0x7fba : sizeof(T) == 8 ? LEARN_POISON_DOUBLE : LEARN_POISON_FLOAT;
+}
+
+template <typename T> static uint64_t learn_bits(const T &value)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value); // little-endian
+    return bits;
+}
+
+template <typename T> static void learn_poison(T *values, size_t count)
+{
+    static_assert(sizeof(T) <= sizeof(uint64_t), "outputs are arrays of numbers");
+    uint64_t bits = learn_poison_bits<T>();
+    for (size_t i = 0; i < count; i++)
+        memcpy(&values[i], &bits, sizeof(T));
+}
+
+template <typename T> static bool learn_is_poison(const T &value)
+{
+    return learn_bits(value) == learn_poison_bits<T>();
+}
+
+// Is it the result of a computation with the poison? Integers: of a sum.
+template <typename T> static bool learn_is_spoilt(const T &value)
+{
+    uint64_t bits = learn_bits(value), poison = learn_poison_bits<T>();
+    if (learn_is_poison(value) || sizeof(T) < 4)
+        return false;
+    if (std::is_integral<T>::value)
+        return bits - poison + (1 << 24) < (2 << 24);
+    uint64_t sign = (uint64_t)1 << (8 * sizeof(T) - 1);
+    return (bits & ~sign) == (poison | (sizeof(T) == 8 ? LEARN_QUIET_DOUBLE : LEARN_QUIET_FLOAT));
+}
 
 // Small values that float, and half where they are few bits, holds exactly: sums of a few thousand are exact, too.
 template <typename T> static std::vector<T> learn_values(size_t count, unsigned seed = 1)
@@ -181,12 +241,25 @@ template <typename T> static T *learn_device(const std::vector<T> &host)
     return memory;
 }
 
-// A device array for results. It holds a poison that no correct kernel writes, so that a missing write is seen.
+// A device array for results. It holds the poison.
 template <typename T> static T *learn_output(size_t count)
 {
-    T *memory = learn_allocate<T>(count ? count : 1);
-    cudaMemset(memory, LEARN_POISON, count * sizeof(T));
-    return memory;
+    std::vector<T> poison(count);
+    learn_poison(poison.data(), count);
+    return learn_device(poison);
+}
+
+// A device array for results in bytes: the poison is a value that is not among those expected.
+template <typename T> static T *learn_output(const std::vector<T> &expected)
+{
+    static_assert(sizeof(T) == 1, "larger types have a poison of their own: learn_output(count)");
+    bool occurs[256] = {false};
+    for (T value : expected)
+        occurs[(unsigned char)value] = true;
+    learn_now.byte = 0xa5; // or the next one that is free
+    for (int tries = 0; occurs[learn_now.byte] && tries < 256; tries++)
+        learn_now.byte = (learn_now.byte + 1) % 256;
+    return learn_output<T>(expected.size());
 }
 
 // A device array that nothing has written: reading it is an error that the simulator reports.
@@ -201,17 +274,8 @@ template <typename T> static T *learn_pinned(size_t count)
     void *memory = nullptr;
     learn_check(cudaMallocHost(&memory, (count ? count : 1) * sizeof(T)));
     learn_keep(learn_now.pinned, &learn_now.pinned_count, memory);
-    memset(memory, LEARN_POISON, count * sizeof(T));
+    learn_poison((T *)memory, count);
     return (T *)memory;
-}
-
-template <typename T> static bool learn_is_poison(const T &value)
-{
-    const unsigned char *bytes = (const unsigned char *)&value;
-    for (size_t i = 0; i < sizeof value; i++)
-        if (bytes[i] != LEARN_POISON)
-            return false;
-    return true;
 }
 
 // --- comparing ------------------------------------------------------------------------------------------------------
@@ -235,15 +299,15 @@ template <typename T> static bool learn_equal(const T &found, const T &expected,
 static inline void learn_print_position(const char *name, size_t index)
 {
     dim3 block = learn_now.block;
-    size_t width = (size_t)learn_now.width;
-    size_t x = width ? index % width : index, y = width ? index / width : 0;
+    size_t width = learn_now.dimensions > 1 ? (size_t)learn_now.width : SIZE_MAX;
+    size_t height = learn_now.dimensions > 2 ? (size_t)learn_now.height : SIZE_MAX;
+    size_t x = index % width, y = index / width % height, z = index / width / height;
     printf(",\"array\":\"%s\",\"index\":%zu", name, index);
-    if (!learn_now.owned)
+    if (learn_now.dimensions == 0)
         return;
-    if (width)
-        printf(",\"row\":%zu,\"column\":%zu", y, x);
-    printf(",\"block\":[%zu,%zu],\"thread\":[%zu,%zu],\"dimensions\":%d", x / block.x, y / block.y, x % block.x,
-           y % block.y, width ? 2 : 1);
+    printf(",\"slice\":%zu,\"row\":%zu,\"column\":%zu,\"dimensions\":%d", z, y, x, learn_now.dimensions);
+    printf(",\"block\":[%zu,%zu,%zu],\"thread\":[%zu,%zu,%zu]", x / block.x, y / block.y, z / block.z, x % block.x,
+           y % block.y, z % block.z);
 }
 
 // The elements around the first wrong one, as they should be and as they are.
@@ -281,7 +345,10 @@ static void learn_compare(const char *name, const T *found, const T *expected, s
     printf(",\"expected\":");
     learn_print_value(expected[at]);
     printf(",\"found\":");
-    learn_print_value(found[at]);
+    if (learn_is_spoilt(found[at]))
+        printf("\"computed from memory that was never written\"");
+    else
+        learn_print_value(found[at]);
     printf(",\"unwritten\":%s,\"wrong\":%zu,\"count\":%zu", learn_is_poison(found[at]) ? "true" : "false", wrong,
            count);
     learn_print_window(found, expected, count, at);

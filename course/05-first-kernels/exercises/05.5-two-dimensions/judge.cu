@@ -13,7 +13,7 @@ int main(void)
             in[i] = (unsigned char)(255 - i * 7 % 251);
             expected[i] = (unsigned char)(in[i] * (i % width + 1) / width);
         }
-        unsigned char *device_in = learn_device(in), *device_out = learn_output<unsigned char>(n);
+        unsigned char *device_in = learn_device(in), *device_out = learn_output(expected);
         dim3 block(8, 4), grid((width + 7) / 8, (height + 3) / 4);
         learn_threads_2d(block, width);
         fade<<<grid, block>>>(device_in, device_out, width, height);

@@ -13,6 +13,7 @@ int main(void)
             expected[i] = density[i] > threshold - i / (width * height);
         int *device_density = learn_device(density), *device_bone = learn_output<int>(n);
         dim3 block(4, 2, 4), grid((width + 3) / 4, (height + 1) / 2, (depth + 3) / 4);
+        learn_threads_3d(block, width, height);
         find_bone<<<grid, block>>>(device_density, device_bone, threshold, width, height, depth);
         learn_expect("bone", device_bone, expected);
     }

@@ -9,7 +9,7 @@ int main(void)
         std::vector<float> voice = learn_values<float>(n, 1), music = learn_values<float>(n, 2), mix(n), expected(n);
         for (int i = 0; i < n; i++)
             expected[i] = voice[i] + music[i];
-        memset(mix.data(), LEARN_POISON, n * sizeof(float));
+        learn_poison(mix.data(), n);
         mix_on_gpu(voice.data(), music.data(), mix.data(), n);
         learn_wait();
         learn_expect_host("mix", mix, expected);

@@ -12,7 +12,7 @@ int main(void)
             euros[i] = 100 * (euros[i] + 10 + i);
             expected[i] = euros[i] / 100 * rate;
         }
-        memset(dollars.data(), LEARN_POISON, n * sizeof(int));
+        learn_poison(dollars.data(), n);
         convert_on_gpu(euros.data(), dollars.data(), rate, n);
         learn_wait();
         learn_expect_host("dollars", dollars, expected);

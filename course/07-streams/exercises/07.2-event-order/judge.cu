@@ -17,8 +17,8 @@ int main(void)
         float *device_in = learn_device(in), *pinned = learn_pinned<float>(n);
         float *doubled = learn_output<float>(n), *squared = learn_output<float>(n), *out = learn_output<float>(n);
         learn_wait();
-        cudaMemsetAsync(doubled, LEARN_POISON, n * sizeof(float), left);
-        cudaMemsetAsync(squared, LEARN_POISON, n * sizeof(float), right);
+        cudaMemsetAsync(doubled, 0, n * sizeof(float), left);
+        cudaMemsetAsync(squared, 0, n * sizeof(float), right);
         double_and_square(device_in, doubled, squared, out, n, left, right, join);
         cudaMemcpyAsync(pinned, out, n * sizeof(float), cudaMemcpyDeviceToHost, join);
         cudaStreamSynchronize(join);

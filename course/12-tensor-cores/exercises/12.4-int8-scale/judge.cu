@@ -25,7 +25,7 @@ int main(void)
             }
         }
         float *device_x = learn_device(x), *device_scales = learn_output<float>(c.rows);
-        signed char *device_q = learn_output<signed char>(x.size());
+        signed char *device_q = learn_output(expected);
         quantise<<<(c.rows + 63) / 64, 64>>>(device_x, device_q, device_scales, c.rows, c.columns);
         learn_expect("scales", device_scales, scales, 1e-6);
         learn_expect("q", device_q, expected);

@@ -6,7 +6,7 @@
 // atomics is reported as a race in every run, and does not come out wrong in some of them.
 __global__ void spoil(float *grad_bias)
 {
-    atomicExch(&grad_bias[blockIdx.x], __int_as_float(0x7f7f7f7f)); // as learn_output does
+    atomicExch(&grad_bias[blockIdx.x], __int_as_float(LEARN_POISON_FLOAT));
 }
 
 int main(void)

@@ -24,7 +24,7 @@ int main(void)
                 }
                 expected[y * c.width + x] = (unsigned char)std::lround(sum / 9);
             }
-        unsigned char *device_in = learn_device(in), *device_out = learn_output<unsigned char>(in.size());
+        unsigned char *device_in = learn_device(in), *device_out = learn_output(expected);
         dim3 block(16, 8);
         learn_threads_2d(block, c.width);
         blur<<<dim3((c.width + 15) / 16, (c.height + 7) / 8), block>>>(device_in, device_out, c.width, c.height);

@@ -21,7 +21,7 @@ int main(void)
             places.push_back((unsigned char)(first + 4 * second));
         }
         float *device_weights = learn_device(weights), *device_kept = learn_output<float>(kept.size());
-        unsigned char *device_places = learn_output<unsigned char>(places.size());
+        unsigned char *device_places = learn_output(places);
         keep_two<<<(groups + 63) / 64, 64>>>(device_weights, device_kept, device_places, groups);
         learn_expect("kept", device_kept, kept);
         learn_expect("places", device_places, places);
