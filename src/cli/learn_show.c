@@ -11,7 +11,9 @@
 enum {
     USUAL_WIDTH = 100,
     LEAST_WIDTH = 40,
-    MOST_SHOWN = 3, // reasons; the others mostly go away with these
+    MOST_SHOWN = 3,     // reasons; the others mostly go away with these
+    MOST_OUTPUT = 20,   // lines of what the program printed
+    MOST_COLUMNS = 160, // of a source line
     NUMBER_WIDTH = 5,
     BAR_WIDTH = 40,
     INDENT = 2,
@@ -167,8 +169,10 @@ heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *sty
                                  : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a statement");
     if (status == HEDDLE_OK) {
         heddle_cli_learn_print_title(style, exercise);
-        if (text[0] == '#') // the title again
+        if (text[0] == '#') { // the title again
             text += strcspn(text, "\n");
+            text += text[0] == '\n';
+        }
         heddle_cli_learn_print(style, text, 0);
     }
     heddle_arena_destroy(arena);
@@ -177,14 +181,13 @@ heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *sty
 
 // --- verdicts --------------------------------------------------------------------------------------------------------
 
-// Source text may hold anything; only what moves the cursor forward is shown.
 static void print_source(FILE *file, const char *text)
 {
-    for (; *text; text++)
-        if (*text == '\t')
+    for (int i = 0; text[i] && i < MOST_COLUMNS; i++)
+        if (text[i] == '\t')
             fputs("    ", file);
         else
-            fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, file);
+            fputc(text[i], file);
 }
 
 static void print_code(const heddle_cli_learn_style *style, const heddle_learn_item *item, bool same_line)
@@ -202,7 +205,7 @@ static void print_code(const heddle_cli_learn_style *style, const heddle_learn_i
     fprintf(file, "%*s%*d | ", INDENT, "", NUMBER_WIDTH, item->line);
     print_source(file, item->text);
     fputc('\n', file);
-    if (item->column <= 0)
+    if (item->column <= 0 || item->column + item->width > MOST_COLUMNS)
         return;
     fprintf(file, "%*s%*s | ", INDENT, "", NUMBER_WIDTH, "");
     for (int i = 0; i < item->column - 1 && item->text[i]; i++)
@@ -276,8 +279,26 @@ static void print_passed(const heddle_cli_learn_style *style, const heddle_learn
         fprintf(style->file, "%*s%s: %.1f µs\n", INDENT, "", verdict->times[i].name, verdict->times[i].microseconds);
 }
 
+// What the learner's own printf says is how many look for a mistake.
+static void print_output(const heddle_cli_learn_style *style, const char *output)
+{
+    int lines = 0;
+    if (output[0])
+        fputs("Your program printed:\n", style->file);
+    for (; *output && lines < MOST_OUTPUT; lines++) {
+        size_t length = strcspn(output, "\n");
+        fprintf(style->file, "%*s%.*s\n", INDENT, "", (int)(length < MOST_COLUMNS ? length : MOST_COLUMNS), output);
+        output += length + (output[length] == '\n');
+    }
+    if (*output)
+        fprintf(style->file, "%*s...\n", INDENT, "");
+    if (lines > 0)
+        fputc('\n', style->file);
+}
+
 void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict)
 {
+    print_output(style, verdict->output);
     if (verdict->passed) {
         print_passed(style, verdict);
         return;

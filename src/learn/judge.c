@@ -137,12 +137,17 @@ static heddle_status copy_files(const heddle_learn_task *task, heddle_learn_judg
 // nobody freed because the judge had stopped, and what did no harm so far.
 static void rank_consequences(heddle_learn_verdict *verdict)
 {
-    bool failed = false;
-    for (int i = 0; i < verdict->reason_count; i++)
+    bool failed = false, refused = false;
+    for (int i = 0; i < verdict->reason_count; i++) {
         failed |= verdict->reasons[i].rank <= HEDDLE_LEARN_RANK_WRONG;
-    for (int i = 0; failed && i < verdict->reason_count; i++)
-        if (verdict->reasons[i].rank > HEDDLE_LEARN_RANK_WRONG && verdict->reasons[i].rank != HEDDLE_LEARN_RANK_SOURCE)
-            verdict->reasons[i].rank = HEDDLE_LEARN_RANK_FOLLOWS;
+        refused |= verdict->reasons[i].rank == HEDDLE_LEARN_RANK_COMPILE;
+    }
+    for (int i = 0; i < verdict->reason_count; i++) {
+        int *rank = &verdict->reasons[i].rank;
+        if ((refused && *rank != HEDDLE_LEARN_RANK_COMPILE) ||
+            (failed && *rank > HEDDLE_LEARN_RANK_WRONG && *rank != HEDDLE_LEARN_RANK_SOURCE))
+            *rank = HEDDLE_LEARN_RANK_FOLLOWS;
+    }
 }
 
 static heddle_status judge_copy(const heddle_learn_task *task, heddle_learn_judging *judging, const char *text)
@@ -151,9 +156,14 @@ static heddle_status judge_copy(const heddle_learn_task *task, heddle_learn_judg
         HEDDLE_TRY(heddle_learn_run_plain(judging));
     else
         HEDDLE_TRY(heddle_learn_run_simulated(judging));
-    if (!heddle_learn_has_reason(judging->verdict, "compile"))
+    const char *code = heddle_learn_code(judging->verdict->arena, text);
+    if (!code)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the source");
+    if (!heddle_learn_has_reason(judging->verdict, "compile")) {
         heddle_learn_apply_output(judging);
-    heddle_learn_apply_words(judging, text);
+        heddle_learn_refuse_calls(judging, code);
+    }
+    heddle_learn_apply_words(judging, code);
     rank_consequences(judging->verdict);
     if (task->on_hardware && judging->verdict->reason_count == 0)
         HEDDLE_TRY(heddle_learn_run_hardware(judging));

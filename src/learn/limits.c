@@ -200,53 +200,10 @@ void heddle_learn_apply_limits(const heddle_learn_judging *judging)
 
 // --- words -----------------------------------------------------------------------------------------------------------
 
-// Blanks in place of comments, so that a word in a comment does not count. `text` is changed.
-static void blank_comments(char *text)
-{
-    for (char *at = text; *at;) {
-        if (*at == '"' || *at == '\'') {
-            char quote = *at++;
-            while (*at && *at != quote && *at != '\n')
-                at += at[0] == '\\' && at[1] ? 2 : 1;
-            at += *at != '\0';
-            continue;
-        }
-        bool line = strncmp(at, "//", 2) == 0, block = strncmp(at, "/*", 2) == 0;
-        if (!line && !block) {
-            at++;
-            continue;
-        }
-        char *end = strstr(at + 2, line ? "\n" : "*/");
-        end = end ? end + (block ? 2 : 0) : at + strlen(at);
-        for (; at < end; at++)
-            *at = *at == '\n' ? '\n' : ' ';
-    }
-}
-
-static void point_to(const heddle_learn_judging *judging, heddle_learn_reason *reason, const char *text,
-                     const char *found, const char *word)
-{
-    int line = 1;
-    const char *begin = text;
-    for (const char *at = text; at < found; at++)
-        if (*at == '\n') {
-            line++;
-            begin = at + 1;
-        }
-    heddle_check_place place = {.frame = {{.file = judging->source, .line = line}},
-                                .frames = 1,
-                                .column = (int)(found - begin) + 1,
-                                .width = (int)strlen(word)};
-    heddle_learn_quote(judging, reason, &place, "");
-}
-
-void heddle_learn_apply_words(const heddle_learn_judging *judging, const char *text)
+// In code, not in comments.
+void heddle_learn_apply_words(const heddle_learn_judging *judging, const char *code)
 {
     heddle_learn_verdict *verdict = judging->verdict;
-    char *code = heddle_arena_copy_text(verdict->arena, text);
-    if (!code)
-        return;
-    blank_comments(code);
     for (int i = 0; judging->rules->must_use && judging->rules->must_use[i]; i++)
         if (!strstr(code, judging->rules->must_use[i]))
             heddle_learn_add_reason(verdict, "source", HEDDLE_LEARN_RANK_SOURCE, "this exercise is about `%s`: use it",
@@ -254,10 +211,10 @@ void heddle_learn_apply_words(const heddle_learn_judging *judging, const char *t
     for (int i = 0; judging->rules->must_not_use && judging->rules->must_not_use[i]; i++) {
         const char *word = judging->rules->must_not_use[i], *found = strstr(code, word);
         if (found)
-            point_to(judging,
-                     heddle_learn_add_reason(verdict, "source", HEDDLE_LEARN_RANK_SOURCE,
-                                             "solve this exercise without `%s`", word),
-                     code, found, word);
+            heddle_learn_point_to(judging,
+                                  heddle_learn_add_reason(verdict, "source", HEDDLE_LEARN_RANK_SOURCE,
+                                                          "solve this exercise without `%s`", word),
+                                  code, found, strlen(word));
     }
 }
 
@@ -304,12 +261,9 @@ void heddle_learn_apply_output(const heddle_learn_judging *judging)
     }
     if (!missing && !extra)
         return;
-    heddle_learn_reason *reason = heddle_learn_add_reason(
-        judging->verdict, "output", HEDDLE_LEARN_RANK_OUTPUT, "%s: %s",
-        missing ? "a line is missing from what the program prints" : "the program prints a line too many",
-        missing ? missing : extra);
-    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "%s",
-                          output[0] ? "It printed:" : "It printed nothing.");
-    if (output[0])
-        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_DRAWING, "%s", output);
+    heddle_learn_add_reason(judging->verdict, "output", HEDDLE_LEARN_RANK_OUTPUT, "%s: %s",
+                            !output[0] ? "the program prints nothing, and should print"
+                            : missing  ? "a line is missing from what the program prints"
+                                       : "the program prints a line too many",
+                            missing ? missing : extra);
 }

@@ -99,8 +99,8 @@ bool heddle_learn_hear(heddle_learn_judging *judging, const char *output)
     }
     if (file)
         fclose(file);
-    const char *kept = file ? heddle_arena_copy_text(judging->verdict->arena, own) : NULL;
-    judging->verdict->output = kept ? kept : "";
+    if (file)
+        heddle_learn_set_output(judging->verdict, own);
     free(own);
     return ended;
 }

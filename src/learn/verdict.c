@@ -31,11 +31,21 @@ void heddle_learn_verdict_free(heddle_learn_verdict *verdict)
         heddle_arena_destroy(verdict->arena);
 }
 
+// What a program printed or a source file holds may come along: nothing of it must play on a terminal.
+static void blank_controls(char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 0x7f)
+            *text = '?';
+}
+
 static const char *format_list(heddle_arena *arena, const char *format, va_list list)
 {
     char *made = NULL;
-    const char *kept = vasprintf(&made, format, list) < 0 ? NULL : heddle_arena_copy_text(arena, made);
+    char *kept = vasprintf(&made, format, list) < 0 ? NULL : heddle_arena_copy_text(arena, made);
     free(made);
+    if (kept)
+        blank_controls(kept);
     return kept ? kept : "";
 }
 
@@ -68,6 +78,14 @@ heddle_learn_item *heddle_learn_add_item(heddle_learn_verdict *verdict, heddle_l
     item->text = format_list(verdict->arena, format, list);
     va_end(list);
     return item;
+}
+
+void heddle_learn_set_output(heddle_learn_verdict *verdict, const char *output)
+{
+    char *kept = heddle_arena_copy_text(verdict->arena, output);
+    if (kept)
+        blank_controls(kept);
+    verdict->output = kept ? kept : "";
 }
 
 bool heddle_learn_has_reason(const heddle_learn_verdict *verdict, const char *tag)

@@ -74,6 +74,7 @@ heddle_learn_reason *heddle_learn_add_reason(heddle_learn_verdict *verdict, cons
                                              const char *format, ...) HEDDLE_PRINTF(4, 5);
 heddle_learn_item *heddle_learn_add_item(heddle_learn_verdict *verdict, heddle_learn_reason *reason,
                                          heddle_learn_item_kind kind, const char *format, ...) HEDDLE_PRINTF(4, 5);
+void heddle_learn_set_output(heddle_learn_verdict *verdict, const char *output);
 // Sorts the reasons and decides.
 void heddle_learn_verdict_settle(heddle_learn_verdict *verdict);
 bool heddle_learn_has_reason(const heddle_learn_verdict *verdict, const char *tag);

@@ -211,6 +211,10 @@ class Learn(unittest.TestCase):
         self.assertIn("A semicolon is missing", reason["items"][-1]["text"])
         self.assertNotIn(str(self.temporary), json.dumps(result))
 
+    def test_what_the_learner_prints_is_shown(self):
+        self.file(FIRST).write_text(self.start(FIRST).replace("out[i] =", 'printf("i is %d\\033[2J\\n", i);\n    out[i] ='))
+        self.assertIn("Your program printed:\n  i is 0?[2J\n  i is 0?[2J\n", self.run_heddle("run", "05.1", code=1).stdout)
+
     def test_a_missing_brace_at_the_end_is_told_in_the_learners_file_and_not_in_the_judge(self):
         self.file(FIRST).write_text(self.solution(FIRST).rstrip().rstrip("}"))
         reason = json.loads(self.run_heddle("run", "05.1", "--json", code=1).stdout)["reasons"][0]

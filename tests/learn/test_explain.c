@@ -148,11 +148,31 @@ static void words_count_in_code_and_not_in_comments(void **state)
     set_up(&made, *state);
     made.rules.must_use = use;
     made.rules.must_not_use = avoid;
-    heddle_learn_apply_words(&made.judging, "x = 1; // atomicAdd\n/* for ( */ y;");
+    heddle_arena *arena = made.judging.verdict->arena;
+    heddle_learn_apply_words(&made.judging, heddle_learn_code(arena, "x = 1; // atomicAdd\n/* for ( */ y;"));
     only_reason(&made, "source");
     made.judging.verdict->reason_count = 0;
-    heddle_learn_apply_words(&made.judging, "atomicAdd(\"// for (\", 1);\n");
+    heddle_learn_apply_words(&made.judging, heddle_learn_code(arena, "atomicAdd(\"// for (\", 1);\n"));
     assert_int_equal(made.judging.verdict->reason_count, 1); // in a string it counts
+    tear_down(&made);
+}
+
+static void a_kernel_that_is_called_like_a_function_is_refused(void **state)
+{
+    static const char *const fine[] = {
+        "__global__ void one(int *x) { x[0] = 1; }\nvoid f(int *x) { one<<<1, 1>>>(x); one_more(x); }\n",
+        "__global__ void __launch_bounds__(32) one(int *x);\n__global__ void one(int *x) {}\n",
+        "template <int n> __global__ void one(int *x) {}\nvoid f(int *x) { one<3><<<1, 1>>>(x); }\n",
+        "__global__ void one(int *x) {}\n// one(x);\n",
+    };
+    fixture made = {0};
+    set_up(&made, *state);
+    heddle_arena *arena = made.judging.verdict->arena;
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        heddle_learn_refuse_calls(&made.judging, heddle_learn_code(arena, fine[i]));
+    assert_int_equal(made.judging.verdict->reason_count, 0);
+    heddle_learn_refuse_calls(&made.judging, "__global__ void one(int *x) {}\nint i;\nvoid f(int *x) { one (x); }\n");
+    assert_int_equal(only_reason(&made, "compile")->line, 3);
     tear_down(&made);
 }
 
@@ -185,6 +205,7 @@ int main(void)
         WITH_FOLDER(the_judges_words_are_told_from_the_programs_own),
         WITH_FOLDER(a_program_that_ends_without_the_judges_last_word_has_not_ended),
         WITH_FOLDER(words_count_in_code_and_not_in_comments),
+        WITH_FOLDER(a_kernel_that_is_called_like_a_function_is_refused),
         WITH_FOLDER(output_may_come_in_any_order_each_line_as_often_as_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
