@@ -228,9 +228,15 @@ static void press_help(watching *now, const heddle_cli_learn_style *style)
     heddle_cli_learn_print(style,
                            "Edit your file in any editor. Each time you save it, it is judged on a simulated GPU, and "
                            "what is wrong is shown here.\n\n"
-                           "n  next exercise that is not solved\n\nh  hint: one more each time\n\n"
-                           "l  list of all exercises\n\nr  reset: start again; your text is kept in a .bak file\n\n"
-                           "s  solution, once you have passed\n\nEnter  judge again\n\nq  quit\n\n"
+                           "```\n"
+                           "n      next exercise that is not solved\n"
+                           "h      hint: one more each time\n"
+                           "l      list of all exercises\n"
+                           "r      reset: start again; your text is kept in a .bak file\n"
+                           "s      solution, once you have passed\n"
+                           "Enter  judge again\n"
+                           "q      quit\n"
+                           "```\n\n"
                            "Each is a command, too: `heddle learn hint`, and so on. Saving the file of another "
                            "exercise goes to that exercise.\n",
                            0);

@@ -233,7 +233,8 @@ static heddle_status build_hardware(heddle_learn_judging *judging, char *program
     char nvcc[HEDDLE_PLACE_SIZE];
     if (!heddle_find_nvcc(nvcc))
         return heddle_fail(HEDDLE_MISSING, "nvcc not found: --device cuda needs the CUDA toolkit; put nvcc on PATH");
-    char *argv[MOST_WORDS] = {nvcc,           "-std=c++17", "-O3",  "-arch=native", "-I", (char *)judging->include,
+    // -O2: of the host's code, which is not timed. Kernels are optimised in any case.
+    char *argv[MOST_WORDS] = {nvcc,           "-std=c++17", "-O2",  "-arch=native", "-I", (char *)judging->include,
                               judging->judge, "-o",         program};
     int count = 0;
     while (argv[count])
