@@ -9,16 +9,6 @@
 
 const heddle_field heddle_conv2d_fields[HEDDLE_CONV2D_FIELDS] = {HEDDLE_CONV2D_FIELD_ROWS};
 
-int heddle_conv2d_out_h(const heddle_conv2d_shape *shape)
-{
-    return heddle_conv2d_extent(shape, shape->h, shape->r);
-}
-
-int heddle_conv2d_out_w(const heddle_conv2d_shape *shape)
-{
-    return heddle_conv2d_extent(shape, shape->w, shape->s);
-}
-
 HEDDLE_SHARED_DIMS(heddle_conv2d_dims_input, heddle_conv2d_shape, shape->n, shape->c, shape->h, shape->w)
 HEDDLE_SHARED_DIMS(heddle_conv2d_dims_weight, heddle_conv2d_shape, shape->k, shape->c, shape->r, shape->s)
 HEDDLE_SHARED_DIMS(heddle_conv2d_dims_bias, heddle_conv2d_shape, shape->k)

@@ -47,18 +47,6 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-heddle_status heddle_cross_entropy_check_labels(const heddle_rows_shape *shape, const int32_t *labels)
-{
-    for (int i = 0; i < shape->rows; i++)
-        if (labels[i] < 0 || labels[i] >= shape->cols)
-            return heddle_fail(
-                HEDDLE_INVALID,
-                "cross_entropy: row %d has label %d, but the classes are 0 to %d: check the labels or the "
-                "model's last layer",
-                i, labels[i], shape->cols - 1);
-    return HEDDLE_OK;
-}
-
 HEDDLE_COST(forward_cost, forward_operands, heddle_rows_shape, 5.0 * shape->rows * shape->cols)
 
 static heddle_cost backward_cost(const void *shape_)
