@@ -1,4 +1,4 @@
-// Sums over processes, as far as a rung sees them. How they travel is the business of whoever set the companion.
+// Sums over processes, as a rung sees them. The owner of the companion decides how they are exchanged.
 
 #include "ops/across.h"
 

@@ -1,5 +1,5 @@
-// The rung cpu_reference: an operator's float64 reference, run as a rung. For operators that are made for GPUs, whose
-// references are the plainest loops there are.
+// The rung cpu_reference: an operator's float64 reference, run as a rung. For operators made for GPUs; their references
+// are the simplest loops possible.
 #pragma once
 
 #include "heddle/op.h"

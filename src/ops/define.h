@@ -1,4 +1,4 @@
-// Shorthand for operator tables: fields, dims and counts that every operator's file writes down the same way.
+// Shorthand for operator tables: fields, dims and counts that every operator's file declares the same way.
 #pragma once
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #define HEDDLE_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 // A row of a fields table, inside its braces: `member` of shape struct `type`. REQUIRED: a shape must name it;
-// OPTIONAL: `initial` stands in.
+// OPTIONAL: `initial` is the default.
 #define HEDDLE_REQUIRED_INT(type, member, text)                                                                        \
     .name = #member, .offset = offsetof(type, member), .kind = HEDDLE_FIELD_INT, .initial = NAN, .note = (text)
 #define HEDDLE_OPTIONAL_INT(type, member, value, text)                                                                 \
@@ -25,13 +25,13 @@
 #define HEDDLE_FLOAT_UPDATE(text, contents, size)                                                                      \
     .name = (text), .role = HEDDLE_UPDATE, .dtype = HEDDLE_F32, .values = (contents), .dims = (size)
 
-// Parts of an operator's table whose length has to be named beside them.
+// Parts of an operator's table that come with their length.
 #define HEDDLE_FIELDS(array)   .fields = (array), .field_count = HEDDLE_COUNT(array)
 #define HEDDLE_OPERANDS(array) .operands = (array), .operand_count = HEDDLE_COUNT(array)
 #define HEDDLE_LADDER(array)   .ladder = (array), .rungs = HEDDLE_COUNT(array)
 
 // HEDDLE_DIMS(dims_weight, heddle_linear_shape, shape->out, shape->in): the function that gives an operand's extents.
-// SHARED: one that other files use, too.
+// SHARED: for use in other files, too.
 #define HEDDLE_DIMS(function, type, ...) static HEDDLE_SHARED_DIMS(function, type, __VA_ARGS__)
 #define HEDDLE_SHARED_DIMS(function, type, ...)                                                                        \
     int function(const void *shape_, int dims[HEDDLE_MAX_DIMS])                                                        \
@@ -53,7 +53,7 @@
         return (value);                                                                                                \
     }
 
-// The same for the workspace of a rung that needs as many bytes for any number of threads.
+// The same for the workspace of a rung that needs the same number of bytes for any number of threads.
 #define HEDDLE_WORKSPACE(function, type, bytes) static HEDDLE_SHARED_WORKSPACE(function, type, bytes)
 #define HEDDLE_SHARED_WORKSPACE(function, type, bytes)                                                                 \
     size_t function(const void *shape_, int threads)                                                                   \
@@ -63,9 +63,8 @@
         return (bytes);                                                                                                \
     }
 
-// HEDDLE_COST(forward_cost, forward_operands, heddle_linear_shape, 2.0 * shape->n * shape->in * shape->out): what an
-// operator costs that reads each of its inputs and writes each of its outputs once. REQUIRED: optional ones do not
-// count.
+// HEDDLE_COST(forward_cost, forward_operands, heddle_linear_shape, 2.0 * shape->n * shape->in * shape->out): the cost
+// of an operator that reads each input and writes each output once. REQUIRED: optional ones do not count.
 #define HEDDLE_COST(function, operands, type, operations)                                                              \
     static HEDDLE_SHARED_COST(function, operands, type, operations)
 #define HEDDLE_SHARED_COST(function, operands, type, operations)                                                       \

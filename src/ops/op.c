@@ -1,4 +1,4 @@
-// The registry's questions: find an operator or a rung, choose a rung, launch. Shapes as text are in shape.c,
+// Queries of the registry: find an operator or a rung, choose a rung, launch. Shapes as text are in shape.c,
 // operands in operand.c; the list of operators is in registry.c.
 
 #include "heddle/op.h"
@@ -83,13 +83,14 @@ typedef struct rung_wish {
     const void *shape;
 } rung_wish;
 
-// Whether a rung is as precise as asked for. Where 16 bits will do, so will tf32, and where tf32 will, the sum of two.
+// Whether a rung is as precise as requested. A request for 16 bits accepts tf32, and a request for tf32 accepts the sum
+// of two.
 static bool precise_enough(heddle_arithmetic rung, heddle_arithmetic asked)
 {
     return rung == HEDDLE_FULL || rung == asked || (rung <= HEDDLE_TF32 && asked > rung);
 }
 
-// Whether the trainer may use it there.
+// Whether the trainer may use it for this.
 static bool usable(const heddle_op *op, const heddle_rung *rung, const rung_wish *wish)
 {
     return heddle_rung_runs_on(rung, wish->device) && precise_enough(rung->arithmetic, wish->arithmetic) &&
@@ -97,7 +98,7 @@ static bool usable(const heddle_op *op, const heddle_rung *rung, const rung_wish
            (rung->launch || heddle_module_has_rung(wish->device, op->name, rung));
 }
 
-// Adds the rungs that will do and have a tier in [least, most], from the last one on; `count` are there already.
+// Adds the suitable rungs with a tier in [least, most], from the last one on, to the `count` that are there already.
 static int add_rungs(const heddle_op *op, heddle_tier least, heddle_tier most, const rung_wish *wish,
                      const heddle_rung **rungs, int room, int count)
 {
@@ -136,7 +137,7 @@ int heddle_rung_candidates(const heddle_op *op, heddle_device_kind device, heddl
         break;
     case HEDDLE_FUSED: count = add_rungs(op, HEDDLE_NAIVE, HEDDLE_FUSED, &wish, rungs, most, 0); break;
     }
-    // An operator whose ladder begins above the tier asked for is still computed, by its lowest rung.
+    // An operator whose ladder begins above the requested tier is still computed, by its lowest rung.
     const heddle_rung *first = count ? NULL : first_rung(op, &wish);
     if (first && most > 0)
         rungs[0] = first;
@@ -157,7 +158,7 @@ heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device,
 
 // --- launching ------------------------------------------------------------------------------------------------------
 
-// A NULL operand is fine where it is optional or has no elements.
+// A NULL operand is allowed if it is optional or has no elements.
 static heddle_status check_operands(const heddle_op *op, const heddle_call *call)
 {
     int inputs = 0, outputs = 0;
@@ -195,7 +196,7 @@ static heddle_status check_workspace(const heddle_op *op, const heddle_rung *run
                        rung->name, bytes);
 }
 
-// A call as it waits on a stream: with the shape beside it, so that the caller's may go.
+// A call waiting on a stream: with a copy of the shape, so that the caller may free its own.
 typedef struct queued_call {
     heddle_status (*launch)(const heddle_call *call);
     heddle_call call;

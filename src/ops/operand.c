@@ -17,7 +17,7 @@ size_t heddle_operand_elements(const heddle_op *op, int index, const void *shape
     return elements;
 }
 
-// What HEDDLE_BF16 stands for where an operator's elements are a shape's choice has 16 bits as well.
+// If an operator's element type is chosen by the shape, the type that HEDDLE_BF16 stands for has 16 bits as well.
 heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops, bool optional)
 {
     heddle_cost cost = {.flops = flops};

@@ -1,5 +1,5 @@
-// Splitting work over the pool so that the result does not depend on how many threads there are: a piece has a fixed
-// size, and partial sums, one a piece, are added in piece order.
+// Splitting work over the pool so that the result does not depend on the number of threads: a piece has a fixed size,
+// and partial sums, one per piece, are added in piece order.
 #pragma once
 
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include "base/threads.h"
 
 enum {
-    // Elements a piece of an elementwise loop: 64 KiB of float an operand, so that a piece takes some microseconds
-    // (more than handing it to a thread) and 1 MiB still makes work for 16 threads.
+    // Elements per piece of an elementwise loop: 64 KiB of float per operand, so that a piece takes some microseconds
+    // (more than handing it to a thread) and 1 MiB still gives work to 16 threads.
     HEDDLE_PIECE_ELEMENTS = 16 * 1024,
 };
 

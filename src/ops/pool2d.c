@@ -14,7 +14,7 @@ const heddle_field heddle_pool2d_fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_pool2d_shape, h, "rows")},
     {HEDDLE_REQUIRED_INT(heddle_pool2d_shape, w, "columns")},
     {HEDDLE_OPTIONAL_INT(heddle_pool2d_shape, window, 2, "rows and columns of a window")},
-    {HEDDLE_OPTIONAL_INT(heddle_pool2d_shape, stride, 2, "step between windows")},
+    {HEDDLE_OPTIONAL_INT(heddle_pool2d_shape, stride, 2, "stride between windows")},
     {HEDDLE_OPTIONAL_INT(heddle_pool2d_shape, padding, 0, "border, at most half a window; it holds no values")},
 };
 _Static_assert(HEDDLE_COUNT(heddle_pool2d_fields) == HEDDLE_POOL2D_FIELDS, "the header's count");
@@ -105,7 +105,7 @@ const char *const heddle_pool2d_test_shapes[] = {
     "n=1 c=2 h=66 w=70",
     NULL,
 };
-// Behind the CNN's two convolutions at batch 1024 and 64, then a large one and ResNet's.
+// After the CNN's two convolutions at batch 1024 and 64, then a large one and ResNet's.
 const char *const heddle_pool2d_bench_shapes[] = {
     "n=1024 c=32 h=28 w=28",
     "n=1024 c=64 h=14 w=14",

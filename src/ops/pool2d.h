@@ -1,4 +1,4 @@
-// What max and average pooling share: the shape's fields, dims, checks, and where a window lies.
+// What max and average pooling share: the shape's fields, dims, checks, and the place of a window.
 #pragma once
 
 #include "heddle/ops.h"
@@ -31,8 +31,8 @@ static inline int heddle_pool2d_extent(const heddle_pool2d_shape *shape, int in)
     return room < 0 || shape->stride < 1 ? 0 : (int)(room / shape->stride + 1);
 }
 
-// Windows of 2 by 2 side by side that cover all of an even input, few enough for an index of 31 bits: what the
-// vectorised CUDA rungs take.
+// Adjacent windows of 2 by 2 that cover all of an even input, few enough for a 31-bit index: what the vectorised CUDA
+// rungs accept.
 bool heddle_pool2d_is_pairs(const void *shape);
 
 // The part of output position (y, x)'s window that is inside the input; never empty in a valid shape.
@@ -56,16 +56,16 @@ static inline int heddle_window_size(heddle_window window)
     return (window.h_end - window.h_begin) * (window.w_end - window.w_begin);
 }
 
-// --- planes over the threads (cpu) ----------------------------------------------------------------------------------
+// --- planes over the threads (CPU) ----------------------------------------------------------------------------------
 
 static inline bool heddle_pool2d_is_two_by_two(const heddle_pool2d_shape *shape)
 {
     return shape->window == 2 && shape->stride == 2 && shape->padding == 0;
 }
 
-// Clears what 2×2 windows side by side leave out of an odd plane: its last column, its last row.
+// Clears what adjacent 2×2 windows leave out of an odd plane: its last column, its last row.
 void heddle_pool2d_clear_rest(const heddle_pool2d_shape *shape, float *plane);
 
-// Runs `task` (pieces.h) on all planes of the call, which is its context, by all threads of the pool.
+// Runs `task` (pieces.h) on all planes of the call, which is its context, on all threads of the pool.
 heddle_status heddle_pool2d_for_planes(const heddle_call *call,
                                        void (*task)(void *context, size_t begin, size_t end, int piece, int worker));

@@ -1,7 +1,6 @@
-// What the vectorised CUDA rungs of max and average pooling share, for 2×2 windows side by side
-// (heddle_pool2d_is_pairs): a thread takes POOL_PLACES places, each one or two windows wide, and loads and stores the
-// two rows of a place by one access each where they are aligned. As h is even, the rows of all planes are one long row
-// of pairs.
+// What the vectorised CUDA rungs of max and average pooling share, for adjacent 2×2 windows (heddle_pool2d_is_pairs): a
+// thread handles POOL_PLACES places, each one or two windows wide, and loads and stores the two rows of a place by one
+// access each if they are aligned. As h is even, the rows of all planes are one long sequence of pairs.
 #pragma once
 
 #include "heddle/ops.h"
@@ -11,7 +10,7 @@
 
 enum { POOL_PLACES = 4 }; // per thread, a block apart: loads in flight together
 
-// 2 * windows floats of one row; by one access where they are aligned.
+// 2 * windows floats of one row; by one access if they are aligned.
 template <int windows, bool aligned> __device__ static void pool_load_row(const float *from, float row[2 * windows])
 {
     if (!aligned) {
@@ -40,7 +39,7 @@ template <int windows, bool aligned> __device__ static void pool_store_row(float
     }
 }
 
-// Both rows of the thread's places of input (pairs of rows, 2, w); `across` places to a row, `places` in all.
+// Both rows of the thread's places of input (pairs of rows, 2, w); `across` places per row, `places` in all.
 template <int windows, bool aligned>
 __device__ static __forceinline__ void pool_load_places(float (&top)[POOL_PLACES][2 * windows],
                                                         float (&bottom)[POOL_PLACES][2 * windows], const float *input,

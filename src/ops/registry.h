@@ -1,4 +1,4 @@
-// The list of operators, and what the files that serve it share.
+// The list of operators, and what the files around it share.
 #pragma once
 
 #include "heddle/op.h"

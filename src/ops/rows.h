@@ -1,10 +1,10 @@
-// What softmax and cross-entropy do to a row: its largest value, and exp of the distances to it.
+// What softmax and cross-entropy do to a row: its largest value, and exp of the differences from it.
 #pragma once
 
 #include "ops/lanes.h"
 #include "ops/vector_math.h"
 
-// count must not be 0. NaNs may be passed over: they show in what is made of the row.
+// count must not be 0. NaNs may be skipped: they show in the results computed from the row.
 static inline float heddle_row_max(const float *x, size_t count)
 {
     float most = x[0];

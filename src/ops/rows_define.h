@@ -17,6 +17,6 @@
 #define HEDDLE_ROWS_ARRIVED(size)                                                                                      \
     .name = "arrived", .role = HEDDLE_UPDATE, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = (size)
 
-// A heddle_rows_function of x, and its slope by its result.
+// A heddle_rows_function of x, and its slope as a function of its result.
 double heddle_rows_activate(int function, double x);
 double heddle_rows_slope(int function, double y);

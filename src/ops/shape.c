@@ -1,4 +1,4 @@
-// Shapes as text ("m=64 n=3 k=7"), and whether a shape makes sense.
+// Shapes as text ("m=64 n=3 k=7"), and whether a shape is valid.
 
 #include <errno.h>
 #include <limits.h>
@@ -129,7 +129,7 @@ const char *heddle_shape_print(const heddle_op *op, const void *shape, char *tex
         text[0] = '\0';
     size_t used = 0;
     for (int i = 0; i < op->field_count && used < size; i++) {
-        // 9 digits bring any float back unchanged.
+        // 9 digits restore any float exactly.
         int written =
             snprintf(text + used, size - used, op->fields[i].kind == HEDDLE_FIELD_FLOAT ? "%s%s=%.9g" : "%s%s=%.0f",
                      i ? " " : "", op->fields[i].name, field_get(&op->fields[i], shape));
@@ -138,7 +138,7 @@ const char *heddle_shape_print(const heddle_op *op, const void *shape, char *tex
     return text;
 }
 
-// Sizes in bytes must be countable, or indices would wrap.
+// Sizes in bytes must fit, or indices would wrap.
 static heddle_status check_sizes(const heddle_op *op, const void *shape)
 {
     for (int i = 0; i < op->operand_count; i++) {

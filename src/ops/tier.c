@@ -1,4 +1,4 @@
-// The names of the tiers and of arithmetic, as flags, checkpoints and tables have them.
+// The names of the tiers and of arithmetic, for flags, checkpoints and tables.
 
 #include <stddef.h>
 

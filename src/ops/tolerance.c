@@ -1,5 +1,4 @@
-// How far a float32 result may be from the float64 reference. What is compared, and what is said about it, is the
-// caller's.
+// How far a float32 result may be from the float64 reference. The caller decides what is compared and reports it.
 
 #include "ops/tolerance.h"
 
@@ -12,11 +11,11 @@
 enum { OPERANDS = 2 * HEDDLE_MAX_OPERANDS };
 
 static const double unit_roundoff = 0x1p-24;
-static const double step = 0x1p-20; // far above float64's rounding, far below what would bend the function
+static const double step = 0x1p-20; // far above float64's rounding, far below what would change the function's shape
 
-// Rounds of moving the inputs: in one alone the moves of a few elements might agree, and cancel.
+// Rounds of perturbing the inputs: in a single one the perturbations of a few elements might agree, and cancel.
 enum { ROUNDS = 3, LONG_ROUNDS = 1 };
-static const double long_flops = 1e6; // a reference longer than this has elements enough
+static const double long_flops = 1e6; // a reference longer than this has enough elements
 
 int64_t heddle_tolerance_reduction(const heddle_op *op, const void *shape)
 {
@@ -24,13 +23,13 @@ int64_t heddle_tolerance_reduction(const heddle_op *op, const void *shape)
     return reduction > 1 ? reduction : 1;
 }
 
-// What the inputs of products are rounded to; what they are stored in is exact.
+// What the inputs of products are rounded to; storing them is exact.
 static double input_roundoff(heddle_arithmetic arithmetic)
 {
     return arithmetic == HEDDLE_TF32 ? 0x1p-11 : 0;
 }
 
-// Half a unit in the last place, where that is more than float32's.
+// Half a unit in the last place, if that is more than float32's.
 static double output_roundoff(heddle_dtype dtype)
 {
     return dtype == HEDDLE_BF16 ? 0x1p-8 : dtype == HEDDLE_F16 ? 0x1p-11 : 0;
@@ -51,14 +50,14 @@ double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, 
         [HEDDLE_FULL] = 0x1p-24, [HEDDLE_TF32X3] = 0x1p-22, [HEDDLE_TF32] = 0x1p-11,
         [HEDDLE_FP16] = 0x1p-11, [HEDDLE_BFLOAT] = 0x1p-8,
     };
-    const double layers = 10;      // roundings on top of one another, from the first layer to the loss
+    const double layers = 10;      // accumulated roundings, from the first layer to the loss
     const double long_sums = 1e-5; // float32's own, over all pixels of a batch
-    // Times the root, from the loss back to the first layer. One image has few windows: 4.7 was seen of it, and with
-    // many images a tap that is left out (an error of 0.27 of the norm at least) must not pass.
+    // Times the root, from the loss back to the first layer. One image has few windows: 4.7 was observed. With many
+    // images a missing tap (an error of at least 0.27 of the norm) must not pass.
     const double one_image = 28 * 28;
     const double images = (double)heddle_tolerance_reduction(op, shape) / one_image;
     const double windows = images <= 1 ? 6 : 4;
-    // A count of images: those whose two best logits are nearer than the rounding may fall to either side.
+    // A count of images: those whose two best logits are closer than the rounding may fall on either side.
     if (operand->dtype == HEDDLE_I32)
         return arithmetic >= HEDDLE_TF32 ? fmax(1, layers * roundoff[arithmetic] * images) : 0;
     if (operand->dtype != HEDDLE_F32 && operand->dtype != HEDDLE_F64)
@@ -87,7 +86,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Median of |moved - expected|; `moved` is used up.
+// Median of |moved - expected|; `moved` is overwritten.
 static double median_distance(double *moved, const double *expected, size_t elements)
 {
     for (size_t i = 0; i < elements; i++)
@@ -102,7 +101,7 @@ static bool is_moved(const heddle_operand *operand)
                                               operand->dtype == HEDDLE_F16 || operand->dtype == HEDDLE_BF16);
 }
 
-// What was prepared, with every float that is read multiplied by 1 + step or 1 - step.
+// The prepared operands, with every float that is read multiplied by 1 + step or 1 - step.
 static void move_inputs(const heddle_op *op, double *const *prepared, const size_t *elements, double **moved,
                         uint64_t round)
 {

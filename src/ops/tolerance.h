@@ -1,16 +1,17 @@
-// How far a float32 result may be from the float64 reference: for whoever holds a rung or a person's kernel against it.
+// How far a float32 result may be from the float64 reference: for everything that compares a rung or a person's kernel
+// with it.
 //
 // An element may be off by
 //
 //     (unit roundoff * (8 + 4 sqrt(reduction length)) + 8 * roundoff of inputs + roundoff of the output) * scale
 //
-// 8 for a handful of operations and a polynomial, the root for the random walk of a sum's rounding errors. Inputs are
-// rounded where a rung's arithmetic takes fewer bits than they are stored with: a sum of products then differs by 0.6
+// 8 covers a handful of operations and a polynomial, the root the random walk of a sum's rounding errors. Inputs are
+// rounded if a rung's arithmetic takes fewer bits than they are stored with: a sum of products then differs by 0.6
 // times their roundoff in the mean square of its elements, by 3.5 times in the worst of 10^8, and would by 5 if they
-// were rounded to bf16 instead of tf32. The output is rounded where its dtype has fewer bits than float32. Both are 0
-// for float32 in full arithmetic. The scale is the largest of the element itself, the root mean square of its operand,
-// and how much the operand's elements move (in the median) when every input is moved by a relative unit: the last is
-// what counts where sums cancel.
+// were rounded to bf16 instead of tf32. The output is rounded if its dtype has fewer bits than float32. Both are 0 for
+// float32 in full arithmetic. The scale is the largest of the element itself, the root mean square of its operand, and
+// how much the operand's elements change (in the median) when every input is perturbed by a relative unit: the last one
+// matters if sums cancel.
 #pragma once
 
 #include "heddle/op.h"
@@ -18,18 +19,18 @@
 // The length of the longest sum of an operator; at least 1.
 int64_t heddle_tolerance_reduction(const heddle_op *op, const void *shape);
 
-// What the operands' scales are, by operand. Operands are float64, `elements[i]` of them: `prepared` before the
-// reference ran (NULL: absent), `expected` after.
+// The operands' scales, by operand. Operands are float64, `elements[i]` of them: `prepared` before the reference ran
+// (NULL: absent), `expected` after.
 heddle_status heddle_tolerance_scale(const heddle_op *op, const void *shape, double *const *prepared,
                                      double *const *expected, const size_t *elements, double *scale);
 
-// What the scale is multiplied by: 0 for integers, which are exact.
+// The factor of the scale: 0 for integers, which are exact.
 double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output);
-// For HEDDLE_NORM: how large the L2 norm of an operand's error may be, where the operand's own is `norm`. What is
-// smooth (the loss, statistics, the gradient of the last layer) follows the roundings, and goes with the roundoff.
-// Other gradients go with its root: that is the share of pooling windows whose winner another rounding changes, each of
-// them changes its part of the gradient entirely, and the squares of those parts add up. A count may be off by one
-// where logits are rounded: two of them may have come to lie the other way round. Other integers are exact.
+// For HEDDLE_NORM: how large the L2 norm of an operand's error may be, if the operand's own is `norm`. Smooth results
+// (the loss, statistics, the gradient of the last layer) are off in proportion to the roundoff. Other gradients are off
+// in proportion to its root: that is the share of pooling windows whose winner another rounding changes; each of them
+// changes its part of the gradient entirely, and the squares of those parts add up. A count may be off by one if logits
+// are rounded: two of them may have changed order. Other integers are exact.
 double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, heddle_arithmetic arithmetic,
                              double norm);
 // How far a float32 element that should be `expected` may be off, in full arithmetic.

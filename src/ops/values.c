@@ -1,4 +1,4 @@
-// Values of operands, by all cores: a piece of an operand is drawn from its own part of a counter-based stream.
+// Values of operands, drawn on all cores: each piece of an operand comes from its own part of a counter-based stream.
 
 #include "ops/values.h"
 
@@ -201,7 +201,7 @@ static void round_values(rounding job, heddle_pool *pool, size_t count)
     heddle_values_pieces(pool, count, round_piece, &job);
 }
 
-// By the operand's name, so that operands of one name agree between an operator and its gradients.
+// By the operand's name, so that operands of the same name agree between an operator and its gradients.
 static uint64_t sequence_of(const char *name)
 {
     uint64_t hash = 1469598103934665603u; // FNV-1a
@@ -210,8 +210,8 @@ static uint64_t sequence_of(const char *name)
     return hash;
 }
 
-// How large whole numbers may be: a sum of n of them, or of any part of them, grows to about largest * sqrt(n / 3),
-// which this keeps at a 27th of 2^24, where float32 begins to lose units.
+// How large integers may be: a sum of n of them, or of any part of them, grows to about largest * sqrt(n / 3), which
+// this keeps at a 27th of 2^24, where float32 begins to lose units.
 static uint32_t largest_whole(size_t elements)
 {
     double largest = 0x1p20 / sqrt((double)elements + 1);

@@ -1,5 +1,5 @@
-// Every operand of an operator in float64, for shapes that fill a GPU: drawn from a seed by all cores, rounded to what
-// its dtype holds, sent through the reference, and turned into a dtype's bytes and back.
+// Every operand of an operator in float64, for shapes that fill a GPU: drawn from a seed on all cores, rounded to its
+// dtype, run through the reference, and converted to a dtype's bytes and back.
 #pragma once
 
 #include "heddle/op.h"
@@ -11,15 +11,15 @@ typedef struct heddle_operand_values {
     const void *shape;
     double *operand[HEDDLE_VALUES_OPERANDS];
     size_t elements[HEDDLE_VALUES_OPERANDS];
-    bool whole; // set it before drawing: normal values become whole numbers, whose sums float32 holds in any order
+    bool whole; // set it before drawing: normal values become integers, whose sums float32 holds in any order
 } heddle_operand_values;
 
 heddle_status heddle_operand_values_create(heddle_operand_values *values, const heddle_op *op, const void *shape);
 heddle_status heddle_operand_values_copy(heddle_operand_values *copy, const heddle_operand_values *values);
 void heddle_operand_values_destroy(heddle_operand_values *values);
 
-// Inputs and updates, as their dtypes hold them; what a forward operator saves comes from its reference. The same
-// numbers whatever the number of threads.
+// Inputs and updates, rounded to their dtypes; what a forward operator saves comes from its reference. The same numbers
+// for any number of threads.
 heddle_status heddle_operand_values_draw(heddle_operand_values *values, heddle_pool *pool, uint64_t seed);
 // Whether drawing needs the reference of a forward operator first; NULL: it does not.
 const heddle_op *heddle_operand_values_forward(const heddle_op *op);

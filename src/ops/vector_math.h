@@ -22,14 +22,14 @@ static inline float heddle_bits_float(uint32_t bits)
 }
 
 // x moved towards 0 until |x| <= most, by comparing bits as integers: a comparison of floats with a constant would be
-// taken for a branch, and the code behind it made twice. NaN becomes a number; heddle_keep_nan brings it back.
+// compiled to a branch, with two copies of the code after it. NaN becomes a number; heddle_keep_nan restores it.
 static inline float heddle_clamp_size(float x, float most)
 {
     uint32_t size = heddle_float_bits(x) & 0x7fffffffu, limit = heddle_float_bits(most);
     return copysignf(heddle_bits_float(size < limit ? size : limit), x);
 }
 
-// x where its sign is +, else 0; and the other way round.
+// x if its sign is +, else 0; and the reverse.
 static inline float heddle_positive_part(float x)
 {
     uint32_t bits = heddle_float_bits(x);
@@ -42,13 +42,13 @@ static inline float heddle_negative_part(float x)
     return heddle_bits_float(bits & (0u - (bits >> 31)));
 }
 
-// `result`, or x where x is NaN.
+// `result`, or x if x is NaN.
 static inline float heddle_keep_nan(float x, float result)
 {
     return x == x ? result : x;
 }
 
-// 2^n for n in [-126, 127]. Unsigned inside: behind a NaN stands an arbitrary n, which must wrap quietly.
+// 2^n for n in [-126, 127]. Unsigned inside: for NaN n is arbitrary and must wrap without overflow.
 static inline float heddle_power_of_two(int32_t n)
 {
     return heddle_bits_float(((uint32_t)n + 127u) << 23);
@@ -81,10 +81,10 @@ static inline heddle_reduced_exp heddle_exp_reduce(float high, float low)
     return (heddle_reduced_exp){.n = whole, .exp_r_minus_1 = r + r * r * p};
 }
 
-// Beyond this size exp has reached 0 and infinity.
+// Beyond this magnitude exp has reached 0 and infinity.
 #define HEDDLE_EXP_END 104.2f
 
-// exp(high + low), whose size must be at most HEDDLE_EXP_END.
+// exp(high + low); the magnitude of the sum must be at most HEDDLE_EXP_END.
 static inline float heddle_exp_sum(float high, float low)
 {
     heddle_reduced_exp reduced = heddle_exp_reduce(high, low);
@@ -98,7 +98,7 @@ static inline float heddle_exp(float x)
     return heddle_keep_nan(x, heddle_exp_sum(heddle_clamp_size(x, HEDDLE_EXP_END), 0.0f));
 }
 
-// exp(x) - 1 without losing digits near 0; the size of x must be at most 80.
+// exp(x) - 1 without losing digits near 0; the magnitude of x must be at most 80.
 static inline float heddle_expm1_bounded(float x)
 {
     heddle_reduced_exp reduced = heddle_exp_reduce(x, 0.0f);

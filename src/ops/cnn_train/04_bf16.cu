@@ -1,10 +1,10 @@
-// cnn_train, rung 4: the kernels of cnn_step's rung 4, of which the last updates the parameters.
+// cnn_train, rung 4: the kernels of cnn_step's rung 4; the last one updates the parameters.
 //
 // After cnn_step an optimiser reads and writes every parameter once more, and the next step packs them first. Here the
-// kernel that adds up the gradients updates, packs and folds for the step after: six launches per step instead of
-// eight.
+// kernel that adds the gradients also updates, packs and folds the parameters for the next step: six launches per step
+// instead of eight.
 //
-// Limited by: as cnn_step's rung 4.
+// Limited by: the same as cnn_step's rung 4.
 
 #include "ops/cnn_train/train.h"
 

@@ -1,7 +1,7 @@
-// cnn_train, rung 8: the kernels of cnn_step's rung 8, of which the last updates the parameters, as in rung 4.
+// cnn_train, rung 8: the kernels of cnn_step's rung 8; the last one updates the parameters, as in rung 4.
 //
-// Limited by: as cnn_step's rung 8; at small batches the latency of six launches per step, each of which waits for the
-// one before.
+// Limited by: the same as cnn_step's rung 8; at small batches the latency of six launches per step, each of which waits
+// for the one before.
 
 #include "ops/cnn_train/train.h"
 

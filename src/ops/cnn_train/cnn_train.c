@@ -1,5 +1,5 @@
-// cnn_train: its shape and operands, what it costs, and its ladder; what is right stands in reference.c. The arithmetic
-// of a step is cnn_step's, the update's the optimisers', and what is between two steps step_end's.
+// cnn_train: its shape and operands, its cost, and its ladder; the reference is in reference.c. The arithmetic of a
+// step is cnn_step's, the update's the optimisers', and between two steps step_end's.
 
 #include "ops/cnn_train/cnn_train.h"
 
@@ -15,8 +15,8 @@ typedef heddle_cnn_train_shape train_shape;
 enum { SGD, MOMENTUM, ADAMW, OPTIMIZERS };
 
 static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(train_shape, n, "samples of a batch")},
-    {HEDDLE_OPTIONAL_INT(train_shape, count, 60000, "images of the dataset")},
+    {HEDDLE_REQUIRED_INT(train_shape, n, "samples in a batch")},
+    {HEDDLE_OPTIONAL_INT(train_shape, count, 60000, "images in the dataset")},
     {HEDDLE_OPTIONAL_INT(train_shape, length, 60000, "length of the order; cursor + steps * n is at most that")},
     {HEDDLE_OPTIONAL_INT(train_shape, steps, 1, "steps, one after another")},
     {HEDDLE_OPTIONAL_INT(train_shape, rows, 1, "rows of the schedule; steps past its end keep the last")},
@@ -107,7 +107,7 @@ static void fill_bank(const train_shape *shape, const bank_range *range, heddle_
     }
 }
 
-// A fresh network's.
+// Values of a new network.
 static void fill_parameters(const train_shape *shape, heddle_random *random, double *values)
 {
     const double taps = 9, features = shape->k2 * (shape->h / 4) * (shape->w / 4), norm = 0.3;
@@ -120,7 +120,7 @@ static void fill_parameters(const train_shape *shape, heddle_random *random, dou
     fill_bank(shape, &range, random, values);
 }
 
-// Moments about as large as gradients are, and squares of such.
+// Moments about as large as gradients, and their squares.
 static void fill_moments(const train_shape *shape, double middle, double width, heddle_random *random, double *values)
 {
     bank_range range;
@@ -129,7 +129,7 @@ static void fill_moments(const train_shape *shape, double middle, double width, 
     fill_bank(shape, &range, random, values);
 }
 
-// Rates so large that the update shows beside the parameters, and smaller from step to step, so that they stay such.
+// Rates so large that the update is visible beside the parameters, decreasing from step to step, so that it stays so.
 static void fill_schedule(const train_shape *shape, double *values)
 {
     for (int row = 0; row < shape->rows; row++, values += HEDDLE_HYPER_COUNT) {
@@ -148,7 +148,7 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
     const train_shape *shape = shape_;
     heddle_random random = heddle_random_make(seed, (uint64_t)operand);
     if (heddle_operand_elements(&heddle_op_cnn_train, operand, shape) == 0)
-        return;                                       // moments that the optimiser has not
+        return;                                       // moments that the optimiser does not have
     enum { OUTPUTS = HEDDLE_CNN_TRAIN_SCHEDULE + 1 }; // operands before the first of them
     switch (operand) {
     case HEDDLE_CNN_TRAIN_SCHEDULE: fill_schedule(shape, values); break;
@@ -183,8 +183,8 @@ HEDDLE_OF_SHAPE(int64_t, reduction, train_shape, (int64_t)shape->n * shape->h * 
 
 // --- the ladder -----------------------------------------------------------------------------------------------------
 
-// A network that only the CPU rung takes, without biases, several steps past the schedule's end; a single sample; and
-// few. Several steps on a GPU take the simulated one long: tests/nn holds them against single ones.
+// A network that only the CPU rung accepts, without biases, several steps past the schedule's end; a single sample; and
+// few. Several steps of a GPU rung take long on the simulated GPU: tests/nn compares them with single ones.
 static const char *const test_shapes[] = {
     "n=3 count=5 length=9 steps=3 rows=2 optimizer=1 bias=0 c=2 h=9 w=7 k1=5 k2=7 hidden=6 classes=3",
     "n=1 count=1 length=1",
@@ -212,7 +212,7 @@ static bool is_mnist_cnn_in_tf32(const void *shape)
     return heddle_cnn_step_is_mnist_cnn_in_tf32(&step);
 }
 
-// cnn_step's, and behind it for each step a row of the cursor and of the schedule.
+// cnn_step's, followed by one row of the cursor and of the schedule per step.
 #define WORKSPACE(bits)                                                                                                \
     static size_t workspace_##bits(const void *shape_, int threads)                                                    \
     {                                                                                                                  \
@@ -235,11 +235,11 @@ HEDDLE_BY_REFERENCE(cnn_train)
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(cnn_train),
     CUDA_RUNG("04_bf16", is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 80, NULL,
-              "six kernels per step, the last of which updates and packs the parameters; products by mma.sync"),
+              "six kernels per step; the last one updates and packs the parameters; products by mma.sync"),
     CUDA_RUNG("05_tf32x3_wgmma", is_mnist_cnn, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
               "products by wgmma on two halves per float: nearly fp32"),
     CUDA_RUNG("06_tf32_wgmma", is_mnist_cnn_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
-              "one half per float, whose mantissa is as long as tf32's"),
+              "one half per float, with as much mantissa as tf32"),
     CUDA_RUNG("08_bf16_wgmma", is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 90, "wgmma",
               "16-bit operands: half the bytes, float's range, tensor cores at their full rate"),
 };

@@ -1,4 +1,4 @@
-// cnn_train: whole training steps of the MNIST CNN, one after another. How its tensors lie in one buffer, and its
+// cnn_train: whole training steps of the MNIST CNN, one after another. The layout of its tensors in one buffer, and its
 // operands by name; the kernels of the CUDA rungs are cnn_step's.
 #pragma once
 
@@ -10,15 +10,15 @@ extern "C" {
 
 extern const heddle_op heddle_op_cnn_train;
 
-enum { HEDDLE_CNN_ALIGNMENT = 64 }; // floats: where tensors of a bank begin, as a model's state has them
+enum { HEDDLE_CNN_ALIGNMENT = 64 }; // floats: the alignment of tensors in a bank, as in a model's state
 
-// Where the tensors of a bank begin, in floats; those that a network without biases has not, at -1.
+// Where the tensors of a bank begin, in floats; -1 for those that a network without biases does not have.
 typedef struct heddle_cnn_train_bank {
     int at[HEDDLE_CNN_PARAMETERS];
     int floats;
 } heddle_cnn_train_bank;
 
-// Appends a tensor of so many elements.
+// Appends a tensor of this many elements.
 static inline void heddle_cnn_train_place(heddle_cnn_train_bank *bank, int tensor, int elements)
 {
     bank->at[tensor] = elements > 0 ? bank->floats : -1;
@@ -56,9 +56,8 @@ static inline heddle_cnn_train_bank heddle_cnn_train_statistics(const heddle_cnn
     return bank;
 }
 
-// Where the cursor stands behind a call's `samples`: an order that is used up begins anew, so that calls may follow
-// each other for ever, each with samples that are there.
-// A macro, because kernels need it, too.
+// The cursor after a call's `samples`: an order that is used up starts again, so that calls may follow each other
+// forever, each with valid samples. A macro, because kernels need it, too.
 #define HEDDLE_CNN_TRAIN_WRAPPED(position, length, samples)                                                            \
     ((position) == (length) ? (int64_t)((length) % (samples)) : (position))
 
@@ -73,7 +72,7 @@ static inline heddle_cnn_step_shape heddle_cnn_train_step(const heddle_cnn_train
     return step;
 }
 
-// Where the operands stand in a call's inputs and outputs.
+// The places of the operands in a call's inputs and outputs.
 enum { HEDDLE_CNN_TRAIN_IMAGES, HEDDLE_CNN_TRAIN_LABELS, HEDDLE_CNN_TRAIN_ORDER, HEDDLE_CNN_TRAIN_SCHEDULE };
 enum {
     HEDDLE_CNN_TRAIN_PARAMETERS,

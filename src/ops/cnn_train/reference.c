@@ -1,5 +1,4 @@
-// cnn_train in float64: the references of cnn_step, of an optimiser's update and of step_end, as often as there are
-// steps.
+// cnn_train in float64: the references of cnn_step, of an optimiser's update and of step_end, once per step.
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +39,7 @@ static void run_step(const heddle_cnn_train_shape *shape, const double *const *i
     heddle_cnn_step_reference(&step, inputs, outputs);
 }
 
-// The optimiser sees whole banks; what lies between two tensors has no gradient, and stays zero where it was.
+// The optimiser sees whole banks; what lies between two tensors has no gradient, and stays zero.
 static void run_update(const heddle_cnn_train_shape *shape, double *const *output, const double *gradients)
 {
     static const heddle_op *const optimizers[] = {&heddle_op_sgd_update, &heddle_op_momentum_update,
@@ -52,7 +51,7 @@ static void run_update(const heddle_cnn_train_shape *shape, double *const *outpu
     optimizers[shape->optimizer]->reference(&elements, inputs, outputs);
 }
 
-// The row of the schedule that the first step goes by.
+// The row of the schedule for the first step.
 static void take_hyper(const heddle_cnn_train_shape *shape, const double *schedule, double *const *output)
 {
     const int64_t steps = (int64_t)output[HEDDLE_CNN_TRAIN_CURSOR][1];
@@ -65,12 +64,12 @@ void heddle_cnn_train_reference(const void *shape_, const double *const *input, 
     const heddle_cnn_train_shape *shape = shape_;
     const heddle_step_end_shape end = {.n = shape->n, .length = shape->rows};
     const double *const end_inputs[] = {output[HEDDLE_CNN_TRAIN_LOSS], output[HEDDLE_CNN_TRAIN_CORRECT],
-                                        input[HEDDLE_CNN_TRAIN_SCHEDULE], NULL}; // no step is left out
+                                        input[HEDDLE_CNN_TRAIN_SCHEDULE], NULL}; // no step is skipped
     double *const end_outputs[] = {output[HEDDLE_CNN_TRAIN_CURSOR], output[HEDDLE_CNN_TRAIN_TALLY],
                                    output[HEDDLE_CNN_TRAIN_HYPER]};
     double *gradients = calloc((size_t)heddle_cnn_train_parameters(shape).floats, sizeof *gradients);
     take_hyper(shape, input[HEDDLE_CNN_TRAIN_SCHEDULE], output);
-    output[HEDDLE_CNN_TRAIN_LOSS][0] = NAN; // what no rung gives, where there is no memory
+    output[HEDDLE_CNN_TRAIN_LOSS][0] = NAN; // a value that no rung gives, if memory runs out
     for (int step = 0; gradients && step < shape->steps; step++) {
         run_step(shape, input, output, gradients);
         run_update(shape, output, gradients);

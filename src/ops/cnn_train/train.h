@@ -1,5 +1,6 @@
 // Whole training steps on a GPU: cnn_step's kernels, with a last one that updates the parameters and packs them for the
-// step after (cnn_step/finish.h). A rung is this with one arithmetic and the kernels of cnn_step's rung of its name.
+// next step (cnn_step/finish.h). A rung is this with one arithmetic and the kernels of cnn_step's rung of the same
+// name.
 #pragma once
 
 #include "ops/cnn_step/finish.h"

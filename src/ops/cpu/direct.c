@@ -75,7 +75,7 @@ void heddle_direct_pack(const heddle_direct *plan, const float *weight, int pane
         }
 }
 
-// The transposed plan's k are the original's c, and the filter is turned by half a circle.
+// The transposed plan's k are the original's c, and the filter is rotated by 180 degrees.
 void heddle_direct_pack_transposed(const heddle_direct *transposed, const float *weight, int panel, float *packed)
 {
     const heddle_conv2d_shape *shape = &transposed->shape;
@@ -118,7 +118,7 @@ static ptrdiff_t tap_offset(const heddle_direct *plan, int tap)
     return plan->shape.dilation * (at.r * plan->image_row + (ptrdiff_t)at.s * plan->shape.c);
 }
 
-// A panel's weights stay in the L1 cache while the rows of the image pass by.
+// A panel's weights stay in the L1 cache while the rows of the image are processed.
 static void forward_panel(const heddle_direct *plan, const heddle_cpu_kernels *kernels, const float *image,
                           const float *packed, float *output)
 {

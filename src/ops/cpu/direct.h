@@ -1,6 +1,6 @@
-// A convolution of one image as it is defined, without unfolding it: channels last, the inputs under one row of a
-// filter lie next to each other, so an output row is a matrix product whose left side is the image itself, read at a
-// stride. Layouts, threads and pieces are left to the rungs.
+// A direct convolution of one image, without unfolding it. With channels last, the inputs under one row of a filter are
+// adjacent, so an output row is a matrix product whose left side is the image itself, read with a stride. Layouts,
+// threads and pieces are left to the rungs.
 #pragma once
 
 #include "heddle/ops.h"
@@ -8,8 +8,8 @@
 #include "ops/cpu/kernels.h"
 #include "ops/cpu/scratch.h"
 
-// Sizes that follow from a shape. A tap is what one step of the product covers: a whole row of the filter where its
-// columns are neighbours (dilation 1), one of its places otherwise.
+// Sizes that follow from a shape. A tap is what one step of the product covers: a whole row of the filter if its
+// columns are adjacent (dilation 1), else one of its places.
 typedef struct heddle_direct {
     heddle_conv2d_shape shape;
     int out_h, out_w;
@@ -17,7 +17,7 @@ typedef struct heddle_direct {
     int taps, depth;
     heddle_image_frame frame; // of the padded input
     ptrdiff_t image_row;      // floats
-    size_t image;             // floats of the framed input, and what may be read behind it
+    size_t image;             // floats of the framed input, and what may be read after it
     size_t weights;           // floats of packed weights: (outputs / 16, taps, depth, 16)
 } heddle_direct;
 
@@ -42,6 +42,6 @@ void heddle_direct_add_parts(const heddle_direct *plan, const float *part, int p
 // output (out_h, out_w, outputs) from the framed image.
 void heddle_direct_forward(const heddle_direct *plan, const heddle_cpu_kernels *kernels, const float *image,
                            const float *packed, float *output);
-// sums (packed like weights) += what this image gives the weights; grad (out_h, out_w, outputs), rows grad_row apart.
+// sums (packed like weights) += this image's weight gradient; grad (out_h, out_w, outputs), rows grad_row apart.
 void heddle_direct_backward_weight(const heddle_direct *plan, const heddle_cpu_kernels *kernels, const float *image,
                                    const float *grad, ptrdiff_t grad_row, float *sums);

@@ -1,4 +1,4 @@
-// Copies of one image between layouts, a row of pixels at a time, or the whole image where its pixels lie without gaps.
+// Copies of one image between layouts, one row of pixels at a time, or the whole image if its pixels have no gaps.
 
 #include "ops/cpu/image.h"
 

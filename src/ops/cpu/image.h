@@ -1,4 +1,4 @@
-// One image's way between the caller's layout, channels first or last, and the layouts the kernels work in.
+// Conversion of one image between the caller's layout, channels first or last, and the layouts of the kernels.
 #pragma once
 
 #include "ops/cpu/kernels.h"
@@ -22,13 +22,13 @@ typedef struct heddle_image_frame {
 } heddle_image_frame;
 void heddle_image_pad(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
                       const heddle_image_frame *frame, float *to);
-// The image back out of the frame.
+// Copies the image back out of the frame.
 void heddle_image_unpad(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout,
                         const heddle_image_frame *frame, const float *from, float *to);
 
 // to (height, width, channels) dense, channels from the layout's own up to `channels` zero.
 void heddle_image_gather(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
                          int channels, float *to);
-// The way back; `add` (a value a channel) may be NULL.
+// The reverse; `add` (one value per channel) may be NULL.
 void heddle_image_spread(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
                          int channels, const float *add, float *to);

@@ -1,4 +1,4 @@
-// Which build of the inner loops this machine gets.
+// Which build of the inner loops this machine uses.
 
 #include "ops/cpu/kernels.h"
 

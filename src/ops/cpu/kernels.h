@@ -1,6 +1,6 @@
-// The inner loops of the convolution rungs, once for each instruction set, and the choice between them. What they
-// share: activations stand channels last, vectors run along channels, and scratch has its channels padded with zeros to
-// whole vectors or panels. Which images and tiles to work on, and in which thread, is left to the rungs.
+// The inner loops of the convolution rungs, once for each instruction set, and the choice between them. They share
+// these rules: activations are channels last, vectors run along channels, and scratch has its channels padded with
+// zeros to whole vectors or panels. Which images and tiles to work on, and in which thread, is left to the rungs.
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 enum {
-    // Columns a packed panel of weights has: four NEON vectors, two of AVX2, one of AVX-512. With it a register tile of
+    // Columns of a packed panel of weights: four NEON vectors, two of AVX2, one of AVX-512. With it a register tile of
     // 6 rows (12 for AVX-512) fills the register file and needs fewer loads than the load units can do.
     HEDDLE_CPU_PANEL = 16,
-    // Floats that must be readable, whatever they hold, behind every matrix `multiply` and `accumulate` read.
+    // Floats that must be readable, whatever they hold, after every matrix that `multiply` and `accumulate` read.
     HEDDLE_CPU_SLACK = 16,
     HEDDLE_WINOGRAD_POINTS = 16, // a 4×4 transformed tile: F(2×2, 3×3) makes 2×2 outputs from it
 };
@@ -38,7 +38,7 @@ typedef struct heddle_cpu_accumulate {
     ptrdiff_t c_row;
 } heddle_cpu_accumulate;
 
-// How an activation (height, width, channels) lies in memory: floats from a row to the next, from a pixel to the next.
+// The layout of an activation (height, width, channels): floats from one row to the next, from one pixel to the next.
 typedef struct heddle_cpu_extent {
     int height, width, channels;
     ptrdiff_t row, pixel;
@@ -51,14 +51,14 @@ typedef struct heddle_cpu_tiles {
     ptrdiff_t point; // floats from one of the 16 points to the next
 } heddle_cpu_tiles;
 
-// What a conv block's backward makes the gradient of the convolution from, starting at the same place of an image:
-// scale · grad at the winner of a window, + z · slope + offset everywhere.
+// What the gradient of a conv block's convolution is computed from, starting at the same place of an image: scale ·
+// grad at the winner of a window, + z · slope + offset everywhere.
 typedef struct heddle_cpu_unpool {
     const float *convolution; // extent `z`
     heddle_cpu_extent z;
-    const float *grad; // a window a pixel: (height / 2, width / 2, channels padded), grad_row floats a row
+    const float *grad; // one window per pixel: (height / 2, width / 2, channels padded), grad_row floats per row
     ptrdiff_t grad_row, grad_pixel;
-    const uint8_t *code; // (height / 2, width / 2, z.channels), code_row bytes a row
+    const uint8_t *code; // (height / 2, width / 2, z.channels), code_row bytes per row
     ptrdiff_t code_row;
     int window_rows, window_columns;
     const float *scale, *slope, *offset; // padded with zeros to whole panels
@@ -74,7 +74,7 @@ typedef struct heddle_cpu_planes {
 
 typedef struct heddle_cpu_kernels {
     const char *name; // "neon", "avx2", "avx512", "generic"
-    int lanes;        // floats a vector
+    int lanes;        // floats per vector
 
     // to (columns, rows) = from (rows, columns), with the given floats from a row to the next
     void (*transpose)(const float *from, ptrdiff_t from_row, int rows, int columns, float *to, ptrdiff_t to_row);
@@ -83,7 +83,7 @@ typedef struct heddle_cpu_kernels {
 
     // --- Winograd F(2×2, 3×3); `image` is padded by one all around: (2·rows + 2, 2·columns + 2, tiles->channels)
     void (*winograd_input)(const heddle_cpu_tiles *tiles, const float *image, ptrdiff_t image_row, float *points);
-    // Writes what of the tiles' outputs lies inside `extent`.
+    // Writes the part of the tiles' outputs that lies inside `extent`.
     void (*winograd_output)(const heddle_cpu_tiles *tiles, const float *points, float *to,
                             const heddle_cpu_extent *extent);
     // A tile is a pooling window: to (window) = relu(max over the tile + shift). `extent` counts windows.
@@ -93,14 +93,14 @@ typedef struct heddle_cpu_kernels {
     void (*winograd_grad_output)(const heddle_cpu_tiles *tiles, const float *grad, const heddle_cpu_extent *extent,
                                  float *points);
     void (*winograd_grad_unpool)(const heddle_cpu_tiles *tiles, const heddle_cpu_unpool *from, float *points);
-    // Adds to `image` where tiles overlap; `first`: nothing stands above, so its top rows are overwritten.
+    // Adds to `image` where tiles overlap; `first`: nothing lies above, so its top rows are overwritten.
     void (*winograd_grad_input)(const heddle_cpu_tiles *tiles, const float *points, float *image, ptrdiff_t image_row,
                                 bool first);
 
     // --- batchnorm, relu and pooling of one image's convolution
     // Mean, and sum of squares around it, of each channel.
     void (*statistics)(const float *convolution, const heddle_cpu_extent *extent, float *mean, float *squares);
-    // output (windows) = relu(max(z · scale + shift)), code (windows, channels) = which won; `windows` lies dense.
+    // output (windows) = relu(max(z · scale + shift)), code (windows, channels) = which won; `windows` is dense.
     void (*normalise_pool)(const float *convolution, const heddle_cpu_extent *extent, const float *scale,
                            const float *shift, float *output, const heddle_cpu_extent *windows, uint8_t *code);
     // Sums over the windows' winners of the gradient, and of the gradient times (z - mean).
@@ -116,9 +116,9 @@ typedef struct heddle_cpu_kernels {
     void (*stem_moments)(const heddle_cpu_planes *image, double *sums, double *products);
 } heddle_cpu_kernels;
 
-// The best this machine runs, or what HEDDLE_SIMD in the environment names of those it runs.
+// The best that this machine can run, or the one named by HEDDLE_SIMD in the environment, if it can run it.
 const heddle_cpu_kernels *heddle_cpu_kernels_best(void);
-// By name; NULL if this machine does not run it.
+// By name; NULL if this machine cannot run it.
 const heddle_cpu_kernels *heddle_cpu_kernels_find(const char *name);
 
 extern const heddle_cpu_kernels heddle_cpu_kernels_generic;

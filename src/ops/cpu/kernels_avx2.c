@@ -1,4 +1,4 @@
-// The inner loops for x86-64 with AVX2 and FMA: eight floats a vector, sixteen registers. Only called where the machine
+// The inner loops for x86-64 with AVX2 and FMA: eight floats per vector, sixteen registers. Only called if the machine
 // has both.
 
 #if defined(__x86_64__)

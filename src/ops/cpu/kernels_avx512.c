@@ -1,5 +1,5 @@
-// The inner loops for x86-64 with AVX-512: sixteen floats a vector, 32 registers. Only called where the machine has the
-// parts named below, as all that have AVX-512 outside of Xeon Phi do.
+// The inner loops for x86-64 with AVX-512: sixteen floats per vector, 32 registers. Only called if the machine has the
+// extensions named below, as all with AVX-512 except Xeon Phi do.
 
 #if defined(__x86_64__)
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// The inner loops for aarch64, which always has NEON: four floats a vector, products by a lane of a register.
+// The inner loops for aarch64, which always has NEON: four floats per vector, products by a lane of a register.
 
 #if defined(__aarch64__)
 #define HEDDLE_SIMD_NEON

@@ -1,5 +1,5 @@
-// Cutting a call's workspace into arrays. The same function that lays a workspace out with a pointer measures it
-// without one, so the size a rung asks for and what it uses cannot drift apart.
+// Cutting a call's workspace into arrays. The same function lays out a workspace, given a pointer, and measures it,
+// given none, so the size a rung requests and the size it uses cannot differ.
 #pragma once
 
 #include <stddef.h>

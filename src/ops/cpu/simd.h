@@ -1,8 +1,8 @@
 // Vectors of floats as wide as one instruction set has them. A file compiled for an instruction set defines
-// HEDDLE_SIMD_NEON, _AVX2, _AVX512 or _GENERIC before this header; nothing here is seen outside of such files.
+// HEDDLE_SIMD_NEON, _AVX2, _AVX512 or _GENERIC before this header; nothing here is visible outside such files.
 //
-// Arithmetic is the compiler's own on vector types (a * b + c becomes one fused operation where there is one); the
-// functions are what C has no operator for.
+// Arithmetic is the compiler's own on vector types (a * b + c becomes a fused operation if there is one); the functions
+// are what C has no operator for.
 #pragma once
 
 #include <stddef.h>
@@ -22,15 +22,16 @@ enum { LANES = 4 };
 #endif
 
 typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
-typedef int32_t mask __attribute__((vector_size(LANES * sizeof(int32_t)))); // all ones or all zeros a lane
+typedef int32_t mask __attribute__((vector_size(LANES * sizeof(int32_t)))); // all ones or all zeros per lane
 
 #define INLINE static inline __attribute__((always_inline))
 
-// For a loop body that is better off alone: around it, compilers keep a pointer a stream, and run out of registers.
+// For a loop body that is faster as a separate function: inlined, compilers keep one pointer per stream, and run out of
+// registers.
 #define APART static __attribute__((noinline))
 
-// In front of a short loop over registers: unless it is unrolled, the array it runs over lives in memory. Where the
-// loop's length is known only after inlining, clang's first attempt fails, and must not warn.
+// In front of a short loop over registers: unless it is unrolled, its array lives in memory. If the loop's length is
+// known only after inlining, clang's first attempt fails, and must not warn.
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #pragma clang diagnostic ignored "-Wpass-failed"

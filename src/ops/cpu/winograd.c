@@ -6,10 +6,10 @@ enum {
     POINTS = HEDDLE_WINOGRAD_POINTS,
     PANEL = HEDDLE_CPU_PANEL,
     TAPS = 9,
-    // Tiles a block has where an image has more: with 64 channels either way a block's points are 0.5 MiB, half of a
+    // Tiles per block if an image has more: with 64 channels on both sides a block's points are 0.5 MiB, half of a
     // usual L2 cache, and the weights are read once for 64 rows.
     BLOCK_TILES = 64,
-    // Between points, so that sixteen of them at a distance of a power of two do not fall into the same cache sets.
+    // Between points, so that sixteen of them at a power-of-two distance do not fall into the same cache sets.
     POINT_GAP = 16,
 };
 

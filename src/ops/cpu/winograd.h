@@ -12,12 +12,12 @@ typedef struct heddle_winograd {
     int c, h, w, k;
     int inputs, outputs;           // padded c and k
     int tile_rows, tile_columns;   // of an image
-    int block_rows;                // tile rows a block has, at most
+    int block_rows;                // tile rows per block, at most
     heddle_image_frame frame;      // of the padded input, and of its gradient
     ptrdiff_t image_row;           // floats
     ptrdiff_t in_point, out_point; // floats from one transformed point to the next
     ptrdiff_t weight_point;        // likewise of packed weights
-    size_t weights;                // floats of packed weights, one way or the other
+    size_t weights;                // floats of packed weights, in either layout
 } heddle_winograd;
 
 heddle_winograd heddle_winograd_plan(int c, int h, int w, int k);
@@ -30,7 +30,7 @@ typedef struct heddle_winograd_scratch {
 } heddle_winograd_scratch;
 heddle_winograd_scratch heddle_winograd_take(const heddle_winograd *plan, heddle_scratch *scratch);
 
-// Blocks of an image, and what block `index` covers: its first tile row, and its tiles as the kernels want them.
+// Blocks of an image, and what block `index` covers: its first tile row, and its tiles in the kernels' terms.
 int heddle_winograd_blocks(const heddle_winograd *plan);
 int heddle_winograd_block(const heddle_winograd *plan, int index, heddle_cpu_tiles *inputs, heddle_cpu_tiles *outputs);
 

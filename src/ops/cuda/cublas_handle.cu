@@ -9,7 +9,7 @@ static heddle_status make(void **handle)
 {
     cublasHandle_t made;
     HEDDLE_CUDA_TRY(cublasCreate(&made));
-    // Parts of a sum stay float32 until they are one, also where the output has fewer bits.
+    // Partial sums stay float32 until they are added, even if the output has fewer bits.
     const int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
     heddle_status status = HEDDLE_CUDA_CHECK(cublasSetMathMode(made, (cublasMath_t)math));
     if (status != HEDDLE_OK)
@@ -24,8 +24,8 @@ heddle_status heddle_cublas_handle(const heddle_call *call, cublasHandle_t *hand
     HEDDLE_TRY(heddle_cuda_handle(call, make, &found));
     HEDDLE_TRY(heddle_cuda_scratch(call, HEDDLE_CUBLAS_WORKSPACE, &memory));
     *handle = (cublasHandle_t)found;
-    // Setting the stream takes the workspace away, so both are set, in this order. With a workspace of ours cuBLAS
-    // allocates nothing, and its calls can be captured.
+    // Setting the stream resets the workspace, so both are set, in this order. With its own workspace cuBLAS allocates
+    // nothing, and its calls can be captured.
     HEDDLE_CUDA_TRY(cublasSetStream(*handle, heddle_cuda_stream_of(call)));
     HEDDLE_CUDA_TRY(cublasSetWorkspace(*handle, memory, HEDDLE_CUBLAS_WORKSPACE));
     if (workspace)
@@ -67,8 +67,8 @@ heddle_status heddle_cublas_scale_output(const heddle_call *call, const heddle_c
         cublasScalEx_64(handle, elements, &product->beta, CUDA_R_32F, product->output, CUDA_R_16BF, 1, CUDA_R_32F));
 }
 
-// cuBLAS stores matrices column after column, where ours are the transposed ones: outputᵀ = op(b)ᵀ * op(a)ᵀ, the
-// operands swapped and nothing moved.
+// cuBLAS stores matrices column-major, so heddle's are transposed: outputᵀ = op(b)ᵀ * op(a)ᵀ, the operands swapped and
+// nothing moved.
 heddle_status heddle_cublas_multiply(const heddle_call *call, const heddle_cublas_product *product)
 {
     cublasHandle_t handle;

@@ -1,4 +1,4 @@
-// What the rungs that call cuBLAS share: a handle for each GPU and thread, and products of row-major matrices.
+// What the rungs that call cuBLAS share: one handle per GPU and thread, and products of row-major matrices.
 #pragma once
 
 #include <cublas_v2.h>
@@ -10,12 +10,12 @@
 // What NVIDIA recommends for Hopper; earlier GPUs need less.
 enum { HEDDLE_CUBLAS_WORKSPACE = 32 << 20 };
 
-// The thread's handle for the call's GPU, set to the call's stream and to a workspace of that size, which is
-// `workspace` unless that is NULL.
+// The thread's handle for the call's GPU, set to the call's stream and to a workspace of that size: `workspace`, unless
+// that is NULL.
 heddle_status heddle_cublas_handle(const heddle_call *call, cublasHandle_t *handle, void **workspace);
 
-// output (m, n) = alpha * op(a) (m, k) * op(b) (k, n) + beta * output, each row after row; a transposed operand is
-// stored (k, m) or (n, k). Batches are `stride` elements apart.
+// output (m, n) = alpha * op(a) (m, k) * op(b) (k, n) + beta * output, all row-major; a transposed operand is stored
+// (k, m) or (n, k). Batches are `stride` elements apart.
 typedef struct heddle_cublas_product {
     int m, n, k;
     bool transpose_a, transpose_b;
@@ -32,5 +32,5 @@ heddle_status heddle_cublas_multiply(const heddle_call *call, const heddle_cubla
 // The product of a matmul, from the call's first two inputs to its first output.
 heddle_cublas_product heddle_cublas_matmul(const heddle_call *call, const heddle_matmul_shape *shape,
                                            cudaDataType_t type, cublasComputeType_t compute);
-// What is left of a product of k 0: beta * output. Outputs are float32 or bf16.
+// What is left of a product with k 0: beta * output. Outputs are float32 or bf16.
 heddle_status heddle_cublas_scale_output(const heddle_call *call, const heddle_cublas_product *product);

@@ -1,6 +1,6 @@
-// Products by cuBLASLt. Its heuristics name algorithms for a shape, best first by their own estimate; the first call
-// for a shape times the first few of them on the real operands and keeps the winner. While a graph is captured nothing
-// can be timed: then the first one is used, and the next call outside tries again.
+// Products by cuBLASLt. Its heuristics list algorithms for a shape, best first by their own estimate. The first call
+// for a shape times the first few of them on the real operands and keeps the fastest. During graph capture nothing can
+// be timed: then the first one is used, and the next call outside tries again.
 
 #include <cublasLt.h>
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    CANDIDATES = 8,  // further ones are rarely the fastest
-    ROUNDS = 3,      // the best of: whatever disturbs a run makes it longer
-    ALIGNMENT = 256, // what algorithms may ask of an address at most
+    CANDIDATES = 8,  // later ones are rarely the fastest
+    ROUNDS = 3,      // the best counts: disturbances only make a run longer
+    ALIGNMENT = 256, // the largest alignment that algorithms may require
 };
 
 typedef struct product_key {
@@ -33,7 +33,7 @@ typedef struct kept_algorithm {
 static kept_algorithm *kept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// A product as cuBLASLt is told of it: outputᵀ = op(b)ᵀ * op(a)ᵀ, as it stores matrices column after column.
+// A product in cuBLASLt's terms: outputᵀ = op(b)ᵀ * op(a)ᵀ, because it stores matrices column-major.
 typedef struct lt_call {
     cublasLtHandle_t handle;
     cudaStream_t stream;
@@ -90,7 +90,7 @@ static heddle_status ask(lt_call *lt, const product_key *key, cublasLtMatmulHeur
 {
     cublasLtMatmulPreferenceOpaque_t preference;
     size_t workspace = HEDDLE_CUBLAS_WORKSPACE;
-    // Parts of a sum meet as float32, never in an output of fewer bits.
+    // Partial sums are added as float32, never in an output of fewer bits.
     uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     HEDDLE_CUDA_TRY(cublasLtMatmulPreferenceInit(&preference));
     const struct {
@@ -139,7 +139,7 @@ static float time_of(lt_call *lt, const cublasLtMatmulAlgo_t *algorithm, const s
     return best;
 }
 
-// The fastest of the results; the first where none can be timed.
+// The fastest of the results; the first if none can be timed.
 static int fastest(lt_call *lt, const cublasLtMatmulHeuristicResult_t *results, int count)
 {
     const heddle_cublas_product *product = lt->product;

@@ -10,7 +10,7 @@ enum {
     NOTES = CUDNN_NUMERICAL_NOTE_TYPE_COUNT,
     DIMS = 4,
 };
-// Names of tensors between two operations begin here: cuDNN wants one for each of them too.
+// Names of tensors between two operations begin here: cuDNN needs one for each of them too.
 static const int64_t first_between = 1 << 20;
 // More than this for one call is not worth the memory.
 static const int64_t most_workspace = (int64_t)1 << 30;
@@ -85,7 +85,7 @@ heddle_status heddle_cudnn_pointwise(heddle_cudnn_graph *graph, cudnnPointwiseMo
 
 // --- choosing an engine ----------------------------------------------------------------------------------------------
 
-// What an engine does to numbers that this rung does not.
+// What an engine does to numbers that this rung must not.
 static bool breaks_promise(cudnnBackendNumericalNote_t note, bool tensor_cores)
 {
     switch (note) {
@@ -118,7 +118,7 @@ static bool keeps_promise(cudnnBackendDescriptor_t configuration, bool tensor_co
     return fine;
 }
 
-// Makes the plan of one configuration; false where cuDNN refuses or wants too much memory.
+// Makes the plan of one configuration; false if cuDNN refuses or needs too much memory.
 static bool try_configuration(heddle_cudnn_graph *graph, cudnnHandle_t handle, cudnnBackendDescriptor_t configuration)
 {
     cudnnBackendDescriptor_t plan = NULL;
@@ -140,7 +140,7 @@ static bool try_configuration(heddle_cudnn_graph *graph, cudnnHandle_t handle, c
     return false;
 }
 
-// The configurations that one of cuDNN's heuristics names, best first; those not named are destroyed here.
+// The configurations that one of cuDNN's heuristics lists, best first; the others are destroyed here.
 static heddle_status ask(heddle_cudnn_graph *graph, cudnnBackendDescriptor_t whole, cudnnBackendHeurMode_t mode,
                          cudnnBackendDescriptor_t *configurations, int64_t *count)
 {
@@ -175,7 +175,7 @@ static heddle_status choose(heddle_cudnn_graph *graph, cudnnHandle_t handle, cud
     return status;
 }
 
-// All operations as one descriptor, which heuristics are asked about.
+// All operations as one descriptor for the heuristics.
 static heddle_status join(heddle_cudnn_graph *graph, cudnnHandle_t handle, cudnnBackendDescriptor_t *whole)
 {
     HEDDLE_TRY(heddle_cudnn_part(graph, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, whole));

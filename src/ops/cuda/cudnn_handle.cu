@@ -26,7 +26,7 @@ bool heddle_cudnn_capturing(const heddle_call *call)
            state != cudaStreamCaptureStatusNone;
 }
 
-// --- operands off alignment ------------------------------------------------------------------------------------------
+// --- unaligned operands ----------------------------------------------------------------------------------------------
 
 enum { VECTOR_BYTES = 16, PIECE_BYTES = 256 };
 

@@ -1,4 +1,4 @@
-// What the rungs that call cuDNN share: a handle for each GPU and thread, and a way around operands off alignment.
+// What the rungs that call cuDNN share: one handle per GPU and thread, and a workaround for unaligned operands.
 #pragma once
 
 #include <cudnn.h>
@@ -12,16 +12,16 @@ heddle_status heddle_cudnn_handle(const heddle_call *call, cudnnHandle_t *handle
 // Whether a graph is being captured on the call's stream: then nothing may be run to time it.
 bool heddle_cudnn_capturing(const heddle_call *call);
 
-// An operand of a call into cuDNN's first interface, whose kernels load vectors without a request where a tensor lies.
+// An operand of a call to cuDNN's legacy interface, whose kernels load vectors without checking the alignment.
 typedef struct heddle_cudnn_operand {
-    const void *address; // as the caller has it; NULL: left out
+    const void *address; // the caller's address; NULL: absent
     size_t bytes;
-    bool written; // by cuDNN; else it is read
-    void *used;   // what cuDNN is given: the address, or an aligned place
+    bool written; // written by cuDNN; else it is read
+    void *used;   // the address given to cuDNN: the caller's, or an aligned copy
 } heddle_cudnn_operand;
-// Sets `used` of each: operands off alignment are copied to places behind the first `reserved` bytes of the stream's
-// scratch memory, which are the library's and in *workspace.
+// Sets `used` of each: unaligned operands are copied to places after the first `reserved` bytes of the stream's scratch
+// memory, which belong to the library and are in *workspace.
 heddle_status heddle_cudnn_align(const heddle_call *call, size_t reserved, heddle_cudnn_operand *operands, int count,
                                  void **workspace);
-// After the call: what was written elsewhere goes to where the caller has it.
+// After the call: copies results back to the caller's addresses.
 heddle_status heddle_cudnn_deliver(const heddle_call *call, const heddle_cudnn_operand *operands, int count);

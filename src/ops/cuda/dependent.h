@@ -1,16 +1,17 @@
-// Programmatic dependent launch: a kernel that starts while the one before it on the stream still runs, does what needs
-// nothing of it, and waits before it touches what it left. Between two short kernels that saves a few microseconds.
+// Programmatic dependent launch: a kernel starts while the one before it on the stream still runs, does everything that
+// does not depend on it, and waits before it touches its results. Between two short kernels that saves a few
+// microseconds.
 //
 //   heddle_cuda_launch_dependent(kernel, grid, block, shared_bytes, stream, arguments...);
 //
 // and in the kernel, before the first access to memory that an earlier kernel of the stream reads or writes:
 //
-//   heddle_wait_for_previous();   // all blocks of the kernel before have ended, and what they wrote can be seen
+//   heddle_wait_for_previous();   // all blocks of the kernel before have ended, and their writes are visible
 //   heddle_release_next();        // the kernel after may start; it waits as above, so this is safe from here on
 //
-// Every kernel so launched must wait, in one block at least: one that did not would let its successor's wait end too
-// early. A block that does not wait may touch nothing that the kernel before writes, and write nothing that it reads.
-// Cards before Hopper launch in order, and the two calls do nothing; so does the simulated GPU.
+// Every kernel launched this way must wait, in at least one block: otherwise its successor's wait would end too early.
+// A block that does not wait must not touch what the kernel before writes, or write what it reads. GPUs before Hopper
+// launch in order, and the two calls do nothing; the same holds for the simulated GPU.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,8 +30,8 @@ static __device__ __forceinline__ void heddle_release_next()
 #endif
 }
 
-// Clusters of `cluster` blocks that run at the same time: the chip's partitions do not hold all that its SMs would. 0
-// where the device has no clusters.
+// Clusters of `cluster` blocks that run at the same time: fewer than the number of SMs suggests, because of the chip's
+// partitions. 0 if the device has no clusters.
 template <typename... Parameters>
 static inline int heddle_cuda_most_clusters(void (*kernel)(Parameters...), dim3 block, unsigned cluster,
                                             size_t shared_bytes)
@@ -49,14 +50,14 @@ static inline int heddle_cuda_most_clusters(void (*kernel)(Parameters...), dim3 
     return cudaOccupancyMaxActiveClusters(&most, kernel, &config) == cudaSuccess ? most : (cudaGetLastError(), 0);
 }
 
-// In clusters of `cluster` blocks; 1: in none.
+// In clusters of `cluster` blocks; 1: without clusters.
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t heddle_cuda_launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                                       unsigned cluster, size_t shared_bytes, cudaStream_t stream,
                                                       Arguments... arguments)
 {
     int device = 0, major = 0;
-    cudaFuncAttributes built; // a kernel built for older GPUs, which the driver made fit this one, does not wait
+    cudaFuncAttributes built; // a kernel built for older GPUs and translated by the driver does not wait
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);

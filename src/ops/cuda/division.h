@@ -1,5 +1,5 @@
-// Division by a number that all threads share, without dividing: the host works out a factor, and a kernel multiplies
-// and shifts. For kernels over images whose items are numbered through: a 32-bit division takes about twenty
+// Division by a number that all threads share, without dividing: the host computes a factor, and a kernel multiplies
+// and shifts. For kernels that number the items of images consecutively: a 32-bit division takes about twenty
 // instructions.
 #pragma once
 
@@ -19,7 +19,7 @@ static inline heddle_divisor heddle_divisor_of(int by)
     return divisor;
 }
 
-// The quotient; *rest is what is left.
+// The quotient; *rest is the remainder.
 static __device__ __forceinline__ uint32_t heddle_divide(uint32_t number, const heddle_divisor &divisor, uint32_t *rest)
 {
     const uint32_t quotient = (__umulhi(number, divisor.factor) + number) >> divisor.shift;

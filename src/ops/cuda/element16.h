@@ -1,5 +1,5 @@
-// The two 16-bit floating-point types that rows are made of: bf16, and fp16, whose ends are cut off at its largest
-// number instead of becoming infinite.
+// The two 16-bit floating-point types of rows: bf16, and fp16, which saturates at its largest number instead of
+// becoming infinite.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -36,7 +36,7 @@ template <> struct rows_element<__half> {
     static __device__ __forceinline__ float cut(float value)
     {
         const float largest = 65504;
-        return value > largest ? largest : value < -largest ? -largest : value; // a NaN stays one
+        return value > largest ? largest : value < -largest ? -largest : value; // NaN is preserved
     }
     static __device__ __forceinline__ float number(__half from)
     {

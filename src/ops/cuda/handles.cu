@@ -1,5 +1,5 @@
-// The list of handles. They stay until the program ends: a thread that comes later with an ended one's number takes
-// over what that one had.
+// The list of handles. They live until the program ends: a later thread with the number of an ended one inherits its
+// handles.
 
 #include "ops/cuda/handles.h"
 

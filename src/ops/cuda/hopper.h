@@ -1,6 +1,6 @@
-// Hopper's own instructions as functions, for rungs that are compiled for sm_90a: barriers in shared memory that count
-// bytes (mbarrier), copies of boxes of a matrix by the copy engine (TMA), products by four warps together (wgmma), and
-// clusters of blocks. What a rung does with them stays in its file.
+// Hopper's own instructions as functions, for rungs compiled for sm_90a: barriers in shared memory that count bytes
+// (mbarrier), copies of boxes of a matrix by the copy engine (TMA), products by four warps together (wgmma), and
+// clusters of blocks. How a rung uses them is in its file.
 //
 // Tiles in shared memory are stacks of boxes with rows of 128 bytes, written by TMA with its 128-byte swizzle: the
 // 16-byte chunk c of row r lies at chunk c ^ (r % 8), so that 8 rows of one column touch all 32 banks. Each box starts
@@ -8,7 +8,7 @@
 //
 //   K-major: a row is one row of A (or column of B), 128 bytes along k. Groups of 8 rows are 1024 bytes apart. The next
 //            32 bytes of k (16 bfloats, 8 floats: what one wgmma takes) start 32 bytes further on.
-//   M-major: (bf16 alone) a row is one k, 128 bytes along m or n. Groups of 8 k are 1024 bytes apart; where the tile is
+//   M-major: (bf16 only) a row is one k, 128 bytes along m or n. Groups of 8 k are 1024 bytes apart; if the tile is
 //            wider than 64 bfloats, the next box holds the next 64. The next 16 k start 2048 bytes further on.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 enum {
     HOPPER_WARPGROUP = 128,   // threads that issue a wgmma together
-    HOPPER_ROW_BYTES = 128,   // of a box: what the swizzle turns over
+    HOPPER_ROW_BYTES = 128,   // of a box: the width of the swizzle
     HOPPER_ROWS_BYTES = 1024, // eight such rows: the period of the swizzle
 };
 
@@ -32,7 +32,7 @@ HOPPER_DEVICE uint32_t hopper_shared(const void *pointer)
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
 
-// At barrier `Name` of the block, of whose `Threads` some wait by __barrier_sync_count: this one does not.
+// Arrives at barrier `Name` of the block; some of its `Threads` wait by __barrier_sync_count, this one does not.
 template <int Name, int Threads> HOPPER_DEVICE void hopper_arrive()
 {
     asm volatile("bar.arrive %0, %1;" ::"n"(Name), "n"(Threads) : "memory");
@@ -47,7 +47,7 @@ HOPPER_DEVICE void mbarrier_init(uint64_t *barrier, unsigned arrivals)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(hopper_shared(barrier)), "r"(arrivals) : "memory");
 }
 
-// Makes initialised barriers visible to the copy engine and to the other blocks of the cluster.
+// Makes initialised barriers visible to TMA and to the other blocks of the cluster.
 HOPPER_DEVICE void mbarrier_init_fence()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -58,8 +58,8 @@ HOPPER_DEVICE void mbarrier_arrive(uint64_t *barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(hopper_shared(barrier)) : "memory");
 }
 
-// Arrives at the same barrier of block `rank` of the cluster: enough to hand back a stage that was only read. It makes
-// no writes of this block visible to the other.
+// Arrives at the same barrier of block `rank` of the cluster: enough to release a stage that was only read. It does not
+// make writes of this block visible to the other.
 HOPPER_DEVICE void mbarrier_arrive_at(uint64_t *barrier, unsigned rank)
 {
     asm volatile("{\n\t"
@@ -71,14 +71,14 @@ HOPPER_DEVICE void mbarrier_arrive_at(uint64_t *barrier, unsigned rank)
                  : "memory");
 }
 
-// Arrives, and announces bytes that copies will bring.
+// Arrives, and announces bytes that copies will deliver.
 HOPPER_DEVICE void mbarrier_arrive_expect(uint64_t *barrier, unsigned bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(hopper_shared(barrier)), "r"(bytes)
                  : "memory");
 }
 
-// Announces them alone: the thread arrives later.
+// Only announces them: the thread arrives later.
 HOPPER_DEVICE void mbarrier_expect(uint64_t *barrier, unsigned bytes)
 {
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(hopper_shared(barrier)), "r"(bytes)
@@ -104,7 +104,7 @@ HOPPER_DEVICE void mbarrier_wait(uint64_t *barrier, unsigned parity)
 // A tensor map says where a matrix lies and how large a box is; a copy names the box's first column and row. What of it
 // lies outside the matrix is read as zero and not written. One thread copies for all.
 
-// `bytes` in one piece from global to shared memory; `barrier` counts them.
+// Copies `bytes` in one piece from global to shared memory; `barrier` counts them.
 HOPPER_DEVICE void bulk_load(void *shared, const void *from, unsigned bytes, uint64_t *barrier)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -139,7 +139,7 @@ HOPPER_DEVICE void tma_load5(void *shared, const CUtensorMap *map, int c0, int c
                  : "memory");
 }
 
-// Into the same place of every block of the cluster that `blocks` has a bit for, counted by each one's own barrier.
+// Copies to the same place in every block of the cluster that has a bit in `blocks`; each block's own barrier counts.
 HOPPER_DEVICE void tma_load_multicast(void *shared, const CUtensorMap *map, int column, int row, uint64_t *barrier,
                                       uint16_t blocks)
 {
@@ -162,7 +162,7 @@ HOPPER_DEVICE void tma_store_commit()
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until all but the last `Pending` groups of this thread's stores have read their shared memory.
+// Waits until all but the last `Pending` groups of this thread's stores have read their shared memory.
 template <int Pending> HOPPER_DEVICE void tma_store_wait_read()
 {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
@@ -173,7 +173,7 @@ HOPPER_DEVICE void tma_prefetch_map(const CUtensorMap *map)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-// Between what threads wrote to shared memory and the copy engine's (or a wgmma's) reading of it.
+// Orders threads' writes to shared memory before reads by TMA (or a wgmma).
 HOPPER_DEVICE void tma_fence_written()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -181,16 +181,16 @@ HOPPER_DEVICE void tma_fence_written()
 
 // --- wgmma -----------------------------------------------------------------------------------------------------------
 
-// Where an operand of a wgmma lies: `leading` bytes between boxes of an M-major tile, 1024 between groups of 8 rows,
-// and the 128-byte swizzle. Addresses and distances count in 16 bytes.
+// The descriptor of a wgmma operand: `leading` bytes between boxes of an M-major tile, 1024 between groups of 8 rows,
+// and the 128-byte swizzle. Addresses and distances are in units of 16 bytes.
 HOPPER_DEVICE uint64_t wgmma_descriptor(const void *shared, unsigned leading)
 {
     uint64_t address = (hopper_shared(shared) & 0x3ffff) >> 4;
     return address | (uint64_t)(leading >> 4) << 16 | (uint64_t)(HOPPER_ROWS_BYTES >> 4) << 32 | (uint64_t)1 << 62;
 }
 
-// The compiler takes a product's sums to be there when it is issued. After the wait for it, this keeps what reads them
-// from being moved before the wait; and before the next product, what reads them from being moved after it.
+// The compiler assumes that a product's sums are ready when it is issued. After the wait for it, this keeps reads of
+// them from being moved before the wait; before the next product, it keeps reads from being moved after it.
 template <int Count> HOPPER_DEVICE void wgmma_settle(float (&sums)[Count])
 {
 #pragma unroll
@@ -204,7 +204,7 @@ HOPPER_DEVICE uint64_t wgmma_descriptor_at(uint64_t descriptor, unsigned bytes)
     return descriptor + (bytes >> 4);
 }
 
-// Before the first wgmma that uses registers which were written by ordinary instructions.
+// Before the first wgmma that uses registers written by ordinary instructions.
 HOPPER_DEVICE void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -215,7 +215,7 @@ HOPPER_DEVICE void wgmma_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Until all but the last `Pending` groups of products are done.
+// Waits until all but the last `Pending` groups of products are done.
 template <int Pending> HOPPER_DEVICE void wgmma_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
@@ -244,7 +244,7 @@ template <int Pending> HOPPER_DEVICE void wgmma_wait()
     "%23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, "   \
     "%45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}"
 
-// d = a (64, 16) * b (16, 256) + (add ? d : 0); a and b are M-major where said so.
+// d = a (64, 16) * b (16, 256) + (add ? d : 0); a and b are M-major if the template says so.
 template <int MMajorA, int MMajorB>
 HOPPER_DEVICE void wgmma_m64n256k16_bf16(float (&d)[128], uint64_t a, uint64_t b, int add)
 {
@@ -286,7 +286,7 @@ HOPPER_DEVICE void wgmma_m64n64k16_bf16(float (&d)[32], uint64_t a, uint64_t b, 
                  : "l"(a), "l"(b), "r"(add), "n"(MMajorA), "n"(MMajorB));
 }
 
-// d = a (64, 8) * b (8, 256) + (add ? d : 0), both K-major; of each float the upper 19 bits count.
+// d = a (64, 8) * b (8, 256) + (add ? d : 0), both K-major; only the upper 19 bits of each float count.
 HOPPER_DEVICE void wgmma_m64n256k8_tf32(float (&d)[128], uint64_t a, uint64_t b, int add)
 {
     asm volatile("{\n\t"
@@ -299,8 +299,8 @@ HOPPER_DEVICE void wgmma_m64n256k8_tf32(float (&d)[128], uint64_t a, uint64_t b,
                  : "l"(a), "l"(b), "r"(add));
 }
 
-// The same with a in registers: a[2 c + h] is row 16 w + 8 h + l / 4, column 4 c + l % 4. They may be written again
-// only after a wait for this product.
+// The same with a in registers: a[2 c + h] is row 16 w + 8 h + l / 4, column 4 c + l % 4. They may be overwritten only
+// after a wait for this product.
 HOPPER_DEVICE void wgmma_m64n256k8_tf32_registers(float (&d)[128], const uint32_t (&a)[4], uint64_t b, int add)
 {
     asm volatile("{\n\t"
@@ -313,7 +313,7 @@ HOPPER_DEVICE void wgmma_m64n256k8_tf32_registers(float (&d)[128], const uint32_
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
 }
 
-// Moves registers between warpgroups: each asks for its own number a thread, a multiple of 8.
+// Moves registers between warpgroups: each requests its own number per thread, a multiple of 8.
 template <int Registers> HOPPER_DEVICE void registers_give_back()
 {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
@@ -353,8 +353,8 @@ HOPPER_DEVICE uint32_t movmatrix_transposed(uint32_t matrix)
     return turned;
 }
 
-// Four 8 by 8 matrices of 16-bit elements to shared memory: lane i gives the address of row i % 8 of matrix i / 8, and
-// holds of each matrix two elements of row lane / 4, from column 2 (lane % 4) on.
+// Stores four 8 by 8 matrices of 16-bit elements to shared memory: lane i gives the address of row i % 8 of matrix i /
+// 8, and holds of each matrix two elements of row lane / 4, from column 2 (lane % 4) on.
 HOPPER_DEVICE void stmatrix_x4(void *row, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3)
 {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(hopper_shared(row)), "r"(r0),
@@ -364,16 +364,16 @@ HOPPER_DEVICE void stmatrix_x4(void *row, uint32_t r0, uint32_t r1, uint32_t r2,
 
 // --- tensor maps (host) ----------------------------------------------------------------------------------------------
 
-// Whether a product's operands start at multiples of 16 bytes, as TMA needs them. That their rows do, a table's
-// `supports` says.
+// Whether a product's operands are 16-byte aligned, as TMA requires. A table's `supports` checks the length of their
+// rows.
 static inline bool tma_takes(const heddle_call *call)
 {
     const size_t alignment = 16;
     return ((size_t)call->input[0] | (size_t)call->input[1] | (size_t)call->output[0]) % alignment == 0;
 }
 
-// A map of `dimensions` dimensions, the innermost first, `pitch` bytes from one to the next of all but that one, in
-// boxes. The driver's function is asked for at run time: nothing links against the driver.
+// A map of `dimensions` dimensions, the innermost first, with `pitch` bytes between elements of all others, in boxes.
+// The driver's function is looked up at run time: nothing links against the driver.
 static inline heddle_status tma_map_boxes(CUtensorMap *map, CUtensorMapDataType type, const void *from, int dimensions,
                                           const cuuint64_t *size, const cuuint64_t *pitch, const cuuint32_t *box,
                                           CUtensorMapSwizzle swizzle)

@@ -1,4 +1,4 @@
-// NVRTC and the driver's launch, both found while the program runs: a machine without them keeps everything else.
+// NVRTC and the driver's launch, both looked up at run time: a machine without them keeps everything else.
 
 #include "ops/cuda/kernel_file.h"
 
@@ -17,7 +17,7 @@
 #include "ops/cuda/rung.h"
 
 enum {
-    USUAL_SHARED = 48 << 10, // bytes; a kernel that wants more has to say so
+    USUAL_SHARED = 48 << 10, // bytes; a kernel that needs more has to request it
     HOPPER = 90,             // from here on an architecture's own instructions need its own name: sm_90a
 };
 

@@ -1,5 +1,5 @@
-// A kernel from source text, compiled while the program runs (NVRTC) and launched by the driver: for a person's own
-// file that has no host code. In libheddle-cuda.so alone; the simulated GPU has no NVRTC.
+// A kernel from source text, compiled at run time (NVRTC) and launched by the driver: for a person's own file without
+// host code. Only in libheddle-cuda.so; the simulated GPU has no NVRTC.
 #pragma once
 
 #include "heddle/op.h"
@@ -12,15 +12,15 @@ typedef struct heddle_cuda_kernel heddle_cuda_kernel;
 
 typedef struct heddle_cuda_kernel_source {
     const char *path;   // of the file, for messages; headers beside it are found
-    const char *text;   // what is compiled
+    const char *text;   // the text to compile
     const char *kernel; // its name in C++
     const char *flag;   // "&name" of an `extern "C" __device__ int` of the text whose value is wanted
 } heddle_cuda_kernel_source;
 
 // The module's functions, found by HEDDLE_CUDA_KERNEL_FUNCTIONS.
 typedef struct heddle_cuda_kernel_functions {
-    // HEDDLE_MISSING: no NVRTC; HEDDLE_CORRUPT: it does not compile. The compiler's messages go into *log, which the
-    // caller frees, and is NULL if it said nothing.
+    // HEDDLE_MISSING: no NVRTC; HEDDLE_CORRUPT: it does not compile. The compiler's messages go to *log, which the
+    // caller frees; NULL if there are none.
     heddle_status (*open)(heddle_device *device, const heddle_cuda_kernel_source *source, heddle_cuda_kernel **kernel,
                           int *flag, char **log);
     // `arguments` are pointers to the kernel's arguments, as cudaLaunchKernel takes them.

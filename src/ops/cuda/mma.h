@@ -57,7 +57,7 @@ HEDDLE_MMA void mma_m16n8k32_int8(int d[4], const uint32_t a[4], const uint32_t 
                    "r"(c[3]));
 }
 
-// The nearest number with tf32's 10 bits of fraction, which is what tensor cores look at.
+// The nearest number with tf32's 10 bits of fraction, which is all that tensor cores read.
 HEDDLE_MMA uint32_t mma_to_tf32(float value)
 {
     uint32_t bits;

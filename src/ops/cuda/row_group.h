@@ -1,6 +1,6 @@
-// A row in the registers of a group of threads: how its elements fall to them, and what the group finds out together.
-// A group is a part of a warp, a warp, or a block; so that a row is read once and written once, whatever is done to it
-// in between. For the rungs that normalise rows.
+// A row in the registers of a group of threads: how its elements are distributed, and reductions over the group. A
+// group is a part of a warp, a warp, or a block. A row is read once and written once, whatever is done to it in
+// between. For the rungs that normalise rows.
 #pragma once
 
 #include "ops/cuda/vector.h"
@@ -8,12 +8,12 @@
 enum {
     HEDDLE_WARP = 32,
     HEDDLE_WARPS = 32,      // of the largest block
-    HEDDLE_ROW_BLOCK = 128, // threads per block that has several groups: small, so that blocks end at all times
+    HEDDLE_ROW_BLOCK = 128, // threads per block with several groups: small, so that blocks end at different times
 };
 
-// Groups by size: threads of a group, and vectors of four elements that each of them holds. The first that holds a row
-// is taken. Two to four vectors are loads enough in flight; the largest row has eight, since two blocks of 512 threads
-// take turns on an SM where one of 1024 would leave it waiting at every barrier.
+// Groups by size: threads per group, and vectors of four elements per thread. The first that holds a row is used. Two
+// to four vectors are enough loads in flight. The largest row has eight: two blocks of 512 threads alternate on an SM,
+// while one of 1024 would leave it waiting at every barrier.
 #define HEDDLE_ROW_GROUPS(GROUP)                                                                                       \
     GROUP(4, 1), GROUP(8, 1), GROUP(16, 1), GROUP(32, 1), GROUP(32, 2), GROUP(32, 4), GROUP(128, 2), GROUP(128, 4),    \
         GROUP(256, 4), GROUP(512, 4), GROUP(512, 8)
@@ -38,7 +38,7 @@ static inline int heddle_row_group_count(void)
     return sizeof heddle_row_groups / sizeof *heddle_row_groups;
 }
 
-// Number of the group that holds a row, -1 if none does; and a launch of such groups.
+// Number of the group size that holds a row, -1 if none does; and a launch of such groups.
 static inline int heddle_row_group_of(int cols)
 {
     for (int group = 0; group < heddle_row_group_count(); group++)
@@ -58,7 +58,7 @@ static inline unsigned heddle_row_blocks(int group, int rows)
     return (unsigned)((rows - 1) / together + 1);                                // rows > 0
 }
 
-// Which thread of its group this is, and which row is its group's.
+// Which thread of its group this is, and the group's row.
 template <int threads> __device__ static inline int heddle_group_lane(void)
 {
     return threadIdx.x % threads;
@@ -69,14 +69,14 @@ template <int threads> __device__ static inline size_t heddle_group_row(void)
     return (size_t)blockIdx.x * (heddle_row_block(threads) / threads) + threadIdx.x / threads;
 }
 
-// --- what a group finds out together --------------------------------------------------------------------------------
+// --- reductions over a group ----------------------------------------------------------------------------------------
 
 template <bool largest> __device__ static inline float heddle_group_combine(float a, float b)
 {
     return largest ? fmaxf(a, b) : a + b;
 }
 
-// Over `lanes` neighbours, the same in each of them.
+// Over `lanes` neighbours, with the same result in each of them.
 template <int lanes, bool largest> __device__ static inline float heddle_lanes_combine(float value)
 {
 #pragma unroll
@@ -85,8 +85,8 @@ template <int lanes, bool largest> __device__ static inline float heddle_lanes_c
     return value;
 }
 
-// Over the group, the same in every thread. All threads of the block take part. `of_warp` is shared memory that no
-// thread may still be reading: the next call needs another.
+// Over the group, with the same result in every thread. All threads of the block take part. `of_warp` is shared memory
+// that no thread may still be reading: the next call needs another.
 template <int threads, bool largest> __device__ static inline float heddle_group_all(float value, float *of_warp)
 {
     constexpr int lanes = threads < HEDDLE_WARP ? threads : HEDDLE_WARP;
@@ -97,7 +97,7 @@ template <int threads, bool largest> __device__ static inline float heddle_group
     if (threadIdx.x % HEDDLE_WARP == 0)
         of_warp[threadIdx.x / HEDDLE_WARP] = value;
     __syncthreads();
-    return heddle_lanes_combine<warps, largest>(of_warp[threadIdx.x % warps]); // every warp, for itself
+    return heddle_lanes_combine<warps, largest>(of_warp[threadIdx.x % warps]); // each warp separately
 }
 
 template <int threads> __device__ static inline float heddle_group_sum(float value, float *of_warp)
@@ -125,17 +125,17 @@ template <int threads> __device__ static inline float heddle_group_max(float val
     return heddle_group_all<threads, true>(value, of_warp);
 }
 
-// --- how a row falls to a group -------------------------------------------------------------------------------------
+// --- distribution of a row over a group ----------------------------------------------------------------------------
 
 // Column of a thread's element k of vector i. aligned: vectors are four neighbours; otherwise threads are neighbours,
-// so that plain loads of a warp lie side by side.
+// so that a warp's scalar loads are contiguous.
 template <int threads, bool aligned> __device__ static inline int heddle_row_col(int i, int k)
 {
     int lane = heddle_group_lane<threads>();
     return aligned ? HEDDLE_VECTOR * (lane + i * threads) + k : lane + (HEDDLE_VECTOR * i + k) * threads;
 }
 
-// row: (cols), with `missing` for what is beyond it. aligned: it starts at 16 bytes and cols is a multiple of 4.
+// row: (cols), with `missing` beyond its end. aligned: it is 16-byte aligned and cols is a multiple of 4.
 template <int threads, int vectors, bool aligned>
 __device__ static inline void heddle_row_load(const float *row, int cols, float missing, float (*value)[HEDDLE_VECTOR])
 {

@@ -1,5 +1,5 @@
-// Eight channels of a row of 16-bit elements at a time: one request of 16 bytes where the matrix is aligned to that,
-// eight of two bytes where it is not. For the kernels over rows that are limited by memory bandwidth.
+// Eight channels of a row of 16-bit elements at a time: one 16-byte access if the matrix is aligned, else eight of two
+// bytes. For the kernels over rows that are limited by memory bandwidth.
 #pragma once
 
 #include <stdint.h>
@@ -51,8 +51,8 @@ template <bool Aligned, typename Element> static __device__ inline void rows8_st
     }
 }
 
-// Threads of a block such that each keeps its eight channels when it goes on by whole grids: a multiple of the row's
-// groups of eight, or just many where a row has more of them than a block has threads.
+// Threads per block such that each keeps its eight channels from one grid stride to the next: a multiple of the row's
+// groups of eight, or simply many if a row has more of them than a block has threads.
 static inline unsigned rows8_threads(int channels)
 {
     const int groups = channels / ROWS8, most = 256;

@@ -8,7 +8,7 @@
 #include "device/cuda/cuda.h"
 
 static heddle_cuda_rung *rungs;
-// Vendors' modules join while other threads look.
+// Vendors' modules register while other threads look up.
 static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
 
 void heddle_cuda_rung_add(heddle_cuda_rung *rung)
@@ -40,7 +40,7 @@ heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung)
 
 cudaStream_t heddle_cuda_stream_of(const heddle_call *call)
 {
-    cudaSetDevice(heddle_cuda_index(call->stream->device)); // a failure is the launch's, which is checked
+    cudaSetDevice(heddle_cuda_index(call->stream->device)); // the launch, which is checked, would fail too
     return heddle_cuda_raw(call->stream);
 }
 

@@ -1,5 +1,5 @@
-// Scratch memory by stream and thread. Who needs more gets another piece, twice as large or more: the smaller ones may
-// be part of graphs and stay, and together are never more than the largest.
+// Scratch memory by stream and thread. A larger request gets another piece, at least twice as large: the smaller ones
+// may be part of graphs and stay, and together are never more than the largest.
 
 #include "ops/cuda/scratch.h"
 

@@ -6,7 +6,7 @@
 
 #include "ops/cuda/mma.h"
 
-enum { SWIZZLED_CHUNK = 16 }; // bytes: one asynchronous copy, one row of a matrix of ldmatrix
+enum { SWIZZLED_CHUNK = 16 }; // bytes: one asynchronous copy, one row of an ldmatrix matrix
 
 // Where a chunk lies in a tile, in bytes.
 template <int RowBytes> static __device__ inline int swizzled_at(int row, int chunk)
@@ -14,8 +14,8 @@ template <int RowBytes> static __device__ inline int swizzled_at(int row, int ch
     return row * RowBytes + (chunk ^ row % 8) * SWIZZLED_CHUNK;
 }
 
-// The tile (Rows, Columns) of matrix (rows, columns) whose first element is (row, column), element by element; beyond
-// the matrix are zeros. By all Threads of the block.
+// Loads the tile (Rows, Columns) of matrix (rows, columns) whose first element is (row, column), element by element;
+// zeros beyond the matrix. Called by all Threads of the block.
 template <typename Bits, int Rows, int Columns, int Threads>
 static __device__ inline void swizzled_load_ragged(unsigned char *tile, const Bits *matrix, int rows, int columns,
                                                    int row, int column)
@@ -30,8 +30,8 @@ static __device__ inline void swizzled_load_ragged(unsigned char *tile, const Bi
     }
 }
 
-// Starts to copy such a tile by chunks, if `vectors`: the matrix' rows all start at multiples of 16 bytes. Then a row's
-// length is a multiple of a chunk, and a chunk lies inside or outside as a whole.
+// Starts to copy such a tile by chunks, if `vectors`: all rows of the matrix start at multiples of 16 bytes. Then a
+// row's length is a multiple of a chunk, and a chunk lies inside or outside as a whole.
 template <typename Bits, int Rows, int Columns, int Threads>
 static __device__ inline void swizzled_load(unsigned char *tile, const Bits *matrix, int rows, int columns, int row,
                                             int column, bool vectors)

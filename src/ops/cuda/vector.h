@@ -1,15 +1,15 @@
-// Four floats at once: one instruction and one request of 16 bytes where a pointer is aligned to 16, four plain ones
-// where it is not. For the rungs that are limited by memory bandwidth.
+// Four floats at once: one 16-byte access if a pointer is aligned to 16, else four plain ones. For the rungs that are
+// limited by memory bandwidth.
 #pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-enum { HEDDLE_VECTOR = 4 }; // floats of an access
+enum { HEDDLE_VECTOR = 4 }; // floats per access
 
 static inline bool heddle_aligned16(const void *pointer)
 {
-    return (uintptr_t)pointer % 16 == 0; // NULL, an operand that is left out, is
+    return (uintptr_t)pointer % 16 == 0; // NULL, an absent operand, is
 }
 
 template <bool aligned> __device__ static inline float4 heddle_load4(const float *from)

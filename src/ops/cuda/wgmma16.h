@@ -1,5 +1,5 @@
 // wgmma of 16-bit elements for any tile width that the rungs use: one template over the columns of b, the element type
-// and how the operands lie. hopper.h says what a descriptor is and which thread holds which sum.
+// and the operands' layouts. hopper.h explains descriptors and which thread holds which sum.
 #pragma once
 
 #include <cuda_bf16.h>
