@@ -346,10 +346,15 @@ static void name_argument(search *in)
 {
     candidate argument;
     int at = in->found.first + 2;
-    if (in->count == 1 && is(in, at, "&") && read_access(in, at + 1, &argument)) {
+    if (in->count != 1)
+        return;
+    if (is(in, at, "&") && read_access(in, at + 1, &argument)) {
         in->found.name = argument.name;
         in->found.named = argument.named;
         in->found.indices = argument.indices;
+    } else if (is_name(in, at) && (is(in, at + 1, ",") || is(in, at + 1, "+"))) { // a pointer, or one with an offset
+        in->found.name = at;
+        in->found.named = at + 1;
     }
 }
 

@@ -61,6 +61,42 @@ static const char *memory_text(const heddle_check_finding *finding, char *text, 
     return hosts ? "host variable" : space_text(finding->memory->space, text, size);
 }
 
+long long heddle_check_wrapped_index(const heddle_check_memory *memory)
+{
+    const long long all = 1LL << 32, index = memory->size > 0 ? memory->offset / memory->size : 0;
+    return index >= all / 2 && index < all ? index - all : 0;
+}
+
+bool heddle_check_is_near(const heddle_check_memory *memory)
+{
+    const long long reach = memory->bytes + 4096, wrapped = heddle_check_wrapped_index(memory) * memory->size;
+    const long long offset = wrapped ? wrapped : memory->offset;
+    return offset >= -reach && offset <= memory->bytes + reach;
+}
+
+// ": index 31 of out[31]", where the size of the access is that of an element.
+static void element_text(const heddle_check_finding *finding, char *text, size_t size)
+{
+    enum { LARGEST_SCALAR = 8 };
+    const heddle_check_memory *memory = finding->memory;
+    const bool named_by_kernel = finding->parameter && finding->parameter[0];
+    const char *name = named_by_kernel ? finding->parameter : memory->name;
+    const bool allocated = memory->is_dynamic || memory->allocated.file[0];
+    const bool accessed = finding->place_count > 0 && strcmp(finding->places[0].role, "call") != 0;
+    if (finding->kind != HEDDLE_CHECK_OUT_OF_BOUNDS || !allocated || !accessed || memory->bytes == 0 ||
+        memory->bytes % memory->size != 0 || memory->offset % memory->size != 0 || !heddle_check_is_near(memory))
+        return;
+    char wrapped[48] = "";
+    if (heddle_check_wrapped_index(memory))
+        snprintf(wrapped, sizeof wrapped, " (unsigned: %lld)", heddle_check_wrapped_index(memory));
+    const long long index = memory->offset / memory->size, count = memory->bytes / memory->size;
+    if (name[0] && memory->size <= LARGEST_SCALAR)
+        snprintf(text, size, ": index %lld%s of %s[%lld]", index, wrapped, name, count);
+    else
+        snprintf(text, size, ": index %lld%s of %lld element%s of %lld bytes", index, wrapped, count,
+                 count == 1 ? "" : "s", memory->size);
+}
+
 // Where in the allocation the access lies.
 static void position_text(const heddle_check_memory *memory, char *text, size_t size)
 {
@@ -92,8 +128,9 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
     text[0] = '\0';
     if (!memory || (memory->bytes == 0 && memory->name[0] == '\0'))
         return text;
-    char space[64], place[PATH_SIZE + 32], position[96] = "", allocated[PATH_SIZE + 64] = "",
+    char space[64], place[PATH_SIZE + 32], position[96] = "", element[384] = "", allocated[PATH_SIZE + 64] = "",
                                            freed[PATH_SIZE + 64] = "";
+    const char *name = memory->name[0] || !finding->parameter ? memory->name : finding->parameter;
     if (memory->allocated.file[0])
         snprintf(allocated, sizeof allocated, ", allocated at %s",
                  heddle_check_frame_text(&memory->allocated, place, sizeof place));
@@ -101,10 +138,13 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
         snprintf(freed, sizeof freed, ", freed at %s", heddle_check_frame_text(&memory->freed, place, sizeof place));
     else if (!memory->live && !memory->freed.file[0])
         snprintf(freed, sizeof freed, ", already freed");
-    if (memory->size > 0)
+    if (memory->size > 0) {
         position_text(memory, position, sizeof position);
-    snprintf(text, size, "%s%s%lld byte%s of %s%s%s%s", memory->name, memory->name[0] ? ", " : "", memory->bytes,
-             memory->bytes == 1 ? "" : "s", memory_text(finding, space, sizeof space), allocated, freed, position);
+        element_text(finding, element, sizeof element);
+    }
+    snprintf(text, size, "%s%s%lld byte%s of %s%s%s%s%s", name, name[0] ? ", " : "", memory->bytes,
+             memory->bytes == 1 ? "" : "s", memory_text(finding, space, sizeof space), allocated, freed, position,
+             element);
     return text;
 }
 
@@ -113,8 +153,11 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
 static const char *names_text(const heddle_check_finding *finding, char *text, size_t size)
 {
     const char *name = finding->memory->name, *parameter = finding->parameter;
-    if (!name[0])
-        text[0] = '\0';
+    text[0] = '\0';
+    if (!name[0] && parameter && parameter[0])
+        snprintf(text, size, " %s", parameter);
+    else if (!name[0])
+        return text;
     else if (!parameter || strcmp(parameter, name) == 0)
         snprintf(text, size, " %s", name);
     else if (!parameter[0])

@@ -11,6 +11,11 @@ const char *heddle_check_tier_name(heddle_check_tier tier);
 // "race on shared memory As in kernel mm"
 const char *heddle_check_headline(const heddle_check_finding *finding, char *text, size_t size);
 // "d_c, 4096 bytes of global memory, allocated at main.cu:31; 4 bytes past its end"; "" when it is not about memory.
+// The index of an access of this size, where it is one of 32 bits that has become negative; else 0.
+long long heddle_check_wrapped_index(const heddle_check_memory *memory);
+// Whether the access lies so close to the allocation that it is the one meant: an access far from all memory is
+// reported with the allocation that happens to be nearest. An index that is negative as an unsigned number is near.
+bool heddle_check_is_near(const heddle_check_memory *memory);
 const char *heddle_check_memory_sentence(const heddle_check_finding *finding, char *text, size_t size);
 // "block (0,0,0) thread (1,0,0)", "" in host code.
 const char *heddle_check_thread_text(const heddle_check_place *place, char *text, size_t size);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/access.h"
+#include "check/describe.h"
 
 static bool is_in_kernel(const heddle_check_finding *finding, const heddle_check_place *place)
 {
@@ -13,16 +14,10 @@ static bool is_in_kernel(const heddle_check_finding *finding, const heddle_check
            heddle_check_same_function(finding->kernel, place->frame[0].function);
 }
 
-// An access far from all memory is reported with the allocation that happens to be nearest.
-static bool is_near(const heddle_check_memory *memory)
-{
-    const long long reach = memory->bytes + 4096;
-    return memory->offset >= -reach && memory->offset <= memory->bytes + reach;
-}
-
 static bool is_allocated(const heddle_check_memory *memory)
 {
-    return memory && memory->name[0] && !heddle_check_is_shared(memory->space) && !strstr(memory->space, "variable");
+    return memory && (memory->name[0] || memory->allocated.line > 0) && !heddle_check_is_shared(memory->space) &&
+           !strstr(memory->space, "variable");
 }
 
 // With more than one index it may be another pointer's memory: rows[i][j].
@@ -30,7 +25,7 @@ static void settle_parameter(heddle_check_result *result, heddle_check_finding *
                              const heddle_check_place *place, const heddle_check_access *access)
 {
     bool named = access->name[0] && access->indices <= 1 && is_in_kernel(finding, place);
-    if (!finding->parameter || finding->parameter[0] || !named || !is_near(finding->memory))
+    if (!finding->parameter || finding->parameter[0] || !named || !heddle_check_is_near(finding->memory))
         return;
     const char *copy = heddle_arena_copy_text(result->arena, access->name);
     finding->parameter = copy ? copy : "";
@@ -41,7 +36,7 @@ void heddle_check_marks_settle(heddle_check_result *result)
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
         bool allocated = finding->kernel && is_allocated(finding->memory);
-        if (allocated && (finding->memory->allocated.line > 0 || !is_near(finding->memory)))
+        if (allocated && (finding->memory->allocated.line > 0 || !heddle_check_is_near(finding->memory)))
             finding->parameter = "";
         for (int p = 0; p < finding->place_count; p++) {
             heddle_check_place *place = &finding->places[p];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/barrier.h"
+#include "check/describe.h"
 
 typedef struct words {
     const char *cause, *cure;
@@ -273,7 +274,7 @@ static const words *of_bounds(const heddle_check_finding *finding)
     // What a copy or fill from host code would have done.
     if (!finding->kernel && is_role(finding, "call") && !finding->places[0].has_thread)
         return &size_of_call;
-    if (finding->memory && finding->memory->offset < 0)
+    if (finding->memory && (finding->memory->offset < 0 || heddle_check_wrapped_index(finding->memory)))
         return &before_start;
     bool array = is_role(finding, "index") || is_in(finding, "shared") || is_in(finding, "device variable");
     return array ? &beyond_array : NULL;

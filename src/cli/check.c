@@ -26,7 +26,7 @@ typedef struct check_settings {
     int schedules;
     double timeout, memory;
     uint64_t seed;
-    bool strict, any_status, unwatched, no_counters, quiet, keep, nvcc, no_nvcc;
+    bool strict, any_status, unwatched, counters, no_counters, quiet, keep, nvcc, no_nvcc;
     heddle_cli_json json;
 } check_settings;
 
@@ -50,6 +50,8 @@ static const heddle_cli_option options[] = {
      NULL},
     {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run the program without any checks, which is faster",
      0, 0, NULL},
+    {"counters", HEDDLE_CLI_FLAG, PLACE(counters), NULL, NULL,
+     "print the counts of memory sectors and bank conflicts even if errors were found", 0, 0, NULL},
     {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL,
      "do not print the counts of memory sectors and bank conflicts", 0, 0, NULL},
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "do not print the program's output", 0, 0, NULL},
@@ -243,7 +245,7 @@ static heddle_status print_text(const check_settings *settings, const heddle_che
     heddle_check_style style = {
         .colour = heddle_terminal_is(stdout) && (no_colour == NULL || no_colour[0] == '\0'),
         .utf8 = heddle_terminal_utf8(),
-        .counters = !settings->no_counters && !settings->unwatched,
+        .counters = !settings->no_counters && !settings->unwatched && (settings->counters || result->errors == 0),
     };
     return heddle_check_show_text(result, &style, stdout);
 }

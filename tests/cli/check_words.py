@@ -96,6 +96,39 @@ class Words(unittest.TestCase):
         self.assertIn("cublasSscal reads past the end of its allocation: x, 1028 bytes\n", text)
         self.assertNotIn("columns", text)
 
+    def test_an_index_past_the_end_is_told_in_elements(self):
+        text = self.check("__global__ void set(float *out) { out[threadIdx.x] = 2; }\n" + HOST, COUNT="31",
+                          LAUNCH="set<<<1, 32>>>(data);")
+        self.assertIn("4 bytes past its end: index 31 of out[31]\n", text)
+        text = self.check("__global__ void set(float *out) { unsigned i = threadIdx.x; out[i - 1] = 2; }\n" + HOST,
+                          LAUNCH="float *other;\n    cudaMalloc(&other, 64);\n    set<<<1, 32>>>(data);\n    cudaFree(other);")
+        self.assertIn(": index 4294967295 (unsigned: -1) of out[256]\n", text)
+        self.assertIn("cause     An index is negative", text)
+        text = self.check("__global__ void set(float *out) { extern __shared__ float part[]; part[threadIdx.x] = 2; "
+                          "out[threadIdx.x] = part[0]; }\n" + HOST, LAUNCH="set<<<1, 32, 1>>>(data);")
+        self.assertIn("; the launch gave it 1 byte\n", text)
+
+    def test_memory_from_a_helper_has_the_name_that_the_kernel_gives_it(self):
+        helper = "struct buffer { float *data; buffer() { cudaMalloc((void **)&data, 124); } ~buffer() { cudaFree(data); } };\n"
+        text = self.check(helper + "__global__ void set(float *grad_bias) { grad_bias[threadIdx.x] = 2; }\n" + HOST,
+                          LAUNCH="buffer made;\n    set<<<1, 32>>>(made.data);\n    cudaDeviceSynchronize();")
+        self.assertIn("error: out-of-bounds access to global memory grad_bias in kernel set\n", text)
+        self.assertIn("  memory    grad_bias, 124 bytes of global memory, allocated at x.cu:1;", text)
+        helper = "static float *make()\n{\n    float *memory;\n    cudaMalloc(&memory, 4);\n    return memory;\n}\n"
+        text = self.check(helper + "__global__ void add(float *total) { atomicAdd(total, 1.0f); }\n" + HOST,
+                          LAUNCH="float *sum = make();\n    add<<<1, 32>>>(sum);\n    cudaDeviceSynchronize();\n    cudaFree(sum);")
+        self.assertIn("error: uninitialised read of global memory total (allocated as memory) in kernel add\n", text)
+
+    # --- counters -----------------------------------------------------------------------------------------------------
+
+    def test_counters_are_left_out_beside_errors_unless_they_are_asked_for(self):
+        kernel = "__global__ void sum(float *data) { data[0] += data[threadIdx.x]; }\n"
+        self.assertNotIn("per request", self.check(kernel + HOST, LAUNCH="sum<<<1, 32>>>(data);"))
+        self.assertIn("per request", self.check(kernel + HOST, "--counters", LAUNCH="sum<<<1, 32>>>(data);"))
+        self.assertIn("per request", self.check(kernel + HOST, LAUNCH="sum<<<1, 1>>>(data);", code=0))
+        self.assertNotIn("per request",
+                         self.check(kernel + HOST, "--no-counters", LAUNCH="sum<<<1, 1>>>(data);", code=0))
+
     # --- launches and calls -------------------------------------------------------------------------------------------
 
     def test_a_launch_that_fails_says_what_is_wrong_with_it(self):

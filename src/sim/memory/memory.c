@@ -261,6 +261,18 @@ bool sim_memory_nearest(uintptr_t address, sim_allocation *found)
     return true;
 }
 
+bool sim_memory_meant(uintptr_t address, size_t size, sim_allocation *found)
+{
+    const uintptr_t wraps = (uintptr_t)size << 32;
+    sim_allocation signed_one;
+    if (!sim_memory_nearest(address, found))
+        return false;
+    const bool far = address >= found->start + found->bytes + found->gap;
+    if (far && in_range(address - wraps) && sim_memory_nearest(address - wraps, &signed_one) && signed_one.live)
+        *found = signed_one;
+    return true;
+}
+
 bool sim_memory_is_stale(const sim_allocation *allocation, uintptr_t address)
 {
     return !allocation->live && address - allocation->start < allocation->bytes + allocation->gap;

@@ -36,6 +36,9 @@ extern size_t sim_memory_span;
 bool sim_memory_find(uintptr_t address, sim_allocation *found);
 // For a message: the live or freed allocation that holds address or whose gap does, else the nearest below it.
 bool sim_memory_nearest(uintptr_t address, sim_allocation *found);
+// The same for an access of `size` bytes: far from all memory it is tried whether an index of 32 bits was negative, but
+// not its type.
+bool sim_memory_meant(uintptr_t address, size_t size, sim_allocation *found);
 // Whether an address in or behind this allocation came from a pointer that outlived it.
 bool sim_memory_is_stale(const sim_allocation *allocation, uintptr_t address);
 

@@ -110,7 +110,7 @@ static bool describe_allocation(uintptr_t address, sim_described *memory)
     if (on_card)
         memory->space = "unknown";
     // Host memory may have been registered with the card.
-    if (!(on_card ? sim_memory_nearest(address, &found) : sim_memory_find(address, &found)))
+    if (!(on_card ? sim_memory_meant(address, memory->size, &found) : sim_memory_find(address, &found)))
         return on_card;
     memory->space = space_of(found.kind);
     memory->bytes = found.bytes;

@@ -57,7 +57,7 @@ static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned byte
 static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     sim_allocation near;
-    bool known = sim_memory_nearest(address, &near);
+    bool known = sim_memory_meant(address, bytes, &near);
     bool freed = known && sim_memory_is_stale(&near, address);
     sim_finding finding = finding_at(worker, freed ? SIM_USE_AFTER_FREE : SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     if (freed) {
