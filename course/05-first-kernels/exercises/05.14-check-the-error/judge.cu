@@ -1,6 +1,18 @@
 #include "learn.h"
 
+// What cudaGetLastError returns after the launch, in place of success: a launch that is really refused would be a
+// finding.
+static cudaError_t after_launch = cudaSuccess;
+
+static cudaError_t last_error(void)
+{
+    cudaError_t error = cudaGetLastError();
+    return error == cudaSuccess ? after_launch : error;
+}
+
+#define cudaGetLastError last_error
 #include "05.14-check-the-error.cu"
+#undef cudaGetLastError
 
 static void judge_success(size_t count)
 {
@@ -17,30 +29,36 @@ static void judge_success(size_t count)
     cudaFree(speeds);
 }
 
-static void judge_failure(size_t count)
+static void judge_failure(size_t count, cudaError_t expected)
 {
     float *positions, *speeds;
+    size_t free_bytes = 0, free_after = 0, total_bytes = 0;
+    cudaMemGetInfo(&free_bytes, &total_bytes);
     cudaError_t error = make_particles(&positions, &speeds, count);
-    learn_require(error == cudaErrorMemoryAllocation, "make_particles returned \"%s\", expected \"%s\"",
-                  cudaGetErrorString(error), cudaGetErrorString(cudaErrorMemoryAllocation));
+    learn_require(error == expected, "make_particles returned \"%s\", expected \"%s\"", cudaGetErrorString(error),
+                  cudaGetErrorString(expected));
     learn_require(positions == NULL, "positions is not NULL after a failure");
     learn_require(speeds == NULL, "speeds is not NULL after a failure");
     cudaGetLastError(); // forgets the failure that the case provoked
+    cudaMemGetInfo(&free_after, &total_bytes);
+    learn_require(free_after >= free_bytes, "%zu bytes of device memory were not freed after a failure",
+                  free_bytes - free_after);
 }
 
 int main(void)
 {
-    size_t free_bytes = 0, total_bytes = 0, free_after = 0;
+    size_t free_bytes = 0, total_bytes = 0;
     judge_success(700);
     judge_success(1);
     learn_case("more particles than fit on any GPU");
-    judge_failure((size_t)1 << 37);
+    judge_failure((size_t)1 << 37, cudaErrorMemoryAllocation);
     learn_case("so many particles that only the first array fits");
     cudaMemGetInfo(&free_bytes, &total_bytes);
-    judge_failure(free_bytes / 5 * 3 / sizeof(float));
-    cudaMemGetInfo(&free_after, &total_bytes);
-    learn_require(free_after >= free_bytes, "%zu bytes of device memory were not freed after a failure",
-                  free_bytes - free_after);
+    judge_failure(free_bytes / 5 * 3 / sizeof(float), cudaErrorMemoryAllocation);
+    learn_case("memory for all, but the launch is refused");
+    after_launch = cudaErrorInvalidConfiguration;
+    judge_failure(1 << 12, cudaErrorInvalidConfiguration);
+    after_launch = cudaSuccess;
     judge_success(128);
     return learn_passed();
 }

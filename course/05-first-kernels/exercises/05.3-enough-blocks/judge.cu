@@ -13,8 +13,9 @@ int main(void)
         learn_threads_1d(THREADS);
         fade(device_in, device_out, n);
         learn_expect("out", device_out, expected);
-        learn_require((blocks_for(n) - 1) * THREADS < n, "blocks_for(%d) is %d: the last block has nothing to do", n,
-                      blocks_for(n));
+        int idle = blocks_for(n) - (n + THREADS - 1) / THREADS;
+        learn_require(idle <= 0, "blocks_for(%d) is %d: %d block%s nothing to do", n, blocks_for(n), idle,
+                      idle == 1 ? " has" : "s have");
     }
     return learn_passed();
 }

@@ -4,6 +4,8 @@ __global__ void add_tax(const int *net, int *gross, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < n) // TODO: one price is not enough; the thread's next price is as many places further as there are threads
+    // TODO: one price is not enough. The next price of a thread is as many places further on as there are threads in
+    // the whole launch.
+    if (i < n)
         gross[i] = net[i] + net[i] / 5;
 }

@@ -1,15 +1,15 @@
-// Converts n balances from euro cents to US cents on the GPU. They are whole euros; `rate` is US cents per euro.
+// Converts n balances from euros to US cents on the GPU. `rate` is US cents per euro.
 
-__global__ void convert(int *cents, int rate, int n)
+__global__ void convert(int *balances, int rate, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
     if (i < n)
-        cents[i] = cents[i] / 100 * rate;
+        balances[i] = balances[i] * rate;
 }
 
-// euros and dollars are arrays of n balances in the host's memory.
-void convert_on_gpu(const int *euros, int *dollars, int rate, int n)
+// euros and cents are arrays of n balances in the host's memory.
+void convert_on_gpu(const int *euros, int *cents, int rate, int n)
 {
     size_t bytes = n * sizeof(int);
     int threads = 128, blocks = (n + threads - 1) / threads;
@@ -18,6 +18,6 @@ void convert_on_gpu(const int *euros, int *dollars, int rate, int n)
     cudaMalloc((void **)&device, bytes);
     cudaMemcpy(device, euros, bytes, cudaMemcpyHostToDevice);
     convert<<<blocks, threads>>>(device, rate, n);
-    cudaMemcpy(device, dollars, bytes, cudaMemcpyDeviceToHost);
+    cudaMemcpy(device, cents, bytes, cudaMemcpyDeviceToHost);
     cudaFree(device);
 }
