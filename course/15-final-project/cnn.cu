@@ -11,7 +11,7 @@
 //                         -> softmax and cross-entropy                       one loss per image
 //
 // Plain stochastic gradient descent with a constant rate. Batchnorm uses the statistics of the batch at hand, also when
-// testing. Every kernel is the simplest that is correct: the chapter makes each of them faster.
+// testing. Every kernel is the simplest that is correct.
 //
 // There are no atomics: every sum is added up by one thread or one block in a fixed order, so two runs give the same
 // bits.
@@ -130,7 +130,7 @@ __global__ void conv_backward_bias(const float *grad_output, float *grad_bias, i
 // --- batchnorm, relu, pooling ---------------------------------------------------------------------------------------
 
 // Normalises each channel to mean 0 and variance 1, then scales and shifts it. One block per channel. Keeps the
-// normalised values and 1 / standard deviation for the way back.
+// normalised values and 1 / standard deviation for the backward pass.
 __global__ void batchnorm_forward(const float *input, const float *scale, const float *shift, float *normal,
                                   float *inverse, float *output, int N, int C, int area)
 {
@@ -255,7 +255,7 @@ static void multiply(const float *a, const float *b, const float *bias, float *o
 
 // Softmax, cross-entropy and their gradient, which together are simply (probability - 1 at the label) / N. One thread
 // per image. The largest logit is subtracted first: expf of a large number would overflow.
-__global__ void cross_entropy(const float *logits, const uint8_t *labels, float *loss, uint8_t *right, float *grad,
+__global__ void cross_entropy(const float *logits, const uint8_t *labels, float *loss, uint8_t *correct, float *grad,
                               int N)
 {
     int n = blockIdx.x * blockDim.x + threadIdx.x;
@@ -270,7 +270,7 @@ __global__ void cross_entropy(const float *logits, const uint8_t *labels, float 
     for (int i = 0; i < CLASSES; i++)
         sum += expf(own[i] - own[best]);
     loss[n] = logf(sum) + own[best] - own[labels[n]];
-    right[n] = best == labels[n];
+    correct[n] = best == labels[n];
     for (int i = 0; i < CLASSES; i++)
         grad[n * CLASSES + i] = (expf(own[i] - own[best]) / sum - (i == labels[n])) / N;
 }
@@ -317,15 +317,25 @@ typedef struct network {
     block blocks[2];
     float *hidden, *hidden_relu, *logits, *loss;
     float *grad_logits, *grad_hidden, *grad_pooled2, *grad_pooled1;
-    uint8_t *right;
+    uint8_t *correct;
 } network;
 
-static void *owned[64]; // all device memory, for the end
+enum { MOST_OWNED = 64 };
+static void *owned[MOST_OWNED]; // all device memory, to be freed at the end
 static int owned_count;
+
+static void require(bool condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "%s\n", what);
+        exit(1);
+    }
+}
 
 static void *device_memory(size_t bytes)
 {
     void *memory;
+    require(owned_count < MOST_OWNED, "MOST_OWNED is too small");
     CHECK(cudaMalloc(&memory, bytes));
     owned[owned_count++] = memory;
     return memory;
@@ -359,6 +369,7 @@ static network create_network(int batch)
     for (int i = 0; i < PARAMETERS; i++) {
         int count = parameters[i].count;
         float *first = (float *)malloc(count * sizeof *first), bound = 0;
+        require(first != NULL, "not enough memory for the parameters");
         if (parameters[i].inputs > 0)
             bound = sqrtf(6.0f / parameters[i].inputs); // He: the variance stays the same from layer to layer
         for (int j = 0; j < count; j++)
@@ -378,7 +389,7 @@ static network create_network(int batch)
     net.grad_hidden = device_floats(batch * HIDDEN);
     net.grad_pooled2 = device_floats(batch * FLAT);
     net.grad_pooled1 = device_floats((size_t)batch * CHANNELS1 * PIXELS / 4);
-    net.right = (uint8_t *)device_memory(batch);
+    net.correct = (uint8_t *)device_memory(batch);
     return net;
 }
 
@@ -415,7 +426,7 @@ static void forward(network *net, const float *images, const uint8_t *labels, in
     multiply<false, true>(net->blocks[1].pooled, value[LINEAR1], value[OFFSET1], net->hidden, N, HIDDEN, FLAT);
     relu_forward<<<blocks_for(N * HIDDEN), THREADS>>>(net->hidden, net->hidden_relu, N * HIDDEN);
     multiply<false, true>(net->hidden_relu, value[LINEAR2], value[OFFSET2], net->logits, N, CLASSES, HIDDEN);
-    cross_entropy<<<blocks_for(N), THREADS>>>(net->logits, labels, net->loss, net->right, net->grad_logits, N);
+    cross_entropy<<<blocks_for(N), THREADS>>>(net->logits, labels, net->loss, net->correct, net->grad_logits, N);
 }
 
 static void backward(network *net, const float *images, int N)
@@ -473,6 +484,7 @@ static dataset upload(uint8_t *pixels, uint8_t *answers, int count)
 {
     dataset data = {count, device_floats((size_t)count * PIXELS), (uint8_t *)device_memory(count), pixels, answers};
     float *scaled = (float *)malloc((size_t)count * PIXELS * sizeof *scaled);
+    require(scaled != NULL, "not enough memory for the images");
     for (size_t i = 0; i < (size_t)count * PIXELS; i++)
         scaled[i] = pixels[i] / 255.0f;
     CHECK(cudaMemcpy(data.images, scaled, (size_t)count * PIXELS * sizeof *scaled, cudaMemcpyHostToDevice));
@@ -499,6 +511,7 @@ static dataset read_digits(const char *folder, const char *part, int most)
 static dataset make_digits(int count)
 {
     uint8_t *pixels = (uint8_t *)calloc(count, PIXELS), *answers = (uint8_t *)malloc(count);
+    require(pixels != NULL && answers != NULL, "not enough memory for the images");
     for (int i = 0; i < count; i++) {
         answers[i] = i % CLASSES;
         for (int j = 4; j < 24; j++)
@@ -516,16 +529,18 @@ static void print_image(const uint8_t *pixels)
 
 // --- training -------------------------------------------------------------------------------------------------------
 
-// Mean loss and share of right answers of the last forward pass. This copy is the only time the host waits.
-static void look(const network *net, int N, double *loss, double *right)
+// Adds the losses and the number of correct answers of the last forward pass to *loss and *correct. The copies wait for
+// the GPU.
+static void look(const network *net, int N, double *loss, double *correct)
 {
     float *losses = (float *)malloc(N * sizeof *losses);
     uint8_t *hits = (uint8_t *)malloc(N);
+    require(losses != NULL && hits != NULL, "not enough memory for the losses");
     CHECK(cudaMemcpy(losses, net->loss, N * sizeof *losses, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(hits, net->right, N, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(hits, net->correct, N, cudaMemcpyDeviceToHost));
     for (int i = 0; i < N; i++) {
         *loss += losses[i];
-        *right += hits[i];
+        *correct += hits[i];
     }
     free(losses);
     free(hits);
@@ -544,13 +559,14 @@ static void train_epoch(network *net, const dataset *data, float rate)
 
 static void test(network *net, const dataset *data, const char *name)
 {
-    double loss = 0, right = 0;
+    double loss = 0, correct = 0;
     int seen = data->count / net->batch * net->batch;
     for (int first = 0; first < seen; first += net->batch) {
         forward(net, data->images + (size_t)first * PIXELS, data->labels + first, net->batch);
-        look(net, net->batch, &loss, &right);
+        CHECK(cudaGetLastError());
+        look(net, net->batch, &loss, &correct);
     }
-    printf("%s: loss %.4f, %.2f %% right\n", name, loss / seen, 100 * right / seen);
+    printf("%s: loss %.4f, %.2f %% correct\n", name, loss / seen, 100 * correct / seen);
 }
 
 int main(int argc, char **argv)

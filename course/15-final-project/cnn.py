@@ -39,16 +39,30 @@ network = nn.Sequential(
 
 optimizer = torch.optim.SGD(network.parameters(), lr=0.05)
 loss_of = nn.CrossEntropyLoss()
-images, labels = digits("train")
-test_images, test_labels = digits("t10k")
 
+
+def batches(images, labels):
+    """Batches of 64, without a shorter last one, as in cnn.cu."""
+    whole = len(images) // 64 * 64
+    return list(zip(images[:whole].split(64), labels[:whole].split(64)))
+
+
+def test(name):
+    loss = correct = 0.0
+    with torch.no_grad():
+        for images, labels in testing:
+            outputs = network(images)
+            loss += loss_of(outputs, labels).item()
+            correct += (outputs.argmax(1) == labels).float().mean().item()
+    print("%s: loss %.4f, %.2f %% correct" % (name, loss / len(testing), 100 * correct / len(testing)))
+
+
+training, testing = batches(*digits("train")), batches(*digits("t10k"))
+test("before training")
 for epoch in range(1, 4):
-    for batch, answers in zip(images.split(64), labels.split(64)):
-        loss = loss_of(network(batch), answers)
+    for images, labels in training:
+        loss = loss_of(network(images), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    with torch.no_grad():
-        right = sum((network(batch).argmax(1) == answers).sum().item()
-                    for batch, answers in zip(test_images.split(64), test_labels.split(64)))
-    print("epoch %d: loss %.4f, %.2f %% right" % (epoch, loss.item(), 100 * right / len(test_labels)))
+    test("epoch %d" % epoch)
