@@ -18,7 +18,6 @@ int main(void)
     struct matrix m = {.rows = 2, .columns = 3, .values = values};
     *at(&m, 1, 2) = 5;
     for (size_t i = 0; i < m.rows * m.columns; i++)
-        printf("%g ", values[i]);
-    printf("\n");
+        printf("%g%c", values[i], i + 1 < m.rows * m.columns ? ' ' : '\n');
     return 0;
 }

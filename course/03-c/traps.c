@@ -1,6 +1,6 @@
 // Four lines that surprise people, each with what really happens.
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +16,6 @@ int main(void)
     float one = 1;
     uint32_t bits;
     memcpy(&bits, &one, sizeof bits); // the bytes of a float, without breaking the rules on types
-    printf("the bits of 1.0f: 0x%08x\n", bits);
+    printf("the bits of 1.0f: 0x%08" PRIx32 "\n", bits);
     return 0;
 }
