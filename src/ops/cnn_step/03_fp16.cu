@@ -2,9 +2,9 @@
 //
 // Layer by layer, every activation goes through memory several times. Here a kernel takes an image or a tile of samples
 // through several layers, and half has tf32's mantissa in half the bytes. What half lacks is range: gradients are those
-// of the sum of losses times a scale, and where one overflows nevertheless the step changes nothing (finish.h).
+// of the sum of losses times a scale, and if one still overflows, the step changes nothing (finish.h).
 //
-// Limited by: latency between barriers at small batches; shared memory's bandwidth at large ones.
+// Limited by: latency between barriers at small batches; shared memory bandwidth at large ones.
 
 #include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/forward.h"

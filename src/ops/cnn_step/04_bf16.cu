@@ -1,9 +1,9 @@
-// cnn_step, rung 4: bfloat16 operands, with float's range and three bits less of mantissa than half.
+// cnn_step, rung 4: bfloat16 operands, with float's range and three bits less mantissa than half.
 //
-// Rung 3 had to scale gradients and look for overflow at the end. Here nothing can overflow that would not in float.
+// Rung 3 had to scale gradients and check for overflow at the end. Here nothing can overflow that would not in float.
 //
-// Limited by: latency between barriers at small batches; shared memory's bandwidth at large ones; and by what the
-// network makes of 8 bits.
+// Limited by: latency between barriers at small batches; shared memory bandwidth at large ones. Accuracy is limited by
+// 8 bits of mantissa.
 
 #include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/forward.h"

@@ -1,12 +1,12 @@
 // cnn_step, rung 5: nearly float32 on Hopper's tensor cores, with the products of the convolutions and of the hidden
 // layer by wgmma.
 //
-// mma.sync runs at half of the tensor cores' rate, and three tf32 products stand for one of float32. Here a float is
-// two halves, brought into half's range by powers of two; three products of wgmma take an eighth of the time. The
-// powers of the weights are constants (prepare.h): weights of conv2 of 64 and more, of the hidden layer of 256 and more
+// mma.sync runs at half of the tensor cores' rate, and a float32 product takes three tf32 products. Here a float is two
+// halves, scaled into half's range by powers of two; three products of wgmma take an eighth of the time. The powers of
+// the weights are constants (prepare.h): weights of conv2 of 64 and more, and of the hidden layer of 256 and more,
 // overflow.
 //
-// Limited by: where batches are large, the backward kernel, in which wgmma and conv1's small products take turns
+// Limited by: at large batches, the backward kernel, in which wgmma and conv1's small products alternate
 // (backward_wgmma.h); at small batches the latency of the seven launches, each of which waits for the one before.
 
 #include "ops/cnn_step/backward_wgmma.h"

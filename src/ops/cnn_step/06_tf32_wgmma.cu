@@ -1,13 +1,13 @@
 // cnn_step, rung 6: tf32, with the products of the convolutions and of the hidden layer by wgmma.
 //
-// Rung 5 spent three products on the last bits of float32. Here products take one half per float, whose mantissa is as
-// long as tf32's, brought into its range by powers of two as there, and conv2's output is kept in half: a third of the
-// step's bytes less. wgmma reads its operands from shared memory by itself. The windows' winners are found where
-// conv2's output is made, so that the hidden layer's kernel reads a quarter of it.
+// Rung 5 spent three products on the last bits of float32. Here products take one half per float, with as much mantissa
+// as tf32, scaled into its range by powers of two as in rung 5. conv2's output is stored in half: a third less memory
+// traffic per step. wgmma reads its operands from shared memory by itself. The windows' winners are found where conv2's
+// output is computed, so that the hidden layer's kernel reads a quarter of it.
 //
-// Limited by: where batches are large, the backward kernel, whose warps wait for each other and for shared memory, from
-// which wgmma takes its operands (backward_wgmma.h), and the power that a GPU may draw; at small batches the latency of
-// the seven launches, each of which waits for the one before.
+// Limited by: at large batches, the backward kernel, whose warps wait for each other and for shared memory, from which
+// wgmma reads its operands (backward_wgmma.h), and the GPU's power limit; at small batches the latency of the seven
+// launches, each of which waits for the one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"

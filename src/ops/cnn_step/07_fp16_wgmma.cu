@@ -1,12 +1,12 @@
 // cnn_step, rung 7: rung 3 with the convolutions and the hidden layer by wgmma, forward and backward.
 //
-// Rung 3's kernels were bound by mma.sync, which runs at half of the tensor cores' rate. The hidden layer's were bound
-// by bytes: its input is made of the windows' winners on the way to the products, forward and backward, and never
-// stored.
+// Rung 3's kernels were limited by mma.sync, which runs at half of the tensor cores' rate. The hidden layer's were
+// limited by memory traffic: here its input is computed from the windows' winners on the way to the products, forward
+// and backward, and never stored.
 //
-// Limited by: where batches are large, the backward kernel, whose warps wait for each other and for shared memory, from
-// which wgmma takes its operands (backward_wgmma.h), and the power that a GPU may draw; at small batches the latency of
-// the seven launches, each of which waits for the one before.
+// Limited by: at large batches, the backward kernel, whose warps wait for each other and for shared memory, from which
+// wgmma reads its operands (backward_wgmma.h), and the GPU's power limit; at small batches the latency of the seven
+// launches, each of which waits for the one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"

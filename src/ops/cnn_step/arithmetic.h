@@ -1,12 +1,12 @@
-// The arithmetics of cnn_step's CUDA rungs, so that each kernel is written once: what products take, what conv2's
-// output is kept in, how a float is rounded, and the product of a 16×K by a K×8 fragment on tensor cores.
+// The arithmetics of cnn_step's CUDA rungs, so that each kernel is written once: the type of product operands, the type
+// of conv2's stored output, how a float is rounded, and the product of a 16×K by a K×8 fragment on tensor cores.
 //
-//   cnn_tf32x3  float operands, split in two where they meet: three products, nearly float32
-//   cnn_tf32    float operands, rounded to tf32 when stored; conv2's output in half, whose mantissa is as long
+//   cnn_tf32x3  float operands, split in two where they are used: three products, nearly float32
+//   cnn_tf32    float operands, rounded to tf32 when stored; conv2's output in half, which has as much mantissa
 //   cnn_fp16    half operands; cnn_bf16 bfloat16 operands
 //
 // A fragment's registers are 32 bits: one float, or two 16-bit operands. K is 32 bytes: 8 floats or 16 of the others,
-// so that ldmatrix brings the fragments of all of them from rows of shared memory in the same way.
+// so that ldmatrix loads the fragments of all of them from rows of shared memory in the same way.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -20,8 +20,8 @@
 enum { CNN_FRAGMENT_BYTES = 32 }; // of K in one product
 
 // Gradients between the kernels are those of the sum of losses times gradient_scale: half has no small numbers, and a
-// trained network's gradients are small. A power of two, so that nothing is rounded by it; far enough below half's
-// largest number that only a diverging network gets there, which finish.h notices.
+// trained network's gradients are small. A power of two, so that it rounds nothing; far enough below half's largest
+// number that only a diverging network reaches it, which finish.h detects.
 struct cnn_tf32x3 {
     typedef float operand;
     typedef float convolution;
@@ -45,7 +45,7 @@ struct cnn_bf16 {
 
 // --- rounding --------------------------------------------------------------------------------------------------------
 
-// A value as the arithmetic's operands have it.
+// A value rounded to the arithmetic's operands.
 template <typename Arithmetic> CNN_DEVICE typename Arithmetic::operand cnn_round(float value);
 template <> __device__ __forceinline__ float cnn_round<cnn_tf32x3>(float value)
 {
@@ -89,8 +89,8 @@ CNN_DEVICE uint32_t cnn_pair(__nv_bfloat16, float first, float second)
     return *(const uint32_t *)&two;
 }
 
-// conv2's output as it is kept. Half has a largest value; what is beyond it is far outside anything batchnorm makes of
-// it, and stays there.
+// conv2's output as it is stored. Half has a largest value; whatever exceeds it is far outside the range of batchnorm,
+// and stays there.
 template <typename Convolution> CNN_DEVICE Convolution cnn_keep(float value);
 template <> __device__ __forceinline__ __half cnn_keep<__half>(float value)
 {
@@ -101,7 +101,7 @@ template <> __device__ __forceinline__ __nv_bfloat16 cnn_keep<__nv_bfloat16>(flo
     return __float2bfloat16_rn(value);
 }
 
-// The power of two that brings numbers up to `bound` below 2^15, and so within half's range.
+// The power of two that scales numbers up to `bound` below 2^15, and so into half's range.
 CNN_DEVICE float cnn_half_scale(float bound)
 {
     const int exponent = (int)(__float_as_uint(bound) >> 23) - 127, most = 128, least = -100, wanted = 14;
@@ -187,8 +187,8 @@ template <typename Arithmetic, typename Narrow> CNN_DEVICE void cnn_store4(Narro
     *(uint2 *)to = make_uint2(cnn_pair(Narrow(), values[0], values[1]), cnn_pair(Narrow(), values[2], values[3]));
 }
 
-// The same into global memory. nvcc takes a vector's assignment apart and does not always put it together again, and
-// four small stores cost four times as many requests; this intrinsic is one store.
+// The same to global memory. nvcc splits a vector's assignment and does not always merge it again, and four small
+// stores cost four times as many requests; this intrinsic is one store.
 template <typename Narrow> CNN_DEVICE void cnn_store4_global(Narrow *to, const float values[4])
 {
     __stcg((uint2 *)to, make_uint2(cnn_pair(Narrow(), values[0], values[1]), cnn_pair(Narrow(), values[2], values[3])));
@@ -208,5 +208,5 @@ CNN_DEVICE float cnn_relu_pool(float z0, float z1, float z2, float z3, uint32_t 
     if (z3 > best)
         best = z3, winner = 3;
     *code = best > 0.0f ? winner : 4;
-    return best <= 0.0f ? 0.0f : best; // NaN stays
+    return best <= 0.0f ? 0.0f : best; // NaN is preserved
 }

@@ -1,26 +1,27 @@
-// The gradient through block 2 and block 1, an image at a time: batchnorm 2 and its pooling backward, conv2's weight
-// and input, pooling 1, and the sums that conv1's gradient follows from. Of all these only sums leave the chip.
+// The gradient through block 2 and block 1, one image at a time: batchnorm 2 and its pooling backward, conv2's weight
+// and input, pooling 1, and the sums for conv1's gradient. Only sums leave the chip.
 //
 //   grad of conv2's output = gamma inverse_std (dz - mean(dz) - normalised mean(dz normalised)), where dz is
-//   grad_pooled2 at each window's winner and zero elsewhere: dense, made anew from convolution2, code2 and sums2
+//   grad_pooled2 at each window's winner and zero elsewhere: dense, recomputed from convolution2, code2 and sums2
 //
 // Reads grad_pooled2, code2, convolution2, statistics2, sums2_partial, gamma2, pooled1, code1, conv2_backward and the
 // images' bytes; writes, for each block, grad_conv2_partial and stem_sums_partial.
 //
-// A block takes every backward_blocks-th image. Its warps have three roles, which meet when an image is there:
+// A block takes every backward_blocks-th image. Its warps have three roles, which synchronise when an image has
+// arrived:
 //   weight  8 warps keep the gradient of conv2's weight in registers, from the first image to the last
-//   data    4 warps make the gradient of conv2's input, an image's in registers, and take it on, masked by code1, into
+//   data    4 warps compute the gradient of conv2's input, one image's in registers, and continue, masked by code1,
+//   with
 //           conv1's sums: products of the winners' gradient and the pixels under each tap
-//   stage   4 warps bring the next image: conv2's output gradient by way of their registers, the rest by copies
-// Where there are fewer images than half the SMs, two blocks share one: each has half of the weight's outputs and half
-// of the input's channels, and both stage the whole image. All that is staged is there twice, and nobody waits but for
-// data.
+//   stage   4 warps load the next image: conv2's output gradient through their registers, the rest by copies
+// If there are fewer images than half the SMs, two blocks share one: each has half of the weight's outputs and half of
+// the input's channels, and both stage the whole image. All stages are double-buffered, so warps wait only for data.
 //
 // The loops are short on purpose: three roles run at once, and their code has to share the instruction cache.
 //
-// Limited by: the way of a data warp through an image, its products and then conv1's sums, one warp to each quarter of
-// an SM; below that by the tensor cores' rate at mma.sync, of whose fragments an eighth is padding (14 pixels taken as
-// 16), and by shared memory, which gives about one 128-byte wavefront to every product.
+// Limited by: the latency of a data warp for an image, its products and then conv1's sums, one warp per quarter of an
+// SM; below that by the tensor cores' rate at mma.sync, with an eighth of the fragments padding (14 pixels taken as
+// 16), and by shared memory, which serves about one 128-byte wavefront per product.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -32,7 +33,7 @@
 
 // --- weight warps ----------------------------------------------------------------------------------------------------
 
-// A warp's sums into the block's partial gradient.
+// Stores a warp's sums to the block's partial gradient.
 template <int Tiles>
 CNN_DEVICE void cnn_weight_store(float *partial, const float (*sum)[CNN_TAPS][4], int first_output, int first_input,
                                  int lane)
@@ -82,7 +83,7 @@ CNN_DEVICE void cnn_data_weight(const Workspace &workspace, char *weight, int th
     }
 }
 
-// Conv1's sums of a data warp into `exchange`, [32 channels][CNN_STEM_SUMS].
+// Stores conv1's sums of a data warp to `exchange`, [32 channels][CNN_STEM_SUMS].
 CNN_DEVICE void cnn_stem_leave(float *exchange, const float (*stem)[4], int first_channel, int lane)
 {
 #pragma unroll
@@ -93,7 +94,7 @@ CNN_DEVICE void cnn_stem_leave(float *exchange, const float (*stem)[4], int firs
     }
 }
 
-// The sum of what `Rivals` warps left, each of other rows, for `channels` channels from first_channel on.
+// The sum over `Rivals` warps, each with other rows, for `channels` channels from first_channel on.
 template <int Rivals>
 CNN_DEVICE void cnn_stem_add(float *partial, const float *exchange, int first_channel, int channels)
 {
@@ -107,8 +108,8 @@ CNN_DEVICE void cnn_stem_add(float *partial, const float *exchange, int first_ch
     }
 }
 
-// Conv1's sums of an image's rows from `left_out` on. A row at a time in a small loop, whose code the three roles'
-// common instruction cache can hold: the rows' gradients move up in their registers.
+// Conv1's sums of an image's rows from `left_out` on. One row at a time in a small loop, whose code fits in the
+// instruction cache that the three roles share: the rows' gradients move up in their registers.
 template <typename Arithmetic, int Rows>
 CNN_DEVICE void cnn_stem_rows(float (*stem)[4], const float (*grad)[2][4], const char *codes, const char *pixels,
                               int left_out, int lane)
@@ -139,8 +140,7 @@ template <typename Arithmetic, int Parts, typename Arguments>
 CNN_DEVICE void cnn_data_role(const Arguments &arguments, char *shared, float *exchange, int warp, int lane)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
-    // Rows 0 4 8 10 and the three behind each, when four warps share them: the last warp leaves out two that another
-    // has.
+    // Rows 0 4 8 10 and the three after each, when four warps share them: the last warp skips two that another has.
     enum { ROWS = Parts == 1 ? CNN_SIDE1 / 2 : 4, RIVALS = CNN_DATA_WARPS / (Parts == 1 ? 2 : 1) };
     cnn_data_weight<Arithmetic>(arguments.workspace, shared + tiles::WEIGHT_AT, warp * 32 + lane);
     cp_async_wait_all();
@@ -172,7 +172,7 @@ static __global__ void __launch_bounds__(CNN_BACKWARD_THREADS, 1)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
     extern __shared__ __align__(128) char cnn_shared[];
-    // Kernels before the one before have ended: all but the gradient that comes from above is there.
+    // All kernels before the previous one have ended: everything but the incoming gradient is ready.
     const int stage_thread = (int)threadIdx.x - (CNN_BACKWARD_THREADS - CNN_STAGE_THREADS);
     uint32_t pixels[CNN_STAGE_WORDS] = {0};
     if (stage_thread >= 0)
@@ -191,7 +191,7 @@ static __global__ void __launch_bounds__(CNN_BACKWARD_THREADS, 1)
     __syncthreads();
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32,
               count = (arguments.n - 1 - (int)blockIdx.x) / gridDim.x + 1;
-    // What the data warps add up in the end lies where an image after the last would: the one before it is done with.
+    // The data warps' final sums overwrite the place of an image after the last: the one before it is no longer needed.
     float *exchange = (float *)(cnn_shared + tiles::POOLED_AT + count % 2 * tiles::POOLED);
     if (warp < CNN_WEIGHT_WARPS)
         cnn_weight_role<Arithmetic, Parts>(arguments, cnn_shared, warp, lane);

@@ -1,9 +1,9 @@
-// The products of backward.h: how its tiles lie in shared memory, and what the warps of each role multiply out of them.
+// The products of backward.h: the layout of its tiles in shared memory, and what the warps of each role multiply.
 //
 // A tile holds an image with a border of zeros, 16 × 16 pixels and two more, channels last: the pixel (y, x) of the
-// image is pixel (y + 1) * 16 + x + 1 of the tile. A row of 14 pixels is thus taken as 16, as fragments are, and a tap
-// of the convolution is a shift. The 16-byte parts of a pixel are swapped by its number (cnn_part), so that ldmatrix
-// and the loads of floats find eight neighbouring pixels in different banks without padding between them.
+// image is pixel (y + 1) * 16 + x + 1 of the tile. A row of 14 pixels is thus taken as 16, like fragments, and a tap of
+// the convolution is a shift. The 16-byte parts of a pixel are swizzled by its number (cnn_part), so that ldmatrix and
+// float loads find eight neighbouring pixels in different banks without padding.
 #pragma once
 
 #include <type_traits>
@@ -14,10 +14,12 @@
 enum {
     CNN_PART = 16, // bytes that ldmatrix takes of a row
 
-    // The roles' warps: of each four, two, one and one run on every quarter of an SM.
-    CNN_WEIGHT_WARPS = 8, // gradient of conv2's weight: 32 outputs × 8 inputs × 9 taps each; cut in two, 16 outputs
-    CNN_DATA_WARPS = 4,   // gradient of conv2's input, on to conv1's sums: 16 inputs × 7 rows each; cut in two, 4 rows
-    CNN_STAGE_WARPS = 4,  // gradient of conv2's output; bring what the others read
+    // The roles' warps: two, one and one of each four run on every quarter of an SM.
+    CNN_WEIGHT_WARPS = 8, // gradient of conv2's weight: 32 outputs × 8 inputs × 9 taps each; if split in two, 16
+                          // outputs
+    CNN_DATA_WARPS = 4,   // gradient of conv2's input, then conv1's sums: 16 inputs × 7 rows each; if split in two, 4
+                          // rows
+    CNN_STAGE_WARPS = 4,  // gradient of conv2's output; loads what the others read
     CNN_WEIGHT_THREADS = CNN_WEIGHT_WARPS * 32,
     CNN_DATA_THREADS = CNN_DATA_WARPS * 32,
     CNN_STAGE_THREADS = CNN_STAGE_WARPS * 32,
@@ -25,15 +27,15 @@ enum {
 
     CNN_DATA_CHANNELS = 16,
 
-    // Pixels of the image as conv1's sums take them: plane v, row r has the padded image's pixels (r, 2 x + v) side by
-    // side, for every window x. Under tap (i, j) of place (k, l) of its window lies plane l + j, row 2 y + k + i. With
-    // these distances the 9 taps of a place are in different banks.
+    // Pixels of the image as conv1's sums need them: plane v, row r has the padded image's pixels (r, 2 x + v)
+    // adjacent, for every window x. Under tap (i, j) of place (k, l) of its window lies plane l + j, row 2 y + k + i.
+    // With these distances the 9 taps of a place are in different banks.
     CNN_PLANES = 4,
     CNN_PLANE_ROW = 48,
     CNN_PLANE = (CNN_SIDE + 2) * CNN_PLANE_ROW + 112,
 };
 
-// Where each tile lies, in bytes. What is staged is there twice, so that one is filled while the other is read.
+// Where each tile lies, in bytes. Staged tiles exist twice, so that one is filled while the other is read.
 template <typename Arithmetic> struct cnn_backward_tiles {
     typedef typename Arithmetic::operand operand;
     enum : int {
@@ -43,7 +45,7 @@ template <typename Arithmetic> struct cnn_backward_tiles {
         GRAD = CNN_TILE_PIXELS * GRAD_PIXEL,
         POOLED = CNN_TILE_PIXELS * POOLED_PIXEL,
         CODES = (CNN_PIXELS1 + 2) * CNN_CHANNELS1, // rows are read 16 pixels long here too
-        STEM = CODES + CNN_PLANES * CNN_PLANE,     // what conv1's sums take: code1, then the planes
+        STEM = CODES + CNN_PLANES * CNN_PLANE,     // for conv1's sums: code1, then the planes
 
         GRAD_AT = 0,
         POOLED_AT = GRAD_AT + 2 * GRAD,
@@ -62,8 +64,8 @@ template <int PixelBytes> CNN_DEVICE int cnn_part(int pixel, int part)
     return pixel * PixelBytes + swapped * CNN_PART;
 }
 
-// What the gradient of conv1's batchnorm is multiplied in, with the pixels: parts of 16 bits whose sum is the float as
-// far as the arithmetic needs it. Pixels are exact in each.
+// The type in which the gradient of conv1's batchnorm is multiplied with the pixels: 16-bit parts that add up to the
+// float as precisely as the arithmetic needs. Pixels are exact in each.
 template <typename Arithmetic> struct cnn_stem_grad_parts {
     enum { COUNT = 2 };
 };
@@ -81,7 +83,7 @@ template <> struct cnn_stem_grad_parts<cnn_bf16> {
 
 // sum (Tiles × 16 outputs, 8 inputs) of each tap += over the image's pixels, grad (pixel, output) * pooled (pixel +
 // tap, input). A row of 16 pixels is one fragment of K; the fragments of three rows of `pooled` serve the taps above,
-// at and below. Both factors lie with their pixels one below the other and are transposed on the way.
+// at and below. In both factors pixels are rows; they are transposed while they are loaded.
 template <typename Arithmetic, int Tiles>
 CNN_DEVICE void cnn_weight_gradient(float (*sum)[CNN_TAPS][4], const char *grad, const char *pooled, int first_output,
                                     int first_input, int lane)
@@ -176,7 +178,7 @@ CNN_DEVICE void cnn_data_gradient(float (*sum)[2][4], const char *grad, const ch
 
 // --- conv1's sums ----------------------------------------------------------------------------------------------------
 
-// What conv1's sums are multiplied in: pixels and gradients as halves, or, with float's range, as bfloat16.
+// The type for conv1's sums: pixels and gradients as halves, or, with float's range, as bfloat16.
 template <typename Arithmetic> struct cnn_stem_arithmetic {
     typedef cnn_bf16 type;
 };
@@ -184,7 +186,7 @@ template <> struct cnn_stem_arithmetic<cnn_fp16> {
     typedef cnn_fp16 type;
 };
 
-// Two numbers as one register of a fragment of conv1's sums, and what that leaves of them.
+// Two numbers as one register of a fragment of conv1's sums, and their rounding errors.
 template <typename Arithmetic> CNN_DEVICE uint32_t cnn_stem_pack(float first, float second)
 {
     return cnn_pair(typename cnn_stem_arithmetic<Arithmetic>::type::operand(), first, second);
@@ -214,9 +216,9 @@ CNN_DEVICE uint32_t cnn_stem_selector(uint32_t codes, int channel)
 }
 
 // stem[place][0] (16 channels, taps 0 to 7), stem[place][1] (16 channels; tap 8, then ones) += over the windows of a
-// row that the place has won, their gradient * the pixels under it. `grad`: that of the row's 16 windows, as a
-// fragment; `codes` and `pixels`: where this lane's row of a fragment begins. Places have sums of their own for the
-// products not to wait for each other.
+// row that the place has won, their gradient * the pixels under it. `grad`: the row's 16 windows, as a fragment;
+// `codes` and `pixels`: where this lane's row of a fragment begins. Each place has its own sums, so that products do
+// not wait for each other.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_stem_row(float (*stem)[2][4], const uint32_t grad[4], const char *codes, const char *pixels,
                              int lane)
@@ -242,8 +244,8 @@ CNN_DEVICE void cnn_stem_row(float (*stem)[2][4], const uint32_t grad[4], const 
     }
 }
 
-// Offset, in the planes, of the row of a fragment that this lane names to ldmatrix: a tap each, the last for all past
-// it; windows 8 to 15 behind 0 to 7.
+// Offset, in the planes, of the row of a fragment whose address this lane gives to ldmatrix: one tap each, the last for
+// all past it; windows 8 to 15 after 0 to 7.
 CNN_DEVICE int cnn_stem_pixels(int lane)
 {
     const int tap = lane < 16 ? lane & 7 : CNN_TAPS - 1;

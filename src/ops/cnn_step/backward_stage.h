@@ -1,19 +1,19 @@
-// The stage warps of backward.h: they bring the next image into shared memory while the others multiply. Conv2's output
-// gradient goes through their registers, where it is made of convolution2, code2 and grad_pooled2; pooled1 and code1
-// are copied; the image's bytes become planes of 16-bit numbers.
+// The stage warps of backward.h: they load the next image into shared memory while the others multiply. Conv2's output
+// gradient goes through their registers, where it is computed from convolution2, code2 and grad_pooled2; pooled1 and
+// code1 are copied; the image's bytes become planes of 16-bit numbers.
 #pragma once
 
 #include "ops/cnn_step/backward_products.h"
 
-// Barriers of the block by number; 0 is __syncthreads. All warps come to all of them: barriers that the stage warps
-// have with each of the others would let those drift apart by an image, which gains little, and compute-sanitizer's
-// racecheck takes what barriers of a part of the block order for races.
-enum { CNN_IMAGE_FULL = 1 }; // an image is there, and nobody needs the last any more
+// Barriers of the block by number; 0 is __syncthreads. All warps take part in all of them. Separate barriers between
+// the stage warps and each other role would let those drift apart by an image, which gains little, and
+// compute-sanitizer's racecheck reports races for what barriers of a part of the block order.
+enum { CNN_IMAGE_FULL = 1 }; // an image has arrived, and the last is no longer needed
 
 enum {
     // Eight stage threads have a window of 2 × 2 pixels at a time, 8 channels each: 3 windows of a column, or of the
-    // last row. Of the one window left over every thread has 2 channels of one pixel. That is 98 floats for each, which
-    // fit in its registers.
+    // last row. Of the one remaining window every thread has 2 channels of one pixel. That is 98 floats per thread,
+    // which fit in its registers.
     CNN_STAGE_GROUP = CNN_CHANNELS2 / 8,
     CNN_STAGE_GROUPS = CNN_STAGE_THREADS / CNN_STAGE_GROUP,
     CNN_STAGE_WINDOWS = 3,
@@ -28,7 +28,7 @@ CNN_DEVICE int cnn_coefficient_at(int channel)
     return (channel >> 2 & 1) * (CNN_CHANNELS2 / 2) + (channel >> 3) * 4 + (channel & 3);
 }
 
-// What turns a channel of conv2's output into its gradient: scale * dz + shift + slope * output. sums: of sums2.h
+// How a channel of conv2's output becomes its gradient: scale * dz + shift + slope * output. sums: of sums2.h
 template <typename Operand, typename Convolution>
 CNN_DEVICE void cnn_backward_coefficients(const cnn_arguments<Operand, Convolution> &arguments, const float *sums,
                                           float *coefficients, int channel)
@@ -63,7 +63,7 @@ CNN_DEVICE int cnn_stage_channel(int thread)
     return thread % CNN_STAGE_GROUP * 8;
 }
 
-// One load or store of so many words, aligned to their whole.
+// One load or store of this many words, aligned to their total size.
 template <int Words> CNN_DEVICE void cnn_copy_words(void *to, const void *from)
 {
     struct __align__(4 * Words) whole
@@ -73,7 +73,7 @@ template <int Words> CNN_DEVICE void cnn_copy_words(void *to, const void *from)
     *(whole *)to = *(const whole *)from;
 }
 
-// A stage thread's 8 channels of a pixel, as they lie in memory.
+// A stage thread's 8 channels of a pixel, as stored in memory.
 template <typename Value> CNN_DEVICE void cnn_stage_load(uint32_t to[2 * sizeof(Value)], const Value *from, int thread)
 {
     cnn_copy_words<2 * sizeof(Value)>(to, from + cnn_stage_channel(thread));
@@ -85,7 +85,7 @@ CNN_DEVICE int cnn_window_pixel(int row, int column, int place, int pitch)
     return (row * 2 + place / 2) * pitch + column * 2 + place % 2;
 }
 
-// What a stage thread takes of a window, as it lies in memory, and what it makes of it: [place][channel].
+// A stage thread's part of a window, as stored in memory, and the result: [place][channel].
 template <typename Operand, typename Convolution> struct cnn_stage_window {
     __align__(16) uint32_t output[4][2 * sizeof(Convolution)];
     __align__(16) uint32_t grad[2 * sizeof(Operand)];
@@ -153,7 +153,7 @@ CNN_DEVICE void cnn_stage_store(char *grad, const cnn_stage_values<Operand> *val
     }
 }
 
-// The same for the window left over: as it lies in memory, then the gradient.
+// The same for the remaining window: as stored in memory, then the gradient.
 template <typename Operand, typename Convolution> struct cnn_stage_rest {
     __align__(8) uint32_t output[sizeof(Convolution) / 2];
     __align__(8) uint32_t grad[sizeof(Operand) / 2];
@@ -200,7 +200,8 @@ template <typename Arithmetic> CNN_DEVICE void cnn_stage_store_rest(char *grad, 
                cnn_round<Arithmetic>(value[0]), cnn_round<Arithmetic>(value[1]));
 }
 
-// Queues the copies of what the products read as it is. A thread keeps its column, so that its addresses rise evenly.
+// Queues the copies of what the products read unchanged. A thread keeps its column, so that its addresses increase
+// evenly.
 template <typename Arithmetic, typename Workspace>
 CNN_DEVICE void cnn_stage_copy(const Workspace &workspace, char *pooled, char *codes, int image, int thread)
 {
@@ -229,7 +230,7 @@ CNN_DEVICE void cnn_stage_copy(const Workspace &workspace, char *pooled, char *c
             cp_async_16(codes + (i + thread) * CNN_PART, code + (i + thread) * CNN_PART);
 }
 
-// The image's pixels, four in a word; past the last word the first again.
+// The image's pixels, four per word; past the last word the first again.
 CNN_DEVICE void cnn_stage_load_pixels(const uint8_t *pixels, uint32_t word[CNN_STAGE_WORDS], int thread)
 {
 #pragma unroll
@@ -239,7 +240,7 @@ CNN_DEVICE void cnn_stage_load_pixels(const uint8_t *pixels, uint32_t word[CNN_S
     }
 }
 
-// Into the planes: each pixel is in two of them. A word's first is in a column that is a multiple of 4.
+// To the planes: each pixel is in two of them. A word's first is in a column that is a multiple of 4.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_stage_store_pixels(char *planes, const uint32_t word[CNN_STAGE_WORDS], int thread)
 {
@@ -262,7 +263,7 @@ CNN_DEVICE void cnn_stage_store_pixels(char *planes, const uint32_t word[CNN_STA
     }
 }
 
-// Conv2's output gradient into its tile: a window at a time in a small loop, while the next is on its way.
+// Stores conv2's output gradient to its tile: one window at a time in a small loop, while the next is loaded.
 template <typename Arithmetic, typename Operand, typename Convolution>
 CNN_DEVICE void cnn_stage_stream(const cnn_workspace<Operand, Convolution> &workspace, const float *coefficients,
                                  int image, int thread, char *grad)
@@ -285,8 +286,8 @@ CNN_DEVICE void cnn_stage_stream(const cnn_workspace<Operand, Convolution> &work
     cnn_stage_store_rest<Arithmetic>(grad, left_over, thread);
 }
 
-// The first image's pixels, pooled1 and code1 are there before the kernel before this one ends. `word`: its pixels,
-// asked for before the tiles are cleared, since they are behind two other loads.
+// The first image's pixels, pooled1 and code1 are ready before the previous kernel ends. `word`: its pixels, requested
+// before the tiles are cleared, since they depend on two other loads.
 template <typename Arguments>
 CNN_DEVICE void cnn_stage_first_pixels(const Arguments &arguments, uint32_t word[CNN_STAGE_WORDS], int thread)
 {
@@ -309,7 +310,7 @@ CNN_DEVICE void cnn_stage_role(const Arguments &arguments, char *shared, const i
     typedef cnn_backward_tiles<Arithmetic> tiles;
     const float *coefficients = (const float *)(shared + tiles::COEFFICIENTS_AT);
     const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
-    int source = 0, stage = 0; // of the image; the next one's is asked for early
+    int source = 0, stage = 0; // of the image; the next one's is requested early
     for (int image = blockIdx.x; image < arguments.n; image += gridDim.x, stage ^= 1) {
         // The compiler must not know that this is the same for every image: it would compute the addresses of all
         // windows once, and they do not fit in registers beside the windows' values.

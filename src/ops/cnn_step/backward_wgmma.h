@@ -1,37 +1,37 @@
-// backward.h for Hopper: the products of conv2's gradients by wgmma, whose operands four warps together take from
+// backward.h for Hopper: the products of conv2's gradients by wgmma, issued by four warps together with operands in
 // shared memory, at the tensor cores' full rate.
 //
-// Reads and writes what backward.h does, an image at a time, and its warps have the same roles, a warpgroup or two
-// each:
+// It reads and writes the same as backward.h, one image at a time, and its warps have the same roles, one or two
+// warpgroups each:
 //
 //   weight  64 outputs by 96: the three taps of a column stacked, 32 inputs each, over the image's pixels, a row of 16
-//           at a time. Both factors lie as wgmma takes them, and another column of taps is another start address. Where
-//           a float is two parts, the gradient of conv2's output is turned on its way into registers, by ldmatrix: it
+//           at a time. Both factors have wgmma's layout, and another column of taps is another start address. If a
+//           float is two parts, the gradient of conv2's output is transposed by ldmatrix on the way to registers: it
 //           is read once for all parts. The sums of all taps stay in registers from the first image to the last
-//   data    64 pixels by 96: the three taps of a column stacked, 32 inputs each. Of a row of the result one third comes
-//           from the products of the row above and one from those of the row below. So that a thread has those itself,
-//           a product takes every second row: a warp then has four rows one below the other. What crosses to another
-//           warp's rows goes through shared memory. The halves of the rows come in turns
-//   stem    conv1's sums, of the data gradient that the data warps leave in shared memory (backward_wgmma_stem.h)
-//   stage   as in backward.h (backward_wgmma_stage.h); pooled1 and code1 are brought by the copy engine
+//   data    64 pixels by 96: the three taps of a column stacked, 32 inputs each. A row of the result gets one third
+//   from
+//           the products of the row above and one from those of the row below. So that a thread has those itself, a
+//           product takes every second row: a warp then has four consecutive rows. Sums for another warp's rows go
+//           through shared memory. The two halves of the rows alternate
+//   stem    conv1's sums, from the data gradient that the data warps leave in shared memory (backward_wgmma_stem.h)
+//   stage   as in backward.h (backward_wgmma_stage.h); TMA loads pooled1 and code1
 //
-// Where a float is two parts, there is no room for the stem's tiles: the data warps make conv1's sums, of what they
-// have in registers, by mma.sync. Where there are as many blocks as images: backward_wgmma_few.h.
+// If a float is two parts, there is no room for the stem's tiles: the data warps compute conv1's sums, from their
+// registers, by mma.sync. If there are as many blocks as images: backward_wgmma_few.h.
 //
-// Everything but the gradient that comes from above is there before the kernel before this one ends: it is read while
-// that one still runs.
+// Everything but the incoming gradient is ready before the previous kernel ends: it is read while that one still runs.
 //
-// Limited by: no role alone. Read off a clock in the kernel, an image is about 6,700 cycles, and the stem's warps have
-// no pause in them: 4,900 go to products that take 1,700 when nobody else multiplies, for each stands behind the long
-// ones of the others; 1,500 lie between two images. The data warps wait for them, and for those the weight and stage
-// warps, 2,900 and 2,800 cycles. But the stem gives way to the others more than it holds them up: with half the pixels,
-// stored while products run, and a third tile of the gradient of pooled1 it was no faster, nor with conv2's output
-// gradient in the weight warps' registers, which spares shared memory 450 cycles. Of that a product takes 5 KB of
-// operands, 40 cycles of 128 bytes in the 48 that the tensor cores need, and goes first: an image is 3,770 such cycles
-// of products and 1,700 of what the other warps load and store, in 4,660 of the tensor cores, an eighth of which is
-// padding (14 pixels taken as 16, and 14 rows). Then by the way to the first product, some 16,000 cycles, and from the
-// last, which other blocks cannot fill: there is memory for one only. Where a float is two parts, by the one tile of
-// the gradient that there is room for: nothing is multiplied while it is filled.
+// Limited by: no single role. By a clock in the kernel, an image takes about 6,700 cycles, and the stem's warps have no
+// pause in them: 4,900 go to products that take 1,700 when no other warp multiplies, because each queues behind the
+// long ones of the others; 1,500 lie between two images. The data warps wait for the stem, and the weight and stage
+// warps for the data warps, 2,900 and 2,800 cycles. But the stem yields to the others more than it delays them: with
+// half the pixels, stored while products run, and a third tile of the gradient of pooled1 it was no faster, nor with
+// conv2's output gradient in the weight warps' registers, which saves shared memory 450 cycles. A product reads 5 KB of
+// operands from shared memory, 40 cycles of 128 bytes in the 48 that the tensor cores need, and has priority: an image
+// is 3,770 such cycles of products and 1,700 of loads and stores by the other warps, in 4,660 of the tensor cores, an
+// eighth of which is padding (14 pixels taken as 16, and 14 rows). Then by the time to the first product, some 16,000
+// cycles, and from the last, which other blocks cannot fill: shared memory has room for only one. If a float is two
+// parts, by the single tile of the gradient that there is room for: nothing is multiplied while it is filled.
 #pragma once
 
 #include "ops/cnn_step/backward.h"
@@ -45,7 +45,7 @@
 
 // --- weight warps ----------------------------------------------------------------------------------------------------
 
-// Sixteen outputs by the 16 pixels of a row, turned.
+// Sixteen outputs by the 16 pixels of a row, transposed.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_weight_load(uint32_t (&a)[cnn_hopper_kind<Arithmetic>::parts][4], const char *grad_at,
                                        int row)
@@ -57,8 +57,8 @@ CNN_DEVICE void cnn_hopper_weight_load(uint32_t (&a)[cnn_hopper_kind<Arithmetic>
 }
 
 // sum (column of taps, 64 outputs, row of taps, 32 inputs) += over the image's pixels, grad (pixel, output) * pooled
-// (pixel + tap, input), or = where `add` is not. While the products of a row run, the next row's fragments are loaded
-// into other registers.
+// (pixel + tap, input), or = if not `add`. While the products of a row run, the next row's fragments are loaded into
+// other registers.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_weight_image(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS], const char *grad,
                                         const char *pooled, int warp, int lane, bool add)
@@ -96,7 +96,7 @@ CNN_DEVICE void cnn_hopper_weight_image(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
         wgmma_settle(sum[column]);
 }
 
-// The same where there is one part, both factors out of shared memory: no warp loads anything, nor waits.
+// The same with one part, both factors from shared memory: no warp loads anything or waits.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_weight_turned(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS], const char *grad,
                                          const char *pooled)
@@ -122,7 +122,7 @@ CNN_DEVICE void cnn_hopper_weight_turned(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPE
         wgmma_settle(sum[column]);
 }
 
-// Adds two numbers to what is there, where no other thread does: memory adds, and nobody waits for it.
+// Adds two numbers to memory where no other thread does: the memory system adds, and nothing waits for it.
 CNN_DEVICE void cnn_hopper_add2(float *to, float first, float second)
 {
 #if CUDART_VERSION >= 12010 // which has it for two at once
@@ -133,8 +133,8 @@ CNN_DEVICE void cnn_hopper_add2(float *to, float first, float second)
 #endif
 }
 
-// Whether sums leave the registers after each image: tensor cores truncate a sum instead of rounding it, which adds up
-// over many images to more than this arithmetic's products leave out.
+// Whether sums leave the registers after each image: tensor cores truncate a sum instead of rounding it, and over many
+// images that error exceeds the one of this arithmetic's products.
 template <typename Arithmetic> struct cnn_weight_by_image {
     enum { VALUE = 0 };
 };
@@ -142,7 +142,7 @@ template <> struct cnn_weight_by_image<cnn_tf32x3> {
     enum { VALUE = 1 };
 };
 
-// A thread's sums, divided by the operands' scales, into the block's partial gradient, or on top of what is there.
+// Stores a thread's sums, divided by the operands' scales, to the block's partial gradient, or adds them to it.
 CNN_DEVICE void cnn_hopper_weight_store(float *partial, const float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
                                         float inverse, bool add, int warp, int lane)
 {
@@ -234,7 +234,7 @@ CNN_DEVICE void cnn_hopper_data_wait(float (&sum)[2][CNN_HOPPER_DATA_SUMS])
     make_float4(CNN_HOPPER_SUM(row, tap, i), CNN_HOPPER_SUM(row, tap, (i) + 1), CNN_HOPPER_SUM(row, tap, (i) + 2),     \
                 CNN_HOPPER_SUM(row, tap, (i) + 3))
 
-// Leaves what belongs to the rows of the warps below and above.
+// Stores the sums that belong to the rows of the warps below and above.
 CNN_DEVICE void cnn_hopper_data_give(float4 *exchange, const float (&sum)[2][CNN_HOPPER_DATA_SUMS], int warp, int lane)
 {
     float4 *down = exchange, *up = exchange + 3 * 64; // [boundary][two][lane]
@@ -247,7 +247,7 @@ CNN_DEVICE void cnn_hopper_data_give(float4 *exchange, const float (&sum)[2][CNN
     }
 }
 
-// What a thread has itself of a row.
+// A thread's own part of a row.
 CNN_DEVICE void cnn_hopper_data_row(float (&out)[8], const float (&sum)[2][CNN_HOPPER_DATA_SUMS], int row)
 {
 #pragma unroll
@@ -262,7 +262,7 @@ CNN_DEVICE void cnn_hopper_data_row(float (&out)[8], const float (&sum)[2][CNN_H
 #undef CNN_HOPPER_FOUR
 #undef CNN_HOPPER_SUM
 
-// Adds to the first and last row what the neighbours have left.
+// Adds the neighbours' sums to the first and last row.
 CNN_DEVICE void cnn_hopper_data_take(float (&first)[8], float (&last)[8], const float4 *exchange, int warp, int lane)
 {
     const float4 *down = exchange, *up = exchange + 3 * 64;
@@ -284,8 +284,8 @@ CNN_DEVICE void cnn_hopper_data_take(float (&first)[8], float (&last)[8], const 
     }
 }
 
-// What a thread keeps of its warp's rows of a half when the products of the next take the sums' registers: the inner
-// rows are done, the first and the last lack what the other warps have of them.
+// What a thread keeps of its warp's rows of a half when the next products overwrite the sums' registers: the inner rows
+// are complete, the first and the last lack the other warps' part.
 struct cnn_hopper_kept {
     uint32_t inner[CNN_HOPPER_WARP_ROWS - 2][4];
     float first[8], last[8];
@@ -306,7 +306,7 @@ CNN_DEVICE void cnn_hopper_data_keep(cnn_hopper_kept *kept, const float (&sum)[2
     cnn_hopper_data_row(kept->last, sum, LAST);
 }
 
-// And what is done with it then.
+// And how it is used then.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_data_leave(cnn_hopper_kept *kept, const float4 *exchange, char *tile, int half, int name,
                                       int warp, int lane)
@@ -325,8 +325,8 @@ CNN_DEVICE void cnn_hopper_data_leave(cnn_hopper_kept *kept, const float4 *excha
     cnn_hopper_stem_leave<Arithmetic>(tile, packed, half, row + LAST, lane);
 }
 
-// Where the stem has warps of its own; a turn has a half of an image. Between two turns' products there is only what
-// frees the sums' registers: the rest, which leads to shared memory, is done when the next turn's are on their way.
+// If the stem has its own warps; a turn has half of an image. Between two turns' products only the sums' registers are
+// freed: the rest, which goes to shared memory, is done while the next turn's products run.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_data_role(char *shared, float4 *exchange, cnn_hopper_barriers<Arithmetic> *barriers,
                                      int count, int warp, int lane)
@@ -340,7 +340,7 @@ CNN_DEVICE void cnn_hopper_data_role(char *shared, float4 *exchange, cnn_hopper_
         float sum[2][CNN_HOPPER_DATA_SUMS];
         if (half == 0)
             mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
-        // Under no condition: the compiler would wait for the products once more where it ends.
+        // Unconditional: with a branch the compiler would wait for the products once more at its end.
         cnn_hopper_data_issue<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
                                           shared + tiles::WEIGHT_AT, half);
         if (turn > 0) {
@@ -357,15 +357,16 @@ CNN_DEVICE void cnn_hopper_data_role(char *shared, float4 *exchange, cnn_hopper_
             mbarrier_arrive(barriers->empty + i % GRADS);
         cnn_hopper_data_keep<Arithmetic>(&kept, sum, exchange + half * EXCHANGE, warp, lane);
     }
-    // Of the second half of the last image, whose tile the first half's turn has waited for.
+    // Of the second half of the last image; the first half's turn has waited for its tile.
     cnn_hopper_data_leave<Arithmetic>(&kept, exchange + EXCHANGE, shared + tiles::DZ_AT + (count - 1) % 2 * tiles::DZ,
                                       1, NAME, warp, lane);
     mbarrier_arrive(barriers->left + (count - 1) % 2);
 }
 
-// Where a float is two parts: the products of the even or of the odd rows of half `half`, and waits for them. Tensor
-// cores cut sums off where float32 would round them, so that long sums are too small: half of the products of the large
-// parts are a sum of their own, added outside. The small products, thousands of times smaller, come first in the other.
+// If a float is two parts: issues the products of the even or the odd rows of half `half`, and waits for them. Tensor
+// cores truncate sums where float32 would round them, so that long sums are too small: half of the products of the
+// large parts are a separate sum, added outside. The small products, thousands of times smaller, come first in the
+// other.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_data_parity(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *grad, const char *weight,
                                        int half, int odd)
@@ -400,7 +401,7 @@ CNN_DEVICE void cnn_hopper_data_parity(float (&sum)[CNN_HOPPER_DATA_SUMS], const
         sum[i] += other[i];
 }
 
-// What the sums of the even rows, 0 and 2 of a warp's four, give to each of its rows, and to the one above them.
+// What the sums of the even rows, 0 and 2 of a warp's four, add to each of its rows, and to the one above them.
 #define CNN_HOPPER_OWN(row, tap, i) sum[((tap)*4 + (i) / 2) * 4 + (row) / 2 * 2 + (i) % 2]
 #define CNN_HOPPER_FOUR(row, tap, i)                                                                                   \
     make_float4(CNN_HOPPER_OWN(row, tap, i), CNN_HOPPER_OWN(row, tap, (i) + 1), CNN_HOPPER_OWN(row, tap, (i) + 2),     \
@@ -422,7 +423,7 @@ CNN_DEVICE void cnn_hopper_data_even(float (&out)[CNN_HOPPER_WARP_ROWS][8], cons
             up[((warp - 1) * 2 + i) * 32 + lane] = CNN_HOPPER_FOUR(0, 2, 4 * i);
 }
 
-// What those of the odd ones, 1 and 3, add to that, and give to the row below.
+// What the odd ones, 1 and 3, add to that, and to the row below.
 CNN_DEVICE void cnn_hopper_data_odd(float (&out)[CNN_HOPPER_WARP_ROWS][8], const float (&sum)[CNN_HOPPER_DATA_SUMS],
                                     float4 *exchange, int warp, int lane)
 {
@@ -442,7 +443,7 @@ CNN_DEVICE void cnn_hopper_data_odd(float (&out)[CNN_HOPPER_WARP_ROWS][8], const
 #undef CNN_HOPPER_FOUR
 #undef CNN_HOPPER_OWN
 
-// The same where the stem has none: these warps make conv1's sums too.
+// The same if the stem has no warps: these warps compute conv1's sums too.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_data_stem_role(const Arguments &arguments, char *shared, float4 *exchange,
                                           cnn_hopper_barriers<Arithmetic> *barriers, int count, float inverse, int warp,
@@ -491,8 +492,8 @@ static __global__ void __launch_bounds__(cnn_hopper_tiles<Arithmetic>::THREADS, 
     cnn_hopper_barriers<Arithmetic> *barriers = (cnn_hopper_barriers<Arithmetic> *)(cnn_shared + tiles::BARRIERS_AT);
     const int group = threadIdx.x / HOPPER_WARPGROUP, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     const int count = (arguments.n - 1 - (int)blockIdx.x) / (int)gridDim.x + 1;
-    // Kernels before the one before have ended: all is there but what that one makes of the batch, grad_pooled2, its
-    // sums and, where it is the only one between, batchnorm 2's statistics.
+    // All kernels before the previous one have ended: everything is ready but what that one computes from the batch,
+    // grad_pooled2, its sums and, if it is the only one between, batchnorm 2's statistics.
     if (threadIdx.x == 0) {
         for (int i = 0; i < kind::grads; i++) {
             mbarrier_init(barriers->full + i, CNN_STAGE_THREADS);
@@ -539,7 +540,7 @@ static __global__ void __launch_bounds__(cnn_hopper_tiles<Arithmetic>::THREADS, 
     }
 }
 
-// pooled1 as the products take it, [row][chunk][pixel], with a border of zeros; code1 as [16 channels][pixel].
+// pooled1 in the products' layout, [row][chunk][pixel], with a border of zeros; code1 as [16 channels][pixel].
 template <typename Arithmetic, typename Arguments>
 static heddle_status cnn_hopper_map(cnn_hopper_maps *maps, const Arguments &arguments)
 {
@@ -567,7 +568,7 @@ static cudaError_t cnn_launch_backward_wgmma(
     const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
-    // With one image to a block there is nothing to stage: the way to the first product and from the last matters more.
+    // With one image per block there is nothing to stage: the time to the first product and from the last matters more.
     if (arguments.n <= arguments.backward_blocks)
         return cnn_launch_backward_few<Arithmetic>(arguments, stream);
     cnn_hopper_maps maps = {};

@@ -1,6 +1,6 @@
-// What a block of backward_wgmma.h does before its warps take their roles: the weight, the borders of the tiles and the
-// first image. All but the last is done while the kernel before still runs: of the first image everything is there by
-// then but the gradient that comes from above.
+// What a block of backward_wgmma.h does before its warps take their roles: load the weight, the borders of the tiles
+// and the first image. All but the last part is done while the previous kernel still runs: of the first image, only the
+// incoming gradient is missing then.
 #pragma once
 
 #include "ops/cnn_step/backward_wgmma_stage.h"
@@ -26,7 +26,7 @@ template <typename Arithmetic> CNN_DEVICE int cnn_hopper_weight_to(int at)
                                                                                       at % CNN_CHANNELS2);
 }
 
-// The weight on its way: 16 bits are copied, floats go through registers.
+// The weight in transit: 16-bit elements are copied, floats go through registers.
 template <typename Arithmetic> struct cnn_hopper_weight {
     enum { SCALED = cnn_hopper_kind<Arithmetic>::scaled, IN_PIECE = 4 };
     enum { PIECES = CNN_CHANNELS2 * CNN_PATCH / IN_PIECE, THREADS = cnn_hopper_tiles<Arithmetic>::THREADS };
@@ -54,7 +54,7 @@ CNN_DEVICE void cnn_hopper_weight_begin(const Arguments &arguments, char *shared
     }
 }
 
-// Returns what it was multiplied by.
+// Returns the factor it was multiplied by.
 template <typename Arithmetic>
 CNN_DEVICE float cnn_hopper_weight_end(char *shared, cnn_hopper_weight<Arithmetic> *weight)
 {
@@ -90,7 +90,7 @@ CNN_DEVICE float cnn_hopper_weight_end(char *shared, cnn_hopper_weight<Arithmeti
 
 // --- borders and the first image -----------------------------------------------------------------------------------
 
-// Zeros around the images, in all tiles: pixel number `which` of those of the gradient that are never written again.
+// Zeros around the images, in all tiles: pixel number `which` of those of the gradient that are never overwritten.
 enum { CNN_HOPPER_GRAD_BORDER = CNN_TILE_PIXELS - CNN_PIXELS1 };
 CNN_DEVICE int cnn_hopper_grad_border(int which)
 {
@@ -139,8 +139,8 @@ template <typename Arithmetic> CNN_DEVICE void cnn_hopper_clear(char *shared)
             ((uint4 *)(shared + tiles::STEM_AT + i / PLANES * tiles::STEM + PLANES_AT))[i % PLANES] = zeros;
         return;
     }
-    // What the last row's taps to the right reach of pooled1. Pixels above and below the image; then ones, and zeros
-    // behind them.
+    // What the last row's taps to the right read of pooled1. Pixels above and below the image; then ones, followed by
+    // zeros.
     enum { HALVES = 2 * CNN_SIDE1, PAD = CNN_HOPPER_OFFSETS - CNN_HOPPER_ONES };
     const uint32_t ones = cnn_stem_ones<typename cnn_hopper_arithmetic<typename tiles::kind::element>::type>();
 #pragma unroll 1
@@ -159,8 +159,8 @@ template <typename Arithmetic> CNN_DEVICE void cnn_hopper_clear(char *shared)
                    tiles::POOLED_BYTES))[threadIdx.x % 2] = zeros;
 }
 
-// The block's first image is staged by all its threads: none has anything else to do yet. What of it is on its way, and
-// what the operands are multiplied by:
+// All threads of the block stage its first image: none has anything else to do yet. Its loads in flight, and the
+// factors of the operands:
 template <typename Arithmetic> struct cnn_hopper_first {
     enum { ITEMS = CNN_PIXELS2 * CNN_STAGE_GROUP, THREADS = cnn_hopper_tiles<Arithmetic>::THREADS };
     enum { TURNS = (ITEMS + THREADS - 1) / THREADS };
@@ -172,15 +172,15 @@ template <typename Arithmetic> CNN_DEVICE int cnn_hopper_first_window(int turn)
     return (turn * cnn_hopper_tiles<Arithmetic>::THREADS + (int)threadIdx.x) / CNN_STAGE_GROUP;
 }
 
-// Before the wait: the weight, and all of the image that the kernel before does not write. Its pixels, which are behind
-// two other loads, the stem's warps bring where there are any: they need them last.
+// Before the wait: the weight, and all of the image that the previous kernel does not write. The stem's warps, if there
+// are any, load its pixels, which depend on two other loads: they need them last.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_first_load(const Arguments &arguments, char *shared, cnn_hopper_first<Arithmetic> *first)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     const int image = blockIdx.x, thread = threadIdx.x;
     enum { PIXELS = !tiles::kind::stem_tiles };
-    // Nothing is waited for that could be on its way beside something else.
+    // Nothing waits for a load that could be in flight beside another.
     const int64_t cursor = PIXELS ? *arguments.operands.cursor : 0;
     cnn_hopper_weight<Arithmetic> weight;
     cnn_hopper_weight_begin<Arithmetic>(arguments, shared, &weight);

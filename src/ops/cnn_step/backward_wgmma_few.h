@@ -1,22 +1,22 @@
-// backward_wgmma.h where no block has a second image: nobody stages, so that all threads bring the image, and then all
-// warpgroups multiply. `Halves`: of an image's columns, that a block has. With one, two blocks, a cluster, share an
-// image:
+// backward_wgmma.h for launches in which no block has a second image: there is no staging role; all threads load the
+// image, and then all warpgroups multiply. `Halves`: of an image's columns, per block. With one, two blocks, a cluster,
+// share an image:
 //
 //   weight  one warpgroup: 64 outputs by 96, as in backward_wgmma.h. The sixteen pixels of a product are eight of two
-//           rows: another distance between the eights of K is all that takes
-//   data    two warpgroups, eight rows each: 64 pixels by 96. A warp has two rows one below the other; what crosses to
-//           other rows goes through shared memory. What comes out is the gradient of 2 × 8 windows of conv1, as many as
-//           one product of mma.sync takes, so the same warps go on to conv1's sums
+//           rows: only the distance between the groups of eight of K changes
+//   data    two warpgroups, eight rows each: 64 pixels by 96. A warp has two consecutive rows; sums for other rows go
+//           through shared memory. The result is the gradient of 2 × 8 windows of conv1, as many as one product of
+//           mma.sync takes, so the same warps continue with conv1's sums
 //
-// Two blocks have sums over different pixels: each sends the other one half of them, a column of taps while the next is
-// multiplied, and adds and stores the other half. So there are no more partial sums for finish.h to add up than with
-// one block an image.
+// The two blocks have sums over different pixels. Each sends the other one half of them, one column of taps while the
+// next is multiplied, and adds and stores the other half. So finish.h has no more partial sums to add than with one
+// block per image.
 //
-// With two SMs for each image that is quicker, though some of the blocks have to wait for one that the kernel before
+// With two SMs per image that is faster, though some of the blocks have to wait for an SM that the previous kernel
 // still holds; with one, a block has both halves.
 //
-// Limited by: latencies, one after the other: what has to be there before the first product, the products, of which an
-// image has too few to fill the tensor cores, and the way out. All code runs once, and comes from the L2 cache.
+// Limited by: a chain of latencies: the loads before the first product, the products, of which an image has too few to
+// fill the tensor cores, and the stores. All code runs once, and comes from the L2 cache.
 #pragma once
 
 #include "ops/cnn_step/backward_wgmma_few_begin.h"
@@ -25,10 +25,10 @@
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/hopper.h"
 
-// Fewer images than that have the data gradient's sums rounded as float32's are, where a float is two parts.
+// With fewer images than that, the data gradient's sums are rounded like float32, if a float is two parts.
 enum { CNN_FEW_ROUNDED = 16 };
 
-// Whether the weight's products wait until the data gradient's are issued, after which more is left to do: where both
+// Whether the weight's products wait until the data gradient's are issued, which have more work after them: if both
 // take long, and the data gradient's are issued at once.
 template <typename Arithmetic, int Halves, bool Rounded> CNN_DEVICE constexpr bool cnn_few_is_behind()
 {
@@ -46,7 +46,7 @@ CNN_DEVICE uint32_t cnn_few_remote(const void *shared, unsigned rank)
     return remote;
 }
 
-// Counted by the other block's barrier when they are there, so that neither waits for anything else.
+// The other block's barrier counts them when they arrive, so that neither waits for anything else.
 CNN_DEVICE void cnn_few_send(uint32_t remote, float4 four, uint32_t remote_barrier)
 {
     asm volatile(
@@ -62,7 +62,7 @@ CNN_DEVICE void cnn_few_send(uint32_t remote, float2 two, uint32_t remote_barrie
         : "memory");
 }
 
-// The other block has its barriers when both have come here: nothing else is ordered by that.
+// When both blocks have come here, the other block has initialised its barriers; this orders nothing else.
 CNN_DEVICE void cnn_few_arrive()
 {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -74,7 +74,7 @@ CNN_DEVICE void cnn_few_meet()
 
 // --- weight warps ----------------------------------------------------------------------------------------------------
 
-// Sixteen outputs by eight pixels of two rows, turned.
+// Sixteen outputs by eight pixels of two rows, transposed.
 template <typename Arithmetic, int Halves>
 CNN_DEVICE void cnn_few_weight_load(uint32_t (&a)[cnn_hopper_kind<Arithmetic>::parts][4], const char *grad_at, int step)
 {
@@ -128,8 +128,8 @@ CNN_DEVICE void cnn_few_weight_products(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
         wgmma_settle(sum[column]);
 }
 
-// The same over one half's, which all fit into registers: column by column of taps, so that one's sums are sent while
-// the next is still multiplied. Issued here, and not waited for.
+// The same over one half's pixels, which all fit in registers: column by column of taps, so that one column's sums are
+// sent while the next is multiplied. Issued here, and not waited for.
 template <typename Arithmetic, bool Behind>
 CNN_DEVICE void cnn_few_weight_columns(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS], const char *shared,
                                        int warp, int lane)
@@ -164,7 +164,7 @@ CNN_DEVICE void cnn_few_weight_columns(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_
     }
 }
 
-// A thread's sums, divided by the operands' scales, into the image's partial gradient.
+// Stores a thread's sums, divided by the operands' scales, to the image's partial gradient.
 CNN_DEVICE void cnn_few_weight_store(float *partial, const float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
                                      float inverse)
 {
@@ -178,8 +178,8 @@ CNN_DEVICE void cnn_few_weight_store(float *partial, const float (&sum)[CNN_HOPP
     }
 }
 
-// The same with those of two blocks. Of a thread's sums of a tap, 16, the first eight are of inputs 0 to 15: those
-// block 0 adds up and stores, the others block 1. Four of them, number `i` of a column's, and where:
+// The same with the sums of two blocks. Of a thread's 16 sums of a tap, the first eight are of inputs 0 to 15: block 0
+// adds and stores those, block 1 the others. Four of them, number `i` of a column's, and where:
 enum { CNN_FEW_COLUMN_FOURS = CNN_TAPS * 2 / CNN_HOPPER_TAPS };
 CNN_DEVICE float4 cnn_few_weight_four(const float (&sum)[CNN_HOPPER_WEIGHT_SUMS], int i, bool upper)
 {
@@ -284,7 +284,7 @@ CNN_DEVICE void cnn_few_data_product(float (&sum)[CNN_HOPPER_DATA_SUMS],
         add);
 }
 
-// Issues the first `Count` of the products of parts, all added up by the tensor cores.
+// Issues the first `Count` of the products of parts, all added by the tensor cores.
 template <typename Arithmetic, int Halves, int Count>
 CNN_DEVICE void cnn_few_data_products(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *shared, int group, int half)
 {
@@ -301,9 +301,9 @@ CNN_DEVICE void cnn_few_data_products(float (&sum)[CNN_HOPPER_DATA_SUMS], const 
     wgmma_commit();
 }
 
-// All of them, of two parts. Tensor cores cut a sum off where float32 would round it, so each product of the large
-// parts is a sum of its own, added to the others outside. The small products are thousands of times smaller: what is
-// cut off of those does not matter.
+// All of them, of two parts. Tensor cores truncate a sum where float32 would round it, so each product of the large
+// parts is a separate sum, added to the others outside. The small products are thousands of times smaller: their
+// truncation does not matter.
 template <typename Arithmetic, int Halves>
 CNN_DEVICE void cnn_few_data_rounded(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *shared, int group, int half)
 {
@@ -329,8 +329,8 @@ CNN_DEVICE void cnn_few_data_rounded(float (&sum)[CNN_HOPPER_DATA_SUMS], const c
         }
 }
 
-// The gradient of pooled1 of a warp's two rows, of what it has itself and of what the warps above and below leave in
-// `exchange`: of a row's sums one third belongs to the row below it, one to the row above.
+// The gradient of pooled1 of a warp's two rows, from its own sums and from those that the warps above and below leave
+// in `exchange`: one third of a row's sums belongs to the row below it, one to the row above.
 #define CNN_FEW_SUM(row, tap, i) sum[((tap)*4 + (i) / 2) * 4 + (row)*2 + (i) % 2]
 CNN_DEVICE void cnn_few_data_rows(float (&out)[2][8], const float (&sum)[CNN_HOPPER_DATA_SUMS], float4 *exchange,
                                   int boundaries, int name, int warp, int lane)
@@ -383,7 +383,7 @@ CNN_DEVICE void cnn_few_stem_selectors(uint32_t (&selector)[2][4], const char *c
     }
 }
 
-// stem[group][set][tile] += conv1's sums of a warp's windows, as cnn_hopper_stem_rows, but channels are in their order;
+// stem[group][set][tile] += conv1's sums of a warp's windows, as cnn_hopper_stem_rows, but with channels in order;
 // `half`: of the image.
 template <typename Arithmetic, int Halves>
 CNN_DEVICE void cnn_few_stem_add(float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4], const float (&out)[2][8],
@@ -403,7 +403,7 @@ CNN_DEVICE void cnn_few_stem_add(float (*stem)[cnn_hopper_stem_sets<Arithmetic>:
     cnn_hopper_stem_products<Arithmetic>(stem, out, selector, pixels, lane);
 }
 
-// Adds up those of all warps, in the order of their numbers. Of two blocks the second sends them to the first, which
+// Adds the sums of all warps, in the order of their numbers. Of two blocks the second sends them to the first, which
 // adds and stores.
 template <typename Arithmetic, int Halves>
 CNN_DEVICE void cnn_few_stem_end(float *partial, const float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4],
@@ -444,8 +444,8 @@ CNN_DEVICE void cnn_few_stem_end(float *partial, const float (*stem)[cnn_hopper_
     ((float2 *)partial)[i] = make_float2(total.x * inverse, total.y * inverse);
 }
 
-// What a data warpgroup does. Where its sums fit into registers, all products are issued first: those of the second
-// half run under what follows from the first.
+// The work of a data warpgroup. If its sums fit in registers, all products are issued first: those of the second half
+// run while the first half is processed.
 template <typename Arithmetic, int Halves, bool Rounded, typename Arguments>
 CNN_DEVICE void cnn_few_data_role(const Arguments &arguments, char *shared, cnn_few_barriers *barriers, float inverse,
                                   int rank, int group, int warp, int lane)
@@ -487,7 +487,7 @@ CNN_DEVICE void cnn_few_data_role(const Arguments &arguments, char *shared, cnn_
 
 // --- launch ----------------------------------------------------------------------------------------------------------
 
-// `Rounded`: the data gradient's sums, as float32's are; where a block has half of an image.
+// `Rounded`: the data gradient's sums are rounded like float32, if a block has half of an image.
 template <typename Arithmetic, int Halves, bool Rounded>
 static __global__ void __cluster_dims__(1, 3 - Halves, 1)
     __launch_bounds__(cnn_few_tiles<Arithmetic, Halves>::THREADS, 1)
@@ -539,8 +539,8 @@ cnn_launch_few(const cnn_arguments<typename Arithmetic::operand, typename Arithm
                                         dim3(tiles::THREADS), tiles::BYTES, stream, arguments);
 }
 
-// For no more images than blocks. A handful stands for float32 (heddle_cnn_step_is_mnist_cnn_in_tf32), and waits for
-// launches, not for sums.
+// For no more images than blocks. A handful of images uses nearly fp32 (heddle_cnn_step_is_mnist_cnn_in_tf32), and
+// waits for launches, not for sums.
 template <typename Arithmetic>
 static cudaError_t
 cnn_launch_backward_few(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,

@@ -1,6 +1,6 @@
-// What a block of backward_wgmma_few.h does before its first product: where everything lies in shared memory, and how
-// the weight, an image or half of one, and conv2's output gradient come there. All threads bring it together; all but
-// the gradient comes while the kernel before still runs.
+// What a block of backward_wgmma_few.h does before its first product: the layout of shared memory, and how the weight,
+// an image or half of one, and conv2's output gradient get there. All threads load them together; all but the gradient
+// is loaded while the previous kernel still runs.
 #pragma once
 
 #include "ops/cnn_step/backward_wgmma_products.h"
@@ -14,9 +14,9 @@
 template <typename Arithmetic, int Halves> struct cnn_few_tiles {
     typedef cnn_hopper_kind<Arithmetic> kind;
     enum : int {
-        // Column x of the image is column x - 8 half + LEFT of a row of the gradient: a row has what the products take
-        // of it, and whole windows. Rows 14 and 15 are zeros. An odd number of 16 bytes from a chunk to the next keeps
-        // the chunks of a pixel in different banks.
+        // Column x of the image is column x - 8 half + LEFT of a row of the gradient: a row has the columns that the
+        // products read, and whole windows. Rows 14 and 15 are zeros. An odd number of 16 bytes from one chunk to the
+        // next keeps the chunks of a pixel in different banks.
         PIXELS = Halves * CNN_HOPPER_HALF, // of a row that products take
         LEFT = Halves == 1 ? 2 : 1,        // columns before the half's first
         PITCH = Halves == 1 ? 12 : 18,
@@ -28,8 +28,8 @@ template <typename Arithmetic, int Halves> struct cnn_few_tiles {
         STRIP = STRIP_PIXELS * CNN_PART,
         POOLED_ROW = CNN_HOPPER_CHUNKS1 * STRIP,
         POOLED_PART = CNN_TILE_SIDE * POOLED_ROW,
-        // The weight as it lies in conv2_parts, but with its taps in the order of the products: [column of taps][row of
-        // taps][chunk of inputs][output], turned by 180 degrees.
+        // The weight as in conv2_parts, but with its taps in the order of the products: [column of taps][row of
+        // taps][chunk of inputs][output], rotated by 180 degrees.
         WEIGHT_CHUNK = CNN_CHANNELS2 * CNN_PART,
         WEIGHT_TAP = CNN_HOPPER_CHUNKS1 * WEIGHT_CHUNK,
         WEIGHT_PART = CNN_TAPS * WEIGHT_TAP,
@@ -47,11 +47,11 @@ template <typename Arithmetic, int Halves> struct cnn_few_tiles {
         WEIGHT_AT = CODES_AT + CODES,
         EXCHANGE_AT = WEIGHT_AT + kind::parts * WEIGHT_PART,
         RECEIVED_AT = EXCHANGE_AT + EXCHANGE,
-        STEM_AT = RECEIVED_AT + RECEIVED, // [data warp, then what the other block sends][STEM_SUMS]
+        STEM_AT = RECEIVED_AT + RECEIVED, // [data warp, then the other block's sums][STEM_SUMS]
         COEFFICIENTS_AT = STEM_AT + (DATA_WARPS + 1) * STEM_SUMS * (int)sizeof(float),
         BARRIERS_AT = COEFFICIENTS_AT + 3 * CNN_CHANNELS2 * (int)sizeof(float),
         BYTES = BARRIERS_AT + (2 + CNN_HOPPER_TAPS) * (int)sizeof(uint64_t),
-        GROUPS = Halves == 1 ? 3 : 4, // the last of four helps to bring the image, no more
+        GROUPS = Halves == 1 ? 3 : 4, // the last of four only helps to load the image
         THREADS = GROUPS * HOPPER_WARPGROUP,
         REGISTERS = 65536 / THREADS / 8 * 8,
         WEIGHT_REGISTERS = Halves == 1        ? 232
@@ -68,12 +68,12 @@ template <typename Arithmetic, int Halves> struct cnn_few_tiles {
 
 // --- before the first product ----------------------------------------------------------------------------------------
 
-// The barriers of a block: they count the bytes of the weight, and what the other block of its cluster sends.
+// The barriers of a block: they count the bytes of the weight, and of what the other block of its cluster sends.
 struct cnn_few_barriers {
     uint64_t loaded, weight[CNN_HOPPER_TAPS], stem;
 };
 
-// The first warp initialises them, and has the copy engine bring the data gradient's weight: a tap's at a time.
+// The first warp initialises them, and has TMA load the data gradient's weight, one tap at a time.
 template <typename Arithmetic, int Halves, typename Arguments>
 CNN_DEVICE void cnn_few_weight(const Arguments &arguments, char *shared, cnn_few_barriers *barriers)
 {
@@ -134,7 +134,7 @@ CNN_DEVICE void cnn_few_copy(const Arguments &arguments, char *shared, int image
                         thread % 2 * CNN_PART);
 }
 
-// Which window a thread has eight channels of: the half's columns and the one beside them that its products reach.
+// The window of which a thread has eight channels: the half's columns and the one beside them that its products reach.
 struct cnn_few_window {
     int row, column;
     bool there;
@@ -149,15 +149,14 @@ template <int Columns> CNN_DEVICE cnn_few_window cnn_few_window_of(int half, int
     return window;
 }
 
-// What is on its way, and what the operands are multiplied by.
+// Loads in flight, and the factors of the operands.
 template <typename Arithmetic> struct cnn_few_first {
     cnn_few_window at;
     cnn_stage_window<typename Arithmetic::operand, typename Arithmetic::convolution> window;
     float grad_scale, pooled_scale;
 };
 
-// Before the wait: all of the image that the kernel before does not write. The loads that others are
-// behind come first.
+// Before the wait: all of the image that the previous kernel does not write. Loads that others depend on come first.
 template <typename Arithmetic, int Halves, typename Arguments>
 CNN_DEVICE void cnn_few_load(const Arguments &arguments, char *shared, int half, cnn_few_first<Arithmetic> *first)
 {

@@ -1,5 +1,5 @@
-// The instructions of backward_wgmma.h and hidden_backward_wgmma.h: products of the shapes they take, where their
-// operands lie, which parts of a float are multiplied, and how many registers a role has.
+// The instructions of backward_wgmma.h and hidden_backward_wgmma.h: products of the shapes they need, the layout of
+// their operands, which parts of a float are multiplied, and the registers per role.
 #pragma once
 
 #include "ops/cnn_step/backward_wgmma_tiles.h"
@@ -93,8 +93,9 @@ CNN_HOPPER_STEM_PRODUCT(__half, "f16.f16")
 CNN_HOPPER_STEM_PRODUCT(__nv_bfloat16, "bf16.bf16")
 #undef CNN_HOPPER_STEM_PRODUCT
 
-// Where an operand in chunks lies, without swizzle. K-major: `leading` bytes from a chunk of K to the next, `stride`
-// from eight rows to the next. M- or N-major: `leading` from eight of K to the next, `stride` from a chunk to the next.
+// The descriptor of an operand in chunks, without swizzle. K-major: `leading` bytes from one chunk of K to the next,
+// `stride` from eight rows to the next. M- or N-major: `leading` from eight of K to the next, `stride` from one chunk
+// to the next.
 CNN_DEVICE uint64_t cnn_hopper_descriptor(const void *shared, unsigned leading, unsigned stride)
 {
     const uint64_t address = (hopper_shared(shared) & 0x3ffff) >> 4;
@@ -125,7 +126,7 @@ template <> struct cnn_hopper_products<2> {
     }
 };
 
-// As many registers a thread as a role wants, of those that it was launched with.
+// The registers per thread that a role needs, of those it was launched with.
 template <int Wanted, int Launched> CNN_DEVICE void cnn_hopper_registers()
 {
     if constexpr (Wanted > Launched)

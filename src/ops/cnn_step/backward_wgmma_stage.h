@@ -1,5 +1,5 @@
-// The stage warps of backward_wgmma.h: they bring the next image into shared memory while the others multiply, as those
-// of backward_stage.h do, some of whose loads they use.
+// The stage warps of backward_wgmma.h: they load the next image into shared memory while the others multiply, like
+// those of backward_stage.h, some of whose loads they use.
 #pragma once
 
 #include "ops/cnn_step/backward_stage.h"
@@ -8,7 +8,7 @@
 
 // --- conv2's output gradient -----------------------------------------------------------------------------------------
 
-// Four numbers as elements, and what that leaves of them.
+// Four numbers as elements, and their rounding errors.
 template <typename Element> CNN_DEVICE void cnn_hopper_pack(uint32_t to[2], float values[4], bool rest)
 {
     typedef typename cnn_hopper_arithmetic<Element>::type arithmetic;
@@ -24,16 +24,16 @@ template <typename Element> CNN_DEVICE void cnn_hopper_pack(uint32_t to[2], floa
     }
 }
 
-// What turns a channel of conv2's output into its gradient: scale * dz + shift + slope * output. First halves of the
-// stage threads' eight channels, then second halves, so that neighbours read neighbouring words.
+// How a channel of conv2's output becomes its gradient: scale * dz + shift + slope * output. First halves of the stage
+// threads' eight channels, then second halves, so that neighbours read neighbouring words.
 CNN_DEVICE int cnn_hopper_coefficient_at(int channel)
 {
     return cnn_coefficient_at(channel);
 }
-struct cnn_hopper_channel { // what they are made of
+struct cnn_hopper_channel { // what they are computed from
     float mean, inverse_std, gamma, sum, product;
 };
-template <typename Arguments> // but for the sums
+template <typename Arguments> // except for the sums
 CNN_DEVICE cnn_hopper_channel cnn_hopper_load_channel(const Arguments &arguments, int channel)
 {
     cnn_hopper_channel from;
@@ -54,8 +54,8 @@ CNN_DEVICE void cnn_hopper_coefficients(float *coefficients, const cnn_hopper_ch
     mine[2 * CNN_CHANNELS2] = -scale * from.inverse_std * mean_product;
 }
 
-// So many words out of global memory, in one load for sure, and where it stands: the compiler would take it apart, or
-// put it off to where it delays what follows.
+// Loads this many words from global memory in one instruction, and exactly here: the compiler would split it, or move
+// it to where it delays what follows.
 template <int Words> CNN_DEVICE void cnn_load_words(uint32_t *to, const void *from)
 {
     if constexpr (Words == 4) {
@@ -69,7 +69,7 @@ template <int Words> CNN_DEVICE void cnn_load_words(uint32_t *to, const void *fr
     }
 }
 
-// Eight neighbouring channels, as they lie in memory.
+// Eight neighbouring channels, as stored in memory.
 template <typename Value> CNN_DEVICE void cnn_hopper_load(uint32_t to[2 * sizeof(Value)], const Value *from)
 {
     enum { WORDS = 2 * sizeof(Value), PIECE = WORDS < 4 ? WORDS : 4 };
@@ -78,7 +78,7 @@ template <typename Value> CNN_DEVICE void cnn_hopper_load(uint32_t to[2 * sizeof
         cnn_load_words<PIECE>(to + i, (const uint32_t *)from + i);
 }
 
-// A stage thread's channels of a window: conv2's output and the winners, and the gradient that comes from above.
+// A stage thread's channels of a window: conv2's output and the winners, and the incoming gradient.
 template <typename Operand, typename Convolution>
 CNN_DEVICE void cnn_hopper_load_outputs(const cnn_workspace<Operand, Convolution> &workspace, int image, int thread,
                                         int row, int column, cnn_stage_window<Operand, Convolution> *window)
@@ -111,7 +111,7 @@ CNN_DEVICE void cnn_hopper_load_window(const cnn_workspace<Operand, Convolution>
     cnn_hopper_load_grad(workspace, image, thread, row, column, window);
 }
 
-// What a stage thread makes of a window: [part][place], a chunk each.
+// A stage thread's result for a window: [part][place], one chunk each.
 template <typename Arithmetic> struct cnn_hopper_values {
     __align__(16) uint32_t value[cnn_hopper_kind<Arithmetic>::parts][4][4];
 };
@@ -162,7 +162,7 @@ CNN_DEVICE void cnn_hopper_store(char *grad, const cnn_hopper_values<Arithmetic>
                               values->value[part][place]);
 }
 
-// The window left over: two channels of one pixel for each thread.
+// The remaining window: two channels of one pixel per thread.
 template <typename Operand, typename Convolution>
 CNN_DEVICE void cnn_hopper_rest_gradient(const cnn_stage_rest<Operand, Convolution> *rest, const float *coefficients,
                                          int thread, float value[2])
@@ -202,8 +202,8 @@ template <typename Arithmetic> CNN_DEVICE void cnn_hopper_store_rest(char *grad,
 
 // --- pooled1, code1 and pixels ---------------------------------------------------------------------------------------
 
-// pooled1 into its tile, as forward_wgmma.h leaves it: as the products take it, scaled and in parts. A few rows at a
-// time; a thread keeps its column, so that its addresses rise evenly. Of a row's 64 threads 56 have a chunk.
+// Copies pooled1 to its tile, as forward_wgmma.h leaves it: in the products' layout, scaled and in parts. A few rows at
+// a time; a thread keeps its column, so that its addresses increase evenly. 56 of a row's 64 threads have a chunk.
 template <typename Arithmetic, int Threads, typename Arguments>
 CNN_DEVICE void cnn_hopper_pooled(const Arguments &arguments, char *pooled, int image, int thread)
 {
@@ -237,8 +237,8 @@ CNN_DEVICE void cnn_hopper_codes(const Workspace &workspace, char *codes, int im
             cp_async_16(codes + (i + thread) * CNN_PART, code + (i + thread) * CNN_PART);
 }
 
-// Pixels for conv1's sums by wgmma. A thread has the even or the odd ones of half a row, and one more: offsets x and
-// x + 2 are the same pixels, a window further on.
+// Pixels for conv1's sums by wgmma. A thread has the even or the odd ones of half a row, and one more: offsets x and x
+// + 2 are the same pixels, one window further on.
 CNN_DEVICE void cnn_hopper_load_pixels(const uint8_t *pixels, uint32_t word[CNN_HOPPER_PIXEL_WORDS], int thread)
 {
     const int row = thread / 4, half = thread / 2 % 2, even = thread % 2; // odd pixels begin with the one before
@@ -249,7 +249,7 @@ CNN_DEVICE void cnn_hopper_load_pixels(const uint8_t *pixels, uint32_t word[CNN_
         word[i] = 0;
     if (thread >= CNN_HOPPER_PIXEL_THREADS)
         return;
-    if (((uintptr_t)pixels & 3) == 0) { // one question for all, so that all are on their way at once
+    if (((uintptr_t)pixels & 3) == 0) { // one condition for all, so that all are in flight at once
 #pragma unroll
         for (int i = 0; i < CNN_HOPPER_PIXEL_WORDS; i++)
             if (first + i >= 0 && first + i < CNN_SIDE / 4)
@@ -295,7 +295,7 @@ CNN_DEVICE void cnn_hopper_store_pixels(char *to, const uint32_t word[CNN_HOPPER
     }
 }
 
-// Either way: as conv1's sums take them.
+// In either case: in the layout of conv1's sums.
 template <typename Arithmetic> struct cnn_hopper_pixels {
     enum { WGMMA = cnn_hopper_kind<Arithmetic>::stem_tiles > 0 };
     uint32_t word[WGMMA ? (int)CNN_HOPPER_PIXEL_WORDS : (int)CNN_STAGE_WORDS];
@@ -317,7 +317,7 @@ CNN_DEVICE void cnn_hopper_leave_pixels(char *to, const cnn_hopper_pixels<Arithm
         cnn_stage_store_pixels<Arithmetic>(to, taken.word, thread);
 }
 
-// By the copy engine, where the stem has warps of its own; one thread asks.
+// By TMA, if the stem has its own warps; one thread issues it.
 struct cnn_hopper_maps {
     CUtensorMap pooled, codes;
 };
@@ -336,7 +336,7 @@ CNN_DEVICE void cnn_hopper_copy_codes(const cnn_hopper_maps *maps, char *codes, 
 
 // --- the role --------------------------------------------------------------------------------------------------------
 
-// What one image goes into.
+// The tiles of one image.
 struct cnn_hopper_places {
     char *grad, *pooled, *stem;
     uint64_t *full;
@@ -344,8 +344,8 @@ struct cnn_hopper_places {
     int parity;
 };
 
-// Where there are two tiles for the gradient: all that it is made of is asked for before the tile is free. Not before
-// the last image is done with: the fence behind its stores would wait for these loads, too.
+// If there are two tiles for the gradient: its operands are requested before the tile is free. Not before the last
+// image is finished: the fence after its stores would wait for these loads, too.
 template <typename Arithmetic> struct cnn_hopper_ahead {
     cnn_stage_window<typename Arithmetic::operand, typename Arithmetic::convolution> window[CNN_STAGE_WINDOWS];
     cnn_stage_rest<typename Arithmetic::operand, typename Arithmetic::convolution> rest;
@@ -360,7 +360,7 @@ CNN_DEVICE void cnn_hopper_ahead_load(const Arguments &arguments, int image, int
     cnn_stage_load_rest(arguments.workspace, image, thread, &ahead->rest);
 }
 
-// Four of a thread's channels of a window: the gradient goes where the output was.
+// Four of a thread's channels of a window: the gradient overwrites the output.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_ahead_gradient(cnn_hopper_ahead<Arithmetic> *ahead, const float (&coefficient)[3][4],
                                           int half, int step)
@@ -430,8 +430,8 @@ CNN_DEVICE void cnn_hopper_stream(const Arguments &arguments, const cnn_hopper_m
     }
 }
 
-// Where there is one: all but the last window, whose gradient would not fit into the registers beside the others', is
-// computed before the others are asked to be done with the last image's.
+// If there is one: all but the last window, whose gradient would not fit in the registers beside the others', is
+// computed before waiting for the others to finish the last image.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_held(const Arguments &arguments, const float *coefficients, int image, int thread,
                                 const cnn_hopper_places &to)
@@ -464,9 +464,9 @@ CNN_DEVICE void cnn_hopper_held(const Arguments &arguments, const float *coeffic
     cnn_hopper_store<Arithmetic>(to.grad, &last, thread, cnn_stage_row(thread, HELD), cnn_stage_column(thread, HELD));
 }
 
-// Image i of the block goes into tile i % grads of the gradient, i % STEMS of codes and pixels, and i % 2 of pooled1.
-// The others arrive at `empty` when they have done with it, these at `full`. Where the stem has warps of its own, they
-// bring its codes and pixels themselves.
+// Image i of the block goes to tile i % grads of the gradient, i % STEMS of codes and pixels, and i % 2 of pooled1. The
+// others arrive at `empty` when they are done with it, these at `full`. If the stem has its own warps, they load its
+// codes and pixels themselves.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, const cnn_hopper_maps *maps, char *shared,
                                       uint64_t *full, uint64_t *empty, int count, const int own_thread)
@@ -475,7 +475,8 @@ CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, const cnn_hopp
     enum { GRADS = tiles::kind::grads, AHEAD = tiles::kind::stem_tiles > 0 };
     const float *coefficients = (const float *)(shared + tiles::COEFFICIENTS_AT);
     const int32_t *order = AHEAD ? NULL : arguments.operands.order + *arguments.operands.cursor;
-    int source = !AHEAD && count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the image; the next one's is asked early
+    int source = !AHEAD && count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the image; the next one's is requested
+                                                                          // early
     mbarrier_arrive(full);                                                // the first is there
 #pragma unroll 1
     for (int i = 1; i < count; i++) {

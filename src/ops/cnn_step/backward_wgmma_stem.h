@@ -1,20 +1,20 @@
 // Conv1's sums in backward_wgmma.h: over the windows of an image, the gradient of each window's winner times the pixels
-// under it, of every channel and tap.
+// under it, for every channel and tap.
 //
-// Where there is room, by wgmma, in four warps of their own, to which the data warps leave the gradient of pooled1 in
-// shared memory. A product has 16 windows, a row of them; its rows are the channels of two places, each with the
-// gradient where code1 says that the place has won; its columns are the 4 × 4 pixels of a window with its border, and
-// ones. Of those 16 a place's taps are 9; which, is settled in the end.
+// If there is room, by wgmma, in four warps of their own; the data warps leave the gradient of pooled1 in shared memory
+// for them. A product has 16 windows, one row. Its rows are the channels of two places, each with the gradient where
+// code1 says that the place has won; its columns are the 4 × 4 pixels of a window with its border, and ones. Of those
+// 16, 9 are a place's taps; they are selected at the end.
 //
-// Where there is none, by mma.sync, in the data warps: their gradient is turned by movmatrix.
+// If there is no room, by mma.sync, in the data warps: their gradient is transposed by movmatrix.
 #pragma once
 
 #include "ops/cnn_step/backward_wgmma_products.h"
 #include "ops/cnn_step/backward_wgmma_stage.h"
 #include "ops/cnn_step/backward_wgmma_tiles.h"
 
-// The barriers of a block, as many of each as there are tiles: an image is there, nobody needs it any more; the
-// gradient of its pooled1 is there, and has been read; its code1 is there.
+// The barriers of a block, one of each per tile: an image has arrived, and is no longer needed; the gradient of its
+// pooled1 is ready, and has been read; its code1 has arrived.
 template <typename Arithmetic> struct cnn_hopper_barriers {
     uint64_t full[cnn_hopper_kind<Arithmetic>::grads], empty[cnn_hopper_kind<Arithmetic>::grads], left[2], taken[2];
     uint64_t coded[2];
@@ -22,8 +22,8 @@ template <typename Arithmetic> struct cnn_hopper_barriers {
 
 // --- by wgmma --------------------------------------------------------------------------------------------------------
 
-// The gradient of pooled1 as the products take it, and into its tile, [chunk of columns][row][window]: a data warp's
-// windows of a row's half; zeros where there are no windows.
+// Stores the gradient of pooled1 in the products' layout to its tile, [chunk of columns][row][window]: a data warp's
+// windows of half a row; zeros where there are no windows.
 template <typename Arithmetic> CNN_DEVICE void cnn_hopper_stem_round(uint32_t (&packed)[4], const float (&out)[8])
 {
     typedef cnn_hopper_kind<Arithmetic> kind;
@@ -43,8 +43,8 @@ CNN_DEVICE void cnn_hopper_stem_leave(char *tile, const uint32_t (&packed)[4], i
                 there ? packed[0] : 0, there ? packed[1] : 0, there ? packed[2] : 0, there ? packed[3] : 0);
 }
 
-// Where a lane finds its rows of the fragments. A warp has the even or the odd ones of 16 channels, warp / 2 and
-// warp % 2, and all their places: the rows of a fragment are eight channels of one place and the same of another.
+// Where a lane finds its rows of the fragments. A warp has the even or the odd ones of 16 channels, warp / 2 and warp %
+// 2, and all their places: the rows of a fragment are eight channels of one place and the same of another.
 template <typename Arithmetic> struct cnn_hopper_stem_source {
     const char *dz, *codes;
     uint64_t pixels;
@@ -62,7 +62,7 @@ CNN_DEVICE cnn_hopper_stem_source<Arithmetic> cnn_hopper_stem_from(const char *d
     return from;
 }
 
-// What two rows' fragments are made of: the gradient and code1 of the first eight windows and of the others.
+// The operands of two rows' fragments: the gradient and code1 of the first eight windows and of the others.
 struct cnn_hopper_stem_pair {
     uint32_t dz[4], code[4];
 };
@@ -97,8 +97,8 @@ CNN_DEVICE void cnn_hopper_stem_issue(float (&sum)[2][CNN_HOPPER_STEM_SUMS], con
     wgmma_commit();
 }
 
-// sum += an image's. A row's products are short, but stand behind the long ones of the other warps: while they do, the
-// next row's fragments are made, in other registers, and the two rows after those are loaded.
+// sum += an image's. A row's products are short, but queue behind the long ones of the other warps: meanwhile, the next
+// row's fragments are made, in other registers, and the two rows after those are loaded.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_stem_image(float (&sum)[2][CNN_HOPPER_STEM_SUMS],
                                       const cnn_hopper_stem_source<Arithmetic> &from)
@@ -123,9 +123,9 @@ CNN_DEVICE void cnn_hopper_stem_image(float (&sum)[2][CNN_HOPPER_STEM_SUMS],
     wgmma_settle(sum[1]);
 }
 
-// Adds up the places, in their order, by way of `exchange`, [4 places][32 channels][CNN_HOPPER_OFFSETS columns]. Column
-// 4 y + x of a product is pixel (y, x) of the window with its border: tap (y, x) of place 0, tap (y - 1, x - 1) of
-// place 3; column CNN_HOPPER_ONES is the sum of the gradient alone.
+// Adds the places, in order, through `exchange`, [4 places][32 channels][CNN_HOPPER_OFFSETS columns]. Column 4 y + x of
+// a product is pixel (y, x) of the window with its border: tap (y, x) of place 0, tap (y - 1, x - 1) of place 3; column
+// CNN_HOPPER_ONES is the sum of the gradient itself.
 CNN_DEVICE void cnn_hopper_stem_end(float *partial, const float (&sum)[2][CNN_HOPPER_STEM_SUMS], float *exchange,
                                     float inverse, int name, int warp, int lane)
 {
@@ -153,8 +153,8 @@ CNN_DEVICE void cnn_hopper_stem_end(float *partial, const float (&sum)[2][CNN_HO
     }
 }
 
-// These warps bring codes and pixels themselves: nobody else needs them. The first image's codes are on their way when
-// they begin. Pixels are asked for an image before they are stored, and that one's number another image before that.
+// These warps load codes and pixels themselves: no other role needs them. The first image's codes are in flight when
+// they begin. Pixels are requested one image before they are stored, and that image's number one more image before.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_stem_role(const Arguments &arguments, const cnn_hopper_maps *maps, char *shared,
                                      cnn_hopper_barriers<Arithmetic> *barriers, int count, float inverse, int warp,
@@ -225,7 +225,7 @@ CNN_DEVICE void cnn_hopper_stem_split(uint32_t (*part)[4], const float (*out)[8]
     }
 }
 
-// How many sets of conv1's sums a warp has, so that products do not wait for each other; three parts leave no room.
+// Sets of conv1's sums per warp, so that products do not wait for each other; three parts leave no room.
 template <typename Arithmetic> struct cnn_hopper_stem_sets {
     enum { COUNT = cnn_stem_grad_parts<Arithmetic>::COUNT < 3 ? 2 : 1 };
 };
@@ -282,8 +282,8 @@ CNN_DEVICE void cnn_hopper_stem_rows(float (*stem)[cnn_hopper_stem_sets<Arithmet
     cnn_hopper_stem_products<Arithmetic>(stem, out, selector, pixels, lane);
 }
 
-// Adds up what the data warps have, each of other windows, in the order of their numbers, by way of `exchange`,
-// [32 channels][CNN_STEM_SUMS].
+// Adds the sums of the data warps, each of other windows, in the order of their numbers, through `exchange`, [32
+// channels][CNN_STEM_SUMS].
 CNN_DEVICE void cnn_hopper_stem_store(float *partial, const float (*stem)[2][4], float *exchange, float inverse,
                                       int turn, int rivals, int name, int lane)
 {

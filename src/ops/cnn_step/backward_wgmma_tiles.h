@@ -1,12 +1,12 @@
-// Where everything lies in the shared memory of backward_wgmma.h's blocks, and what floats are multiplied by.
+// The layout of shared memory in backward_wgmma.h's blocks, and the scale factors of floats.
 //
 // wgmma reads its operands from shared memory in chunks of 16 bytes, 8 channels of 16 bits: a tile has the first chunk
-// of all pixels, then the second. A pixel further on is 16 bytes further on, whatever the tap.
+// of all pixels, then the second. The next pixel is 16 bytes further on, whatever the tap.
 //
-// Where the arithmetic is more than 16 bits, its floats are multiplied as halves all the same: half has as many digits
-// as tf32, and two halves as many as two tf32. What half lacks is range, so each operand is multiplied by a power of
-// two, and the sums are divided by it in the end. Of the power it is known that nothing overflows (cnn_half_scale), but
-// for conv2's weight as forward has it: one constant for all (prepare.h), which weights of 64 and more do not fit.
+// If the arithmetic has more than 16 bits, its floats are still multiplied as halves: half has as many digits as tf32,
+// and two halves as many as two tf32. What half lacks is range, so each operand is multiplied by a power of two, and
+// the sums are divided by it at the end. The powers are chosen so that nothing overflows (cnn_half_scale), except for
+// conv2's weight in forward: one constant for all (prepare.h), which weights of 64 and more exceed.
 #pragma once
 
 #include "ops/cnn_step/backward_stage.h"
@@ -20,8 +20,8 @@ enum {
     CNN_HOPPER_CHUNKS1 = CNN_CHANNELS1 / CNN_HOPPER_CHUNK, // of a pixel of pooled1
     CNN_HOPPER_CHUNKS2 = CNN_CHANNELS2 / CNN_HOPPER_CHUNK, // of a pixel of conv2's output
 
-    // Pixels of the image as conv1's sums by wgmma take them: [row of windows][half a row][offset][8 windows]. Offset
-    // 4 y + x has pixel (y, x) of each window with its border; then come ones, and zeros up to a multiple of 8.
+    // Pixels of the image in the layout of conv1's sums by wgmma: [row of windows][half a row][offset][8 windows].
+    // Offset 4 y + x has pixel (y, x) of each window with its border; then come ones, and zeros up to a multiple of 8.
     CNN_HOPPER_OFFSETS = 24,
     CNN_HOPPER_ONES = 16,
     CNN_HOPPER_PIXEL_ROW = 2 * CNN_HOPPER_OFFSETS * CNN_PART,
@@ -32,9 +32,9 @@ enum {
 // The gradient of pooled1, of products of scaled halves, is a half again: of 576 products below 2^15 * 2^15.
 #define CNN_HOPPER_STEM_SCALE 0x1p-24f
 
-// What the products take, in how many parts, and whether scaled. `grads`: tiles of conv2's output gradient; where one
-// has to do, the stage warps keep the next in their registers. `stem_tiles`: conv1's sums are products of wgmma, and so
-// many tiles of code1 and pixels are there. Registers of each role, 512 together, or 504 of three roles.
+// The type of product operands, the number of parts, and whether they are scaled. `grads`: tiles of conv2's output
+// gradient; with only one, the stage warps keep the next in their registers. `stem_tiles`: conv1's sums are products of
+// wgmma, with this many tiles of code1 and pixels. Registers of each role, 512 together, or 504 with three roles.
 template <typename Arithmetic> struct cnn_hopper_kind {
     typedef typename Arithmetic::operand element;
     static const int parts = 1, scaled = 0, grads = 2, stem_tiles = 2;
@@ -64,23 +64,23 @@ template <typename Arithmetic> struct cnn_hopper_tiles {
     typedef cnn_hopper_kind<Arithmetic> kind;
     enum : int {
         TMA_ALIGNMENT = 128, // of what the copy engine writes
-        // The gradient has no border above: row y begins at pixel 16 y. From a chunk to the next is an odd number of 16
-        // bytes, so that the eight chunks of a pixel are in different banks.
+        // The gradient has no border above: row y begins at pixel 16 y. The distance between chunks is an odd number of
+        // 16 bytes, so that the eight chunks of a pixel are in different banks.
         GRAD_CHUNK = (CNN_TILE_PIXELS + 7) * CNN_PART,
         GRAD_PART = CNN_HOPPER_CHUNKS2 * GRAD_CHUNK,
         GRAD = kind::parts * GRAD_PART,
-        // pooled1 lies row by row, the four chunks of a row one after the other, and the next row's behind those: so
+        // pooled1 is stored row by row, the four chunks of a row one after the other, followed by the next row's. So
         // the chunks of three rows are evenly spaced, and one product takes the taps above, at and below. A tap to the
-        // right reaches two pixels beyond a row's 16: the next chunk's, which meet a gradient of zero. The copy engine
-        // brings it with its borders. Where the stage warps do, a pixel between the chunks spares conflicts of banks.
+        // right reaches two pixels beyond a row's 16: the next chunk's, which are multiplied by a gradient of zero. TMA
+        // loads it with its borders. If the stage warps load it, a pixel between the chunks avoids bank conflicts.
         POOLED_STRIP_PIXELS = CNN_TILE_SIDE + (kind::stem_tiles ? 0 : 1),
         POOLED_STRIP = POOLED_STRIP_PIXELS * CNN_PART,
         POOLED_ROW = CNN_HOPPER_CHUNKS1 * POOLED_STRIP,
         POOLED_BYTES = CNN_TILE_SIDE * POOLED_ROW,
         POOLED_PART = POOLED_BYTES + (kind::stem_tiles ? TMA_ALIGNMENT : (int)CNN_PART),
         POOLED = kind::parts * POOLED_PART,
-        // code1, where the copy engine brings it: the first 16 channels of all pixels, then the others; rows are read
-        // 16 pixels long, two beyond the last.
+        // code1, if TMA loads it: the first 16 channels of all pixels, then the others; rows are read 16 pixels long,
+        // two beyond the last.
         CODES_GROUP = CNN_PIXELS1 * CNN_PART,
         CODES_BYTES = 2 * CODES_GROUP,
         CODES = kind::stem_tiles ? CODES_BYTES + TMA_ALIGNMENT : (int)cnn_backward_tiles<Arithmetic>::CODES,
@@ -88,11 +88,11 @@ template <typename Arithmetic> struct cnn_hopper_tiles {
         STEMS = kind::stem_tiles ? kind::stem_tiles : kind::grads,
         DZ_CHUNK = CNN_TILE_PIXELS * CNN_PART, // of the gradient of pooled1, with two rows that nobody reads
         DZ = CNN_HOPPER_CHUNKS1 * DZ_CHUNK,
-        // From a chunk to the next is an odd number of 16 bytes here, too: threads store to all chunks of a row at
+        // The distance between chunks is an odd number of 16 bytes here, too: threads store to all chunks of a row at
         // once.
         WEIGHT_CHUNK = (CNN_HOPPER_ROWS + 1) * CNN_PART,
         WEIGHT_PART = 3 * CNN_HOPPER_CHUNKS2 * WEIGHT_CHUNK,
-        // Both ways between four warps, 8 sums of each lane; twice, where one is read while the next is written.
+        // In both directions between four warps, 8 sums per lane; twice, if one is read while the next is written.
         EXCHANGE = (kind::stem_tiles ? 2 : 1) * 2 * 3 * 32 * 8 * (int)sizeof(float),
 
         GRAD_AT = 0,
@@ -127,7 +127,7 @@ CNN_DEVICE float cnn_hopper_warp_most(float value)
     return value;
 }
 
-// Of pooled1, relu of gamma * normalised + beta: of `count` values none is further than sqrt(count) standard deviations
+// Of pooled1, relu of gamma * normalised + beta: none of `count` values is further than sqrt(count) standard deviations
 // from their mean.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE float cnn_hopper_pooled_scale(const Arguments &arguments, int lane)

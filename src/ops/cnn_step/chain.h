@@ -6,7 +6,7 @@
 
 typedef struct heddle_cnn_step_chain {
     heddle_gather_shape gather;
-    heddle_conv_block_shape stem, block; // channels last between them; what comes out is flattened channels first
+    heddle_conv_block_shape stem, block; // channels last between them; the result is flattened channels first
     heddle_linear_shape hidden;
     heddle_elements_shape relu;
     heddle_linear_shape output;

@@ -1,5 +1,4 @@
-// cnn_step: its shape and operands, what it costs, and its ladder. The arithmetic is in reference.c and the rungs'
-// files.
+// cnn_step: its shape and operands, its cost, and its ladder. The arithmetic is in reference.c and the rungs' files.
 
 #include "ops/cnn_step/cnn_step.h"
 
@@ -16,8 +15,8 @@
 typedef heddle_cnn_step_shape step_shape;
 
 static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(step_shape, n, "samples of the batch")},
-    {HEDDLE_OPTIONAL_INT(step_shape, count, 60000, "images of the dataset")},
+    {HEDDLE_REQUIRED_INT(step_shape, n, "samples in the batch")},
+    {HEDDLE_OPTIONAL_INT(step_shape, count, 60000, "images in the dataset")},
     {HEDDLE_OPTIONAL_INT(step_shape, length, 60000, "length of the order; cursor + n is at most that")},
     {HEDDLE_OPTIONAL_INT(step_shape, c, 1, "channels of an image")},
     {HEDDLE_OPTIONAL_INT(step_shape, h, 28, "image height")},
@@ -59,7 +58,7 @@ bool heddle_cnn_step_is_mnist_cnn(const void *shape_)
            shape->k2 == CNN_CHANNELS2 && shape->hidden == CNN_HIDDEN && shape->classes <= CNN_MOST_CLASSES;
 }
 
-// In a batch of few samples a pooling window whose winner tf32 changes is a large part of the whole: so few are not
+// In a small batch, a pooling window whose winner tf32 changes is a large part of the whole: such batches are not
 // multiplied in tf32, and tf32x3 takes no longer there.
 bool heddle_cnn_step_is_mnist_cnn_in_tf32(const void *shape_)
 {
@@ -106,8 +105,8 @@ static const heddle_operand operands[] = {
 
 // --- values for tests and benchmarks --------------------------------------------------------------------------------
 
-// A fresh network's, but that each kind of gamma is there: negative, where the smallest input wins its window, and
-// zero, where nothing of the normalised value comes through.
+// A new network's, but with each kind of gamma: negative, where the smallest input wins its window, and zero, where
+// nothing of the normalised value passes.
 static void fill_gamma(heddle_random *random, int count, double *values)
 {
     for (int i = 0; i < count; i++)
@@ -152,7 +151,7 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 
 // --- cost -----------------------------------------------------------------------------------------------------------
 
-// Products alone. The stem's input needs no gradient: it is multiplied twice, everything else three times.
+// Products only. The stem's input needs no gradient: it is multiplied twice, everything else three times.
 static heddle_cost cost(const void *shape_)
 {
     const step_shape *shape = shape_;
@@ -176,7 +175,8 @@ HEDDLE_OF_SHAPE(int64_t, reduction, step_shape, (int64_t)shape->n * shape->h * s
 
 // --- the ladder -----------------------------------------------------------------------------------------------------
 
-// A network that only the CPU rung takes, a single sample, and few, of which a block has several on the simulated GPU.
+// A network that only the CPU rung accepts, a single sample, and few, of which a block has several on the simulated
+// GPU.
 static const char *const test_shapes[] = {
     "n=3 count=5 length=4 c=2 h=9 w=7 k1=5 k2=7 hidden=6 classes=3",
     "n=1 count=1 length=1",
@@ -223,7 +223,7 @@ static const heddle_rung ladder[] = {
     CUDA_RUNG("05_tf32x3_wgmma", heddle_cnn_step_is_mnist_cnn, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
               "products by wgmma, forward and backward, on two halves per float: nearly fp32"),
     CUDA_RUNG("06_tf32_wgmma", heddle_cnn_step_is_mnist_cnn_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
-              "one half per float, whose mantissa is as long as tf32's"),
+              "one half per float, with as much mantissa as tf32"),
     CUDA_RUNG("07_fp16_wgmma", heddle_cnn_step_is_mnist_cnn, 16bit, HEDDLE_FP16, 90, "wgmma",
               "03 with convolutions and hidden layer by wgmma, forward and backward"),
     CUDA_RUNG("08_bf16_wgmma", heddle_cnn_step_is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 90, "wgmma",

@@ -1,5 +1,5 @@
 // cnn_step: the loss of the MNIST CNN on a batch and the gradient of every parameter. The table of its tensors, and its
-// operands by name; what it computes stands in reference.c, what the CUDA rungs keep between their kernels in layout.h.
+// operands by name; what it computes is in reference.c, what the CUDA rungs keep between their kernels in layout.h.
 #pragma once
 
 #include <stdint.h>
@@ -45,7 +45,7 @@ extern const heddle_op heddle_op_cnn_step;
 enum { HEDDLE_CNN_TENSORS(HEDDLE_CNN_NUMBER) HEDDLE_CNN_PARAMETERS };
 enum { HEDDLE_CNN_STATISTICS_OF(HEDDLE_CNN_NUMBER) HEDDLE_CNN_STATISTICS };
 
-// Where cnn_step's operands stand in a call's inputs and outputs.
+// The places of cnn_step's operands in a call's inputs and outputs.
 enum {
     HEDDLE_CNN_IMAGES,
     HEDDLE_CNN_LABELS,
@@ -118,8 +118,7 @@ bool heddle_cnn_step_is_mnist_cnn_in_tf32(const void *shape); // and has enough 
 size_t heddle_cnn_step_tf32x3_workspace(const void *shape, int threads);
 size_t heddle_cnn_step_tf32_workspace(const void *shape, int threads);
 size_t heddle_cnn_step_16bit_workspace(const void *shape, int threads); // fp16 and bf16
-// Bytes of shared memory that the largest block of the rungs for Ampere takes, backward's: A100 has them, smaller GPUs
-// do not.
+// Shared memory, in bytes, of the largest block of the rungs for Ampere, backward's: A100 has it, smaller GPUs do not.
 enum { HEDDLE_CNN_STEP_16BIT_SHARED = 161792 };
 
 // A CUDA rung's row in the ladders of cnn_step and cnn_train.

@@ -1,34 +1,34 @@
-// Last kernel of a cnn_step: adds up what the blocks of the others left, in a fixed order, and writes gradients of the
-// mean loss in the layers' own layouts, loss, right answers, and running statistics.
+// Last kernel of a cnn_step: adds the partial sums of the other kernels' blocks in a fixed order, and writes gradients
+// of the mean loss in the layers' own layouts, loss, correct answers, and running statistics.
 //
-// conv1's gradient is not left as such. With dz the gradient of batchnorm 1's output and u its normalised input, the
+// conv1's gradient is not stored as such. With dz the gradient of batchnorm 1's output and u its normalised input, the
 // gradient of conv1's output is gamma * inverse_std * (dz - mean(dz) - u * mean(dz * u)). Multiplied by the pixel x
-// under a tap and added up over the batch, that takes the sums of dz, of dz * x, of x, and of x times other taps' x:
-// backward.h left the first two over the windows' winners, where alone dz is not zero, forward.h the others. What is
-// subtracted is large beside what is left, so it is done in double.
+// under a tap and summed over the batch, that takes the sums of dz, of dz * x, of x, and of x times other taps' x:
+// backward.h left the first two over the windows' winners, the only places where dz is not zero, forward.h the others.
+// What is subtracted is large compared with the result, so it is done in double.
 //
-// Reads all partial sums, statistics and moments, conv1_weight, gamma1. Writes everything that the operator gives.
+// Reads all partial sums, statistics and moments, conv1_weight, gamma1. Writes all outputs of the operator.
 //
-// In cnn_train no gradient is written. Whoever has one takes the optimiser's step with it, and where another step
-// follows packs the new weight as prepare.h does. Parameters and moments are on their way to it before the sums are.
-// The block that has the loss also moves on what step_end would: tally, cursor, hyper-parameters. And those that have
-// conv1 end first: they fold batchnorm 1 into it for the next step, whose moments head.h has left long ago, so that
-// forward.h can begin at once.
+// In cnn_train no gradient is written. The thread that has one takes the optimiser's step with it, and, if another step
+// follows, packs the new weight as prepare.h does. Parameters and moments are in flight before the sums are. The block
+// that has the loss also does the work of step_end: tally, cursor, hyper-parameters. The blocks that have conv1 end
+// first: they fold batchnorm 1 into it for the next step, whose moments head.h has computed already, so that forward.h
+// can begin at once.
 //
-// Work: a block is one of these:
+// A block is one of these:
 //   CNN_CHANNELS1               a channel of conv1 and batchnorm 1
 //   1                           batchnorm 2, running statistics, the convolutions' biases, whose gradients are zero
-//   CNN_FINISH_HEAD_BLOCKS      CNN_FINISH_COLUMNS elements of what head.h left, added up by eight warps
-//   CNN_FINISH_HIDDEN_BLOCKS    half a row of hidden_weight's gradient, turned in shared memory
+//   CNN_FINISH_HEAD_BLOCKS      CNN_FINISH_COLUMNS elements of head.h's sums, added by eight warps
+//   CNN_FINISH_HIDDEN_BLOCKS    half a row of hidden_weight's gradient, transposed in shared memory
 //   CNN_FINISH_CONV2_BLOCKS     three taps of an output channel of conv2's gradient
-// Only the first and the last need what backward.h left, and batchnorm 2's parameters are read there. The others do
-// their work on SMs that it has left already, or never had, and wait for its end when they have done.
+// Only the first and the last need backward.h's results, and batchnorm 2's parameters are read there. The others run on
+// SMs that it has already left or never used, and wait for its end when they are done.
 //
-// Half precision may overflow. Then every gradient becomes NaN, by which an optimiser knows to leave the parameter and
-// its moments as they were: the last block to end looks at a flag that any block may have raised.
+// Half precision may overflow. Then every gradient becomes NaN, which tells an optimiser to leave the parameter and its
+// moments unchanged: the last block to end checks a flag that any block may have set.
 //
 // Limited by: latency of a few trips to L2, where the partial sums still are: 10 MB of conv2's from 132 blocks, 1.6 MB
-// of the hidden layer's for each part that its batch was cut into.
+// of the hidden layer's for each part of its batch.
 #pragma once
 
 #include <math.h>
@@ -45,7 +45,7 @@ CNN_DEVICE void cnn_fill_nan(float *values, int count)
         values[i] = NAN;
 }
 
-// By one block: rare, so it may take its time.
+// By one block: rare, so it may be slow.
 CNN_DEVICE void cnn_invalidate_gradients(const heddle_cnn_step_gradients &gradients, int classes)
 {
     cnn_fill_nan(gradients.conv1_weight, CNN_CHANNELS1 * CNN_TAPS);
@@ -67,7 +67,7 @@ CNN_DEVICE void cnn_invalidate_gradients(const heddle_cnn_step_gradients &gradie
 // One channel's sums over all blocks of backward.h, into sums[CNN_STEM_SUMS], each times `factor`.
 CNN_DEVICE void cnn_add_stem_sums(const float *partial, int blocks, int channel, double factor, double *sums)
 {
-    enum { AHEAD = 6 }; // loads on their way at once: of 150 blocks all
+    enum { AHEAD = 6 }; // loads in flight: all of 150 blocks
     __shared__ double groups[CNN_STEM_GROUPS][CNN_STEM_SUMS];
     const int which = threadIdx.x % CNN_STEM_SUMS, group = threadIdx.x / CNN_STEM_SUMS;
     if (group < CNN_STEM_GROUPS) {
@@ -97,8 +97,8 @@ CNN_DEVICE void cnn_add_stem_sums(const float *partial, int blocks, int channel,
     __syncthreads();
 }
 
-// A channel for the step after this one, which finds it folded (see forward_stem.h). This is the first half, before the
-// channel's new weight is known: the moments of the next batch, which head.h left.
+// A channel for the next step, which finds it folded (see forward_stem.h). This is the first half, before the channel's
+// new weight is known: the moments of the next batch, from head.h.
 template <typename Arguments>
 CNN_DEVICE void cnn_finish_moments(const Arguments &arguments, int channel, double *moments)
 {
@@ -126,7 +126,7 @@ CNN_DEVICE void cnn_finish_fold(const Arguments &arguments, int channel, const f
     }
 }
 
-// What needs nothing of backward.h is done before the wait for it.
+// Everything that does not depend on backward.h is done before the wait for it.
 template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
 CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
 {
@@ -185,7 +185,7 @@ CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
 
 // --- batchnorm 2 and statistics --------------------------------------------------------------------------------------
 
-// `running` moves towards the batch's value. Either may have a bias that the convolution left out.
+// Moves `running` towards the batch's value. Either may have a bias that the convolution omitted.
 CNN_DEVICE void cnn_run_on(float *running, int channel, float value, float momentum)
 {
     if (running)
@@ -250,10 +250,10 @@ CNN_DEVICE bool cnn_finish_channels(const Arguments &arguments)
 
 // --- sums of rows ----------------------------------------------------------------------------------------------------
 
-// Two columns a lane of (rows, pitch), added up over the rows by all warps; the sums are the first warp's.
+// Two columns per lane of (rows, pitch), added over the rows by all warps; the first warp has the sums.
 CNN_DEVICE float2 cnn_add_rows(const float *partial, int rows, int pitch, int column, bool inside)
 {
-    enum { AHEAD = 9 }; // loads of a lane on their way at once: half of those of 132 rows
+    enum { AHEAD = 9 }; // loads in flight per lane: half of 132 rows
     __shared__ float2 parts[CNN_FINISH_WARPS][32];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     float2 sum = make_float2(0.0f, 0.0f);
@@ -282,7 +282,7 @@ CNN_DEVICE float2 cnn_add_rows(const float *partial, int rows, int pitch, int co
 // The sum over all rows of element threadIdx.x of a third, for the first CNN_FINISH_THIRD threads.
 CNN_DEVICE float cnn_add_third(const float *partial, int rows)
 {
-    enum { AHEAD = 7 }; // loads of a thread on their way at once: half of those of 132 rows
+    enum { AHEAD = 7 }; // loads in flight per thread: half of 132 rows
     __shared__ float4 parts[CNN_FINISH_ROWS][CNN_FINISH_QUADS];
     const int quad = threadIdx.x % CNN_FINISH_QUADS, group = threadIdx.x / CNN_FINISH_QUADS;
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -335,7 +335,7 @@ CNN_DEVICE bool cnn_finish_conv2(const Arguments &arguments, int block)
 
 // --- the head --------------------------------------------------------------------------------------------------------
 
-// What step_end does, by the block that has the step's loss and right answers.
+// What step_end does, by the block that has the step's loss and correct answers.
 template <typename Arguments> CNN_DEVICE void cnn_finish_step_end(const Arguments &arguments, float loss, int correct)
 {
     const cnn_training &training = arguments.training;
@@ -353,7 +353,7 @@ template <typename Arguments> CNN_DEVICE void cnn_finish_step_end(const Argument
         operands.hyper[i] = training.hyper[HEDDLE_HYPER_COUNT + i];
 }
 
-// Where a column of head.h's sums belongs; NULL: it is no gradient.
+// Where a column of head.h's sums belongs; NULL: it is not a gradient.
 template <typename Arguments> CNN_DEVICE float *cnn_head_gradient(const Arguments &arguments, int column)
 {
     const heddle_cnn_step_gradients &gradients = arguments.operands.gradients;
@@ -366,7 +366,7 @@ template <typename Arguments> CNN_DEVICE float *cnn_head_gradient(const Argument
     return NULL;
 }
 
-// Columns of classes that there are not were never written: whether a pair of columns is.
+// Columns of missing classes were never written: whether a pair of columns was.
 CNN_DEVICE bool cnn_is_head_column(int column, int classes)
 {
     return column < classes * CNN_HIDDEN ||
@@ -415,8 +415,8 @@ enum {
     CNN_FINISH_HIDDEN_TURNS = (CNN_FINISH_HIDDEN_ELEMENTS + CNN_FINISH_THREADS - 1) / CNN_FINISH_THREADS,
 };
 
-// The sums over all parts of what hidden_backward.h left of half a row, times `factor`, into tile [channel][pixel].
-// partial: a lane's channel of the first part; Ahead: parts on their way at once
+// The sums over all parts of hidden_backward.h's results for half a row, times `factor`, into tile [channel][pixel].
+// partial: a lane's channel of the first part; Ahead: parts in flight
 template <int Ahead>
 CNN_DEVICE void cnn_add_hidden(const float *partial, int parts, float factor, float *tile, int warp, int lane)
 {
@@ -449,8 +449,8 @@ CNN_DEVICE void cnn_add_hidden(const float *partial, int parts, float factor, fl
     }
 }
 
-// The new weights of half a row, channels from `first` on, from (channel, pixel) to (pixel, channel), where the next
-// step's products take them from.
+// Stores the new weights of half a row, channels from `first` on, from (channel, pixel) to (pixel, channel), for the
+// next step's products.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_repack_hidden(const Arguments &arguments, int row, int first, const float *tile)
 {
@@ -470,7 +470,7 @@ template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
 CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int block)
 {
     enum { AHEAD = Update > CNN_SGD ? 1 : 3 };         // moments take registers
-    __shared__ float tile[CNN_FINISH_HIDDEN_ELEMENTS]; // 49 is odd: neither way do two lanes meet in a bank
+    __shared__ float tile[CNN_FINISH_HIDDEN_ELEMENTS]; // 49 is odd: no bank conflicts either way
     const float inverse = 1.0f / (arguments.n * Arithmetic::gradient_scale);
     const int row = block / 2, first = block % 2 * CNN_FINISH_CHANNELS;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -506,7 +506,7 @@ CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int bl
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
 
-// After everything a block does, where gradients may overflow.
+// After all other work of a block, if gradients may overflow.
 template <typename Arguments> CNN_DEVICE void cnn_finish_check(const Arguments &arguments, bool finite)
 {
     unsigned *counters = arguments.workspace.counters;
@@ -530,8 +530,8 @@ static __global__ void __launch_bounds__(CNN_FINISH_THREADS, CNN_FINISH_RESIDENT
 {
     const int others = 1 + CNN_FINISH_HEAD_BLOCKS + CNN_FINISH_HIDDEN_BLOCKS, block = (int)blockIdx.x - CNN_CHANNELS1;
     bool finite;
-    // Before the wait: what comes next, prepare.h or forward.h, needs only images before its own. It begins to come as
-    // these blocks go, and that takes a while.
+    // Before the wait: the next kernel, prepare.h or forward.h, needs only images before its own wait. It starts as
+    // these blocks end, which takes a while.
     heddle_release_next();
     if (block < 0) {
         finite = cnn_finish_stem<Arithmetic, Update>(arguments, blockIdx.x);

@@ -1,4 +1,4 @@
-// Second kernel of a cnn_step: conv1 + batchnorm 1 + relu + pooling, and conv2 with the statistics of its output, an
+// Second kernel of a cnn_step: conv1 + batchnorm 1 + relu + pooling, and conv2 with the statistics of its output, one
 // image at a time; between the two the image stays in shared memory.
 //
 // Reads images, order, cursor, moments, conv2_forward and the parameters of block 1. Writes pooled1, code1,
@@ -6,16 +6,15 @@
 //
 // conv1 is in forward_stem.h. conv2 is an implicit GEMM over the pooled image, kept as 16 × 16 pixels with a border of
 // zeros: 16 pixels of a row are the 16 rows of a product, and a tap is a shift of the address. A warp has all 14 rows
-// of 16 channels, so that a fragment of pixels serves three taps (those above each other) of two products each.
+// of 16 channels, so that a fragment of pixels serves three taps (those in one column) of two products each.
 //
-// Work: a block is on an SM for the whole launch and takes images block, block + blocks, ... It has three parts of four
-// warps. One makes pooled images, in one of two tiles of shared memory by turns; each of the others has a tile,
-// multiplies what is in it, and rounds and stores the result, while the tensor cores work for the other. All three make
-// the first image together, and meet after each: while image i is multiplied, the one before is stored and the one
-// after made.
+// Persistent blocks: a block takes images block, block + blocks, ... It has three parts of four warps. One computes
+// pooled images, alternating between two tiles of shared memory. Each of the others has a tile, multiplies it, and
+// rounds and stores the result, while the tensor cores work for the other. All three compute the first image together,
+// and synchronise after each: while image i is multiplied, the one before is stored and the one after computed.
 //
-// Limited by: the products. Of one of the four schedulers an image takes 504 for conv2 and 50 for conv1, and mma.sync
-// has them at half of Hopper's rate; the part that makes images waits for its turn.
+// Limited by: the products. An image takes 504 products on each of the four schedulers for conv2 and 50 for conv1, and
+// mma.sync runs at half of Hopper's rate; the part that computes images waits for issue slots.
 #pragma once
 
 #include "ops/cnn_step/arithmetic.h"
@@ -25,7 +24,7 @@
 #include "ops/cuda/dependent.h"
 
 enum {
-    // A scheduler of the SM has one warp of each part: 168 registers a thread, 112 of them accumulators.
+    // A scheduler of the SM has one warp of each part: 168 registers per thread, 112 of them accumulators.
     CNN_PART_WARPS = 4,
     CNN_PART_THREADS = CNN_PART_WARPS * 32,
     CNN_FORWARD_THREADS = 3 * CNN_PART_THREADS,
@@ -45,8 +44,8 @@ template <typename Arithmetic> struct cnn_forward_shared {
     float stem_bias[CNN_CHANNELS1];             // beta1; then conv1's bias with batchnorm's mean
 };
 
-// All parts meet here, each from its own place in the code. Two of them would do, but compute-sanitizer's racecheck
-// does not take a barrier of part of a block for one.
+// All parts synchronise here, each from its own place in the code. Two of them would suffice, but compute-sanitizer's
+// racecheck does not recognise a barrier of part of a block.
 CNN_DEVICE void cnn_forward_meet()
 {
     enum { NAME = 1 };
@@ -64,9 +63,9 @@ CNN_DEVICE void cnn_forward_load_weight(const Arguments &arguments, Shared *shar
     cp_async_commit();
 }
 
-// sum[y][j] = 16 pixels of output row y times 8 channels, twice, all over K: taps from left to right, 32 bytes of
-// input channels at a time; in each of these steps the sixteen rows of pixels once, each for the outputs above, at and
-// below it.
+// sum[y][j] = 16 pixels of output row y times 8 channels, twice, over all K: taps from left to right, 32 bytes of input
+// channels at a time; in each of these steps the sixteen rows of pixels once, each for the outputs above, at and below
+// it.
 template <typename Arithmetic, typename Shared>
 CNN_DEVICE void cnn_forward_multiply(float sum[CNN_SIDE1][2][4], const Shared *shared,
                                      const typename Arithmetic::operand *tile)
@@ -86,7 +85,7 @@ CNN_DEVICE void cnn_forward_multiply(float sum[CNN_SIDE1][2][4], const Shared *s
         for (int i = 0; i < 8; i++)
             sum[y][i / 4][i % 4] = 0;
     // Fragments are loaded some products ahead of their use: a row of pixels three rows ahead; the weights of a tap
-    // when those of the step before are no longer wanted, which is in the last rows, or in the first for the lowest
+    // when those of the step before are no longer needed, which is in the last rows, or in the first for the lowest
     // tap.
     uint32_t a[ahead + 1][4], b[3][4];
 #pragma unroll
@@ -180,8 +179,8 @@ CNN_DEVICE void cnn_forward_statistics(const Arguments &arguments, Shared *share
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
 
-// The part that makes the pooled images after the first. Image i's bytes are read two images before, and unpacked the
-// image before.
+// The part that computes the pooled images after the first. Image i's bytes are read two images before, and unpacked
+// one image before.
 template <typename Arithmetic, typename Arguments, typename Shared, int Parts>
 CNN_DEVICE void cnn_forward_produce(const Arguments &arguments, Shared *shared, const cnn_stem_weight<Parts> &weight,
                                     int count)
@@ -239,7 +238,7 @@ static __global__ void __launch_bounds__(CNN_FORWARD_THREADS, 1)
     cnn_stem_clear(shared->stem, 2, CNN_FORWARD_THREADS);
     const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
     __syncthreads();
-    // The launch before released this one after its own wait, so that what is older than it is there: images.
+    // The launch before released this one after its own wait, so that everything older is ready: images.
     enum { ADDING = CNN_FORWARD_THREADS - CNN_UNPACK_THREADS };
     const int adding = (int)threadIdx.x - CNN_UNPACK_THREADS;
     if (adding < 0)

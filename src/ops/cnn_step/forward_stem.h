@@ -2,10 +2,11 @@
 // pooled image in shared and in global memory.
 //
 // conv1 runs on tensor cores. A byte is exact in bfloat16, and so are the weights, folded with batchnorm's scale, when
-// they are cut into two or three bfloat16 that add up to them. A product takes 16 outputs, which are two neighbours of
-// eight pooling windows: two products have the windows' four positions in the same places of the accumulators, so that
-// relu, pooling and the winner's code are a few comparisons in registers. K is three rows of four pixels, the fourth
-// with weight zero: two pixels are one word of shared memory, where the image lies twice, the second shifted by one.
+// they are split into two or three bfloat16 that add up to them. A product takes 16 outputs: two neighbours of eight
+// pooling windows. Two products have the windows' four positions in the same places of the accumulators, so that relu,
+// pooling and the winner's code are a few comparisons in registers. K is three rows of four pixels, the fourth with
+// weight zero: two pixels are one word of shared memory, where the image is stored twice, the second copy shifted by
+// one.
 #pragma once
 
 #include <type_traits>
@@ -16,8 +17,8 @@
 #include "ops/cnn_step/prepare.h"
 
 enum {
-    // conv1's image in shared memory: padded to 30 × 30, a word two pixels as bfloat16; two copies of it, of which the
-    // second starts one pixel further right. Two more rows are ones, which conv1's bias is multiplied with.
+    // conv1's image in shared memory: padded to 30 × 30, two pixels as bfloat16 per word; two copies of it, the second
+    // starting one pixel further right. Two more rows are ones, which multiply conv1's bias.
     CNN_STEM_PITCH = 15,
     CNN_STEM_ONES = 30 * CNN_STEM_PITCH,
     CNN_STEM_COPY = 32 * CNN_STEM_PITCH,
@@ -40,17 +41,17 @@ template <> struct cnn_stem_parts<cnn_tf32x3> {
 };
 
 // A pooled image in shared memory, in chunks of 16 bytes along its channels: the first chunk of all pixels, then the
-// second. A pixel further right or down is then 16 bytes further on for each, and eight of them are all banks.
+// second. Neighbouring pixels are then 16 bytes apart, and eight of them cover all banks.
 template <typename Operand> struct cnn_tile {
     static const int chunk = 16 / sizeof(Operand); // elements
     // Pixels from one chunk to the next: so that the four lanes that store the 32 channels of one pixel, and those of
-    // the next pixel, go to different banks.
+    // the next pixel, use different banks.
     static const int plane = sizeof(Operand) == 4 ? CNN_TILE_PIXELS + 7 : CNN_TILE_PIXELS;
     static const int size = CNN_CHANNELS1 * plane;
     static const int pixel = chunk, four = 4 / chunk * plane * chunk, eight = 8 * plane; // distances
 };
 
-// What a lane holds of conv1's weight: fragments of its products.
+// A lane's part of conv1's weight: fragments of its products.
 template <int Parts> struct cnn_stem_weight {
     uint32_t fragment[Parts][CNN_STEM_TILES][2];
     static constexpr float scale = 1; // of what it makes
@@ -73,8 +74,8 @@ template <int Parts> struct cnn_stem_weight {
 
 // --- conv1's weight --------------------------------------------------------------------------------------------------
 
-// What conv1 needs before its first product is brought by two halves of the block: some warps read and unpack the first
-// two images, a chain of three loads, and then the parameters; the others add up the moments.
+// Two halves of the block load what conv1 needs before its first product: some warps read and unpack the first two
+// images, a chain of three loads, and then the parameters; the others add the moments.
 enum { CNN_UNPACK_THREADS = (CNN_IMAGE_WORDS + 31) / 32 * 32 };
 
 // `thread` of `threads` that do it.
@@ -90,7 +91,7 @@ CNN_DEVICE void cnn_stem_load_parameters(const Arguments &arguments, Shared *sha
     }
 }
 
-// Parts of the sums of the moments that prepare.h's blocks left, by `thread` of Threads.
+// Parts of the sums of prepare.h's moments, by `thread` of Threads.
 template <int Threads> struct cnn_moment_parts {
     enum { PAIRS = CNN_MOMENTS / 2, PARTS = Threads / PAIRS };
 };
@@ -98,7 +99,7 @@ template <int Threads> struct cnn_moment_parts {
 template <int Pairs, int Parts> CNN_DEVICE ulonglong2 cnn_stem_add_rows(const uint2 *rows, int count, int part)
 {
     ulonglong2 sum = make_ulonglong2(0, 0);
-    enum { AT_ONCE = 13 }; // on their way together: as many as 128 blocks need, by 288 threads
+    enum { AT_ONCE = 13 }; // in flight together: as many as 128 blocks need, by 288 threads
     for (int first = part; first < count; first += AT_ONCE * Parts) {
         uint2 two[AT_ONCE];
 #pragma unroll
@@ -132,7 +133,8 @@ CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, void *scratch, 
     parts[part][pair] = sum;
 }
 
-// After all threads have met: the sums themselves, into `moments`; `kept` is their place in global memory, or NULL.
+// After all threads have synchronised: the sums themselves, into `moments`; `kept` is their place in global memory, or
+// NULL.
 template <int Threads> CNN_DEVICE void cnn_stem_end_moments(const void *scratch, double *moments, double *kept)
 {
     const unsigned long long(*parts)[CNN_MOMENTS] = (const unsigned long long(*)[CNN_MOMENTS])scratch;
@@ -147,14 +149,14 @@ template <int Threads> CNN_DEVICE void cnn_stem_end_moments(const void *scratch,
         kept[threadIdx.x] = (double)sum;
 }
 
-// A channel of conv1 with batchnorm 1 folded in: the weights that the thread has, and what all eight know.
+// A channel of conv1 with batchnorm 1 folded in: the thread's weights, and what all eight know.
 struct cnn_stem_channel_folded {
     float own, ninth, bias, mean, inverse_std, variance;
 };
 
-// In double: the mean square of an output is a quadratic form in which large numbers cancel. Eight threads a channel,
-// whole warps of them: each has one tap, and its products with the ninth, which lane 0 has alone. `inverse` is one over
-// the batch's pixels.
+// In double: the mean square of an output is a quadratic form in which large numbers cancel. Eight threads per channel,
+// in whole warps: each has one tap, and its products with the ninth, which only lane 0 has. `inverse` is one over the
+// batch's pixels.
 CNN_DEVICE cnn_stem_channel_folded cnn_stem_fold_channel(const float *weight, float gamma, float beta,
                                                          const double *moments, double inverse, double epsilon)
 {
@@ -208,13 +210,13 @@ CNN_DEVICE void cnn_stem_fold(const Arguments &arguments, Shared *shared, double
     }
 }
 
-// Whether the step before has done all that: in cnn_train, of every step but the first, which has a cursor of its own.
+// Whether the step before has done all that: in cnn_train, for every step but the first, which has its own cursor.
 template <typename Arguments> CNN_DEVICE bool cnn_stem_is_folded(const Arguments &arguments)
 {
     return arguments.training.cursors && arguments.operands.cursor != arguments.training.operands.cursor;
 }
 
-// Then the first block keeps what finish.h will want to know, by its threads from `first` on,
+// Then the first block stores what finish.h will need, by its threads from `first` on,
 template <typename Arguments> CNN_DEVICE void cnn_stem_keep_folded(const Arguments &arguments, int first)
 {
     const int thread = (int)threadIdx.x - first;
@@ -226,7 +228,7 @@ template <typename Arguments> CNN_DEVICE void cnn_stem_keep_folded(const Argumen
         arguments.workspace.stem_statistics[thread] =
             arguments.workspace.folded[CNN_FOLDED_MEAN * CNN_CHANNELS1 + thread];
 }
-// and the weight is there to be taken, by all threads.
+// and all threads load the weight.
 template <int Threads, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_stem_take_folded(const Arguments &arguments, Shared *shared)
 {
@@ -242,8 +244,8 @@ CNN_DEVICE void cnn_stem_take_folded(const Arguments &arguments, Shared *shared)
     }
 }
 
-// Column of tile `tile` of conv1's products → channel. Chosen so that a lane's columns, 2t and 2t + 1 of each tile,
-// are eight channels side by side, which it stores at once.
+// Column of tile `tile` of conv1's products → channel. Chosen so that a lane's columns, 2t and 2t + 1 of each tile, are
+// eight adjacent channels, which it stores at once.
 CNN_DEVICE int cnn_stem_channel(int tile, int column)
 {
     return column / 2 * 8 + tile * 2 + column % 2;
@@ -289,7 +291,7 @@ template <typename Arguments> CNN_DEVICE const uint8_t *cnn_own_pixels(const Arg
     return cnn_batch_pixels(arguments, *arguments.operands.cursor, blockIdx.x + (i < count ? i : 0) * gridDim.x);
 }
 
-// Images as they are before the first: zero, which the border stays, and the ones. By all threads of the block.
+// Initialises the images: zeros, which the border keeps, and the ones. By all threads of the block.
 CNN_DEVICE void cnn_stem_clear(uint32_t *stem, int images, int threads)
 {
     static_assert(CNN_STEM_COPY % 4 == 0, "four words are of one copy");
@@ -339,16 +341,16 @@ CNN_DEVICE void cnn_stem_first_images(const Arguments &arguments, uint32_t *stem
     cnn_stem_unpack(stem1, threadIdx.x, bytes1);
 }
 
-// The bits of a float that are left when the three lowest say something else. It comes out of a register, from a number
-// the compiler does not know to be zero: with one constant, but not with two, `bits & mask | position` is one
-// instruction.
+// Mask for the bits of a float other than the three lowest, which are reused. It comes from a register, computed from a
+// number that the compiler does not know to be zero: with one constant, but not with two, `bits & mask | position` is
+// one instruction.
 CNN_DEVICE int cnn_stem_mask(int zero)
 {
     return ~7 ^ zero;
 }
 
-// Relu and pooling of a lane's eight channels of one window: z[above, below][tile][left 2, right 2]. Codes are a byte a
-// channel. Compared exactly where the pooled value is kept in float.
+// Relu and pooling of a lane's eight channels of one window: z[above, below][tile][left 2, right 2]. Codes are one byte
+// per channel. Compared exactly if the pooled value is stored in float.
 CNN_DEVICE void cnn_stem_pool(cnn_tf32x3, float pooled[8], uint32_t codes[2], const float z[2][CNN_STEM_OUTPUTS], int)
 {
     codes[0] = codes[1] = 0;
@@ -361,10 +363,10 @@ CNN_DEVICE void cnn_stem_pool(cnn_tf32x3, float pooled[8], uint32_t codes[2], co
     }
 }
 
-// Where it is rounded to 11 bits or fewer, the three lowest of the 24 can be had for the position: positive floats are
-// in the order of their bits taken as integers, so two maxima of three give value and winner at once. Positions count
-// down, so that the first of equals wins; 7, which is larger than any key of a value up to zero, is the code of a
-// closed window. Both become the layout's codes by exchanging the lower two bits. `mask` is cnn_stem_mask.
+// If it is rounded to 11 bits or fewer, the three lowest of the 24 can hold the position: positive floats have the
+// order of their bits as integers, so two maxima of three give value and winner at once. Positions count down, so that
+// the first of equals wins; 7, which is larger than any key of a value up to zero, is the code of a closed window. Both
+// become the layout's codes by exchanging the lower two bits. `mask` is cnn_stem_mask.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_stem_pool(Arithmetic, float pooled[8], uint32_t codes[2], const float z[2][CNN_STEM_OUTPUTS],
                               int mask)
@@ -400,7 +402,7 @@ template <typename Narrow> CNN_DEVICE void cnn_stem_store(Narrow *tile, Narrow *
 {
     *(uint4 *)tile = *(uint4 *)pooled = cnn_eight<Narrow>(values);
 }
-// Times `scale`, as one half or as two that add up to it: in shared memory each in a tile of its own, in global memory
+// Times `scale`, as one half or as two that add up to it: in shared memory each in its own tile, in global memory
 // `apart` halves apart.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_stem_store_halves(__half *tile, __half *pooled, size_t apart, const float values[8], float scale)
@@ -439,7 +441,7 @@ CNN_DEVICE void cnn_stem_forward(const Arguments &arguments, int image, const ui
     const size_t at = ((size_t)image * CNN_PIXELS1 + window) * CNN_CHANNELS1 + t * 8;
     Element *to_pooled = (Element *)arguments.workspace.pooled1 + at;
     uint8_t *to_code = arguments.workspace.code1 + at;
-    // As many turns for all warps that multiply together.
+    // The same number of turns for all warps that multiply together.
     for (int begin = warp / Weight::TOGETHER * Weight::TOGETHER * 8; begin < CNN_PIXELS1; begin += Warps * 8) {
         const uint32_t above[4] = {first[0], first[CNN_STEM_COPY], last[0], last[CNN_STEM_COPY]};
         const uint32_t below[4] = {first[CNN_STEM_PITCH], first[CNN_STEM_COPY + CNN_STEM_PITCH], last[CNN_STEM_PITCH],

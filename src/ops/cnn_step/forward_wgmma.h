@@ -1,26 +1,26 @@
-// forward.h for Hopper: conv1 and conv2 by wgmma, products of four warps together that read operands from shared
+// forward.h for Hopper: conv1 and conv2 by wgmma, products issued by four warps together with operands in shared
 // memory. Only these use an SM's tensor cores at their full rate, and no thread waits for fragments.
 //
-// Reads and writes what forward.h does, but conv2_parts for conv2_forward, pooled1 as the halves that products take
-// where operands are floats, and writes winner2 and code2 too. conv1 is in forward_wgmma_stem.h, the products in
-// forward_wgmma_products.h, what is done with conv2's in forward_wgmma_output.h.
+// It reads and writes the same as forward.h, except for conv2_parts instead of conv2_forward, and pooled1 as the halves
+// that products take if operands are floats; it also writes winner2 and code2. conv1 is in forward_wgmma_stem.h, the
+// products in forward_wgmma_products.h, the epilogue of conv2 in forward_wgmma_output.h.
 //
 // A product is 64 channels by 8 rows of an image or by the 6 others, 16 pixels of which two are unused, by 16 input
 // channels; all taps are 18 products, three times as many for nearly fp32, issued at once.
 //
-// Work: as in forward.h, a block an SM. Two parts make pooled images, even and odd ones, in a few tiles by turns; two
-// multiply them, half an image each: while one rounds, compares and stores what it has, the tensor cores work for the
-// other. Tiles are handed over by barriers at which only the one who needs a tile waits. Few images have two blocks
-// each.
+// As in forward.h, there is one persistent block per SM. Two parts compute pooled images, even and odd ones, in a few
+// tiles used in turn; two multiply them, half an image each: while one rounds, compares and stores its results, the
+// tensor cores work for the other. Tiles are handed over by barriers at which only the part that needs a tile waits.
+// Few images have two blocks each.
 //
-// Limited by: with many images the chain of each multiplying group, whose products wait until the row before has been
-// added up, pooled and handed on, while its warps share the schedulers with those that make images; then by the bytes
-// stored. Read off a clock in the kernel, half an image takes a group 4,600 cycles: 1,250 of products, 1,100 to round,
-// compare and add up, 1,000 at barriers and fences around that, 450 to store; the makers wait for half of the time. A
-// third group does not help: it has no registers, or takes those of a maker. Shared memory is busy, too: an image's
-// products read 198 KB of it and all else is 140 KB, 2,700 of its cycles; but with half of the weight in registers, 32
-// KB less, it was no faster. At the beginning, where nothing can be multiplied before the moments are there, by
-// latency.
+// Limited by: with many images, the chain of each multiplying group: its products wait until the row before has been
+// summed, pooled and handed on, while its warps share the schedulers with those that compute images; then by the bytes
+// stored. By a clock in the kernel, half an image takes a group 4,600 cycles: 1,250 of products, 1,100 to round,
+// compare and sum, 1,000 at barriers and fences around that, 450 to store; the parts that compute images wait for half
+// of the time. A third group does not help: it has no registers, or takes those of another part. Shared memory is busy,
+// too: an image's products read 198 KB of it and all else is 140 KB, 2,700 of its cycles; but with half of the weight
+// in registers, 32 KB less, it was no faster. At the beginning, when nothing can be multiplied before the moments are
+// ready, by latency.
 #pragma once
 
 #include <type_traits>
@@ -36,10 +36,10 @@
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/hopper.h"
 
-// What the products take, in how many parts, and whether scaled (see prepare.h); how many tiles a block has, and parts
-// that make images and that multiply; the registers of these two, where one gives some to the other. `pipelined`: the
-// registers are enough to multiply for one turn of conv1 while the one before is pooled. `by_all`: first images that
-// all parts make together, as many as are wanted before one part by itself has made the next.
+// The type of product operands, the number of parts, and whether they are scaled (see prepare.h); the number of tiles
+// per block, and of parts that compute images and that multiply; the registers of these two, if one gives some to the
+// other. `pipelined`: the registers suffice to multiply for one turn of conv1 while the one before is pooled. `by_all`:
+// first images that all parts compute together, as many as are needed before a single part has computed the next.
 template <typename Arithmetic> struct cnn_wgmma_kind {
     typedef typename Arithmetic::operand element;
     static const int parts = 1, scaled = 0, tiles = 4, pipelined = 1, by_all = 1;
@@ -77,7 +77,7 @@ struct cnn_wgmma_shared {
     float stem_weight[CNN_CHANNELS1][CNN_TAPS], stem_scale[CNN_CHANNELS1], stem_bias[CNN_CHANNELS1]; // as in forward.h
 };
 
-// The copy engine brings the weight; `loaded` counts the bytes.
+// TMA loads the weight; `loaded` counts the bytes.
 template <typename Arguments, typename Shared>
 CNN_DEVICE void cnn_wgmma_load_weight(const Arguments &arguments, Shared *shared)
 {
@@ -88,15 +88,15 @@ CNN_DEVICE void cnn_wgmma_load_weight(const Arguments &arguments, Shared *shared
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
 
-// Where image i of the block lies for conv1: each part that makes images has two places.
+// Where image i of the block lies for conv1: each part that computes images has two places.
 template <typename Shared> CNN_DEVICE uint32_t *cnn_wgmma_stem(Shared *shared, int i)
 {
     typedef typename Shared::kind kind;
     return shared->stem + (i % kind::makers * 2 + i / kind::makers % 2) * CNN_STEM_WORDS;
 }
 
-// Part `maker` of those that make pooled images: every so many of the block's images, but the first are made by all. An
-// image's bytes are read and unpacked while the image before is made.
+// Part `maker` of those that compute pooled images: every n-th of the block's images, except for the first ones, which
+// all compute together. An image's bytes are read and unpacked while the image before is computed.
 template <typename Arithmetic, typename Arguments, typename Shared, typename Weight>
 CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const Weight &weight, int maker, int count)
 {
@@ -138,8 +138,8 @@ CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const
     }
 }
 
-// What pooled images are multiplied with: relu of gamma * normalised + beta, where of `count` values none is further
-// than sqrt(count) standard deviations from their mean. By whole warps, of which each lane has a channel.
+// The scale of pooled images: relu of gamma * normalised + beta, where none of `count` values is further than
+// sqrt(count) standard deviations from their mean. By whole warps, one channel per lane.
 template <typename Arguments>
 CNN_DEVICE float cnn_wgmma_pooled_scale(const Arguments &arguments, float gamma, float beta)
 {
@@ -151,13 +151,13 @@ CNN_DEVICE float cnn_wgmma_pooled_scale(const Arguments &arguments, float gamma,
     return cnn_half_scale(most);
 }
 
-// conv2's output as the copy engine stores it: the upper rows of an image, or the lower ones.
+// conv2's output as TMA stores it: the upper rows of an image, or the lower ones.
 struct cnn_wgmma_maps {
     CUtensorMap upper, lower;
 };
 
-// What a thread of those that multiply knows of its two channels. It is read beside all else that the first products
-// wait for, and made to what its names say when they are done.
+// What a multiplying thread knows about its two channels. It is loaded beside everything else that the first products
+// wait for, and converted to what the names say when they are done.
 struct cnn_wgmma_channels {
     cnn_wgmma_sign sign; // at first gamma
     float inverse[2];    // of the scales; at first the weight's scale itself
@@ -186,7 +186,7 @@ CNN_DEVICE void cnn_wgmma_channels_ready(cnn_wgmma_channels *channels, float sca
 }
 
 // Rows rows of an image, the upper ones or the lower ones: unit `unit` of the block's work. Before their products those
-// of the unit before have to be done, or all parts would multiply at a time, and then all store.
+// of the unit before have to be done; otherwise all parts would multiply at the same time, and then all store.
 template <typename Arithmetic, int Rows, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_wgmma_rows(const Arguments &arguments, const cnn_wgmma_maps &maps, Shared *shared, int unit,
                                cnn_wgmma_channels *channels)
@@ -197,7 +197,7 @@ CNN_DEVICE void cnn_wgmma_rows(const Arguments &arguments, const cnn_wgmma_maps 
     const int i = unit / 2, tile = i % kind::tiles, use = i / kind::tiles, before = unit - 1;
     const int part = unit % kind::multipliers;
     float sum[Rows * 8];
-    if (i >= kind::by_all) // those made by all were there before the parts went their ways: that was no phase
+    if (i >= kind::by_all) // those computed by all were ready before the parts separated: that was no phase
         mbarrier_wait(&shared->made[tile], (use - (tile < kind::by_all)) & 1);
     if (before >= 0)
         mbarrier_wait(&shared->turn[before % kind::multipliers], before / kind::multipliers & 1);
@@ -212,8 +212,8 @@ CNN_DEVICE void cnn_wgmma_rows(const Arguments &arguments, const cnn_wgmma_maps 
                            &channels->totals);
 }
 
-// Those that multiply: half an image each. Whoever had an image's upper rows, which are more, has the lower ones of the
-// next.
+// The multiplying parts: half an image each. The part that had an image's upper rows, which are more, has the lower
+// ones of the next.
 template <typename Arithmetic, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_wgmma_multiply(const Arguments &arguments, const cnn_wgmma_maps &maps, Shared *shared, int part,
                                    int count, cnn_wgmma_channels *channels)
@@ -245,8 +245,8 @@ template <typename Shared> CNN_DEVICE void cnn_wgmma_init(Shared *shared)
     mbarrier_init_fence();
 }
 
-// conv1's weight to its place in shared memory: as the step before left it, or from the moments that prepare.h left.
-// Returns the scale of what it makes. By all threads.
+// Stores conv1's weight in shared memory: as the step before left it, or from prepare.h's moments. Returns the scale of
+// its results. By all threads.
 template <typename Arguments, typename Shared>
 CNN_DEVICE float cnn_wgmma_fold(const Arguments &arguments, Shared *shared, double inverse)
 {
@@ -288,10 +288,10 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     typedef cnn_wgmma_kind<Arithmetic> kind;
     shared_type *shared = (shared_type *)cnn_forward_wgmma_memory;
     const int count = (arguments.n - 1 - (int)blockIdx.x) / (int)gridDim.x + 1;
-    // Before the wait: images, order and the cursor. The first step's cursor is there because cnn_prepare releases this
+    // Before the wait: images, order and the cursor. The first step's cursor is ready because cnn_prepare releases this
     // kernel only after its own wait; the later ones', which finish may release before its wait, because cnn_prepare
     // wrote them all and the first step's kernels have waited for it.
-    uint32_t bytes[2] = {0, 0}; // of the first two: on their way from here on
+    uint32_t bytes[2] = {0, 0}; // of the first two: in flight from here on
 #pragma unroll
     for (int i = 0; i < 2; i++)
         if (threadIdx.x < CNN_IMAGE_WORDS)
@@ -340,11 +340,11 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
 
 // --- few images ------------------------------------------------------------------------------------------------------
 
-// No more than one image needs: the block then comes while the last blocks of finish.h are still there.
+// No more than one image needs: the block then starts while the last blocks of finish.h are still running.
 template <typename Arithmetic> using cnn_wgmma_half_shared = cnn_wgmma_shared<Arithmetic, 1, 1>;
 
-// Where there are two SMs an image, two blocks share it: the upper rows of conv2's output and the lower ones, each with
-// the pooled rows it needs, one more than its own. Those that multiply take four rows each, at a time.
+// If there are two SMs per image, two blocks share it: the upper rows of conv2's output and the lower ones, each with
+// the pooled rows it needs, one more than its own. The multiplying parts take four rows each, at a time.
 template <typename Arithmetic, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_wgmma_half(const Arguments &arguments, Shared *shared, int part, cnn_wgmma_channels *channels)
 {

@@ -1,11 +1,11 @@
-// What forward_wgmma.h does with conv2's output: rounds and stores it, finds the winner of every pooling window, and
-// adds up the sums that batchnorm 2's statistics follow from.
+// The epilogue of conv2 in forward_wgmma.h: rounds and stores its output, finds the winner of every pooling window, and
+// computes the sums for batchnorm 2's statistics.
 //
-// The accumulators have pixels side by side in a thread, memory wants channels: stmatrix turns 8 by 8 of them on their
-// way into shared memory, from where the copy engine, or whole warps, take them on in the order of memory.
+// In the accumulators a thread's pixels are adjacent, but in memory channels are: stmatrix transposes 8 by 8 of them
+// while storing to shared memory, from where TMA, or whole warps, store them in the order of memory.
 //
-// Batchnorm 2 is not known yet, but which value of a window will win is: the largest, or the smallest where gamma is
-// negative, or the first where it is zero. So hidden.h need not read the other three.
+// Batchnorm 2 is not known yet, but which value of a window will win is: the largest, or the smallest if gamma is
+// negative, or the first if it is zero. So hidden.h need not read the other three.
 #pragma once
 
 #include "ops/cnn_step/arithmetic.h"
@@ -27,7 +27,7 @@ CNN_DEVICE uint32_t cnn_keep_pair(__nv_bfloat16, float first, float second)
     return cnn_pair(__nv_bfloat16(), first, second);
 }
 
-// Floats, `four` = [channel][pixel], are stored as they lie: the eight lanes that have the same pixels fill a sector.
+// Floats, `four` = [channel][pixel], are stored directly: the eight lanes that have the same pixels fill a sector.
 CNN_DEVICE void cnn_wgmma_store(float *to, const float four[4], int pixels)
 {
     const int lane = threadIdx.x % 32, pixel = lane % 4 * 2;
@@ -39,7 +39,7 @@ CNN_DEVICE void cnn_wgmma_store(float *to, const float four[4], int pixels)
 
 // --- winners ---------------------------------------------------------------------------------------------------------
 
-// What a thread multiplies the outputs of its two channels with before it compares them: gamma's sign, 1, -1 or 0.
+// The factors of a thread's two channels before the comparison: gamma's sign, 1, -1 or 0.
 struct cnn_wgmma_sign {
     float factor[2];
 };
@@ -69,7 +69,7 @@ template <typename Value> CNN_DEVICE uint32_t cnn_wgmma_larger(uint32_t a, uint3
     return *(const uint32_t *)&best;
 }
 
-// Each two multiplied. Integer instructions could flip signs as well, but they are what there is too little of.
+// Multiplies each two. Integer instructions could flip signs as well, but they are the scarce ones.
 template <typename Value> CNN_DEVICE uint32_t cnn_wgmma_times(uint32_t a, uint32_t b)
 {
     typedef typename cnn_wgmma_two<Value>::type two;
@@ -99,13 +99,13 @@ CNN_DEVICE uint32_t cnn_wgmma_winners(const uint32_t top[2], const uint32_t bott
 
 // --- statistics ------------------------------------------------------------------------------------------------------
 
-// What a thread adds up of its two channels.
+// A thread's sums of its two channels.
 struct cnn_wgmma_totals {
     float sum[2][2], square[2][2]; // [side][channel]
 };
 
-// Adds a thread's outputs of one side, four = [channel][pixel]. What of the second side is outside may be added, too:
-// it is left out at the end.
+// Adds a thread's outputs of one side, four = [channel][pixel]. Pixels of the second side that are outside may be
+// added, too: they are excluded at the end.
 CNN_DEVICE void cnn_wgmma_add(cnn_wgmma_totals *totals, int side, const float four[4], bool inside = true)
 {
 #pragma unroll
@@ -116,7 +116,7 @@ CNN_DEVICE void cnn_wgmma_add(cnn_wgmma_totals *totals, int side, const float fo
     }
 }
 
-// The sums of the two parts that multiply, added in a fixed order.
+// The sums of the two multiplying parts, added in a fixed order.
 template <int Parts, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_wgmma_statistics(const Arguments &arguments, Shared *shared, int part, cnn_wgmma_totals *own)
 {
@@ -149,10 +149,10 @@ CNN_DEVICE void cnn_wgmma_statistics(const Arguments &arguments, Shared *shared,
 
 // --- rows ------------------------------------------------------------------------------------------------------------
 
-// Where the results of 16 bits wait to be stored: conv2's output as the copy engine takes it, a row of 128 bytes a
-// pixel, 16-byte chunk c of pixel p at chunk c ^ p % 8; winners and codes, 16 bits each, a row a window, with a pitch
-// that puts eight rows into different banks. Of the 16 pixels of an image's row the last two are outside: they are
-// written where the next row begins and written over by it, so that the last row needs some room more. So are windows.
+// Where 16-bit results wait to be stored: conv2's output in TMA's layout, a row of 128 bytes per pixel, 16-byte chunk c
+// of pixel p at chunk c ^ p % 8; winners and codes, 16 bits each, a row per window, with a pitch that puts eight rows
+// in different banks. The last two of the 16 pixels of an image's row are outside: they are written where the next row
+// begins and overwritten by it, so that the last row needs some extra room. The same holds for windows.
 enum {
     CNN_LEAVE_PIXELS = (CNN_WGMMA_UPPER * CNN_SIDE1 + 2 + 7) / 8 * 8,
     CNN_LEAVE_WINDOWS = CNN_WGMMA_UPPER / 2 * CNN_SIDE2 + 1,
@@ -174,7 +174,7 @@ CNN_DEVICE void cnn_wgmma_turn_x4(uint32_t shared, uint32_t r0, uint32_t r1, uin
                  : "memory");
 }
 
-// What a thread has of Rows rows of an image into the stage.
+// Stores a thread's part of Rows rows of an image to the stage.
 template <int Rows, typename Convolution>
 CNN_DEVICE void cnn_wgmma_fill(cnn_wgmma_stage<Convolution> *stage, const float (&sum)[Rows * 8],
                                const cnn_wgmma_sign &sign, cnn_wgmma_totals *totals)
@@ -217,7 +217,7 @@ CNN_DEVICE void cnn_wgmma_fill(cnn_wgmma_stage<Convolution> *stage, const float 
     }
 }
 
-// conv2's output from the stage to memory, by the threads of one part, where the copy engine has no map of it.
+// Stores conv2's output from the stage to memory, by the threads of one part, if TMA has no map of it.
 template <int Rows, typename Convolution>
 CNN_DEVICE void cnn_wgmma_leave_output(Convolution *to, const cnn_wgmma_stage<Convolution> *stage)
 {
@@ -258,13 +258,13 @@ CNN_DEVICE void cnn_wgmma_leave(const Arguments &arguments, const CUtensorMap *m
     }
 }
 
-// Until the copy engine has stored all that this thread gave it: shared memory may not go before.
+// Waits until TMA has stored everything that this thread gave it: shared memory must stay valid until then.
 CNN_DEVICE void cnn_wgmma_left()
 {
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-// Rows rows of an image, from row `first` on: rounded, added up, and stored. `name` is a barrier of the part's threads.
+// Rows rows of an image, from row `first` on: rounded, summed, and stored. `name` is a barrier of the part's threads.
 template <int Rows, typename Arguments, typename Convolution>
 CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, const CUtensorMap *map,
                                  cnn_wgmma_stage<Convolution> *stage, int name, int image, int first,
@@ -293,7 +293,7 @@ CNN_DEVICE float cnn_wgmma_winner(const float top[2], const float bottom[2], flo
     return best;
 }
 
-// The same of floats. Channels are not turned but for their codes, where eight lanes have a byte each.
+// The same for floats. Only the codes are transposed, with one byte in each of eight lanes.
 template <int Rows, typename Arguments>
 CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, const CUtensorMap *, cnn_wgmma_stage<float> *, int,
                                  int image, int first, const float (&sum)[Rows * 8], const cnn_wgmma_sign &sign,

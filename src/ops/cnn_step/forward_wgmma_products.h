@@ -1,11 +1,11 @@
 // Products of forward_wgmma.h: conv1 and conv2 by wgmma.
 //
 // Both operands of conv2, and the weight of conv1, lie in shared memory in chunks of 16 bytes along K: chunk k of a
-// matrix, for all its rows, then chunk k + 1. Of the pooled image a row is a pixel, so a tap is another start address.
+// matrix, for all its rows, then chunk k + 1. A row of the pooled image is a pixel, so a tap is another start address.
 //
-// conv1's products are forward_stem.h's, but taken by four warps together, 16 outputs each, with the patches in
-// registers as there. One of them is all 32 channels. That matters beside conv2's: the tensor cores take turns between
-// warps, and who has many small products waits many times for a large one.
+// conv1's products are forward_stem.h's, but issued by four warps together, 16 outputs each, with the patches in
+// registers as there. One of them covers all 32 channels. That matters beside conv2's: the tensor cores alternate
+// between warps, and a warp with many small products waits many times for a large one.
 #pragma once
 
 #include "ops/cnn_step/arithmetic.h"
@@ -16,16 +16,16 @@
 
 enum {
     CNN_WGMMA_UPPER = 8,                               // rows of an image in a product, or the CNN_SIDE1 - 8 others
-    CNN_WGMMA_QUARTER = 4,                             // the same where two blocks share an image
+    CNN_WGMMA_QUARTER = 4,                             // the same if two blocks share an image
     CNN_WGMMA_CHUNK = 16,                              // bytes
-    CNN_STEM_DEPTH = 16,                               // K of conv1: nine taps, the bias, and what fills it up
+    CNN_STEM_DEPTH = 16,                               // K of conv1: nine taps, the bias, and padding
     CNN_STEM_CHUNK = 8,                                // of these in a chunk
     CNN_STEM_OPERAND = CNN_CHANNELS1 * CNN_STEM_DEPTH, // elements of a part of conv1's weight
 };
 
-// Where an operand in chunks lies: `distance` bytes from a chunk to the next, eight rows of one side by side. This is
-// the lower half of a descriptor; the upper one is the same for all. All threads of a warp have the same: said so, it
-// stays in the registers that wgmma wants it in.
+// The descriptor of an operand in chunks: `distance` bytes from one chunk to the next, eight rows of one chunk
+// adjacent. This is the lower half of a descriptor; the upper one is the same for all. All threads of a warp have the
+// same value: declared so, it stays in the registers that wgmma needs it in.
 CNN_DEVICE uint32_t cnn_wgmma_place(const void *shared, unsigned distance)
 {
     return __shfl_sync(0xffffffffu, (hopper_shared(shared) & 0x3ffff) >> 4 | (distance >> 4) << 16, 0);
@@ -107,7 +107,7 @@ CNN_DEVICE void cnn_wgmma_arrive(uint64_t *barrier)
                  : "memory");
 }
 
-// Products of all taps. When few are left, whoever waits at `turn` for the tensor cores may begin.
+// Products of all taps. When few are left, the part that waits at `turn` for the tensor cores may begin.
 template <typename Arithmetic, int Count, typename Element>
 CNN_DEVICE void cnn_wgmma_conv2(Arithmetic, float (&sum)[Count], const Element *weight, const Element *tile,
                                 int first_pixel, uint64_t *turn)
@@ -133,9 +133,9 @@ CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32, float (&sum)[Count], const __half *wei
     cnn_wgmma_conv2(cnn_fp16(), sum, weight, tile, first_pixel, turn);
 }
 
-// The same of two parts: three of their four products. Tensor cores cut sums off where float would round them, so that
-// long sums are too small: the products of the large parts are two sums, added outside; the small products, which are
-// thousands of times smaller, may be in one of them. All are issued at once.
+// The same with two parts: three of their four products. Tensor cores truncate sums where float would round them, so
+// that long sums are too small: the products of the large parts are two sums, added outside; the small products, which
+// are thousands of times smaller, may be in one of them. All are issued at once.
 template <int Count>
 CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32x3, float (&sum)[Count], const __half *weight, const __half *tile,
                                 int first_pixel, uint64_t *turn)
@@ -163,7 +163,7 @@ CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32x3, float (&sum)[Count], const __half *w
 
 // --- conv1 -----------------------------------------------------------------------------------------------------------
 
-// d = a (64 outputs, 16) * b (16, 32 channels) + (add ? d : 0); a is in registers, 16 outputs a warp.
+// d = a (64 outputs, 16) * b (16, 32 channels) + (add ? d : 0); a is in registers, 16 outputs per warp.
 CNN_DEVICE void cnn_wgmma_stem(float (&d)[CNN_STEM_OUTPUTS], const uint32_t (&a)[4], uint64_t b, int add)
 {
     asm volatile("{\n\t"
@@ -176,7 +176,7 @@ CNN_DEVICE void cnn_wgmma_stem(float (&d)[CNN_STEM_OUTPUTS], const uint32_t (&a)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
 }
 
-// Where conv1's folded weight is taken from: shared memory, or as the step before left it.
+// Where conv1's folded weight comes from: shared memory, or as the step before left it.
 template <typename Shared> struct cnn_wgmma_folded_here {
     const Shared *shared;
     __device__ __forceinline__ float weight(int channel, int tap) const
@@ -210,7 +210,7 @@ CNN_DEVICE void cnn_wgmma_stem_weight(__nv_bfloat16 *operand, const Folded &fold
     if (k >= CNN_STEM_DEPTH)
         return;
     const int channel = cnn_stem_channel(row / 8, row % 8), y = k / 4, x = k % 4;
-    const int tap = y < 3 ? y * 3 + x : 0; // no branch: all three loads are on their way at once
+    const int tap = y < 3 ? y * 3 + x : 0; // no branch: all three loads are in flight at once
     float rest[2] = {folded.weight(channel, tap), folded.weight(channel, x == 0 ? tap + 1 : tap)};
     const float bias = folded.bias(channel), high = __bfloat162float(__float2bfloat16_rn(bias));
     const float middle = __bfloat162float(__float2bfloat16_rn(bias - high));

@@ -1,15 +1,15 @@
-// conv1 with relu and pooling as forward_wgmma.h makes it: forward_stem.h's, with products of four warps together.
+// conv1 with relu and pooling in forward_wgmma.h: forward_stem.h's, with products issued by four warps together.
 //
-// Pooled rows are taken as 16 windows wide, of which the last two are outside: eight windows a warp, and the next
-// turn's are a fixed number of rows further down, so that no address is computed twice. A turn's products run while the
-// windows of the turn before are pooled.
+// Pooled rows are taken as 16 windows wide, the last two outside: eight windows per warp, and the next turn's are a
+// fixed number of rows further down, so that no address is computed twice. A turn's products run while the windows of
+// the turn before are pooled.
 #pragma once
 
 #include "ops/cnn_step/forward_stem.h"
 #include "ops/cnn_step/forward_wgmma_products.h"
 
-// What a lane reads of turn `turn`: patches of the windows' upper outputs, and of their lower ones. `last_step` is how
-// far `last` moves with a turn.
+// What a lane reads in turn `turn`: patches of the windows' upper outputs, and of their lower ones. `last_step` is how
+// far `last` moves per turn.
 template <int TurnRows>
 CNN_DEVICE void cnn_wgmma_patches(uint32_t (&above)[4], uint32_t (&below)[4], const uint32_t *first,
                                   const uint32_t *last, int turn)
@@ -20,7 +20,7 @@ CNN_DEVICE void cnn_wgmma_patches(uint32_t (&above)[4], uint32_t (&below)[4], co
     below[2] = last[CNN_STEM_PITCH], below[3] = last[CNN_STEM_COPY + CNN_STEM_PITCH];
 }
 
-// Stores where `inside`, without a branch: in a branch no product may be in flight.
+// Stores if `inside`, without a branch: in a branch no product may be in flight.
 CNN_DEVICE void cnn_store_inside_shared(void *to, bool inside, uint4 four)
 {
     asm volatile("{\n\t"
@@ -105,7 +105,7 @@ CNN_DEVICE void cnn_wgmma_stem_forward(const Arguments &arguments, int image, co
     }
 }
 
-// Windows `first` up to `end` of image `image`, eight a warp of the block.
+// Windows `first` up to `end` of image `image`, eight per warp of the block.
 template <typename Arithmetic, typename Arguments, typename Element, typename Weight>
 CNN_DEVICE void cnn_wgmma_stem_some(const Arguments &arguments, int image, const uint32_t *stem, Element *tile,
                                     const Weight &weight, int first, int end)

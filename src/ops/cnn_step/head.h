@@ -2,18 +2,18 @@
 // back to the first layer's outputs. All in float.
 //
 // Reads hidden_partial, the head's parameters and labels; writes grad_hidden (rows past the batch as zeros) and one row
-// of head_partial a block: gradients of the second layer and of the first one's bias, losses and right answers, summed
-// over the block's samples. A block takes cuts.head_samples samples at a time, at most a warp each, in five steps with
-// a barrier between them:
+// of head_partial per block: gradients of the second layer and of the first one's bias, losses and correct answers,
+// summed over the block's samples. A block takes cuts.head_samples samples at a time, at most one warp each, in five
+// steps with a barrier between them:
 //
-//   parts      every warp adds parts of hidden_partial; where samples are fewer than warps, those of a sample share
-//   values     those added up, bias and relu
-//   logits     sixteen threads a class, eight hidden values each, whose weights stay in registers
-//   softmax    a warp a sample, a lane a class
-//   gradients  two threads a hidden value: every second sample of grad_hidden, half of the classes of output_weight's
+//   parts      every warp adds parts of hidden_partial; if samples are fewer than warps, several share a sample
+//   values     the parts added, bias and relu
+//   logits     sixteen threads per class, eight hidden values each, whose weights stay in registers
+//   softmax    one warp per sample, one lane per class
+//   gradients  two threads per hidden value: every second sample of grad_hidden, half of the classes of output_weight's
 //
-// Limited by: latency of that chain of short steps. In cnn_train the first blocks take the moments of the batch after
-// this one (prepare.h): they need nothing of this one, begin while hidden.h still runs, and make room for the others.
+// Limited by: latency of that chain of short steps. In cnn_train the first blocks compute the moments of the next batch
+// (prepare.h): they do not depend on this one, begin while hidden.h still runs, and make room for the others.
 #pragma once
 
 #include <math.h>
@@ -33,7 +33,7 @@ enum {
 static_assert((int)CNN_HEAD_THREADS == (int)CNN_PREPARE_THREADS, "moments are taken here, too");
 static_assert(CNN_HEAD_SLICES == 16 && CNN_HEAD_SLICE == 8 && CNN_HEAD_SIDES == 2, "as the steps below are written");
 
-// What the threads of a block hand to each other.
+// What the threads of a block exchange.
 struct cnn_head_shared {
     float weight[CNN_MOST_CLASSES][CNN_HIDDEN]; // of the second layer; rows past the classes are zeros
     float parts[CNN_HEAD_WARPS][CNN_HIDDEN];    // of hidden_partial: what each warp added up
@@ -41,10 +41,10 @@ struct cnn_head_shared {
     float logit[CNN_HEAD_WARPS][CNN_MOST_CLASSES];
     float grad_logit[CNN_HEAD_WARPS][CNN_MOST_CLASSES];
     float loss[CNN_HEAD_WARPS], correct[CNN_HEAD_WARPS];
-    float most[CNN_HEAD_WARPS]; // of |weight|, where grad_hidden is halves
+    float most[CNN_HEAD_WARPS]; // of |weight|, if grad_hidden is halves
 };
 
-// What a thread adds up over the block's samples.
+// A thread's sums over the block's samples.
 struct cnn_head_sums {
     float weight[CNN_HEAD_SIDE_CLASSES], hidden_bias; // of its hidden value
     float output_bias, loss, correct;                 // of its warp's samples; output_bias of its lane's class
@@ -55,8 +55,8 @@ struct cnn_head_slice {
     float weight[CNN_HEAD_SLICE], output_bias;
 };
 
-// The first of the four hidden values number `group` (0 or 1) of a slice: slices take turns, so that those of a row lie
-// in different banks.
+// The first of the four hidden values number `group` (0 or 1) of a slice: slices are interleaved, so that those of a
+// row lie in different banks.
 CNN_DEVICE int cnn_head_slice_at(int group)
 {
     return group * CNN_HIDDEN / 2 + threadIdx.x % CNN_HEAD_SLICES * 4;
@@ -126,7 +126,7 @@ CNN_DEVICE void cnn_head_values(cnn_head_shared *shared, float hidden_bias, int 
         for (int j = 0; j < CNN_HEAD_WARPS; j++)
             if (j < sharers)
                 value += shared->parts[sample * sharers + j][column];
-        shared->value[sample][column] = value < 0.0f ? 0.0f : value; // not fmaxf: NaN stays
+        shared->value[sample][column] = value < 0.0f ? 0.0f : value; // not fmaxf: NaN is preserved
     }
 }
 
@@ -147,7 +147,7 @@ CNN_DEVICE void cnn_head_logits(cnn_head_shared *shared, const cnn_head_slice *s
         for (int i = 0; i < CNN_HEAD_SLICE; i++)
             logit[sample] = fmaf(value[i], slice->weight[i], logit[sample]);
     }
-    // Each turn halves the samples that a lane still has to add: lane i is left with sample i / 2.
+    // Each turn halves the samples that a lane still has to add: lane i ends with sample i / 2.
 #pragma unroll
     for (int half = CNN_HEAD_WARPS / 2; half > 0; half /= 2) {
         const bool upper = lane & (half * 2);
@@ -185,8 +185,8 @@ CNN_DEVICE void cnn_head_softmax(cnn_head_sums *sums, cnn_head_shared *shared, i
     sums->correct += winner == label ? 1.0f : 0.0f;
 }
 
-// The power of two for grad_hidden as halves: it is the gradient of a loss by its logits, whose sizes add up to 2 at
-// most, times output_weight.
+// The power of two for grad_hidden as halves: it is the gradient of a loss by its logits, whose magnitudes add up to at
+// most 2, times output_weight.
 CNN_DEVICE float cnn_head_scale(const cnn_head_shared *shared)
 {
     float most = 0.0f;
@@ -289,7 +289,7 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS, 2)
 {
     __shared__ __align__(16) cnn_head_shared shared;
     const int moment_blocks = (int)gridDim.x - cuts.head_blocks, block = (int)blockIdx.x - moment_blocks;
-    if (block < 0) { // without a wait: this launch has others that wait, and so ends after the one before in any case
+    if (block < 0) { // without a wait: other blocks of this launch wait, so it ends after the previous one in any case
         cnn_moments(arguments, blockIdx.x, moment_blocks, *arguments.training.next, false, {});
         return;
     }

@@ -1,19 +1,19 @@
-// Batchnorm 2, relu and pooling of conv2's output, and the first linear layer's products on what comes out.
+// Batchnorm 2, relu and pooling of conv2's output, and the first linear layer's products on the result.
 //
 // Reads convolution2, statistics2_partial, gamma2, beta2 and the packed hidden weight; writes pooled2, code2,
-// statistics2 and hidden_partial, which head.h adds up. Where forward_wgmma.h has found the winners of the windows
-// already, these are read instead of convolution2, a quarter of the bytes, and code2 is there. A block has
-// CNN_HIDDEN_TILE samples and a range of the pooled pixels: a matrix product (64, pixels * 64) by (pixels * 64, 128), a
-// pixel of K at a time. While a pixel's products run, the next one's windows are normalised and pooled into the other
-// of two tiles, the weights after that and the windows of two further pixels are on their way: one barrier a pixel. A
-// thread copies the windows that it pools itself, so that they need no barrier, and their place is free again as soon
-// as it has read them.
+// statistics2 and hidden_partial, which head.h adds. If forward_wgmma.h has already found the winners of the windows,
+// these are read instead of convolution2, a quarter of the bytes, and code2 is ready. A block has CNN_HIDDEN_TILE
+// samples and a range of the pooled pixels: a matrix product (64, pixels * 64) by (pixels * 64, 128), one pixel of K at
+// a time. While a pixel's products run, the next one's windows are normalised and pooled into the other of two tiles;
+// the weights after that and the windows of two further pixels are in flight: one barrier per pixel. A thread copies
+// the windows that it pools itself, so that they need no barrier, and their place is free again as soon as it has read
+// them.
 //
 // Rows of the tiles are 16 bytes longer than their data: the eight rows that ldmatrix takes at a time then lie in
 // different banks.
 //
-// Limited by: with many tiles, bytes from the L2 cache: each reads all the weights, as many bytes (twice as many in
-// float) as half of what its windows have. With few, latency: half of the time goes by until the statistics are there.
+// Limited by: with many tiles, L2 bandwidth: each reads all the weights, as many bytes (twice as many in float) as half
+// of its windows. With few, latency: half of the time passes until the statistics are ready.
 #pragma once
 
 #include "ops/cnn_step/arithmetic.h"
@@ -27,7 +27,7 @@ enum { CNN_HIDDEN_THREADS = 512 };
 // Positions: of a window that are read: all four, or the winner alone.
 template <typename Arithmetic, int Positions> struct cnn_hidden_plan {
     typedef cnn_hidden_halves<Arithmetic> halves;
-    // What products take, and the arithmetic of one of them.
+    // The type of product operands, and the arithmetic of one of them.
     typedef
         typename std::conditional<Positions == 1, typename halves::element, typename Arithmetic::operand>::type operand;
     typedef typename std::conditional<Positions == 1 && halves::SCALED, cnn_fp16, Arithmetic>::type product;
@@ -36,7 +36,7 @@ template <typename Arithmetic, int Positions> struct cnn_hidden_plan {
         SCALED = Positions == 1 && halves::SCALED,
         PARTS = Positions == 1 ? halves::PARTS : 1,
         THREADS = CNN_HIDDEN_THREADS,
-        // So many blocks' registers an SM has: not for a second one, but for the first of head.h's.
+        // Limits registers so that an SM holds this many blocks: not for a second one, but for the first of head.h's.
         RESIDENT = Positions == 1 && PARTS == 1 ? 2 : 1,
         COLUMN_WARPS = 8, // beside each other, two rows of them: a warp has 32 samples by 16 outputs
         WARP_ROWS = 32,
@@ -45,7 +45,7 @@ template <typename Arithmetic, int Positions> struct cnn_hidden_plan {
         GROUPS = CNN_CHANNELS2 / VECTOR,   // threads of a sample
         ROUNDS = CNN_HIDDEN_TILE * GROUPS / THREADS,
         WINDOW_BYTES = Positions * CNN_HIDDEN_TILE * CNN_CHANNELS2 * sizeof(convolution),
-        // Pixels on their way: their windows, and behind the one in use their weights. Winners leave room for more.
+        // Pixels in flight: their windows, and after the one in use their weights. Winners leave room for more.
         WINDOW_RING = Positions == 1 ? 8 / sizeof(convolution) : 4 / sizeof(convolution),
         WEIGHTS_AHEAD = Positions == 1 ? 5 - PARTS : 2,
         LEAST_AHEAD = WINDOW_RING + 0 < WEIGHTS_AHEAD + 0 ? WINDOW_RING + 0 : WEIGHTS_AHEAD + 0,
@@ -106,16 +106,16 @@ cnn_hidden_fetch_windows(char *to,
 
 // --- batchnorm, relu and pooling of one thread's channels ------------------------------------------------------------
 
-// Batchnorm as z = y * scale + shift, of which pooling needs only the winner's: the largest y, or the smallest where
-// the scale is negative, or the first where it is 0. So y is compared as (y & keep) ^ flip, both of them masks, and
-// the scale taken without its sign.
+// Batchnorm as z = y * scale + shift, of which pooling needs only the winner's: the largest y, or the smallest if the
+// scale is negative, or the first if it is 0. So y is compared as (y & keep) ^ flip, both of them masks, and the scale
+// is used without its sign.
 template <typename Arithmetic> struct cnn_hidden_batchnorm {
     enum { VECTOR = 16 / sizeof(typename Arithmetic::convolution) };
     float scale[VECTOR], shift[VECTOR];
     uint32_t keep[VECTOR / 2], flip[VECTOR / 2]; // of pairs of 16 bits; not used with floats
 };
 
-// What a thread makes of its windows: VECTOR operands, rounded, and their codes, four bytes a word.
+// A thread's results for its windows: VECTOR operands, rounded, and their codes, four bytes per word.
 template <typename Arithmetic> struct __align__(16) cnn_hidden_pooled
 {
     enum { VECTOR = 16 / sizeof(typename Arithmetic::convolution) };
@@ -144,7 +144,7 @@ CNN_DEVICE float2 cnn_hidden_floats_of(__nv_bfloat162 pair)
     return __bfloat1622float2(pair);
 }
 
-// Relu of two values, rounded, as a word; returns 0xffff for each that relu let through.
+// Relu of two values, rounded, as a word; returns 0xffff for each that passed relu.
 template <typename Arithmetic> CNN_DEVICE uint32_t cnn_hidden_relu(uint32_t *word, float first, float second, __half)
 {
     const __half2 zero = __floats2half2_rn(0.0f, 0.0f), pair = __hmax2_nan(__floats2half2_rn(first, second), zero);
@@ -195,7 +195,7 @@ CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const cha
     pooled->codes[1] = __byte_perm(codes[2], codes[3], low_bytes);
 }
 
-// The power of two that batchnorm's output is multiplied by as halves, by a warp: none of a batch's values is further
+// The power of two that scales batchnorm's output as halves, computed by a warp: none of a batch's values is further
 // from their mean than the root of their number times the deviation.
 template <typename Arguments> CNN_DEVICE float cnn_hidden_pooled_scale(const Arguments &arguments)
 {
@@ -214,7 +214,7 @@ template <typename Arguments> CNN_DEVICE float cnn_hidden_pooled_scale(const Arg
 // Relu of two values, as a half each or two.
 template <int Parts> CNN_DEVICE void cnn_hidden_relu_halves(uint32_t *words, int stride, float first, float second)
 {
-    first = first <= 0.0f ? 0.0f : first, second = second <= 0.0f ? 0.0f : second; // not fmaxf: NaN stays
+    first = first <= 0.0f ? 0.0f : first, second = second <= 0.0f ? 0.0f : second; // not fmaxf: NaN is preserved
 #pragma unroll
     for (int part = 0; part < Parts; part++) {
         const __half2 pair = __floats2half2_rn(first, second);
@@ -224,7 +224,7 @@ template <int Parts> CNN_DEVICE void cnn_hidden_relu_halves(uint32_t *words, int
     }
 }
 
-// Where the windows' winners are known: batchnorm and relu alone.
+// If the windows' winners are known: only batchnorm and relu.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_normalise(cnn_hidden_pooled<Arithmetic> *pooled, const char *winners,
                                      const cnn_hidden_batchnorm<Arithmetic> *batchnorm)
@@ -246,7 +246,7 @@ CNN_DEVICE void cnn_hidden_normalise(cnn_hidden_pooled<Arithmetic> *pooled, cons
 
 // --- one pixel -------------------------------------------------------------------------------------------------------
 
-// On entry scale and shift are gamma and beta; `power`: what is wanted times the normalised value, a power of two.
+// On entry scale and shift are gamma and beta; `power`: the factor of the normalised value, a power of two.
 template <typename Arithmetic, int Positions>
 CNN_DEVICE void cnn_hidden_load_batchnorm(cnn_hidden_batchnorm<Arithmetic> *batchnorm, const cnn_statistics *statistics,
                                           int channel, float power)
@@ -290,8 +290,8 @@ template <int Words> CNN_DEVICE void cnn_hidden_leave(char *to, char *global, co
     }
 }
 
-// Pools all of a pixel's windows: into the tile for its products, and into pooled2 and code2 for the way back. Rows
-// past the batch are zeros.
+// Pools all of a pixel's windows: into the tile for its products, and into pooled2 and code2 for the backward pass.
+// Rows past the batch are zeros.
 template <typename Arithmetic, int Positions>
 CNN_DEVICE void
 cnn_hidden_pool_pixel(char *to, const char *windows,
@@ -327,7 +327,7 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
 
 // Two products of halves in two parts each, a[part] and b[part]. Tensor cores truncate sums where float32 would round
 // them, and in a sum of hundreds that adds up: each product is therefore added outside. Two at a time, so that the
-// three steps of one fill the waiting times of the other.
+// three steps of one hide the latency of the other.
 CNN_DEVICE void cnn_hidden_multiply_parts(float first[4], float second[4], const uint32_t a[2][4],
                                           const uint32_t b[2][4])
 {

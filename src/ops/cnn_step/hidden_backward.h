@@ -1,20 +1,20 @@
-// The gradient through the first linear layer: of its weights, and of the pooled activations 2, with relu's part and
-// batchnorm 2's two sums over the batch done on the way.
+// The gradient through the first linear layer: of its weights, and of the pooled activations 2, including relu's part
+// and batchnorm 2's two sums over the batch.
 //
 // Reads grad_hidden, pooled2 and the packed hidden weight; writes grad_pooled2, grad_hidden_partial and sums2_partial,
-// whose rows backward.h adds up. A block has one pooled pixel and a part of the batch, a stage of ROWS samples at a
-// time; both products read the same rows:
+// whose rows backward.h adds. A block has one pooled pixel and a part of the batch, a stage of ROWS samples at a time;
+// both products read the same rows:
 //
 //   four warps  grad_pooled2 (samples, 64) = grad_hidden (samples, 128) * weight (128, 64): 16 channels each, whose
 //               weights stay in registers for as long as the block lives
 //   four warps  gradient of weight (128, 64) += grad_hidden (samples, 128) transposed * pooled2 (samples, 64): a
 //               quarter of 64 by 32 each, in registers until the end
 //
-// Four stages in a ring, three of them on their way; one barrier a stage; two blocks an SM. Rows are 16 bytes longer
+// Four stages in a ring, three of them in flight; one barrier per stage; two blocks per SM. Rows are 16 bytes longer
 // than their data, 4 banks, so that the eight rows that ldmatrix takes lie in different banks.
 //
-// Limited by: shared memory, which gives each stage's grad_hidden to four warps and half of it to four others; and by
-// the latency of the first stages, where a block has few.
+// Limited by: shared memory, which serves each stage's grad_hidden to four warps and half of it to four others; and by
+// the latency of the first stages, if a block has few.
 #pragma once
 
 #include <math.h>
@@ -49,8 +49,8 @@ template <typename Arithmetic> struct cnn_hidden_backward_plan {
     };
 };
 
-// Which channels' normalised values cannot be had from pooled2 = gamma * normalised + beta: gamma too small beside beta
-// for the digits that pooled2 has.
+// Which channels' normalised values cannot be computed from pooled2 = gamma * normalised + beta: gamma is too small
+// compared with beta for the digits of pooled2.
 CNN_DEVICE bool cnn_hidden_backward_tiny(float gamma, float beta)
 {
     return fabsf(gamma) < 0.0625f * fabsf(beta) || fabsf(gamma) < 1e-6f;
@@ -136,7 +136,7 @@ CNN_DEVICE void cnn_hidden_backward_load_weight(uint32_t held[][4], const typena
         }
 }
 
-// One stage, whose first sample is `from`: products, relu's mask, sums, and out.
+// One stage, whose first sample is `from`: products, relu's mask, sums, and the store.
 template <typename Arithmetic>
 CNN_DEVICE void
 cnn_hidden_backward_data(cnn_hidden_backward_sums *sums, const cnn_hidden_backward_channels *channels,
@@ -161,7 +161,7 @@ cnn_hidden_backward_data(cnn_hidden_backward_sums *sums, const cnn_hidden_backwa
     float beta[4], inverse_gamma[4], value[2 * plan::BANDS][4];
     cnn_load4(beta, channels->beta + channel);
     cnn_load4(inverse_gamma, channels->inverse_gamma + channel);
-    // Rows of a thread, eight apart. All are read before the first store, past which the compiler moves no load.
+    // Rows of a thread, eight apart. All are read before the first store, past which the compiler does not move loads.
 #pragma unroll
     for (int part = 0; part < 2 * plan::BANDS; part++)
         cnn_load4(value[part], (const typename plan::operand *)(pooled + part * 8 * plan::POOLED_PITCH));
@@ -199,7 +199,7 @@ CNN_DEVICE void cnn_hidden_backward_store_sums(float *partial, const cnn_hidden_
     }
 }
 
-// The largest gradient of all: numbers that are not negative are in the order of their bits.
+// The largest gradient of all: nonnegative floats have the order of their bits.
 CNN_DEVICE void cnn_hidden_backward_store_most(unsigned *counters, float most)
 {
 #pragma unroll
@@ -209,7 +209,7 @@ CNN_DEVICE void cnn_hidden_backward_store_most(unsigned *counters, float most)
         atomicMax(counters + CNN_MOST_GRAD, __float_as_uint(most));
 }
 
-// The data warps' own barrier: the others are not held up by what follows their last product.
+// The data warps' own barrier: the others are not delayed by what follows their last product.
 template <typename Arithmetic> CNN_DEVICE void cnn_hidden_backward_meet()
 {
     typedef cnn_hidden_backward_plan<Arithmetic> plan;
@@ -251,7 +251,7 @@ CNN_DEVICE void cnn_hidden_backward_look_up(
     cnn_hidden_backward_meet<Arithmetic>();
 }
 
-// When a block's data warps have written its row of sums2_partial: what tiny gammas left out of it. [from, to) are the
+// After a block's data warps have written its row of sums2_partial: adds what tiny gammas left out. [from, to) are the
 // block's samples.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_backward_finish_sums(
@@ -326,8 +326,8 @@ CNN_DEVICE void cnn_hidden_backward_load_channels(cnn_hidden_backward_channels *
     }
 }
 
-// A barrier of the whole block, to which its two kinds of warps come from loops of their own. The simulated GPU takes
-// such warps for strayed unless they wait at one place: there it is a function, and its last statement is not the call.
+// A barrier of the whole block, which its two kinds of warps reach from loops of their own. The simulated GPU reports
+// such warps as diverged unless they wait at one place: there it is a function, and its last statement is not the call.
 #if defined(HEDDLE_SIM_MODULE)
 static __device__ __noinline__ void cnn_hidden_backward_meet_all(int threads)
 #else
@@ -338,7 +338,7 @@ CNN_DEVICE void cnn_hidden_backward_meet_all(int threads)
     asm volatile("" ::: "memory");
 }
 
-// What a block has to do.
+// The work of a block.
 struct cnn_hidden_backward_work {
     int pixel, split;
     int first, end; // stages
@@ -356,7 +356,7 @@ CNN_DEVICE void cnn_hidden_backward_fetch_stage(const cnn_hidden_backward_work *
     cp_async_commit();
 }
 
-// Both kinds of warps: the beginning, up to the first stages on their way.
+// Both kinds of warps: the beginning, until the first stages are in flight.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hidden_backward_begin(const cnn_hidden_backward_work *work, const Arguments &arguments)
 {
@@ -367,7 +367,7 @@ CNN_DEVICE void cnn_hidden_backward_begin(const cnn_hidden_backward_work *work, 
         cnn_hidden_backward_fetch_stage<Arithmetic>(work, work->first + i, arguments);
 }
 
-// Both kinds of warps: waits for a stage and returns it. The one before it is done with then, and its place filled.
+// Both kinds of warps: waits for a stage and returns it. The one before it is then finished, and its place refilled.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE const char *cnn_hidden_backward_stage(const cnn_hidden_backward_work *work, int stage,
                                                  const Arguments &arguments)

@@ -1,22 +1,22 @@
-// hidden_backward.h for Hopper where operands are floats: both products by wgmma, whose operands the copy engine
-// brings; no thread copies.
+// hidden_backward.h for Hopper if operands are floats: both products by wgmma, with operands loaded by TMA; no thread
+// copies.
 //
-// Reads and writes what hidden_backward.h does, cut in the same way: a block has one pooled pixel and a part of the
-// batch, 64 samples at a time. grad_hidden, pooled2 and the weight are halves already, brought into half's range by
+// It reads and writes the same as hidden_backward.h, split in the same way: a block has one pooled pixel and a part of
+// the batch, 64 samples at a time. grad_hidden, pooled2 and the weight are halves already, scaled into half's range by
 // powers of two, one or two each (arguments.in_halves). Roles:
 //
 //   data    a warpgroup: grad_pooled2 (64 samples, 64) = grad_hidden (64 samples, 128) * weight (128, 64); relu's mask,
-//           batchnorm 2's sums, and out
+//           batchnorm 2's sums, and the store
 //   weight  a warpgroup: gradient of weight (128, 64) += grad_hidden (64 samples, 128) transposed * pooled2 (64
 //           samples, 64), in registers until the end
 //   copy    one thread: tiles in a ring, each with a barrier that counts its bytes. Of what the first ones need, the
-//           kernel before this one makes grad_hidden alone; weight and pooled2 are on their way before the wait for it.
+//           previous kernel computes only grad_hidden; weight and pooled2 are in flight before the wait for it.
 //
-// A tile is boxes of 64 samples by 128 bytes as hopper.h describes them; grad_hidden is read from them both ways: as
-// it is, and transposed.
+// A tile is boxes of 64 samples by 128 bytes as hopper.h describes them; grad_hidden is read from them in both orders:
+// directly, and transposed.
 //
-// Limited by: latency where a block has few tiles; else by bytes from the L2 cache, where every pixel reads all of
-// grad_hidden, twice as many bytes as its own of pooled2.
+// Limited by: latency if a block has few tiles; else by L2 bandwidth, because every pixel reads all of grad_hidden,
+// twice the bytes of its own part of pooled2.
 #pragma once
 
 #include "ops/cnn_step/hidden.h"
@@ -131,7 +131,7 @@ CNN_DEVICE void cnn_hidden_hopper_copy_role(const cnn_hidden_hopper_work &work, 
     }
 }
 
-// A warp has done with a tile.
+// A warp is done with a tile.
 CNN_DEVICE void cnn_hidden_hopper_give_back(uint64_t *empty)
 {
     __syncwarp();
@@ -175,7 +175,7 @@ CNN_DEVICE void cnn_hidden_hopper_weight_role(const cnn_hidden_hopper_work &work
                                               int warp, int lane)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
-    enum { BY_TILE = plan::PARTS > 1 }; // tensor cores' long sums are too small: where float is meant, added outside
+    enum { BY_TILE = plan::PARTS > 1 }; // tensor cores' long sums are too small: for float precision, added outside
     float total[2][CNN_HIDDEN_HOPPER_SUMS] = {};
 #pragma unroll 1
     for (int which = 0; work.first + which < work.end; which++) {
@@ -223,8 +223,8 @@ template <typename Arithmetic> CNN_DEVICE float2 cnn_hidden_hopper_pooled(const 
     return value;
 }
 
-// Two neighbouring chunks of eight channels of a sample, of which each of four lanes has two pairs: into global memory,
-// so that lanes beside each other write beside each other. to: of chunk 0
+// Stores two neighbouring chunks of eight channels of a sample, of which each of four lanes has two pairs, to global
+// memory, so that neighbouring lanes write neighbouring addresses. to: of chunk 0
 CNN_DEVICE void cnn_hidden_hopper_store(float *to, const float2 pair[2], int lane)
 {
 #pragma unroll
@@ -232,7 +232,7 @@ CNN_DEVICE void cnn_hidden_hopper_store(float *to, const float2 pair[2], int lan
         __stcg((float2 *)(to + i * 8 + lane % 4 * 2), pair[i]);
 }
 
-// Relu's mask, the sums, and out: two samples of a thread. pooled: the tile's
+// Relu's mask, the sums, and the store: two samples per thread. pooled: the tile's
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hidden_hopper_data_end(cnn_hidden_hopper_sums *sums, const float (&sum)[CNN_HIDDEN_HOPPER_SUMS],
                                            const char *pooled, const Arguments &arguments, int from, int pixel,
@@ -269,7 +269,7 @@ CNN_DEVICE void cnn_hidden_hopper_data_end(cnn_hidden_hopper_sums *sums, const f
     }
 }
 
-// Adds 2 * Half sums over two lanes that are Half apart, and leaves half of them to each.
+// Adds 2 * Half sums over two lanes that are Half apart, and leaves half of them in each.
 template <int Half> CNN_DEVICE void cnn_hidden_hopper_halve(float *sums, int lane)
 {
     const bool upper = lane & Half;
@@ -280,7 +280,7 @@ template <int Half> CNN_DEVICE void cnn_hidden_hopper_halve(float *sums, int lan
     }
 }
 
-// sums2_partial's row of this block: of eight lanes, then of four warps by way of `shared`, [warp][kind][channel].
+// sums2_partial's row of this block: over eight lanes, then over four warps through `shared`, [warp][kind][channel].
 CNN_DEVICE void cnn_hidden_hopper_store_sums(float *partial, cnn_hidden_hopper_sums *sums,
                                              const cnn_hidden_backward_channels *channels, float inverse_pooled,
                                              float *shared, int warp, int lane)
@@ -374,7 +374,7 @@ static __global__ void __launch_bounds__(cnn_hidden_hopper<Arithmetic>::THREADS,
     work.first = work.split * cuts.tiles / cuts.backward_splits;
     work.end = (work.split + 1) * cuts.tiles / cuts.backward_splits;
     work.memory = cnn_hidden_hopper_memory;
-    // Kernels before the one before have ended: parameters are there, the packed weight, and pooled2.
+    // All kernels before the previous one have ended: parameters, the packed weight, and pooled2 are ready.
     if (threadIdx.x == plan::CONSUMERS)
         cnn_hidden_hopper_copy_first<Arithmetic>(work, maps, &barriers);
     cnn_hidden_backward_load_channels(&channels, &arguments.operands.parameters);

@@ -1,23 +1,23 @@
-// hidden_backward_wgmma.h where operands have 16 bits: pooled2 is made anew of winner2, where it is needed, and
+// hidden_backward_wgmma.h if operands have 16 bits: pooled2 is recomputed from winner2 where it is needed, and
 // batchnorm 2's sums are products, too.
 //
-// Reads grad_hidden, winner2, statistics2, gamma2, beta2 and the packed hidden weight; writes what hidden_backward.h
-// does, cut in the same way: a block has one pooled pixel and a part of the batch, 64 samples at a time. A warpgroup
-// each has these roles:
+// Reads grad_hidden, winner2, statistics2, gamma2, beta2 and the packed hidden weight; writes the same as
+// hidden_backward.h, split in the same way: a block has one pooled pixel and a part of the batch, 64 samples at a time.
+// One warpgroup has each of these roles:
 //
-//   data    grad_pooled2 (64 samples, 64) = grad_hidden (64 samples, 128) * weight (128, 64), without what relu held
-//           back, rounded, into a box of shared memory, from where the copy engine takes it out. Of that box, too, are
-//           batchnorm 2's sums over the batch: it transposed times 1, and times winner2, of which the diagonal counts.
-//           That is 64 times as much as is wanted, but the tensor cores have the time, and threads have not.
-//   weight  gradient of weight, turned (64, 128) += pooled2 (64 samples, 64) transposed * grad_hidden (64 samples,
-//           128), in registers until the end. pooled2 is the factor in registers: there it is made of winner2.
+//   data    grad_pooled2 (64 samples, 64) = grad_hidden (64 samples, 128) * weight (128, 64), masked by relu, rounded,
+//           into a box of shared memory, from where TMA stores it. Batchnorm 2's sums over the batch also come from
+//           that box: its transpose times 1, and times winner2, of which the diagonal counts. That is 64 times as much
+//           work as needed, but the tensor cores have the time, and threads do not.
+//   weight  gradient of weight, transposed (64, 128) += pooled2 (64 samples, 64) transposed * grad_hidden (64 samples,
+//           128), in registers until the end. pooled2 is the factor in registers, where it is computed from winner2.
 //
 // One thread of the second has the tiles copied into a ring, each with a barrier that counts its bytes. Of what the
-// first ones need, the kernel before this one makes grad_hidden alone; weight and winner2 are on their way before the
-// wait for it.
+// first ones need, the previous kernel computes only grad_hidden; weight and winner2 are in flight before the wait for
+// it.
 //
-// Limited by: shared memory, from which wgmma takes its operands, and latency where a block has few tiles; with many
-// tiles by bytes from the L2 cache, too, where every pixel reads all of grad_hidden.
+// Limited by: shared memory, from which wgmma reads its operands, and latency if a block has few tiles; with many tiles
+// also by L2 bandwidth, because every pixel reads all of grad_hidden.
 #pragma once
 
 #include "ops/cnn_step/hidden.h"
@@ -33,7 +33,7 @@ template <typename Arithmetic> struct cnn_hidden_winners {
         TILES = 3, // so that two blocks share an SM
         WEIGHT_BYTES = CNN_HIDDEN * HOPPER_ROW_BYTES,
         WEIGHT_AT = TILES * TILE,
-        GRAD_AT = WEIGHT_AT + WEIGHT_BYTES, // two boxes: one on its way out
+        GRAD_AT = WEIGHT_AT + WEIGHT_BYTES, // two boxes: one is being stored
         ONES_AT = GRAD_AT + 2 * BOX,
         BYTES = ONES_AT + HOPPER_ROWS_BYTES,
         THREADS = 2 * HOPPER_WARPGROUP, // data, then weight
@@ -49,14 +49,14 @@ struct cnn_hidden_winners_maps {
     CUtensorMap hidden, winners, grad, weight;
 };
 
-// Batchnorm 2, as the roles want it. A winner passes relu if it is larger than a threshold, both with their signs
-// turned where the scale is negative.
+// Batchnorm 2, as the roles need it. A winner passes relu if it is larger than a threshold, both with their signs
+// flipped if the scale is negative.
 struct cnn_hidden_winners_norm {
     uint16_t limits[CNN_CHANNELS2 / 2][4]; // of two channels the thresholds, then what turns signs
     float scale[CNN_CHANNELS2], shift[CNN_CHANNELS2], mean[CNN_CHANNELS2], inverse_std[CNN_CHANNELS2];
 };
 
-// What a block has to do: tiles [first, end) of the batch's, of pixel `pixel`.
+// The work of a block: tiles [first, end) of the batch's, of pixel `pixel`.
 template <typename Arithmetic> struct cnn_hidden_winners_work {
     int pixel, split, first, end;
     char *memory;
@@ -84,7 +84,7 @@ CNN_DEVICE void cnn_hidden_winners_load_norm(cnn_hidden_winners_norm *norm, cons
     const float shift = arguments.operands.parameters.beta2[channel] - mean * scale;
     norm->mean[channel] = mean, norm->inverse_std[channel] = inverse_std;
     norm->scale[channel] = scale, norm->shift[channel] = shift;
-    // Rounded down, twice, so that of the numbers there are the same ones are larger.
+    // Rounded down, twice, so that the same representable numbers are larger.
     const float threshold = scale != 0.0f ? __fdiv_rd(-shift, fabsf(scale)) : shift > 0.0f ? -INFINITY : INFINITY;
     norm->limits[channel / 2][channel % 2] = cnn_hidden_winners_below(typename Arithmetic::operand(), threshold);
     norm->limits[channel / 2][2 + channel % 2] = scale < 0.0f ? 0x8000 : 0;
@@ -133,8 +133,8 @@ CNN_DEVICE void cnn_hidden_winners_copy_first(const cnn_hidden_winners_work<Arit
     tma_load(work.memory + plan::WEIGHT_AT, &maps.weight, work.pixel * CNN_CHANNELS2, 0, work.weight);
 }
 
-// A warp has done with tile `which`. The copier then fills the place of the one before it anew: the others have done
-// with that by now, or nearly.
+// A warp is done with tile `which`. The copier then refills the place of the one before it: the others are done with
+// that by now, or nearly.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_winners_give_back(const cnn_hidden_winners_work<Arithmetic> &work,
                                              const cnn_hidden_winners_maps &maps, int which)
@@ -207,7 +207,7 @@ CNN_DEVICE void cnn_hidden_winners_weight_role(const cnn_hidden_winners_work<Ari
 
 // --- data role -------------------------------------------------------------------------------------------------------
 
-// While a tile's products run: 0xffff for each number of a thread's that relu let through, [lower samples][channels].
+// While a tile's products run: 0xffff for each of a thread's numbers that passed relu, [lower samples][channels].
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_winners_open(uint32_t open[2][8], const char *winners, const cnn_hidden_winners_norm *norm,
                                         int warp, int lane)
@@ -226,7 +226,7 @@ CNN_DEVICE void cnn_hidden_winners_open(uint32_t open[2][8], const char *winners
     }
 }
 
-// A tile's gradient, without what is not open, into its box.
+// Stores a tile's gradient, masked, in its box.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_winners_leave(char *box, const float (&sum)[CNN_HIDDEN_HOPPER_SUMS],
                                          const uint32_t open[2][8], int warp, int lane)
@@ -268,7 +268,7 @@ CNN_DEVICE void cnn_hidden_winners_store_sums(float *partial, const float (&prod
     }
 }
 
-// grad_pooled2 of a tile, before relu: begun here, and not waited for.
+// grad_pooled2 of a tile, before relu: issued here, and not waited for.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_winners_multiply(float (&sum)[CNN_HIDDEN_HOPPER_SUMS], uint64_t hidden, uint64_t weight)
 {
@@ -370,7 +370,8 @@ static __global__ void __launch_bounds__(cnn_hidden_winners<Arithmetic>::THREADS
     work.end = (work.split + 1) * cuts.tiles / cuts.backward_splits;
     work.memory = cnn_hidden_winners_memory;
     work.weight = barriers, work.full = barriers + 1, work.empty = barriers + 1 + plan::TILES;
-    // Kernels before the one before have ended: parameters are there, the packed weight, winner2 and its statistics.
+    // All kernels before the previous one have ended: parameters, the packed weight, winner2 and its statistics are
+    // ready.
     if (threadIdx.x == plan::COPIER)
         cnn_hidden_winners_copy_first(work, maps);
     cnn_hidden_winners_load_norm<Arithmetic>(&norm, arguments);

@@ -1,14 +1,13 @@
-// hidden.h for Hopper where operands have 16 bits, after forward_wgmma.h: products by wgmma, whose operands the copy
-// engine brings.
+// hidden.h for Hopper if operands have 16 bits, after forward_wgmma.h: products by wgmma, with operands loaded by TMA.
 //
 // Reads winner2, statistics2_partial, gamma2, beta2 and the packed hidden weight; writes statistics2 and
-// hidden_partial, which head.h adds up, cut as in hidden.h. pooled2 is not left: hidden_backward_winners.h makes it of
-// winner2 again. A block has CNN_HIDDEN_TILE samples and a range of the pooled pixels, of which its two warpgroups take
-// turns. A pixel's winners go through registers, where batchnorm and relu make the left factor of them, (64 samples, 64
-// channels); the right one, (64 channels, 128 outputs), is in shared memory. At the end each warpgroup adds up half of
-// what both have.
+// hidden_partial, which head.h adds, split as in hidden.h. pooled2 is not stored: hidden_backward_winners.h recomputes
+// it from winner2. A block has CNN_HIDDEN_TILE samples and a range of the pooled pixels, which its two warpgroups take
+// alternately. A pixel's winners go through registers, where batchnorm and relu turn them into the left factor, (64
+// samples, 64 channels); the right one, (64 channels, 128 outputs), is in shared memory. At the end each warpgroup adds
+// half of both warpgroups' sums.
 //
-// Limited by: latency: of the statistics, which take a third of the time, and of the winners behind them.
+// Limited by: latency: of the statistics, which take a third of the time, and of the winners after them.
 #pragma once
 
 #include "ops/cnn_step/forward_statistics.h"
@@ -18,9 +17,9 @@
 enum {
     CNN_HIDDEN_WGMMA_GROUPS = 2, // warpgroups
     CNN_HIDDEN_WGMMA_THREADS = CNN_HIDDEN_WGMMA_GROUPS * HOPPER_WARPGROUP,
-    // So many blocks' registers an SM has: not for a second one, but for the first of head.h's.
+    // Limits registers so that an SM holds this many blocks: not for a second one, but for the first of head.h's.
     CNN_HIDDEN_WGMMA_RESIDENT = 2,
-    CNN_HIDDEN_WGMMA_RING = 3, // pixels of a warpgroup on their way: of 1024 samples all that it has
+    CNN_HIDDEN_WGMMA_RING = 3, // pixels of a warpgroup in flight: with 1024 samples, all that it has
     CNN_HIDDEN_WGMMA_WINNERS = CNN_HIDDEN_TILE * HOPPER_ROW_BYTES,
     CNN_HIDDEN_WGMMA_PIXEL = CNN_HIDDEN_WGMMA_WINNERS + CNN_HIDDEN * HOPPER_ROW_BYTES, // and its weight
     CNN_HIDDEN_WGMMA_BYTES = CNN_HIDDEN_WGMMA_GROUPS * CNN_HIDDEN_WGMMA_RING * CNN_HIDDEN_WGMMA_PIXEL,
@@ -32,7 +31,7 @@ struct cnn_hidden_wgmma_maps {
     CUtensorMap winners, weight;
 };
 
-// What a warpgroup has to do: every second pixel of [first, end). One of its threads copies.
+// The work of a warpgroup: every second pixel of [first, end). One of its threads copies.
 struct cnn_hidden_wgmma_work {
     int tile, first, end;
     char *ring;
@@ -65,7 +64,7 @@ CNN_DEVICE void cnn_hidden_wgmma_copy_winners(const cnn_hidden_wgmma_work &work,
                  work.tile * CNN_HIDDEN_TILE, work.full + place);
 }
 
-// A warp has done with pixel `which`; when all have, the copier fills its place anew.
+// A warp is done with pixel `which`; when all are, the copier refills its place.
 CNN_DEVICE void cnn_hidden_wgmma_give_back(const cnn_hidden_wgmma_work &work, const cnn_hidden_wgmma_maps &maps,
                                            int which)
 {
@@ -81,8 +80,8 @@ CNN_DEVICE void cnn_hidden_wgmma_give_back(const cnn_hidden_wgmma_work &work, co
     __syncwarp();
 }
 
-// Batchnorm and relu of a thread's part of a pixel, 16 samples a warp by 64 channels, as the left factor has it.
-// affine: of two channels scale, then shift
+// Batchnorm and relu of a thread's part of a pixel, 16 samples per warp by 64 channels, in the layout of the left
+// factor. affine: of two channels scale, then shift
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_wgmma_normalise(uint32_t a[][4], const char *winners, const float4 *affine, int warp,
                                            int lane)
@@ -128,8 +127,8 @@ CNN_DEVICE void cnn_hidden_wgmma_multiply(float (&sum)[CNN_HIDDEN_WGMMA_SUMS], c
     }
 }
 
-// Each warpgroup gives the other its sums of 64 outputs, and stores those of the others with what it was given.
-// exchange: [warpgroup][sum][thread]; partial: rows of 128, at the block's first
+// Each warpgroup gives the other its sums of 64 outputs, and stores its own 64 with what it was given. exchange:
+// [warpgroup][sum][thread]; partial: rows of 128, at the block's first
 CNN_DEVICE void cnn_hidden_wgmma_store(float *partial, const float (&sum)[CNN_HIDDEN_WGMMA_SUMS], float *exchange,
                                        int group, int warp, int lane)
 {
@@ -180,7 +179,7 @@ static __global__ void __launch_bounds__(CNN_HIDDEN_WGMMA_THREADS, CNN_HIDDEN_WG
     const float beta = arguments.operands.parameters.beta2[channel];
     heddle_wait_for_previous();
     heddle_release_next();
-    if (work.copier) // the statistics would come behind the others
+    if (work.copier) // the statistics would queue behind the others
         cnn_hidden_wgmma_copy_winners(work, maps, 0);
     __syncwarp();
     cnn_statistics_add<CNN_HIDDEN_WGMMA_THREADS>(arguments, scratch, &statistics);

@@ -1,5 +1,4 @@
-// What the hidden layer's kernels for Hopper have in common: products of the shapes they take, and maps of their
-// matrices.
+// What the hidden layer's kernels for Hopper share: products of the shapes they need, and maps of their matrices.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
-// The kernels of a step as a table, and how they are launched in their order. A rung of cnn_step is such a table with
-// one arithmetic; cnn_train's rung of the same name takes the table from there.
+// The kernels of a step as a table, and their launches in order. A rung of cnn_step is such a table with one
+// arithmetic; cnn_train's rung of the same name uses the same table.
 #pragma once
 
 #include "ops/cnn_step/arithmetic.h"
@@ -28,8 +28,8 @@ static inline int cnn_least(int a, int b, int c)
     return least < c ? least : c;
 }
 
-// Multiprocessors to spread a batch over. The simulated GPU has as many as a real one, but few samples to put on them:
-// four let a single sample have two, and make a block of 16 go on to its second and third image.
+// SMs to spread a batch over. The simulated GPU has as many as a real one, but few samples to put on them: four let a
+// single sample have two, and make a block of 16 go on to its second and third image.
 static inline int cnn_step_multiprocessors()
 {
 #if defined(HEDDLE_SIM_MODULE)

@@ -76,33 +76,33 @@ enum {
     CNN_MOMENTS = CNN_TAPS + CNN_TAPS * (CNN_TAPS + 1) / 2,
 
     // pooled1 and the gradient of conv2's output in shared memory: an image with a border. Products take rows of eight
-    // pixels, so that those at the end of the last row reach two pixels further.
+    // pixels, so those at the end of the last row reach two pixels further.
     CNN_TILE_SIDE = CNN_SIDE1 + 2,
     CNN_TILE_PIXELS = CNN_TILE_SIDE * CNN_TILE_SIDE + 2,
 
     CNN_COUNTERS = 16, // for the kernels whose last block does something
 
-    // Most blocks of each launch that leaves partial sums: what the workspace has room for. Multiprocessors of the
-    // largest GPUs (160), once or twice.
+    // The largest number of blocks of each launch that stores partial sums, for which the workspace has room: the SMs
+    // of the largest GPUs (160), once or twice.
     CNN_PREPARE_BLOCKS = 256,
     CNN_FORWARD_BLOCKS = 320,
     CNN_HIDDEN_TILE = 64,            // samples that a block of hidden.h and hidden_backward.h takes at a time
-    CNN_HIDDEN_SPLITS = CNN_PIXELS2, // most parts that hidden.h cuts the features into, each a range of pixels
+    CNN_HIDDEN_SPLITS = CNN_PIXELS2, // most parts that hidden.h splits the features into, each a range of pixels
     CNN_SPLITS_OF_PAIRS = 4,         // of backward_splits, where two blocks share an SM
-    CNN_SPLITS_OF_ONE = 2,           // and where one has it to itself (cnn_cuts_for)
+    CNN_SPLITS_OF_ONE = 2,           // and if a block has the SM to itself (cnn_cuts_for)
     CNN_HEAD_WARPS = 8,              // of a block of head.h: one or more a sample
     CNN_HEAD_BLOCKS = 256,           // most blocks of head.h; more samples than they take at a time are taken in turns
     CNN_BACKWARD_BLOCKS = 160,
 
-    // What a block of head.h leaves, and where: gradients of output_weight (classes, hidden), hidden_bias, output_bias,
-    // then the sum of its losses and the number of its right answers.
+    // What a block of head.h stores, and where: gradients of output_weight (classes, hidden), hidden_bias, output_bias,
+    // then the sum of its losses and the number of its correct answers.
     CNN_HEAD_HIDDEN_BIAS = CNN_MOST_CLASSES * CNN_HIDDEN,
     CNN_HEAD_OUTPUT_BIAS = CNN_HEAD_HIDDEN_BIAS + CNN_HIDDEN,
     CNN_HEAD_LOSS = CNN_HEAD_OUTPUT_BIAS + CNN_MOST_CLASSES,
     CNN_HEAD_CORRECT,
     CNN_HEAD_PARTIAL,
 
-    // What finish.h leaves of a channel of conv1 for the step after: the weight with batchnorm 1 folded in, and the
+    // What finish.h stores of a channel of conv1 for the next step: the weight with batchnorm 1 folded in, and the
     // rest.
     CNN_FOLDED_BIAS = CNN_TAPS,
     CNN_FOLDED_MEAN,
@@ -115,7 +115,7 @@ enum {
 // Moment of taps i <= j; tap i alone is moment i.
 #define CNN_MOMENT(i, j) (CNN_TAPS + (i)*CNN_TAPS - (i) * ((i)-1) / 2 + ((j) - (i)))
 
-// Which part of hidden.h and hidden_backward.h's work is cut how, from the batch alone, so that every kernel knows.
+// How the work of hidden.h and hidden_backward.h is split, from the batch alone, so that every kernel knows.
 typedef struct cnn_cuts {
     int tiles;           // of CNN_HIDDEN_TILE samples
     int hidden_splits;   // parts of the features: split s has pixels [s * 49 / splits, (s + 1) * 49 / splits)
@@ -126,17 +126,17 @@ typedef struct cnn_cuts {
 
 static inline cnn_cuts cnn_cuts_of(int n)
 {
-    // 132 blocks or so fill a GPU once. Few tiles are cut into many parts, many into few.
+    // 132 blocks or so fill a GPU once. Few tiles are split into many parts, many into few.
     const int wanted = 132;
     cnn_cuts cuts;
     cuts.tiles = (n + CNN_HIDDEN_TILE - 1) / CNN_HIDDEN_TILE;
     cuts.hidden_splits = wanted / cuts.tiles < 1                   ? 1
                          : wanted / cuts.tiles > CNN_HIDDEN_SPLITS ? CNN_HIDDEN_SPLITS
                                                                    : wanted / cuts.tiles;
-    // 49 blocks a part, two of them an SM; each part more is more to add up afterwards.
+    // 49 blocks per part, two of them per SM; each further part is more to add afterwards.
     cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 16 ? CNN_SPLITS_OF_PAIRS : cuts.tiles >= 4 ? 2 : 1;
     // Few samples have several warps each, so that many blocks share the reading of their partial sums; many are taken
-    // in turns, by two blocks an SM.
+    // in turn, by two blocks per SM.
     cuts.head_samples = 1;
     while (cuts.head_samples < CNN_HEAD_WARPS && n > cuts.head_samples * CNN_HEAD_BLOCKS / 2)
         cuts.head_samples *= 2;
@@ -146,7 +146,7 @@ static inline cnn_cuts cnn_cuts_of(int n)
     return cuts;
 }
 
-// Blocks of forward_wgmma.h, and so rows of statistics2_partial: two an image where there are SMs enough.
+// Blocks of forward_wgmma.h, and so rows of statistics2_partial: two per image if there are enough SMs.
 static inline int cnn_wgmma_blocks(int n, int multiprocessors)
 {
     const int most = multiprocessors < CNN_FORWARD_BLOCKS ? multiprocessors : CNN_FORWARD_BLOCKS;
@@ -241,8 +241,8 @@ template <typename Operand, typename Convolution> struct cnn_workspace {
 #undef CNN_FIELD
 };
 
-// The cuts of one arithmetic's hidden_backward.h. In nearly fp32 a block of it has an SM to itself, so that more than
-// two parts of 49 blocks would come one after the other.
+// The split of one arithmetic's hidden_backward.h. In nearly fp32 a block of it has an SM to itself, so that more than
+// two parts of 49 blocks would run one after the other.
 template <typename Arithmetic> static cnn_cuts cnn_cuts_for(int n)
 {
     cnn_cuts cuts = cnn_cuts_of(n);
@@ -251,7 +251,7 @@ template <typename Arithmetic> static cnn_cuts cnn_cuts_for(int n)
     return cuts;
 }
 
-// Lays it out from `memory` on and returns the bytes it takes; `memory` NULL: the bytes alone.
+// Lays it out at `memory` and returns its bytes; `memory` NULL: only the bytes.
 template <typename Operand, typename Convolution>
 static size_t cnn_workspace_place(int n, void *memory, cnn_workspace<Operand, Convolution> *workspace)
 {
@@ -266,8 +266,9 @@ static size_t cnn_workspace_place(int n, void *memory, cnn_workspace<Operand, Co
     return offset;
 }
 
-// What cnn_train has and cnn_step has not. There operands.gradients are the parameters themselves, to be updated, and
-// operands.cursor is this step's row of `cursors`, but for the first, which is in flight while prepare.h writes them.
+// What cnn_train has and cnn_step does not. There operands.gradients are the parameters themselves, to be updated, and
+// operands.cursor is this step's row of `cursors`, except for the first, which is in flight while prepare.h writes
+// them.
 enum cnn_optimizer { CNN_NO_UPDATE = -1, CNN_SGD, CNN_MOMENTUM, CNN_ADAMW }; // as in heddle_cnn_train_shape
 struct cnn_training {
     heddle_cnn_train_operands operands;
@@ -280,15 +281,15 @@ struct cnn_training {
     int64_t *next;    // the row behind this step's
 };
 
-// What a launch returns when the driver can make no map for the copy engine; why is heddle's last error already.
+// What a launch returns if the driver cannot make a map for TMA; heddle's last error says why.
 #define CNN_NO_MAP cudaErrorNotSupported
 
-// What every kernel of the step is given.
+// The arguments of every kernel of the step.
 template <typename Operand, typename Convolution> struct cnn_arguments {
     int n, classes;
     float epsilon, momentum;
     int multiprocessors;                 // to spread the batch over
-    int forward_blocks, backward_blocks; // of the launches whose partial sums others add up
+    int forward_blocks, backward_blocks; // of the launches whose partial sums others add
     int sums2_rows;                      // likewise: of sums2_partial
     bool in_halves;                      // the hidden layer's operands are: floats, for Hopper (see hidden above)
     heddle_cnn_step_operands operands;

@@ -1,18 +1,18 @@
-// First kernel of a cnn_step: what forward.h wants to know of the batch and of the weights before it begins.
+// First kernel of a cnn_step: what forward.h needs to know about the batch and the weights before it begins.
 //
 // Batchnorm 1 needs no pass over conv1's output y = sum of w[i] * x[i] over the nine pixels x of a patch. Its mean is
 // linear in the sums of x[i], its mean square quadratic in the sums of x[i] * x[j]: 54 numbers for the whole batch,
 // whatever the weights. Pixels are bytes, so the sums are integers and exact, and __dp4a adds four products at a time.
 //
-// Reads images, order, cursor, conv2_weight, hidden_weight. Writes moments (a row for each of the first blocks, which
-// forward.h adds up), conv2_forward, conv2_parts and conv2_scale, conv2_backward, hidden, and clears the counters for
-// the kernels after it.
+// Reads images, order, cursor, conv2_weight, hidden_weight. Writes moments (one row for each of the first blocks, which
+// forward.h adds), conv2_forward, conv2_parts and conv2_scale, conv2_backward, hidden, and clears the counters for the
+// kernels after it.
 //
-// Work: first the blocks of moments, a warp an image, then CNN_PACK_CONV2_BLOCKS that pack conv2's weight, a piece
+// First come the blocks of moments, one warp per image, then CNN_PACK_CONV2_BLOCKS that pack conv2's weight, one piece
 // each, then CNN_HIDDEN that pack one row each of the hidden layer's. Limited by: latency. The chain cursor, order,
 // pixels is three trips to memory before the first product, and a block does little after it; the bytes (1.6 MB of
-// weights, 784 an image) would take a microsecond. So a warp follows the chain before it waits for the step before,
-// from the cursor as it finds it, and once more only if that has moved on by the end of the wait.
+// weights, 784 per image) would take a microsecond. So a warp follows the chain before it waits for the step before,
+// starting from the current cursor, and once more only if the cursor has changed by the end of the wait.
 #pragma once
 
 #include <type_traits>
@@ -34,8 +34,8 @@ enum {
     // A moment of an image is at most 784 * 255 * 255; this many of them still fit into 32 bits.
     CNN_IMAGES_IN_32_BITS = 64,
 
-    // conv2's weight is packed in pieces of 8 input and 16 output channels, so that what a block writes is whole
-    // sectors both ways.
+    // conv2's weight is packed in pieces of 8 input and 16 output channels, so that a block writes whole sectors in
+    // both layouts.
     CNN_PACK_CHANNELS = 8,
     CNN_PACK_OUTPUTS = 16,
     CNN_PACK_CONV2_BLOCKS = CNN_CHANNELS1 / CNN_PACK_CHANNELS * (CNN_CHANNELS2 / CNN_PACK_OUTPUTS),
@@ -50,7 +50,7 @@ static inline __host__ __device__ int cnn_moment_blocks(int n)
     return full < fewest ? fewest : full < CNN_PREPARE_BLOCKS ? full : (int)CNN_PREPARE_BLOCKS;
 }
 
-// Whether what one block adds up fits into 32 bits: then the upper halves of the sums are neither written nor read.
+// Whether one block's sums fit in 32 bits: then the upper halves of the sums are neither written nor read.
 static inline __host__ __device__ bool cnn_moments_in_32_bits(int n)
 {
     return n <= CNN_IMAGES_IN_32_BITS * cnn_moment_blocks(n);
@@ -66,7 +66,7 @@ CNN_DEVICE cnn_moment_rows cnn_moment_rows_of(const uint8_t *image)
 {
     const int lane = threadIdx.x % 32, strip = lane / CNN_WORDS, column = lane % CNN_WORDS;
     const int top = strip * CNN_STRIP_ROWS - 1;
-    cnn_moment_rows rows; // all on their way before the first is used
+    cnn_moment_rows rows; // all in flight before the first is used
 #pragma unroll
     for (int i = 0; i < CNN_STRIP_ROWS + 2; i++) {
         const int y = top + i;
@@ -102,8 +102,8 @@ CNN_DEVICE void cnn_moments_of_image(uint32_t sums[CNN_MOMENTS], const cnn_momen
         }
 }
 
-// Adds `Count` sums of a warp over pairs of its lanes and leaves half of them to each lane of a pair: the first half to
-// the lane whose number has not the bit `distance`.
+// Adds `Count` sums of a warp over pairs of its lanes and leaves half of them in each lane of a pair: the first half in
+// the lane whose number does not have the bit `distance`.
 template <int Count> CNN_DEVICE void cnn_moments_halve(uint32_t sums[Count], int distance)
 {
     enum { HALF = (Count + 1) / 2 };
@@ -123,8 +123,8 @@ CNN_DEVICE const uint8_t *cnn_batch_pixels(const Arguments &arguments, int64_t c
     return arguments.operands.images + (size_t)arguments.operands.order[cursor + image] * CNN_PIXELS;
 }
 
-// A block's share of the batch that begins at `cursor`: images `block`, `block + blocks`, ..., a warp each. `rows` are
-// of the warp's first, if there is one and they are `there`.
+// A block's share of the batch that begins at `cursor`: images `block`, `block + blocks`, ..., one warp each. `rows`
+// are of the warp's first, if there is one and they are `there`.
 template <typename Arguments>
 CNN_DEVICE void cnn_moments(const Arguments &arguments, int block, int blocks, int64_t cursor, bool there,
                             cnn_moment_rows rows)
@@ -169,17 +169,17 @@ CNN_DEVICE void cnn_moments(const Arguments &arguments, int block, int blocks, i
 
 // --- weights ---------------------------------------------------------------------------------------------------------
 
-// conv2_forward has the output channels in the order in which forward.h's products take them: 16 to a warp, and such
-// that the columns which one lane gets (2t and 2t + 1 of each eight) are four channels side by side.
+// conv2_forward has the output channels in the order in which forward.h's products take them: 16 per warp, such that
+// one lane's columns (2t and 2t + 1 of each eight) are four adjacent channels.
 CNN_DEVICE int cnn_conv2_channel(int row)
 {
     return row / 16 * 16 + row % 8 / 2 * 4 + row % 16 / 8 * 2 + row % 2;
 }
 
-// On Hopper, conv2's weight for arithmetics of float operands is half: as long a mantissa as tf32's, or two of them for
+// On Hopper, conv2's weight for arithmetics of float operands is half: as much mantissa as tf32, or two of them for
 // nearly fp32, at twice the rate. What half lacks is range, so it is multiplied by a power of two; one for all, so that
-// whoever packs a piece need not know the others. Weights of 64 and more become infinite, and the loss not a number, as
-// in any network that diverges; those below 1e-7 lose digits.
+// a block that packs a piece need not know the others. Weights of 64 and more become infinite, and the loss NaN, as in
+// any network that diverges; those below 1e-7 lose digits.
 #define CNN_CONV2_SCALE 1024.0f
 template <typename Arithmetic> struct cnn_half_parts {
     enum { COUNT = 0 };
@@ -191,8 +191,8 @@ template <> struct cnn_half_parts<cnn_tf32x3> {
     enum { COUNT = 2 };
 };
 
-// Likewise the operands of the hidden layer's products, if arguments.in_halves. Its weight has one power of two for
-// all, too; weights of 256 and more become infinite.
+// The same holds for the operands of the hidden layer's products, if arguments.in_halves. Its weight has one power of
+// two for all, too; weights of 256 and more become infinite.
 template <typename Arithmetic> struct cnn_hidden_halves {
     enum { SCALED = cnn_half_parts<Arithmetic>::COUNT > 0, PARTS = cnn_half_parts<Arithmetic>::COUNT > 1 ? 2 : 1 };
     typedef typename std::conditional<SCALED, __half, typename Arithmetic::operand>::type element;
@@ -291,7 +291,7 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_hidd
 {
     __shared__ float features[CNN_FEATURES]; // [channel][pixel]; 49 is odd, so that a pixel's channels are in all banks
     const float *weight = arguments.operands.parameters.hidden_weight + (size_t)row * CNN_FEATURES;
-#pragma unroll // so that all loads are on their way at once
+#pragma unroll // so that all loads are in flight at once
     for (int k = 0; k < (CNN_FEATURES + CNN_PREPARE_THREADS - 1) / CNN_PREPARE_THREADS; k++) {
         const int i = k * CNN_PREPARE_THREADS + threadIdx.x;
         if (i < CNN_FEATURES)
@@ -310,8 +310,8 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_hidd
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
 
-// Where each step of cnn_train has its batch, and what its update goes by. Others read these: `cursor` moves on while a
-// step still runs, and what is copied here is one trip to memory away.
+// Each step's batch in cnn_train, and its hyper-parameters. Others read these: `cursor` changes while a step still
+// runs, and what is copied here is one trip to memory away.
 CNN_DEVICE void cnn_write_cursors(const cnn_training &training, const int64_t *cursor, int n)
 {
     const int64_t position = cursor[0], steps = cursor[1];

@@ -19,7 +19,7 @@ enum {
     OUTPUT = HEDDLE_CNN_output_weight,
 };
 
-// --- what lies between them -----------------------------------------------------------------------------------------
+// --- the operands between them --------------------------------------------------------------------------------------
 
 typedef struct between {
     double *images, *labels;
@@ -121,7 +121,7 @@ void heddle_cnn_step_reference(const void *shape, const double *const *input, do
     lay_out(&chain, &room);
     void *memory = malloc(room.used);
     room = (heddle_scratch){.base = memory};
-    output[0][0] = NAN; // what no rung gives, where there is no memory
+    output[0][0] = NAN; // a value that no rung gives, if memory runs out
     if (memory) {
         const between all = lay_out(&chain, &room);
         *all.one = 1;

@@ -1,5 +1,5 @@
-// cnn_step's float64 reference as kernels, for batches that a CPU would take minutes for: the formulas of reference.c's
-// operators, a thread an element or a block a sum.
+// cnn_step's float64 reference as kernels, for batches that would take minutes on a CPU: the formulas of reference.c's
+// operators, one thread per element or one block per sum.
 
 #include "ops/cnn_step/cnn_step.h"
 #include "ops/cuda/rung.h"
@@ -8,7 +8,7 @@ enum { TAPS = 9, NO_WINNER = 4 };
 
 // --- a block of the network: convolution, batchnorm, relu, pooling ---------------------------------------------------
 
-// input: (n, h, w, c) where input_last, else (n, c, h, w); output likewise (n, h/2, w/2, k). Between them (n, h, w, k).
+// input: (n, h, w, c) if input_last, else (n, c, h, w); output likewise (n, h/2, w/2, k). Between them (n, h, w, k).
 struct block_sizes {
     int n, c, h, w, k;
     bool input_last, output_last;
@@ -25,7 +25,7 @@ static __host__ __device__ size_t pixels_of(const block_sizes &sizes)
     return (size_t)sizes.n * sizes.h * sizes.w;
 }
 
-// The sum over a block of threads, in every one of them.
+// The sum over a block of threads, returned to all of them.
 static __device__ double sum_of_block(double value)
 {
     __shared__ double parts[HEDDLE_CUDA_BLOCK];
@@ -64,7 +64,7 @@ static __global__ void convolve(block_sizes sizes, const double *input, const fl
     convolution[i] = sum;
 }
 
-// A block of threads a channel.
+// One block per channel.
 static __global__ void statistics(block_sizes sizes, const double *convolution, const float *bias, double *mean,
                                   double *inverse_std, double *running_mean, double *running_var)
 {
@@ -124,7 +124,7 @@ static __device__ double winners(const block_sizes &sizes, const uint8_t *code, 
     return grad_output[place(sizes.output_last, sizes.k, h, w, image, k, y / 2, x / 2)];
 }
 
-// A block of threads a channel.
+// One block per channel.
 static __global__ void channel_gradients(block_sizes sizes, const double *convolution, const double *mean,
                                          const double *inverse_std, const uint8_t *code, const double *grad_output,
                                          double *grad_gamma, double *grad_beta, double *grad_bias)
@@ -147,7 +147,7 @@ static __global__ void channel_gradients(block_sizes sizes, const double *convol
         grad_bias[k] = 0;
 }
 
-// The convolution becomes its own gradient.
+// The convolution is overwritten by its own gradient.
 static __global__ void grad_convolution(block_sizes sizes, double *convolution, const double *mean,
                                         const double *inverse_std, const float *gamma, const uint8_t *code,
                                         const double *grad_output, const double *grad_gamma, const double *grad_beta)
@@ -250,7 +250,7 @@ static __global__ void gather_pixels(heddle_cnn_step_shape shape, heddle_cnn_ste
         images[i] = operands.images[operands.order[*operands.cursor + i / pixels] * pixels + i % pixels] / 255.0;
 }
 
-// Logits become their gradients; a sample's loss and whether it is right are left.
+// Logits are overwritten by their gradients; stores a sample's loss and whether it is correct.
 static __global__ void sample_loss(int n, int classes, heddle_cnn_step_operands operands, double *logits, double *loss,
                                    double *right)
 {
@@ -283,7 +283,7 @@ static __global__ void batch_loss(int n, const double *losses, const double *rig
 
 // --- the step --------------------------------------------------------------------------------------------------------
 
-// What one block of the network leaves.
+// The results of one block of the network.
 struct block_memory {
     double *output, *convolution, *mean, *inverse_std;
     uint8_t *code;

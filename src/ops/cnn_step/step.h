@@ -1,4 +1,4 @@
-// One cnn_step on a GPU: what a rung's file includes beside the kernels that it chooses.
+// One cnn_step on a GPU: what a rung's file includes beside its kernels.
 #pragma once
 
 #include "ops/cnn_step/finish.h"

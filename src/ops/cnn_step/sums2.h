@@ -1,7 +1,7 @@
-// Batchnorm 2's two sums over the batch, out of those that hidden_backward.h's blocks have of theirs.
+// Batchnorm 2's two sums over the batch, from the sums of hidden_backward.h's blocks.
 //
-// Every block of backward.h adds them all up for itself, in a fixed order, while the first image is on its way: no
-// slower than one that waits for the last of hidden_backward.h's blocks to do it. The first leaves them for finish.h.
+// Every block of backward.h adds them all for itself, in a fixed order, while the first image is in flight: no slower
+// than one that waits for the last of hidden_backward.h's blocks to do it. The first stores them for finish.h.
 #pragma once
 
 #include "ops/cnn_step/arithmetic.h"
@@ -9,14 +9,14 @@
 
 enum {
     CNN_SUMS2 = 2 * CNN_CHANNELS2,
-    CNN_SUMS2_WARPS = 8, // that add up rows, the block's first; a row is four sums a lane
+    CNN_SUMS2_WARPS = 8, // that add rows, the block's first; a row is four sums per lane
     CNN_SUMS2_BYTES = CNN_SUMS2_WARPS * CNN_SUMS2 * sizeof(float),
 };
 
 // By all threads of a block, into `scratch`, CNN_SUMS2_BYTES of shared memory: sums of every CNN_SUMS2_WARPS-th row.
 template <typename Arguments> CNN_DEVICE void cnn_sums2_rows(const Arguments &arguments, float *scratch)
 {
-    enum { AHEAD = 25 }; // loads of a lane on their way at once: of 196 rows all
+    enum { AHEAD = 25 }; // loads in flight per lane: all of 196 rows
     const int warp = threadIdx.x / 32, column = threadIdx.x % 32 * 4, rows = arguments.sums2_rows;
     if (warp >= CNN_SUMS2_WARPS)
         return;
@@ -39,7 +39,7 @@ template <typename Arguments> CNN_DEVICE void cnn_sums2_rows(const Arguments &ar
     *(float4 *)(scratch + warp * CNN_SUMS2 + column) = sum;
 }
 
-// Behind a barrier: the sum number `which`, that one thread asks for.
+// After a barrier: sum number `which`, for one thread.
 template <typename Arguments>
 CNN_DEVICE float cnn_sums2_total(const Arguments &arguments, const float *scratch, int which)
 {

@@ -10,11 +10,11 @@
 enum {
     CNN_FINISH_WARPS = 8,
     CNN_FINISH_THREADS = CNN_FINISH_WARPS * 32,
-    CNN_FINISH_RESIDENT = 4, // blocks of an SM: all that there are at once
+    CNN_FINISH_RESIDENT = 4, // blocks per SM: all of them at once
     CNN_FINISH_COUNTER = 3,  // of workspace.counters: blocks that are done
     CNN_OVERFLOW_FLAG = 4,   // likewise: not zero when a gradient is not finite
 
-    CNN_FINISH_COLUMNS = 64, // two a lane: 8 bytes a load, and blocks enough for every SM
+    CNN_FINISH_COLUMNS = 64, // two per lane: 8 bytes per load, and enough blocks for every SM
     CNN_FINISH_THIRDS = 3,   // blocks of an output channel of conv2
     CNN_FINISH_THIRD = CNN_PATCH / CNN_FINISH_THIRDS,
     CNN_FINISH_CONV2_BLOCKS = CNN_CHANNELS2 * CNN_FINISH_THIRDS,
@@ -24,7 +24,7 @@ enum {
     CNN_FINISH_CHANNELS = CNN_CHANNELS2 / 2, // of half a row of hidden_weight
     CNN_FINISH_HIDDEN_BLOCKS = CNN_HIDDEN * 2,
 
-    CNN_STEM_GROUPS = CNN_FINISH_THREADS / CNN_STEM_SUMS, // threads that share the adding up of one of a channel's sums
+    CNN_STEM_GROUPS = CNN_FINISH_THREADS / CNN_STEM_SUMS, // threads that share one of a channel's sums
 };
 
 // --- one element -----------------------------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ struct cnn_finish_element {
     float *to, parameter, first, second;
 };
 
-// What a step of the optimiser goes by.
+// The inputs of an optimiser's step.
 struct cnn_finish_hyper {
     float values[HEDDLE_HYPER_COUNT];
 };
@@ -92,15 +92,15 @@ CNN_DEVICE float cnn_finish_write(const Arguments &arguments, const cnn_finish_h
     return element.parameter;
 }
 
-// --- conv2's weight, packed anew -------------------------------------------------------------------------------------
+// --- conv2's weight, packed again ------------------------------------------------------------------------------------
 
-// Which row of conv2_forward an output channel has: cnn_conv2_channel the other way round.
+// Which row of conv2_forward an output channel has: the inverse of cnn_conv2_channel.
 CNN_DEVICE int cnn_conv2_row(int channel)
 {
     return channel / 16 * 16 + channel % 4 / 2 * 8 + channel % 16 / 4 * 2 + channel % 2;
 }
 
-// The new weight of one output channel, tap and input channel, where the next step's products take it from.
+// Stores the new weight of one output channel, tap and input channel for the next step's products.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_repack_conv2(const Arguments &arguments, int out, int along, float weight)
 {

@@ -6,7 +6,7 @@
 //
 // Limited by: the convolutions, which load two numbers and check two bounds per multiplication. The gradient of the
 // weight has one thread per weight, each with a sum over the whole batch. The statistics have only one block per
-// channel, which reads 4 bytes out of every k * 4.
+// channel, which reads one float of every k.
 
 #include "ops/conv_block/layers.h"
 

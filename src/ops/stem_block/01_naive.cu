@@ -1,11 +1,11 @@
 // stem_block, rung 1: conv_block's layers one after the other (its layers.h), with the convolution in the workspace,
-// and the moments of the input's patches, one block per element of them.
+// and the moments of the input's patches, one block per element.
 //
-// Forward leaves the moments for other rungs' backward; here nothing follows from them. Backward computes the
-// convolution again, since forward does not leave that.
+// Forward saves the moments for other rungs' backward; this rung does not use them. Backward computes the convolution
+// again, since forward does not save it.
 //
 // Limited by: the convolutions, which load two numbers and check two bounds per multiplication, and the weight's
-// gradient, which has a thread for each of only 9ck weights, with a sum over the whole batch.
+// gradient, which has one thread for each of only 9ck weights, with a sum over the whole batch.
 
 #include "ops/conv_block/layers.h"
 #include "ops/stem_block/cuda_layout.h"
@@ -35,7 +35,7 @@ __global__ void stem_block_patch_means(conv_block_shape shape, const float *inpu
         moments[blockIdx.x] = sum / (double)pixels;
 }
 
-// A block a pair of elements d <= e: the rows that follow.
+// One block per pair of elements d <= e: the rows that follow.
 __global__ void stem_block_patch_covariances(conv_block_shape shape, const float *input, double *moments)
 {
     __shared__ double shared[CONV_BLOCK_SUM_THREADS];

@@ -3,8 +3,7 @@
 // Rung 1 loads two numbers per multiplication. Here a filter's weights stay in a lane's registers, the image lies in
 // shared memory, and a pair of windows is convolved, shifted and pooled before anything is written (apply.h).
 //
-// Limited by: memory bandwidth written, k / 4c times those read, where there is one channel; by multiplications where
-// there are more.
+// Limited by: write bandwidth with one channel, k / 4c times the bytes read; multiplications with more.
 
 #include "ops/stem_block/apply.h"
 

@@ -3,17 +3,17 @@
 //
 // Rung 1 writes the convolution, k / c times the input, reads it twice for the statistics and once more to normalise
 // it. But the mean of a filter w over the patches is w·m and its variance w·Cov w, where m and Cov are the mean and the
-// covariance of the 9c numbers of a patch: the same for all filters, and gathered from the input alone. With them
+// covariance of the 9c numbers of a patch: the same for all filters, and computed from the input alone. With them
 // batchnorm can be folded into the weights before the first pixel is convolved, and the rest is inference's kernel
 // (apply.h).
 //
-// Moments: a thread walks down a column of pixels with its 3×3 patch in registers, and adds up all products of two
-// elements; for more than one channel a block has a pair of channels. A block first takes the mean of its own pixels
-// off them, so that its float sums are small, then leaves them as doubles; the blocks are joined in double and in a
-// fixed order, each with the distance of its mean from the whole's.
+// Moments: a thread walks down a column of pixels with its 3×3 patch in registers, and sums all products of two
+// elements; with more than one channel a block has a pair of channels. A block first subtracts the mean of its own
+// pixels, so that its float sums are small, then stores them as doubles. The blocks are joined in double and in a fixed
+// order, each with the difference of its mean from the total's.
 //
-// Limited by: memory bandwidth written by the last kernel, k / 4c times those read, where there is one channel; by its
-// multiplications where there are more.
+// Limited by: write bandwidth of the last kernel with one channel, k / 4c times the bytes read; its multiplications
+// with more.
 
 #include "ops/stem_block/apply.h"
 
@@ -21,11 +21,11 @@ enum {
     TAPS = STEM_BLOCK_TAPS,
     THREADS = STEM_BLOCK_MOMENT_THREADS,
     CHUNK = 32,                // values that go through shared memory at a time
-    SHARERS = THREADS / CHUNK, // threads that add one value up
+    SHARERS = THREADS / CHUNK, // threads that sum one value
     ROW = THREADS + 1,         // odd: neighbouring values lie in different banks
 };
 
-// Of a block's patches of a pair of channels: all products of an element of the first and one of the second. same: the
+// For a block's patches of a pair of channels: all products of an element of the first and one of the second. same: the
 // pair is one channel, d and e <= d give one product, and the sums come with them.
 template <bool same> struct products {
     static const int count = same ? TAPS * (TAPS + 1) / 2 : TAPS * TAPS;
@@ -50,14 +50,14 @@ __device__ static pixel_run run_at(const heddle_conv_block_shape &shape, const s
     return run;
 }
 
-// Sum over the block, for all threads.
+// Sum over the block, returned to all threads.
 __device__ static double sum_block(double value, double shared[THREADS])
 {
     static_assert((int)THREADS == (int)CONV_BLOCK_SUM_THREADS, "the same number of threads");
     return conv_block_block_sum(value, shared);
 }
 
-// How many pixels the block has, and their mean in channel c, as a float: what is taken off is then exactly this.
+// The number of the block's pixels, and their mean in channel c, rounded to float: exactly this is subtracted.
 __device__ static double block_centre(const heddle_conv_block_shape &shape, const stem_block_runs &runs, size_t first,
                                       size_t end, int c, const float *input, double *count, double shared[THREADS])
 {
@@ -96,7 +96,7 @@ __device__ static void add_products(const float a[TAPS], const float b[TAPS], fl
         value[at++] += a[d];
 }
 
-// All that a thread's runs give.
+// The sums over all of a thread's runs.
 template <bool same>
 __device__ static void walk(const heddle_conv_block_shape &shape, const pixel_run &run, const float *input, int c1,
                             int c2, float centre1, float centre2, float value[products<same>::values])
@@ -121,7 +121,7 @@ __device__ static void walk(const heddle_conv_block_shape &shape, const pixel_ru
     }
 }
 
-// Where value `at` of a pair goes in a part: see stem_block_part_values.
+// The place of value `at` of a pair in a part: see stem_block_part_values.
 template <bool same> __device__ static int place_of(int channels, int c1, int c2, int at)
 {
     int patch = TAPS * channels, d = at / TAPS, e = at % TAPS;
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(THREADS)
 
 // --- the whole batch's ----------------------------------------------------------------------------------------------
 
-enum { JOIN_WARPS = 16 }; // per block: a short sum each, and most of the time waiting for memory
+enum { JOIN_WARPS = 16 }; // per block: a short sum each, mostly waiting for memory
 
 __device__ static double sum_lanes(double value)
 {
@@ -213,7 +213,7 @@ __device__ static element_part element_of(int channels, int d, int count, int i,
     return element;
 }
 
-// One block per element d: its mean, and its covariance with all e >= d, a warp each. moments: (9c + 1, 9c)
+// One block per element d: its mean, and its covariance with all e >= d, one warp each. moments: (9c + 1, 9c)
 __global__ void stem_block_join_moments(int channels, int count, double pixels, const double *parts, double *moments)
 {
     __shared__ double means[HEDDLE_STEM_BLOCK_MOST_PATCH];
@@ -250,7 +250,7 @@ __global__ void stem_block_join_moments(int channels, int count, double pixels, 
 
 enum { FOLD_WARPS = 4 };
 
-// One warp per filter, one lane per element or two of its patches. folded: (9c + 1, columns), 0 beyond the last filter
+// One warp per filter, one or two elements of its patches per lane. folded: (9c + 1, columns), 0 beyond the last filter
 __global__ void stem_block_fold_batch(heddle_conv_block_shape shape, int columns, const float *weight,
                                       const float *gamma, const float *beta, const double *moments,
                                       conv_block_statistics_operands operands, float *folded)
@@ -274,7 +274,7 @@ __global__ void stem_block_fold_batch(heddle_conv_block_shape shape, int columns
     mean = sum_lanes(mean);
     variance = sum_lanes(variance);
     response = sum_lanes(response);
-    variance = variance < 0 ? 0 : variance; // rounding; a NaN stays one
+    variance = variance < 0 ? 0 : variance; // rounding; NaN is preserved
     double scale = (double)gamma[k] / sqrt(variance + (double)shape.epsilon);
     for (int d = lane; d < patch; d += 32)
         folded[d * columns + k] = (float)(scale * (double)filter[d]);

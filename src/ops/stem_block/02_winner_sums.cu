@@ -1,17 +1,17 @@
 // stem_block backward, rung 2: the gradients from sums over the winners of the pooling windows and the moments that
-// forward left. The gradient of the convolution is never formed, nor the convolution computed again.
+// forward saved. Neither the convolution nor its gradient is computed.
 //
-// Rung 1 does both, and adds up the weight's gradient over all pixels. But batchnorm's gradient at a pixel is
+// Rung 1 computes both, and sums the weight's gradient over all pixels. But batchnorm's gradient at a pixel is
 //     scale * (g - mean g - normalised * mean (g * normalised))
-// with g = 0 at 3 of 4 pixels: summed over all patches, the last two terms are the patches' mean and covariance times
-// a filter, known from the moments. What is left is G = sum of g (x - m) over the winners' patches x, 9c
-// multiplications a window where a convolution has 36c. With it
+// with g = 0 at 3 of 4 pixels: summed over all patches, the last two terms are the patches' mean and covariance times a
+// filter, known from the moments. What is left is G = sum of g (x - m) over the winners' patches x, 9c multiplications
+// per window where a convolution has 36c. With it
 //     grad_gamma = w·G / std,   grad_weight = gamma / std * (G - grad_gamma / std * Cov w)
-// A lane is a filter, which reads its winner's patch from the image in shared memory; four places to choose from lie in
-// different banks. Warps and blocks leave their sums, and one kernel adds them in a fixed order and in double.
+// A lane is a filter, which reads its winner's patch from the image in shared memory; the four possible places lie in
+// different banks. Warps and blocks store their sums, and one kernel adds them in a fixed order and in double.
 //
-// Limited by: loads from shared memory, 9c for 9c multiplications, and the bytes of grad_output, about equally where
-// there is one channel.
+// Limited by: loads from shared memory, 9c for 9c multiplications, and with one channel about equally by the bytes of
+// grad_output.
 
 #include "ops/stem_block/tile.h"
 
@@ -35,14 +35,14 @@ __device__ static void load_turned(const heddle_conv_block_shape &shape, const s
     }
 }
 
-// Adds what this warp's windows of the tile give to filter k.
+// Adds the contribution of this warp's windows of the tile to filter k.
 template <int channels>
 __device__ static void add_tile(const heddle_conv_block_shape &shape, const stem_block_tiling &tiling,
                                 const stem_block_tile &tile, int k, const sum_operands &of, const float *image,
                                 const float *turned, float sum[channels * TAPS + 1])
 {
     int plane = (2 * tiling.rows + 2) * tiling.stride, lane = threadIdx.x % 32;
-    int row = 0, column = threadIdx.x / 32; // counted on: a division costs as much as the sums
+    int row = 0, column = threadIdx.x / 32; // incremented: a division costs as much as the sums
     size_t first = stem_block_pooled_at(shape, tile, k, 0, 0);
 #pragma unroll 4
     for (int window = column; window < tile.rows * tile.columns;
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(STEM_BLOCK_THREADS, channels <= 2 ? 4 : 3)
             add_tile<channels>(shape, tiling, tile, k, of, shared, turned, sum);
     }
     __syncthreads();
-    // (warps, values, 32), then added up warp by warp
+    // (warps, values, 32), then added warp by warp
 #pragma unroll
     for (int v = 0; v < values; v++)
         shared[(threadIdx.x / 32 * values + v) * 32 + lane] = sum[v];
@@ -104,10 +104,10 @@ __global__ void __launch_bounds__(STEM_BLOCK_THREADS, channels <= 2 ? 4 : 3)
 typedef struct finish_operands {
     const float *weight, *gamma, *inverse_std;
     const double *moments;
-    float *grad_weight, *grad_bias, *grad_gamma, *grad_beta; // grad_bias: NULL if left out
+    float *grad_weight, *grad_bias, *grad_gamma, *grad_beta; // grad_bias: NULL if absent
 } finish_operands;
 
-// One block per filter: a warp adds up a value's parts, then a thread has an element of the filter.
+// One block per filter: a warp adds a value's parts, then each thread has an element of the filter.
 __global__ void stem_block_finish(int channels, int count, const float *parts, finish_operands of)
 {
     __shared__ double sums[HEDDLE_STEM_BLOCK_MOST_PATCH + 1], products[HEDDLE_STEM_BLOCK_MOST_PATCH];
@@ -157,7 +157,7 @@ static void launch_parts(cudaStream_t stream, const heddle_conv_block_shape &sha
     size_t floats = (size_t)channels * stem_block_tile_plane(&tiling);
     if (!shape.output_channels_last)
         floats += (size_t)STEM_BLOCK_FILTERS * stem_block_turned_row(tiling);
-    size_t sums = (size_t)STEM_BLOCK_WARPS * (channels * TAPS + 1) * 32; // which take the tile's place in the end
+    size_t sums = (size_t)STEM_BLOCK_WARPS * (channels * TAPS + 1) * 32; // which replace the tile at the end
     floats = floats > sums ? floats : sums;
     dim3 grid(stem_block_sum_parts(&shape), stem_block_columns(&shape) / STEM_BLOCK_FILTERS);
     stem_block_winner_parts<channels><<<grid, STEM_BLOCK_THREADS, floats * sizeof(float), stream>>>(

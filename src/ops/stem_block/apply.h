@@ -1,13 +1,13 @@
-// Convolution with folded batchnorm, relu and pooling in registers: what stem_block does to an image, in training and
-// at inference. A lane keeps its filter's weights and goes through pairs of windows: 4 by 6 pixels of a channel, the
-// same for all lanes, by 12 loads of 8 bytes for 72 multiplications.
+// Convolution with folded batchnorm, relu and pooling in registers: stem_block's work on an image, in training and at
+// inference. A lane keeps its filter's weights and loops over pairs of windows: 4 by 6 pixels of a channel, the same
+// for all lanes, by 12 loads of 8 bytes for 72 multiplications.
 #pragma once
 
 #include "ops/conv_block/channels.h"
 #include "ops/stem_block/tile.h"
 
 enum {
-    STEM_BLOCK_PAIR = 2,                       // windows side by side
+    STEM_BLOCK_PAIR = 2,                       // adjacent windows
     STEM_BLOCK_SEEN = 2 * STEM_BLOCK_PAIR + 2, // pixels of a row that they see
 };
 
@@ -18,7 +18,7 @@ typedef struct stem_block_filter_operands {
     uint8_t *code; // NULL: inference
 } stem_block_filter_operands;
 
-// sum[window][pixel]: the filter over both windows whose first pixel's patch starts at `image`
+// sum[window][pixel]: the filter over both windows; the patch of their first pixel starts at `image`
 template <int channels>
 __device__ static inline void stem_block_convolve(const float *image, int plane, int stride,
                                                   const float weight[channels * STEM_BLOCK_TAPS], float shift,
@@ -52,7 +52,7 @@ __device__ static inline void stem_block_convolve(const float *image, int plane,
     }
 }
 
-// Blocks: tiles, filters. image: (channels, rows, stride), turned behind it
+// Blocks: tiles, filters. image: (channels, rows, stride), followed by turned
 template <int channels>
 static __global__ void __launch_bounds__(STEM_BLOCK_THREADS, channels == 1 ? 4 : 3)
     stem_block_filter(heddle_conv_block_shape shape, stem_block_tiling tiling, int columns,
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(STEM_BLOCK_THREADS, channels == 1 ? 4 :
         weight[d] = of.folded[d * columns + k];
     __syncthreads();
 
-    // Counted on, not divided: a division costs as much as half of the products.
+    // Incremented, not divided: a division costs as much as half of the products.
     int row = 0, column = warp * STEM_BLOCK_PAIR, wide = (tile.columns + 1) / STEM_BLOCK_PAIR * STEM_BLOCK_PAIR;
     size_t first = stem_block_pooled_at(shape, tile, k, 0, 0);
     for (; tile.columns > 0; column += STEM_BLOCK_WARPS * STEM_BLOCK_PAIR) {

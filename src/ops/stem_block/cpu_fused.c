@@ -1,10 +1,10 @@
 // stem_block without ever storing its convolution. Forward: one pass over the input for the moments of its patches,
-// from which the statistics of every filter's output follow (mean w·m, variance wᵀ Cov w); batchnorm goes into the
-// filters, and a second pass computes the convolution in registers, a pooling window at a time, and writes only the
+// from which the statistics of every filter's output follow (mean w·m, variance wᵀ Cov w). Batchnorm is folded into the
+// filters, and a second pass computes the convolution in registers, one pooling window at a time, and writes only the
 // pooled value and its code. Backward: batchnorm's gradient is linear in sums over the windows' winners of dy and
 // dy·patch, and the moments give the rest. Images are centred on their mean, so that nothing is lost by subtracting
 // large sums; what a filter's differences cancel is lost (a response whose variance is 10⁻⁷ of the image's is noise).
-// What limits it: 36 multiply-adds for a window and vector of channels, forward and backward alike.
+// Limited by: 36 multiply-adds per window and vector of channels, forward and backward alike.
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ enum {
     PANEL = HEDDLE_CPU_PANEL,
     CENTRE_TAP = 4,   // sees every pixel of its plane once: its mean is the plane's
     LEAST_PIECE = 4,  // images, so that joining pieces costs nothing beside them
-    MOST_PIECES = 32, // enough for as many threads
+    MOST_PIECES = 32, // enough for that many threads
 };
 
 static int piece_images(const block_shape *shape)
@@ -42,7 +42,7 @@ static int piece_count(const block_shape *shape)
 typedef struct workspace {
     float *weights;          // (panels, 9c, 16), batchnorm folded in
     float *shift;            // (panels, 16)
-    heddle_moments *moments; // a piece
+    heddle_moments *moments; // one per piece
     double *sums;            // (pieces, panels, 9c + 1, 16): backward
     size_t worker_bytes;
     char *workers;
@@ -104,7 +104,7 @@ typedef struct job {
     uint8_t *code; // NULL: inference
     const float *grad_output;
     const uint8_t *saved_code;
-    double centre[HEDDLE_STEM_BLOCK_MOST_CHANNELS]; // taken off the pixels, the border's zeros included
+    double centre[HEDDLE_STEM_BLOCK_MOST_CHANNELS]; // subtracted from the pixels, including the border's zeros
 } job;
 
 static job start_job(const heddle_call *call)
@@ -121,7 +121,7 @@ static worker_part worker_of(const job *work, int worker)
     return take_worker(work->shape, &scratch);
 }
 
-// Image n as planes with a border, `centre` taken off.
+// Image n as planes with a border, with `centre` subtracted.
 static heddle_cpu_planes load_planes(const job *work, const worker_part *part, int n, const double *centre)
 {
     const block_shape *shape = work->shape;
@@ -154,7 +154,7 @@ static heddle_cpu_planes load_planes(const job *work, const worker_part *part, i
 
 // --- moments --------------------------------------------------------------------------------------------------------
 
-// The mean of image n's channel c, near enough to centre on.
+// The mean of image n's channel c, accurate enough to centre on.
 static double image_mean(const job *work, int n, int c)
 {
     const block_shape *shape = work->shape;
@@ -166,7 +166,7 @@ static double image_mean(const job *work, int n, int c)
                 work->input[heddle_activation_at(shape->input_channels_last, shape->c, shape->h, shape->w, n, c, y, x)];
         total += (double)sum;
     }
-    // As a float: what load_planes takes off is then exactly this.
+    // As a float: load_planes subtracts exactly this.
     return (double)(float)(total / ((double)shape->h * shape->w));
 }
 
@@ -206,7 +206,7 @@ static void forward_image(void *context, int n, int worker)
         heddle_image_spread(work->kernels, &layout, part.windows, channels, NULL, output);
 }
 
-// Filter k of the packed weights, batchnorm folded in. `centre_response` is what the filter makes of the centre.
+// Filter k of the packed weights, with batchnorm folded in. `centre_response` is the filter's response to the centre.
 static void fold_filter(const job *work, const float *weight, int k, heddle_channel_affine affine)
 {
     int patch = heddle_stem_block_patch(work->shape);
@@ -254,7 +254,7 @@ heddle_status heddle_stem_block_cpu_fused_forward(const heddle_call *call)
             variance += covariance[d] * (double)filter[d];
         heddle_channel_statistics statistics = {
             .mean = heddle_moments_filter_mean(operands.moments, patch, filter),
-            .variance = variance < 0 ? 0 : variance, // rounding; a NaN stays one
+            .variance = variance < 0 ? 0 : variance, // rounding; NaN is preserved
         };
         fold_filter(&work, operands.weight, k, heddle_batchnorm_training(shape, &operands, k, statistics));
         heddle_batchnorm_save(shape, &operands, k, statistics, work.space.moments[0].count);

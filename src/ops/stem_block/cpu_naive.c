@@ -1,5 +1,5 @@
-// stem_block as one writes it first: the convolution is computed again for every use of it, its statistics from its
-// values, one thread. The patches' moments are saved only because the other rungs' backward asks for them.
+// stem_block in its simplest form: the convolution is computed again for every use, its statistics from its values, one
+// thread. The patches' moments are saved only because the other rungs' backward needs them.
 
 #include "ops/conv_block/cpu_naive.h"
 #include "ops/stem_block/stem_block.h"

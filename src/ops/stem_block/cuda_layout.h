@@ -1,5 +1,5 @@
-// How the fused CUDA rungs of stem_block cut their work, and what lies where in their workspace: what the kernels and
-// the operators' tables have to agree on.
+// How the fused CUDA rungs of stem_block cut their work, and the layout of their workspace: shared by the kernels and
+// the operators' tables.
 #pragma once
 
 #include "ops/stem_block/stem_block.h"
@@ -11,16 +11,16 @@
 #endif
 
 enum {
-    STEM_BLOCK_FILTERS = 32, // per warp: a lane each
+    STEM_BLOCK_FILTERS = 32, // per warp: one per lane
 
-    STEM_BLOCK_TILE_COLUMNS = 32, // pooling windows of a tile, at most: as much of the image as fits shared memory
+    STEM_BLOCK_TILE_COLUMNS = 32, // pooling windows per tile, at most: as much of the image as fits in shared memory
     STEM_BLOCK_TILE_ROWS = 16,    // beside their results
     STEM_BLOCK_TILE_WINDOWS = 128,
-    STEM_BLOCK_ENOUGH_TILES = 264, // two to an SM of a large GPU; with fewer, tiles are made smaller
+    STEM_BLOCK_ENOUGH_TILES = 264, // two per SM of a large GPU; with fewer, tiles are made smaller
 
     STEM_BLOCK_RUN = 16, // moments: rows that a thread walks down, at most
     STEM_BLOCK_MOMENT_THREADS = 128,
-    STEM_BLOCK_MOST_PARTS = 528, // blocks that leave sums: four to an SM
+    STEM_BLOCK_MOST_PARTS = 528, // blocks that store sums: four per SM
 };
 
 static inline int stem_block_ceil_div(long long value, long long divisor)
@@ -39,7 +39,7 @@ static inline int stem_block_columns(const heddle_conv_block_shape *shape)
 typedef struct stem_block_tiling {
     int rows, columns; // windows of a tile
     int down, across;  // tiles of an image
-    int stride;        // floats of a row of the image in shared memory: even, with room for a pair of windows too many
+    int stride;        // floats per row of the image in shared memory: even, with room for an extra pair of windows
 } stem_block_tiling;
 
 static inline stem_block_tiling stem_block_tiles(const heddle_conv_block_shape *shape)
@@ -79,10 +79,10 @@ static inline int stem_block_sum_parts(const heddle_conv_block_shape *shape)
 
 // --- moments --------------------------------------------------------------------------------------------------------
 
-// Columns of pixels, at most STEM_BLOCK_RUN rows long: what a thread walks down.
+// Columns of pixels, at most STEM_BLOCK_RUN rows long: a thread walks down one.
 typedef struct stem_block_runs {
     int rows;     // of a run
-    int of_image; // runs one below the other
+    int of_image; // runs per column
     size_t count; // in all images
     int parts;    // blocks that share them
     size_t of_part;
@@ -100,8 +100,8 @@ static inline stem_block_runs stem_block_runs_of(const heddle_conv_block_shape *
     return runs;
 }
 
-// What a block leaves of its patches, in doubles: how many, the inverse of that, what was taken off each channel, the
-// sums of what is left of each element, the sums of products (d, e), e >= d.
+// What a block stores of its patches, in doubles: their number, its inverse, what was subtracted from each channel, the
+// sums of the differences of each element, the sums of products (d, e), e >= d.
 enum {
     STEM_BLOCK_PART_COUNT,
     STEM_BLOCK_PART_INVERSE,
@@ -139,13 +139,13 @@ static inline size_t stem_block_folded_bytes(const heddle_conv_block_shape *shap
     return stem_block_aligned(sizeof(float) * (heddle_stem_block_patch(shape) + 1) * stem_block_columns(shape));
 }
 
-// (values, parts) doubles, behind it.
+// (values, parts) doubles, after it.
 static inline size_t stem_block_moment_parts_bytes(const heddle_conv_block_shape *shape)
 {
     return stem_block_aligned(sizeof(double) * stem_block_part_values(shape->c) * stem_block_runs_of(shape).parts);
 }
 
-// (k, 9c + 1, parts) floats: backward's only.
+// (k, 9c + 1, parts) floats: only for backward.
 static inline size_t stem_block_sum_parts_bytes(const heddle_conv_block_shape *shape)
 {
     return stem_block_aligned(sizeof(float) * shape->k * (heddle_stem_block_patch(shape) + 1) *

@@ -1,9 +1,9 @@
-// How much workspace the CUDA rungs of stem_block need. Their kernels include the same header.
+// The workspace of the CUDA rungs of stem_block. Their kernels include the same header.
 
 #include "ops/define.h"
 #include "ops/stem_block/cuda_layout.h"
 
-// The convolution, which the operator itself does not keep, (n, h, w, k).
+// The convolution, which the operator itself does not save, (n, h, w, k).
 HEDDLE_SHARED_WORKSPACE(heddle_stem_block_cuda_naive_forward_workspace, heddle_conv_block_shape,
                         sizeof(float) * shape->n * shape->h * shape->w * shape->k)
 

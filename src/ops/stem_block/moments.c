@@ -49,7 +49,7 @@ heddle_status heddle_moments_share(const heddle_call *call, heddle_moments *mome
     int used = 0;
     if (!heddle_across_several(call))
         return HEDDLE_OK;
-    // Raw moments, in double: pixels are not so far from their mean that digits would be lost.
+    // Raw moments, in double: pixels are close enough to their mean that no digits are lost.
     values[0] = moments->count;
     for (int d = 0; d < patch; d++) {
         values[1 + d] = moments->count * moments->mean[d];

@@ -1,5 +1,5 @@
-// stem_block in float64: conv_block's reference on a convolution that is not kept. Statistics follow from its values,
-// not from the patches' moments, so that the moments' algebra in the rungs is held against something independent of it.
+// stem_block in float64: conv_block's reference on a convolution that is not saved. Statistics follow from its values,
+// not from the patches' moments, so that the moments' algebra in the rungs is compared with something independent.
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ void heddle_stem_block_reference_forward(const void *shape_, const double *const
             moments[(size_t)(d + 1) * patch + e] = patch_covariance(shape, input[0], moments, d, e);
 
     double *const outputs[] = {output[0], convolution, output[2], output[3], output[4], output[5], output[6]};
-    output[0][0] = NAN; // what no rung gives, where there is no memory
+    output[0][0] = NAN; // a value that no rung gives, if memory runs out
     if (convolution)
         heddle_conv_block_reference_forward(shape, input, outputs);
     free(convolution);

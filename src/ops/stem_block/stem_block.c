@@ -1,4 +1,4 @@
-// stem_block: what it computes, what it costs, and its ladder. The arithmetic is in reference.c and the rungs' files.
+// stem_block: what it computes, its cost, and its ladder. The arithmetic is in reference.c and the rungs' files.
 
 #include "ops/stem_block/stem_block.h"
 
@@ -30,7 +30,7 @@ static const heddle_operand backward_operands[] = {
 
 // --- cost -----------------------------------------------------------------------------------------------------------
 
-// The weight gradient alone, from the same input; the pooled gradient and its code come in instead of going out.
+// Only the weight gradient, from the same input; the pooled gradient and its code come in instead of going out.
 static heddle_cost backward_cost(const void *shape)
 {
     heddle_cost forward = heddle_conv_block_forward_cost(shape);
@@ -43,7 +43,8 @@ static heddle_cost backward_cost(const void *shape)
 
 // --- the ladders ----------------------------------------------------------------------------------------------------
 
-// Ones, odd sides (pooling floors, statistics do not), channel counts off every vector width, both layouts.
+// Ones, odd sides (pooling floors, statistics do not), channel counts that are not multiples of any vector width, both
+// layouts.
 static const char *const test_shapes[] = {
     "n=1 c=1 h=2 w=2 k=1",
     "n=3 c=1 h=5 w=7 k=5",
@@ -55,7 +56,7 @@ static const char *const test_shapes[] = {
     "n=1 c=2 h=5 w=70 k=3",  // more than one tile beside another
     "n=530 c=1 h=2 w=2 k=1", // more tiles than blocks
     "n=1 c=1 h=66 w=70 k=2", // pooled, more than a block of 32×32, and
-    "n=2 c=1 h=4 w=2 k=261", // more channels than a usual block has threads
+    "n=2 c=1 h=4 w=2 k=261", // more channels than the usual number of threads per block
     NULL,
 };
 
@@ -68,12 +69,12 @@ static const char *const bench_shapes[] = {
 
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_stem_block_cpu_naive_forward,
-     .note = "plain loops; the convolution is computed again for every use of it"},
+     .note = "plain loops; the convolution is computed again for every use"},
     {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_forward,
      .note = "statistics from the moments of the patches; convolution, batchnorm, relu and pooling in registers",
      .workspace = heddle_stem_block_cpu_fused_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE,
-     .note = "one kernel per layer, one thread per element, moments a block each: two loads per multiplication",
+     .note = "one kernel per layer, one thread per element, one block per moment: two loads per multiplication",
      .workspace = heddle_stem_block_cuda_naive_forward_workspace},
     {"02_moments", HEDDLE_CUDA, HEDDLE_FUSED,
      .note = "statistics from the moments of the patches, all layers in registers: limited by the bytes written",
@@ -82,9 +83,9 @@ static const heddle_rung forward_ladder[] = {
 
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_stem_block_cpu_naive_backward,
-     .note = "plain loops; the convolution is computed again for every use of it"},
+     .note = "plain loops; the convolution is computed again for every use"},
     {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_backward,
-     .note = "sums over the winners of the windows and the moments; the gradient of the convolution is never formed",
+     .note = "sums over the winners of the windows and the moments; the gradient of the convolution is never computed",
      .workspace = heddle_stem_block_cpu_fused_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE,
      .note = "one kernel per layer, the convolution computed again: few threads with long sums for the weight",
@@ -96,7 +97,7 @@ static const heddle_rung backward_ladder[] = {
 
 static const heddle_rung inference_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_inference,
-     .note = "plain loops, a pooled value at a time: one multiplication at a time"},
+     .note = "plain loops, one pooled value at a time: one multiplication at a time"},
     {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_inference,
      .note = "batchnorm in the filters; convolution, relu and pooling in registers",
      .workspace = heddle_stem_block_cpu_fused_workspace},
@@ -115,7 +116,7 @@ static const heddle_op *const gradients[] = {&heddle_op_stem_block_backward, NUL
 
 const heddle_op heddle_op_stem_block_forward = {
     .name = "stem_block_forward",
-    .summary = "conv_block_forward for a first layer: keeps the input's moments, not the convolution",
+    .summary = "conv_block_forward for a first layer: saves the input's moments, not the convolution",
     HEDDLE_OPERANDS(forward_operands),
     .cost = heddle_conv_block_forward_cost,
     .reference = heddle_stem_block_reference_forward,

@@ -1,11 +1,11 @@
-// stem_block: conv_block for a network's first layer. Its input needs no gradient and has few channels, and that makes
-// the convolution's output unnecessary to keep: batchnorm's statistics, forward and backward, follow from the first and
+// stem_block: conv_block for a network's first layer. Its input needs no gradient and has few channels, so the
+// convolution's output need not be saved: batchnorm's statistics, forward and backward, follow from the first and
 // second moments of the input's patches.
 //
-// A patch is the D = 9c inputs (channel, row, column of the filter) under one output pixel, zeros where it hangs over
-// the border. Saved by forward for backward, beside conv_block's mean, inverse_std and code:
+// A patch is the D = 9c inputs (channel, row, column of the filter) under one output pixel, with zeros beyond the
+// border. Saved by forward for backward, beside conv_block's mean, inverse_std and code:
 //   moments (D + 1, D)   row 0: mean of each patch element over all n·h·w patches; rows 1..D: their covariance
-// and mean and inverse_std are again those of the convolution without its bias.
+// Again, mean and inverse_std are those of the convolution without its bias.
 #pragma once
 
 #include "ops/conv_block/conv_block.h"

@@ -1,6 +1,6 @@
 // A tile of pooling windows and the pixels that they see, in shared memory: what the fused rungs of stem_block work on,
-// forward and backward. A lane is a filter, a warp takes every eighth window of the tile; what a warp reads of the
-// image is the same for all its lanes, what it reads and writes of pooled values lies side by side.
+// forward and backward. A lane is a filter, and a warp takes every eighth window of the tile. All lanes of a warp read
+// the same pixels; its pooled values are adjacent.
 #pragma once
 
 #include "ops/cuda/rung.h"
@@ -13,7 +13,7 @@ enum {
     STEM_BLOCK_CENTRE_TAP = 4, // sees every pixel of its plane once: its mean is the plane's
 };
 
-// Which windows of which image a tile has: `rows` by `columns` from (y, x) on.
+// The windows of a tile: `rows` by `columns` from (y, x) on, of one image.
 typedef struct stem_block_tile {
     size_t n;
     int y, x, rows, columns;
@@ -31,8 +31,8 @@ __device__ static inline stem_block_tile stem_block_tile_at(const heddle_conv_bl
     return tile;
 }
 
-// What is taken off a channel's pixels, so that large sums do not hide small differences; off the zeros around the
-// image as well. moments: NULL: nothing
+// What is subtracted from a channel's pixels, so that large sums do not hide small differences; also from the zeros
+// around the image. moments: NULL: nothing
 __device__ static inline float stem_block_centre(const double *moments, int c)
 {
     return moments ? (float)moments[c * STEM_BLOCK_TAPS + STEM_BLOCK_CENTRE_TAP] : 0.0f;
@@ -61,8 +61,8 @@ __device__ static inline void stem_block_load_image(const heddle_conv_block_shap
     }
 }
 
-// Pooled values of (n, k, h/2, w/2) lie in shared memory on their way: (32, windows of a tile), odd rows, so that
-// lanes, which are filters here, meet different banks.
+// Pooled values of (n, k, h/2, w/2) pass through shared memory: (32, windows of a tile), odd rows, so that lanes, which
+// are filters here, use different banks.
 STEM_BLOCK_BOTH int stem_block_turned_row(const stem_block_tiling &tiling)
 {
     return tiling.rows * tiling.columns | 1;

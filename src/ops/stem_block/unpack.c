@@ -2,7 +2,7 @@
 
 #include "ops/stem_block/stem_block.h"
 
-// conv_block's order, with moments where the convolution stands there.
+// conv_block's order, with moments instead of the convolution.
 heddle_conv_block_forward_operands heddle_stem_block_forward_unpack(const heddle_call *call)
 {
     heddle_conv_block_forward_operands operands = heddle_conv_block_forward_unpack(call);
