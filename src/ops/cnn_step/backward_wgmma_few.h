@@ -366,7 +366,7 @@ CNN_DEVICE void cnn_few_data_rows(float (&out)[2][8], const float (&sum)[CNN_HOP
 #undef CNN_FEW_SUM
 
 // Selectors of __byte_perm as in cnn_stem_selector, of the 2 × 8 windows that a warp has, for channels lane / 4 and 8
-// more of each 16. ldmatrix brings the codes of two neighbouring channels to a lane: not those of its own.
+// more of each 16. ldmatrix gives a lane the codes of two neighbouring channels, which are not its own.
 CNN_DEVICE void cnn_few_stem_selectors(uint32_t (&selector)[2][4], const char *codes, bool outside, int lane)
 {
     const int from = lane / 8 * 4 + lane % 4; // has channels lane / 4 and its neighbour

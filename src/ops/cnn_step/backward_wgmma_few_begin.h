@@ -175,7 +175,7 @@ CNN_DEVICE void cnn_few_load(const Arguments &arguments, char *shared, int half,
     for (int i = thread * CNN_PART; i < tiles::POOLED_AT; i += tiles::THREADS * CNN_PART)
         *(uint4 *)(shared + i) = make_uint4(0, 0, 0, 0);
     first->pooled_scale = cnn_hopper_pooled_scale<Arithmetic>(arguments, thread % 32);
-    __syncthreads(); // the zeros are there
+    __syncthreads(); // the zeros are written
     if (stages)
         cnn_stage_store_pixels<Arithmetic>(shared + tiles::PLANES_AT, word, stage);
 }

@@ -477,7 +477,7 @@ CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, const cnn_hopp
     const int32_t *order = AHEAD ? NULL : arguments.operands.order + *arguments.operands.cursor;
     int source = !AHEAD && count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the image; the next one's is requested
                                                                           // early
-    mbarrier_arrive(full);                                                // the first is there
+    mbarrier_arrive(full);                                                // the first has arrived
 #pragma unroll 1
     for (int i = 1; i < count; i++) {
         const int image = blockIdx.x + i * gridDim.x, next = image + gridDim.x, tile = i % GRADS, use = i / GRADS;

@@ -115,7 +115,8 @@ CNN_DEVICE void cnn_hopper_stem_image(float (&sum)[2][CNN_HOPPER_STEM_SUMS],
         wgmma_wait<1>(); // the last ones of a[1]
         cnn_hopper_stem_mask(a[1], rows, 1, from.odd);
         cnn_hopper_stem_issue<Arithmetic>(sum, a[1], from, row + 1);
-        cnn_hopper_stem_load<Arithmetic>(&rows, from, min(row + 2, CNN_SIDE1 - 2)); // behind the last the last again
+        cnn_hopper_stem_load<Arithmetic>(&rows, from, min(row + 2, CNN_SIDE1 - 2)); // after the last one, the last
+                                                                                    // again
         wgmma_wait<1>();                                                            // those of a[0]
     }
     wgmma_wait<0>();
@@ -230,8 +231,8 @@ template <typename Arithmetic> struct cnn_hopper_stem_sets {
     enum { COUNT = cnn_stem_grad_parts<Arithmetic>::COUNT < 3 ? 2 : 1 };
 };
 
-// stem (two groups of channels) += what of `out` belongs to each place of its windows, by `selector`, times the pixels
-// that the place is made of.
+// stem (two groups of channels) += the part of `out` that belongs to each place of its windows, by `selector`, times
+// the pixels under that place.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_stem_products(float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4],
                                          const float (*out)[8], const uint32_t (&selector)[2][4], const char *pixels,

@@ -86,7 +86,7 @@ template <typename Arithmetic> struct cnn_hopper_tiles {
         CODES = kind::stem_tiles ? CODES_BYTES + TMA_ALIGNMENT : (int)cnn_backward_tiles<Arithmetic>::CODES,
         STEM = kind::stem_tiles ? CODES + CNN_SIDE1 * CNN_HOPPER_PIXEL_ROW : (int)cnn_backward_tiles<Arithmetic>::STEM,
         STEMS = kind::stem_tiles ? kind::stem_tiles : kind::grads,
-        DZ_CHUNK = CNN_TILE_PIXELS * CNN_PART, // of the gradient of pooled1, with two rows that nobody reads
+        DZ_CHUNK = CNN_TILE_PIXELS * CNN_PART, // of the gradient of pooled1, with two rows that are never read
         DZ = CNN_HOPPER_CHUNKS1 * DZ_CHUNK,
         // The distance between chunks is an odd number of 16 bytes here, too: threads store to all chunks of a row at
         // once.

@@ -401,7 +401,7 @@ CNN_DEVICE bool cnn_finish_head(const Arguments &arguments, int head_blocks, int
         *arguments.operands.loss = means[0];
         *arguments.operands.correct = (int32_t)sum.y;
         if (Update != CNN_NO_UPDATE) {
-            heddle_wait_for_previous(); // backward.h goes by the cursor
+            heddle_wait_for_previous(); // backward.h still reads the cursor
             cnn_finish_step_end(arguments, means[0], (int32_t)sum.y);
         }
     }

@@ -36,7 +36,7 @@ static_assert(CNN_HEAD_SLICES == 16 && CNN_HEAD_SLICE == 8 && CNN_HEAD_SIDES == 
 // What the threads of a block exchange.
 struct cnn_head_shared {
     float weight[CNN_MOST_CLASSES][CNN_HIDDEN]; // of the second layer; rows past the classes are zeros
-    float parts[CNN_HEAD_WARPS][CNN_HIDDEN];    // of hidden_partial: what each warp added up
+    float parts[CNN_HEAD_WARPS][CNN_HIDDEN];    // of hidden_partial: the sums of each warp
     float value[CNN_HEAD_WARPS][CNN_HIDDEN];    // of each sample, after relu
     float logit[CNN_HEAD_WARPS][CNN_MOST_CLASSES];
     float grad_logit[CNN_HEAD_WARPS][CNN_MOST_CLASSES];
@@ -97,7 +97,7 @@ CNN_DEVICE int cnn_head_label(const heddle_cnn_step_operands *operands, int samp
 // Sums parts [begin, end) of hidden_partial for one sample; `from` is the lane's place in part 0.
 CNN_DEVICE float4 cnn_head_add_parts(const float *from, size_t stride, int begin, int end)
 {
-    enum { AHEAD = 8 }; // loads on their way
+    enum { AHEAD = 8 }; // loads in flight
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll 1
     for (int part = begin; part < end; part += AHEAD) {

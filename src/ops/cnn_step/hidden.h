@@ -38,10 +38,10 @@ template <typename Arithmetic, int Positions> struct cnn_hidden_plan {
         THREADS = CNN_HIDDEN_THREADS,
         // Limits registers so that an SM holds this many blocks: not for a second one, but for the first of head.h's.
         RESIDENT = Positions == 1 && PARTS == 1 ? 2 : 1,
-        COLUMN_WARPS = 8, // beside each other, two rows of them: a warp has 32 samples by 16 outputs
+        COLUMN_WARPS = 8, // across, in two rows: a warp has 32 samples by 16 outputs
         WARP_ROWS = 32,
         WARP_COLUMNS = CNN_HIDDEN / COLUMN_WARPS,
-        VECTOR = 16 / sizeof(convolution), // channels that a thread pools: what one copy brings
+        VECTOR = 16 / sizeof(convolution), // channels that a thread pools: one copy
         GROUPS = CNN_CHANNELS2 / VECTOR,   // threads of a sample
         ROUNDS = CNN_HIDDEN_TILE * GROUPS / THREADS,
         WINDOW_BYTES = Positions * CNN_HIDDEN_TILE * CNN_CHANNELS2 * sizeof(convolution),
@@ -435,7 +435,7 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREAD
 
     float sum[2][2][4] = {};
 #pragma unroll 1
-    for (int pixel = -1; pixel < pixels; pixel++) { // whose products are made; the one after it is pooled
+    for (int pixel = -1; pixel < pixels; pixel++) { // the pixel that is multiplied; the one after it is pooled
         cp_async_wait_group<plan::LEAST_AHEAD - 1>();
         __syncthreads();
         const int after = pixel + plan::WEIGHTS_AHEAD;

@@ -211,7 +211,7 @@ struct cnn_hidden_hopper_sums {
     float gradient[16], product[16], most;
 };
 
-// Two channels of pooled2, added up from their parts.
+// Two channels of pooled2, added from their parts.
 template <typename Arithmetic> CNN_DEVICE float2 cnn_hidden_hopper_pooled(const char *at)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;

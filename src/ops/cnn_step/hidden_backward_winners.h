@@ -28,7 +28,7 @@ template <typename Arithmetic> struct cnn_hidden_winners {
     enum : int {
         ROWS = CNN_HIDDEN_TILE, // samples of a tile
         BOX = ROWS * HOPPER_ROW_BYTES,
-        WINNERS_AT = CNN_HIDDEN / CNN_CHANNELS2 * BOX, // in a tile, behind grad_hidden
+        WINNERS_AT = CNN_HIDDEN / CNN_CHANNELS2 * BOX, // in a tile, after grad_hidden
         TILE = WINNERS_AT + BOX,
         TILES = 3, // so that two blocks share an SM
         WEIGHT_BYTES = CNN_HIDDEN * HOPPER_ROW_BYTES,

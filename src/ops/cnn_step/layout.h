@@ -16,7 +16,7 @@
 //                                         (floats)
 //   backward         backward.h           backward_wgmma.h           gradient through block 2 and block 1, one image at
 //                                                                    a time
-//   finish           finish.h             the same                   sums of what the blocks left; gradients in the
+//   finish           finish.h             the same                   sums of the blocks' results; gradients in the
 //                                                                    layers' own layout; running statistics
 //
 // What these include:
@@ -24,20 +24,20 @@
 //   arithmetic.h                  tf32x3, tf32, fp16, bf16: rounding, products by mma.sync, loads and stores
 //   kernels.h, step.h             the launches as a table; a rung of cnn_step
 //   forward_stem.h                conv1 of both forward kernels, batchnorm 1 folded into it
-//   forward_statistics.h          batchnorm 2's statistics: left by forward, added up by hidden
+//   forward_statistics.h          batchnorm 2's statistics: stored by forward, added by hidden
 //   forward_wgmma_stem.h          conv1 of forward_wgmma.h
 //   forward_wgmma_products.h      its products
-//   forward_wgmma_output.h        what becomes of conv2's output there: stores, winners of the windows, sums
+//   forward_wgmma_output.h        its epilogue of conv2: stores, winners of the windows, sums
 //   hidden_wgmma_products.h       products and maps of the hidden layer's kernels for Hopper
-//   sums2.h                       batchnorm 2's two sums: left by hidden_backward, added up by backward
+//   sums2.h                       batchnorm 2's two sums: stored by hidden_backward, added by backward
 //   backward_products.h           tiles and products of backward.h
-//   backward_stage.h              the warps of it that bring the next image
-//   backward_wgmma_tiles.h        where everything lies in shared memory of backward_wgmma.h
+//   backward_stage.h              its warps that load the next image
+//   backward_wgmma_tiles.h        layout of shared memory in backward_wgmma.h
 //   backward_wgmma_begin.h        what a block of it does before its first image
-//   backward_wgmma_stage.h        its warps that bring the next image
+//   backward_wgmma_stage.h        its warps that load the next image
 //   backward_wgmma_products.h     its instructions, shared with hidden_backward_wgmma.h
 //   backward_wgmma_stem.h         its sums for conv1's gradient
-//   backward_wgmma_few.h          the same kernel where no block has a second image
+//   backward_wgmma_few.h          the same kernel if no block has a second image
 //   backward_wgmma_few_begin.h    and what a block of that does first
 //   update.h                      what finish.h does with an element of a gradient: stores it, or updates the parameter
 //
@@ -68,7 +68,7 @@ enum {
     CNN_FEATURES = CNN_PIXELS2 * CNN_CHANNELS2, // what the first linear layer takes
     CNN_HIDDEN = 128,
     CNN_MOST_CLASSES = 16,
-    CNN_PATCH = CNN_TAPS * CNN_CHANNELS1, // products behind one output of conv2
+    CNN_PATCH = CNN_TAPS * CNN_CHANNELS1, // products per output of conv2
 
     CNN_NO_WINNER = 4, // code of a pooling window that relu closed; else 0 1 over 2 3
 
@@ -275,10 +275,10 @@ struct cnn_training {
     cnn_optimizer optimizer;
     int schedule_length, order_length, steps;
     bool another;     // step follows this one: its weights are packed, and its batch's moments taken
-    int64_t *cursors; // (steps + 1, HEDDLE_CURSOR_COUNT), of each step and behind the last; prepare.h writes them
+    int64_t *cursors; // (steps + 1, HEDDLE_CURSOR_COUNT), of each step and after the last; prepare.h writes them
     float *hypers;    // (steps + 1, HEDDLE_HYPER_COUNT) likewise: rows of the schedule
     float *hyper;     // this step's
-    int64_t *next;    // the row behind this step's
+    int64_t *next;    // the row after this step's
 };
 
 // What a launch returns if the driver cannot make a map for TMA; heddle's last error says why.

@@ -80,7 +80,7 @@ CNN_DEVICE cnn_moment_rows cnn_moment_rows_of(const uint8_t *image)
 CNN_DEVICE void cnn_moments_of_image(uint32_t sums[CNN_MOMENTS], const cnn_moment_rows &rows)
 {
     const int column = threadIdx.x % 32 % CNN_WORDS;
-    uint32_t patch[CNN_STRIP_ROWS + 2][3]; // [row][s]: the pixels that tap s of four outputs side by side sees
+    uint32_t patch[CNN_STRIP_ROWS + 2][3]; // [row][s]: the pixels that tap s of four adjacent outputs sees
 #pragma unroll
     for (int i = 0; i < CNN_STRIP_ROWS + 2; i++) {
         const uint32_t word = rows.word[i];

@@ -77,7 +77,7 @@ __device__ static inline conv_block_pixel conv_block_pixel_at(const conv_block_s
 // This thread's place in the block, along the pixels and along the filters.
 template <int filters> __device__ static inline int conv_block_across(void)
 {
-    const int warps = conv_block_tile<filters>::across / CONV_BLOCK_LANES; // side by side
+    const int warps = conv_block_tile<filters>::across / CONV_BLOCK_LANES; // across
     return threadIdx.x / 32 % warps * CONV_BLOCK_LANES + threadIdx.x % CONV_BLOCK_LANES;
 }
 

@@ -14,7 +14,7 @@ typedef struct heddle_cuda_kernel_source {
     const char *path;   // of the file, for messages; headers beside it are found
     const char *text;   // the text to compile
     const char *kernel; // its name in C++
-    const char *flag;   // "&name" of an `extern "C" __device__ int` of the text whose value is wanted
+    const char *flag;   // "&name" of an `extern "C" __device__ int` of the text, whose value is returned
 } heddle_cuda_kernel_source;
 
 // The module's functions, found by HEDDLE_CUDA_KERNEL_FUNCTIONS.

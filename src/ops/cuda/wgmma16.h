@@ -34,7 +34,7 @@ template <int Columns, typename Element> struct wgmma16;
 #define WGMMA16_D96(d)  HOPPER_D64(d, 0), HOPPER_D32(d, 64)
 #define WGMMA16_D128(d) HOPPER_D64(d, 0), HOPPER_D64(d, 64)
 
-// `a`, `b`, ... are the numbers of the operands behind d.
+// `a`, `b`, ... are the numbers of the operands after d.
 #define WGMMA16(columns, element, name, count, a, b, add, major_a, major_b)                                            \
     template <> struct wgmma16<columns, element> {                                                                     \
         template <int MMajorA, int MMajorB>                                                                            \

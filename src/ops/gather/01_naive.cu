@@ -1,6 +1,6 @@
 // gather, rung 1: one thread per pixel.
 //
-// Limited by: instructions: every pixel looks up its row and divides, and a warp's load brings only 32 bytes.
+// Limited by: instructions: every pixel looks up its row and divides, and a warp loads only 32 bytes at a time.
 
 #include "base/move.h"
 #include "ops/cuda/rung.h"

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(HOPPER_WARPGROUP, BLOCKS)
     __shared__ uint64_t loaded;
     unsigned char *a = shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
     unsigned char *b = a + A_BYTES;
-    const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
+    const int across = (shape.n - 1) / TILE_N + 1; // tiles per row of tiles
     const int row = blockIdx.x / across * TILE_M, column = blockIdx.x % across * TILE_N;
     if (threadIdx.x == 0) {
         mbarrier_init(&loaded, 1);

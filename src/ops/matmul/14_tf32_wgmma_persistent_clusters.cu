@@ -349,7 +349,7 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
 __global__ void turn_over(const float *from, float *to, int rows, int columns)
 {
     __shared__ float tile[TURN_TILE][TURN_TILE + 1];
-    const int across = (columns - 1) / TURN_TILE + 1; // tiles side by side
+    const int across = (columns - 1) / TURN_TILE + 1; // tiles per row of tiles
     const int first_row = blockIdx.x / across * TURN_TILE, first_column = blockIdx.x % across * TURN_TILE;
     int row = first_row + threadIdx.y, column = first_column + threadIdx.x;
     for (int i = 0; i < TURN_TILE; i += TURN_ROWS)

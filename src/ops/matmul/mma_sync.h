@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     const int K = mma_operand<Element>::TILE_K;
     extern __shared__ __align__(128) unsigned char shared[];
     unsigned char *tiles_a = shared, *tiles_b = shared + STAGES * A_BYTES;
-    const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
+    const int across = (shape.n - 1) / TILE_N + 1; // tiles per row of tiles
     const int row = blockIdx.x / across * TILE_M, column = blockIdx.x % across * TILE_N;
     const int warp_m = threadIdx.x / 32 / WARPS_N, warp_n = threadIdx.x / 32 % WARPS_N;
     const int tiles = (shape.k + K - 1) / K;

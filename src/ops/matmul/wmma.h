@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(THREADS)
     typedef typename wmma_operand<Element>::type type;
     __shared__ __align__(128) Element tile_a[TILE * (TILE_K + PADDING)], tile_b[TILE * (TILE_K + PADDING)];
     __shared__ __align__(128) float sums[TILE * (TILE + SUM_PADDING)];
-    const int across = (shape.n - 1) / TILE + 1, warp = threadIdx.x / 32; // tiles side by side
+    const int across = (shape.n - 1) / TILE + 1, warp = threadIdx.x / 32; // tiles per row of tiles
     const int row = blockIdx.x / across * TILE, column = blockIdx.x % across * TILE;
     const int warp_row = warp / WARPS_N * PER_WARP * FRAGMENT, warp_column = warp % WARPS_N * PER_WARP * FRAGMENT;
     const int pitch_a = TransposeA ? TILE + PADDING : TILE_K + PADDING;

@@ -53,7 +53,7 @@ static const char *const test_shapes[] = {
     "n=13 c=4 h=7 w=4 k=9 input_channels_last=1 output_channels_last=1 epsilon=0.1",
     "n=2 c=3 h=17 w=23 k=33",
     "n=2 c=1 h=28 w=28 k=32 output_channels_last=1",
-    "n=1 c=2 h=5 w=70 k=3",  // more than one tile beside another
+    "n=1 c=2 h=5 w=70 k=3",  // more than one tile across
     "n=530 c=1 h=2 w=2 k=1", // more tiles than blocks
     "n=1 c=1 h=66 w=70 k=2", // pooled, more than a block of 32×32, and
     "n=2 c=1 h=4 w=2 k=261", // more channels than the usual number of threads per block

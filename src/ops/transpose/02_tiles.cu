@@ -3,8 +3,7 @@
 // Rung 1 wrote columns. Here a block reads a tile row by row, waits at a barrier, and writes rows of the output. Both
 // accesses to global memory are coalesced. The column access happens in shared memory, which has no sectors.
 //
-// Limited by: bank conflicts. With 32 floats per row, a column of the tile lies in one bank: 32 wavefronts instead of
-// 1.
+// Limited by: bank conflicts. A column of a tile with 32 floats per row lies in one bank: 32 wavefronts instead of 1.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
