@@ -1,5 +1,7 @@
 // The barrier belongs between the two statements of the innermost block around both accesses that have one of them
-// each. A branch around that block is named too, for threads that do not take it would not come to the barrier.
+// each. A branch around that block is named too, for threads that do not take it would not come to the barrier. Where a
+// loop has a barrier there already, or both accesses are one statement, those of different iterations meet: the barrier
+// belongs at the end of the loop's body.
 
 #include "check/barrier.h"
 
@@ -27,7 +29,6 @@ static bool lines_have_barrier(const sim_source *source, int first_line, int las
 typedef struct gap {
     int first, last; // lines
     int branch;      // the line of a branch around both; 0: none
-    bool in_loop;
 } gap;
 
 static int depth_of(const sim_statements *statements, int statement)
@@ -55,11 +56,12 @@ static int find_neighbours(const sim_statements *statements, int *one, int *othe
     return *one != *other && around >= 0 && at[around].kind == SIM_STATEMENT_BLOCK ? around : -1;
 }
 
-// The outermost branch around a statement that threads may take differently; 0: none.
-static int branch_line(const sim_source *source, const sim_statements *statements, int statement)
+// The outermost branch around a statement, inside of `within` (-1: the function), that threads may take differently; 0:
+// none.
+static int branch_line(const sim_source *source, const sim_statements *statements, int statement, int within)
 {
     int line = 0;
-    for (; statement >= 0; statement = statements->at[statement].parent)
+    for (; statement >= 0 && statement != within; statement = statements->at[statement].parent)
         if (sim_statement_is_branch(&statements->at[statement]) && !statements->at[statement].is_constant)
             line = source->code.at[statements->at[statement].first].line;
     return line;
@@ -70,7 +72,6 @@ static int branch_line(const sim_source *source, const sim_statements *statement
 static bool narrow(const sim_source *source, const sim_statements *statements, int first, int last, gap *between)
 {
     int one = sim_statement_around(statements, first), other = sim_statement_around(statements, last);
-    between->in_loop = one >= 0 && sim_statement_loop(statements, one) >= 0;
     int around = one >= 0 && other >= 0 ? find_neighbours(statements, &one, &other) : -1;
     if (around < 0)
         return false;
@@ -80,7 +81,7 @@ static bool narrow(const sim_source *source, const sim_statements *statements, i
             behind = i;
     between->first = source->code.at[statements->at[behind].last].line;
     between->last = source->code.at[statements->at[other].first].line;
-    between->branch = branch_line(source, statements, around);
+    between->branch = branch_line(source, statements, around, -1);
     return between->first < between->last;
 }
 
@@ -104,31 +105,109 @@ static bool find_common(const heddle_check_finding *finding, const heddle_check_
     return false;
 }
 
-// Where there is a barrier between the two lines already, they meet the other way round: in the next turn of a loop.
+// The innermost loop around both statements; -1: none.
+static int common_loop(const sim_statements *statements, int one, int other)
+{
+    int loop = sim_statement_loop(statements, one);
+    for (; loop >= 0; loop = sim_statement_loop(statements, statements->at[loop].parent))
+        for (int i = other; i >= 0; i = statements->at[i].parent)
+            if (i == loop)
+                return loop;
+    return -1;
+}
+
+static int line_of(const sim_source *source, int token)
+{
+    return source->code.at[token].line;
+}
+
+static bool loop_has_barrier(const sim_source *source, const sim_statements *statements, int loop)
+{
+    const sim_statement *around = &statements->at[loop];
+    return lines_have_barrier(source, line_of(source, around->first), line_of(source, around->last));
+}
+
+// The last line of what the loop's body does.
+static int body_end(const sim_source *source, const sim_statements *statements, int loop)
+{
+    int body = -1, last = statements->at[loop].last;
+    for (int i = loop + 1; i < statements->count; i++) {
+        int parent = statements->at[i].parent;
+        if (parent == loop)
+            body = i;
+        if (parent == loop || (parent == body && statements->at[body].kind == SIM_STATEMENT_BLOCK))
+            last = statements->at[i].last;
+    }
+    return line_of(source, last);
+}
+
+static void add_branch(int line, char *text, size_t size)
+{
+    size_t used = strlen(text);
+    if (line > 0)
+        snprintf(text + used, size - used, ", outside the branch of line %d unless all threads of the block take it",
+                 line);
+}
+
+// One function with both accesses, while it is read.
+typedef struct reading {
+    const sim_source *source;
+    sim_statements statements;
+    int one, other; // the statements of the accesses
+    int loop;       // around both; -1: none
+} reading;
+
+static void at_end_of_loop(const reading *in, char *text, size_t size)
+{
+    int branch = branch_line(in->source, &in->statements, in->one, in->loop);
+    snprintf(text, size, "at the end of the loop's body, after line %d",
+             body_end(in->source, &in->statements, in->loop));
+    size_t used = strlen(text);
+    if (branch > 0)
+        used += (size_t)snprintf(text + used, size - used, " and outside the branch of line %d", branch);
+    snprintf(text + used, size - used, ", because accesses of different iterations meet");
+    add_branch(branch_line(in->source, &in->statements, in->loop, -1), text, size);
+}
+
+static bool place_of(const reading *in, int first, int last, int from, int to, char *text, size_t size)
+{
+    gap between = {0};
+    bool barrier_between = lines_have_barrier(in->source, first + 1, last - 1);
+    bool barrier_in_loop = in->loop >= 0 && loop_has_barrier(in->source, &in->statements, in->loop);
+    if (in->loop >= 0 && (first == last ? !barrier_in_loop : barrier_between)) {
+        at_end_of_loop(in, text, size);
+        return true;
+    }
+    if (first == last || barrier_between || !narrow(in->source, &in->statements, from, to, &between))
+        return false;
+    snprintf(text, size, "between line %d and line %d", between.first, between.last);
+    add_branch(between.branch, text, size);
+    size_t used = strlen(text);
+    if (in->loop >= 0 && !barrier_in_loop)
+        snprintf(text + used, size - used,
+                 ", and another one at the end of the loop's body, after line %d, if its iterations use the same "
+                 "elements",
+                 body_end(in->source, &in->statements, in->loop));
+    return true;
+}
+
 static bool barrier_place(const sim_source *source, int first, int last, char *text, size_t size)
 {
     int from, to, ignored;
-    gap between = {0};
-    sim_statements statements = {0};
+    reading in = {.source = source, .loop = -1};
     sim_tokens_on_line(&source->code, first, &from, &ignored);
     sim_tokens_on_line(&source->code, last, &to, &ignored);
     int function = sim_function_around(source, from);
-    bool known = function >= 0 && function == sim_function_around(source, to) &&
-                 sim_statements_read(source, function, &statements);
-    bool found = known && narrow(source, &statements, from, to, &between);
-    bool barrier_between = lines_have_barrier(source, first + 1, last - 1);
-    sim_statements_free(&statements);
-    if (barrier_between && between.in_loop) {
-        snprintf(text, size, "after line %d, before the loop returns to line %d", last, first);
-        return true;
+    bool found = false;
+    if (function >= 0 && function == sim_function_around(source, to) &&
+        sim_statements_read(source, function, &in.statements)) {
+        in.one = sim_statement_around(&in.statements, from);
+        in.other = sim_statement_around(&in.statements, to);
+        in.loop = common_loop(&in.statements, in.one, in.other);
+        found = place_of(&in, first, last, from, to, text, size);
     }
-    if (!found || barrier_between)
-        return false;
-    int used = snprintf(text, size, "between line %d and line %d", between.first, between.last);
-    if (between.branch > 0)
-        snprintf(text + used, size - (size_t)used,
-                 ", outside the branch of line %d unless all threads of the block take it", between.branch);
-    return true;
+    sim_statements_free(&in.statements);
+    return found;
 }
 
 bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
@@ -140,6 +219,6 @@ bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_chec
     const sim_source *source = heddle_check_sources_code(sources, one->file);
     int first = one->line < other->line ? one->line : other->line;
     int last = one->line < other->line ? other->line : one->line;
-    return source && first > 0 && first < last && !lines_have_barrier(source, first, first) &&
+    return source && first > 0 && !lines_have_barrier(source, first, first) &&
            !lines_have_barrier(source, last, last) && barrier_place(source, first, last, text, size);
 }

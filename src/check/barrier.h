@@ -4,6 +4,7 @@
 #include "check/report.h"
 #include "check/sources.h"
 
-// "between line 9 and line 10"; false: the source does not show it.
+// "between line 9 and line 10", or the end of a loop's body; false: the source does not show it. Of two accesses in one
+// line only a loop without a barrier is shown.
 bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
                                 size_t size);

@@ -63,11 +63,11 @@ static void print_caret(FILE *file, const char *text, const heddle_check_place *
     fprintf(file, "%s\n", colours->off);
 }
 
-static void print_lines(const heddle_check_result *result, const heddle_check_place *place, const palette *colours,
-                        FILE *file)
+static void print_lines(const heddle_check_result *result, const heddle_check_place *place, int around,
+                        const palette *colours, FILE *file)
 {
     const heddle_check_frame *frame = &place->frame[0];
-    for (int line = frame->line - LINES_AROUND; line <= frame->line + LINES_AROUND; line++) {
+    for (int line = frame->line - around; line <= frame->line + around; line++) {
         const char *text = heddle_check_sources_line(result->sources, frame->file, line);
         if (!text)
             continue;
@@ -83,8 +83,15 @@ static void print_lines(const heddle_check_result *result, const heddle_check_pl
 
 // --- findings --------------------------------------------------------------------------------------------------------
 
-static void print_place(const heddle_check_result *result, const heddle_check_place *place, bool repeated,
-                        const palette *colours, FILE *file)
+static bool same_line(const heddle_check_place *a, const heddle_check_place *b)
+{
+    return a->frames && b->frames && a->frame[0].line == b->frame[0].line &&
+           strcmp(a->frame[0].file, b->frame[0].file) == 0;
+}
+
+// `before`: the place that was shown last; of its line only what is meant is shown again, if it is another part.
+static void print_place(const heddle_check_result *result, const heddle_check_place *place,
+                        const heddle_check_place *before, const palette *colours, FILE *file)
 {
     char where[HEDDLE_CHECK_SENTENCE], thread[128];
     if (place->frames == 0) {
@@ -97,18 +104,14 @@ static void print_place(const heddle_check_result *result, const heddle_check_pl
     if (heddle_check_thread_text(place, thread, sizeof thread)[0])
         fprintf(file, "  %s", thread);
     fputc('\n', file);
+    bool repeated = before && same_line(before, place);
+    if (!repeated || (place->column > 0 && place->column != before->column))
+        print_lines(result, place, repeated ? 0 : LINES_AROUND, colours, file);
     if (repeated)
         return;
-    print_lines(result, place, colours, file);
     for (int i = 1; i < place->frames; i++)
         fprintf(file, "  %scalled from %s in %s%s\n", colours->dim,
                 heddle_check_frame_text(&place->frame[i], where, sizeof where), place->frame[i].function, colours->off);
-}
-
-static bool same_line(const heddle_check_place *a, const heddle_check_place *b)
-{
-    return a->frames && b->frames && a->frame[0].line == b->frame[0].line &&
-           strcmp(a->frame[0].file, b->frame[0].file) == 0;
 }
 
 static void print_times(const heddle_check_result *result, const heddle_check_finding *finding, const palette *colours,
@@ -133,8 +136,7 @@ static void print_finding(const heddle_check_result *result, const heddle_check_
     if (finding->message[0])
         fprintf(file, "  %s\n", finding->message);
     for (int i = 0; i < finding->place_count; i++)
-        print_place(result, &finding->places[i], i > 0 && same_line(&finding->places[i - 1], &finding->places[i]),
-                    colours, file);
+        print_place(result, &finding->places[i], i > 0 ? &finding->places[i - 1] : NULL, colours, file);
     if (heddle_check_memory_sentence(finding, text, sizeof text)[0])
         fprintf(file, "  memory    %s\n", text);
     if (finding->note[0]) // of what the simulator lacks, it says what would do

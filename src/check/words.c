@@ -223,6 +223,19 @@ static const words one_statement = {
     "each other's elements, read into a variable first, put __syncthreads() (or __syncwarp() within a warp) after "
     "that, "
     "then write, and put another barrier after the write."};
+static const words one_statement_in_loop = {
+    "An iteration of the loop reads what another thread wrote in an earlier one, and there is no barrier between them.",
+    "Put __syncthreads() (or __syncwarp() within a warp) between the two accesses. If threads also read what others "
+    "write in the same iteration, read into a variable first and put another barrier before the write."};
+static const words beside_atomic = {
+    "An atomic is safe beside other atomics only: a plain access of the same memory may come before, between or after.",
+    "Put __syncthreads() between the two accesses, or make the plain access an atomic one, too: atomicAdd(address, 0) "
+    "reads, atomicExch writes."};
+static const words beside_atomic_of_block = {
+    "An atomic is safe beside other atomics only: a plain access of the same memory may come before, between or after, "
+    "and blocks run in any order.",
+    "Make the plain access an atomic one, too (atomicAdd(address, 0) reads, atomicExch writes), or move it to a later "
+    "launch. A block's barrier does not synchronise blocks."};
 static const words endless_loop = {"Nothing that the loop's condition depends on changes any more.",
                                    "Make sure that each round changes what the condition tests."};
 static const words pipeline_wait = {
@@ -260,8 +273,26 @@ static bool is_one_statement(const heddle_check_finding *finding)
            strcmp(places[0].frame[0].file, places[1].frame[0].file) == 0;
 }
 
+static bool has_role(const heddle_check_finding *finding, const char *role)
+{
+    for (int i = 0; i < finding->place_count; i++)
+        if (strcmp(finding->places[i].role, role) == 0)
+            return true;
+    return false;
+}
+
+// One access is atomic, the other plain.
+static bool is_beside_atomic(const heddle_check_finding *finding)
+{
+    return has_role(finding, "atomic") && (has_role(finding, "read") || has_role(finding, "write"));
+}
+
 static const words *of_race(const heddle_check_finding *finding)
 {
+    if (is_beside_atomic(finding) && finding->order == HEDDLE_CHECK_ORDER_BARRIER)
+        return &beside_atomic;
+    if (is_beside_atomic(finding) && finding->order == HEDDLE_CHECK_ORDER_BLOCKS)
+        return &beside_atomic_of_block;
     if (finding->order != HEDDLE_CHECK_ORDER_BARRIER)
         return &by_order[finding->order];
     if (is_one_statement(finding))
@@ -328,14 +359,29 @@ static words words_of(const heddle_check_finding *finding)
     return found ? *found : (words){kind->cause, kind->cure};
 }
 
+// Whether the accesses of a line have different texts: s[i] += s[i + half]. One that updates a single element is the
+// same twice.
+static bool has_two_elements(heddle_check_sources *sources, const heddle_check_finding *finding)
+{
+    const heddle_check_place *one = &finding->places[0], *other = &finding->places[1];
+    const char *line = heddle_check_sources_line(sources, one->frame[0].file, one->frame[0].line);
+    if (!line || one->column == 0 || other->column == 0)
+        return false;
+    return one->width != other->width ||
+           memcmp(line + one->column - 1, line + other->column - 1, (size_t)one->width) != 0;
+}
+
 void heddle_check_words_settle(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
 {
-    char place[192], text[1024];
+    char place[320], text[1024];
     words found = words_of(finding);
+    bool placed = heddle_check_barrier_place(sources, finding, place, sizeof place);
+    if (placed && found.cure == one_statement.cure && has_two_elements(sources, finding))
+        found = one_statement_in_loop;
     finding->cause = finding->cause ? finding->cause : found.cause;
     const char *at = finding->cure ? NULL : strstr(found.cure, vague);
     finding->cure = finding->cure ? finding->cure : found.cure;
-    if (!at || !heddle_check_barrier_place(sources, finding, place, sizeof place))
+    if (!at || !placed)
         return;
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - found.cure), found.cure, place, at + sizeof vague - 1);
     const char *copy = heddle_arena_copy_text(arena, text);

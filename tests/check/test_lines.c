@@ -166,7 +166,7 @@ static void test_an_allocation_is_named_by_the_line_of_its_call(void **state)
 
 static void barrier_is(const char *finding, const char *expected)
 {
-    char place[192] = "";
+    char place[320] = "";
     heddle_check_result *result = settled(finding);
     heddle_check_barrier_place(result->sources, result->findings[0], place, sizeof place);
     assert_string_equal(place, expected);
@@ -178,7 +178,8 @@ static void test_a_race_names_the_lines_between_which_the_barrier_belongs(void *
     (void)state;
     barrier_is(RACE("9", "10"), "between line 9 and line 10");
     barrier_is(RACE("10", "9"), "between line 9 and line 10");
-    barrier_is(RACE("7", "5"), "after line 7, before the loop returns to line 5");
+    barrier_is(RACE("7", "5"),
+               "at the end of the loop's body, after line 7, because accesses of different iterations meet");
     barrier_is(RACE("26", "28"), "between line 26 and line 28"); // one in a comment is none
     barrier_is(RACE("6", "9"), "");                              // a barrier on one of the lines
 }
@@ -194,7 +195,8 @@ static void test_an_access_inside_a_call_counts_where_the_call_stands(void **sta
 {
     (void)state;
     barrier_is(RACE_IN_CALL("9", "10"), "between line 9 and line 10");
-    barrier_is(RACE_IN_CALL("5", "7"), "after line 7, before the loop returns to line 5");
+    barrier_is(RACE_IN_CALL("5", "7"),
+               "at the end of the loop's body, after line 7, because accesses of different iterations meet");
 }
 
 static void test_a_barrier_is_not_put_into_a_block_that_one_access_is_in(void **state)
@@ -214,7 +216,8 @@ static void test_a_branch_that_both_accesses_are_in_is_named(void **state)
     barrier_is(RACE("53", "55"), "between line 53 and line 55, outside the branch of line 52 unless "
                                  "all threads of the block take it");
     barrier_is(RACE("69", "71"), "between line 69 and line 70, outside the branch of line 67 unless "
-                                 "all threads of the block take it");
+                                 "all threads of the block take it, and another one at the end of the loop's body, "
+                                 "after line 72, if its iterations use the same elements");
     barrier_is(RACE("53", "57"), "between line 56 and line 57"); // behind it
     barrier_is(RACE("64", "65"), "between line 64 and line 65"); // known when compiling
     barrier_is(RACE("80", "81"), "between line 80 and line 81");

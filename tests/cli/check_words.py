@@ -82,6 +82,36 @@ class Words(unittest.TestCase):
         self.assertIn("warning: barrier that some threads skip in kernel scale\n"
                       "  32 of the block's 64 threads skipped this barrier, which all threads should reach\n", text)
 
+    # --- races --------------------------------------------------------------------------------------------------------
+
+    def test_a_race_between_iterations_wants_a_barrier_at_the_end_of_the_loop(self):
+        kernel = ("__global__ void sum(float *data)\n{\n    __shared__ float part[COUNT];\n"
+                  "    part[threadIdx.x] = data[threadIdx.x];\n    __syncthreads();\n"
+                  "    for (int half = COUNT / 2; half > 0; half /= 2)\n        if (threadIdx.x < half)\n"
+                  "            part[threadIdx.x] += part[threadIdx.x + half];\n    __syncthreads();\n"
+                  "    data[threadIdx.x] = part[0];\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="sum<<<1, COUNT>>>(data);")
+        self.assertIn("at the end of the loop's body, after line 8 and outside the branch of line 7, because accesses of "
+                      "different iterations meet. ", text)
+        self.assertEqual(re.findall(r"(?m)^ +\| +(\^~+)$", text), ["^~~~~~~~~~~~~~~~~~~~~~~~", "^~~~~~~~~~~~~~~~~"],
+                         "both accesses are underlined")
+
+    def test_a_loop_without_any_barrier_wants_two(self):
+        kernel = ("__global__ void sum(float *data)\n{\n    __shared__ float part[COUNT];\n    float all = 0;\n"
+                  "    for (int i = 0; i < 4; i++) {\n        part[threadIdx.x] = data[threadIdx.x] + i;\n"
+                  "        all += part[COUNT - 1 - threadIdx.x];\n    }\n    data[threadIdx.x] = all;\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="sum<<<1, COUNT>>>(data);")
+        self.assertIn("between line 6 and line 7, and another one at the end of the loop's body, after line 7, if", text)
+
+    def test_a_plain_read_beside_atomics_becomes_one(self):
+        kernel = ("__global__ void count(float *data)\n{\n    atomicAdd(data, 1.0f);\n"
+                  "    if (*data > 5)\n        data[threadIdx.x + 1] = 0;\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="count<<<1, 64>>>(data);")
+        self.assertIn("fix       Put __syncthreads() between line 3 and line 4, or make the plain access an atomic one, "
+                      "too: atomicAdd(address, 0) reads", text)
+        text = self.check(kernel + HOST, LAUNCH="count<<<2, 64>>>(data);")
+        self.assertIn("fix       Make the plain access an atomic one, too (atomicAdd(address, 0) reads", text)
+
     # --- memory -------------------------------------------------------------------------------------------------------
 
     def test_the_line_that_freed_is_shown_once(self):
