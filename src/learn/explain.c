@@ -357,7 +357,14 @@ static void tell_owner(const heddle_learn_judging *judging, heddle_learn_reason 
 {
     heddle_learn_verdict *verdict = judging->verdict;
     double index = number(said, "index");
-    if (number(said, "dimensions") == 2)
+    if (number(said, "dimensions") == 3)
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
+                              "%s[%.0f] is slice %.0f, row %.0f, column %.0f. It belongs to thread (%d,%d,%d) of block "
+                              "(%d,%d,%d).",
+                              array, index, number(said, "slice"), number(said, "row"), number(said, "column"),
+                              at(said, "thread", 0), at(said, "thread", 1), at(said, "thread", 2), at(said, "block", 0),
+                              at(said, "block", 1), at(said, "block", 2));
+    else if (number(said, "dimensions") == 2)
         heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
                               "%s[%.0f] is row %.0f, column %.0f. It belongs to thread (%d,%d) of block (%d,%d).",
                               array, index, number(said, "row"), number(said, "column"), at(said, "thread", 0),
