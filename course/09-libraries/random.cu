@@ -1,7 +1,8 @@
 // Estimates pi with cuRAND inside a kernel: each thread has its own sequence of Philox's numbers.
 
 #include <curand_kernel.h>
-#include <stdio.h>
+
+#include "../05-first-kernels/cuda_check.h"
 
 enum { THREADS = 256, BLOCKS = 16, EACH = 64 };
 
@@ -20,11 +21,12 @@ __global__ void throw_darts(unsigned long long seed, unsigned int *inside)
 int main(void)
 {
     unsigned int *device, inside;
-    cudaMalloc(&device, sizeof inside);
-    cudaMemset(device, 0, sizeof inside);
+    CUDA_CHECK(cudaMalloc(&device, sizeof inside));
+    CUDA_CHECK(cudaMemset(device, 0, sizeof inside));
     throw_darts<<<BLOCKS, THREADS>>>(42, device);
-    cudaMemcpy(&inside, device, sizeof inside, cudaMemcpyDeviceToHost);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(&inside, device, sizeof inside, cudaMemcpyDeviceToHost));
     printf("pi is about %.3f\n", 4.0 * inside / (THREADS * BLOCKS * EACH));
-    cudaFree(device);
+    CUDA_CHECK(cudaFree(device));
     return 0;
 }

@@ -14,7 +14,7 @@ __global__ void matmul(const float *a, const float *b, float *c, int n)
         __syncthreads(); // the tiles are complete
         for (int k = 0; k < TILE; k++)
             sum += tile_a[y][k] * tile_b[k][x];
-        __syncthreads(); // nobody reads them any more
+        __syncthreads(); // all have read them
     }
     c[row * n + column] = sum;
 }

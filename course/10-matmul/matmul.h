@@ -1,26 +1,16 @@
 // The host side of this chapter's programs: multiplies two small matrices with the kernel of the program that includes
 // it, compares with a plain loop, and says so. The program defines TILE_M, TILE_N (outputs per block) and THREADS.
 
-#include <cuda_runtime.h>
-
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));                             \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
+#include "../05-first-kernels/cuda_check.h"
 
 enum { SIDE = 128 }; // m = n = k: small, so that the simulated GPU needs a second
 
 static float host_a[SIDE * SIDE], host_b[SIDE * SIDE], host_c[SIDE * SIDE];
 
-static bool is_right(void)
+static bool is_correct(void)
 {
     for (int row = 0; row < SIDE; row++)
         for (int column = 0; column < SIDE; column++) {
@@ -40,17 +30,17 @@ int main(void)
         host_a[i] = (float)(i % 7) - 3;
         host_b[i] = (float)(i % 5) - 2;
     }
-    CHECK(cudaMalloc(&a, sizeof host_a));
-    CHECK(cudaMalloc(&b, sizeof host_b));
-    CHECK(cudaMalloc(&c, sizeof host_c));
-    CHECK(cudaMemcpy(a, host_a, sizeof host_a, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(b, host_b, sizeof host_b, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMalloc(&a, sizeof host_a));
+    CUDA_CHECK(cudaMalloc(&b, sizeof host_b));
+    CUDA_CHECK(cudaMalloc(&c, sizeof host_c));
+    CUDA_CHECK(cudaMemcpy(a, host_a, sizeof host_a, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(b, host_b, sizeof host_b, cudaMemcpyHostToDevice));
     matmul<<<dim3(SIDE / TILE_N, SIDE / TILE_M), THREADS>>>(a, b, c, SIDE);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(host_c, c, sizeof host_c, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(a));
-    CHECK(cudaFree(b));
-    CHECK(cudaFree(c));
-    puts(is_right() ? "right" : "WRONG");
-    return is_right() ? 0 : 1;
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(host_c, c, sizeof host_c, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(a));
+    CUDA_CHECK(cudaFree(b));
+    CUDA_CHECK(cudaFree(c));
+    puts(is_correct() ? "correct" : "WRONG");
+    return is_correct() ? 0 : 1;
 }
