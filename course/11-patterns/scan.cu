@@ -1,6 +1,6 @@
 // An inclusive scan of one block: out[i] = in[0] + … + in[i], in log2(n) steps.
 
-#include <stdio.h>
+#include "../05-first-kernels/cuda_check.h"
 
 enum { COUNT = 16 };
 
@@ -23,14 +23,15 @@ int main(void)
     int in[COUNT], out[COUNT], *device_in, *device_out;
     for (int i = 0; i < COUNT; i++)
         in[i] = i % 4;
-    cudaMalloc(&device_in, sizeof in);
-    cudaMalloc(&device_out, sizeof out);
-    cudaMemcpy(device_in, in, sizeof in, cudaMemcpyHostToDevice);
+    CUDA_CHECK(cudaMalloc(&device_in, sizeof in));
+    CUDA_CHECK(cudaMalloc(&device_out, sizeof out));
+    CUDA_CHECK(cudaMemcpy(device_in, in, sizeof in, cudaMemcpyHostToDevice));
     scan<<<1, COUNT>>>(device_in, device_out);
-    cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost));
     for (int i = 0; i < COUNT; i++)
         printf("%d%c", out[i], i < COUNT - 1 ? ' ' : '\n');
-    cudaFree(device_in);
-    cudaFree(device_out);
+    CUDA_CHECK(cudaFree(device_in));
+    CUDA_CHECK(cudaFree(device_out));
     return 0;
 }

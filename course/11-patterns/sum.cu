@@ -1,6 +1,6 @@
 // Adds up an array three ways: one atomic per element, one per warp, one per block.
 
-#include <stdio.h>
+#include "../05-first-kernels/cuda_check.h"
 
 enum { COUNT = 1 << 14, THREADS = 256, WARP = 32 };
 
@@ -44,16 +44,19 @@ int main(void)
     float *device_in, *sums, host[3];
     for (int i = 0; i < COUNT; i++)
         in[i] = 1;
-    cudaMalloc(&device_in, sizeof in);
-    cudaMalloc(&sums, sizeof host);
-    cudaMemcpy(device_in, in, sizeof in, cudaMemcpyHostToDevice);
-    cudaMemset(sums, 0, sizeof host);
+    CUDA_CHECK(cudaMalloc(&device_in, sizeof in));
+    CUDA_CHECK(cudaMalloc(&sums, sizeof host));
+    CUDA_CHECK(cudaMemcpy(device_in, in, sizeof in, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemset(sums, 0, sizeof host));
     one_per_element<<<COUNT / THREADS, THREADS>>>(device_in, sums);
+    CUDA_CHECK_LAUNCH();
     one_per_warp<<<COUNT / THREADS, THREADS>>>(device_in, sums + 1);
+    CUDA_CHECK_LAUNCH();
     one_per_block<<<COUNT / THREADS, THREADS>>>(device_in, sums + 2);
-    cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost));
     printf("%g %g %g\n", host[0], host[1], host[2]);
-    cudaFree(device_in);
-    cudaFree(sums);
+    CUDA_CHECK(cudaFree(device_in));
+    CUDA_CHECK(cudaFree(sums));
     return 0;
 }

@@ -1,5 +1,7 @@
-"""The discrete Fourier transform of four numbers by hand, and the three sizes of a convolution."""
+"""The three sizes of a convolution, and the discrete Fourier transform of four numbers by hand:
+python3 transforms.py convolution|fourier"""
 import cmath
+import sys
 
 
 def transform(values):
@@ -18,14 +20,19 @@ def fast(values):
     return [even[k] + turned[k] for k in range(count // 2)] + [even[k] - turned[k] for k in range(count // 2)]
 
 
-def convolve(signal, kernel, mode):
-    full = [sum(kernel[j] * signal[i - j] for j in range(len(kernel)) if 0 <= i - j < len(signal))
-            for i in range(len(signal) + len(kernel) - 1)]
-    cut = {"full": 0, "same": (len(kernel) - 1) // 2, "valid": len(kernel) - 1}[mode]
+def convolve(signal, weights, mode):
+    full = [sum(weights[j] * signal[i - j] for j in range(len(weights)) if 0 <= i - j < len(signal))
+            for i in range(len(signal) + len(weights) - 1)]
+    cut = {"full": 0, "same": (len(weights) - 1) // 2, "valid": len(weights) - 1}[mode]
     return full[cut:len(full) - cut]
 
 
-print("transform", ["%g%+gi" % (round(v.real, 6) + 0, round(v.imag, 6) + 0) for v in transform([1, 2, 3, 4])])
-print("fast     ", ["%g%+gi" % (round(v.real, 6) + 0, round(v.imag, 6) + 0) for v in fast([1, 2, 3, 4])])
-for name in ("full", "same", "valid"):
-    print("%-5s" % name, convolve([1, 2, 3, 4, 5], [1, 1, 1], name))
+if sys.argv[1:] == ["convolution"]:
+    for name in ("full", "same", "valid"):
+        print("%-5s" % name, convolve([1, 2, 3, 4, 5], [1, 1, 1], name))
+elif sys.argv[1:] == ["fourier"]:
+    for function in (transform, fast):
+        numbers = ["%g%+gi" % (round(v.real, 6) + 0, round(v.imag, 6) + 0) for v in function([1, 2, 3, 4])]
+        print("%-9s" % function.__name__, *numbers)
+else:
+    sys.exit(__doc__)

@@ -1,8 +1,9 @@
-// Adds up 4096 ones three ways: sum in half, sum in float, sum in bfloat16. Only one gets 4096.
+// Adds 1 to 0, 4096 times: in half, in bfloat16 and in float. Only one gets 4096.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <stdio.h>
+
+#include "../05-first-kernels/cuda_check.h"
 
 enum { COUNT = 4096 };
 
@@ -24,10 +25,11 @@ __global__ void add_up(float *sums)
 int main(void)
 {
     float *device, sums[3];
-    cudaMalloc(&device, sizeof sums);
+    CUDA_CHECK(cudaMalloc(&device, sizeof sums));
     add_up<<<1, 1>>>(device);
-    cudaMemcpy(sums, device, sizeof sums, cudaMemcpyDeviceToHost);
-    cudaFree(device);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(sums, device, sizeof sums, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(device));
     printf("half %.0f, bfloat16 %.0f, float %.0f\n", sums[0], sums[1], sums[2]);
     return 0;
 }

@@ -2,7 +2,8 @@
 
 #include <cuda_fp16.h>
 #include <mma.h>
-#include <stdio.h>
+
+#include "../05-first-kernels/cuda_check.h"
 
 using namespace nvcuda;
 
@@ -30,13 +31,14 @@ int main(void)
         host_a[i] = __float2half((float)(i % 7));
         host_b[i] = __float2half((float)(i % 5));
     }
-    cudaMalloc(&a, sizeof host_a);
-    cudaMalloc(&b, sizeof host_b);
-    cudaMalloc(&c, sizeof host_c);
-    cudaMemcpy(a, host_a, sizeof host_a, cudaMemcpyHostToDevice);
-    cudaMemcpy(b, host_b, sizeof host_b, cudaMemcpyHostToDevice);
+    CUDA_CHECK(cudaMalloc(&a, sizeof host_a));
+    CUDA_CHECK(cudaMalloc(&b, sizeof host_b));
+    CUDA_CHECK(cudaMalloc(&c, sizeof host_c));
+    CUDA_CHECK(cudaMemcpy(a, host_a, sizeof host_a, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(b, host_b, sizeof host_b, cudaMemcpyHostToDevice));
     multiply_tile<<<1, WARP>>>(a, b, c);
-    cudaMemcpy(host_c, c, sizeof host_c, cudaMemcpyDeviceToHost);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(host_c, c, sizeof host_c, cudaMemcpyDeviceToHost));
     for (int row = 0; row < SIDE; row++)
         for (int column = 0; column < SIDE; column++) {
             float sum = 0;
@@ -45,8 +47,8 @@ int main(void)
             wrong += sum != host_c[row * SIDE + column];
         }
     printf("%d of %d outputs are wrong\n", wrong, COUNT);
-    cudaFree(a);
-    cudaFree(b);
-    cudaFree(c);
+    CUDA_CHECK(cudaFree(a));
+    CUDA_CHECK(cudaFree(b));
+    CUDA_CHECK(cudaFree(c));
     return wrong != 0;
 }
