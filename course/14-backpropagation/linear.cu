@@ -4,7 +4,8 @@
 //   y (N, OUT) = x (N, IN) times w (OUT, IN) transposed;  loss = sum of y * target
 
 #include <math.h>
-#include <stdio.h>
+
+#include "../05-first-kernels/cuda_check.h"
 
 enum { N = 5, IN = 7, OUT = 3 };
 
@@ -45,10 +46,11 @@ static double loss(void)
 {
     float y[N * OUT];
     double sum = 0;
-    cudaMemcpy(device_x, x, sizeof x, cudaMemcpyHostToDevice);
-    cudaMemcpy(device_w, w, sizeof w, cudaMemcpyHostToDevice);
+    CUDA_CHECK(cudaMemcpy(device_x, x, sizeof x, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(device_w, w, sizeof w, cudaMemcpyHostToDevice));
     forward<<<1, N * OUT>>>(device_x, device_w, device_y);
-    cudaMemcpy(y, device_y, sizeof y, cudaMemcpyDeviceToHost);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(y, device_y, sizeof y, cudaMemcpyDeviceToHost));
     for (int i = 0; i < N * OUT; i++)
         sum += y[i] * target[i];
     return sum;
@@ -57,7 +59,7 @@ static double loss(void)
 // Moves each value a little both ways. The slope of the loss must be the gradient.
 static double worst_difference(float *values, const float *grad, int count)
 {
-    const float step = 0.25f; // exact, and the loss is linear: here any step gives the same slope
+    const float step = 0.25f; // the loss is linear, so any step gives the same slope; this one without rounding
     double worst = 0;
     for (int i = 0; i < count; i++) {
         float before = values[i];
@@ -80,23 +82,25 @@ int main(void)
         w[i] = (float)(i % 3) - 1;
     for (int i = 0; i < N * OUT; i++)
         target[i] = (float)(i % 4) - 1;
-    cudaMalloc(&device_x, sizeof x);
-    cudaMalloc(&device_w, sizeof w);
-    cudaMalloc(&device_y, sizeof target);
-    cudaMalloc(&grad_y, sizeof target);
-    cudaMalloc(&device_grad, sizeof grad_x);
+    CUDA_CHECK(cudaMalloc(&device_x, sizeof x));
+    CUDA_CHECK(cudaMalloc(&device_w, sizeof w));
+    CUDA_CHECK(cudaMalloc(&device_y, sizeof target));
+    CUDA_CHECK(cudaMalloc(&grad_y, sizeof target));
+    CUDA_CHECK(cudaMalloc(&device_grad, sizeof grad_x));
     loss();
-    cudaMemcpy(grad_y, target, sizeof target, cudaMemcpyHostToDevice); // d loss / d y
+    CUDA_CHECK(cudaMemcpy(grad_y, target, sizeof target, cudaMemcpyHostToDevice)); // d loss / d y
     backward_weight<<<1, OUT * IN>>>(device_x, grad_y, device_grad);
-    cudaMemcpy(grad_w, device_grad, sizeof grad_w, cudaMemcpyDeviceToHost);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(grad_w, device_grad, sizeof grad_w, cudaMemcpyDeviceToHost));
     backward_input<<<1, N * IN>>>(device_w, grad_y, device_grad);
-    cudaMemcpy(grad_x, device_grad, sizeof grad_x, cudaMemcpyDeviceToHost);
-    printf("gradient of w is off by %.1e, of x by %.1e\n", worst_difference(w, grad_w, OUT * IN),
-           worst_difference(x, grad_x, N * IN));
-    cudaFree(device_x);
-    cudaFree(device_w);
-    cudaFree(device_y);
-    cudaFree(grad_y);
-    cudaFree(device_grad);
-    return 0;
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(grad_x, device_grad, sizeof grad_x, cudaMemcpyDeviceToHost));
+    double worst_w = worst_difference(w, grad_w, OUT * IN), worst_x = worst_difference(x, grad_x, N * IN);
+    printf("gradient of w is off by %.1e, of x by %.1e\n", worst_w, worst_x);
+    CUDA_CHECK(cudaFree(device_x));
+    CUDA_CHECK(cudaFree(device_w));
+    CUDA_CHECK(cudaFree(device_y));
+    CUDA_CHECK(cudaFree(grad_y));
+    CUDA_CHECK(cudaFree(device_grad));
+    return worst_w < 1e-6 && worst_x < 1e-6 ? 0 : 1;
 }

@@ -1,8 +1,8 @@
-// Proves the kernels of polynomial.cuh without PyTorch and without a GPU: heddle check polynomial_test.cu
+// Checks the kernels of polynomial.cuh without PyTorch and without a GPU: heddle check polynomial_test.cu
 
 #include "polynomial.cuh"
 
-#include <stdio.h>
+#include "../05-first-kernels/cuda_check.h"
 
 enum { COUNT = 1000, THREADS = 256, BLOCKS = (COUNT + THREADS - 1) / THREADS };
 
@@ -15,22 +15,24 @@ int main(void)
         x[i] = (float)(i % 11) - 5;
         grad_y[i] = (float)(i % 3);
     }
-    cudaMalloc(&device_x, sizeof x);
-    cudaMalloc(&device_y, sizeof y);
-    cudaMalloc(&device_grad_y, sizeof grad_y);
-    cudaMalloc(&device_grad_x, sizeof grad_x);
-    cudaMemcpy(device_x, x, sizeof x, cudaMemcpyHostToDevice);
-    cudaMemcpy(device_grad_y, grad_y, sizeof grad_y, cudaMemcpyHostToDevice);
+    CUDA_CHECK(cudaMalloc(&device_x, sizeof x));
+    CUDA_CHECK(cudaMalloc(&device_y, sizeof y));
+    CUDA_CHECK(cudaMalloc(&device_grad_y, sizeof grad_y));
+    CUDA_CHECK(cudaMalloc(&device_grad_x, sizeof grad_x));
+    CUDA_CHECK(cudaMemcpy(device_x, x, sizeof x, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(device_grad_y, grad_y, sizeof grad_y, cudaMemcpyHostToDevice));
     polynomial_forward<<<BLOCKS, THREADS>>>(device_x, device_y, COUNT);
+    CUDA_CHECK_LAUNCH();
     polynomial_backward<<<BLOCKS, THREADS>>>(device_x, device_grad_y, device_grad_x, COUNT);
-    cudaMemcpy(y, device_y, sizeof y, cudaMemcpyDeviceToHost);
-    cudaMemcpy(grad_x, device_grad_x, sizeof grad_x, cudaMemcpyDeviceToHost);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(y, device_y, sizeof y, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(grad_x, device_grad_x, sizeof grad_x, cudaMemcpyDeviceToHost));
     for (int i = 0; i < COUNT; i++)
         wrong += y[i] != x[i] * x[i] + x[i] + 1 || grad_x[i] != (2 * x[i] + 1) * grad_y[i];
     printf("%d of %d are wrong\n", wrong, COUNT);
-    cudaFree(device_x);
-    cudaFree(device_y);
-    cudaFree(device_grad_y);
-    cudaFree(device_grad_x);
+    CUDA_CHECK(cudaFree(device_x));
+    CUDA_CHECK(cudaFree(device_y));
+    CUDA_CHECK(cudaFree(device_grad_y));
+    CUDA_CHECK(cudaFree(device_grad_x));
     return wrong != 0;
 }

@@ -2,9 +2,12 @@
 // and all its threads use it.
 
 #include <math.h>
-#include <stdio.h>
+
+#include "../05-first-kernels/cuda_check.h"
 
 enum { STARS = 256, THREADS = 64, STEPS = 4 };
+
+static const double TOLERANCE = 1e-6; // of the total momentum: rounding only
 
 __global__ void accelerate(const float4 *stars, float3 *speed, float time)
 {
@@ -45,22 +48,31 @@ int main(void)
     static float3 speed[STARS];
     float4 *device_stars;
     float3 *device_speed;
-    double momentum = 0;
+    double momentum[3] = {0, 0, 0};
     for (int i = 0; i < STARS; i++) // on a spiral; w is the mass
-        stars[i] = {cosf(0.3f * i) * i / STARS, sinf(0.3f * i) * i / STARS, 0, 1.0f / STARS};
-    cudaMalloc(&device_stars, sizeof stars);
-    cudaMalloc(&device_speed, sizeof speed);
-    cudaMemcpy(device_stars, stars, sizeof stars, cudaMemcpyHostToDevice);
-    cudaMemset(device_speed, 0, sizeof speed);
+        stars[i] = {cosf(0.3f * i) * i / STARS, sinf(0.3f * i) * i / STARS, 0.1f * (i % 5),
+                    (1 + i % 3) / (2.0f * STARS)};
+    CUDA_CHECK(cudaMalloc(&device_stars, sizeof stars));
+    CUDA_CHECK(cudaMalloc(&device_speed, sizeof speed));
+    CUDA_CHECK(cudaMemcpy(device_stars, stars, sizeof stars, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemset(device_speed, 0, sizeof speed));
     for (int step = 0; step < STEPS; step++) {
         accelerate<<<STARS / THREADS, THREADS>>>(device_stars, device_speed, 0.05f);
+        CUDA_CHECK_LAUNCH();
         move<<<STARS / THREADS, THREADS>>>(device_stars, device_speed, 0.05f);
+        CUDA_CHECK_LAUNCH();
     }
-    cudaMemcpy(speed, device_speed, sizeof speed, cudaMemcpyDeviceToHost);
-    for (int i = 0; i < STARS; i++)
-        momentum += speed[i].x + speed[i].y + speed[i].z;
-    printf("momentum, which must stay 0: %.0e\n", fabs(momentum) < 1e-3 ? 0.0 : momentum);
-    cudaFree(device_stars);
-    cudaFree(device_speed);
-    return fabs(momentum) < 1e-3 ? 0 : 1;
+    CUDA_CHECK(cudaMemcpy(speed, device_speed, sizeof speed, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < STARS; i++) {
+        momentum[0] += stars[i].w * speed[i].x;
+        momentum[1] += stars[i].w * speed[i].y;
+        momentum[2] += stars[i].w * speed[i].z;
+    }
+    printf("momentum, which must stay near 0: %.1e %.1e %.1e\n", momentum[0], momentum[1], momentum[2]);
+    CUDA_CHECK(cudaFree(device_stars));
+    CUDA_CHECK(cudaFree(device_speed));
+    for (double component : momentum)
+        if (!(fabs(component) < TOLERANCE))
+            return 1;
+    return 0;
 }

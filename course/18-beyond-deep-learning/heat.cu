@@ -1,5 +1,6 @@
 // Heat in a plate: every point becomes the mean of its four neighbours, again and again. Two arrays take turns.
 
+#include "../05-first-kernels/cuda_check.h"
 #include "picture.h"
 
 enum { SIDE = 64, STEPS = 200, TILE = 16 };
@@ -18,18 +19,19 @@ int main(void)
     float *now, *next;
     for (int x = 0; x < SIDE; x++)
         plate[x] = 100; // the upper rim is hot
-    cudaMalloc(&now, sizeof plate);
-    cudaMalloc(&next, sizeof plate);
-    cudaMemcpy(now, plate, sizeof plate, cudaMemcpyHostToDevice);
+    CUDA_CHECK(cudaMalloc(&now, sizeof plate));
+    CUDA_CHECK(cudaMalloc(&next, sizeof plate));
+    CUDA_CHECK(cudaMemcpy(now, plate, sizeof plate, cudaMemcpyHostToDevice));
     for (int i = 0; i < STEPS; i++) {
         step<<<dim3(SIDE / TILE, SIDE / TILE), dim3(TILE, TILE)>>>(now, next);
+        CUDA_CHECK_LAUNCH();
         float *other = now; // one launch after another in one stream: no other wait is needed
         now = next;
         next = other;
     }
-    cudaMemcpy(plate, now, sizeof plate, cudaMemcpyDeviceToHost);
-    cudaFree(now);
-    cudaFree(next);
+    CUDA_CHECK(cudaMemcpy(plate, now, sizeof plate, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(now));
+    CUDA_CHECK(cudaFree(next));
     for (int i = 0; i < SIDE * SIDE; i++)
         pixels[i] = (uint8_t)(2.55f * plate[i]);
     printf("after %d steps it is %.1f degrees a quarter of the way down\n", STEPS, plate[SIDE / 4 * SIDE + SIDE / 2]);

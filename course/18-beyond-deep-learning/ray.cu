@@ -1,5 +1,6 @@
 // A ray tracer: three balls on a floor, one light, shadows and mirrors. One thread per pixel. Writes ray.png.
 
+#include "../05-first-kernels/cuda_check.h"
 #include "picture.h"
 
 enum { WIDTH = 160, HEIGHT = 100, BALLS = 3, BOUNCES = 3 };
@@ -51,9 +52,9 @@ __device__ int hit(vec from, vec along, float *distance)
             what = i;
         }
     }
-    float floor = -(from.y + 1) / along.y;
-    if (along.y < 0 && floor > 1e-3f && floor < *distance) {
-        *distance = floor;
+    float to_floor = -(from.y + 1) / along.y;
+    if (along.y < 0 && to_floor > 1e-3f && to_floor < *distance) {
+        *distance = to_floor;
         what = BALLS;
     }
     return what;
@@ -100,11 +101,12 @@ int main(void)
                               {{1.2f, -0.2f, 0.5f}, 0.8f, {0.2f, 0.5f, 0.9f}},
                               {{0.2f, -0.6f, -1}, 0.4f, {0.9f, 0.8f, 0.2f}}};
     uint8_t *device;
-    cudaMemcpyToSymbol(balls, host, sizeof host);
-    cudaMalloc(&device, sizeof pixels);
+    CUDA_CHECK(cudaMemcpyToSymbol(balls, host, sizeof host));
+    CUDA_CHECK(cudaMalloc(&device, sizeof pixels));
     render<<<dim3((WIDTH + 15) / 16, (HEIGHT + 15) / 16), dim3(16, 16)>>>(device);
-    cudaMemcpy(pixels, device, sizeof pixels, cudaMemcpyDeviceToHost);
-    cudaFree(device);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(pixels, device, sizeof pixels, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(device));
     if (!write_picture("ray.png", pixels, WIDTH, HEIGHT, 3))
         return 1;
     printf("ray.png: %d x %d pixels\n", WIDTH, HEIGHT);

@@ -1,7 +1,7 @@
 // Breadth-first search of a graph: how many steps is each vertex away from vertex 0? One launch per step; threads of
 // the frontier append their new neighbours to the next frontier.
 
-#include <stdio.h>
+#include "../05-first-kernels/cuda_check.h"
 
 enum { SIDE = 24, VERTICES = SIDE * SIDE, THREADS = 128, UNSEEN = -1 };
 
@@ -50,28 +50,29 @@ int main(void)
     build(starts, targets);
     for (int i = 1; i < VERTICES; i++)
         distance[i] = UNSEEN;
-    cudaMalloc(&device_starts, sizeof starts);
-    cudaMalloc(&device_targets, sizeof targets);
-    cudaMalloc(&device_distance, sizeof distance);
-    cudaMalloc(&frontier, sizeof distance);
-    cudaMalloc(&next, sizeof distance);
-    cudaMalloc(&next_count, sizeof count);
-    cudaMemcpy(device_starts, starts, sizeof starts, cudaMemcpyHostToDevice);
-    cudaMemcpy(device_targets, targets, sizeof targets, cudaMemcpyHostToDevice);
-    cudaMemcpy(device_distance, distance, sizeof distance, cudaMemcpyHostToDevice);
-    cudaMemcpy(frontier, &first, sizeof first, cudaMemcpyHostToDevice);
+    CUDA_CHECK(cudaMalloc(&device_starts, sizeof starts));
+    CUDA_CHECK(cudaMalloc(&device_targets, sizeof targets));
+    CUDA_CHECK(cudaMalloc(&device_distance, sizeof distance));
+    CUDA_CHECK(cudaMalloc(&frontier, sizeof distance));
+    CUDA_CHECK(cudaMalloc(&next, sizeof distance));
+    CUDA_CHECK(cudaMalloc(&next_count, sizeof count));
+    CUDA_CHECK(cudaMemcpy(device_starts, starts, sizeof starts, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(device_targets, targets, sizeof targets, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(device_distance, distance, sizeof distance, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(frontier, &first, sizeof first, cudaMemcpyHostToDevice));
     while (count > 0) {
-        cudaMemset(next_count, 0, sizeof count);
+        CUDA_CHECK(cudaMemset(next_count, 0, sizeof count));
         advance<<<(count + THREADS - 1) / THREADS, THREADS>>>(device_starts, device_targets, device_distance, frontier,
                                                               count, next, next_count, ++steps);
-        cudaMemcpy(&count, next_count, sizeof count, cudaMemcpyDeviceToHost);
+        CUDA_CHECK_LAUNCH();
+        CUDA_CHECK(cudaMemcpy(&count, next_count, sizeof count, cudaMemcpyDeviceToHost));
         int *other = frontier;
         frontier = next;
         next = other;
     }
-    cudaMemcpy(distance, device_distance, sizeof distance, cudaMemcpyDeviceToHost);
+    CUDA_CHECK(cudaMemcpy(distance, device_distance, sizeof distance, cudaMemcpyDeviceToHost));
     printf("the far corner is %d steps away\n", distance[VERTICES - 1]);
     for (int *memory : {device_starts, device_targets, device_distance, frontier, next, next_count})
-        cudaFree(memory);
+        CUDA_CHECK(cudaFree(memory));
     return 0;
 }

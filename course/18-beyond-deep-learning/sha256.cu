@@ -2,8 +2,9 @@
 // n.
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "../05-first-kernels/cuda_check.h"
 
 enum { BLOCKS = 64, THREADS = 128, ZERO_BITS = 12 };
 
@@ -68,11 +69,12 @@ __global__ void search(unsigned int *smallest)
 int main(void)
 {
     unsigned int *device, smallest = ~0u;
-    cudaMalloc(&device, sizeof smallest);
-    cudaMemcpy(device, &smallest, sizeof smallest, cudaMemcpyHostToDevice);
+    CUDA_CHECK(cudaMalloc(&device, sizeof smallest));
+    CUDA_CHECK(cudaMemcpy(device, &smallest, sizeof smallest, cudaMemcpyHostToDevice));
     search<<<BLOCKS, THREADS>>>(device);
-    cudaMemcpy(&smallest, device, sizeof smallest, cudaMemcpyDeviceToHost);
-    cudaFree(device);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaMemcpy(&smallest, device, sizeof smallest, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(device));
     if (smallest == ~0u)
         printf("none of %d\n", BLOCKS * THREADS);
     else
