@@ -5,42 +5,10 @@
 
 #include "cli/learn.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/terminal.h"
 #include "base/text.h"
-
-heddle_status heddle_cli_learn_open(heddle_cli_learn *learn)
-{
-    *learn = (heddle_cli_learn){0};
-    setenv("LANGUAGE", "en", 1); // compilers then speak the language that we explain
-    HEDDLE_TRY(heddle_learn_course_open(NULL, &learn->course));
-    heddle_status status = heddle_learn_workspace_open(learn->course, &learn->workspace);
-    if (status != HEDDLE_OK)
-        heddle_cli_learn_close(learn);
-    return status;
-}
-
-void heddle_cli_learn_close(heddle_cli_learn *learn)
-{
-    heddle_learn_workspace_close(&learn->workspace);
-    heddle_learn_course_close(learn->course);
-    learn->course = NULL;
-}
-
-heddle_status heddle_cli_learn_find(const heddle_cli_learn *learn, const char *word,
-                                    const heddle_learn_exercise **exercise)
-{
-    if (word)
-        return heddle_learn_course_find(learn->course, word, exercise);
-    *exercise = heddle_learn_current(&learn->workspace);
-    if (*exercise)
-        return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID, "every exercise is solved; name one, such as %s",
-                       learn->course->exercises[0].number);
-}
 
 // --- the actions -----------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 // What the actions of `heddle learn` share: the course and the learner's folder, and how both are shown on a terminal.
-#ifndef HEDDLE_CLI_LEARN_H
-#define HEDDLE_CLI_LEARN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -25,8 +24,8 @@ heddle_learn_task heddle_cli_learn_task(const heddle_cli_learn *learn, const hed
 // Makes it the current exercise, and a solved one if it passed.
 heddle_status heddle_cli_learn_record(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
                                       const heddle_learn_verdict *verdict);
-// From now on a signal ends a judging that runs.
-void heddle_cli_learn_stop_gently(void);
+// From now on a signal ends a judging that runs. `patient`: further ones do not end the process.
+void heddle_cli_learn_stop_gently(bool patient);
 
 // --- showing ---------------------------------------------------------------------------------------------------------
 
@@ -57,5 +56,3 @@ heddle_status heddle_cli_learn_reset(const heddle_cli_learn_style *style, const 
 
 // The watch loop. Returns the exit code.
 int heddle_cli_learn_watch(heddle_cli_learn *learn);
-
-#endif

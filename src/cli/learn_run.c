@@ -2,10 +2,6 @@
 
 #include <cjson/cJSON.h>
 
-#include <stdlib.h>
-
-#include "base/terminal.h"
-#include "cli/interrupt.h"
 #include "cli/learn.h"
 
 typedef struct run_settings {
@@ -22,33 +18,6 @@ static const heddle_cli_option options[] = {
      devices},
     HEDDLE_CLI_JSON_OPTION(offsetof(run_settings, json)),
 };
-
-static void interrupt_judge(int number)
-{
-    (void)number;
-    heddle_learn_interrupt();
-}
-
-void heddle_cli_learn_stop_gently(void)
-{
-    heddle_cli_stop_gently(&(heddle_cli_gently){.also = interrupt_judge});
-}
-
-heddle_learn_task heddle_cli_learn_task(const heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
-                                        char path[HEDDLE_PLACE_SIZE], char shown[HEDDLE_PLACE_SIZE])
-{
-    heddle_learn_file(&learn->workspace, exercise, path);
-    heddle_learn_shown_file(&learn->workspace, exercise, shown);
-    return (heddle_learn_task){
-        .course = learn->course, .exercise = exercise, .path = path, .shown = shown, .utf8 = heddle_terminal_utf8()};
-}
-
-heddle_status heddle_cli_learn_record(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
-                                      const heddle_learn_verdict *verdict)
-{
-    HEDDLE_TRY(heddle_learn_set_current(&learn->workspace, exercise));
-    return verdict->passed ? heddle_learn_set_solved(&learn->workspace, exercise) : HEDDLE_OK;
-}
 
 static void print_advice(const heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
                          const heddle_learn_verdict *verdict)
@@ -113,7 +82,7 @@ static int run_command(int argc, char **argv)
     heddle_status status = heddle_cli_learn_open(&learn);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
-    heddle_cli_learn_stop_gently();
+    heddle_cli_learn_stop_gently(false);
     status = run_one(&learn, &settings, arguments.count > 0 ? arguments.items[0] : NULL, &passed);
     heddle_cli_learn_close(&learn);
     if (status != HEDDLE_OK)

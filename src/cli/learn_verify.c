@@ -160,7 +160,7 @@ static int run_command(int argc, char **argv)
     int exit_code, failed = 0;
     if (!heddle_cli_parse(&heddle_command_learn_verify, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
-    heddle_cli_learn_stop_gently();
+    heddle_cli_learn_stop_gently(false);
     heddle_status status = verify(&settings, &arguments, &failed);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);

@@ -13,6 +13,7 @@
 #include "base/spawn.h"
 #include "cli/interrupt.h"
 #include "cli/learn.h"
+#include "learn/interrupt.h"
 #include "learn/watch.h"
 
 typedef struct watching {
@@ -349,12 +350,6 @@ static heddle_status prepare(watching *now)
     return HEDDLE_OK;
 }
 
-static void interrupt_judge(int number)
-{
-    (void)number;
-    heddle_learn_interrupt();
-}
-
 int heddle_cli_learn_watch(heddle_cli_learn *learn)
 {
     watching now = {.learn = learn, .ended = {-1, -1}};
@@ -363,7 +358,7 @@ int heddle_cli_learn_watch(heddle_cli_learn *learn)
     if (status == HEDDLE_OK)
         status = prepare(&now);
     if (status == HEDDLE_OK) {
-        heddle_cli_stop_gently(&(heddle_cli_gently){.also = interrupt_judge, .patient = true});
+        heddle_cli_learn_stop_gently(true);
         struct sigaction action = {.sa_handler = on_change};
         sigaction(SIGWINCH, &action, NULL);
         sigaction(SIGCONT, &action, NULL);

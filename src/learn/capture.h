@@ -1,6 +1,5 @@
 // What a program prints, read while it runs and kept up to a limit: one that prints for ever fills no memory.
-#ifndef HEDDLE_LEARN_CAPTURE_H
-#define HEDDLE_LEARN_CAPTURE_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ heddle_status heddle_learn_capture_begin(heddle_learn_capture *capture);
 // Ends it and returns the text, which the caller frees; NULL: no memory. A process that is left behind and holds the
 // pipe open is not waited for.
 char *heddle_learn_capture_end(heddle_learn_capture *capture);
-
-#endif

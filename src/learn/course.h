@@ -1,7 +1,6 @@
 // The course on disk: which exercises there are, and what their statements and hints say. A course is a folder with one
 // folder per chapter; the exercises of a chapter are CHAPTER/exercises/NN.K-slug/.
-#ifndef HEDDLE_LEARN_COURSE_H
-#define HEDDLE_LEARN_COURSE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -46,5 +45,3 @@ heddle_status heddle_learn_hints(const heddle_learn_exercise *exercise, heddle_a
 
 // Text in the arena; NULL: no memory.
 const char *heddle_learn_format(heddle_arena *arena, const char *format, ...) HEDDLE_PRINTF(2, 3);
-
-#endif

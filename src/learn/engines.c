@@ -10,6 +10,7 @@
 #include "check/check.h"
 #include "check/child.h"
 #include "learn/capture.h"
+#include "learn/interrupt.h"
 
 enum { COMPILE_SECONDS = 120, MOST_WORDS = 32 };
 

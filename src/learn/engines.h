@@ -1,6 +1,5 @@
 // The three ways a judge is run: on the simulated GPU, as plain C under sanitizers, on a real GPU.
-#ifndef HEDDLE_LEARN_ENGINES_H
-#define HEDDLE_LEARN_ENGINES_H
+#pragma once
 
 #include "learn/judging.h"
 
@@ -8,8 +7,3 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging);
 heddle_status heddle_learn_run_plain(heddle_learn_judging *judging);
 // HEDDLE_MISSING where there is no nvcc or no GPU.
 heddle_status heddle_learn_run_hardware(heddle_learn_judging *judging);
-
-// Non-zero: the person wants to stop.
-const volatile int *heddle_learn_interrupted(void);
-
-#endif

@@ -10,65 +10,6 @@
 #include "check/describe.h"
 #include "learn/judging.h"
 
-// --- quoting ---------------------------------------------------------------------------------------------------------
-
-bool heddle_learn_is_learners(const heddle_learn_judging *judging, const char *file)
-{
-    return file && strcmp(file, judging->source) == 0;
-}
-
-static void remove_all(char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (char *at = strstr(text, part); at && length > 0; at = strstr(at, part))
-        memmove(at, at + length, strlen(at + length) + 1);
-}
-
-const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *text)
-{
-    char folder[HEDDLE_PLACE_SIZE + 1];
-    char *cleaned = heddle_arena_copy_text(judging->verdict->arena, text);
-    if (!cleaned)
-        return "";
-    snprintf(folder, sizeof folder, "%s/", judging->folder);
-    remove_all(cleaned, folder);
-    snprintf(folder, sizeof folder, "%s/", judging->include);
-    remove_all(cleaned, folder);
-    return cleaned;
-}
-
-// The frame of a place that a learner knows best: in their own file, else in the judge.
-static const heddle_check_frame *known_frame(const heddle_learn_judging *judging, const heddle_check_place *place)
-{
-    for (int i = 0; i < place->frames; i++)
-        if (heddle_learn_is_learners(judging, place->frame[i].file))
-            return &place->frame[i];
-    for (int i = 0; i < place->frames; i++)
-        if (place->frame[i].file && strcmp(place->frame[i].file, judging->judge) == 0)
-            return &place->frame[i];
-    return NULL;
-}
-
-void heddle_learn_quote(const heddle_learn_judging *judging, heddle_learn_reason *reason,
-                        const heddle_check_place *place, const char *about)
-{
-    const heddle_check_frame *frame = known_frame(judging, place);
-    const char *text = frame ? heddle_check_sources_line(judging->sources, frame->file, frame->line) : NULL;
-    if (!text)
-        return;
-    bool own = heddle_learn_is_learners(judging, frame->file), innermost = frame == &place->frame[0];
-    heddle_learn_item *item = heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_CODE, "%s", text);
-    item->file = own ? judging->shown : "the judge";
-    item->line = frame->line;
-    item->column = innermost && place->column > 0 ? place->column : frame->column;
-    item->width = innermost && place->column > 0 ? place->width : item->column > 0;
-    item->about = about;
-    if (own && reason->line == 0) {
-        reason->line = item->line;
-        reason->column = item->column;
-    }
-}
-
 // --- threads and memory ----------------------------------------------------------------------------------------------
 
 static bool is_flat(const heddle_learn_judging *judging, const heddle_check_finding *finding)

@@ -12,29 +12,11 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "check/check.h"
 #include "check/folder.h"
 #include "learn/engines.h"
+#include "learn/interrupt.h"
 
 enum { LARGEST_SOURCE = 1 << 20 };
-
-static volatile int interrupted;
-
-void heddle_learn_interrupt(void)
-{
-    interrupted = 1;
-    heddle_check_interrupt();
-}
-
-void heddle_learn_resume(void)
-{
-    interrupted = 0;
-}
-
-const volatile int *heddle_learn_interrupted(void)
-{
-    return &interrupted;
-}
 
 // --- the learner's file ----------------------------------------------------------------------------------------------
 
@@ -167,7 +149,7 @@ static heddle_status judge_copy(const heddle_learn_task *task, heddle_learn_judg
     rank_consequences(judging->verdict);
     if (task->on_hardware && judging->verdict->reason_count == 0)
         HEDDLE_TRY(heddle_learn_run_hardware(judging));
-    return interrupted ? heddle_fail(HEDDLE_INTERRUPTED, "interrupted") : HEDDLE_OK;
+    return *heddle_learn_interrupted() ? heddle_fail(HEDDLE_INTERRUPTED, "interrupted") : HEDDLE_OK;
 }
 
 static heddle_status judge_text(const heddle_learn_task *task, const char *text, size_t size,

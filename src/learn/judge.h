@@ -1,7 +1,6 @@
 // Judges a learner's file: copies it beside the judge of its exercise, builds and runs both, on the simulated GPU or,
 // for plain C, under sanitizers, and explains what went wrong. Prints nothing.
-#ifndef HEDDLE_LEARN_JUDGE_H
-#define HEDDLE_LEARN_JUDGE_H
+#pragma once
 
 #include "learn/verdict.h"
 
@@ -17,11 +16,6 @@ typedef struct heddle_learn_task {
 // HEDDLE_OK: *verdict says how it came out. Otherwise it could not be judged: the file is missing, empty, binary or too
 // large; HEDDLE_MISSING: no compiler, or no GPU; HEDDLE_INTERRUPTED.
 heddle_status heddle_learn_judge(const heddle_learn_task *task, heddle_learn_verdict **verdict);
-// Ends a judging that runs, soon and cleanly. Safe in a signal handler. _resume: from now on there may be another.
-void heddle_learn_interrupt(void);
-void heddle_learn_resume(void);
 
 // The text of a learner's file; what cannot be a source file is refused in one line that says what to do.
 heddle_status heddle_learn_read_source(const heddle_learn_task *task, char **text, size_t *size);
-
-#endif

@@ -1,6 +1,5 @@
 // What the parts of the judge share: the copy of the learner's file that is judged, and how its lines are quoted.
-#ifndef HEDDLE_LEARN_JUDGING_H
-#define HEDDLE_LEARN_JUDGING_H
+#pragma once
 
 #include "base/place.h"
 #include "check/result.h"
@@ -23,8 +22,8 @@ typedef struct heddle_learn_judging {
     heddle_learn_verdict *verdict;
 } heddle_learn_judging;
 
-// Adds a line of source to a reason. The learner's file also becomes the reason's place if it has none. A file that is
-// neither the learner's nor the judge's is left out.
+// quote.c: adds a line of source to a reason. The learner's file also becomes the reason's place if it has none. A file
+// that is neither the learner's nor the judge's is left out.
 void heddle_learn_quote(const heddle_learn_judging *judging, heddle_learn_reason *reason,
                         const heddle_check_place *place, const char *about);
 bool heddle_learn_is_learners(const heddle_learn_judging *judging, const char *file);
@@ -58,5 +57,3 @@ bool heddle_learn_explain_sanitizer(const heddle_learn_judging *judging, const c
 // come to its last line.
 bool heddle_learn_hear(heddle_learn_judging *judging, const char *output);
 void heddle_learn_ended_early(const heddle_learn_judging *judging, const char *how);
-
-#endif

@@ -1,6 +1,5 @@
 // What judge.json of an exercise says: why its start fails, and what a solution must keep to besides the right result.
-#ifndef HEDDLE_LEARN_RULES_H
-#define HEDDLE_LEARN_RULES_H
+#pragma once
 
 #include "learn/course.h"
 
@@ -40,5 +39,3 @@ typedef struct heddle_learn_rules {
 // All of it lives in the arena. An unknown key or value is HEDDLE_CORRUPT.
 heddle_status heddle_learn_rules_read(const heddle_learn_exercise *exercise, heddle_arena *arena,
                                       heddle_learn_rules *rules);
-
-#endif

@@ -1,6 +1,5 @@
 // The state file of a learner's folder: read, changed and written under a lock.
-#ifndef HEDDLE_LEARN_STATE_H
-#define HEDDLE_LEARN_STATE_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -16,5 +15,3 @@ heddle_status heddle_learn_state_change(const char *folder, cJSON **state,
                                         heddle_status (*change)(cJSON *state, void *context), void *context);
 // The object of that name in the state, made if it is not there; NULL: no memory.
 cJSON *heddle_learn_state_object(cJSON *state, const char *name);
-
-#endif

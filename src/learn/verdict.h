@@ -1,7 +1,6 @@
 // What the judge says about a learner's file: passed, or reasons why not, in words and with the lines they are about.
 // A view prints the items of a reason one after another.
-#ifndef HEDDLE_LEARN_VERDICT_H
-#define HEDDLE_LEARN_VERDICT_H
+#pragma once
 
 #include "learn/course.h"
 
@@ -78,5 +77,3 @@ void heddle_learn_set_output(heddle_learn_verdict *verdict, const char *output);
 // Sorts the reasons and decides.
 void heddle_learn_verdict_settle(heddle_learn_verdict *verdict);
 bool heddle_learn_has_reason(const heddle_learn_verdict *verdict, const char *tag);
-
-#endif

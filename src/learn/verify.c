@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/place.h"
 #include "base/spawn.h"
-#include "learn/engines.h"
+#include "learn/interrupt.h"
 #include "learn/rules.h"
 
 enum { LEAST_HINTS = 2, MOST_JOBS = 64 };

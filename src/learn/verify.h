@@ -1,7 +1,6 @@
 // Whether the course keeps its word: every start fails for the reasons that its exercise states and no other, every
 // solution passes without any finding, and every exercise has its files, a goal and hints.
-#ifndef HEDDLE_LEARN_VERIFY_H
-#define HEDDLE_LEARN_VERIFY_H
+#pragma once
 
 #include "learn/judge.h"
 
@@ -30,5 +29,3 @@ typedef struct heddle_learn_verification {
 // *results has `count` entries, in the order of the exercises; all of it lives in the arena.
 heddle_status heddle_learn_verify(const heddle_learn_verification *verification, heddle_arena *arena,
                                   heddle_learn_verified **results);
-
-#endif

@@ -1,6 +1,5 @@
 // Notices when a learner saves a file, however their editor does it: in place, by a rename, or over a network.
-#ifndef HEDDLE_LEARN_WATCH_H
-#define HEDDLE_LEARN_WATCH_H
+#pragma once
 
 #include "learn/workspace.h"
 
@@ -15,5 +14,3 @@ int heddle_learn_watch_descriptor(const heddle_learn_watch *watch);
 int heddle_learn_watch_period(const heddle_learn_watch *watch);
 // An exercise whose file has changed since it was last returned and has been still for a moment; NULL: none.
 const heddle_learn_exercise *heddle_learn_watch_changed(heddle_learn_watch *watch);
-
-#endif

@@ -3,8 +3,7 @@
 //
 //   heddle-course/.heddle-learn.json                 what is solved, hints seen, where one is
 //   heddle-course/05-first-kernels/05.1-which-element.cu, .md
-#ifndef HEDDLE_LEARN_WORKSPACE_H
-#define HEDDLE_LEARN_WORKSPACE_H
+#pragma once
 
 #include "base/place.h"
 #include "learn/course.h"
@@ -53,5 +52,3 @@ heddle_status heddle_learn_reset(const heddle_learn_workspace *workspace, const 
 
 // Only one process watches a folder at a time: HEDDLE_UNSUPPORTED if another does. *lock is closed to end it.
 heddle_status heddle_learn_watch_alone(const heddle_learn_workspace *workspace, int *lock);
-
-#endif
