@@ -5,6 +5,7 @@
 
 #include "cli/learn.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/terminal.h"
@@ -39,17 +40,47 @@ static int run_single(const heddle_cli_command *command, int argc, char **argv, 
 static heddle_status show(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
                           const heddle_cli_learn_style *style, bool flag)
 {
-    char shown[HEDDLE_PLACE_SIZE];
+    char path[HEDDLE_PLACE_SIZE];
     (void)flag;
     HEDDLE_TRY(heddle_cli_learn_print_statement(style, exercise));
-    heddle_learn_shown_file(&learn->workspace, exercise, shown);
-    fprintf(style->file, "\nYour file: %s\n", shown);
+    heddle_learn_shown_file(&learn->workspace, exercise, path);
+    fprintf(style->file, "\nYour file: %s\n", path);
+    if (heddle_learn_chapter_page(learn->course, exercise->chapter, path))
+        fprintf(style->file, "Chapter: %s\n", path);
     return HEDDLE_OK;
+}
+
+// Where the page of a chapter is, and its exercises.
+static void show_chapter(const heddle_cli_learn *learn, const char *chapter, const heddle_cli_learn_style *style)
+{
+    char path[HEDDLE_PLACE_SIZE];
+    heddle_cli_learn_print_chapter(style, &learn->workspace, chapter);
+    if (heddle_learn_chapter_page(learn->course, chapter, path))
+        fprintf(style->file, "\nChapter: %s\n", path);
 }
 
 static int run_show(int argc, char **argv)
 {
-    return run_single(&heddle_command_learn_show, argc, argv, NULL, show);
+    heddle_cli_arguments arguments;
+    heddle_cli_learn learn;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_learn_show, argc, argv, NULL, &arguments, &exit_code))
+        return exit_code;
+    heddle_status status = heddle_cli_learn_open(&learn);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    const char *word = arguments.count > 0 ? arguments.items[0] : NULL;
+    const heddle_learn_exercise *exercise = NULL;
+    heddle_cli_learn_style style = heddle_cli_learn_style_of(stdout);
+    status = heddle_cli_learn_find(&learn, word, &exercise);
+    const char *chapter = status != HEDDLE_OK && word ? heddle_learn_course_chapter(learn.course, word) : NULL;
+    if (chapter)
+        show_chapter(&learn, chapter, &style);
+    else if (status == HEDDLE_OK)
+        status = show(&learn, exercise, &style, false);
+    exit_code = status == HEDDLE_OK || chapter ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    heddle_cli_learn_close(&learn);
+    return exit_code;
 }
 
 static heddle_status hint(heddle_cli_learn *learn, const heddle_learn_exercise *exercise,
@@ -131,13 +162,18 @@ static int run_init(int argc, char **argv)
         heddle_learn_course_close(course);
         return heddle_cli_fail(status);
     }
-    char quoted[2 * HEDDLE_PLACE_SIZE];
+    char quoted[2 * HEDDLE_PLACE_SIZE], page[HEDDLE_PLACE_SIZE];
     if (made == course->count)
         printf("%s holds %d exercises now. Begin with\n", folder, made);
     else
         printf("%s: %d exercise%s added, all others left as they are. Go on with\n", folder, made,
                made == 1 ? "" : "s");
     printf("  cd %s\n  heddle learn\n", heddle_text_quote(folder, quoted, sizeof quoted));
+    if (heddle_learn_chapter_page(course, course->chapters[0], page))
+        printf("Read first: %s\n", page);
+    const char *kernels = heddle_learn_course_chapter(course, "first-kernels");
+    if (kernels && heddle_learn_chapter_page(course, kernels, page))
+        printf("If you know C: %s and `heddle learn run %d.1`\n", page, atoi(kernels));
     heddle_learn_course_close(course);
     return HEDDLE_EXIT_OK;
 }
@@ -231,10 +267,10 @@ const heddle_cli_command heddle_command_learn_init = {
 
 const heddle_cli_command heddle_command_learn_show = {
     .name = "learn show",
-    .summary = "show what an exercise asks for",
-    .arguments = "[EXERCISE]",
+    .summary = "show what an exercise asks for, or where a chapter is",
+    .arguments = "[EXERCISE|CHAPTER]",
     .most_arguments = 1,
-    .example = "heddle learn show\nheddle learn show 05.1",
+    .example = "heddle learn show\nheddle learn show 05.1\nheddle learn show 05",
     .run = run_show,
 };
 

@@ -44,6 +44,9 @@ heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *sty
 void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict);
 // "[####......] 12 of 75 solved"
 void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
+// The exercises of one chapter, then those of all.
+void heddle_cli_learn_print_chapter(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
+                                    const char *chapter);
 void heddle_cli_learn_print_list(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
 // The next hint that has not been seen, or, after the last, all of them. `all`: all at once.
 heddle_status heddle_cli_learn_print_hint(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,

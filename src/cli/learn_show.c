@@ -332,26 +332,48 @@ void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddl
     fprintf(style->file, "] %d of %d solved\n", solved, total);
 }
 
-void heddle_cli_learn_print_list(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace)
+void heddle_cli_learn_print_chapter(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
+                                    const char *chapter)
 {
     const heddle_learn_exercise *current = heddle_learn_current(workspace);
-    const char *chapter = "";
+    set(style, bold);
+    fprintf(style->file, "%s\n", chapter);
+    set(style, plain);
     for (int i = 0; i < workspace->course->count; i++) {
         const heddle_learn_exercise *one = &workspace->course->exercises[i];
         bool solved = heddle_learn_is_solved(workspace, one);
-        if (strcmp(chapter, one->chapter) != 0) {
-            set(style, bold);
-            fprintf(style->file, "%s%s\n", i > 0 ? "\n" : "", one->chapter);
-            set(style, plain);
-        }
-        chapter = one->chapter;
+        if (strcmp(chapter, one->chapter) != 0)
+            continue;
         fprintf(style->file, "%s ", one == current ? ">" : " ");
         set(style, solved ? green : plain);
         fputs(!solved ? " " : style->utf8 ? "✓" : "*", style->file);
         set(style, plain);
         fprintf(style->file, " %-6s %s\n", one->number, one->title);
     }
-    fputc('\n', style->file);
+}
+
+// How many exercises a chapter has, and how many of them are solved.
+static int count_exercises(const heddle_learn_workspace *workspace, const char *chapter, int *solved)
+{
+    int count = 0;
+    *solved = 0;
+    for (int i = 0; i < workspace->course->count; i++) {
+        const heddle_learn_exercise *one = &workspace->course->exercises[i];
+        bool belongs = strcmp(chapter, one->chapter) == 0;
+        count += belongs;
+        *solved += belongs && heddle_learn_is_solved(workspace, one);
+    }
+    return count;
+}
+
+void heddle_cli_learn_print_list(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace)
+{
+    const heddle_learn_course *course = workspace->course;
+    for (int i = 0, solved; i < course->chapter_count; i++)
+        if (count_exercises(workspace, course->chapters[i], &solved) > 0) {
+            heddle_cli_learn_print_chapter(style, workspace, course->chapters[i]);
+            fputc('\n', style->file);
+        }
     heddle_cli_learn_print_bar(style, workspace);
 }
 

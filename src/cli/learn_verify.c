@@ -51,14 +51,6 @@ static void report(void *context, const heddle_learn_verified *verified)
     fflush(stdout);
 }
 
-// "05" or "05-first-kernels" names a chapter.
-static bool is_chapter(const heddle_learn_exercise *exercise, const char *word)
-{
-    char *end;
-    long number = strtol(word, &end, 10);
-    return strcmp(exercise->chapter, word) == 0 || (end > word && *end == '\0' && number == exercise->chapter_number);
-}
-
 static heddle_status choose(const heddle_learn_course *course, const heddle_cli_arguments *arguments,
                             const heddle_learn_exercise *list[MOST_EXERCISES], int *count)
 {
@@ -66,11 +58,11 @@ static heddle_status choose(const heddle_learn_course *course, const heddle_cli_
     for (int i = 0; i < course->count && arguments->count == 0 && *count < MOST_EXERCISES; i++)
         list[(*count)++] = &course->exercises[i];
     for (int a = 0; a < arguments->count; a++) {
-        int before = *count;
-        for (int i = 0; i < course->count && *count < MOST_EXERCISES; i++)
-            if (is_chapter(&course->exercises[i], arguments->items[a]))
+        const char *chapter = heddle_learn_course_chapter(course, arguments->items[a]);
+        for (int i = 0; chapter && i < course->count && *count < MOST_EXERCISES; i++)
+            if (strcmp(course->exercises[i].chapter, chapter) == 0)
                 list[(*count)++] = &course->exercises[i];
-        if (*count > before || *count == MOST_EXERCISES)
+        if (chapter || *count == MOST_EXERCISES)
             continue;
         HEDDLE_TRY(heddle_learn_course_find(course, arguments->items[a], &list[*count]));
         ++*count;

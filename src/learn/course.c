@@ -14,7 +14,7 @@
 #include "base/place.h"
 #include "base/text.h"
 
-enum { LARGEST_FILE = 1 << 20 };
+enum { LARGEST_FILE = 1 << 20, MOST_CHAPTERS = 100 };
 
 const char *heddle_learn_format(heddle_arena *arena, const char *format, ...)
 {
@@ -90,7 +90,7 @@ static heddle_status add_exercise(heddle_learn_course *course, const char *chapt
     made.name = heddle_arena_copy_text(arena, name);
     made.slug = heddle_arena_copy_text(arena, dash + 1);
     made.number = heddle_learn_format(arena, "%.*s", (int)(dash - name), name);
-    made.chapter = heddle_arena_copy_text(arena, chapter);
+    made.chapter = chapter;
     made.folder = heddle_learn_format(arena, "%s/%s", folder, name);
     if (course->count % GROWTH == 0) {
         size_t room = (size_t)course->count + GROWTH;
@@ -100,7 +100,7 @@ static heddle_status add_exercise(heddle_learn_course *course, const char *chapt
         course->exercises = moved;
     }
     made.title = made.name && made.slug && made.number && made.folder ? read_title(&made, arena) : NULL;
-    if (!made.chapter || !made.title || !course->exercises)
+    if (!made.title || !course->exercises)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the list of exercises");
     course->exercises[course->count++] = made;
     return HEDDLE_OK;
@@ -120,6 +120,21 @@ static heddle_status list_chapter(heddle_learn_course *course, const char *chapt
     return status;
 }
 
+static heddle_status add_chapter(heddle_learn_course *course, const char *name)
+{
+    const char *kept = heddle_arena_copy_text(course->arena, name);
+    if (!kept || course->chapter_count == MOST_CHAPTERS)
+        return kept ? heddle_fail(HEDDLE_CORRUPT, "%s: more than %d chapters", course->folder, MOST_CHAPTERS)
+                    : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the list of chapters");
+    course->chapters[course->chapter_count++] = kept;
+    return list_chapter(course, kept);
+}
+
+static int compare_chapters(const void *a, const void *b)
+{
+    return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static int compare_exercises(const void *a_, const void *b_)
 {
     const heddle_learn_exercise *a = a_, *b = b_;
@@ -131,6 +146,9 @@ static int compare_exercises(const void *a_, const void *b_)
 static heddle_status list_all(heddle_learn_course *course)
 {
     heddle_status status = HEDDLE_OK;
+    course->chapters = heddle_arena_alloc(course->arena, MOST_CHAPTERS * sizeof *course->chapters);
+    if (!course->chapters)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the list of chapters");
     DIR *entries = opendir(course->folder);
     if (!entries)
         return heddle_fail(HEDDLE_MISSING, "%s: no course there; set HEDDLE_COURSE to the folder of the course",
@@ -138,17 +156,38 @@ static heddle_status list_all(heddle_learn_course *course)
     // cppcheck-suppress readdirCalled ; readdir is safe on a folder that one thread reads
     for (struct dirent *entry; status == HEDDLE_OK && (entry = readdir(entries)) != NULL;)
         if (isdigit((unsigned char)entry->d_name[0]))
-            status = list_chapter(course, entry->d_name);
+            status = add_chapter(course, entry->d_name);
     closedir(entries);
     HEDDLE_TRY(status);
     if (course->count == 0)
         return heddle_fail(HEDDLE_MISSING, "%s: no exercises there; set HEDDLE_COURSE to the folder of the course",
                            course->folder);
+    qsort(course->chapters, (size_t)course->chapter_count, sizeof *course->chapters, compare_chapters);
     qsort(course->exercises, (size_t)course->count, sizeof *course->exercises, compare_exercises);
     return HEDDLE_OK;
 }
 
 // --- finding ---------------------------------------------------------------------------------------------------------
+
+const char *heddle_learn_course_chapter(const heddle_learn_course *course, const char *word)
+{
+    char *end;
+    long number = strtol(word, &end, 10);
+    bool is_number = end > word && *end == '\0';
+    for (int i = 0; i < course->chapter_count; i++) {
+        const char *chapter = course->chapters[i], *dash = strchr(chapter, '-');
+        if ((is_number && strtol(chapter, NULL, 10) == number) || strcasecmp(chapter, word) == 0 ||
+            (dash && strcasecmp(dash + 1, word) == 0))
+            return chapter;
+    }
+    return NULL;
+}
+
+bool heddle_learn_chapter_page(const heddle_learn_course *course, const char *chapter, char path[HEDDLE_PLACE_SIZE])
+{
+    snprintf(path, HEDDLE_PLACE_SIZE, "%s/%s/README.md", course->folder, chapter);
+    return heddle_file_exists(path);
+}
 
 static void find_folder(char folder[HEDDLE_PLACE_SIZE])
 {

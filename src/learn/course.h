@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/place.h"
 #include "heddle/status.h"
 
 typedef struct heddle_learn_exercise {
@@ -21,6 +22,8 @@ typedef struct heddle_learn_exercise {
 typedef struct heddle_learn_course {
     heddle_arena *arena;
     const char *folder;
+    const char **chapters; // "05-first-kernels", in the order of their numbers; not all have exercises
+    int chapter_count;
     heddle_learn_exercise *exercises; // in the order of their numbers
     int count;
 } heddle_learn_course;
@@ -32,6 +35,10 @@ void heddle_learn_course_close(heddle_learn_course *course); // NULL is fine
 // The exercise that a person names by its number (05.1, 5.1), slug, name, or the path of a file of that name.
 heddle_status heddle_learn_course_find(const heddle_learn_course *course, const char *word,
                                        const heddle_learn_exercise **exercise);
+// The chapter that a person names by its number (05, 5), name or slug; NULL: there is none.
+const char *heddle_learn_course_chapter(const heddle_learn_course *course, const char *word);
+// The page that explains a chapter. False: it has none.
+bool heddle_learn_chapter_page(const heddle_learn_course *course, const char *chapter, char path[HEDDLE_PLACE_SIZE]);
 bool heddle_learn_is_plain_c(const heddle_learn_exercise *exercise);
 
 // A file of the exercise, such as "hints.md"; it lives in the arena.

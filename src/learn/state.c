@@ -46,7 +46,7 @@ heddle_status heddle_learn_state_read(const char *folder, cJSON **state)
     }
     if (status == HEDDLE_CORRUPT)
         return heddle_fail(HEDDLE_CORRUPT,
-                           "%s; rename it, then run `heddle learn init` there: your files stay as they are",
+                           "%s; rename it, then run `heddle learn init .` there: your files stay as they are",
                            heddle_last_error());
     return status;
 }

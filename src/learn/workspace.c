@@ -17,6 +17,7 @@
 enum { FILE_MODE = 0666, MOST_BACKUPS = 10000 };
 
 static const char usual_folder[] = "heddle-course";
+static const char page_name[] = "README.md";
 static const char watch_name[] = ".heddle-learn.watch";
 
 void heddle_learn_file(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
@@ -106,6 +107,44 @@ static heddle_status write_statement(const heddle_learn_workspace *workspace, co
     return status;
 }
 
+static void print_page(const heddle_learn_course *course, FILE *file)
+{
+    char path[HEDDLE_PLACE_SIZE];
+    fputs("# Your exercises\n\n"
+          "`heddle learn` shows an exercise, watches this folder and judges your file each time you save it. Each "
+          "chapter has a folder here, with a file per exercise to change and, beside it, what it asks for (`.md`).\n\n"
+          "The chapters explain what the exercises need. `heddle learn show 05` says where one is:\n\n",
+          file);
+    for (int i = 0; i < course->chapter_count; i++)
+        if (heddle_learn_chapter_page(course, course->chapters[i], path))
+            fprintf(file, "- %s: <%s>\n", course->chapters[i], path);
+    fputs("\n"
+          "| command | what it does |\n|---|---|\n"
+          "| `heddle learn` | watch; `h` hint, `n` next, `?` all keys |\n"
+          "| `heddle learn run 05.1` | judge one exercise, and go on with it |\n"
+          "| `heddle learn hint` | one more hint |\n"
+          "| `heddle learn list` | all exercises, and which are solved |\n"
+          "| `heddle learn reset` | start an exercise again; your text is kept beside it |\n",
+          file);
+}
+
+// How to go on, and where the chapters are.
+static heddle_status write_page(const heddle_learn_workspace *workspace)
+{
+    char path[HEDDLE_PLACE_SIZE], *text = NULL;
+    size_t size = 0;
+    bool made;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %s", page_name);
+    print_page(workspace->course, file);
+    fclose(file);
+    snprintf(path, sizeof path, "%s/%s", workspace->folder, page_name);
+    heddle_status status = write_new(path, text, &made);
+    free(text);
+    return status;
+}
+
 typedef struct addition {
     heddle_learn_workspace *workspace;
     bool all; // also files of exercises that the folder had once
@@ -141,23 +180,6 @@ static heddle_status add_exercises(cJSON *state, void *context)
     return HEDDLE_OK;
 }
 
-heddle_status heddle_learn_workspace_create(const heddle_learn_course *course, const char *folder, int *made)
-{
-    heddle_learn_workspace workspace = {.course = course};
-    addition adding = {.workspace = &workspace, .all = true};
-    folder = folder ? folder : usual_folder;
-    HEDDLE_TRY(heddle_folder_create(folder));
-    char *whole = realpath(folder, NULL);
-    snprintf(workspace.folder, sizeof workspace.folder, "%s", whole ? whole : folder);
-    free(whole);
-    heddle_status status = heddle_learn_state_change(workspace.folder, &workspace.state, add_exercises, &adding);
-    heddle_learn_workspace_close(&workspace);
-    *made = adding.made;
-    return status;
-}
-
-// --- finding ---------------------------------------------------------------------------------------------------------
-
 static bool has_state(const char *folder)
 {
     char path[HEDDLE_PLACE_SIZE];
@@ -165,15 +187,62 @@ static bool has_state(const char *folder)
     return heddle_file_exists(path);
 }
 
+// Goes up from `folder` to one that has a state. False: none has.
+static bool climb(char folder[HEDDLE_PLACE_SIZE])
+{
+    char *slash = folder;
+    while (!has_state(folder) && (slash = strrchr(folder, '/')) != NULL)
+        *slash = '\0';
+    return slash != NULL;
+}
+
+// A course folder inside another would only confuse.
+static heddle_status refuse_nested(const char *folder)
+{
+    char around[HEDDLE_PLACE_SIZE];
+    if (has_state(folder))
+        return HEDDLE_OK;
+    snprintf(around, sizeof around, "%s", folder);
+    char *slash = around;
+    while (!heddle_folder_exists(around) && (slash = strrchr(around, '/')) != NULL)
+        *slash = '\0';
+    char *whole = realpath(slash ? around : ".", NULL);
+    snprintf(around, sizeof around, "%s", whole ? whole : "");
+    free(whole);
+    if (!climb(around))
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID,
+                       "%s is a course folder already: `heddle learn` goes on there, `heddle learn init .` in it adds "
+                       "missing files",
+                       around);
+}
+
+heddle_status heddle_learn_workspace_create(const heddle_learn_course *course, const char *folder, int *made)
+{
+    heddle_learn_workspace workspace = {.course = course};
+    addition adding = {.workspace = &workspace, .all = true};
+    folder = folder ? folder : usual_folder;
+    HEDDLE_TRY(refuse_nested(folder));
+    HEDDLE_TRY(heddle_folder_create(folder));
+    char *whole = realpath(folder, NULL);
+    snprintf(workspace.folder, sizeof workspace.folder, "%s", whole ? whole : folder);
+    free(whole);
+    heddle_status status = heddle_learn_state_change(workspace.folder, &workspace.state, add_exercises, &adding);
+    if (status == HEDDLE_OK)
+        status = write_page(&workspace);
+    heddle_learn_workspace_close(&workspace);
+    *made = adding.made;
+    return status;
+}
+
+// --- finding ---------------------------------------------------------------------------------------------------------
+
 static heddle_status find_folder(char folder[HEDDLE_PLACE_SIZE])
 {
     char *here = realpath(".", NULL);
     snprintf(folder, HEDDLE_PLACE_SIZE, "%s", here ? here : ".");
     free(here);
-    char *slash = folder;
-    while (!has_state(folder) && (slash = strrchr(folder, '/')) != NULL)
-        *slash = '\0';
-    if (slash)
+    if (climb(folder))
         return HEDDLE_OK;
     char *below = has_state(usual_folder) ? realpath(usual_folder, NULL) : NULL;
     if (!below)

@@ -2,6 +2,7 @@
 // deletes a learner's text.
 //
 //   heddle-course/.heddle-learn.json                 what is solved, hints seen, where one is
+//   heddle-course/README.md                          how to go on, and where the chapters are
 //   heddle-course/05-first-kernels/05.1-which-element.cu, .md
 #pragma once
 
@@ -16,7 +17,8 @@ typedef struct heddle_learn_workspace {
     struct cJSON *state; // as of the last read or write; members that this version does not know are kept
 } heddle_learn_workspace;
 
-// Creates the folder, or adds what is missing to one that exists. *made: how many files were added.
+// Creates the folder, or adds what is missing to one that exists; refuses one inside a course folder. *made: how many
+// exercises were added.
 heddle_status heddle_learn_workspace_create(const heddle_learn_course *course, const char *folder, int *made);
 // Finds the folder: the one around the current folder, else ./heddle-course. Exercises that the course has and the
 // folder never had are added.

@@ -152,6 +152,26 @@ class Learn(unittest.TestCase):
         self.run_heddle("list", folder=self.root)
         self.assertTrue((self.root / "heddle-course" / (FIRST + ".cu")).exists())
 
+    def test_init_refuses_a_folder_inside_a_course_folder(self):
+        for arguments in ([], ["other"], ["03-c/other/deep"], [str(self.folder / "other")]):
+            result = self.run_heddle("init", *arguments, code=2)
+            self.assertIn(f"{self.folder} is a course folder already", result.stderr)
+        self.run_heddle("init", "../beside")
+        self.assertFalse((self.folder / "heddle-course").exists())
+
+    def test_init_and_show_say_where_the_chapters_are(self):
+        page = self.course / "05-first-kernels" / "README.md"
+        page.write_text("# 5. First kernels\n")
+        said = self.run_heddle("init", "other", folder=self.root).stdout
+        self.assertIn(f"If you know C: {page} and `heddle learn run 5.1`", said)
+        self.assertIn(f"<{page}>", (self.root / "other" / "README.md").read_text())
+        self.assertTrue(self.run_heddle("show", "05.1").stdout.endswith(f"Chapter: {page}\n"))
+        for word in ("05", "5", "05-first-kernels", "first-kernels"):
+            said = self.run_heddle("show", word).stdout
+            self.assertIn("05.1   Which element is mine?", said)
+            self.assertIn(f"Chapter: {page}\n", said)
+        self.assertIn("no exercise '99'", self.run_heddle("show", "99", code=2).stderr)
+
     def test_init_again_adds_what_is_missing_and_changes_nothing(self):
         self.file(FIRST).write_text("// mine\n")
         self.file(BANK).unlink()
@@ -347,8 +367,9 @@ class Learn(unittest.TestCase):
         self.assertFalse(os.path.exists(f"{file}.bak-1"))
         self.assertIn("cannot write: File too large", self.run_heddle("hint", "05.1", code=1, limit=20).stderr)
         self.assertEqual(self.state(), before)
-        self.assertIn("cannot write: File too large", self.run_heddle("init", "other", code=1, limit=20).stderr)
-        self.assertEqual([path for path in (self.folder / "other").rglob("*") if path.is_file() and path.stat().st_size], [])
+        self.assertIn("cannot write: File too large",
+                      self.run_heddle("init", "other", code=1, folder=self.root, limit=20).stderr)
+        self.assertEqual([path for path in (self.root / "other").rglob("*") if path.is_file() and path.stat().st_size], [])
 
     # --- the state ----------------------------------------------------------------------------------------------------
 
@@ -360,7 +381,7 @@ class Learn(unittest.TestCase):
 
     def test_a_damaged_state_is_told_and_files_stay(self):
         (self.folder / ".heddle-learn.json").write_text('{"solved": ')
-        self.assert_told("rename it, then run `heddle learn init` there: your files stay as they are", "list")
+        self.assert_told("rename it, then run `heddle learn init .` there: your files stay as they are", "list")
 
     # --- watching -----------------------------------------------------------------------------------------------------
 
