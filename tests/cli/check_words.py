@@ -44,6 +44,34 @@ DIVERGENT = r"""__global__ void scale(float *data)
 """ + HOST
 
 
+# One stream reads `data` in a kernel, another fills it; which of the two comes first is FIRST and SECOND.
+STREAMS = r"""__global__ void twice(const float *data, float *out) { out[threadIdx.x] = 2 * data[threadIdx.x]; }
+int main()
+{
+    cudaStream_t one, other;
+    float *data, *out, *pinned;
+    cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    cudaMalloc(&data, 128);
+    cudaMalloc(&out, 128);
+    cudaMallocHost(&pinned, 128);
+    memset(pinned, 0, 128);
+    cudaMemset(data, 0, 128);
+    cudaDeviceSynchronize();
+    FIRST;
+    SECOND;
+    cudaDeviceSynchronize();
+    cudaFree(data);
+    cudaFree(out);
+    cudaFreeHost(pinned);
+    cudaStreamDestroy(one);
+    cudaStreamDestroy(other);
+}
+"""
+READS = "twice<<<1, 32, 0, one>>>(data, out)"
+FILLS = "cudaMemcpyAsync(data, pinned, 128, cudaMemcpyHostToDevice, other)"
+
+
 class Words(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -111,6 +139,21 @@ class Words(unittest.TestCase):
                       "too: atomicAdd(address, 0) reads", text)
         text = self.check(kernel + HOST, LAUNCH="count<<<2, 64>>>(data);")
         self.assertIn("fix       Make the plain access an atomic one, too (atomicAdd(address, 0) reads", text)
+
+    # --- streams ------------------------------------------------------------------------------------------------------
+
+    def test_memory_that_is_overwritten_while_it_is_read_wants_a_second_buffer(self):
+        include = "#include <string.h>\n"
+        for orders in (["--schedules", "1"], []):
+            text = self.check(include + STREAMS, *orders, FIRST=READS, SECOND=FILLS)
+            self.assertIn("fix       Use a second buffer, or an event:", text)
+            text = self.check(include + STREAMS, *orders, FIRST=FILLS, SECOND=READS)
+            self.assertIn("fix       Record an event behind the first use", text)
+        text = self.check(include + STREAMS, FIRST=FILLS, SECOND="pinned[3] = 1")
+        self.assertIn("fix       Use a second buffer, or wait before the write:", text)
+        text = self.check(include + STREAMS, FIRST="cudaMemcpyAsync(pinned, data, 128, cudaMemcpyDeviceToHost, one)",
+                          SECOND="data = pinned[0] > 1 ? NULL : data")
+        self.assertIn("fix       Call cudaStreamSynchronize for that stream", text)
 
     # --- memory -------------------------------------------------------------------------------------------------------
 

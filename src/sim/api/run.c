@@ -45,7 +45,7 @@ static void execute(sim_operation *operation)
     const struct CUstream_st *stream = operation->stream;
     uint64_t number = SIM_NO_NUMBER;
     if (sim_error_broken() == cudaSuccess && sim_work_has_number(&operation->work)) {
-        number = sim_order_start(operation->chain, operation->sequence, &operation->clock);
+        number = sim_order_start(operation->chain, operation->sequence, &operation->clock, operation->work.submitted);
         if (number == SIM_NO_NUMBER)
             sim_no_memory();
     }

@@ -40,7 +40,8 @@ typedef struct touch {
 static touch touches[TOUCHES];
 static int touch_count;
 
-static void report_wait(const touch *one, uintptr_t address, const char *kernel, uintptr_t launched_at)
+// `only_read`: by the kernel or copy.
+static void report_wait(const touch *one, uintptr_t address, const char *kernel, uintptr_t launched_at, bool only_read)
 {
     sim_finding finding = {.kind = SIM_MISSING_WAIT,
                            .tier = SIM_ERROR,
@@ -55,6 +56,8 @@ static void report_wait(const touch *one, uintptr_t address, const char *kernel,
              : launched_at != 0 ? "a copy in a stream"
                                 : "work that is in a stream",
              kernel != NULL ? kernel : "");
+    if (one->write && only_read)
+        snprintf(finding.note, sizeof finding.note, "the host overwrites memory that the stream may still read");
     sim_report(&finding);
 }
 
@@ -110,6 +113,7 @@ typedef struct overlap {
     uintptr_t address;
     bool write;
     uintptr_t pc; // of the copy that uses the address; 0: none
+    bool written; // by the copy
 } overlap;
 
 static bool within(uintptr_t address, const void *start, size_t pitch, size_t slice, size_t width, size_t height,
@@ -125,13 +129,15 @@ static bool overlaps(const sim_work *work, void *context)
     const sim_copy *copy = &work->copy;
     const sim_fill *fill = &work->fill;
     bool used = false;
-    if (work->kind == SIM_WORK_COPY)
-        used =
-            within(found->address, copy->to, copy->to_pitch, copy->to_slice, copy->width, copy->height, copy->depth) ||
-            (found->write && within(found->address, copy->from, copy->from_pitch, copy->from_slice, copy->width,
-                                    copy->height, copy->depth));
+    if (work->kind == SIM_WORK_COPY) {
+        found->written =
+            within(found->address, copy->to, copy->to_pitch, copy->to_slice, copy->width, copy->height, copy->depth);
+        used = found->written || (found->write && within(found->address, copy->from, copy->from_pitch, copy->from_slice,
+                                                         copy->width, copy->height, copy->depth));
+    }
     if (work->kind == SIM_WORK_FILL)
-        used = within(found->address, fill->to, fill->pitch, fill->slice, fill->width, fill->height, fill->depth);
+        used = found->written =
+            within(found->address, fill->to, fill->pitch, fill->slice, fill->width, fill->height, fill->depth);
     if (used)
         found->pc = work->pc;
     return !used;
@@ -159,11 +165,20 @@ static bool is_waited_for(uint64_t number)
     return sim_order_waited(number) || sim_looks_saw(number);
 }
 
-// What has run already but was not waited for.
-static bool ran_unwaited(const touch *one, uintptr_t address)
+// What has run already but was not waited for: copies, and kernels.
+static void find_copy_that_ran(overlap *found, size_t bytes)
+{
+    found->pc = sim_watch_copy_unwaited(found->address, bytes, false);
+    found->written = found->pc != 0;
+    if (found->pc == 0 && found->write)
+        found->pc = sim_watch_copy_unwaited(found->address, bytes, true);
+}
+
+static bool ran_unwaited(const touch *one, uintptr_t address, bool *written)
 {
     const users found = users_of(one, address);
-    return !is_waited_for(found.writer) || !is_waited_for(found.reader);
+    *written = !is_waited_for(found.writer);
+    return *written || !is_waited_for(found.reader);
 }
 
 bool sim_touch_unwaited(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc)
@@ -174,10 +189,10 @@ bool sim_touch_unwaited(uintptr_t address, size_t bytes, int write, bool plain, 
     overlap copy = {.address = address, .write = write != 0};
     sim_operations_unwaited(overlaps, &copy);
     if (copy.pc == 0)
-        copy.pc = sim_watch_copy_unwaited(address, bytes, write != 0);
-    if (copy.pc != 0 || ran_unwaited(one, address)) {
+        find_copy_that_ran(&copy, bytes);
+    if (copy.pc != 0 || ran_unwaited(one, address, &copy.written)) {
         one->reported = true;
-        report_wait(one, address, NULL, copy.pc);
+        report_wait(one, address, NULL, copy.pc, !copy.written);
         return false;
     }
     sample(one, address);
@@ -239,7 +254,8 @@ void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *
             if (!is_used_by(one, &one->sample[j], operation, number))
                 continue;
             one->reported = true;
-            report_wait(one, one->sample[j].address, kernel, launched_at);
+            report_wait(one, one->sample[j].address, kernel, launched_at,
+                        users_of(one, one->sample[j].address).writer != number);
         }
     }
 }

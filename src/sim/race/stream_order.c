@@ -16,6 +16,7 @@ typedef struct record {
     size_t chain;
     uint64_t sequence;
     sim_order_clock clock;
+    uint64_t submitted;
 } record;
 
 static chain_state *chains;
@@ -152,14 +153,14 @@ bool sim_host_waited_for_all(void)
 
 // --- records --------------------------------------------------------------------------------------------------------
 
-uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock)
+uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock, uint64_t submitted)
 {
     const uint64_t number = first_number + record_count;
     chain_state *own = chain < chain_count ? &chains[chain] : NULL;
     if (own == NULL || !has_room((void **)&records, record_count, &record_room, sizeof *records) ||
         !has_room((void **)&own->number, own->count, &own->room, sizeof *own->number))
         return SIM_NO_NUMBER;
-    records[record_count++] = (record){chain, sequence, *clock};
+    records[record_count++] = (record){chain, sequence, *clock, submitted};
     *clock = (sim_order_clock){0};
     if (own->count == 0)
         own->first = sequence;
@@ -180,6 +181,18 @@ uint64_t sim_order_number_at(uint64_t number, size_t chain)
     if (number < first_number || number >= first_number + record_count)
         return 0;
     return sim_order_at(&records[number - first_number].clock, chain);
+}
+
+static uint64_t submitted_of(uint64_t number)
+{
+    const bool known = number >= first_number && number < first_number + record_count;
+    return known ? records[number - first_number].submitted : 0;
+}
+
+const char *sim_order_overwrite_note(uint64_t reader, uint64_t writer)
+{
+    return submitted_of(reader) < submitted_of(writer) ? "one stream overwrites memory that the other may still read"
+                                                       : "";
 }
 
 void sim_order_idle(void)

@@ -33,8 +33,11 @@ bool sim_host_waited_for_clock(const sim_order_clock *clock);
 bool sim_host_waited_for_all(void); // may be asked without the lock
 
 // An operation starts: gives it its number (1, 2, ... in the order of execution) and keeps its clock, which it takes
-// over. SIM_NO_NUMBER: no memory.
-uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock);
+// over. `submitted`: its place among all that the program has asked for. SIM_NO_NUMBER: no memory.
+uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock, uint64_t submitted);
+// The note of a finding about two operations that use the same memory and do not wait for each other: whether the one
+// that only reads came first in the program. "": it did not, or that is not known.
+const char *sim_order_overwrite_note(uint64_t reader, uint64_t writer);
 bool sim_order_waited(uint64_t number); // the host has waited for it; 0 counts as waited for
 // How many operations of a chain came before, with the one that has the clock or the number, if it is on the chain.
 uint64_t sim_order_at(const sim_order_clock *clock, size_t chain);

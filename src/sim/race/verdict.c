@@ -11,6 +11,7 @@
 #include "race/race.h"
 #include "race/read_only.h"
 #include "race/site.h"
+#include "race/stream_order.h"
 #include "race/unfenced.h"
 #include "race/unwritten.h"
 #include "race/values.h"
@@ -100,6 +101,21 @@ static sim_order order_of(const sim_view *view, int thread, const sim_earlier *e
     return apart == BETWEEN_BLOCKS ? SIM_ORDER_BLOCKS : SIM_ORDER_BARRIER;
 }
 
+static bool is_read(unsigned kind)
+{
+    return kind == SIM_READ || kind == SIM_VOLATILE_READ;
+}
+
+static void note_overwrite(const sim_view *view, const sim_earlier *earlier, sim_finding *finding)
+{
+    const sim_launch_record *other = sim_launches_find(sim_clock_block_of(earlier->stamp));
+    const uint64_t number = view->worker->launch->number;
+    if (other && is_read(earlier->kind) != is_read(view->kind))
+        snprintf(finding->note, sizeof finding->note, "%s",
+                 is_read(view->kind) ? sim_order_overwrite_note(number, other->number)
+                                     : sim_order_overwrite_note(other->number, number));
+}
+
 static void describe(const sim_view *view, int thread, const sim_earlier *earlier, int apart, uintptr_t address,
                      sim_finding *finding)
 {
@@ -119,6 +135,7 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
         snprintf(finding->message, sizeof finding->message,
                  "two kernels use the same memory (%s, %s) in streams that do not wait for each other",
                  sim_role(earlier->kind), sim_role(view->kind));
+        note_overwrite(view, earlier, finding);
     }
     finding->place[0] = sim_race_place(earlier);
     if (is_self(view, thread, earlier)) {
@@ -182,11 +199,6 @@ void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier
 static bool is_write(unsigned kind)
 {
     return kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE;
-}
-
-static bool is_read(unsigned kind)
-{
-    return kind == SIM_READ || kind == SIM_VOLATILE_READ;
 }
 
 // Whether two volatile writes take turns: whoever stores has waited, by a look at the word, for what the other stored.

@@ -87,6 +87,11 @@ static const char *role_of_access(const meeting_word *met)
     return met->written ? "write" : "read";
 }
 
+static void note_overwrite(sim_finding *finding, uint64_t reader, uint64_t writer)
+{
+    snprintf(finding->note, sizeof finding->note, "%s", sim_order_overwrite_note(reader, writer));
+}
+
 // The same words and places as where the kernel comes later: in another order it is the same mistake.
 static void report(const copy *one, const meeting_word *met, uintptr_t address)
 {
@@ -99,6 +104,8 @@ static void report(const copy *one, const meeting_word *met, uintptr_t address)
                            .place = {{.pc = sim_sites[sim_site_of(met->word)].pc, .role = role_of_access(met)},
                                      {.pc = one->pc, .role = role_of(one)}}};
     snprintf(finding.message, sizeof finding.message, beside_message, one->call);
+    if (other && met->write != met->written)
+        note_overwrite(&finding, met->write ? other->number : one->number, met->write ? one->number : other->number);
     sim_report(&finding);
 }
 
@@ -161,12 +168,18 @@ static uintptr_t overlap(const copy *one, int side, const copy *other, int other
     return met;
 }
 
-static uintptr_t meeting(const copy *one, const copy *other)
+// The first byte that both use and one of them writes; 0: none.
+static uintptr_t meeting(const copy *one, const copy *other, sim_finding *finding)
 {
     uintptr_t met = overlap(one, 0, other, 0);
-    if (!met)
-        met = overlap(one, 0, other, 1);
-    return met ? met : overlap(one, 1, other, 0);
+    if (met)
+        return met;
+    met = overlap(one, 0, other, 1);
+    if (met)
+        note_overwrite(finding, other->number, one->number);
+    else if ((met = overlap(one, 1, other, 0)) != 0)
+        note_overwrite(finding, one->number, other->number);
+    return met;
 }
 
 // Against the copies before it: two that use the same memory, of which one writes there.
@@ -177,15 +190,14 @@ static void hold_against_copies(const copy *one)
         const copy *other = &copies[i];
         if (other->number >= one->number || sim_ordered(other->number, one->number))
             continue;
-        uintptr_t met = meeting(one, other);
-        if (!met)
-            continue;
         sim_finding finding = {
             .kind = SIM_MISSING_WAIT,
             .tier = SIM_ERROR,
-            .address = met,
             .bytes = 1,
             .place = {{.pc = one->pc, .role = role_of(one)}, {.pc = other->pc, .role = role_of(other)}}};
+        finding.address = meeting(one, other, &finding);
+        if (!finding.address)
+            continue;
         snprintf(finding.message, sizeof finding.message,
                  "%s and %s use the same memory in streams that do not wait for each other", other->call, one->call);
         sim_report(&finding);
@@ -326,6 +338,10 @@ bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool
     finding.place[0] = sim_place_of(worker, worker->thread, pc, write ? "write" : "read");
     finding.place[1] = (sim_place){.pc = one->pc, .role = role_of(one)};
     snprintf(finding.message, sizeof finding.message, beside_message, one->call);
+    if (!write)
+        note_overwrite(&finding, worker->launch->number, one->number);
+    else if (!touches(one, 0, address, bytes))
+        note_overwrite(&finding, one->number, worker->launch->number);
     sim_report(&finding);
     return true;
 }

@@ -34,8 +34,11 @@ static void a_gap_lies_behind_every_allocation(void **state)
     assert_int_equal(found.allocated_at, 1);
     assert_true(sim_memory_nearest((uintptr_t)b - 4, &found)); // just before b is b's
     assert_int_equal(found.allocated_at, 2);
+    assert_false(sim_memory_is_stale(&found, (uintptr_t)a + 200));
     assert_true(sim_memory_release((uintptr_t)a, 3, &gone));
     assert_true(sim_memory_release((uintptr_t)b, 3, &gone));
+    assert_true(sim_memory_nearest((uintptr_t)a + 200, &found));
+    assert_true(sim_memory_is_stale(&found, (uintptr_t)a + 200));
 }
 
 // Off by a row, or by the whole of it, is in nothing: not in the next allocation, nor in the one before.

@@ -28,7 +28,7 @@ static uint64_t run(lane *on)
     sim_order_join(&on->clock, &sim_host_clock);
     const uint64_t sequence = sim_chain_advance(on->chain, &on->clock);
     sim_order_join(&clock, &on->clock);
-    return sim_order_start(on->chain, sequence, &clock);
+    return sim_order_start(on->chain, sequence, &clock, sequence);
 }
 
 static void streams_are_ordered_in_themselves_only(void **state)

@@ -90,8 +90,9 @@ bool sim_memory_find(uintptr_t address, sim_allocation *found)
     return false;
 }
 
-bool sim_memory_nearest(uintptr_t address, sim_allocation *found)
+bool sim_memory_meant(uintptr_t address, size_t size, sim_allocation *found)
 {
+    (void)size;
     int best = (int)((address - sim_memory_base) / 65536);
     if (best >= allocation_count)
         return false;
