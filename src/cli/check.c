@@ -247,6 +247,8 @@ static heddle_status print_text(const check_settings *settings, const heddle_che
         .utf8 = heddle_terminal_utf8(),
         .counters = !settings->no_counters && !settings->unwatched && (settings->counters || result->errors == 0),
     };
+    if (!settings->quiet && result->run_count > 0 && result->runs[0]->open_line)
+        putchar('\n'); // behind the program's own output
     return heddle_check_show_text(result, &style, stdout);
 }
 

@@ -202,6 +202,15 @@ class Words(unittest.TestCase):
         self.assertNotIn("per request",
                          self.check(kernel + HOST, "--no-counters", LAUNCH="sum<<<1, 1>>>(data);", code=0))
 
+    def test_the_programs_output_ends_with_a_newline(self):
+        kernel = "#include <stdio.h>\n__global__ void set(float *data) { data[threadIdx.x] = 2; }\n"
+        launch = "set<<<1, 32>>>(data);\n    printf(SHOWN);"
+        for shown in ('"sum 3"', '"sum 3\\n"'):
+            text = self.check(kernel + HOST, "--no-counters", LAUNCH=launch, SHOWN=shown, code=0)
+            self.assertTrue(text.startswith("sum 3\nclean: "), text)
+        self.assertTrue(self.check(kernel + HOST, "--no-counters", "--quiet", LAUNCH=launch, SHOWN='"sum 3"',
+                                   code=0).startswith("clean: "))
+
     # --- launches and calls -------------------------------------------------------------------------------------------
 
     def test_a_launch_that_fails_says_what_is_wrong_with_it(self):
