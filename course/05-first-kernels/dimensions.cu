@@ -48,7 +48,7 @@ static void check(const char *name, int *device)
             printf("%s: element %d holds %d\n", name, i, host[i]);
             exit(1);
         }
-    printf("%s: all %d elements are right\n", name, COUNT);
+    printf("%s: all %d elements are correct\n", name, COUNT);
 }
 
 int main(void)

@@ -14,7 +14,7 @@ __global__ void by_one_block(const float *a, const float *b, float *sum, int n)
         sum[i] = a[i] + b[i];
 }
 
-// A grid-stride loop: right for any number of blocks and threads.
+// A grid-stride loop: correct for any number of blocks and threads.
 __global__ void by_a_grid(const float *a, const float *b, float *sum, int n)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)

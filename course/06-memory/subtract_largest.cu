@@ -38,6 +38,6 @@ int main(void)
             printf("element %d is %g, expected %g\n", i, out[i], in[i] - 99);
             return 1;
         }
-    printf("all %d elements are right\n", N);
+    printf("all %d elements are correct\n", N);
     return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }
