@@ -213,8 +213,8 @@ static heddle_status refuse_missing_files(const check_settings *settings, const 
                                "%s` lists its fields)",
                                word, settings->op);
         char file[QUOTED_SIZE], quoted[QUOTED_SIZE];
-        return heddle_fail(HEDDLE_INVALID, "%s: no such file; program arguments go after --: heddle check %s -- %s",
-                           word, heddle_text_quote(arguments->items[0], file, sizeof file),
+        return heddle_fail(HEDDLE_INVALID, "%s: no such file; program arguments go after --: %s check %s -- %s", word,
+                           heddle_cli_name(), heddle_text_quote(arguments->items[0], file, sizeof file),
                            heddle_text_quote(word, quoted, sizeof quoted));
     }
     return HEDDLE_OK;

@@ -15,6 +15,10 @@ enum {
 // HEDDLE_INTERRUPTED gives the signal's code. Every other failure is failed work, including a file that exists and is
 // corrupt.
 int heddle_cli_exit_code(heddle_status status);
+// The name that the command was called by, as a shell reads it: "heddle", "build/heddle". Hints that name a command use
+// it; failures have it in place of every `heddle ...` of their message.
+void heddle_cli_set_name(const char *word);
+const char *heddle_cli_name(void);
 // Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once per failure. If
 // several ranks make the same mistake, only the first prints.
 int heddle_cli_fail(heddle_status status);

@@ -147,6 +147,15 @@ static int run_next(int argc, char **argv)
 
 // --- the folder ------------------------------------------------------------------------------------------------------
 
+// The command as it can be called from another folder.
+static const char *name_from_anywhere(char *quoted, size_t size)
+{
+    char *whole = strchr(heddle_cli_name(), '/') ? realpath(heddle_cli_name(), NULL) : NULL;
+    const char *name = whole ? heddle_text_quote(whole, quoted, size) : heddle_cli_name();
+    free(whole);
+    return name;
+}
+
 static int run_init(int argc, char **argv)
 {
     heddle_cli_arguments arguments;
@@ -162,18 +171,19 @@ static int run_init(int argc, char **argv)
         heddle_learn_course_close(course);
         return heddle_cli_fail(status);
     }
-    char quoted[2 * HEDDLE_PLACE_SIZE], page[HEDDLE_PLACE_SIZE];
+    char quoted[2 * HEDDLE_PLACE_SIZE], page[HEDDLE_PLACE_SIZE], command[2 * HEDDLE_PLACE_SIZE];
+    const char *name = name_from_anywhere(command, sizeof command);
     if (made == course->count)
         printf("%s holds %d exercises now. Begin with\n", folder, made);
     else
         printf("%s: %d exercise%s added, all others left as they are. Go on with\n", folder, made,
                made == 1 ? "" : "s");
-    printf("  cd %s\n  heddle learn\n", heddle_text_quote(folder, quoted, sizeof quoted));
+    printf("  cd %s\n  %s learn\n", heddle_text_quote(folder, quoted, sizeof quoted), name);
     if (heddle_learn_chapter_page(course, course->chapters[0], page))
         printf("Read first: %s\n", page);
     const char *kernels = heddle_learn_course_chapter(course, "first-kernels");
     if (kernels && heddle_learn_chapter_page(course, kernels, page))
-        printf("If you know C: %s and `heddle learn run %d.1`\n", page, atoi(kernels));
+        printf("If you know C: %s and `%s learn run %d.1`\n", page, name, atoi(kernels));
     heddle_learn_course_close(course);
     return HEDDLE_EXIT_OK;
 }

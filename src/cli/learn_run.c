@@ -24,9 +24,9 @@ static void print_advice(const heddle_cli_learn *learn, const heddle_learn_exerc
 {
     const heddle_learn_exercise *next = heddle_learn_next(&learn->workspace, exercise);
     if (!verdict->passed)
-        printf("Not yet. `heddle learn hint` helps, `heddle learn run` judges again.\n");
+        printf("Not yet. `%s learn hint` helps, `%s learn run` judges again.\n", heddle_cli_name(), heddle_cli_name());
     else if (next)
-        printf("Next: `heddle learn next`, %s %s\n", next->number, next->title);
+        printf("Next: `%s learn next`, %s %s\n", heddle_cli_name(), next->number, next->title);
     else
         printf("That was the last one: every exercise is solved.\n");
 }

@@ -51,7 +51,8 @@ static void print_exercise(const watching *now, const heddle_cli_learn_style *st
 {
     char shown[HEDDLE_PLACE_SIZE];
     if (!now->exercise) {
-        fputs("Every exercise is solved. `heddle learn run NUMBER` judges one again.\n\n", style->file);
+        fprintf(style->file, "Every exercise is solved. `%s learn run NUMBER` judges one again.\n\n",
+                heddle_cli_name());
         return;
     }
     if (heddle_cli_learn_print_statement(style, now->exercise) != HEDDLE_OK)
@@ -219,8 +220,8 @@ static void press_solution(watching *now, const heddle_cli_learn_style *style)
     else
         fprintf(style->file,
                 "The solution is shown once you have passed. Press h for a hint.\n"
-                "(`heddle learn solution %s --anyway` shows it now.)\n",
-                now->exercise->number);
+                "(`%s learn solution %s --anyway` shows it now.)\n",
+                heddle_cli_name(), now->exercise->number);
     end_page(now, style->file, status);
 }
 

@@ -63,6 +63,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    heddle_cli_set_name(argv[0]);
     heddle_cli_set_commands(commands);
     heddle_cli_catch_interrupts();
     signal(SIGXFSZ, SIG_IGN); // a write beyond `ulimit -f` then fails like one to a full disk

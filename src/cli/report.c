@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -40,6 +41,30 @@ static bool speaks_for_all(void)
     return false;
 }
 
+static char name[PATH_MAX] = "heddle";
+
+void heddle_cli_set_name(const char *word)
+{
+    char quoted[sizeof name];
+    if (word && heddle_text_quote(word, quoted, sizeof quoted)[0])
+        memcpy(name, quoted, sizeof name);
+}
+
+const char *heddle_cli_name(void)
+{
+    return name;
+}
+
+static void print_line(FILE *file, const char *text)
+{
+    static const char command[] = "`heddle ";
+    for (const char *at = strstr(text, command); at; at = strstr(text, command)) {
+        fprintf(file, "%.*s`%s ", (int)(at - text), text, name);
+        text = at + sizeof command - 1;
+    }
+    fprintf(file, "%s\n", text);
+}
+
 int heddle_cli_fail(heddle_status status)
 {
     const char *message = heddle_last_error();
@@ -48,7 +73,8 @@ int heddle_cli_fail(heddle_status status)
     if (status == HEDDLE_INVALID && !speaks_for_all())
         return heddle_cli_exit_code(status);
     message = message[0] != '\0' ? message : heddle_status_name(status);
-    fprintf(stderr, "heddle: %s\n", message);
+    fputs("heddle: ", stderr);
+    print_line(stderr, message);
     heddle_cli_json_error(message, heddle_cli_exit_code(status));
     return heddle_cli_exit_code(status);
 }
@@ -66,7 +92,8 @@ int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (speaks_for_all()) {
-        fprintf(stderr, "heddle %s: %s\n", command->name, line);
+        fprintf(stderr, "heddle %s: ", command->name);
+        print_line(stderr, line);
         heddle_cli_json_error(line, HEDDLE_EXIT_USAGE);
     }
     return HEDDLE_EXIT_USAGE;

@@ -28,7 +28,8 @@ class Advice(unittest.TestCase):
     def heddle(self, *arguments, code=0, user=None, **environment):
         variables = {key: value for key, value in os.environ.items() if key not in ("HEDDLE_DATA", "HEDDLE_LOG")}
         variables.update(ASAN_OPTIONS="detect_leaks=0", HOME=self.home, **environment)
-        result = subprocess.run([HEDDLE, *arguments], cwd=self.home, capture_output=True, text=True, env=variables,
+        result = subprocess.run(["heddle", *arguments], executable=HEDDLE,
+                                cwd=self.home, capture_output=True, text=True, env=variables,
                                 timeout=300, user=user)
         self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
         return result

@@ -33,7 +33,8 @@ class Bench(unittest.TestCase):
 
     def bench(self, *arguments, code=0, **environment):
         variables = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **environment}
-        result = subprocess.run([HEDDLE, "bench", *arguments], capture_output=True, text=True, env=variables,
+        result = subprocess.run(["heddle", "bench", *arguments], executable=HEDDLE,
+                                capture_output=True, text=True, env=variables,
                                 timeout=200)
         self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
         return result

@@ -256,7 +256,8 @@ class Calls(unittest.TestCase):
         if text is not None:
             with open(os.path.join(self.scratch.name, "x.cu"), "w", encoding="utf-8") as file:
                 file.write(text)
-        result = subprocess.run([HEDDLE, "check", *([] if nvcc else ["--no-nvcc"]), *words], capture_output=True, text=True,
+        result = subprocess.run(["heddle", "check", *([] if nvcc else ["--no-nvcc"]), *words], executable=HEDDLE,
+                                capture_output=True, text=True,
                                 env=self.environment, cwd=self.scratch.name, timeout=PATIENCE, check=False)
         self.assertEqual(result.returncode, code, f"{result.stdout}\n{result.stderr}")
         return result

@@ -211,6 +211,19 @@ class Words(unittest.TestCase):
         self.assertTrue(self.check(kernel + HOST, "--no-counters", "--quiet", LAUNCH=launch, SHOWN='"sum 3"',
                                    code=0).startswith("clean: "))
 
+    def test_hints_name_the_command_as_it_was_called(self):
+        with open(os.path.join(self.scratch.name, "x.cu"), "w", encoding="utf-8") as file:
+            file.write("int main() { }\n")
+        for called in ("heddle", "build/heddle", "/a folder/heddle"):
+            shown = f"'{called}'" if " " in called else called
+            result = subprocess.run([called, "check", "x.cu", "64"], executable=HEDDLE, capture_output=True, text=True,
+                                    env=self.environment, cwd=self.scratch.name, timeout=PATIENCE, check=False)
+            self.assertEqual(result.stderr, f"heddle: 64: no such file; program arguments go after --: {shown} check x.cu "
+                                            "-- 64\n")
+            result = subprocess.run([called, "check", "--nosuch", "x.cu"], executable=HEDDLE, capture_output=True, text=True,
+                                    env=self.environment, cwd=self.scratch.name, timeout=PATIENCE, check=False)
+            self.assertIn(f"`{shown} check --help` lists the options\n", result.stderr)
+
     # --- launches and calls -------------------------------------------------------------------------------------------
 
     def test_a_launch_that_fails_says_what_is_wrong_with_it(self):

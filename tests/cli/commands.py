@@ -58,7 +58,8 @@ class Command(unittest.TestCase):
         variables.update(HOME=self.home, **environment)
         if not leaks:
             variables["ASAN_OPTIONS"] = variables.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-        result = subprocess.run([HEDDLE, *arguments], capture_output=True, text=True, env=variables, timeout=300)
+        result = subprocess.run(["heddle", *arguments], executable=HEDDLE,
+                                capture_output=True, text=True, env=variables, timeout=300)
         self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
         return result
 
@@ -395,7 +396,7 @@ class Command(unittest.TestCase):
         terminal, end = pty.openpty()
         fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         variables = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8", ASAN_OPTIONS="detect_leaks=0", **environment)
-        process = subprocess.Popen([HEDDLE, *words], stdout=end, env=variables)
+        process = subprocess.Popen(["heddle", *words], executable=HEDDLE, stdout=end, env=variables)
         os.close(end)
         drawn = b""
         with open(terminal, "rb", buffering=0) as reader:

@@ -54,7 +54,7 @@ class Terminal:
         self.child, self.terminal = pty.fork()
         if self.child == 0:
             os.chdir(folder)
-            os.execve(HEDDLE, [HEDDLE, *arguments], environment)
+            os.execve(HEDDLE, ["heddle", *arguments], environment)
 
     def read(self):
         """False at the end of what is said."""
@@ -111,7 +111,8 @@ class Learn(unittest.TestCase):
     def run_heddle(self, *arguments, code=0, folder=None, limit=None):
         def set_limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        result = subprocess.run([HEDDLE, "learn", *arguments], cwd=folder or self.folder, env=self.environment,
+        result = subprocess.run(["heddle", "learn", *arguments], executable=HEDDLE,
+                                cwd=folder or self.folder, env=self.environment,
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
                                 preexec_fn=set_limit if limit is not None else None)
         self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
@@ -425,7 +426,8 @@ class Learn(unittest.TestCase):
         for keys, code in (("q", 0), ("\x03", 130)):
             master, slave = pty.openpty()
             before = termios.tcgetattr(slave)
-            process = subprocess.Popen([HEDDLE, "learn"], cwd=self.folder, env=self.environment, stdin=slave, stdout=slave,
+            process = subprocess.Popen(["heddle", "learn"], executable=HEDDLE,
+                                       cwd=self.folder, env=self.environment, stdin=slave, stdout=slave,
                                        stderr=slave, start_new_session=True,
                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
             said = b""
@@ -455,7 +457,8 @@ class Learn(unittest.TestCase):
 
     def test_without_a_terminal_it_judges_once(self):
         self.run_heddle("next", "03.1")
-        result = subprocess.run([HEDDLE, "learn"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+        result = subprocess.run(["heddle", "learn"], executable=HEDDLE,
+                                cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
                                 capture_output=True, text=True, timeout=300)
         self.assertEqual(result.returncode, 1)
         self.assertIn("was never written", result.stdout)
