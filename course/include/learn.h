@@ -18,8 +18,9 @@
 //       return learn_passed();
 //   }
 //
-// The first wrong element ends the program. What it says goes to standard output as one line of JSON after "@learn ",
-// which `heddle learn` turns into sentences.
+// The first wrong element ends the program. What it says goes to standard output as one line of JSON after a mark,
+// which `heddle learn` turns into sentences. It chooses a new mark for each run, so that a program cannot print such a
+// line by accident.
 #ifndef HEDDLE_COURSE_LEARN_H
 #define HEDDLE_COURSE_LEARN_H
 
@@ -36,6 +37,12 @@
 #include <vector>
 
 // Text is printed, never built of std::string: this header is compiled each time a learner saves.
+
+#ifndef LEARN_MARK
+#define LEARN_MARK learn
+#endif
+#define LEARN_QUOTE(word) #word
+#define LEARN_TEXT(word)  LEARN_QUOTE(word)
 
 // --- the case -------------------------------------------------------------------------------------------------------
 
@@ -76,7 +83,7 @@ static void learn_print_quoted(const char *text)
 static void learn_begin_line(void)
 {
     fflush(stdout);
-    printf("\n@learn {\"case\":");
+    printf("\n@" LEARN_TEXT(LEARN_MARK) " {\"case\":");
     learn_print_quoted(learn_now.name);
 }
 

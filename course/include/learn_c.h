@@ -11,6 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef LEARN_MARK
+#define LEARN_MARK learn // before each line for `heddle learn`, which chooses a new one for each run
+#endif
+#define LEARN_QUOTE(word) #word
+#define LEARN_TEXT(word)  LEARN_QUOTE(word)
+
 static char learn_case_name[256];
 
 static void learn_quote(const char *text)
@@ -26,7 +32,7 @@ static void learn_quote(const char *text)
 
 static inline void learn_begin_line(void)
 {
-    printf("\n@learn {\"case\":");
+    printf("\n@" LEARN_TEXT(LEARN_MARK) " {\"case\":");
     learn_quote(learn_case_name);
 }
 

@@ -12,7 +12,14 @@
 #include "learn/capture.h"
 #include "learn/interrupt.h"
 
-enum { COMPILE_SECONDS = 120, MOST_WORDS = 32 };
+enum { COMPILE_SECONDS = 120, MOST_WORDS = 32, MARK_SIZE = 64 };
+
+// The macro that tells learn.h how to begin the judge's lines.
+static char *define_mark(const heddle_learn_judging *judging, const char *option, char text[MARK_SIZE])
+{
+    snprintf(text, MARK_SIZE, "%sLEARN_MARK=%s", option, judging->mark);
+    return text;
+}
 
 // --- the simulated GPU -----------------------------------------------------------------------------------------------
 
@@ -22,7 +29,7 @@ static heddle_status explain_run(heddle_learn_judging *judging, const heddle_che
     bool ended = result->built && heddle_learn_hear(judging, output);
     for (int i = 0; i < result->finding_count; i++)
         heddle_learn_explain_finding(judging, result->findings[i]);
-    if (result->built && !ended && judging->verdict->reason_count == 0)
+    if (result->built && (!ended || result->exit_status != 0) && judging->verdict->reason_count == 0)
         heddle_learn_ended_early(judging, "");
     if (result->built)
         heddle_learn_apply_limits(judging);
@@ -37,11 +44,12 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
     heddle_check_result *result = NULL;
     if (*heddle_learn_interrupted())
         return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+    char mark[MARK_SIZE];
     HEDDLE_TRY(heddle_learn_capture_begin(&capture));
     const heddle_check_options how = {
         .sources = (const char *const[]){judging->judge, NULL},
         .include = (const char *const[]){judging->include, NULL},
-        .define = (const char *const[]){"LEARN_SIMULATED", NULL},
+        .define = (const char *const[]){"LEARN_SIMULATED", define_mark(judging, "", mark), NULL},
         .library = (const char *const *)rules->libraries,
         .folder = judging->folder,
         .gpu = rules->gpu,
@@ -144,7 +152,7 @@ static void explain_end(const heddle_learn_judging *judging, const finished *don
         heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE,
                               "Look for a loop whose condition never becomes false. Counting down with an unsigned "
                               "number never gets below 0.");
-    } else if (!ended && verdict->reason_count == 0) {
+    } else if (!(ended && done->end == HEDDLE_CHILD_EXITED && done->code == 0) && verdict->reason_count == 0) {
         heddle_learn_ended_early(judging,
                                  done->end == HEDDLE_CHILD_SIGNALLED ? heddle_child_signal_name(done->code) : "");
     }
@@ -163,7 +171,7 @@ static heddle_status find_c_compiler(char path[HEDDLE_PLACE_SIZE])
 
 static heddle_status build_plain(heddle_learn_judging *judging, char *program, bool *built)
 {
-    char compiler[HEDDLE_PLACE_SIZE];
+    char compiler[HEDDLE_PLACE_SIZE], mark[MARK_SIZE];
     HEDDLE_TRY(find_c_compiler(compiler));
     char *const argv[] = {compiler,
                           "-std=c11",
@@ -171,6 +179,7 @@ static heddle_status build_plain(heddle_learn_judging *judging, char *program, b
                           "-O1",
                           "-Wall",
                           "-D_GNU_SOURCE",
+                          define_mark(judging, "-D", mark),
                           "-fsanitize=address,undefined",
                           "-fno-sanitize-recover=undefined",
                           "-fno-sanitize=object-size", // AddressSanitizer says more about it
@@ -231,12 +240,20 @@ static heddle_status find_gpu(heddle_learn_verdict *verdict)
 
 static heddle_status build_hardware(heddle_learn_judging *judging, char *program, bool *built)
 {
-    char nvcc[HEDDLE_PLACE_SIZE];
+    char nvcc[HEDDLE_PLACE_SIZE], mark[MARK_SIZE];
     if (!heddle_find_nvcc(nvcc))
         return heddle_fail(HEDDLE_MISSING, "nvcc not found: --device cuda needs the CUDA toolkit; put nvcc on PATH");
     // -O2: of the host's code, which is not timed. Kernels are optimised in any case.
-    char *argv[MOST_WORDS] = {nvcc,           "-std=c++17", "-O2",  "-arch=native", "-I", (char *)judging->include,
-                              judging->judge, "-o",         program};
+    char *argv[MOST_WORDS] = {nvcc,
+                              "-std=c++17",
+                              "-O2",
+                              "-arch=native",
+                              define_mark(judging, "-D", mark),
+                              "-I",
+                              (char *)judging->include,
+                              judging->judge,
+                              "-o",
+                              program};
     int count = 0;
     while (argv[count])
         count++;

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +115,16 @@ static heddle_status copy_files(const heddle_learn_task *task, heddle_learn_judg
     return write_copy(judging->judge, judge, strlen(judge));
 }
 
+// Nobody knows it before the program is built: what a program prints by itself is never taken for the judge's words.
+static heddle_status choose_mark(heddle_learn_judging *judging)
+{
+    uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return heddle_fail(HEDDLE_IO, "no random numbers from the system: %s", strerror(errno));
+    snprintf(judging->mark, sizeof judging->mark, "learn_%016" PRIx64, number);
+    return HEDDLE_OK;
+}
+
 // --- judging ---------------------------------------------------------------------------------------------------------
 
 // What follows from something else that went wrong is not shown: counters of a run that was cut short, memory that
@@ -167,6 +179,7 @@ static heddle_status judge_text(const heddle_learn_task *task, const char *text,
                                     .in_case = "",
                                     .verdict = verdict};
     HEDDLE_TRY(heddle_learn_rules_read(task->exercise, verdict->arena, &rules));
+    HEDDLE_TRY(choose_mark(&judging));
     HEDDLE_TRY(heddle_check_folder_create(&folder, false));
     char *whole = realpath(folder.path, NULL);
     snprintf(judging.folder, sizeof judging.folder, "%s", whole ? whole : folder.path);

@@ -16,6 +16,7 @@ typedef struct heddle_learn_judging {
     bool utf8;                      // pictures may use it
     char folder[HEDDLE_PLACE_SIZE]; // private, with the two copies; its real path
     char source[HEDDLE_PLACE_SIZE + 256], judge[HEDDLE_PLACE_SIZE + 256];
+    char mark[32]; // "learn_0123456789abcdef": begins the judge's lines after an @; new for each judging
     heddle_check_sources *sources;
     const heddle_check_result *result; // of the simulator; NULL: it was not asked
     const char *in_case;               // where the judge stopped; "": not known
@@ -36,7 +37,7 @@ void heddle_learn_point_to(const heddle_learn_judging *judging, heddle_learn_rea
 // The text with blanks in place of comments; NULL: no memory.
 const char *heddle_learn_code(heddle_arena *arena, const char *text);
 
-// explain.c: a finding of the simulator, and what the judge itself said ("@learn {...}") about a wrong result.
+// explain.c: a finding of the simulator, and what the judge itself said ("@MARK {...}") about a wrong result.
 void heddle_learn_explain_finding(const heddle_learn_judging *judging, const heddle_check_finding *finding);
 void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const struct cJSON *said);
 // limits.c: counters against the limits of judge.json; must_use, must_not_use; output.
@@ -53,7 +54,7 @@ bool heddle_learn_read_place(const char *text, char file[HEDDLE_PLACE_SIZE], hed
 void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages);
 // sanitizer.c: what AddressSanitizer and UndefinedBehaviorSanitizer printed. False: nothing that it knows.
 bool heddle_learn_explain_sanitizer(const heddle_learn_judging *judging, const char *errors);
-// said.c: the judge's lines in what the program printed; the rest becomes verdict->output. False: the judge did not
-// come to its last line.
+// said.c: the judge's lines in what the program printed; the rest becomes verdict->output. False: the last of them is
+// not the judge's last word.
 bool heddle_learn_hear(heddle_learn_judging *judging, const char *output);
 void heddle_learn_ended_early(const heddle_learn_judging *judging, const char *how);

@@ -1,4 +1,4 @@
-// Reads what a judged program printed: the judge's own lines, "@learn {...}", and the learner's.
+// Reads what a judged program printed: the judge's own lines, "@MARK {...}", and the learner's.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,6 @@
 #include <cjson/cJSON.h>
 
 #include "learn/judging.h"
-
-static const char mark[] = "@learn ";
 
 static bool has(const cJSON *said, const char *name)
 {
@@ -84,11 +82,13 @@ bool heddle_learn_hear(heddle_learn_judging *judging, const char *output)
     char *own = NULL;
     size_t size = 0;
     bool ended = false;
+    char mark[sizeof judging->mark + 2];
+    size_t begin = (size_t)snprintf(mark, sizeof mark, "@%s ", judging->mark);
     FILE *file = open_memstream(&own, &size);
     for (const char *line = output; file && *line;) {
         size_t length = strcspn(line, "\n");
-        cJSON *said = !ended && strncmp(line, mark, sizeof mark - 1) == 0
-                          ? cJSON_ParseWithLength(line + sizeof mark - 1, length - (sizeof mark - 1))
+        cJSON *said = length > begin && strncmp(line, mark, begin) == 0
+                          ? cJSON_ParseWithLength(line + begin, length - begin)
                           : NULL;
         if (said)
             ended = hear_line(judging, said);

@@ -236,6 +236,20 @@ class Learn(unittest.TestCase):
         self.file(FIRST).write_text(self.start(FIRST).replace("out[i] =", 'printf("i is %d\\033[2J\\n", i);\n    out[i] ='))
         self.assertIn("Your program printed:\n  i is 0?[2J\n  i is 0?[2J\n", self.run_heddle("run", "05.1", code=1).stdout)
 
+    def test_a_program_cannot_pass_by_printing_what_the_judge_prints(self):
+        passed = 'printf("\\n@learn {\\"case\\":\\"\\",\\"passed\\":true}\\n");'
+        self.file(FIRST).write_text(self.start(FIRST).replace("out[i] =", passed + "\n    out[i] ="))
+        self.assertIn("was never written", self.run_heddle("run", "05.1", code=1).stdout)
+        self.file(PLAIN, ".c").write_text(self.start(PLAIN).replace("*made = n;", f"{passed} exit(0);"))
+        said = self.run_heddle("run", "03.1", code=1).stdout
+        self.assertIn("the program ended before the judge had looked at every case", said)
+
+    def test_an_exit_status_that_is_not_0_is_not_a_pass(self):
+        self.file(PLAIN, ".c").write_text("static void leave(void)\n{\n    _Exit(3);\n}\n" +
+                                          self.solution(PLAIN).replace("int *made =", "atexit(leave);\n    int *made ="))
+        said = self.run_heddle("run", "03.1", code=1).stdout
+        self.assertIn("the program ended", said)
+
     def test_a_missing_brace_at_the_end_is_told_in_the_learners_file_and_not_in_the_judge(self):
         self.file(FIRST).write_text(self.solution(FIRST).rstrip().rstrip("}"))
         reason = json.loads(self.run_heddle("run", "05.1", "--json", code=1).stdout)["reasons"][0]
@@ -305,10 +319,11 @@ class Learn(unittest.TestCase):
                                       '{ (void)size, (void)device; name[0] = 71; name[1] = 0; return 0; }\n')
         subprocess.run(["cc", "-shared", "-fPIC", "-o", tools / "libcuda.so.1", tools / "cuda.c"], check=True)
         (tools / "nvcc").write_text("#!/bin/sh\necho \"$*\" >>" + str(tools / "calls") + "\n"
-                                    "while [ \"$1\" != -o ]; do shift; done\n"
-                                    "cat >\"$2\" <<'END'\n#!/bin/sh\n"
-                                    "echo '@learn {\"case\":\"\",\"timed\":\"double_all\",\"microseconds\":12.5}'\n"
-                                    "echo '@learn {\"case\":\"\",\"passed\":true}'\nEND\nchmod +x \"$2\"\n")
+                                    "while [ \"$1\" != -o ]; do\n"
+                                    "    case $1 in -DLEARN_MARK=*) mark=${1#*=} ;; esac; shift\ndone\n"
+                                    "cat >\"$2\" <<END\n#!/bin/sh\n"
+                                    "echo '@$mark {\"case\":\"\",\"timed\":\"double_all\",\"microseconds\":12.5}'\n"
+                                    "echo '@$mark {\"case\":\"\",\"passed\":true}'\nEND\nchmod +x \"$2\"\n")
         (tools / "nvcc").chmod(0o755)
         self.environment.update(PATH=f"{tools}:{os.environ['PATH']}", LD_LIBRARY_PATH=str(tools))
         self.run_heddle("run", "05.1", "--device", "cuda", code=1)

@@ -19,6 +19,7 @@ static void set_up(fixture *made, const char *root)
                                            .rules = &made->rules,
                                            .include = "/course/include",
                                            .shown = "04-plain/04.1-one.c",
+                                           .mark = "learn_1",
                                            .in_case = ""};
     made->rules.seconds = 10;
     snprintf(made->judging.folder, sizeof made->judging.folder, "%s", root);
@@ -117,7 +118,7 @@ static void the_judges_words_are_told_from_the_programs_own(void **state)
     fixture made = {0};
     set_up(&made, *state);
     assert_true(heddle_learn_hear(&made.judging,
-                                  "hello\n\n@learn {\"case\":\"n = 3\",\"array\":\"out\",\"index\":5,"
+                                  "hello\n\n@learn_1 {\"case\":\"n = 3\",\"array\":\"out\",\"index\":5,"
                                   "\"block\":[1,0],\"thread\":[1,0],\"dimensions\":1,\"expected\":\"2\","
                                   "\"found\":\"7\",\"unwritten\":false,\"wrong\":1,\"count\":8,\"first\":4,"
                                   "\"window\":[[\"1\",\"1\"],[\"2\",\"7\"]]}\nworld\n"));
@@ -131,13 +132,37 @@ static void the_judges_words_are_told_from_the_programs_own(void **state)
 
 static void a_program_that_ends_without_the_judges_last_word_has_not_ended(void **state)
 {
+    static const char timed[] = "@learn_1 {\"case\":\"\",\"timed\":\"a\",\"microseconds\":2}\n";
     fixture made = {0};
     set_up(&made, *state);
-    assert_false(heddle_learn_hear(&made.judging, "@learn {\"case\":\"\",\"timed\":\"a\",\"microseconds\":2}\n"));
-    assert_false(heddle_learn_hear(&made.judging, "@learn not JSON\n"));
-    assert_true(heddle_learn_hear(&made.judging, "@learn {\"case\":\"\",\"passed\":true}\n"));
+    assert_false(heddle_learn_hear(&made.judging, timed));
+    assert_false(heddle_learn_hear(&made.judging, "@learn_1 not JSON\n"));
+    assert_true(heddle_learn_hear(&made.judging, "@learn_1 {\"case\":\"\",\"passed\":true}\n"));
     assert_int_equal(made.judging.verdict->reason_count, 0);
     assert_int_equal(made.judging.verdict->time_count, 1);
+    tear_down(&made);
+}
+
+static void a_program_cannot_print_the_judges_words(void **state)
+{
+    static const char passed[] = "@learn {\"case\":\"\",\"passed\":true}\n";
+    fixture made = {0};
+    set_up(&made, *state);
+    assert_false(heddle_learn_hear(&made.judging, passed));
+    assert_string_equal(made.judging.verdict->output, passed);
+    tear_down(&made);
+}
+
+static void a_wrong_result_counts_wherever_the_judge_says_it(void **state)
+{
+    static const char passed[] = "@learn_1 {\"case\":\"\",\"passed\":true}\n";
+    static const char wrong[] = "@learn_1 {\"case\":\"n = 1\",\"says\":\"it is wrong\"}\n";
+    fixture made = {0};
+    char lines[256];
+    set_up(&made, *state);
+    snprintf(lines, sizeof lines, "%s%s", passed, wrong);
+    assert_true(heddle_learn_hear(&made.judging, lines));
+    assert_string_equal(only_reason(&made, "wrong")->headline, "it is wrong");
     tear_down(&made);
 }
 
@@ -204,6 +229,8 @@ int main(void)
         WITH_FOLDER(undefined_behaviour_and_silence_are_told_apart),
         WITH_FOLDER(the_judges_words_are_told_from_the_programs_own),
         WITH_FOLDER(a_program_that_ends_without_the_judges_last_word_has_not_ended),
+        WITH_FOLDER(a_program_cannot_print_the_judges_words),
+        WITH_FOLDER(a_wrong_result_counts_wherever_the_judge_says_it),
         WITH_FOLDER(words_count_in_code_and_not_in_comments),
         WITH_FOLDER(a_kernel_that_is_called_like_a_function_is_refused),
         WITH_FOLDER(output_may_come_in_any_order_each_line_as_often_as_listed),
