@@ -5,13 +5,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/spawn.h"
 
-enum { MOST_BYTES = 1 << 20, PIECE = 1 << 14 };
+enum { MOST_BEGINNING = 1 << 19, MOST_END = 1 << 16, PIECE = 1 << 14, NOTE_SIZE = 64 };
+
+static void keep_end(heddle_learn_capture *capture, const char *piece, size_t count)
+{
+    if (!capture->end && count > 0)
+        capture->end = malloc(MOST_END);
+    capture->dropped |= count > 0 && (!capture->end || capture->behind + count > MOST_END);
+    for (size_t i = 0; capture->end && i < count; i++)
+        capture->end[capture->behind++ % MOST_END] = piece[i];
+}
 
 // Reads what is there. False: all writers have closed it.
 static int read_some(heddle_learn_capture *capture)
@@ -20,14 +30,19 @@ static int read_some(heddle_learn_capture *capture)
     ssize_t count = read(capture->from, piece, sizeof piece);
     if (count < 0)
         return errno == EINTR;
-    size_t room = MOST_BYTES - capture->size, kept = (size_t)count < room ? (size_t)count : room;
+    for (ssize_t i = 0; i < count; i++)
+        piece[i] = piece[i] ? piece[i] : '?';
+    size_t room = MOST_BEGINNING - capture->size, kept = (size_t)count < room ? (size_t)count : room;
     char *larger = kept > 0 ? realloc(capture->text, capture->size + kept + 1) : NULL;
     if (larger) {
         memcpy(larger + capture->size, piece, kept);
         capture->text = larger;
         capture->size += kept;
         larger[capture->size] = '\0';
+    } else {
+        kept = 0;
     }
+    keep_end(capture, piece + kept, (size_t)count - kept);
     return count > 0;
 }
 
@@ -68,6 +83,25 @@ heddle_status heddle_learn_capture_begin(heddle_learn_capture *capture)
     return status;
 }
 
+// The beginning, a line about what was dropped, and the end, from the oldest byte of the ring.
+static char *unite(const heddle_learn_capture *capture)
+{
+    size_t kept = !capture->end ? 0 : capture->behind < MOST_END ? (size_t)capture->behind : MOST_END;
+    char *whole = malloc(capture->size + NOTE_SIZE + kept + 1);
+    if (!whole)
+        return NULL;
+    if (capture->size > 0)
+        memcpy(whole, capture->text, capture->size);
+    size_t size = capture->size;
+    if (capture->dropped)
+        size += (size_t)snprintf(whole + size, NOTE_SIZE, "\n[%llu bytes are not shown]\n",
+                                 (unsigned long long)(capture->behind - kept));
+    for (uint64_t i = capture->behind - kept; i < capture->behind; i++)
+        whole[size++] = capture->end[i % MOST_END];
+    whole[size] = '\0';
+    return whole;
+}
+
 char *heddle_learn_capture_end(heddle_learn_capture *capture)
 {
     close(capture->to);
@@ -75,5 +109,9 @@ char *heddle_learn_capture_end(heddle_learn_capture *capture)
     pthread_join(capture->reader, NULL);
     close(capture->from);
     close(capture->ended[0]);
-    return capture->text ? capture->text : calloc(1, 1);
+    char *whole = unite(capture);
+    free(capture->text);
+    free(capture->end);
+    capture->text = capture->end = NULL;
+    return whole;
 }

@@ -64,6 +64,7 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
     };
     heddle_status status = heddle_check_run(&how, &result);
     char *output = heddle_learn_capture_end(&capture);
+    judging->dropped = capture.dropped;
     if (status == HEDDLE_OK)
         status = output ? explain_run(judging, result, output)
                         : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what the program printed");
@@ -86,7 +87,7 @@ static void free_finished(finished *done)
     free(done->errors);
 }
 
-static heddle_status run_program(const heddle_learn_judging *judging, char *const *argv, const char *const *environment,
+static heddle_status run_program(heddle_learn_judging *judging, char *const *argv, const char *const *environment,
                                  double seconds, finished *done)
 {
     heddle_learn_capture output, errors;
@@ -113,6 +114,7 @@ static heddle_status run_program(const heddle_learn_judging *judging, char *cons
         heddle_child_wait(&child, -1);
     done->output = heddle_learn_capture_end(&output);
     done->errors = heddle_learn_capture_end(&errors);
+    judging->dropped = output.dropped;
     done->end = child.end;
     done->code = child.code;
     if (status == HEDDLE_OK && child.end == HEDDLE_CHILD_STOPPED)
@@ -125,7 +127,7 @@ static heddle_status run_program(const heddle_learn_judging *judging, char *cons
 }
 
 // Runs a compiler. Its temporary files lie in our folder, so that those of one that is stopped go with it.
-static heddle_status compile(const heddle_learn_judging *judging, char *const *argv, bool *built)
+static heddle_status compile(heddle_learn_judging *judging, char *const *argv, bool *built)
 {
     char temporary[HEDDLE_PLACE_SIZE + 8];
     finished done;

@@ -19,6 +19,7 @@ typedef struct heddle_learn_judging {
     char mark[32]; // "learn_0123456789abcdef": begins the judge's lines after an @; new for each judging
     heddle_check_sources *sources;
     const heddle_check_result *result; // of the simulator; NULL: it was not asked
+    bool dropped;                      // part of what the program printed, for there was too much
     const char *in_case;               // where the judge stopped; "": not known
     heddle_learn_verdict *verdict;
 } heddle_learn_judging;

@@ -69,6 +69,13 @@ static bool hear_line(heddle_learn_judging *judging, const cJSON *said)
 
 void heddle_learn_ended_early(const heddle_learn_judging *judging, const char *how)
 {
+    if (judging->dropped) {
+        heddle_learn_reason *much = heddle_learn_add_reason(judging->verdict, "output", HEDDLE_LEARN_RANK_ERROR,
+                                                            "it prints too much: the judge's last line is lost");
+        heddle_learn_add_item(judging->verdict, much, HEDDLE_LEARN_ADVICE,
+                              "Print less, for instance in one thread only.");
+        return;
+    }
     heddle_learn_reason *reason = heddle_learn_add_reason(
         judging->verdict, "crash", HEDDLE_LEARN_RANK_ERROR,
         "the program ended before the judge had looked at every case%s%s", how[0] ? ": " : "", how);

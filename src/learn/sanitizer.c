@@ -84,12 +84,12 @@ static void tell_region(const heddle_learn_judging *judging, heddle_learn_reason
     char words[64]; // between the two numbers: "bytes to the left of"
     snprintf(words, sizeof words, "%.*s", (int)(region - side), side);
     bool before = strstr(words, "before") || strstr(words, "left"), inside = strstr(words, "inside") != NULL;
-    long long offset = before ? -distance - 1 : inside ? distance : size + distance;
+    long long offset = before ? -distance : inside ? distance : size + distance;
     heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
                           "It %s %lld byte%s at byte %lld of memory that has %lld bytes: element %lld, where there are "
                           "%lld, counted from 0.",
                           access == writes ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", offset, size,
-                          before ? -(distance / bytes) - 1 : offset / bytes, size / bytes);
+                          before ? -((distance + bytes - 1) / bytes) : offset / bytes, size / bytes);
 }
 
 static void tell_stacks(const heddle_learn_judging *judging, heddle_learn_reason *reason, const char *text)

@@ -244,8 +244,18 @@ class Learn(unittest.TestCase):
         said = self.run_heddle("run", "03.1", code=1).stdout
         self.assertIn("the program ended before the judge had looked at every case", said)
 
+    def test_much_output_and_zero_bytes_do_not_hide_the_judges_words(self):
+        noise = 'for (int i = 0; i < 40000; i++)\n        printf("a line of output, number %d, longer than needed\\n", i);\n'
+        self.file(PLAIN, ".c").write_text(self.solution(PLAIN).replace("    *made =", f"    {noise}    *made ="))
+        self.run_heddle("run", "03.1")
+        self.file(PLAIN, ".c").write_text(self.solution(PLAIN).replace("    *made =", "    putchar(0);\n    *made ="))
+        self.run_heddle("run", "03.1")
+        self.file(PLAIN, ".c").write_text(f"static void more(void)\n{{\n    {noise}}}\n" +
+                                          self.solution(PLAIN).replace("    *made =", "    more();\n    atexit(more);\n    *made ="))
+        self.assertIn("it prints too much", self.run_heddle("run", "03.1", code=1).stdout)
+
     def test_an_exit_status_that_is_not_0_is_not_a_pass(self):
-        self.file(PLAIN, ".c").write_text("static void leave(void)\n{\n    _Exit(3);\n}\n" +
+        self.file(PLAIN, ".c").write_text("static void leave(void)\n{\n    fflush(stdout);\n    _Exit(3);\n}\n" +
                                           self.solution(PLAIN).replace("int *made =", "atexit(leave);\n    int *made ="))
         said = self.run_heddle("run", "03.1", code=1).stdout
         self.assertIn("the program ended", said)

@@ -99,6 +99,31 @@ static void a_report_of_address_sanitizer_becomes_the_element_and_the_lines(void
     tear_down(&made);
 }
 
+static void an_access_before_the_start_of_memory_has_a_negative_byte_and_element(void **state)
+{
+    static const struct {
+        const char *report, *says;
+    } cases[] = {
+        {"READ of size 4 at 0x1\n0x1 is located 4 bytes to the left of 40-byte region\n",
+         "It reads 4 bytes at byte -4 of memory that has 40 bytes: element -1, where there are 10, counted from 0."},
+        {"WRITE of size 8 at 0x1\n0x1 is located 16 bytes before 40-byte region\n",
+         "It writes 8 bytes at byte -16 of memory that has 40 bytes: element -2, where there are 5, counted from 0."},
+        {"READ of size 4 at 0x1\n0x1 is located 6 bytes before 40-byte region\n",
+         "It reads 4 bytes at byte -6 of memory that has 40 bytes: element -2, where there are 10, counted from 0."},
+    };
+    fixture made = {0};
+    char report[512];
+    set_up(&made, *state);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made.judging.verdict->reason_count = 0;
+        snprintf(report, sizeof report, "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n%s",
+                 cases[i].report);
+        assert_true(heddle_learn_explain_sanitizer(&made.judging, report));
+        assert_string_equal(only_reason(&made, "out-of-bounds")->items[0].text, cases[i].says);
+    }
+    tear_down(&made);
+}
+
 static void undefined_behaviour_and_silence_are_told_apart(void **state)
 {
     fixture made = {0};
@@ -226,6 +251,7 @@ int main(void)
         WITH_FOLDER(a_compiler_error_is_at_the_learners_line_and_says_what_it_means),
         WITH_FOLDER(an_error_in_the_judge_says_to_keep_names_and_parameters),
         WITH_FOLDER(a_report_of_address_sanitizer_becomes_the_element_and_the_lines),
+        WITH_FOLDER(an_access_before_the_start_of_memory_has_a_negative_byte_and_element),
         WITH_FOLDER(undefined_behaviour_and_silence_are_told_apart),
         WITH_FOLDER(the_judges_words_are_told_from_the_programs_own),
         WITH_FOLDER(a_program_that_ends_without_the_judges_last_word_has_not_ended),
