@@ -1,122 +1,155 @@
-// Reads a learner's source without compiling it.
+// Reads a learner's source with the simulator's lexer.
 
-#include <ctype.h>
+#include "learn/code.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "learn/judging.h"
+enum { DEEPEST_IF = 64, LONGEST_NUMBER = 64 };
 
-const char *heddle_learn_code(heddle_arena *arena, const char *text)
+// What is known of the conditions of an #if and the #elifs behind it so far.
+typedef enum branch { BRANCH_UNKNOWN, BRANCH_TAKEN, BRANCH_NOT_TAKEN } branch;
+
+typedef struct condition {
+    branch known;
+    bool outer; // whether the code around it counts
+} condition;
+
+typedef struct code_reader {
+    heddle_learn_code *code;
+    condition conditions[DEEPEST_IF];
+    int depth;
+    bool counts; // the code here
+} code_reader;
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+static void add(heddle_learn_code *code, const sim_token *token)
 {
-    char *code = heddle_arena_copy_text(arena, text);
-    for (char *at = code; at && *at;) {
-        if (*at == '"' || *at == '\'') {
-            char quote = *at++;
-            while (*at && *at != quote && *at != '\n')
-                at += at[0] == '\\' && at[1] ? 2 : 1;
-            at += *at != '\0';
-            continue;
-        }
-        bool line = strncmp(at, "//", 2) == 0, block = strncmp(at, "/*", 2) == 0;
-        if (!line && !block) {
-            at++;
-            continue;
-        }
-        char *end = strstr(at + 2, line ? "\n" : "*/");
-        end = end ? end + (block ? 2 : 0) : at + strlen(at);
-        for (; at < end; at++)
-            *at = *at == '\n' ? '\n' : ' ';
-    }
-    return code;
-}
-
-void heddle_learn_point_to(const heddle_learn_judging *judging, heddle_learn_reason *reason, const char *code,
-                           const char *found, size_t length)
-{
-    int line = 1;
-    const char *begin = code;
-    for (const char *at = code; at < found; at++)
-        if (*at == '\n') {
-            line++;
-            begin = at + 1;
-        }
-    heddle_check_place place = {.frame = {{.file = judging->source, .line = line, .function = ""}},
-                                .frames = 1,
-                                .column = (int)(found - begin) + 1,
-                                .width = (int)length};
-    heddle_learn_quote(judging, reason, &place, "");
-}
-
-// --- kernels that are called like functions --------------------------------------------------------------------------
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static const char *skip_blanks(const char *at)
-{
-    return at + strspn(at, " \t\r\n");
-}
-
-// The name of the kernel whose __global__ ends before `at`; NULL: none follows.
-static const char *kernel_name(const char *at, size_t *length)
-{
-    static const char bounds[] = "__launch_bounds__";
-    for (;;) {
-        const char *open = strchr(at, '('), *end = open;
-        if (!open || strcspn(at, ";{}") < (size_t)(open - at))
-            return NULL;
-        while (end > at && isspace((unsigned char)end[-1]))
-            end--;
-        const char *begin = end;
-        while (begin > at && is_word(begin[-1]))
-            begin--;
-        *length = (size_t)(end - begin);
-        if (*length != sizeof bounds - 1 || strncmp(begin, bounds, *length) != 0)
-            return *length > 0 ? begin : NULL;
-        const char *close = strchr(open, ')');
-        if (!close)
-            return NULL;
-        at = close + 1;
-    }
-}
-
-static bool is_defined_at(const char *code, const char *place)
-{
-    static const char mark[] = "__global__";
-    for (const char *at = strstr(code, mark); at && at < place; at = strstr(at + 1, mark)) {
-        size_t length;
-        if (kernel_name(at + sizeof mark - 1, &length) == place)
-            return true;
-    }
-    return false;
-}
-
-static void refuse_calls_of(const heddle_learn_judging *judging, const char *code, const char *name, size_t length)
-{
-    for (const char *at = code; (at = memmem(at, strlen(at), name, length)) != NULL; at += length) {
-        if ((at > code && (is_word(at[-1]) || at[-1] == '.' || at[-1] == '"')) || is_word(at[length]) ||
-            *skip_blanks(at + length) != '(' || is_defined_at(code, at))
-            continue;
-        heddle_learn_reason *reason = heddle_learn_add_reason(
-            judging->verdict, "compile", HEDDLE_LEARN_RANK_COMPILE,
-            "it does not compile: %.*s is a kernel and is called like a function", (int)length, name);
-        heddle_learn_point_to(judging, reason, code, at, length);
-        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
-                              "A kernel is launched, not called: say how many threads run it, as in "
-                              "`%.*s<<<blocks, threads per block>>>(…)`.",
-                              (int)length, name);
+    if (!sim_array_grow(&code->tokens.at, code->tokens.count, &code->tokens.room, sizeof *token)) {
+        code->source.failed = true;
         return;
     }
+    code->tokens.at[code->tokens.count++] = *token;
 }
 
-void heddle_learn_refuse_calls(const heddle_learn_judging *judging, const char *code)
+static void add_range(code_reader *reader, const sim_tokens *tokens, int first, int last)
 {
-    static const char mark[] = "__global__";
-    for (const char *at = strstr(code, mark); at; at = strstr(at + 1, mark)) {
-        size_t length;
-        const char *name = kernel_name(at + sizeof mark - 1, &length);
-        if (name)
-            refuse_calls_of(judging, code, name, length);
+    for (int i = first; reader->counts && i < last; i++)
+        add(reader->code, &tokens->at[i]);
+}
+
+// Conditions of one number are known; others may hold or not.
+static branch evaluate(const sim_source *source, const sim_directive *directive)
+{
+    const sim_token *name = sim_token_at(&source->lines, directive->first - 1);
+    const sim_token *value = sim_token_at(&source->lines, directive->first);
+    if (directive->last - directive->first != 1 || value->kind != SIM_TOKEN_NUMBER ||
+        !(sim_token_is(source, name, "if") || sim_token_is(source, name, "elif")))
+        return BRANCH_UNKNOWN;
+    return strtol(source->text + value->start, NULL, 0) != 0 ? BRANCH_TAKEN : BRANCH_NOT_TAKEN;
+}
+
+static void read_condition(code_reader *reader, const sim_directive *directive)
+{
+    bool begins = directive->kind == SIM_DIRECTIVE_IF;
+    if (begins && reader->depth < DEEPEST_IF)
+        reader->conditions[reader->depth++] = (condition){BRANCH_NOT_TAKEN, reader->counts};
+    if (reader->depth == 0)
+        return;
+    condition *now = &reader->conditions[reader->depth - 1];
+    branch here = directive->kind == SIM_DIRECTIVE_ELSE ? BRANCH_TAKEN : evaluate(&reader->code->source, directive);
+    reader->counts = now->outer && now->known != BRANCH_TAKEN && here != BRANCH_NOT_TAKEN;
+    if (now->known == BRANCH_NOT_TAKEN)
+        now->known = here;
+    if (directive->kind == SIM_DIRECTIVE_ENDIF) {
+        reader->counts = now->outer;
+        reader->depth--;
     }
+}
+
+static void read_directive(code_reader *reader, const sim_directive *directive, int first)
+{
+    const sim_source *source = &reader->code->source;
+    if (directive->kind >= SIM_DIRECTIVE_IF) {
+        read_condition(reader, directive);
+        return;
+    }
+    sim_token sign = {.start = directive->start, .end = directive->start + 1, .match = -1, .kind = SIM_TOKEN_SIGN};
+    sign.line = sim_token_at(&source->lines, first)->line;
+    if (reader->counts)
+        add(reader->code, &sign);
+    add_range(reader, &source->lines, first, directive->last);
+}
+
+heddle_status heddle_learn_code_read(const char *text, heddle_learn_code *code)
+{
+    code_reader reader = {.code = code, .counts = true};
+    char *copy = strdup(text);
+    *code = (heddle_learn_code){0};
+    if (!copy)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the source");
+    sim_source *source = &code->source;
+    sim_source_open(source, "", copy, strlen(copy));
+    int next = 0, first = 0;
+    for (int i = 0; i < source->directive_count; i++) {
+        add_range(&reader, &source->code, next, source->directives[i].code);
+        next = source->directives[i].code;
+        read_directive(&reader, &source->directives[i], first);
+        first = source->directives[i].last + 1; // behind the break
+    }
+    add_range(&reader, &source->code, next, source->code.count);
+    if (!source->failed)
+        return HEDDLE_OK;
+    heddle_learn_code_free(code);
+    return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the source");
+}
+
+void heddle_learn_code_free(heddle_learn_code *code)
+{
+    free(code->tokens.at);
+    sim_source_close(&code->source);
+    code->tokens = (sim_tokens){0};
+}
+
+// --- looking ---------------------------------------------------------------------------------------------------------
+
+bool heddle_learn_code_is(const heddle_learn_code *code, int index, const char *text)
+{
+    return sim_token_is(&code->source, sim_token_at(&code->tokens, index), text);
+}
+
+// 1024, 1'024 and 1024u are one number.
+static double number_of(const sim_source *source, const sim_token *token)
+{
+    char digits[LONGEST_NUMBER];
+    size_t count = 0;
+    for (uint32_t i = token->start; i < token->end && count + 1 < sizeof digits; i++)
+        if (source->text[i] != '\'')
+            digits[count++] = source->text[i];
+    digits[count] = '\0';
+    return strtod(digits, NULL);
+}
+
+static bool is_same(const heddle_learn_code *code, const sim_token *token, const heddle_learn_code *words,
+                    const sim_token *word)
+{
+    if (token->kind != word->kind || token->kind == SIM_TOKEN_STRING || token->kind == SIM_TOKEN_CHARACTER)
+        return false;
+    if (token->kind == SIM_TOKEN_NUMBER)
+        return number_of(&code->source, token) == number_of(&words->source, word);
+    return sim_tokens_equal(&code->source, token, &words->source, word);
+}
+
+int heddle_learn_code_find(const heddle_learn_code *code, const heddle_learn_code *words, int *count)
+{
+    *count = words->tokens.count;
+    for (int i = 0; *count > 0 && i + *count <= code->tokens.count; i++) {
+        int same = 0;
+        while (same < *count && is_same(code, &code->tokens.at[i + same], words, &words->tokens.at[same]))
+            same++;
+        if (same == *count)
+            return i;
+    }
+    return -1;
 }

@@ -140,6 +140,14 @@ static void tell_judge(const heddle_learn_judging *judging, heddle_learn_reason 
                           "The judge calls your code as the start has it: keep the names and parameters of its "
                           "functions and kernels. `heddle learn reset` brings the start back, and keeps your text in a "
                           "file beside it.");
+    const heddle_check_source *source = heddle_check_sources_get(judging->sources, judging->source);
+    for (int i = 0; source && i < source->code.directive_count; i++)
+        if (source->code.directives[i].kind == SIM_DIRECTIVE_DEFINE) {
+            heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+                                  "Your file has a #define. The judge includes your file, so a macro replaces that "
+                                  "name in the judge too: choose a name that nothing else uses.");
+            return;
+        }
 }
 
 void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,
@@ -187,12 +195,13 @@ bool heddle_learn_read_place(const char *text, char file[HEDDLE_PLACE_SIZE], hed
 void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages)
 {
     static const char *const marks[] = {": error: ", ": fatal error: ", ": undefined reference"};
-    for (const char *line = messages; *line;) {
+    for (const char *line = messages; *line && judging->verdict->reason_count < HEDDLE_LEARN_MOST_REASONS;) {
         size_t length = strcspn(line, "\n");
-        char *text = heddle_arena_copy_text(judging->verdict->arena, line);
+        const char *text =
+            memmem(line, length, "error: ", strlen("error: ")) || memmem(line, length, "undefined", strlen("undefined"))
+                ? heddle_learn_format(judging->verdict->arena, "%.*s", (int)length, line)
+                : NULL;
         const char *mark = NULL;
-        if (text)
-            text[length] = '\0';
         for (size_t i = 0; text && !mark && i < sizeof marks / sizeof *marks; i++) {
             mark = strstr(text, marks[i]);
             if (mark)

@@ -144,24 +144,33 @@ static void rank_consequences(heddle_learn_verdict *verdict)
     }
 }
 
-static heddle_status judge_copy(const heddle_learn_task *task, heddle_learn_judging *judging, const char *text)
+static heddle_status judge_code(const heddle_learn_task *task, heddle_learn_judging *judging,
+                                const heddle_learn_code *code)
 {
+    if (heddle_learn_refuse_names(judging, code))
+        return HEDDLE_OK;
     if (heddle_learn_is_plain_c(task->exercise))
         HEDDLE_TRY(heddle_learn_run_plain(judging));
     else
         HEDDLE_TRY(heddle_learn_run_simulated(judging));
-    const char *code = heddle_learn_code(judging->verdict->arena, text);
-    if (!code)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the source");
     if (!heddle_learn_has_reason(judging->verdict, "compile")) {
         heddle_learn_apply_output(judging);
         heddle_learn_refuse_calls(judging, code);
     }
-    heddle_learn_apply_words(judging, code);
+    HEDDLE_TRY(heddle_learn_apply_words(judging, code));
     rank_consequences(judging->verdict);
     if (task->on_hardware && judging->verdict->reason_count == 0)
         HEDDLE_TRY(heddle_learn_run_hardware(judging));
     return *heddle_learn_interrupted() ? heddle_fail(HEDDLE_INTERRUPTED, "interrupted") : HEDDLE_OK;
+}
+
+static heddle_status judge_copy(const heddle_learn_task *task, heddle_learn_judging *judging, const char *text)
+{
+    heddle_learn_code code;
+    HEDDLE_TRY(heddle_learn_code_read(text, &code));
+    heddle_status status = judge_code(task, judging, &code);
+    heddle_learn_code_free(&code);
+    return status;
 }
 
 static heddle_status judge_text(const heddle_learn_task *task, const char *text, size_t size,

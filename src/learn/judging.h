@@ -3,6 +3,7 @@
 
 #include "base/place.h"
 #include "check/result.h"
+#include "learn/code.h"
 #include "learn/rules.h"
 #include "learn/verdict.h"
 
@@ -32,24 +33,20 @@ bool heddle_learn_is_learners(const heddle_learn_judging *judging, const char *f
 // A text of the simulator's or a compiler's without the names of our temporary folder.
 const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *text);
 
-// Adds the line of `found`, a place in `code`, with a mark under `length` bytes.
-void heddle_learn_point_to(const heddle_learn_judging *judging, heddle_learn_reason *reason, const char *code,
-                           const char *found, size_t length);
-// The text with blanks in place of comments; NULL: no memory.
-const char *heddle_learn_code(heddle_arena *arena, const char *text);
-
 // explain.c: a finding of the simulator, and what the judge itself said ("@MARK {...}") about a wrong result.
 void heddle_learn_explain_finding(const heddle_learn_judging *judging, const heddle_check_finding *finding);
 void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const struct cJSON *said);
-// limits.c: counters against the limits of judge.json; must_use, must_not_use; output.
+// limits.c: counters against the limits of judge.json; output.
 void heddle_learn_apply_limits(const heddle_learn_judging *judging);
-void heddle_learn_apply_words(const heddle_learn_judging *judging, const char *code);
 void heddle_learn_apply_output(const heddle_learn_judging *judging);
+// words.c: must_use, must_not_use; what nvcc refuses and the simulator lets pass: a kernel that is called like a
+// function; the judge's own names. The last returns whether there are any.
+heddle_status heddle_learn_apply_words(const heddle_learn_judging *judging, const heddle_learn_code *code);
+void heddle_learn_refuse_calls(const heddle_learn_judging *judging, const heddle_learn_code *code);
+bool heddle_learn_refuse_names(const heddle_learn_judging *judging, const heddle_learn_code *code);
 // compiler.c: an error of a compiler. `messages`: what gcc or clang printed.
 void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,
                                 const char *message);
-// What nvcc refuses and the simulator lets pass: a kernel that is called like a function. `code`: without comments.
-void heddle_learn_refuse_calls(const heddle_learn_judging *judging, const char *code);
 // "FILE:LINE:COLUMN: ...", the column where there is one. `file` holds the name. False: another text.
 bool heddle_learn_read_place(const char *text, char file[HEDDLE_PLACE_SIZE], heddle_check_frame *frame);
 void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages);

@@ -1,4 +1,4 @@
-// What a correct result is not enough for: counters under a limit, words in the source, lines of output.
+// What a correct result is not enough for: counters under a limit, lines of output.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,26 +195,6 @@ void heddle_learn_apply_limits(const heddle_learn_judging *judging)
             check_averages(judging, limit);
         else
             check_total(judging, limit);
-    }
-}
-
-// --- words -----------------------------------------------------------------------------------------------------------
-
-// In code, not in comments.
-void heddle_learn_apply_words(const heddle_learn_judging *judging, const char *code)
-{
-    heddle_learn_verdict *verdict = judging->verdict;
-    for (int i = 0; judging->rules->must_use && judging->rules->must_use[i]; i++)
-        if (!strstr(code, judging->rules->must_use[i]))
-            heddle_learn_add_reason(verdict, "source", HEDDLE_LEARN_RANK_SOURCE, "this exercise is about `%s`: use it",
-                                    judging->rules->must_use[i]);
-    for (int i = 0; judging->rules->must_not_use && judging->rules->must_not_use[i]; i++) {
-        const char *word = judging->rules->must_not_use[i], *found = strstr(code, word);
-        if (found)
-            heddle_learn_point_to(judging,
-                                  heddle_learn_add_reason(verdict, "source", HEDDLE_LEARN_RANK_SOURCE,
-                                                          "solve this exercise without `%s`", word),
-                                  code, found, strlen(word));
     }
 }
 

@@ -9,13 +9,14 @@
 
 #include <cjson/cJSON.h>
 
-enum { MOST_REASONS = 40, MOST_ITEMS = 24 };
+enum { MOST_ITEMS = 24 };
 
 heddle_status heddle_learn_verdict_create(heddle_learn_verdict **verdict)
 {
     heddle_arena *arena = heddle_arena_create();
     *verdict = arena ? heddle_arena_alloc(arena, sizeof **verdict) : NULL;
-    heddle_learn_reason *reasons = *verdict ? heddle_arena_alloc(arena, (MOST_REASONS + 1) * sizeof *reasons) : NULL;
+    heddle_learn_reason *reasons =
+        *verdict ? heddle_arena_alloc(arena, (HEDDLE_LEARN_MOST_REASONS + 1) * sizeof *reasons) : NULL;
     if (!reasons) {
         heddle_arena_destroy(arena);
         *verdict = NULL;
@@ -60,7 +61,7 @@ heddle_learn_reason *heddle_learn_add_reason(heddle_learn_verdict *verdict, cons
     reason->headline = format_list(verdict->arena, format, list);
     va_end(list);
     reason->items = heddle_arena_alloc(verdict->arena, MOST_ITEMS * sizeof *reason->items);
-    if (verdict->reason_count < MOST_REASONS)
+    if (verdict->reason_count < HEDDLE_LEARN_MOST_REASONS)
         verdict->reason_count++;
     return reason;
 }

@@ -48,6 +48,8 @@ typedef struct heddle_learn_time {
     double microseconds;
 } heddle_learn_time;
 
+enum { HEDDLE_LEARN_MOST_REASONS = 40 }; // those after are not kept
+
 typedef struct heddle_learn_verdict {
     heddle_arena *arena;
     bool passed;

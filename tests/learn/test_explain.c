@@ -191,20 +191,73 @@ static void a_wrong_result_counts_wherever_the_judge_says_it(void **state)
     tear_down(&made);
 }
 
-static void words_count_in_code_and_not_in_comments(void **state)
+static void apply_words(fixture *made, const char *text)
 {
-    static const char *use[] = {"atomicAdd", NULL}, *avoid[] = {"for (", NULL};
+    heddle_learn_code code;
+    made->judging.verdict->reason_count = 0;
+    assert_int_equal(heddle_learn_code_read(text, &code), HEDDLE_OK);
+    assert_int_equal(heddle_learn_apply_words(&made->judging, &code), HEDDLE_OK);
+    heddle_learn_code_free(&code);
+}
+
+static void words_count_as_tokens_of_code(void **state)
+{
+    static const char *use[] = {"atomicAdd", "#define ONE(", NULL};
+    static const char *const without[] = {
+        "x = 1; // atomicAdd\n#define ONE(x) x\n",
+        "/* atomicAdd */\n#define ONE(x) x\n",
+        "puts(\"atomicAdd\");\n#define ONE(x) x\n",
+        "#if 0\natomicAdd(x, 1);\n#endif\n#define ONE(x) x\n",
+        "#if 1\n#else\natomicAdd(x, 1);\n#endif\n#define ONE(x) x\n",
+        "my_atomicAdd_twice(x);\n#define ONE(x) x\n",
+        "int n = 1'000; char c = '\\''; // atomicAdd\n#define ONE(x) x\n",
+        "atomicAdd(x, 1);\n#define ONES(x) x\n",
+    };
+    static const char *const with[] = {
+        "atomicAdd(x, 1);\n#  define ONE( x) x\n",
+        "#if 0\n#else\natomicAdd(x, 1);\n#endif\n#define ONE(x) x\n",
+        "#ifdef FAST\natomicAdd(x, 1);\n#endif\n#define ONE(x) x\n",
+        "int n = 1'000;\natomicAdd(x, 1'0);\n#define ONE(x) x\n",
+    };
     fixture made = {0};
     set_up(&made, *state);
     made.rules.must_use = use;
-    made.rules.must_not_use = avoid;
-    heddle_arena *arena = made.judging.verdict->arena;
-    heddle_learn_apply_words(&made.judging, heddle_learn_code(arena, "x = 1; // atomicAdd\n/* for ( */ y;"));
-    only_reason(&made, "source");
-    made.judging.verdict->reason_count = 0;
-    heddle_learn_apply_words(&made.judging, heddle_learn_code(arena, "atomicAdd(\"// for (\", 1);\n"));
-    assert_int_equal(made.judging.verdict->reason_count, 1); // in a string it counts
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        apply_words(&made, without[i]);
+        only_reason(&made, "source");
+    }
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        apply_words(&made, with[i]);
+        assert_int_equal(made.judging.verdict->reason_count, 0);
+    }
     tear_down(&made);
+}
+
+static void words_to_avoid_are_found_however_they_are_spaced(void **state)
+{
+    static const char *avoid[] = {"for (", "1024", NULL};
+    static const char *const with[] = {"for  (;;)\n", "for(;;)\n", "for\n(;;)\n", "int a[1'024];\n", "int a[1024u];\n"};
+    static const char *const without[] = {"before (x);\n", "puts(\"for (\");\n", "int a[10240];\n", "// for (\n"};
+    fixture made = {0};
+    set_up(&made, *state);
+    made.rules.must_not_use = avoid;
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        apply_words(&made, with[i]);
+        assert_int_equal(only_reason(&made, "source")->line, 1);
+    }
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        apply_words(&made, without[i]);
+        assert_int_equal(made.judging.verdict->reason_count, 0);
+    }
+    tear_down(&made);
+}
+
+static void refuse_calls(fixture *made, const char *text)
+{
+    heddle_learn_code code;
+    assert_int_equal(heddle_learn_code_read(text, &code), HEDDLE_OK);
+    heddle_learn_refuse_calls(&made->judging, &code);
+    heddle_learn_code_free(&code);
 }
 
 static void a_kernel_that_is_called_like_a_function_is_refused(void **state)
@@ -214,15 +267,69 @@ static void a_kernel_that_is_called_like_a_function_is_refused(void **state)
         "__global__ void __launch_bounds__(32) one(int *x);\n__global__ void one(int *x) {}\n",
         "template <int n> __global__ void one(int *x) {}\nvoid f(int *x) { one<3><<<1, 1>>>(x); }\n",
         "__global__ void one(int *x) {}\n// one(x);\n",
+        "__global__ void one(int *x) { printf(\"in one(%d)\", 1); }\n",
+        "struct helper { static void one(int) {} };\n__global__ void one(int *x) {}\nvoid f() { helper::one(1); }\n",
+        "__global__ void one(int *x) {}\nvoid f(helper h, helper *p) { h.one(1); p->one(2); }\n",
+        "__global__ void one(int *x) {}\nvoid one(int n) {}\nvoid f() { one(3); }\n",
+        "__global__ void one(int *x) {}\nvoid f() { auto one = [](int n) { return n; }; one(3); }\n",
     };
     fixture made = {0};
     set_up(&made, *state);
-    heddle_arena *arena = made.judging.verdict->arena;
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
-        heddle_learn_refuse_calls(&made.judging, heddle_learn_code(arena, fine[i]));
+        refuse_calls(&made, fine[i]);
     assert_int_equal(made.judging.verdict->reason_count, 0);
-    heddle_learn_refuse_calls(&made.judging, "__global__ void one(int *x) {}\nint i;\nvoid f(int *x) { one (x); }\n");
+    refuse_calls(&made, "__global__ void one(int *x) {}\nint i;\nvoid f(int *x) { one (x); }\n");
     assert_int_equal(only_reason(&made, "compile")->line, 3);
+    tear_down(&made);
+}
+
+static void the_judges_names_are_refused(void **state)
+{
+    static const char *const judges[] = {"#define learn_expect(...)\n", "int f(void) { return learn_passed(); }\n",
+                                         "#undef LEARN_MARK\n"};
+    fixture made = {0};
+    heddle_learn_code code;
+    set_up(&made, *state);
+    for (size_t i = 0; i < sizeof judges / sizeof *judges; i++) {
+        made.judging.verdict->reason_count = 0;
+        assert_int_equal(heddle_learn_code_read(judges[i], &code), HEDDLE_OK);
+        assert_true(heddle_learn_refuse_names(&made.judging, &code));
+        assert_int_equal(only_reason(&made, "source")->line, 1);
+        heddle_learn_code_free(&code);
+    }
+    assert_int_equal(heddle_learn_code_read("float learn_rate = 1, learning(int); // learn_passed()\n", &code),
+                     HEDDLE_OK);
+    assert_false(heddle_learn_refuse_names(&made.judging, &code));
+    heddle_learn_code_free(&code);
+    tear_down(&made);
+}
+
+static void an_error_in_the_judge_points_to_a_macro_of_the_learner(void **state)
+{
+    fixture made = {0};
+    char messages[1024];
+    set_up(&made, *state);
+    write_file(*state, "04.1-one.c", "#define two one +\nint one(void) { return 1; }\n");
+    snprintf(messages, sizeof messages, "%s:1:25: error: invalid operands\n", made.judging.judge);
+    heddle_learn_explain_messages(&made.judging, messages);
+    assert_non_null(strstr(only_reason(&made, "compile")->items[2].text, "Your file has a #define"));
+    tear_down(&made);
+}
+
+static void of_many_errors_the_first_are_kept(void **state)
+{
+    enum { ERRORS = 100, LINE = 700 };
+    fixture made = {0};
+    set_up(&made, *state);
+    char *messages = calloc(ERRORS, LINE);
+    assert_non_null(messages);
+    for (size_t i = 0, used = 0; i < ERRORS; i++)
+        used += (size_t)snprintf(messages + used, LINE, "%s:3:5: error: number %zu\n", made.judging.source, i);
+    heddle_learn_explain_messages(&made.judging, messages);
+    assert_int_equal(made.judging.verdict->reason_count, HEDDLE_LEARN_MOST_REASONS);
+    assert_string_equal(made.judging.verdict->reasons[HEDDLE_LEARN_MOST_REASONS - 1].headline,
+                        "it does not compile: number 39");
+    free(messages);
     tear_down(&made);
 }
 
@@ -257,8 +364,12 @@ int main(void)
         WITH_FOLDER(a_program_that_ends_without_the_judges_last_word_has_not_ended),
         WITH_FOLDER(a_program_cannot_print_the_judges_words),
         WITH_FOLDER(a_wrong_result_counts_wherever_the_judge_says_it),
-        WITH_FOLDER(words_count_in_code_and_not_in_comments),
+        WITH_FOLDER(words_count_as_tokens_of_code),
+        WITH_FOLDER(words_to_avoid_are_found_however_they_are_spaced),
         WITH_FOLDER(a_kernel_that_is_called_like_a_function_is_refused),
+        WITH_FOLDER(the_judges_names_are_refused),
+        WITH_FOLDER(an_error_in_the_judge_points_to_a_macro_of_the_learner),
+        WITH_FOLDER(of_many_errors_the_first_are_kept),
         WITH_FOLDER(output_may_come_in_any_order_each_line_as_often_as_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
