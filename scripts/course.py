@@ -3,6 +3,7 @@ the result files, links by following them. scripts/course-test is its command li
 import json
 import os
 import re
+import signal
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -11,13 +12,21 @@ COURSE = os.path.join(ROOT, "course")
 ELLIPSIS = "…"
 CODE = ("c", "cuda", "cpp", "python")
 RUN, STORED = "console", "console gpu"
-KNOWN = CODE + (RUN, STORED, "sh", "text", "json", "make", "cmake", "dockerfile")
+FAILS = re.compile(r"console fails(?: (\d+))?")  # its last command exits with 1, or with the number
+KNOWN = CODE + (RUN, "console fails", STORED, "sh", "text", "json", "make", "cmake", "dockerfile")
 STORED_RUNS = os.path.join("results", "course-h200.json")
 SECONDS = 120  # for one command, on a loaded machine
 
 FENCE = re.compile(r"^```(.*)$")
 SOURCE = re.compile(r"^<!-- from (\S+) -->$")
-FIGURE = re.compile(r"([\d,]*\d(?:\.\d+)?)(?:\s?(?:%|×|times))?\s*<!-- figure: (.*?) -->", re.S)
+FIGURE = re.compile(r"(?P<number>[\d,]*\d(?:\.\d+)?)(?:\s?(?P<unit>%|×|times))?\s*<!-- figure: (?P<paths>.*?) -->", re.S)
+JOINED = re.compile(r",?\s+(?:to|and|or)\s+|,\s+")  # between two figures of which the second has the unit
+UNIT = re.compile(r"\b([nµmkMGT]?)(B/s|FLOP/s|s)(?!\w)|%|×|\btimes\b")
+PREFIXES = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+FIELD_UNITS = {  # of the result files' fields; the others are ratios and counts
+    "gbytes_per_second": "GB/s", "copy_bandwidth": "B/s", "gflops": "GFLOP/s", "peak_flops": "FLOP/s",
+    "microseconds": "µs", "milliseconds": "ms", "urgent_batch": "ms", "other_batch": "ms",
+}
 UNITS = re.compile(r"\d\s?(?:[kKMGTP]B/s|[MGTP]FLOPS?(?:/s)?|[MGTP]FLOP/s|µs|us|ms|ns)(?!\w)")
 LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)\s]+)\)")
 EXERCISE = re.compile(r"heddle learn \w+ (\d+\.\d+)")
@@ -57,7 +66,7 @@ class Page:
             elif fence:
                 block = Block(fence.group(1).strip(), number, source)
                 self.blocks.append(block)
-                if block.kind not in KNOWN:
+                if block.kind not in KNOWN and not FAILS.fullmatch(block.kind):
                     self.fail(number, "a block of kind '%s': use one of %s", block.kind, ", ".join(KNOWN))
             else:
                 self.prose.append((number, line))
@@ -112,18 +121,43 @@ def first_difference(shown, printed):
     return shown[0] if shown else "no output"
 
 
-def run_block(page, block, folder, environment):
-    for command, shown in steps(block):
+def is_run(block):
+    return block.kind == RUN or bool(FAILS.fullmatch(block.kind))
+
+
+def statuses(block):
+    """The exit status that each command of the block must have."""
+    fails = FAILS.fullmatch(block.kind)
+    last = int(fails.group(1) or 1) if fails else 0
+    return [0] * (len(steps(block)) - 1) + [last]
+
+
+def run(command, folder, environment):
+    """(exit status, output); raises TimeoutExpired when the command, and all that it started, had to be killed."""
+    with subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:
         try:
-            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
+            output, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return process.returncode, output.decode("utf-8", "replace")
+
+
+def run_block(page, block, folder, environment):
+    for (command, shown), expected in zip(steps(block), statuses(block)):
+        try:
+            status, output = run(command, folder, environment)
         except subprocess.TimeoutExpired:
             page.fail(block.line, "`%s` did not end within %d s", command, SECONDS)
             continue
-        printed = trimmed(done.stdout.decode("utf-8", "replace").split("\n"))
+        printed = trimmed(output.split("\n"))
         if not matches(trimmed(shown), printed):
             page.fail(block.line, "`%s` does not print what is shown, from this line on: %s\n    it prints:\n%s", command,
                       first_difference(trimmed(shown), printed), "\n".join("    | " + line for line in printed[:60]))
+        elif status != expected:
+            page.fail(block.line, "`%s` exits with %d, and must exit with %d: write `console fails`, or `console fails %d`, "
+                      "where that is right", command, status, expected, status)
 
 
 def stored_block(page, block):
@@ -181,20 +215,29 @@ def check_code(page, block):
               block.source or "a file of this folder")
 
 
+def names(command, file):
+    """Whether a file of the folder is a word of the command, or the end of one such as FILE=x.cu."""
+    return bool(re.search(r"(?<![\w./-])(?:\./)?%s(?![\w./-])" % re.escape(file), command))
+
+
 def check_files_run(page):
-    """Every program beside the page is run, or at least named, by a command on it."""
-    commands = "\n".join(command for block in page.blocks if block.kind in (RUN, STORED, "sh")
-                         for command, _ in (steps(block) or [("\n".join(block.lines), [])]))
+    """Every program beside the page is run by a command on it; one that says what it needs may stand in an sh block."""
+    run_here = [command for block in page.blocks if is_run(block) or block.kind == STORED for command, _ in steps(block)]
+    shown = ["\n".join(block.lines) for block in page.blocks if block.kind == "sh"]
     for name in sorted(os.listdir(page.folder)):
-        if name.endswith((".cu", ".c", ".py")) and name not in commands:
+        if not name.endswith((".cu", ".c", ".py")):
+            continue
+        path = os.path.join(page.folder, name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        needy = re.match(r"(#|//) needs: ", text)
+        if not any(names(command, name) for command in (run_here + shown if needy else run_here)):
             page.fail(1, "%s is never run: show a command that does", name)
         if name.endswith(".py"):  # those that need a GPU are at least legal Python
-            path = os.path.join(page.folder, name)
-            with open(path, encoding="utf-8") as file:
-                try:
-                    compile(file.read(), path, "exec")
-                except SyntaxError as problem:
-                    page.fail(1, "%s, line %s: %s", name, problem.lineno, problem.msg)
+            try:
+                compile(text, path, "exec")
+            except SyntaxError as problem:
+                page.fail(1, "%s, line %s: %s", name, problem.lineno, problem.msg)
 
 
 # --- figures ------------------------------------------------------------------------------------------------------------
@@ -220,30 +263,74 @@ def value_at(path_text):
 
 
 def rounds_to(value, written):
-    """Whether a number is written as this value, rounded, in a unit a power of 1000 (or, for percent, 100) away."""
+    """Whether a number is written as this value, rounded."""
     digits = len(written.partition(".")[2])
-    number = float(written.replace(",", ""))
-    return any(abs(round(value * 10.0 ** power, digits) - number) < 0.5 * 10.0 ** -digits / 10 + 1e-12
-               for power in (0, 3, -3, 6, -6, 9, -9, 12, -12, 2))
+    return abs(round(value, digits) - float(written.replace(",", ""))) < 0.05 * 10.0 ** -digits
+
+
+def scale(unit):
+    """(what is measured, how much one of this unit is)"""
+    prefix, base = UNIT.fullmatch(unit).groups()
+    return (base, PREFIXES[prefix]) if base else ("", 0.01 if unit == "%" else 1)
+
+
+def in_unit(paths, unit):
+    """The number that one path names, or the ratio of two, in the unit that is written behind it."""
+    field_units = [FIELD_UNITS.get(re.search(r"(\w*)\s*$", path).group(1), "×") for path in paths]
+    value = value_at(paths[0])
+    if len(paths) == 2:
+        if field_units[0] != field_units[1]:
+            raise ValueError("a ratio of %s and %s" % tuple(field_units))
+        value, field_units = value / value_at(paths[1]), ["×"]
+    (measured, one), (written, each) = scale(field_units[0]), scale(unit or "×")
+    if measured != written:
+        raise ValueError("the result file has %s, and %s is written" % (field_units[0], unit or "no unit"))
+    return value * one / each
+
+
+def header_unit(text, position):
+    """The unit in the heading of the table's column that has this position; None outside tables."""
+    lines = text[:position].split("\n")
+    if not lines[-1].startswith("|"):
+        return None
+    top = len(lines) - 1
+    while top > 0 and lines[top - 1].startswith("|"):
+        top -= 1
+    headings, column = lines[top].split("|"), lines[-1].count("|")
+    unit = UNIT.search(headings[column]) if column < len(headings) else None
+    return unit and unit.group(0)
+
+
+def units(text, figures):
+    """For each figure the unit: behind it, above its column, or that of a neighbour: `3 to 4 GB/s`, `3 GB/s with a, 4 with b`."""
+    found = []
+    for figure in figures:
+        behind = UNIT.match(text, re.compile(r"\s*").match(text, figure.end()).end())
+        found.append(figure["unit"] or behind and behind.group(0) or header_unit(text, figure.start()))
+    for i in range(len(figures) - 2, -1, -1):
+        if JOINED.fullmatch(text[figures[i].end():figures[i + 1].start()]):
+            found[i] = found[i] or found[i + 1]
+    for i in range(1, len(figures)):
+        if "\n\n" not in text[figures[i - 1].end():figures[i].start()]:
+            found[i] = found[i] or found[i - 1]
+    return found
 
 
 def check_figures(page):
     text = "\n".join("" if line is None else line for line in whole(page))
-    for found in FIGURE.finditer(text):
-        line = text.count("\n", 0, found.start()) + 1
-        written, paths = found.group(1), " ".join(found.group(2).split()).split(" / ")
+    figures = list(FIGURE.finditer(text))
+    for figure, unit in zip(figures, units(text, figures)):
+        line = text.count("\n", 0, figure.start()) + 1
         try:
-            value = value_at(paths[0])
-            if len(paths) == 2:
-                value /= value_at(paths[1])
+            value = in_unit(" ".join(figure["paths"].split()).split(" / "), unit)
         except (OSError, ValueError, KeyError, TypeError, IndexError, ZeroDivisionError) as problem:
-            page.fail(line, "figure '%s': %s", found.group(2), problem)
+            page.fail(line, "figure '%s': %s", figure["paths"], problem)
             continue
-        if not rounds_to(value, written):
-            page.fail(line, "%s is written where the result file has %.6g", written, value)
+        if not rounds_to(value, figure["number"]):
+            page.fail(line, "%s %s is written where the result file has %.6g", figure["number"], unit or "", value)
     marks = text.count("<!-- figure:")
-    if marks != len(FIGURE.findall(text)):
-        page.fail(1, "%d figure comments, of which %d stand behind a number", marks, len(FIGURE.findall(text)))
+    if marks != len(figures):
+        page.fail(1, "%d figure comments, of which %d stand behind a number", marks, len(figures))
     for number, line in page.prose:
         bare = re.sub(r"<!--.*?-->", "\0", line)
         for unit in UNITS.finditer(bare):
