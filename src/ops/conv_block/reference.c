@@ -1,8 +1,49 @@
-// conv_block in float64: the textbook formulas, one loop each. Rungs are compared with this.
+// conv_block in float64: the textbook formulas, one loop each. Rungs are compared with this, so it shares nothing with
+// them, not even where elements lie.
 
 #include <math.h>
 
-#include "ops/conv_block/places.h"
+#include "ops/conv_block/conv_block.h"
+
+typedef heddle_conv_block_shape block_shape;
+
+static size_t channels_first(int channels, int height, int width, int n, int c, int y, int x)
+{
+    const size_t plane = (size_t)height * width;
+    return ((size_t)n * channels + c) * plane + (size_t)y * width + x;
+}
+
+static size_t channels_last(int channels, int height, int width, int n, int c, int y, int x)
+{
+    const size_t pixel = (size_t)y * width + x, pixels = (size_t)height * width;
+    return (n * pixels + pixel) * channels + c;
+}
+
+static size_t input_at(const block_shape *shape, int n, int c, int y, int x)
+{
+    return (shape->input_channels_last ? channels_last : channels_first)(shape->c, shape->h, shape->w, n, c, y, x);
+}
+
+static size_t output_at(const block_shape *shape, int n, int k, int y, int x)
+{
+    return (shape->output_channels_last ? channels_last : channels_first)(shape->k, shape->h / 2, shape->w / 2, n, k, y,
+                                                                          x);
+}
+
+static size_t convolution_at(const block_shape *shape, int n, int k, int y, int x)
+{
+    return channels_last(shape->k, shape->h, shape->w, n, k, y, x);
+}
+
+static size_t code_at(const block_shape *shape, int n, int k, int y, int x)
+{
+    return channels_last(shape->k, shape->h / 2, shape->w / 2, n, k, y, x);
+}
+
+static size_t weight_at(const block_shape *shape, int k, int c, int r, int s)
+{
+    return channels_first(shape->c, 3, 3, k, c, r, s);
+}
 
 // input: (n, c, h, w), weight: (k, c, 3, 3)
 static double convolve(const block_shape *shape, const double *input, const double *weight, int n, int k, int y, int x)

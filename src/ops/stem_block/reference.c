@@ -4,14 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ops/conv_block/places.h"
 #include "ops/stem_block/stem_block.h"
+
+typedef heddle_conv_block_shape block_shape;
 
 // Element `d` = (channel, r, s) of the patch under output pixel (y, x); 0 over the border.
 static double patch_element(const block_shape *shape, const double *input, int n, int y, int x, int d)
 {
     int c = d / HEDDLE_CONV_BLOCK_TAPS, iy = y + d % HEDDLE_CONV_BLOCK_TAPS / 3 - 1, ix = x + d % 3 - 1;
-    return iy < 0 || iy >= shape->h || ix < 0 || ix >= shape->w ? 0 : input[input_at(shape, n, c, iy, ix)];
+    if (iy < 0 || iy >= shape->h || ix < 0 || ix >= shape->w)
+        return 0;
+    const size_t plane = (size_t)shape->h * shape->w, pixel = (size_t)iy * shape->w + ix;
+    const double *image = input + n * plane * shape->c;
+    return shape->input_channels_last ? image[pixel * shape->c + c] : image[c * plane + pixel];
 }
 
 static double patch_mean(const block_shape *shape, const double *input, int d)
