@@ -42,6 +42,10 @@ const char *harness_device_name(void);
 // Whether the rung is for that device, and whether any of the operator's is.
 bool harness_runs(const heddle_rung *rung);
 bool harness_has_rung(const heddle_op *op);
+// Whether the rung is the operator's reference, of which comparing the values says nothing; and whether any other of
+// the operator's is for that device.
+bool harness_is_reference(const heddle_rung *rung);
+bool harness_compares(const heddle_op *op);
 // heddle_launch with operands in host memory, on the device under test; on return the outputs are there.
 heddle_status harness_launch(const heddle_op *op, const heddle_rung *rung, const heddle_call *call);
 
@@ -121,7 +125,8 @@ bool harness_compare(const heddle_op *op, int operand, const double *got, const 
 
 // Every rung for the device under test that can do the shape: values, guards, poison, optional operands left out,
 // threads, alignment, a stream, and for a forward operator what its reference gradients make of what it saved.
-// `forward` is NULL or the operator whose gradient this is. The simulated GPU takes long for large shapes, so there it
+// `forward` is NULL or the operator whose gradient this is. Of a rung that is the reference itself, everything but the
+// values. The simulated GPU takes long for large shapes, so there it
 // runs a rung once: that it gives the same bits again and does without optional operands is left to smaller shapes,
 // once the report says that there was one, and that it runs off alignment to these and to the first large shape.
 bool harness_check_ladder(const heddle_op *op, const heddle_op *forward, const char *shape_text, uint64_t seed,

@@ -73,6 +73,19 @@ bool harness_has_rung(const heddle_op *op)
     return false;
 }
 
+bool harness_is_reference(const heddle_rung *rung)
+{
+    return strcmp(rung->name, "cpu_reference") == 0;
+}
+
+bool harness_compares(const heddle_op *op)
+{
+    for (int r = 0; r < op->rungs; r++)
+        if (harness_runs(&op->ladder[r]) && !harness_is_reference(&op->ladder[r]))
+            return true;
+    return false;
+}
+
 static void close_device(void)
 {
     heddle_stream_destroy(stream);

@@ -45,13 +45,14 @@ static void end(step_call *step)
     harness_values_destroy(&step->values);
 }
 
-// The fastest rung of the device under test.
+// The fastest rung of the device under test. On the CPU there is only the reference: see test_cnn_step_reference.c.
 static const heddle_rung *last_rung(void)
 {
-    for (int r = op->rungs - 1; r > 0; r--)
-        if (harness_runs(&op->ladder[r]))
+    for (int r = op->rungs - 1; r >= 0; r--)
+        if (harness_runs(&op->ladder[r]) && !harness_is_reference(&op->ladder[r]))
             return &op->ladder[r];
-    return &op->ladder[0];
+    skip();
+    return NULL;
 }
 
 static void compare(step_call *step, const heddle_rung *rung, const harness_values *expected)
