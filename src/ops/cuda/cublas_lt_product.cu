@@ -213,7 +213,10 @@ heddle_status heddle_cublas_lt_multiply(const heddle_call *call, const heddle_cu
     lt_call lt = {};
     if (product->m == 0 || product->n == 0)
         return HEDDLE_OK;
-    if (product->k == 0 && !bias)
+    if (product->k == 0 && bias) // matrices without elements have no layout that cuBLASLt takes
+        return heddle_cuda_failed(HEDDLE_INVALID, "with a bias, k must be at least 1", "k is 0",
+                                  HEDDLE_CUDA_HERE("heddle_cublas_lt_multiply"));
+    if (product->k == 0)
         return heddle_cublas_scale_output(call, product);
     HEDDLE_TRY(heddle_cublas_handle(call, &handle, &lt.workspace));
     lt.handle = (cublasLtHandle_t)handle; // the one may be used as the other
