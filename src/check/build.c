@@ -196,6 +196,7 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
             .compiler = options->compiler,
             .unwatched = options->unwatched,
             .uninitialised = !options->unwatched,
+            .maybe_uninitialised = options->doubts,
         };
         sim_build_result built = {0};
         status = judge(build_in_spite_of_broken_pipes(&how, &built), &built, result);

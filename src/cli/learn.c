@@ -6,6 +6,7 @@
 #include "cli/learn.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/terminal.h"

@@ -120,6 +120,19 @@ static bool begins_item(const char *line)
            (digits > line && strncmp(digits, ". ", 2) == 0);
 }
 
+// Bytes up to the next blank; code between backticks is not broken.
+static size_t word_length(const char *word)
+{
+    size_t count = 0;
+    for (bool code = false; word[count] && word[count] != '\n'; count++) {
+        if (word[count] == '`')
+            code = !code && strcspn(word + count + 1, "`") < strcspn(word + count + 1, "\n");
+        else if (!code && strchr(" \t", word[count]))
+            break;
+    }
+    return count;
+}
+
 void heddle_cli_learn_print(const heddle_cli_learn_style *style, const char *text, int indent)
 {
     flow at = {.style = style, .indent = indent, .empty = true};
@@ -141,7 +154,7 @@ void heddle_cli_learn_print(const heddle_cli_learn_style *style, const char *tex
             for (const char *word = line; word < line + length;) {
                 size_t blanks = strspn(word, " \t");
                 word += blanks;
-                size_t count = strcspn(word, " \t\n");
+                size_t count = word_length(word);
                 if (count > 0 && word < line + length)
                     put_word(&at, word, count);
                 word += count;

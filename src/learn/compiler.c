@@ -82,6 +82,82 @@ static const meaning meanings[] = {
      "The header does not exist, or its name is misspelt. No header is needed here."},
 };
 
+// --- what a message means in this line -------------------------------------------------------------------------------
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+// The built-in variable that the line uses without .x, .y or .z; NULL: none.
+static const char *bare_index(const char *line)
+{
+    static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (const char *at = strstr(line, names[i]); at; at = strstr(at + 1, names[i])) {
+            const char *behind = at + strlen(names[i]);
+            if (!is_word(*behind) && behind[strspn(behind, " \t")] != '.')
+                return names[i];
+        }
+    return NULL;
+}
+
+// A vector type that the message names, such as float4, and how many parts it has; NULL: none.
+static const char *vector_type(heddle_arena *arena, const char *message, int *parts)
+{
+    static const char *const bases[] = {"float", "double", "int", "uint", "char", "uchar", "short", "ushort"};
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
+        for (const char *at = strstr(message, bases[i]); at; at = strstr(at + 1, bases[i])) {
+            const char *digit = at + strlen(bases[i]);
+            if ((at > message && is_word(at[-1])) || *digit < '2' || *digit > '4' || is_word(digit[1]))
+                continue;
+            *parts = *digit - '0';
+            return heddle_learn_format(arena, "%s%d", bases[i], *parts);
+        }
+    return NULL;
+}
+
+// Advice that the line itself gives; NULL: none.
+static const char *meaning_in(heddle_arena *arena, const char *message, const char *line)
+{
+    static const char *const names_of_parts[] = {".x and .y", ".x, .y and .z", ".x, .y, .z and .w"};
+    int parts = 0;
+    bool triple = strstr(message, "uint3") || strstr(message, "dim3") || strstr(message, "sim_extent");
+    const char *bare = triple ? bare_index(line) : NULL;
+    if (bare)
+        return heddle_learn_format(arena, "%s has three parts: write %s.x.", bare, bare);
+    const char *element = strstr(message, "invalid types ‘"), *index = element ? strchr(element, '[') : NULL;
+    if (index && strstr(line, "][")) {
+        element += strlen("invalid types ‘");
+        return heddle_learn_format(arena, "A %.*s * has one index: row * length + column.", (int)(index - element),
+                                   element);
+    }
+    bool arithmetic = strstr(message, "no match for ‘operator") || strstr(message, "binary expression");
+    const char *type = arithmetic ? vector_type(arena, message, &parts) : NULL;
+    return type ? heddle_learn_format(arena, "%s has no arithmetic: use %s.", type, names_of_parts[parts - 2]) : NULL;
+}
+
+// The message without the expression as the compiler has understood it, which no one wrote, and cut where
+// it would fill more than two lines.
+static const char *shorten(heddle_arena *arena, const char *message)
+{
+    enum { MOST = 160 };
+    size_t length = strcspn(message, "\n");
+    const char *begin = strstr(message, "no match for ‘") ? strstr(message, " in ‘") : NULL;
+    const char *end = begin ? strstr(begin, "’ (") : NULL;
+    if (end && end < message + length)
+        message = heddle_learn_format(arena, "%.*s%.*s", (int)(begin - message), message,
+                                      (int)(message + length - end - strlen("’")), end + strlen("’"));
+    length = message ? strcspn(message, "\n") : 0;
+    bool cut = length > MOST;
+    if (cut)
+        length = MOST;
+    while (cut && length > 0 && ((unsigned char)message[length] & 0xc0) == 0x80)
+        length--;
+    const char *made = message ? heddle_learn_format(arena, "%.*s%s", (int)length, message, cut ? " …" : "") : NULL;
+    return made ? made : "";
+}
+
 static const char *meaning_of(const char *message)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
@@ -161,13 +237,15 @@ void heddle_learn_explain_error(const heddle_learn_judging *judging, const char 
     if (!own && heddle_learn_has_reason(verdict, "compile"))
         rank = HEDDLE_LEARN_RANK_FOLLOWS;
     heddle_learn_reason *reason =
-        heddle_learn_add_reason(verdict, "compile", rank, "it does not compile: %.*s", (int)strcspn(said, "\n"), said);
+        heddle_learn_add_reason(verdict, "compile", rank, "it does not compile: %s", shorten(verdict->arena, said));
     heddle_check_place place = {.frame = {{.file = file, .line = line, .column = column, .function = ""}},
                                 .frames = file[0] != '\0'};
     bool cut_short = !own && file[0] && is_cut_short(said);
     if (place.frames > 0 && !cut_short)
         quote_error(judging, reason, &place);
-    const char *means = meaning_of(said);
+    const char *text = own ? heddle_check_sources_line(judging->sources, file, line) : NULL;
+    const char *means = text ? meaning_in(verdict->arena, said, text) : NULL;
+    means = means ? means : meaning_of(said);
     if (own && means)
         heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE, "%s", means);
     else if (cut_short)
@@ -191,30 +269,67 @@ bool heddle_learn_read_place(const char *text, char file[HEDDLE_PLACE_SIZE], hed
     return true;
 }
 
-// Lines of the form FILE:LINE:COLUMN: error: TEXT.
-void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages)
+// Calls `explain` for each line of the form FILE:LINE:COLUMN: MARK TEXT with one of the marks.
+static void read_messages(const heddle_learn_judging *judging, const char *messages, const char *const *marks,
+                          void (*explain)(const heddle_learn_judging *judging, const heddle_check_frame *frame,
+                                          const char *message))
 {
-    static const char *const marks[] = {": error: ", ": fatal error: ", ": undefined reference"};
     for (const char *line = messages; *line && judging->verdict->reason_count < HEDDLE_LEARN_MOST_REASONS;) {
         size_t length = strcspn(line, "\n");
-        const char *text =
-            memmem(line, length, "error: ", strlen("error: ")) || memmem(line, length, "undefined", strlen("undefined"))
-                ? heddle_learn_format(judging->verdict->arena, "%.*s", (int)length, line)
-                : NULL;
-        const char *mark = NULL;
-        for (size_t i = 0; text && !mark && i < sizeof marks / sizeof *marks; i++) {
-            mark = strstr(text, marks[i]);
-            if (mark)
-                mark += i < 2 ? strlen(marks[i]) : 2;
+        bool marked = memmem(line, length, "error: ", strlen("error: ")) ||
+                      memmem(line, length, "warning: ", strlen("warning: ")) ||
+                      memmem(line, length, "undefined", strlen("undefined"));
+        const char *text = marked ? heddle_learn_format(judging->verdict->arena, "%.*s", (int)length, line) : NULL,
+                   *said = NULL;
+        for (int i = 0; text && !said && marks[i]; i++) {
+            said = strstr(text, marks[i]);
+            if (said)
+                said += marks[i][strlen(marks[i]) - 1] == ' ' ? strlen(marks[i]) : 2;
         }
-        if (mark) {
+        if (said) {
             char file[HEDDLE_PLACE_SIZE];
             heddle_check_frame frame;
             heddle_learn_read_place(text, file, &frame);
-            heddle_learn_explain_error(judging, file, frame.line, frame.column, mark);
+            explain(judging, &frame, said);
         }
         line += length + (line[length] == '\n');
     }
+}
+
+static void explain_frame(const heddle_learn_judging *judging, const heddle_check_frame *frame, const char *message)
+{
+    heddle_learn_explain_error(judging, frame->file, frame->line, frame->column, message);
+}
+
+void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages)
+{
+    static const char *const marks[] = {": error: ", ": fatal error: ", ": undefined reference", NULL};
+    read_messages(judging, messages, marks, explain_frame);
     if (!heddle_learn_has_reason(judging->verdict, "compile"))
         heddle_learn_explain_error(judging, "", 0, 0, messages[0] ? messages : "the compiler failed");
+}
+
+// A local variable of the learner's that is or may be read before it is set. What a finding tells is not told again.
+static void explain_doubt(const heddle_learn_judging *judging, const heddle_check_frame *frame, const char *message)
+{
+    heddle_learn_verdict *verdict = judging->verdict;
+    heddle_check_place place = {.frame = {*frame}, .frames = 1};
+    if (!strstr(message, "used uninitialized") || !heddle_learn_is_learners(judging, frame->file))
+        return;
+    for (int i = 0; i < verdict->reason_count; i++)
+        if (strcmp(verdict->reasons[i].tag, "uninitialised") == 0 && verdict->reasons[i].line == frame->line)
+            return;
+    const char *verb = strstr(message, " may be used") ? strstr(message, " may be used") : strstr(message, " is used");
+    heddle_learn_reason *reason = heddle_learn_add_reason(
+        verdict, "uninitialised", HEDDLE_LEARN_RANK_WARNING, "%.*s %s read before it is set",
+        (int)(verb ? verb - message : 0), message, verb && strncmp(verb, " is", 3) == 0 ? "is" : "may be");
+    heddle_learn_quote(judging, reason, &place, "");
+    heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE,
+                          "A local variable holds anything at first. Give it a value where it is declared.");
+}
+
+void heddle_learn_explain_doubts(const heddle_learn_judging *judging, const char *messages)
+{
+    static const char *const marks[] = {": warning: ", NULL};
+    read_messages(judging, messages, marks, explain_doubt);
 }

@@ -27,8 +27,9 @@ static heddle_status explain_run(heddle_learn_judging *judging, const heddle_che
 {
     judging->result = result;
     bool ended = result->built && heddle_learn_hear(judging, output);
-    for (int i = 0; i < result->finding_count; i++)
-        heddle_learn_explain_finding(judging, result->findings[i]);
+    heddle_learn_explain_findings(judging);
+    if (result->built && result->messages)
+        heddle_learn_explain_doubts(judging, result->messages);
     if (result->built && (!ended || result->exit_status != 0) && judging->verdict->reason_count == 0)
         heddle_learn_ended_early(judging, "");
     if (result->built)
@@ -58,6 +59,7 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
         .schedules = rules->schedules,
         .seconds = rules->seconds,
         .seed = 1,
+        .doubts = true,
         .nvcc = HEDDLE_CHECK_NVCC_NEVER,
         .output = capture.to,
         .errors = capture.to,
@@ -135,7 +137,9 @@ static heddle_status compile(heddle_learn_judging *judging, char *const *argv, b
     const char *const environment[] = {temporary, "LC_ALL=C.UTF-8", NULL};
     HEDDLE_TRY(run_program(judging, argv, environment, COMPILE_SECONDS, &done));
     *built = done.end == HEDDLE_CHILD_EXITED && done.code == 0;
-    if (!*built)
+    if (*built)
+        heddle_learn_explain_doubts(judging, done.errors);
+    else
         heddle_learn_explain_messages(judging, done.errors);
     free_finished(&done);
     return HEDDLE_OK;
@@ -151,6 +155,7 @@ static void explain_end(const heddle_learn_judging *judging, const finished *don
             late ? heddle_learn_add_reason(verdict, "timeout", HEDDLE_LEARN_RANK_ERROR, "it did not end within %g s",
                                            judging->rules->seconds)
                  : heddle_learn_add_reason(verdict, "memory", HEDDLE_LEARN_RANK_ERROR, "it used too much memory");
+        reason->in_case = judging->in_case;
         heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE,
                               "Look for a loop whose condition never becomes false. Counting down with an unsigned "
                               "number never gets below 0.");

@@ -12,37 +12,34 @@
 
 // --- threads and memory ----------------------------------------------------------------------------------------------
 
-static bool is_flat(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+// Of the launches of its kernel: 1, 2 or 3.
+static int dimensions_of(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     const heddle_check_result *result = judging->result;
-    bool flat = true;
+    int most = 1;
     for (int k = 0; finding->kernel && result->run_count > 0 && k < result->runs[0]->kernel_count; k++) {
         const heddle_check_kernel *kernel = &result->runs[0]->kernels[k];
-        if (strcmp(kernel->name, finding->kernel) == 0)
-            flat = flat && kernel->grid[1] * kernel->grid[2] * kernel->block[1] * kernel->block[2] <= 1;
+        int own = strcmp(kernel->name, finding->kernel) == 0 ? heddle_learn_dimensions(kernel) : 1;
+        most = own > most ? own : most;
     }
     for (int i = 0; i < finding->place_count; i++) {
         const heddle_check_place *place = &finding->places[i];
-        flat = flat && place->thread[1] + place->thread[2] + place->block[1] + place->block[2] == 0;
+        int own = place->thread[2] + place->block[2] > 0 ? 3 : place->thread[1] + place->block[1] > 0 ? 2 : 1;
+        most = own > most ? own : most;
     }
-    return flat;
+    return most;
 }
 
-// "thread 31 of block 0", "thread (3,0,0) of block (1,2,0)"; "" in host code.
+// "thread 31 of block 0", "thread (3,0) of block (1,2)"; "" in host code.
 static const char *who(const heddle_learn_judging *judging, const heddle_check_finding *finding,
                        const heddle_check_place *place)
 {
     const int *thread = place->thread, *block = place->block;
-    heddle_arena *arena = judging->verdict->arena;
-    const char *text = "";
-    if (place->has_thread && is_flat(judging, finding))
-        text = heddle_learn_format(arena, "thread %d of block %d", thread[0], block[0]);
-    else if (place->has_thread && thread[2] + block[2] == 0)
-        text = heddle_learn_format(arena, "thread (%d,%d) of block (%d,%d)", thread[0], thread[1], block[0], block[1]);
-    else if (place->has_thread)
-        text = heddle_learn_format(arena, "thread (%d,%d,%d) of block (%d,%d,%d)", thread[0], thread[1], thread[2],
-                                   block[0], block[1], block[2]);
-    return text ? text : "";
+    const char *text = place->has_thread
+                           ? heddle_learn_format(judging->verdict->arena, "thread (%d,%d,%d) of block (%d,%d,%d)",
+                                                 thread[0], thread[1], thread[2], block[0], block[1], block[2])
+                           : NULL;
+    return text ? heddle_learn_short_indices(judging, text, dimensions_of(judging, finding)) : "";
 }
 
 // The source of an access: "in[i + 1]"; "" where it is not known.
@@ -77,9 +74,12 @@ static const char *plural(long long count)
 }
 
 // Adds a text of the simulator's as a whole sentence.
-static void add_sentence(const heddle_learn_judging *judging, heddle_learn_reason *reason, const char *text)
+static void add_sentence(const heddle_learn_judging *judging, heddle_learn_reason *reason,
+                         const heddle_check_finding *finding, const char *text)
 {
-    const char *clean = text ? heddle_learn_clean(judging, text) : "";
+    const char *clean =
+        text ? heddle_learn_short_indices(judging, heddle_learn_clean(judging, text), dimensions_of(judging, finding))
+             : "";
     size_t length = strlen(clean);
     if (length == 0)
         return;
@@ -97,7 +97,7 @@ static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason
     const char *meant = finding->place_count > 0 ? expression(judging, &finding->places[0]) : "";
     heddle_learn_verdict *verdict = judging->verdict;
     if (!has_elements(memory)) {
-        add_sentence(judging, reason, finding->message);
+        add_sentence(judging, reason, finding, finding->message);
         char sentence[HEDDLE_CHECK_SENTENCE];
         heddle_check_memory_sentence(finding, sentence, sizeof sentence);
         if (sentence[0])
@@ -181,12 +181,22 @@ static void quote_places(const heddle_learn_judging *judging, heddle_learn_reaso
 static void tell_race(const heddle_learn_judging *judging, heddle_learn_reason *reason,
                       const heddle_check_finding *finding)
 {
+    const heddle_check_memory *memory = finding->memory;
     const char *which = element(judging, finding);
+    bool indexed = has_elements(memory) && memory->bytes > memory->size;
+    if (heddle_learn_is_same_index(finding) && indexed) {
+        heddle_learn_add_item(
+            judging->verdict, reason, HEDDLE_LEARN_TEXT,
+            "Two threads computed the same index, %lld. Should each have its own? Check how the index "
+            "is computed.",
+            memory->offset / memory->size);
+        return;
+    }
     heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
                           "Both touch %s. Nothing makes one wait for the other, so the result depends on which comes "
                           "first.",
                           which[0] ? which : "the same memory");
-    add_sentence(judging, reason, finding->note);
+    add_sentence(judging, reason, finding, finding->note);
 }
 
 static void tell_timeout(const heddle_learn_judging *judging, heddle_learn_reason *reason)
@@ -198,6 +208,18 @@ static void tell_timeout(const heddle_learn_judging *judging, heddle_learn_reaso
     heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
                           "Look for a loop that never ends, or one that does much more work than the array has "
                           "elements.");
+}
+
+// Whether the message of the finding says already what its cause would say again.
+static bool says_cause(const heddle_check_finding *finding)
+{
+    switch (finding->kind) {
+    case HEDDLE_CHECK_LEAK:
+    case HEDDLE_CHECK_BAD_LAUNCH:
+    case HEDDLE_CHECK_HOST_POINTER: return true;
+    case HEDDLE_CHECK_SPIN: return finding->place_count > 0 && strcmp(finding->places[0].role, "loop") == 0;
+    default: return false;
+    }
 }
 
 static void tell(const heddle_learn_judging *judging, heddle_learn_reason *reason, const heddle_check_finding *finding)
@@ -213,15 +235,17 @@ static void tell(const heddle_learn_judging *judging, heddle_learn_reason *reaso
             heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "It reads %s, before anything was written there.",
                                   which);
         else
-            add_sentence(judging, reason, finding->message);
+            add_sentence(judging, reason, finding, finding->message);
         break;
     default:
-        add_sentence(judging, reason, finding->message);
-        add_sentence(judging, reason, finding->note);
-        add_sentence(judging, reason, finding->cause);
+        add_sentence(judging, reason, finding, finding->message);
+        add_sentence(judging, reason, finding, finding->note);
+        if (!says_cause(finding))
+            add_sentence(judging, reason, finding, finding->cause);
     }
-    if (finding->cure && finding->cure[0])
-        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE, "%s", heddle_learn_clean(judging, finding->cure));
+    const char *advice = heddle_learn_advice(judging, finding);
+    if (advice && advice[0])
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_ADVICE, "%s", heddle_learn_clean(judging, advice));
 }
 
 static const char *tag_of(heddle_check_kind kind)
@@ -229,8 +253,10 @@ static const char *tag_of(heddle_check_kind kind)
     return kind == HEDDLE_CHECK_DIED ? "crash" : heddle_check_kinds[kind].name;
 }
 
-static int rank_of(const heddle_check_finding *finding)
+static int rank_of(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
+    if (heddle_learn_follows(judging, finding))
+        return HEDDLE_LEARN_RANK_FOLLOWS;
     return finding->tier == HEDDLE_CHECK_ERROR ? HEDDLE_LEARN_RANK_ERROR : HEDDLE_LEARN_RANK_WARNING;
 }
 
@@ -239,7 +265,25 @@ static bool is_header(const heddle_learn_judging *judging, const char *file)
     return file && strncmp(file, judging->include, strlen(judging->include)) == 0;
 }
 
-static void explain(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+// The case in which it was first seen; "": not known.
+static const char *case_of(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const char *kind = heddle_check_kinds[finding->kind].name;
+    for (int i = 0; i < judging->sighting_count; i++) {
+        const heddle_learn_sighting *sighting = &judging->sightings[i];
+        char line[32];
+        bool here = strncmp(sighting->finding, kind, strlen(kind)) == 0;
+        for (int p = 0; here && p < finding->place_count; p++) {
+            snprintf(line, sizeof line, ":%d by ", finding->places[p].frame[0].line);
+            here = strstr(sighting->finding, line) != NULL;
+        }
+        if (here)
+            return sighting->in_case;
+    }
+    return finding->tier == HEDDLE_CHECK_ERROR ? judging->in_case : "";
+}
+
+static heddle_learn_reason *explain(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     char headline[HEDDLE_CHECK_SENTENCE];
     if (finding->kind == HEDDLE_CHECK_TIMEOUT)
@@ -247,14 +291,15 @@ static void explain(const heddle_learn_judging *judging, const heddle_check_find
     else
         heddle_check_headline(finding, headline, sizeof headline);
     heddle_learn_reason *reason =
-        heddle_learn_add_reason(judging->verdict, tag_of(finding->kind), rank_of(finding), "%s", headline);
-    if (finding->tier == HEDDLE_CHECK_ERROR)
-        reason->in_case = judging->in_case;
+        heddle_learn_add_reason(judging->verdict, tag_of(finding->kind), rank_of(judging, finding), "%s", headline);
+    reason->in_case = case_of(judging, finding);
     quote_places(judging, reason, finding);
     tell(judging, reason, finding);
+    return reason;
 }
 
-void heddle_learn_explain_finding(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+// NULL: an error of the compiler.
+static heddle_learn_reason *explain_known(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     const heddle_check_frame *frame = finding->place_count > 0 ? &finding->places[0].frame[0] : NULL;
     heddle_check_finding known = *finding;
@@ -266,11 +311,47 @@ void heddle_learn_explain_finding(const heddle_learn_judging *judging, const hed
         known.memory = &memory;
         known.parameter = NULL;
     }
-    if (finding->kind == HEDDLE_CHECK_NOT_BUILT)
-        heddle_learn_explain_error(judging, frame ? frame->file : "", frame ? frame->line : 0,
-                                   frame ? frame->column : 0, finding->message);
-    else
-        explain(judging, &known);
+    if (finding->kind != HEDDLE_CHECK_NOT_BUILT)
+        return explain(judging, &known);
+    heddle_learn_explain_error(judging, frame ? frame->file : "", frame ? frame->line : 0, frame ? frame->column : 0,
+                               finding->message);
+    return NULL;
+}
+
+void heddle_learn_explain_findings(const heddle_learn_judging *judging)
+{
+    enum { MOST_LEADERS = 32 };
+    struct {
+        const heddle_check_finding *finding;
+        heddle_learn_reason *reason;
+        int others; // with the same cause
+    } leaders[MOST_LEADERS];
+    int count = 0;
+    for (int i = 0; i < judging->result->finding_count; i++) {
+        const heddle_check_finding *finding = judging->result->findings[i];
+        int leader = 0;
+        while (leader < count && !heddle_learn_same_cause(leaders[leader].finding, finding))
+            leader++;
+        if (leader < count) {
+            leaders[leader].others++;
+            continue;
+        }
+        heddle_learn_reason *reason = explain_known(judging, finding);
+        if (reason && count < MOST_LEADERS) {
+            leaders[count].finding = finding;
+            leaders[count].reason = reason;
+            leaders[count++].others = 0;
+        }
+    }
+    for (int i = 0; i < count; i++)
+        if (leaders[i].others > 0)
+            heddle_learn_add_item(judging->verdict, leaders[i].reason, HEDDLE_LEARN_TEXT,
+                                  "And %d more pair%s of accesses, mended by the same %s.", leaders[i].others,
+                                  plural(leaders[i].others),
+                                  leaders[i].finding->order == HEDDLE_CHECK_ORDER_BARRIER &&
+                                          !heddle_learn_is_same_index(leaders[i].finding)
+                                      ? "barrier"
+                                      : "change");
 }
 
 // --- wrong results ---------------------------------------------------------------------------------------------------

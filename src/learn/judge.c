@@ -147,6 +147,7 @@ static void rank_consequences(heddle_learn_verdict *verdict)
 static heddle_status judge_code(const heddle_learn_task *task, heddle_learn_judging *judging,
                                 const heddle_learn_code *code)
 {
+    judging->code = code;
     if (heddle_learn_refuse_names(judging, code))
         return HEDDLE_OK;
     if (heddle_learn_is_plain_c(task->exercise))

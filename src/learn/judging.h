@@ -9,6 +9,13 @@
 
 struct cJSON;
 
+enum { HEDDLE_LEARN_MOST_SIGHTINGS = 16 };
+
+// A case in which the simulator found something, and the finding in its own words.
+typedef struct heddle_learn_sighting {
+    const char *in_case, *finding;
+} heddle_learn_sighting;
+
 typedef struct heddle_learn_judging {
     const heddle_learn_exercise *exercise;
     const heddle_learn_rules *rules;
@@ -19,9 +26,12 @@ typedef struct heddle_learn_judging {
     char source[HEDDLE_PLACE_SIZE + 256], judge[HEDDLE_PLACE_SIZE + 256];
     char mark[32]; // "learn_0123456789abcdef": begins the judge's lines after an @; new for each judging
     heddle_check_sources *sources;
+    const heddle_learn_code *code;     // the learner's text; NULL: not read yet
     const heddle_check_result *result; // of the simulator; NULL: it was not asked
     bool dropped;                      // part of what the program printed, for there was too much
     const char *in_case;               // where the judge stopped; "": not known
+    heddle_learn_sighting sightings[HEDDLE_LEARN_MOST_SIGHTINGS];
+    int sighting_count;
     heddle_learn_verdict *verdict;
 } heddle_learn_judging;
 
@@ -32,9 +42,20 @@ void heddle_learn_quote(const heddle_learn_judging *judging, heddle_learn_reason
 bool heddle_learn_is_learners(const heddle_learn_judging *judging, const char *file);
 // A text of the simulator's or a compiler's without the names of our temporary folder.
 const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *text);
+// A text with "(3,0,0)" written as 3 or (3,0), for launches of one or two dimensions.
+const char *heddle_learn_short_indices(const heddle_learn_judging *judging, const char *text, int dimensions);
+int heddle_learn_dimensions(const heddle_check_kernel *kernel); // of a launch: 1, 2 or 3
 
-// explain.c: a finding of the simulator, and what the judge itself said ("@MARK {...}") about a wrong result.
-void heddle_learn_explain_finding(const heddle_learn_judging *judging, const heddle_check_finding *finding);
+// advise.c: what to do about a finding; NULL: its text says it already.
+const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding);
+// A race of two threads that computed the same index.
+bool heddle_learn_is_same_index(const heddle_check_finding *finding);
+// Two races that one barrier, or one index, mends.
+bool heddle_learn_same_cause(const heddle_check_finding *a, const heddle_check_finding *b);
+// An uninitialised read of an array that another finding is about: it mostly follows from that.
+bool heddle_learn_follows(const heddle_learn_judging *judging, const heddle_check_finding *finding);
+// explain.c: all findings of the simulator, and what the judge itself said ("@MARK {...}") about a wrong result.
+void heddle_learn_explain_findings(const heddle_learn_judging *judging);
 void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const struct cJSON *said);
 // limits.c: counters against the limits of judge.json; output.
 void heddle_learn_apply_limits(const heddle_learn_judging *judging);
@@ -50,6 +71,8 @@ void heddle_learn_explain_error(const heddle_learn_judging *judging, const char 
 // "FILE:LINE:COLUMN: ...", the column where there is one. `file` holds the name. False: another text.
 bool heddle_learn_read_place(const char *text, char file[HEDDLE_PLACE_SIZE], heddle_check_frame *frame);
 void heddle_learn_explain_messages(const heddle_learn_judging *judging, const char *messages);
+// The same for warnings of variables that are read before they are set; others are not told.
+void heddle_learn_explain_doubts(const heddle_learn_judging *judging, const char *messages);
 // sanitizer.c: what AddressSanitizer and UndefinedBehaviorSanitizer printed. False: nothing that it knows.
 bool heddle_learn_explain_sanitizer(const heddle_learn_judging *judging, const char *errors);
 // said.c: the judge's lines in what the program printed; the rest becomes verdict->output. False: the last of them is

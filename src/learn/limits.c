@@ -1,5 +1,6 @@
 // What a correct result is not enough for: counters under a limit, lines of output.
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static void quote_line(const heddle_learn_judging *judging, heddle_learn_reason 
 
 // What the warp that does worst touches, without the line above the picture, which names our folder.
 static void draw_request(const heddle_learn_judging *judging, heddle_learn_reason *reason,
-                         const heddle_check_line *line)
+                         const heddle_check_kernel *kernel, const heddle_check_line *line)
 {
     char *text = NULL;
     size_t size = 0;
@@ -72,7 +73,8 @@ static void draw_request(const heddle_learn_judging *judging, heddle_learn_reaso
     fclose(file);
     const char *picture = strchr(text, '\n');
     if (picture)
-        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_DRAWING, "%s", picture + 1);
+        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_DRAWING, "%s",
+                              heddle_learn_short_indices(judging, picture + 1, heddle_learn_dimensions(kernel)));
     free(text);
 }
 
@@ -94,7 +96,7 @@ static void tell_average(const heddle_learn_judging *judging, const heddle_learn
                  "wavefront each. This is the warp that needs most:"
                : "A request is one load or store by the 32 lanes of a warp. Global memory is moved in sectors of 32 "
                  "bytes, whole ones even if a lane uses only 4 bytes of it. This is the warp that needs most:");
-    draw_request(judging, reason, line);
+    draw_request(judging, reason, kernel, line);
 }
 
 static void check_averages(const heddle_learn_judging *judging, const heddle_learn_limit *limit)
@@ -224,6 +226,48 @@ static int count_wanted(const char **list, const char *line, size_t length)
     return count;
 }
 
+// The printed line that is most like `wanted` and is not asked for: the one that begins like it longest. *same: for
+// how many bytes, whatever their case.
+static const char *nearest_line(const char **wanted, const char *output, const char *missing, size_t *same)
+{
+    const char *nearest = NULL;
+    *same = 0;
+    for (const char *line = output; *line;) {
+        size_t length = strcspn(line, "\n"), equal = 0;
+        while (equal < length && tolower((unsigned char)line[equal]) == tolower((unsigned char)missing[equal]))
+            equal++;
+        if (count_wanted(wanted, line, length) == 0 && (!nearest || equal > *same)) {
+            nearest = line;
+            *same = equal;
+        }
+        line += length + (line[length] == '\n');
+    }
+    return nearest;
+}
+
+// Where the line that was meant differs from the one that was asked for.
+static void tell_difference(const heddle_learn_judging *judging, heddle_learn_reason *reason, const char *missing)
+{
+    size_t same, equal = 0;
+    const char *line = nearest_line(judging->rules->output, judging->verdict->output, missing, &same);
+    size_t length = line ? strcspn(line, "\n") : 0;
+    if (same < 2) // another line altogether
+        return;
+    while (equal < length && line[equal] == missing[equal])
+        equal++;
+    if (missing[equal] == '\0')
+        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
+                              "Your line goes on where it should end, at '%.*s': is the line end, \\n, missing?",
+                              (int)(length - equal < 12 ? length - equal : 12), line + equal);
+    else if (equal == length)
+        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "Your line ends before '%s'.",
+                              missing + equal);
+    else
+        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
+                              "Your line differs first at '%c', character %zu: it should be '%c'.", line[equal],
+                              equal + 1, missing[equal]);
+}
+
 // Lines may come in any order, each as often as it is listed.
 void heddle_learn_apply_output(const heddle_learn_judging *judging)
 {
@@ -241,9 +285,12 @@ void heddle_learn_apply_output(const heddle_learn_judging *judging)
     }
     if (!missing && !extra)
         return;
-    heddle_learn_add_reason(judging->verdict, "output", HEDDLE_LEARN_RANK_OUTPUT, "%s: %s",
-                            !output[0] ? "the program prints nothing, and should print"
-                            : missing  ? "a line is missing from what the program prints"
-                                       : "the program prints a line too many",
-                            missing ? missing : extra);
+    heddle_learn_reason *reason =
+        heddle_learn_add_reason(judging->verdict, "output", HEDDLE_LEARN_RANK_OUTPUT, "%s: %s",
+                                !output[0] ? "the program prints nothing, and should print"
+                                : missing  ? "a line is missing from what the program prints"
+                                           : "the program prints a line too many",
+                                missing ? missing : extra);
+    if (missing)
+        tell_difference(judging, reason, missing);
 }

@@ -1,6 +1,7 @@
 // Lines of the learner's file and the judge's, as a verdict quotes them.
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "learn/judging.h"
@@ -60,4 +61,34 @@ void heddle_learn_quote(const heddle_learn_judging *judging, heddle_learn_reason
         reason->line = item->line;
         reason->column = item->column;
     }
+}
+
+int heddle_learn_dimensions(const heddle_check_kernel *kernel)
+{
+    return kernel->grid[2] * kernel->block[2] > 1 ? 3 : kernel->grid[1] * kernel->block[1] > 1 ? 2 : 1;
+}
+
+const char *heddle_learn_short_indices(const heddle_learn_judging *judging, const char *text, int dimensions)
+{
+    char *made = NULL;
+    size_t size = 0;
+    FILE *file = dimensions < 3 ? open_memstream(&made, &size) : NULL;
+    if (!file)
+        return text;
+    while (*text) {
+        int x, y, z, length = 0;
+        if (text[0] != '(' || sscanf(text, "(%d,%d,%d)%n", &x, &y, &z, &length) != 3 || length == 0) {
+            fputc(*text++, file);
+            continue;
+        }
+        if (dimensions == 1)
+            fprintf(file, "%d", x);
+        else
+            fprintf(file, "(%d,%d)", x, y);
+        text += length;
+    }
+    fclose(file);
+    const char *kept = heddle_arena_copy_text(judging->verdict->arena, made);
+    free(made);
+    return kept ? kept : "";
 }

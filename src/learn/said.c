@@ -47,12 +47,26 @@ static void explain_leak(const heddle_learn_judging *judging, const cJSON *said)
                                  : "Call fclose for each file that was opened, on every path through the function.");
 }
 
+static void add_sighting(heddle_learn_judging *judging, const cJSON *said, const char *in_case)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(said, "finding"));
+    const char *kept = text ? heddle_arena_copy_text(judging->verdict->arena, text) : NULL;
+    if (kept && judging->sighting_count < HEDDLE_LEARN_MOST_SIGHTINGS)
+        judging->sightings[judging->sighting_count++] = (heddle_learn_sighting){in_case, kept};
+}
+
 // What one line of the judge means. Returns whether it is the judge's last word.
 static bool hear_line(heddle_learn_judging *judging, const cJSON *said)
 {
     const char *in_case = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(said, "case"));
     const char *kept = in_case ? heddle_arena_copy_text(judging->verdict->arena, in_case) : NULL;
     judging->in_case = kept ? kept : "";
+    if (has(said, "begins"))
+        return false;
+    if (has(said, "finding")) {
+        add_sighting(judging, said, judging->in_case);
+        return false;
+    }
     if (has(said, "timed")) {
         add_time(judging->verdict, said);
         return false;
@@ -79,6 +93,7 @@ void heddle_learn_ended_early(const heddle_learn_judging *judging, const char *h
     heddle_learn_reason *reason = heddle_learn_add_reason(
         judging->verdict, "crash", HEDDLE_LEARN_RANK_ERROR,
         "the program ended before the judge had looked at every case%s%s", how[0] ? ": " : "", how);
+    reason->in_case = judging->in_case;
     heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
                           "Look for a call of exit() or abort(), and for a pointer that the host follows although it "
                           "was never set.");

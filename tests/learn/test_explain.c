@@ -63,6 +63,51 @@ static void a_compiler_error_is_at_the_learners_line_and_says_what_it_means(void
     tear_down(&made);
 }
 
+static void usual_mistakes_of_cuda_are_told_in_its_words(void **state)
+{
+    static const struct {
+        const char *line, *message, *headline, *advice;
+    } cases[] = {
+        {"int i = blockIdx.x * blockDim.x + threadIdx;",
+         "no match for ‘operator+’ in ‘((unsigned int)blockDim.sim_extent::x) + threadIdx’ (operand types are "
+         "‘unsigned "
+         "int’ and ‘const uint3’)",
+         "it does not compile: no match for ‘operator+’ (operand types are ‘unsigned int’ and ‘const uint3’)",
+         "threadIdx has three parts: write threadIdx.x."},
+        {"cost[row][column] = sum;", "invalid types ‘float[int]’ for array subscript",
+         "it does not compile: invalid types ‘float[int]’ for array subscript",
+         "A float * has one index: row * length + column."},
+        {"out4[i] = 3 * in4[i];",
+         "no match for ‘operator*’ in ‘3 * *(in4 + i)’ (operand types are ‘int’ and ‘const float4’)",
+         "it does not compile: no match for ‘operator*’ (operand types are ‘int’ and ‘const float4’)",
+         "float4 has no arithmetic: use .x, .y, .z and .w."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture made = {0};
+        set_up(&made, *state);
+        write_file(*state, "04.1-one.c", cases[i].line);
+        heddle_learn_explain_error(&made.judging, made.judging.source, 1, 9, cases[i].message);
+        const heddle_learn_reason *reason = only_reason(&made, "compile");
+        assert_string_equal(reason->headline, cases[i].headline);
+        assert_string_equal(reason->items[reason->item_count - 1].text, cases[i].advice);
+        tear_down(&made);
+    }
+}
+
+static void a_long_message_is_cut(void **state)
+{
+    fixture made = {0};
+    char message[200 * sizeof "‘é’"] = "";
+    set_up(&made, *state);
+    for (int i = 0; i < 200; i++)
+        strcat(message, "‘é’");
+    heddle_learn_explain_error(&made.judging, made.judging.source, 1, 1, message);
+    const char *headline = only_reason(&made, "compile")->headline;
+    assert_true(strlen(headline) < 200);
+    assert_non_null(strstr(headline, " …"));
+    tear_down(&made);
+}
+
 static void an_error_in_the_judge_says_to_keep_names_and_parameters(void **state)
 {
     fixture made = {0};
@@ -352,10 +397,239 @@ static void output_may_come_in_any_order_each_line_as_often_as_listed(void **sta
     tear_down(&made);
 }
 
+static void a_missing_line_is_compared_with_the_line_that_was_meant(void **state)
+{
+    static const char *lines[] = {"block 0", "block 1", NULL};
+    static const struct {
+        const char *output, *said;
+    } cases[] = {
+        {"Block 0\nBlock 1\n", "Your line differs first at 'B', character 1: it should be 'b'."},
+        {"block 0block 1\n", "Your line goes on where it should end, at 'block 1': is the line end, \\n, missing?"},
+        {"block\nblock 1\n", "Your line ends before ' 0'."},
+        {"something else\n", NULL},
+    };
+    fixture made = {0};
+    set_up(&made, *state);
+    made.rules.output = lines;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made.judging.verdict->reason_count = 0;
+        made.judging.verdict->output = cases[i].output;
+        heddle_learn_apply_output(&made.judging);
+        const heddle_learn_reason *reason = only_reason(&made, "output");
+        assert_int_equal(reason->item_count, cases[i].said != NULL);
+        if (cases[i].said)
+            assert_string_equal(reason->items[0].text, cases[i].said);
+    }
+    tear_down(&made);
+}
+
+// --- findings of the simulator ---------------------------------------------------------------------------------------
+
+enum { MOST_FINDINGS = 4 };
+
+// A run of the kernel `one`, in blocks of 64 threads, and what was found in it.
+typedef struct found {
+    heddle_check_kernel kernel;
+    heddle_check_report run;
+    heddle_check_memory memory;
+    heddle_check_place places[MOST_FINDINGS][2];
+    heddle_check_finding findings[MOST_FINDINGS];
+    heddle_check_finding *list[MOST_FINDINGS];
+    heddle_check_result result;
+} found;
+
+static void set_up_findings(fixture *made, found *all)
+{
+    *all = (found){.kernel = {.name = "one", .grid = {2, 1, 1}, .block = {64, 1, 1}},
+                   .memory = {.space = "global", .name = "out", .bytes = 400, .offset = 20, .size = 4}};
+    all->run = (heddle_check_report){.kernels = &all->kernel, .kernel_count = 1};
+    all->result = (heddle_check_result){.runs = {&all->run}, .run_count = 1, .findings = all->list};
+    made->judging.result = &all->result;
+}
+
+static heddle_check_place place_at(const fixture *made, const char *role, int line, int thread)
+{
+    return (heddle_check_place){.role = role,
+                                .frame = {{.file = made->judging.source, .line = line, .function = "one"}},
+                                .frames = 1,
+                                .has_thread = true,
+                                .thread = {thread, 0, 0}};
+}
+
+static void add_finding(found *all, heddle_check_kind kind, heddle_check_place first, heddle_check_place second)
+{
+    int i = all->result.finding_count++;
+    all->places[i][0] = first;
+    all->places[i][1] = second;
+    all->findings[i] = (heddle_check_finding){.kind = kind,
+                                              .kernel = "one",
+                                              .message = "thread (3,0,0) of block (0,0,0) did it",
+                                              .note = "",
+                                              .cause = "the cause",
+                                              .cure = "Use an atomic.",
+                                              .places = all->places[i],
+                                              .place_count = 2,
+                                              .memory = &all->memory};
+    all->list[i] = &all->findings[i];
+}
+
+static const char *last_text(const heddle_learn_reason *reason)
+{
+    assert_true(reason->item_count > 0);
+    return reason->items[reason->item_count - 1].text;
+}
+
+static void two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics(void **state)
+{
+    fixture made = {0};
+    found all;
+    set_up(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 3, 1), place_at(&made, "write", 3, 40));
+    heddle_learn_explain_findings(&made.judging);
+    assert_string_equal(last_text(only_reason(&made, "race")),
+                        "Two threads computed the same index, 5. Should each have its own? Check how the index is "
+                        "computed.");
+    tear_down(&made);
+}
+
+static void a_warp_barrier_is_offered_within_a_warp_only(void **state)
+{
+    fixture made = {0};
+    found all;
+    set_up(&made, *state);
+    set_up_findings(&made, &all);
+    made.course->exercises[0].chapter_number = 11;
+    for (int thread = 31; thread <= 33; thread += 2) {
+        all.result.finding_count = 0;
+        made.judging.verdict->reason_count = 0;
+        add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, thread));
+        heddle_learn_explain_findings(&made.judging);
+        const char *advice = last_text(only_reason(&made, "race"));
+        assert_non_null(strstr(advice, "__syncthreads()"));
+        assert_int_equal(strstr(advice, "__syncwarp()") != NULL, thread == 31);
+        assert_null(strstr(advice, "atomic"));
+    }
+    tear_down(&made);
+}
+
+static void races_that_one_barrier_mends_are_one_reason(void **state)
+{
+    fixture made = {0};
+    found all;
+    set_up(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, 40));
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 2, 1), place_at(&made, "read", 4, 40));
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "read", 5, 1), place_at(&made, "write", 3, 40));
+    add_finding(&all, HEDDLE_CHECK_UNINITIALISED, place_at(&made, "read", 4, 1), place_at(&made, "read", 4, 1));
+    heddle_learn_explain_findings(&made.judging);
+    const heddle_learn_verdict *verdict = made.judging.verdict;
+    assert_int_equal(verdict->reason_count, 2);
+    assert_string_equal(last_text(&verdict->reasons[0]), "And 2 more pairs of accesses, mended by the same barrier.");
+    assert_string_equal(verdict->reasons[1].tag, "uninitialised");
+    assert_int_equal(verdict->reasons[1].rank, HEDDLE_LEARN_RANK_FOLLOWS); // of the race on the same array
+    tear_down(&made);
+}
+
+static void a_finding_has_the_case_in_which_it_was_first_seen(void **state)
+{
+    fixture made = {0};
+    found all;
+    set_up(&made, *state);
+    set_up_findings(&made, &all);
+    assert_true(heddle_learn_hear(&made.judging,
+                                  "@learn {\"case\":\"n = 1\",\"begins\":true}\n"
+                                  "@learn {\"case\":\"n = 2\",\"begins\":true}\n"
+                                  "@learn {\"case\":\"n = 2\",\"finding\":\"race in one: a, at x.cu:1 by "
+                                  "thread 1 and at x.cu:4 by thread 2\"}\n"
+                                  "@learn {\"case\":\"n = 3\",\"passed\":true}\n"));
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, 2));
+    heddle_learn_explain_findings(&made.judging);
+    assert_string_equal(only_reason(&made, "race")->in_case, "n = 2");
+    tear_down(&made);
+}
+
+static void a_program_that_ends_early_has_the_case_that_had_begun(void **state)
+{
+    fixture made = {0};
+    set_up(&made, *state);
+    assert_false(heddle_learn_hear(&made.judging, "@learn {\"case\":\"n = 7\",\"begins\":true}\n"));
+    heddle_learn_ended_early(&made.judging, "");
+    assert_string_equal(only_reason(&made, "crash")->in_case, "n = 7");
+    tear_down(&made);
+}
+
+static void a_variable_that_may_be_read_before_it_is_set_is_a_reason(void **state)
+{
+    fixture made = {0};
+    char messages[1024];
+    set_up(&made, *state);
+    snprintf(messages, sizeof messages,
+             "%s:4:12: warning: ‘i’ may be used uninitialized [-Wmaybe-uninitialized]\n"
+             "%s:4:12: warning: unused variable ‘k’ [-Wunused-variable]\n"
+             "%s:1:12: warning: ‘j’ is used uninitialized [-Wuninitialized]\n",
+             made.judging.source, made.judging.source, made.judging.judge);
+    heddle_learn_explain_doubts(&made.judging, messages);
+    const heddle_learn_reason *reason = only_reason(&made, "uninitialised");
+    assert_string_equal(reason->headline, "‘i’ may be read before it is set");
+    assert_int_equal(reason->line, 4);
+    tear_down(&made);
+}
+
+static void a_guard_with_n_is_advised_only_where_the_kernel_has_n(void **state)
+{
+    static const struct {
+        const char *code;
+        bool guard;
+    } cases[] = {{"__global__ void one(float *out, int n)", true},
+                 {"__global__ void one(float *out, int rows)", false}};
+    fixture made = {0};
+    found all;
+    set_up(&made, *state);
+    set_up_findings(&made, &all);
+    all.memory.offset = 400;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        all.result.finding_count = 0;
+        made.judging.verdict->reason_count = 0;
+        made.judging.code = cases[i].code;
+        add_finding(&all, HEDDLE_CHECK_OUT_OF_BOUNDS, place_at(&made, "write", 4, 1), place_at(&made, "write", 4, 1));
+        heddle_learn_explain_findings(&made.judging);
+        const char *advice = last_text(only_reason(&made, "out-of-bounds"));
+        assert_int_equal(strstr(advice, "if (i < n)") != NULL, cases[i].guard);
+        assert_null(strstr(advice, "allocation")); // which is not the learner's
+    }
+    tear_down(&made);
+}
+
+static void threads_are_named_in_as_many_dimensions_as_the_launch_has(void **state)
+{
+    static const char *const expected[] = {"Thread 3 of block 0 did it.", "Thread (3,0) of block (0,0) did it.",
+                                           "Thread (3,0,0) of block (0,0,0) did it."};
+    fixture made = {0};
+    found all;
+    set_up(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_TRAP, place_at(&made, "call", 4, 3), place_at(&made, "call", 4, 3));
+    for (int dimensions = 1; dimensions <= 3; dimensions++) {
+        made.judging.verdict->reason_count = 0;
+        all.kernel.block[dimensions - 1] = 2;
+        heddle_learn_explain_findings(&made.judging);
+        const heddle_learn_reason *reason = only_reason(&made, "trap");
+        bool said = false;
+        for (int i = 0; i < reason->item_count; i++)
+            said |= strcmp(reason->items[i].text, expected[dimensions - 1]) == 0;
+        assert_true(said);
+    }
+    tear_down(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(a_compiler_error_is_at_the_learners_line_and_says_what_it_means),
+        WITH_FOLDER(usual_mistakes_of_cuda_are_told_in_its_words),
+        WITH_FOLDER(a_long_message_is_cut),
         WITH_FOLDER(an_error_in_the_judge_says_to_keep_names_and_parameters),
         WITH_FOLDER(a_report_of_address_sanitizer_becomes_the_element_and_the_lines),
         WITH_FOLDER(an_access_before_the_start_of_memory_has_a_negative_byte_and_element),
@@ -371,6 +645,15 @@ int main(void)
         WITH_FOLDER(an_error_in_the_judge_points_to_a_macro_of_the_learner),
         WITH_FOLDER(of_many_errors_the_first_are_kept),
         WITH_FOLDER(output_may_come_in_any_order_each_line_as_often_as_listed),
+        WITH_FOLDER(a_missing_line_is_compared_with_the_line_that_was_meant),
+        WITH_FOLDER(two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics),
+        WITH_FOLDER(a_warp_barrier_is_offered_within_a_warp_only),
+        WITH_FOLDER(races_that_one_barrier_mends_are_one_reason),
+        WITH_FOLDER(a_finding_has_the_case_in_which_it_was_first_seen),
+        WITH_FOLDER(a_program_that_ends_early_has_the_case_that_had_begun),
+        WITH_FOLDER(a_variable_that_may_be_read_before_it_is_set_is_a_reason),
+        WITH_FOLDER(a_guard_with_n_is_advised_only_where_the_kernel_has_n),
+        WITH_FOLDER(threads_are_named_in_as_many_dimensions_as_the_launch_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

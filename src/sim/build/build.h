@@ -31,6 +31,7 @@ typedef struct sim_build_options {
     bool depends;               // -MD: writes which files the output was made of, as a rule for make
     bool depends_phony;         // -MP: and a rule for each header, so that one may be deleted
     bool uninitialised;         // warn of local variables of device code that are read before they are set
+    bool maybe_uninitialised;   // and of those that may be, on some path
 } sim_build_options;
 
 typedef enum sim_message_kind { SIM_MESSAGE_ERROR, SIM_MESSAGE_WARNING, SIM_MESSAGE_NOTE } sim_message_kind;

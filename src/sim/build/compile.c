@@ -102,7 +102,9 @@ static void add_language(sim_build_context *context, const sim_job *job, sim_sta
         bool quiet = strcmp(context->flags.at[i], "-w") == 0 && warns(context, job);
         if (quiet)
             sim_arguments_add(call, "-Wuninitialized");
-        else if (!c || !only_cplusplus)
+        if (quiet && context->options->maybe_uninitialised && !context->compiler.clang) // clang's other one says both
+            sim_arguments_add(call, "-Wmaybe-uninitialized");
+        if (!quiet && (!c || !only_cplusplus))
             sim_arguments_add(call, context->flags.at[i]);
     }
     if (job->language == SIM_LANGUAGE_CUDA)

@@ -1,0 +1,185 @@
+// What to do about a finding, in words that fit what the course has taught by then, and which findings have one cause.
+
+#include <string.h>
+
+#include "check/barrier.h"
+#include "learn/judging.h"
+
+enum {
+    LAST_SIMPLE =
+        10, // chapters up to this one know blocks, barriers and launches: no atomics, fences or warps' barriers
+    WARP = 32,
+};
+
+// --- races -----------------------------------------------------------------------------------------------------------
+
+static bool has_role(const heddle_check_place *place, const char *role)
+{
+    return strcmp(place->role, role) == 0;
+}
+
+static bool is_same_line(const heddle_check_place *a, const heddle_check_place *b)
+{
+    return a->frames > 0 && b->frames > 0 && a->frame[0].line == b->frame[0].line &&
+           strcmp(a->frame[0].file, b->frame[0].file) == 0;
+}
+
+// Of plain reads and writes; atomics and asynchronous copies have advice of their own.
+static bool is_plain_race(const heddle_check_finding *finding)
+{
+    bool plain = finding->kind == HEDDLE_CHECK_RACE && finding->place_count > 1 &&
+                 !strstr(finding->message, "asynchronous") && !strstr(finding->note, "asynchronous");
+    for (int i = 0; plain && i < 2; i++)
+        plain = has_role(&finding->places[i], "read") || has_role(&finding->places[i], "write");
+    return plain && finding->order <= HEDDLE_CHECK_ORDER_BLOCKS;
+}
+
+bool heddle_learn_is_same_index(const heddle_check_finding *finding)
+{
+    const heddle_check_place *places = finding->places;
+    if (!is_plain_race(finding) || !is_same_line(&places[0], &places[1]))
+        return false;
+    bool writes = has_role(&places[0], "write") && has_role(&places[1], "write");
+    return writes || (places[0].column > 0 && places[0].column == places[1].column); // x[k] += ...
+}
+
+static int in_block(const int thread[3], const int block[3])
+{
+    return thread[0] + block[0] * (thread[1] + block[1] * thread[2]);
+}
+
+static bool is_early(const heddle_learn_judging *judging)
+{
+    return judging->exercise->chapter_number <= LAST_SIMPLE;
+}
+
+static bool is_one_warp(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_place *a = &finding->places[0], *b = &finding->places[1];
+    const heddle_check_report *run =
+        judging->result && judging->result->run_count > 0 ? judging->result->runs[0] : NULL;
+    bool same_block = a->has_thread && b->has_thread && memcmp(a->block, b->block, sizeof a->block) == 0;
+    for (int k = 0; run && same_block && finding->kernel && k < run->kernel_count; k++)
+        if (strcmp(run->kernels[k].name, finding->kernel) == 0)
+            return in_block(a->thread, run->kernels[k].block) / WARP ==
+                   in_block(b->thread, run->kernels[k].block) / WARP;
+    return false;
+}
+
+static const char *advise_barrier(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const char *barrier = !is_early(judging) && is_one_warp(judging, finding)
+                              ? "__syncthreads() (or __syncwarp(): both are in one warp)"
+                              : "__syncthreads()";
+    char place[192];
+    heddle_arena *arena = judging->verdict->arena;
+    if (is_same_line(&finding->places[0], &finding->places[1]))
+        return heddle_learn_format(
+            arena,
+            "Read into a variable first, then put %s, then write. In a loop, put another barrier "
+            "after the write.",
+            barrier);
+    if (!heddle_check_barrier_place(judging->sources, finding, place, sizeof place))
+        return heddle_learn_format(arena, "Put %s between the two accesses.", barrier);
+    return heddle_learn_format(arena, "Put %s %s.", barrier, place);
+}
+
+static const char *advise_race(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    bool early = is_early(judging);
+    bool reads = has_role(&finding->places[0], "read") || has_role(&finding->places[1], "read");
+    if (heddle_learn_is_same_index(finding))
+        return early || !reads ? NULL
+                               : "If all of them should add to it, make the update one atomic operation, such as "
+                                 "atomicAdd.";
+    if (finding->order == HEDDLE_CHECK_ORDER_BARRIER)
+        return advise_barrier(judging, finding);
+    return early ? "Blocks run in any order, and a barrier of one block does not make another wait. Give each block "
+                   "elements of its own, or split the work into two launches."
+                 : finding->cure;
+}
+
+// --- bounds ----------------------------------------------------------------------------------------------------------
+
+// Whether the kernel has a parameter `n`, as far as the learner's file shows it.
+static bool has_n(const heddle_learn_judging *judging, const char *kernel)
+{
+    size_t length = 0;
+    const char *name = heddle_check_own_name(kernel, &length);
+    const heddle_learn_code *code = judging->code;
+    const char *word = heddle_learn_format(judging->verdict->arena, "%.*s", (int)length, name);
+    int at = 0, count = code && word ? code->tokens.count : 0;
+    while (at < count && !(heddle_learn_code_is(code, at, word) && heddle_learn_code_is(code, at + 1, "(")))
+        at++;
+    while (at < count && !heddle_learn_code_is(code, at, ")"))
+        if (heddle_learn_code_is(code, at++, "n"))
+            return true;
+    return false;
+}
+
+static const char *advise_bounds(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_memory *memory = finding->memory;
+    bool past_the_end = finding->kernel && memory && strcmp(memory->space, "global") == 0 &&
+                        memory->offset >= memory->bytes && finding->place_count > 0 && finding->places[0].has_thread;
+    if (!past_the_end)
+        return finding->cure;
+    return heddle_learn_format(judging->verdict->arena, "Is this the element that this thread should have?%s%s",
+                               has_n(judging, finding->kernel) ? " A thread that has none needs a guard (`if (i < n)`)."
+                                                               : "",
+                               heddle_learn_is_learners(judging, memory->allocated.file)
+                                   ? " Check, too, that the allocation counts bytes, not elements."
+                                   : "");
+}
+
+const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    if (is_plain_race(finding))
+        return advise_race(judging, finding);
+    return finding->kind == HEDDLE_CHECK_OUT_OF_BOUNDS ? advise_bounds(judging, finding) : finding->cure;
+}
+
+// --- one cause for several findings ----------------------------------------------------------------------------------
+
+static bool is_same_kernel(const heddle_check_finding *a, const heddle_check_finding *b)
+{
+    return a->kernel && b->kernel && strcmp(a->kernel, b->kernel) == 0;
+}
+
+static void line_range(const heddle_check_finding *finding, int *first, int *last)
+{
+    int a = finding->places[0].frame[0].line, b = finding->places[1].frame[0].line;
+    *first = a < b ? a : b;
+    *last = a < b ? b : a;
+}
+
+bool heddle_learn_same_cause(const heddle_check_finding *a, const heddle_check_finding *b)
+{
+    int first[2], last[2];
+    if (!is_plain_race(a) || !is_plain_race(b) || !is_same_kernel(a, b) || a->order != b->order ||
+        heddle_learn_is_same_index(a) != heddle_learn_is_same_index(b))
+        return false;
+    line_range(a, &first[0], &last[0]);
+    line_range(b, &first[1], &last[1]);
+    int from = first[0] > first[1] ? first[0] : first[1], to = last[0] < last[1] ? last[0] : last[1];
+    // A barrier in a line that both pairs have between them, or one statement that needs one.
+    return from < to || (first[0] == last[0] && first[0] == first[1] && last[0] == last[1]);
+}
+
+static bool is_same_memory(const heddle_check_memory *a, const heddle_check_memory *b)
+{
+    return a && b && strcmp(a->space, b->space) == 0 && strcmp(a->name, b->name) == 0 && a->bytes == b->bytes &&
+           a->allocated.line == b->allocated.line;
+}
+
+bool heddle_learn_follows(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_result *result = judging->result;
+    for (int i = 0; finding->kind == HEDDLE_CHECK_UNINITIALISED && i < result->finding_count; i++) {
+        const heddle_check_finding *other = result->findings[i];
+        if ((other->kind == HEDDLE_CHECK_RACE || other->kind == HEDDLE_CHECK_OUT_OF_BOUNDS) &&
+            other->tier == HEDDLE_CHECK_ERROR && is_same_memory(other->memory, finding->memory))
+            return true;
+    }
+    return false;
+}
