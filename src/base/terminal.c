@@ -26,6 +26,12 @@ int heddle_terminal_width(FILE *file)
     return size.ws_col;
 }
 
+int heddle_terminal_height(FILE *file)
+{
+    struct winsize size;
+    return isatty(fileno(file)) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 bool heddle_terminal_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};

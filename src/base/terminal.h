@@ -9,6 +9,8 @@
 bool heddle_terminal_is(FILE *file);
 // Columns of the terminal; 0 if `file` is not one.
 int heddle_terminal_width(FILE *file);
+// Its lines; 0 if that is not known.
+int heddle_terminal_height(FILE *file);
 // Does the environment (LC_ALL, LC_CTYPE, LANG) say UTF-8? The library does not set the program's locale, so it reads
 // what setlocale would.
 bool heddle_terminal_utf8(void);

@@ -43,7 +43,7 @@ static heddle_status show(heddle_cli_learn *learn, const heddle_learn_exercise *
 {
     char path[HEDDLE_PLACE_SIZE];
     (void)flag;
-    HEDDLE_TRY(heddle_cli_learn_print_statement(style, exercise));
+    HEDDLE_TRY(heddle_cli_learn_print_statement(style, exercise, false));
     heddle_learn_shown_file(&learn->workspace, exercise, path);
     fprintf(style->file, "\nYour file: %s\n", path);
     if (heddle_learn_chapter_page(learn->course, exercise->chapter, path))
@@ -89,7 +89,8 @@ static heddle_status hint(heddle_cli_learn *learn, const heddle_learn_exercise *
 {
     heddle_cli_learn_print_title(style, exercise);
     fputc('\n', style->file);
-    return heddle_cli_learn_print_hint(style, &learn->workspace, exercise, all);
+    return heddle_cli_learn_print_hints(style, &learn->workspace, exercise,
+                                        all ? HEDDLE_CLI_LEARN_ALL_HINTS : HEDDLE_CLI_LEARN_NEXT_HINT);
 }
 
 static int run_hint(int argc, char **argv)

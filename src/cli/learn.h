@@ -39,18 +39,26 @@ heddle_cli_learn_style heddle_cli_learn_style_of(FILE *file);
 // Markdown, wrapped; each line indented.
 void heddle_cli_learn_print(const heddle_cli_learn_style *style, const char *text, int indent);
 void heddle_cli_learn_print_title(const heddle_cli_learn_style *style, const heddle_learn_exercise *exercise);
+// `only_goal`: the rest of the statement is left out.
 heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *style,
-                                               const heddle_learn_exercise *exercise);
+                                               const heddle_learn_exercise *exercise, bool only_goal);
 void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict);
 // "[####......] 12 of 75 solved"
 void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
-// The exercises of one chapter, then those of all.
+// The exercises of one chapter; those of all; those of one, with a line for each other chapter.
 void heddle_cli_learn_print_chapter(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
                                     const char *chapter);
 void heddle_cli_learn_print_list(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
-// The next hint that has not been seen, or, after the last, all of them. `all`: all at once.
-heddle_status heddle_cli_learn_print_hint(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,
-                                          const heddle_learn_exercise *exercise, bool all);
+void heddle_cli_learn_print_outline(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
+                                    const char *chapter);
+typedef enum heddle_cli_learn_hints {
+    HEDDLE_CLI_LEARN_NEXT_HINT, // the next that has not been seen; after the last, that one again
+    HEDDLE_CLI_LEARN_ALL_HINTS,
+    HEDDLE_CLI_LEARN_SEEN_HINTS, // those that have been seen; the first, if none has
+    HEDDLE_CLI_LEARN_MORE_HINTS, // those that have been seen, and one more
+} heddle_cli_learn_hints;
+heddle_status heddle_cli_learn_print_hints(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,
+                                           const heddle_learn_exercise *exercise, heddle_cli_learn_hints which);
 heddle_status heddle_cli_learn_print_solution(const heddle_cli_learn_style *style,
                                               const heddle_learn_exercise *exercise);
 // Resets, and says what the learner's text is called now.

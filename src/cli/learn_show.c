@@ -173,8 +173,18 @@ void heddle_cli_learn_print_title(const heddle_cli_learn_style *style, const hed
     fputc('\n', style->file);
 }
 
+// The paragraph that begins with **Goal:**; the whole text where there is none.
+static void print_goal(const heddle_cli_learn_style *style, const char *text)
+{
+    const char *goal = strstr(text, "**Goal:**"), *end = goal ? strstr(goal, "\n\n") : NULL;
+    char *paragraph = end ? strndup(goal, (size_t)(end - goal)) : NULL;
+    fputc('\n', style->file);
+    heddle_cli_learn_print(style, paragraph ? paragraph : goal ? goal : text, 0);
+    free(paragraph);
+}
+
 heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *style,
-                                               const heddle_learn_exercise *exercise)
+                                               const heddle_learn_exercise *exercise, bool only_goal)
 {
     const char *text = NULL;
     heddle_arena *arena = heddle_arena_create();
@@ -186,7 +196,10 @@ heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *sty
             text += strcspn(text, "\n");
             text += text[0] == '\n';
         }
-        heddle_cli_learn_print(style, text, 0);
+        if (only_goal)
+            print_goal(style, text);
+        else
+            heddle_cli_learn_print(style, text, 0);
     }
     heddle_arena_destroy(arena);
     return status;
@@ -390,28 +403,53 @@ void heddle_cli_learn_print_list(const heddle_cli_learn_style *style, const hedd
     heddle_cli_learn_print_bar(style, workspace);
 }
 
+void heddle_cli_learn_print_outline(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
+                                    const char *chapter)
+{
+    enum { NAME_WIDTH = 28 };
+    const heddle_learn_course *course = workspace->course;
+    for (int i = 0, solved; i < course->chapter_count; i++) {
+        int count = count_exercises(workspace, course->chapters[i], &solved);
+        if (strcmp(course->chapters[i], chapter) == 0)
+            heddle_cli_learn_print_chapter(style, workspace, chapter);
+        else if (count > 0)
+            fprintf(style->file, "%-*s %d of %d solved\n", NAME_WIDTH, course->chapters[i], solved, count);
+    }
+}
+
+// Which hints to print, from 0; `seen` of `count` have been seen.
+static void choose_hints(heddle_cli_learn_hints which, int seen, int count, int *first, int *end)
+{
+    int more = seen < count ? seen + 1 : count;
+    *end = which == HEDDLE_CLI_LEARN_ALL_HINTS ? count : which == HEDDLE_CLI_LEARN_SEEN_HINTS && seen > 0 ? seen : more;
+    *first = which == HEDDLE_CLI_LEARN_NEXT_HINT && *end > 0 ? *end - 1 : 0;
+}
+
 static heddle_status print_hints(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,
-                                 const heddle_learn_exercise *exercise, bool all, heddle_arena *arena)
+                                 const heddle_learn_exercise *exercise, heddle_cli_learn_hints which,
+                                 heddle_arena *arena)
 {
     const char **hints;
-    int count = 0, seen = heddle_learn_hints_seen(workspace, exercise);
+    int count = 0, seen = heddle_learn_hints_seen(workspace, exercise), first, end;
     HEDDLE_TRY(heddle_learn_hints(exercise, arena, &hints, &count));
-    int last = all || seen >= count ? count : seen + 1;
-    for (int i = 0; i < last; i++) {
+    choose_hints(which, seen < count ? seen : count, count, &first, &end);
+    for (int i = first; i < end; i++) {
         fprintf(style->file, "Hint %d of %d\n", i + 1, count);
         heddle_cli_learn_print(style, hints[i], INDENT);
         fputc('\n', style->file);
     }
-    if (last == count)
-        fprintf(style->file, "That was the last hint.\n");
-    return last > seen ? heddle_learn_set_hints(workspace, exercise, last) : HEDDLE_OK;
+    if (end == count)
+        fputs("That was the last hint.\n", style->file);
+    if (first > 0)
+        fputs("`heddle learn hint --all` shows all of them.\n", style->file);
+    return end > seen ? heddle_learn_set_hints(workspace, exercise, end) : HEDDLE_OK;
 }
 
-heddle_status heddle_cli_learn_print_hint(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,
-                                          const heddle_learn_exercise *exercise, bool all)
+heddle_status heddle_cli_learn_print_hints(const heddle_cli_learn_style *style, heddle_learn_workspace *workspace,
+                                           const heddle_learn_exercise *exercise, heddle_cli_learn_hints which)
 {
     heddle_arena *arena = heddle_arena_create();
-    heddle_status status = arena ? print_hints(style, workspace, exercise, all, arena)
+    heddle_status status = arena ? print_hints(style, workspace, exercise, which, arena)
                                  : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for hints");
     heddle_arena_destroy(arena);
     return status;

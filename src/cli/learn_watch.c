@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/spawn.h"
+#include "base/terminal.h"
 #include "cli/interrupt.h"
 #include "cli/learn.h"
 #include "learn/interrupt.h"
@@ -23,6 +24,7 @@ typedef struct watching {
     heddle_learn_verdict *verdict;         // of its file as it was last judged; NULL: none
     char error[1024];                      // why it could not be judged, or a word about a key; "": nothing
     char *page;                            // shown in place of statement and verdict until the next key; NULL: none
+    bool has_hints;                        // the page shows hints
     bool asks_reset, quits;
     struct termios usual;
     // The judge at work.
@@ -47,18 +49,22 @@ static void print_keys(const heddle_cli_learn_style *style)
           style->file);
 }
 
-static void print_exercise(const watching *now, const heddle_cli_learn_style *style)
+// `folded`: of the statement only its goal.
+static void print_exercise(const watching *now, const heddle_cli_learn_style *style, bool folded)
 {
-    char shown[HEDDLE_PLACE_SIZE];
+    char path[HEDDLE_PLACE_SIZE];
     if (!now->exercise) {
         fprintf(style->file, "Every exercise is solved. `%s learn run NUMBER` judges one again.\n\n",
                 heddle_cli_name());
         return;
     }
-    if (heddle_cli_learn_print_statement(style, now->exercise) != HEDDLE_OK)
+    if (heddle_cli_learn_print_statement(style, now->exercise, folded) != HEDDLE_OK)
         fprintf(style->file, "%s\n", heddle_last_error());
-    heddle_learn_shown_file(&now->learn->workspace, now->exercise, shown);
-    fprintf(style->file, "\nYour file: %s\n\n", shown);
+    heddle_learn_shown_file(&now->learn->workspace, now->exercise, path);
+    fprintf(style->file, "\nYour file: %s\n", path);
+    if (heddle_learn_chapter_page(now->learn->course, now->exercise->chapter, path))
+        fprintf(style->file, "Chapter: %s\n", path);
+    fputc('\n', style->file);
     if (now->verdict)
         heddle_cli_learn_print_verdict(style, now->verdict);
     const heddle_learn_exercise *next = heddle_learn_next(&now->learn->workspace, now->exercise);
@@ -68,6 +74,48 @@ static void print_exercise(const watching *now, const heddle_cli_learn_style *st
         fputs("Judging ...\n", style->file);
 }
 
+// Lines of the screen that a text takes.
+static int count_lines(const char *text, int width)
+{
+    int lines = 0, column = 0;
+    for (; *text; text++) {
+        if (*text == '\033') // a colour
+            text += strcspn(text, "m");
+        else if (*text == '\n') {
+            lines++;
+            column = 0;
+        } else if (((unsigned char)*text & 0xc0) != 0x80 && ++column > width) {
+            lines++;
+            column = 1;
+        }
+        if (*text == '\0')
+            break;
+    }
+    return lines;
+}
+
+// The exercise and its verdict. Where both do not fit on the screen, the statement is folded: it has been read.
+static void show_exercise(const watching *now, const heddle_cli_learn_style *style)
+{
+    enum { LINES_BELOW = 4 }; // a word about a key, a blank line, the bar, the keys
+    heddle_cli_learn_style into = *style;
+    int width = heddle_terminal_width(style->file), height = heddle_terminal_height(style->file);
+    char *text = NULL;
+    size_t size = 0;
+    into.file = open_memstream(&text, &size);
+    if (!into.file) {
+        print_exercise(now, style, false);
+        return;
+    }
+    print_exercise(now, &into, false);
+    fclose(into.file);
+    if (now->verdict && height > 0 && width > 0 && count_lines(text, width) + LINES_BELOW > height)
+        print_exercise(now, style, true);
+    else
+        fputs(text, style->file);
+    free(text);
+}
+
 static void draw(const watching *now)
 {
     heddle_cli_learn_style style = heddle_cli_learn_style_of(stdout);
@@ -75,7 +123,7 @@ static void draw(const watching *now)
     if (now->page)
         fputs(now->page, stdout);
     else
-        print_exercise(now, &style);
+        show_exercise(now, &style);
     if (now->error[0])
         printf("%s\n", now->error);
     putchar('\n');
@@ -203,12 +251,16 @@ static void press_next(watching *now)
                      : "Every exercise is solved.");
 }
 
-static void press_hint(watching *now, const heddle_cli_learn_style *style)
+// First the hints that have been seen; h again, while they are shown, one more.
+static void press_hint(watching *now, const heddle_cli_learn_style *style, bool again)
 {
     heddle_cli_learn_print_title(style, now->exercise);
     fputc('\n', style->file);
-    heddle_status status = heddle_cli_learn_print_hint(style, &now->learn->workspace, now->exercise, false);
-    fputs("Any key goes back; h again shows more.\n", style->file);
+    heddle_status status =
+        heddle_cli_learn_print_hints(style, &now->learn->workspace, now->exercise,
+                                     again ? HEDDLE_CLI_LEARN_MORE_HINTS : HEDDLE_CLI_LEARN_SEEN_HINTS);
+    fputs("h shows one more; any other key goes back.\n", style->file);
+    now->has_hints = true;
     end_page(now, style->file, status);
 }
 
@@ -232,8 +284,8 @@ static void press_help(watching *now, const heddle_cli_learn_style *style)
                            "what is wrong is shown here.\n\n"
                            "```\n"
                            "n      next exercise that is not solved\n"
-                           "h      hint: one more each time\n"
-                           "l      list of all exercises\n"
+                           "h      hints you have seen; again: one more\n"
+                           "l      list: the exercises of this chapter, and the other chapters\n"
                            "r      reset: start again; your text is kept in a .bak file\n"
                            "s      solution, once you have passed\n"
                            "Enter  judge again\n"
@@ -253,6 +305,8 @@ static void answer_reset(watching *now, char key)
         say(now, "Nothing was changed.");
         return;
     }
+    heddle_learn_verdict_free(now->verdict); // of a text that is gone
+    now->verdict = NULL;
     FILE *file = begin_page(now, &style);
     if (file)
         end_page(now, file, heddle_cli_learn_reset(&style, &now->learn->workspace, now->exercise));
@@ -261,27 +315,29 @@ static void answer_reset(watching *now, char key)
 static void press(watching *now, char key)
 {
     heddle_cli_learn_style style;
-    bool had_page = now->page != NULL;
+    bool had_page = now->page != NULL, had_hints = now->has_hints;
+    bool quits = key == 'q' || key == 'Q' || key == 4; // 4: Ctrl-D
     now->error[0] = '\0';
-    if (now->asks_reset) {
+    now->has_hints = false;
+    if (now->asks_reset && !quits) {
         answer_reset(now, key);
         return;
     }
     free(now->page);
     now->page = NULL;
-    if (key == 'q' || key == 'Q' || key == 4) { // 4: Ctrl-D
+    if (quits) {
         now->quits = true;
     } else if (key == 'n') {
         press_next(now);
     } else if (key == 'l' && begin_page(now, &style)) {
-        heddle_cli_learn_print_list(&style, &now->learn->workspace);
+        heddle_cli_learn_print_outline(&style, &now->learn->workspace, now->exercise ? now->exercise->chapter : "");
         end_page(now, style.file, HEDDLE_OK);
     } else if (key == '?' && begin_page(now, &style)) {
         press_help(now, &style);
     } else if (!now->exercise) {
         return;
     } else if (key == 'h' && begin_page(now, &style)) {
-        press_hint(now, &style);
+        press_hint(now, &style, had_hints);
     } else if (key == 's' && begin_page(now, &style)) {
         press_solution(now, &style);
     } else if (key == 'r') {
@@ -331,6 +387,7 @@ static void loop(watching *now)
         if (saved) {
             free(now->page);
             now->page = NULL;
+            now->has_hints = false;
             go_to(now, saved);
             changed = true;
         }

@@ -13,6 +13,7 @@ import resource
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -49,11 +50,13 @@ def write_exercise(course, chapter, name, files):
 class Terminal:
     """The command with a terminal of its own."""
 
-    def __init__(self, arguments, folder, environment):
-        self.said = b""
+    def __init__(self, arguments, folder, environment, rows=0):
+        self.said, self.before = b"", ""
         self.child, self.terminal = pty.fork()
         if self.child == 0:
             os.chdir(folder)
+            if rows:
+                fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
             os.execve(HEDDLE, ["heddle", *arguments], environment)
 
     def read(self):
@@ -72,11 +75,12 @@ class Terminal:
         return self.said.decode(errors="replace")
 
     def wait_for(self, text):
-        """Waits for it, and forgets what was said up to there."""
+        """Waits for it, and forgets what was said up to there, but for self.before."""
         while text not in self.text():
             if not self.read():
                 raise AssertionError(f"'{text}' was never said:\n{self.text()}")
-        self.said = self.text().split(text, 1)[1].encode()
+        self.before, rest = self.text().split(text, 1)
+        self.said = rest.encode()
 
     def press(self, keys):
         os.write(self.terminal, keys.encode())
@@ -308,8 +312,12 @@ class Learn(unittest.TestCase):
         self.run_heddle("run", "03.1")
 
     def test_hints_come_one_by_one(self):
-        self.assertNotIn("2 n", self.run_heddle("hint", "03.1").stdout)
-        self.assertIn("Hint 2 of 2", self.run_heddle("hint", "03.1").stdout)
+        self.assertNotIn("Multiply", self.run_heddle("hint", "03.1").stdout)
+        second = self.run_heddle("hint", "03.1").stdout
+        self.assertIn("Hint 2 of 2\n  Multiply.", second)
+        self.assertNotIn("Hint 1 of 2", second)
+        self.assertEqual(self.run_heddle("hint", "03.1").stdout, second)
+        self.assertIn("Hint 1 of 2\n  Add.\n\nHint 2 of 2", self.run_heddle("hint", "03.1", "--all").stdout)
         self.assertEqual(self.state()["hints"], {"03.1-double": 2})
 
     def test_hardware_that_is_missing_is_told(self):
@@ -414,8 +422,8 @@ class Learn(unittest.TestCase):
 
     # --- watching -----------------------------------------------------------------------------------------------------
 
-    def watch(self):
-        return Terminal(["learn"], self.folder, self.environment)
+    def watch(self, rows=0):
+        return Terminal(["learn"], self.folder, self.environment, rows)
 
     def test_it_judges_each_save_and_takes_keys(self):
         self.run_heddle("next", "03.1")
@@ -432,7 +440,14 @@ class Learn(unittest.TestCase):
         terminal.wait_for("A semicolon is missing")
         terminal.press("h")
         terminal.wait_for("Hint 1 of 3")
+        terminal.press(" h")
+        terminal.wait_for("any other key goes back")
+        self.assertEqual(self.state()["hints"], {"06.4-one-bank": 1})
+        terminal.press("h")
+        terminal.wait_for("Hint 2 of 3")
         terminal.press("l")
+        terminal.wait_for("05-first-kernels             1 of 1 solved")
+        terminal.wait_for("> ")
         terminal.wait_for("1 of 3 solved")
         terminal.press("s")
         terminal.wait_for("once you have passed")
@@ -468,6 +483,41 @@ class Learn(unittest.TestCase):
             self.assertEqual(termios.tcgetattr(slave), before)
             os.close(master)
             os.close(slave)
+
+    def test_q_quits_at_the_question_and_a_reset_ends_the_old_verdict(self):
+        self.run_heddle("next", "03.1")
+        self.file(FIRST).write_text(self.start(FIRST).replace("out[i]", "out[i"))
+        terminal = self.watch()
+        terminal.wait_for("closing bracket")
+        terminal.press("r")
+        terminal.wait_for("y/n")
+        terminal.press("y")
+        terminal.wait_for(".bak-1")
+        terminal.wait_for("was never written")
+        self.assertNotIn("closing bracket", terminal.before)
+        terminal.press("r")
+        terminal.wait_for("y/n")
+        terminal.press("q")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_on_a_low_screen_the_statement_is_folded_to_its_goal_after_the_verdict(self):
+        self.run_heddle("next", "03.1")
+        statement = (self.course / FIRST.replace("/", "/exercises/") / "README.md").read_text()
+        opening = statement.split("\n\n")[1].split()[:3]
+        for rows, folded in ((20, True), (200, False)):
+            terminal = self.watch(rows)
+            terminal.wait_for("Judging ...")
+            terminal.wait_for("\033[H")
+            terminal.wait_for("was never written")
+            terminal.press("?")
+            terminal.wait_for("in any editor")
+            terminal.press(" ")
+            terminal.wait_for("\033[H")
+            terminal.wait_for("Goal:")
+            before = terminal.before
+            self.assertEqual(" ".join(opening) in before, not folded, before)
+            terminal.press("q")
+            self.assertEqual(terminal.end(), 0)
 
     def test_a_second_watcher_is_told_and_single_commands_work_beside_it(self):
         terminal = self.watch()
