@@ -29,7 +29,7 @@ heddle_status heddle_cli_learn_find(const heddle_cli_learn *learn, const char *w
                                     const heddle_learn_exercise **exercise)
 {
     if (word)
-        return heddle_learn_course_find(learn->course, word, exercise);
+        return heddle_learn_find(&learn->workspace, word, exercise);
     *exercise = heddle_learn_current(&learn->workspace);
     if (*exercise)
         return HEDDLE_OK;

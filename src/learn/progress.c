@@ -112,9 +112,6 @@ heddle_status heddle_learn_set_solved(heddle_learn_workspace *workspace, const h
 
 heddle_status heddle_learn_set_current(heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise)
 {
-    const cJSON *current = cJSON_GetObjectItemCaseSensitive(workspace->state, "current");
-    if (cJSON_IsString(current) && strcmp(current->valuestring, exercise->name) == 0)
-        return HEDDLE_OK;
     return make_change(workspace, (change){NULL, NULL, exercise->name, 0});
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -33,8 +34,9 @@ heddle_status heddle_learn_state_read(const char *folder, cJSON **state)
 {
     char path[HEDDLE_PLACE_SIZE];
     snprintf(path, sizeof path, "%s/%s", folder, heddle_learn_state_name);
+    struct stat about;
     *state = NULL;
-    if (!heddle_file_exists(path)) {
+    if (stat(path, &about) != 0 && errno == ENOENT) {
         *state = cJSON_CreateObject();
         return *state ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the state of the course");
     }
@@ -43,6 +45,13 @@ heddle_status heddle_learn_state_read(const char *folder, cJSON **state)
         cJSON_Delete(*state);
         *state = NULL;
         status = heddle_fail(HEDDLE_CORRUPT, "%s: not an object", path);
+    }
+    const cJSON *format = cJSON_GetObjectItemCaseSensitive(*state, "format");
+    if (cJSON_IsNumber(format) && format->valuedouble > FORMAT) {
+        cJSON_Delete(*state);
+        *state = NULL;
+        return heddle_fail(HEDDLE_UNSUPPORTED, "%s: written by a newer heddle; update this one (it is %s)", path,
+                           heddle_version());
     }
     if (status == HEDDLE_CORRUPT)
         return heddle_fail(HEDDLE_CORRUPT,
@@ -82,13 +91,16 @@ static int take_lock(const char *folder)
 heddle_status heddle_learn_state_change(const char *folder, cJSON **state,
                                         heddle_status (*change)(cJSON *state, void *context), void *context)
 {
-    cJSON *fresh = NULL;
+    cJSON *fresh = NULL, *before = NULL;
     int lock = take_lock(folder);
     heddle_status status = heddle_learn_state_read(folder, &fresh);
-    if (status == HEDDLE_OK)
+    if (status == HEDDLE_OK) {
+        before = cJSON_Duplicate(fresh, true);
         status = change(fresh, context);
-    if (status == HEDDLE_OK)
+    }
+    if (status == HEDDLE_OK && !cJSON_Compare(before, fresh, true))
         status = write_state(folder, fresh);
+    cJSON_Delete(before);
     if (lock >= 0)
         close(lock);
     if (status != HEDDLE_OK) {

@@ -269,16 +269,40 @@ heddle_status heddle_learn_workspace_open(const heddle_learn_course *course, hed
     if (!has_new_exercises(workspace))
         return HEDDLE_OK;
     addition adding = {.workspace = workspace};
-    heddle_status status = heddle_learn_state_change(workspace->folder, &workspace->state, add_exercises, &adding);
-    if (status != HEDDLE_OK)
-        heddle_learn_workspace_close(workspace);
-    return status;
+    // What cannot be added, as to a folder that is read-only, must not stand in the way of the exercises that are
+    // there.
+    heddle_learn_state_change(workspace->folder, &workspace->state, add_exercises, &adding);
+    return HEDDLE_OK;
 }
 
 void heddle_learn_workspace_close(heddle_learn_workspace *workspace)
 {
     cJSON_Delete(workspace->state);
     workspace->state = NULL;
+}
+
+// Whether `path` is the place of the learner's file of an exercise, or of its statement, whether it exists or not.
+static bool is_own_path(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
+                        const char *path)
+{
+    char chapter[HEDDLE_PLACE_SIZE], folder[HEDDLE_PLACE_SIZE];
+    snprintf(chapter, sizeof chapter, "%s/%s", workspace->folder, exercise->chapter);
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
+    char *own = realpath(chapter, NULL), *given = realpath(folder, NULL);
+    bool same = own && given && strcmp(own, given) == 0;
+    free(own);
+    free(given);
+    return same;
+}
+
+heddle_status heddle_learn_find(const heddle_learn_workspace *workspace, const char *word,
+                                const heddle_learn_exercise **exercise)
+{
+    HEDDLE_TRY(heddle_learn_course_find(workspace->course, word, exercise));
+    if (!strchr(word, '/') || is_own_path(workspace, *exercise, word))
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "%s is not in your course folder, %s; name the exercise by its number, %s", word,
+                       workspace->folder, (*exercise)->number);
 }
 
 heddle_status heddle_learn_watch_alone(const heddle_learn_workspace *workspace, int *lock)
@@ -298,19 +322,34 @@ heddle_status heddle_learn_watch_alone(const heddle_learn_workspace *workspace, 
 
 // --- resetting -------------------------------------------------------------------------------------------------------
 
+// Renames without ever replacing a file, also on file systems that have no flag for that.
+static bool rename_new(const char *from, const char *to)
+{
+    struct stat about;
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    if (link(from, to) == 0)
+        return unlink(from) == 0;
+    if (errno == EEXIST)
+        return false;
+    if (lstat(to, &about) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(from, to) == 0; // nor hard links: another process may come between
+}
+
 // Renames the file to the first free name behind it; another process may take a name first.
 static heddle_status set_aside(const char *path, char backup[HEDDLE_PLACE_SIZE])
 {
     for (int i = 1; i < MOST_BACKUPS; i++) {
         if ((size_t)snprintf(backup, HEDDLE_PLACE_SIZE, "%s.bak-%d", path, i) >= HEDDLE_PLACE_SIZE)
             break;
-        if (renameat2(AT_FDCWD, path, AT_FDCWD, backup, RENAME_NOREPLACE) == 0)
+        if (rename_new(path, backup))
             return HEDDLE_OK;
-        struct stat about;
-        if (errno == EINVAL && lstat(backup, &about) != 0) // a file system without that flag
-            return rename(path, backup) == 0 ? HEDDLE_OK
-                                             : heddle_fail(HEDDLE_IO, "%s: cannot rename: %s", path, strerror(errno));
-        if (errno != EEXIST && errno != EINVAL)
+        if (errno != EEXIST)
             return heddle_fail(HEDDLE_IO, "%s: cannot rename: %s", path, strerror(errno));
     }
     return heddle_fail(HEDDLE_IO, "%s: too many backups beside it; delete some", path);
@@ -331,8 +370,10 @@ heddle_status heddle_learn_reset(const heddle_learn_workspace *workspace, const 
     heddle_status status = write_start(workspace, exercise, &made);
     if (status == HEDDLE_OK && !made)
         status = heddle_fail(HEDDLE_IO, "%s: another process has just written it", path);
-    if (status != HEDDLE_OK && backup[0] && renameat2(AT_FDCWD, backup, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+    if (status != HEDDLE_OK && backup[0] && rename_new(backup, path))
         backup[0] = '\0'; // as it was
     shorten(backup);
+    if (status != HEDDLE_OK && backup[0])
+        return heddle_fail(status, "%s; your text is in %s", heddle_last_error(), backup);
     return status;
 }

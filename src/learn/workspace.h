@@ -21,7 +21,7 @@ typedef struct heddle_learn_workspace {
 // exercises were added.
 heddle_status heddle_learn_workspace_create(const heddle_learn_course *course, const char *folder, int *made);
 // Finds the folder: the one around the current folder, else ./heddle-course. Exercises that the course has and the
-// folder never had are added.
+// folder never had are added, where the folder can be written to.
 heddle_status heddle_learn_workspace_open(const heddle_learn_course *course, heddle_learn_workspace *workspace);
 void heddle_learn_workspace_close(heddle_learn_workspace *workspace);
 
@@ -30,6 +30,10 @@ void heddle_learn_file(const heddle_learn_workspace *workspace, const heddle_lea
                        char path[HEDDLE_PLACE_SIZE]);
 void heddle_learn_shown_file(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
                              char path[HEDDLE_PLACE_SIZE]);
+
+// The exercise that a person names, as heddle_learn_course_find has it; a path must be that of the learner's own file.
+heddle_status heddle_learn_find(const heddle_learn_workspace *workspace, const char *word,
+                                const heddle_learn_exercise **exercise);
 
 // The exercise to work on: the one chosen last, solved or not, else the first that is not solved; NULL: all are solved.
 const heddle_learn_exercise *heddle_learn_current(const heddle_learn_workspace *workspace);
@@ -48,7 +52,7 @@ heddle_status heddle_learn_set_hints(heddle_learn_workspace *workspace, const he
                                      int seen);
 
 // Puts the start back. The learner's text is renamed first; `backup` is what it is called now, as messages name it;
-// "": there was none.
+// "": there was none, or it is back because of an error.
 heddle_status heddle_learn_reset(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
                                  char backup[HEDDLE_PLACE_SIZE]);
 

@@ -203,6 +203,17 @@ class Learn(unittest.TestCase):
         result = self.run_heddle("show", "wich-element", code=2)
         self.assertIn("no exercise 'wich-element'; did you mean which-element?", result.stderr)
 
+    def test_the_path_of_another_file_with_the_same_name_is_refused(self):
+        other = self.root / pathlib.Path(FIRST + ".cu").name
+        other.write_text(self.solution(FIRST))
+        result = self.run_heddle("run", str(other), code=2)
+        self.assertIn(f"{other} is not in your course folder, {self.folder}; name the exercise by its number, 05.1",
+                      result.stderr)
+        self.run_heddle("show", "./" + FIRST + ".cu")
+        self.run_heddle("show", "../05.1-which-element.cu", folder=self.folder / "03-c", code=2)
+        self.file(FIRST).unlink()
+        self.run_heddle("reset", str(self.file(FIRST)))
+
     # --- verdicts -----------------------------------------------------------------------------------------------------
 
     def test_a_wrong_element_names_thread_block_and_what_stood_there(self):
@@ -410,11 +421,14 @@ class Learn(unittest.TestCase):
 
     # --- the state ----------------------------------------------------------------------------------------------------
 
-    def test_fields_of_a_newer_version_are_kept(self):
-        state = dict(self.state(), format=9, streak={"days": 3})
+    def test_fields_of_a_newer_version_are_kept_and_a_newer_format_is_refused(self):
+        state = dict(self.state(), streak={"days": 3})
         (self.folder / ".heddle-learn.json").write_text(json.dumps(state))
         self.run_heddle("hint", "05.1")
-        self.assertEqual({key: self.state()[key] for key in ("format", "streak")}, {"format": 9, "streak": {"days": 3}})
+        self.assertEqual(self.state()["streak"], {"days": 3})
+        (self.folder / ".heddle-learn.json").write_text(json.dumps(dict(state, format=2)))
+        self.assert_told("written by a newer heddle", "hint", "05.1")
+        self.assertEqual(self.state(), dict(state, format=2))
 
     def test_a_damaged_state_is_told_and_files_stay(self):
         (self.folder / ".heddle-learn.json").write_text('{"solved": ')
