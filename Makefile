@@ -25,7 +25,7 @@ demo: ## train a network on Fashion-MNIST in front of you, then predict a few im
 learn: ## the course: exercises in COURSE (heddle-course), checked as you save, without a GPU
 	@scripts/setup build sim
 	@scripts/build $(BUILD) $(options) heddle_command sim
-	@scripts/learn $(BUILD)/heddle $(COURSE)
+	@scripts/learn "$(BUILD)/heddle" "$(COURSE)"
 
 check: ## FILE=program.cu: check a CUDA program on the simulated GPU
 	@scripts/setup build sim

@@ -89,8 +89,7 @@ static inline void learn_expect_ints(const char *name, const int *found, const i
         learn_require(found[i] == expected[i], "%s[%zu] is %d, expected %d", name, i, found[i], expected[i]);
 }
 
-// --- memory that is never freed
-// ---------------------------------------------------------------------------------------
+// --- memory that is never freed --------------------------------------------------------------------------------------
 
 // Each allocation and open file, with the line it comes from. LeakSanitizer would find them, too, but takes seconds on
 // some machines.
@@ -127,6 +126,21 @@ static inline void *learn_untrack(void *memory)
     return memory;
 }
 
+static inline void *learn_malloc(size_t bytes, const char *file, int line)
+{
+    return learn_track(malloc(bytes), bytes, file, line);
+}
+
+static inline void *learn_calloc(size_t count, size_t bytes, const char *file, int line)
+{
+    return learn_track(calloc(count, bytes), count * bytes, file, line);
+}
+
+static inline char *learn_strdup(const char *text, const char *file, int line)
+{
+    return (char *)learn_track(strdup(text), strlen(text) + 1, file, line);
+}
+
 static inline void *learn_realloc(void *memory, size_t bytes, const char *file, int line)
 {
     void *moved = realloc(memory, bytes);
@@ -149,10 +163,10 @@ static inline int learn_passed(void)
     return 0;
 }
 
-#define malloc(bytes)         learn_track(malloc(bytes), (bytes), __FILE__, __LINE__)
-#define calloc(count, bytes)  learn_track(calloc((count), (bytes)), (count) * (bytes), __FILE__, __LINE__)
+#define malloc(bytes)         learn_malloc((bytes), __FILE__, __LINE__)
+#define calloc(count, bytes)  learn_calloc((count), (bytes), __FILE__, __LINE__)
 #define realloc(memory, size) learn_realloc((memory), (size), __FILE__, __LINE__)
-#define strdup(text)          ((char *)learn_track(strdup(text), strlen(text) + 1, __FILE__, __LINE__))
+#define strdup(text)          learn_strdup((text), __FILE__, __LINE__)
 #define free(memory)          free(learn_untrack(memory))
 #define fopen(path, mode)     ((FILE *)learn_track(fopen((path), (mode)), 0, __FILE__, __LINE__))
 #define fclose(file)          fclose((FILE *)learn_untrack(file))

@@ -38,5 +38,7 @@ typedef struct heddle_check_options {
 // could not be made: HEDDLE_INVALID wrong usage, HEDDLE_MISSING no host compiler, HEDDLE_INTERRUPTED.
 heddle_status heddle_check_run(const heddle_check_options *options, heddle_check_result **result);
 
-// Ends a check that runs, soon and cleanly. Safe in a signal handler.
+// Ends a check that runs or is about to, soon and cleanly. Safe in a signal handler.
 void heddle_check_interrupt(void);
+// From now on there may be another check.
+void heddle_check_resume(void);

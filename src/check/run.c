@@ -39,6 +39,11 @@ void heddle_check_interrupt(void)
     sim_build_interrupted();
 }
 
+void heddle_check_resume(void)
+{
+    interrupted = 0;
+}
+
 // Everything that the steps of one check share.
 typedef struct check_state {
     const heddle_check_options *options;
@@ -561,7 +566,8 @@ static heddle_status check(check_state *state)
 heddle_status heddle_check_run(const heddle_check_options *options, heddle_check_result **result)
 {
     *result = NULL;
-    interrupted = 0;
+    if (interrupted)
+        return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     check_state state = {.options = options, .folder = {.lock = -1}, .started = heddle_now()};
     HEDDLE_TRY(heddle_check_result_create(&state.result));
     state.result->any_status = options->any_status;

@@ -258,6 +258,10 @@ bool heddle_learn_read_place(const char *text, char file[HEDDLE_PLACE_SIZE], hed
 {
     size_t length = strcspn(text, ":\n");
     char *end;
+    // A folder's name may have a colon, too: the place is a number that ends there.
+    while (text[length] == ':' && text[length + 1] != ' ' &&
+           !strchr(":, )\n", text[length + 1 + strspn(text + length + 1, "0123456789")]))
+        length += 1 + strcspn(text + length + 1, ":\n");
     *frame = (heddle_check_frame){.file = file, .function = ""};
     file[0] = '\0';
     if (text[length] != ':' || length >= HEDDLE_PLACE_SIZE || !isdigit((unsigned char)text[length + 1]))

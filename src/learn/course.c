@@ -159,6 +159,11 @@ static heddle_status list_all(heddle_learn_course *course)
             status = add_chapter(course, entry->d_name);
     closedir(entries);
     HEDDLE_TRY(status);
+    if (strpbrk(course->folder, "\"\n"))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: a quotation mark in the name of the course's folder breaks #include; "
+                           "rename the folder",
+                           course->folder);
     if (course->count == 0)
         return heddle_fail(HEDDLE_MISSING, "%s: no exercises there; set HEDDLE_COURSE to the folder of the course",
                            course->folder);

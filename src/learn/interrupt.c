@@ -15,6 +15,7 @@ void heddle_learn_interrupt(void)
 void heddle_learn_resume(void)
 {
     interrupted = 0;
+    heddle_check_resume();
 }
 
 const volatile int *heddle_learn_interrupted(void)

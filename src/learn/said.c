@@ -22,8 +22,8 @@ static void add_time(heddle_learn_verdict *verdict, const cJSON *said)
         return;
     if (verdict->time_count > 0)
         memcpy(times, verdict->times, (size_t)verdict->time_count * sizeof *times);
-    const char *kept = heddle_arena_copy_text(verdict->arena, name->valuestring);
-    times[verdict->time_count++] = (heddle_learn_time){kept ? kept : "", microseconds->valuedouble};
+    const char *kept = heddle_learn_printable(verdict->arena, name->valuestring);
+    times[verdict->time_count++] = (heddle_learn_time){kept, microseconds->valuedouble};
     verdict->times = times;
 }
 
@@ -59,8 +59,7 @@ static void add_sighting(heddle_learn_judging *judging, const cJSON *said, const
 static bool hear_line(heddle_learn_judging *judging, const cJSON *said)
 {
     const char *in_case = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(said, "case"));
-    const char *kept = in_case ? heddle_arena_copy_text(judging->verdict->arena, in_case) : NULL;
-    judging->in_case = kept ? kept : "";
+    judging->in_case = in_case ? heddle_learn_printable(judging->verdict->arena, in_case) : "";
     if (has(said, "begins"))
         return false;
     if (has(said, "finding")) {

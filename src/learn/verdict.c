@@ -32,22 +32,41 @@ void heddle_learn_verdict_free(heddle_learn_verdict *verdict)
         heddle_arena_destroy(verdict->arena);
 }
 
-// What a program printed or a source file holds may come along: nothing of it must play on a terminal.
-static void blank_controls(char *text)
+// Bytes of the character at `text`; 0: not UTF-8. Overlong forms, surrogates and numbers above 10ffff are not.
+static size_t character_bytes(const unsigned char *text)
 {
-    for (; *text; text++)
-        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 0x7f)
-            *text = '?';
+    size_t count = text[0] < 0x80   ? 1
+                   : text[0] < 0xc2 ? 0
+                   : text[0] < 0xe0 ? 2
+                   : text[0] < 0xf0 ? 3
+                   : text[0] < 0xf5 ? 4
+                                    : 0;
+    for (size_t i = 1; i < count; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+    bool outside = (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
+    return overlong || outside ? 0 : count;
+}
+
+const char *heddle_learn_printable(heddle_arena *arena, const char *text)
+{
+    unsigned char *kept = (unsigned char *)heddle_arena_copy_text(arena, text);
+    for (unsigned char *at = kept; at && *at;) {
+        size_t count = character_bytes(at);
+        if (count == 0 || (*at < ' ' && *at != '\n' && *at != '\t') || *at == 0x7f)
+            *at = '?';
+        at += count > 0 ? count : 1;
+    }
+    return kept ? (const char *)kept : "";
 }
 
 static const char *format_list(heddle_arena *arena, const char *format, va_list list)
 {
     char *made = NULL;
-    char *kept = vasprintf(&made, format, list) < 0 ? NULL : heddle_arena_copy_text(arena, made);
+    const char *kept = vasprintf(&made, format, list) < 0 ? "" : heddle_learn_printable(arena, made);
     free(made);
-    if (kept)
-        blank_controls(kept);
-    return kept ? kept : "";
+    return kept;
 }
 
 heddle_learn_reason *heddle_learn_add_reason(heddle_learn_verdict *verdict, const char *tag, int rank,
@@ -83,10 +102,7 @@ heddle_learn_item *heddle_learn_add_item(heddle_learn_verdict *verdict, heddle_l
 
 void heddle_learn_set_output(heddle_learn_verdict *verdict, const char *output)
 {
-    char *kept = heddle_arena_copy_text(verdict->arena, output);
-    if (kept)
-        blank_controls(kept);
-    verdict->output = kept ? kept : "";
+    verdict->output = heddle_learn_printable(verdict->arena, output);
 }
 
 bool heddle_learn_has_reason(const heddle_learn_verdict *verdict, const char *tag)

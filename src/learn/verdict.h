@@ -76,6 +76,8 @@ heddle_learn_reason *heddle_learn_add_reason(heddle_learn_verdict *verdict, cons
 heddle_learn_item *heddle_learn_add_item(heddle_learn_verdict *verdict, heddle_learn_reason *reason,
                                          heddle_learn_item_kind kind, const char *format, ...) HEDDLE_PRINTF(4, 5);
 void heddle_learn_set_output(heddle_learn_verdict *verdict, const char *output);
+// Text of a program's, safe on a terminal and in JSON: control characters and what is not UTF-8 become '?'.
+const char *heddle_learn_printable(heddle_arena *arena, const char *text);
 // Sorts the reasons and decides.
 void heddle_learn_verdict_settle(heddle_learn_verdict *verdict);
 bool heddle_learn_has_reason(const heddle_learn_verdict *verdict, const char *tag);

@@ -322,6 +322,17 @@ class Learn(unittest.TestCase):
         self.file(PLAIN, ".c").write_text(self.solution(PLAIN))
         self.run_heddle("run", "03.1")
 
+    def test_allocations_evaluate_their_arguments_once(self):
+        self.file(PLAIN, ".c").write_text(
+            "int *twice(int n)\n{\n    int calls = 0;\n    const char *text = \"ab\";\n    free(calloc(1 + calls++, 8));\n"
+            "    free(strdup(text++));\n    int *made = malloc(sizeof *made + calls++);\n"
+            "    *made = calls == 2 && *text == 'b' ? 2 * n : 0;\n    return made;\n}\n")
+        self.run_heddle("run", "03.1")
+
+    def test_json_is_utf8_whatever_the_program_prints(self):
+        self.file(PLAIN, ".c").write_text(self.solution(PLAIN).replace("    *made", '    printf("\\xff\\n");\n    *made'))
+        self.assertEqual(json.loads(self.run_heddle("run", "03.1", "--json").stdout)["output"], "?\n")
+
     def test_hints_come_one_by_one(self):
         self.assertNotIn("Multiply", self.run_heddle("hint", "03.1").stdout)
         second = self.run_heddle("hint", "03.1").stdout

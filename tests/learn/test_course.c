@@ -67,6 +67,16 @@ static void a_folder_without_exercises_is_not_a_course(void **state)
     assert_int_equal(heddle_learn_course_open("/nowhere/at/all", &course), HEDDLE_MISSING);
 }
 
+static void a_folder_that_cannot_be_included_from_is_refused(void **state)
+{
+    heddle_learn_course *course;
+    char folder[600];
+    snprintf(folder, sizeof folder, "%s/a\"b", (const char *)*state);
+    write_course(folder);
+    assert_int_equal(heddle_learn_course_open(folder, &course), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "rename the folder"));
+}
+
 static heddle_status read_rules(const char *folder, const char *text, heddle_learn_rules *rules)
 {
     write_file(folder, "04-plain/exercises/04.1-one/judge.json", text);
@@ -121,6 +131,7 @@ int main(void)
         WITH_FOLDER(hints_are_the_items_of_the_list_without_links),
         WITH_FOLDER(a_statement_loses_comments_and_links_of_the_course),
         WITH_FOLDER(a_folder_without_exercises_is_not_a_course),
+        WITH_FOLDER(a_folder_that_cannot_be_included_from_is_refused),
         WITH_FOLDER(rules_have_defaults_and_one_limit_per_measure),
         WITH_FOLDER(a_mistake_in_the_rules_is_an_error),
     };

@@ -1,7 +1,9 @@
 // What compilers, sanitizers and the judge say, turned into reasons: each with the learner's line and no path of ours.
 
+#include "check/check.h"
 #include "course_files.h"
 #include "files.h"
+#include "learn/interrupt.h"
 #include "learn/judging.h"
 
 typedef struct fixture {
@@ -221,6 +223,40 @@ static void a_program_cannot_print_the_judges_words(void **state)
     assert_false(heddle_learn_hear(&made.judging, passed));
     assert_string_equal(made.judging.verdict->output, passed);
     tear_down(&made);
+}
+
+static void what_is_not_utf8_becomes_question_marks(void **state)
+{
+    fixture made = {0};
+    set_up(&made, *state);
+    heddle_learn_hear(&made.judging, "\xff \xc3 \xe2\x82 \xed\xa0\x80 \xc0\xaf µ € \xf0\x9f\x98\x80\n"
+                                     "@learn_1 {\"case\":\"\xfe\",\"says\":\"\x80\"}\n");
+    assert_string_equal(made.judging.verdict->output, "? ? ?? ??? ?? µ € \xf0\x9f\x98\x80\n");
+    assert_string_equal(only_reason(&made, "wrong")->headline, "?");
+    assert_string_equal(only_reason(&made, "wrong")->in_case, "?");
+    tear_down(&made);
+}
+
+static void a_folder_with_a_colon_in_its_name_is_read_in_messages(void **state)
+{
+    static const struct {
+        const char *text, *file;
+        int line, column;
+    } cases[] = {
+        {"/tmp/a:b/x.c:4:5: error: no", "/tmp/a:b/x.c", 4, 5},
+        {"/tmp/1:2/x.c:4: error: no", "/tmp/1:2/x.c", 4, 0},
+        {"x.c:7", "x.c", 7, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char file[HEDDLE_PLACE_SIZE];
+        heddle_check_frame frame;
+        assert_true(heddle_learn_read_place(cases[i].text, file, &frame));
+        assert_string_equal(file, cases[i].file);
+        assert_int_equal(frame.line, cases[i].line);
+        assert_int_equal(frame.column, cases[i].column);
+        assert_false(heddle_learn_read_place("/usr/bin/ld: x.o:4: error", file, &frame));
+    }
 }
 
 static void a_wrong_result_counts_wherever_the_judge_says_it(void **state)
@@ -539,11 +575,11 @@ static void a_finding_has_the_case_in_which_it_was_first_seen(void **state)
     set_up(&made, *state);
     set_up_findings(&made, &all);
     assert_true(heddle_learn_hear(&made.judging,
-                                  "@learn {\"case\":\"n = 1\",\"begins\":true}\n"
-                                  "@learn {\"case\":\"n = 2\",\"begins\":true}\n"
-                                  "@learn {\"case\":\"n = 2\",\"finding\":\"race in one: a, at x.cu:1 by "
+                                  "@learn_1 {\"case\":\"n = 1\",\"begins\":true}\n"
+                                  "@learn_1 {\"case\":\"n = 2\",\"begins\":true}\n"
+                                  "@learn_1 {\"case\":\"n = 2\",\"finding\":\"race in one: a, at x.cu:1 by "
                                   "thread 1 and at x.cu:4 by thread 2\"}\n"
-                                  "@learn {\"case\":\"n = 3\",\"passed\":true}\n"));
+                                  "@learn_1 {\"case\":\"n = 3\",\"passed\":true}\n"));
     add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, 2));
     heddle_learn_explain_findings(&made.judging);
     assert_string_equal(only_reason(&made, "race")->in_case, "n = 2");
@@ -554,7 +590,7 @@ static void a_program_that_ends_early_has_the_case_that_had_begun(void **state)
 {
     fixture made = {0};
     set_up(&made, *state);
-    assert_false(heddle_learn_hear(&made.judging, "@learn {\"case\":\"n = 7\",\"begins\":true}\n"));
+    assert_false(heddle_learn_hear(&made.judging, "@learn_1 {\"case\":\"n = 7\",\"begins\":true}\n"));
     heddle_learn_ended_early(&made.judging, "");
     assert_string_equal(only_reason(&made, "crash")->in_case, "n = 7");
     tear_down(&made);
@@ -592,12 +628,15 @@ static void a_guard_with_n_is_advised_only_where_the_kernel_has_n(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         all.result.finding_count = 0;
         made.judging.verdict->reason_count = 0;
-        made.judging.code = cases[i].code;
+        heddle_learn_code code;
+        assert_int_equal(heddle_learn_code_read(cases[i].code, &code), HEDDLE_OK);
+        made.judging.code = &code;
         add_finding(&all, HEDDLE_CHECK_OUT_OF_BOUNDS, place_at(&made, "write", 4, 1), place_at(&made, "write", 4, 1));
         heddle_learn_explain_findings(&made.judging);
         const char *advice = last_text(only_reason(&made, "out-of-bounds"));
         assert_int_equal(strstr(advice, "if (i < n)") != NULL, cases[i].guard);
         assert_null(strstr(advice, "allocation")); // which is not the learner's
+        heddle_learn_code_free(&code);
     }
     tear_down(&made);
 }
@@ -624,6 +663,22 @@ static void threads_are_named_in_as_many_dimensions_as_the_launch_has(void **sta
     tear_down(&made);
 }
 
+static void an_interrupt_before_a_check_begins_is_not_lost(void **state)
+{
+    char path[600];
+    heddle_check_result *result = NULL;
+    snprintf(path, sizeof path, "%s/empty.cu", (const char *)*state);
+    write_file(*state, "empty.cu", "int main(void) { return 0; }\n");
+    const heddle_check_options how = {
+        .sources = (const char *const[]){path, NULL}, .schedules = 1, .output = -1, .errors = -1};
+    heddle_learn_interrupt();
+    assert_int_equal(heddle_check_run(&how, &result), HEDDLE_INTERRUPTED);
+    assert_null(result);
+    heddle_learn_resume();
+    assert_int_equal(heddle_check_run(&how, &result), HEDDLE_OK);
+    heddle_check_result_free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -637,6 +692,8 @@ int main(void)
         WITH_FOLDER(the_judges_words_are_told_from_the_programs_own),
         WITH_FOLDER(a_program_that_ends_without_the_judges_last_word_has_not_ended),
         WITH_FOLDER(a_program_cannot_print_the_judges_words),
+        WITH_FOLDER(what_is_not_utf8_becomes_question_marks),
+        cmocka_unit_test(a_folder_with_a_colon_in_its_name_is_read_in_messages),
         WITH_FOLDER(a_wrong_result_counts_wherever_the_judge_says_it),
         WITH_FOLDER(words_count_as_tokens_of_code),
         WITH_FOLDER(words_to_avoid_are_found_however_they_are_spaced),
@@ -644,6 +701,7 @@ int main(void)
         WITH_FOLDER(the_judges_names_are_refused),
         WITH_FOLDER(an_error_in_the_judge_points_to_a_macro_of_the_learner),
         WITH_FOLDER(of_many_errors_the_first_are_kept),
+        WITH_FOLDER(an_interrupt_before_a_check_begins_is_not_lost),
         WITH_FOLDER(output_may_come_in_any_order_each_line_as_often_as_listed),
         WITH_FOLDER(a_missing_line_is_compared_with_the_line_that_was_meant),
         WITH_FOLDER(two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics),

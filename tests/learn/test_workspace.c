@@ -205,7 +205,6 @@ static void a_state_that_cannot_be_read_is_not_taken_for_an_empty_one(void **sta
     tear_down(&made);
 }
 
-// Asks until something has changed: how long that takes depends on the machine.
 // Asks until something has changed: how long that takes depends on the machine. After a minute nothing will.
 static const heddle_learn_exercise *wait_for_change(heddle_learn_watch *watch)
 {
