@@ -2,6 +2,7 @@
 
 #include "cli/recipe.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,21 @@ static heddle_status read_recipe(const char *name, cJSON **json)
     return heddle_json_read(name, json);
 }
 
+// A whole number without a point or an exponent, which options that count expect; else the shortest text that reads
+// back as the same number.
+static int print_number(const char *name, double value, char **word)
+{
+    static const double too_large = 9223372036854775808.0; // 2^63
+    char text[64];
+    int digits = 15;
+    if (value == trunc(value) && fabs(value) < too_large)
+        return asprintf(word, "--%s=%lld", name, (long long)value);
+    do {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+    } while (strtod(text, NULL) != value && ++digits <= 17);
+    return asprintf(word, "--%s=%s", name, text);
+}
+
 // "--name=value", or NULL: not a value that an option can have.
 static char *word_of(const cJSON *entry)
 {
@@ -45,7 +61,7 @@ static char *word_of(const cJSON *entry)
     if (cJSON_IsString(entry))
         printed = asprintf(&word, "--%s=%s", entry->string, entry->valuestring);
     else if (cJSON_IsNumber(entry))
-        printed = asprintf(&word, "--%s=%.17g", entry->string, entry->valuedouble);
+        printed = print_number(entry->string, entry->valuedouble, &word);
     else if (cJSON_IsTrue(entry))
         printed = asprintf(&word, "--%s", entry->string);
     return printed < 0 ? NULL : word;
@@ -58,6 +74,8 @@ static heddle_status add_words(const char *name, const cJSON *json, heddle_cli_r
     {
         if (strcmp(entry->string, "recipe") == 0)
             return heddle_fail(HEDDLE_CORRUPT, "recipe %s: a recipe cannot name another", name);
+        if (entry->string[0] == '\0')
+            return heddle_fail(HEDDLE_CORRUPT, "recipe %s: an option has no name", name);
         char *word = word_of(entry);
         if (word == NULL)
             return heddle_fail(HEDDLE_CORRUPT, "recipe %s: \"%s\" must be text, a number or true", name, entry->string);

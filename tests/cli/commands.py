@@ -167,10 +167,12 @@ class Command(unittest.TestCase):
         out = self.run_heddle("train", "--recipe", path, "--epochs", "1", "--out", os.path.join(self.home, "run")).stdout
         self.assertIn("trained 1 epoch", out)
         for text, why in (('{"epochz": 2}', "unknown option --epochz"), ('{"lr": []}', "must be text, a number or true"),
-                          ('{"recipe": "course"}', "cannot name another"), ("[]", "expected an object")):
+                          ('{"recipe": "course"}', "cannot name another"), ("[]", "expected an object"),
+                          ('{"": 2}', "an option has no name"), ('{"lr": -0.1}', "--lr -0.1 is out of range"),
+                          ('{"epochs": 1e17}', "--epochs 100000000000000000 is out")):
             with open(path, "w") as file:
                 file.write(text)
-            code = 2 if "epochz" in text else 1
+            code = 2 if text[2:4] in ("ep", "lr") and "[]" not in text else 1
             self.assertIn(why, self.run_heddle("train", f"--recipe={path}", code=code).stderr)
         self.run_heddle("train", "--recipe", "course", "--data", "synth:count=64", "--epochs", "1", "--device", "cpu", "--out",
                         os.path.join(self.home, "course"))
