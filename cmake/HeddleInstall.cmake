@@ -16,7 +16,8 @@ install(TARGETS sim ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle/sim)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sim/include DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle/sim)
 
 # --- the course --------------------------------------------------------------------------------------------------------
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/course DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/course DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
+  PATTERN __pycache__ EXCLUDE PATTERN "*.pyc" EXCLUDE PATTERN a.out EXCLUDE)
 
 # --- pkg-config ------------------------------------------------------------------------------------------------------
 # `pkg-config --static` is for libheddle.a with everything else shared. Listing modules as Requires.private instead would

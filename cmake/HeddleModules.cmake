@@ -130,7 +130,7 @@ if(HEDDLE_CUDA_OPTIMISE)
   set(heddle_cuda_optimisation -O3 -lineinfo)
   set(heddle_cuda_remark)
 else()
-  set(heddle_cuda_optimisation -O1 -Xcicc -O1 -Xptxas -O1)
+  set(heddle_cuda_optimisation -O1 -Xcicc -O1 -Xptxas -O1 -DHEDDLE_CUDA_UNOPTIMISED=1)
   set(heddle_cuda_remark " (HEDDLE_CUDA_OPTIMISE is off: its kernels are slow)")
 endif()
 

@@ -41,6 +41,7 @@ typedef struct heddle_device_info {
     double peak_flops;   // float32 a second at the highest clock, by count of the units; 0: not known
     char driver[32];     // versions: "580.95", "13.0"
     char runtime[32];
+    bool unoptimised; // its kernels were built with HEDDLE_CUDA_OPTIMISE=off: their times mean nothing
 } heddle_device_info;
 
 // One row of what is known of a device: "shared memory a block", "232448 bytes".

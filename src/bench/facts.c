@@ -51,6 +51,8 @@ void heddle_bench_add_facts(cJSON *document, const heddle_bench_facts *facts)
     cJSON_AddNumberToObject(document, "processors", device->processors);
     cJSON_AddStringToObject(document, "driver", device->driver);
     cJSON_AddStringToObject(document, "runtime", device->runtime);
+    if (device->unoptimised)
+        cJSON_AddFalseToObject(document, "optimised");
     cJSON_AddItemToObject(document, "clocks", clocks_json(facts));
     add_known(document, "peak_flops", device->peak_flops);
     cJSON_AddNumberToObject(document, "cache", (double)device->cache);

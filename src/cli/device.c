@@ -6,9 +6,20 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/log.h"
 #include "device/device.h"
 
 enum { NAME_SIZE = 64, REASON_SIZE = 192 };
+
+// Continuous integration builds such kernels, where nobody runs them; who does should know why they are slow.
+static void warn_if_unoptimised(const heddle_cli_device *opened)
+{
+    heddle_device_info info;
+    if (opened->kind == HEDDLE_CUDA && heddle_device_describe(opened->device, &info) == HEDDLE_OK && info.unoptimised)
+        heddle_log(HEDDLE_LOG_WARN,
+                   "the CUDA kernels were built with HEDDLE_CUDA_OPTIMISE=off and are slow: rebuild with "
+                   "HEDDLE_CUDA_OPTIMISE=on before you measure anything");
+}
 
 heddle_status heddle_cli_device_open(const char *name, int threads, const char *instead, heddle_cli_device *opened)
 {
@@ -24,6 +35,7 @@ heddle_status heddle_cli_device_open(const char *name, int threads, const char *
         return heddle_fail(status, "%s; %s", heddle_last_error(), instead);
     HEDDLE_TRY(status);
     opened->kind = heddle_device_get_kind(opened->device);
+    warn_if_unoptimised(opened);
     return HEDDLE_OK;
 }
 
@@ -57,6 +69,7 @@ heddle_status heddle_cli_device_open_ranks(heddle_dist *dist, const char *name, 
     } else {
         status = heddle_device_open_default(card, threads, &opened->device, opened->reason, sizeof opened->reason);
         opened->kind = status == HEDDLE_OK ? heddle_device_get_kind(opened->device) : HEDDLE_CPU;
+        warn_if_unoptimised(opened);
     }
     HEDDLE_TRY(heddle_dist_agree(dist, status));
     return name ? HEDDLE_OK : agree_on_default(dist, threads, opened);

@@ -79,6 +79,9 @@ heddle_status heddle_cuda_describe(heddle_device *device, heddle_device_info *in
     heddle_cuda_manage(bus, &now);
     describe_software(&now, info);
     describe_speed(device, &now, info);
+#ifdef HEDDLE_CUDA_UNOPTIMISED
+    info->unoptimised = true;
+#endif
     return HEDDLE_OK;
 }
 
