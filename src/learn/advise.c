@@ -48,7 +48,7 @@ static int in_block(const int thread[3], const int block[3])
     return thread[0] + block[0] * (thread[1] + block[1] * thread[2]);
 }
 
-static bool is_early(const heddle_learn_judging *judging)
+bool heddle_learn_is_early(const heddle_learn_judging *judging)
 {
     return judging->exercise->chapter_number <= LAST_SIMPLE;
 }
@@ -68,7 +68,7 @@ static bool is_one_warp(const heddle_learn_judging *judging, const heddle_check_
 
 static const char *advise_barrier(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
-    const char *barrier = !is_early(judging) && is_one_warp(judging, finding)
+    const char *barrier = !heddle_learn_is_early(judging) && is_one_warp(judging, finding)
                               ? "__syncthreads() (or __syncwarp(): both are in one warp)"
                               : "__syncthreads()";
     char place[192];
@@ -84,19 +84,28 @@ static const char *advise_barrier(const heddle_learn_judging *judging, const hed
     return heddle_learn_format(arena, "Put %s %s.", barrier, place);
 }
 
+// Two threads at one element: that is mostly a wrong index, else an update that all of them should make.
+static const char *advise_same_index(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_memory *memory = finding->memory;
+    bool updates = has_role(&finding->places[0], "read") || has_role(&finding->places[1], "read") ||
+                   strstr(finding->note, "also seen as read");
+    if (updates && !heddle_learn_is_early(judging))
+        return "If all of them should add to it, make the update one atomic operation, such as atomicAdd.";
+    bool single = memory && memory->bytes > 0 && memory->bytes == memory->size;
+    return single ? "Should only one thread write it, or each thread an element of its own?" : NULL;
+}
+
 static const char *advise_race(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
-    bool early = is_early(judging);
-    bool reads = has_role(&finding->places[0], "read") || has_role(&finding->places[1], "read");
     if (heddle_learn_is_same_index(finding))
-        return early || !reads ? NULL
-                               : "If all of them should add to it, make the update one atomic operation, such as "
-                                 "atomicAdd.";
+        return advise_same_index(judging, finding);
     if (finding->order == HEDDLE_CHECK_ORDER_BARRIER)
         return advise_barrier(judging, finding);
-    return early ? "Blocks run in any order, and a barrier of one block does not make another wait. Give each block "
-                   "elements of its own, or split the work into two launches."
-                 : finding->cure;
+    return heddle_learn_is_early(judging)
+               ? "Blocks run in any order, and a barrier of one block does not make another wait. Give each block "
+                 "elements of its own, or split the work into two launches."
+               : finding->cure;
 }
 
 // --- bounds ----------------------------------------------------------------------------------------------------------

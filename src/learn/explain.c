@@ -196,7 +196,8 @@ static void tell_race(const heddle_learn_judging *judging, heddle_learn_reason *
                           "Both touch %s. Nothing makes one wait for the other, so the result depends on which comes "
                           "first.",
                           which[0] ? which : "the same memory");
-    add_sentence(judging, reason, finding, finding->note);
+    if (!heddle_learn_is_early(judging) || !strstr(finding->note, "__syncwarp"))
+        add_sentence(judging, reason, finding, finding->note);
 }
 
 static void tell_timeout(const heddle_learn_judging *judging, heddle_learn_reason *reason)

@@ -48,6 +48,8 @@ int heddle_learn_dimensions(const heddle_check_kernel *kernel); // of a launch: 
 
 // advise.c: what to do about a finding; NULL: its text says it already.
 const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding);
+// A chapter that knows no atomics, fences or barriers of a warp yet.
+bool heddle_learn_is_early(const heddle_learn_judging *judging);
 // A race of two threads that computed the same index.
 bool heddle_learn_is_same_index(const heddle_check_finding *finding);
 // Two races that one barrier, or one index, mends.

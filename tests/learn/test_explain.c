@@ -529,6 +529,28 @@ static void two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics(voi
     tear_down(&made);
 }
 
+static void an_update_by_all_threads_is_atomic_once_the_course_has_come_to_atomics(void **state)
+{
+    fixture made = {0};
+    found all;
+    set_up(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 3, 1), place_at(&made, "write", 3, 40));
+    all.findings[0].note = "same warp, no __syncwarp between them; also seen as read and write";
+    all.memory.bytes = all.memory.size;
+    all.memory.offset = 0;
+    for (int chapter = 10; chapter <= 11; chapter++) {
+        made.judging.verdict->reason_count = 0;
+        made.course->exercises[0].chapter_number = chapter;
+        heddle_learn_explain_findings(&made.judging);
+        const heddle_learn_reason *reason = only_reason(&made, "race");
+        assert_int_equal(strstr(last_text(reason), "atomicAdd") != NULL, chapter == 11);
+        for (int i = 0; chapter == 10 && i < reason->item_count; i++)
+            assert_null(strstr(reason->items[i].text, "__syncwarp"));
+    }
+    tear_down(&made);
+}
+
 static void a_warp_barrier_is_offered_within_a_warp_only(void **state)
 {
     fixture made = {0};
@@ -705,6 +727,7 @@ int main(void)
         WITH_FOLDER(output_may_come_in_any_order_each_line_as_often_as_listed),
         WITH_FOLDER(a_missing_line_is_compared_with_the_line_that_was_meant),
         WITH_FOLDER(two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics),
+        WITH_FOLDER(an_update_by_all_threads_is_atomic_once_the_course_has_come_to_atomics),
         WITH_FOLDER(a_warp_barrier_is_offered_within_a_warp_only),
         WITH_FOLDER(races_that_one_barrier_mends_are_one_reason),
         WITH_FOLDER(a_finding_has_the_case_in_which_it_was_first_seen),
