@@ -65,7 +65,8 @@ static void test_text_tells_the_allocation_in_a_sentence(void **state)
     char *text = sample_shown(result, show_plain);
     char sentence[1024];
     snprintf(sentence, sizeof sentence,
-             "  memory    d_c, 4096 bytes of global memory, allocated at %s:11; 4 bytes past its end: index 1024 of d_c[1024]\n",
+             "  memory    d_c, 4096 bytes of global memory, allocated at %s:11; 4 bytes past its end: index 1024 of "
+             "d_c[1024]\n",
              scratch_path(folder, "tile.cu"));
     assert_contains(text, sentence);
     free(text);

@@ -189,7 +189,8 @@ class Words(unittest.TestCase):
         self.assertIn("  memory    grad_bias, 124 bytes of global memory, allocated at x.cu:1;", text)
         helper = "static float *make()\n{\n    float *memory;\n    cudaMalloc(&memory, 4);\n    return memory;\n}\n"
         text = self.check(helper + "__global__ void add(float *total) { atomicAdd(total, 1.0f); }\n" + HOST,
-                          LAUNCH="float *sum = make();\n    add<<<1, 32>>>(sum);\n    cudaDeviceSynchronize();\n    cudaFree(sum);")
+                          LAUNCH="float *sum = make();\n    add<<<1, 32>>>(sum);\n    cudaDeviceSynchronize();\n"
+                                 "    cudaFree(sum);")
         self.assertIn("error: uninitialised read of global memory total (allocated as memory) in kernel add\n", text)
 
     # --- counters -----------------------------------------------------------------------------------------------------

@@ -59,8 +59,8 @@ void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes);
 // A copy or fill that a stream makes: operation `number` of the program, as launches are numbered. 0: host memory.
 // `call`: the function of the API that asked for it, at `pc`.
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, const char *call, uintptr_t pc);
-// The host uses these bytes: where the copy or fill was asked for that has run, but that the host has not waited for; 0:
-// none.
+// The host uses these bytes: where the copy or fill was asked for that has run, but that the host has not waited for;
+// 0: none.
 uintptr_t sim_watch_copy_unwaited(uintptr_t address, size_t bytes, bool write);
 // A call of a library, which runs in a kernel's place, uses memory: `count` runs of `bytes` bytes, `stride` bytes
 // apart.
