@@ -97,11 +97,11 @@ heddle_status heddle_cli_recipe_expand(int argc, char **argv, heddle_cli_recipe 
         if (recipe->words == NULL)
             status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for a command line");
     }
-    if (status == HEDDLE_OK) {
+    if (recipe->words) {
         recipe->words[recipe->count++] = argv[0];
         status = json ? add_words(name, json, recipe) : HEDDLE_OK;
     }
-    if (status == HEDDLE_OK) {
+    if (status == HEDDLE_OK && recipe->words) {
         memcpy(recipe->words + recipe->count, argv + 1, (size_t)(argc - 1) * sizeof *argv);
         recipe->count += argc - 1;
     } else {

@@ -265,8 +265,8 @@ class Learn(unittest.TestCase):
         self.run_heddle("run", "03.1")
         self.file(PLAIN, ".c").write_text(self.solution(PLAIN).replace("    *made =", "    putchar(0);\n    *made ="))
         self.run_heddle("run", "03.1")
-        self.file(PLAIN, ".c").write_text(f"static void more(void)\n{{\n    {noise}}}\n" +
-                                          self.solution(PLAIN).replace("    *made =", "    more();\n    atexit(more);\n    *made ="))
+        twice = self.solution(PLAIN).replace("    *made =", "    more();\n    atexit(more);\n    *made =")
+        self.file(PLAIN, ".c").write_text(f"static void more(void)\n{{\n    {noise}}}\n" + twice)
         self.assertIn("it prints too much", self.run_heddle("run", "03.1", code=1).stdout)
 
     def test_an_exit_status_that_is_not_0_is_not_a_pass(self):

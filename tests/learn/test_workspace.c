@@ -17,6 +17,7 @@
 static bool no_flags;         // a file system that has no RENAME_NOREPLACE
 static const char *intrusion; // another process writes this file as soon as it has been renamed
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's are reserved
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
 {
     if (no_flags) {
