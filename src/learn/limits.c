@@ -168,6 +168,8 @@ static double total_of(const heddle_learn_judging *judging, const heddle_learn_l
 static void check_total(const heddle_learn_judging *judging, const heddle_learn_limit *limit)
 {
     static const char *const meaning[HEDDLE_LEARN_MEASURES] = {
+        [HEDDLE_LEARN_SECTORS_PER_REQUEST] = "", // averages, which are told elsewhere
+        [HEDDLE_LEARN_WAVEFRONTS_PER_REQUEST] = "",
         [HEDDLE_LEARN_ACCESSES] = "An access is one load or store by one thread.",
         [HEDDLE_LEARN_REQUESTS] = "A request is one load or store by a whole warp.",
         [HEDDLE_LEARN_SECTORS] = "A sector is 32 bytes of global memory: the least that is moved at a time.",
