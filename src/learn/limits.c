@@ -165,17 +165,23 @@ static double total_of(const heddle_learn_judging *judging, const heddle_learn_l
     return total;
 }
 
+static const char *meaning_of(heddle_learn_measure measure)
+{
+    switch (measure) {
+    case HEDDLE_LEARN_ACCESSES: return "An access is one load or store by one thread.";
+    case HEDDLE_LEARN_REQUESTS: return "A request is one load or store by a whole warp.";
+    case HEDDLE_LEARN_SECTORS: return "A sector is 32 bytes of global memory: the least that is moved at a time.";
+    case HEDDLE_LEARN_LAUNCHES: return "Every launch costs time, and kernels pass data on through global memory.";
+    case HEDDLE_LEARN_BARRIERS: return "A barrier counts once for each block that passes it.";
+    case HEDDLE_LEARN_SECTORS_PER_REQUEST:
+    case HEDDLE_LEARN_WAVEFRONTS_PER_REQUEST:
+    case HEDDLE_LEARN_MEASURES: break;
+    }
+    return "";
+}
+
 static void check_total(const heddle_learn_judging *judging, const heddle_learn_limit *limit)
 {
-    static const char *const meaning[HEDDLE_LEARN_MEASURES] = {
-        [HEDDLE_LEARN_SECTORS_PER_REQUEST] = "", // averages, which are told elsewhere
-        [HEDDLE_LEARN_WAVEFRONTS_PER_REQUEST] = "",
-        [HEDDLE_LEARN_ACCESSES] = "An access is one load or store by one thread.",
-        [HEDDLE_LEARN_REQUESTS] = "A request is one load or store by a whole warp.",
-        [HEDDLE_LEARN_SECTORS] = "A sector is 32 bytes of global memory: the least that is moved at a time.",
-        [HEDDLE_LEARN_LAUNCHES] = "Every launch costs time, and kernels pass data on through global memory.",
-        [HEDDLE_LEARN_BARRIERS] = "A barrier counts once for each block that passes it.",
-    };
     double total = total_of(judging, limit);
     if (total <= limit->most + rounding)
         return;
@@ -186,7 +192,7 @@ static void check_total(const heddle_learn_judging *judging, const heddle_learn_
         limit->access ? " " : "", heddle_learn_measure_names[limit->measure], limit->space ? " to " : "",
         limit->space ? limit->space : "", limit->space ? " memory" : "", total, limit->most);
     quote_largest(judging, reason, limit);
-    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "%s", meaning[limit->measure]);
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "%s", meaning_of(limit->measure));
 }
 
 void heddle_learn_apply_limits(const heddle_learn_judging *judging)
