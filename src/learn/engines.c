@@ -192,6 +192,7 @@ static heddle_status build_plain(heddle_learn_judging *judging, char *program, b
                           "-fno-sanitize=object-size", // AddressSanitizer says more about it
                           "-fno-omit-frame-pointer",
                           "-fdiagnostics-color=never",
+                          "-fmax-errors=40", // as many as a verdict keeps; gcc searches long for similar names
                           "-I",
                           (char *)judging->include,
                           judging->judge,
