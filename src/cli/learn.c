@@ -181,11 +181,12 @@ static int run_init(int argc, char **argv)
         printf("%s: %d exercise%s added, all others left as they are. Go on with\n", folder, made,
                made == 1 ? "" : "s");
     printf("  cd %s\n  %s learn\n", heddle_text_quote(folder, quoted, sizeof quoted), name);
-    if (heddle_learn_chapter_page(course, course->chapters[0], page))
-        printf("Read first: %s\n", page);
     const char *kernels = heddle_learn_course_chapter(course, "first-kernels");
+    const char *plain = heddle_learn_course_chapter(course, "c");
     if (kernels && heddle_learn_chapter_page(course, kernels, page))
-        printf("If you know C: %s and `%s learn run %d.1`\n", page, name, atoi(kernels));
+        printf("Read first: %s\n", page);
+    if (plain && heddle_learn_chapter_page(course, plain, page))
+        printf("Not sure of your C? %s and `%s learn run %d.1`\n", page, name, atoi(plain));
     heddle_learn_course_close(course);
     return HEDDLE_EXIT_OK;
 }

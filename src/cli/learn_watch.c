@@ -26,7 +26,6 @@ typedef struct watching {
     char *page;                            // shown in place of statement and verdict until the next key; NULL: none
     bool has_hints;                        // the page shows hints
     bool asks_reset, quits;
-    struct termios usual;
     // The judge at work.
     bool judging;
     pthread_t judge;
@@ -119,7 +118,7 @@ static void show_exercise(const watching *now, const heddle_cli_learn_style *sty
 static void draw(const watching *now)
 {
     heddle_cli_learn_style style = heddle_cli_learn_style_of(stdout);
-    fputs("\033[H\033[2J\033[3J", stdout);
+    fputs("\033[H\033[2J", stdout);
     if (now->page)
         fputs(now->page, stdout);
     else
@@ -137,15 +136,42 @@ static void say(watching *now, const char *text)
     snprintf(now->error, sizeof now->error, "%s", text);
 }
 
-// Keys are read one by one and not shown; Ctrl-C stays a signal.
-static void take_terminal(watching *now)
+static struct termios usual; // the terminal as it was
+static bool taken;           // it is ours
+
+static void give_terminal_back(void)
 {
-    struct termios raw;
-    tcgetattr(STDIN_FILENO, &now->usual);
-    raw = now->usual;
+    if (taken)
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &usual);
+}
+
+// Ctrl-Z and Ctrl-Backslash do what they always do, with the terminal as it was.
+static void on_leave(int number)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t only;
+    give_terminal_back();
+    sigaction(number, &action, NULL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL); // it happens here
+    redraw = 1;                            // we are back
+}
+
+// Keys are read one by one and not shown; Ctrl-C stays a signal.
+static void take_terminal(void)
+{
+    struct sigaction action = {.sa_handler = on_leave};
+    if (!taken && tcgetattr(STDIN_FILENO, &usual) != 0)
+        return;
+    struct termios raw = usual;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
+    taken = true;
+    sigaction(SIGTSTP, &action, NULL);
+    sigaction(SIGQUIT, &action, NULL);
     tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 }
 
@@ -210,6 +236,7 @@ static void begin_judging(watching *now)
 static void go_to(watching *now, const heddle_learn_exercise *exercise)
 {
     end_judging(now, true);
+    now->asks_reset = false; // it was about what was on the screen
     if (exercise != now->exercise) {
         heddle_learn_verdict_free(now->verdict);
         now->verdict = NULL;
@@ -370,10 +397,8 @@ static void loop(watching *now)
         poll(from, sizeof from / sizeof *from, heddle_learn_watch_period(now->watch));
         bool changed = redraw;
         if (redraw) {
-            struct termios usual = now->usual;
             redraw = 0;
-            take_terminal(now);
-            now->usual = usual;
+            take_terminal(); // it may come from the background
         }
         if (from[1].revents & POLLIN && now->judging) {
             end_judging(now, false);
@@ -420,11 +445,11 @@ int heddle_cli_learn_watch(heddle_cli_learn *learn)
         struct sigaction action = {.sa_handler = on_change};
         sigaction(SIGWINCH, &action, NULL);
         sigaction(SIGCONT, &action, NULL);
-        take_terminal(&now);
+        take_terminal();
         begin_judging(&now);
         loop(&now);
         end_judging(&now, true);
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &now.usual);
+        give_terminal_back();
     }
     heddle_learn_watch_close(now.watch);
     heddle_learn_verdict_free(now.verdict);

@@ -59,12 +59,21 @@ static const heddle_learn_exercise *unsolved_after(const heddle_learn_workspace 
     return NULL;
 }
 
+// One begins with the first kernel. The exercises in plain C before it are for those who want to be sure of their C.
+static int first_kernel(const heddle_learn_course *course)
+{
+    int index = 0;
+    while (index < course->count && heddle_learn_is_plain_c(&course->exercises[index]))
+        index++;
+    return index < course->count ? index : 0;
+}
+
 const heddle_learn_exercise *heddle_learn_current(const heddle_learn_workspace *workspace)
 {
     int chosen =
         index_of(workspace, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(workspace->state, "current")));
     return chosen >= 0 ? &workspace->course->exercises[chosen]
-                       : unsolved_after(workspace, workspace->course->count - 1);
+                       : unsolved_after(workspace, first_kernel(workspace->course) + workspace->course->count - 1);
 }
 
 const heddle_learn_exercise *heddle_learn_next(const heddle_learn_workspace *workspace,

@@ -77,7 +77,8 @@ const char *heddle_learn_short_indices(const heddle_learn_judging *judging, cons
         return text;
     while (*text) {
         int x, y, z, length = 0;
-        if (text[0] != '(' || sscanf(text, "(%d,%d,%d)%n", &x, &y, &z, &length) != 3 || length == 0) {
+        bool triple = text[0] == '(' && sscanf(text, "(%d,%d,%d)%n", &x, &y, &z, &length) == 3 && length > 0;
+        if (!triple || z != 0 || (dimensions == 1 && y != 0)) { // extents, such as (1, 0, 1), stay whole
             fputc(*text++, file);
             continue;
         }

@@ -164,11 +164,21 @@ class Learn(unittest.TestCase):
         self.run_heddle("init", "../beside")
         self.assertFalse((self.folder / "heddle-course").exists())
 
+    def test_a_watch_that_is_quit_by_a_signal_gives_the_terminal_back(self):
+        watch = self.watch()
+        watch.wait_for("was never written")
+        os.kill(watch.child, signal.SIGQUIT)
+        self.assertTrue(os.WIFSIGNALED(os.waitpid(watch.child, 0)[1]))
+        self.assertTrue(termios.tcgetattr(watch.terminal)[3] & termios.ECHO)
+        os.close(watch.terminal)
+
     def test_init_and_show_say_where_the_chapters_are(self):
         page = self.course / "05-first-kernels" / "README.md"
         page.write_text("# 5. First kernels\n")
+        plain = self.course / "03-c" / "README.md"
+        plain.write_text("# 3. The C you need\n")
         said = self.run_heddle("init", "other", folder=self.root).stdout
-        self.assertIn(f"If you know C: {page} and `heddle learn run 5.1`", said)
+        self.assertIn(f"Read first: {page}\nNot sure of your C? {plain} and `heddle learn run 3.1`\n", said)
         self.assertIn(f"<{page}>", (self.root / "other" / "README.md").read_text())
         self.assertTrue(self.run_heddle("show", "05.1").stdout.endswith(f"Chapter: {page}\n"))
         for word in ("05", "5", "05-first-kernels", "first-kernels"):
