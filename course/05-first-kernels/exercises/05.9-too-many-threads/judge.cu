@@ -4,7 +4,8 @@
 
 int main(void)
 {
-    const int sizes[][2] = {{20, 10}, {40, 30}, {1, 1}, {2000, 1}, {1, 1500}, {32, 32}, {33, 31}}; // width, height
+    const int sizes[][2] = {{20, 10},  {40, 30}, {1, 1},   {2000, 1},
+                            {1, 1500}, {32, 32}, {33, 31}, {1, 70000}}; // width, height
     for (const int *size : sizes) {
         int width = size[0], height = size[1], n = width * height;
         learn_case("a photo of %d columns and %d rows", width, height);
