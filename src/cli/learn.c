@@ -186,7 +186,7 @@ static int run_init(int argc, char **argv)
     if (kernels && heddle_learn_chapter_page(course, kernels, page))
         printf("Read first: %s\n", page);
     if (plain && heddle_learn_chapter_page(course, plain, page))
-        printf("Not sure of your C? %s and `%s learn run %d.1`\n", page, name, atoi(plain));
+        printf("Not sure of your C? %s and `%s learn run %ld.1`\n", page, name, strtol(plain, NULL, 10));
     heddle_learn_course_close(course);
     return HEDDLE_EXIT_OK;
 }

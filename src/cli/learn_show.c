@@ -190,7 +190,7 @@ heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *sty
     heddle_arena *arena = heddle_arena_create();
     heddle_status status = arena ? heddle_learn_statement(exercise, arena, &text)
                                  : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a statement");
-    if (status == HEDDLE_OK) {
+    if (status == HEDDLE_OK && text) {
         heddle_cli_learn_print_title(style, exercise);
         if (text[0] == '#') { // the title again
             text += strcspn(text, "\n");
@@ -209,7 +209,7 @@ heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *sty
 
 static void print_source(FILE *file, const char *text)
 {
-    for (int i = 0; text[i] && i < MOST_COLUMNS; i++)
+    for (int i = 0; i < MOST_COLUMNS && text[i]; i++)
         if (text[i] == '\t')
             fputs("    ", file);
         else

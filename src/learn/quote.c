@@ -68,6 +68,22 @@ int heddle_learn_dimensions(const heddle_check_kernel *kernel)
     return kernel->grid[2] * kernel->block[2] > 1 ? 3 : kernel->grid[1] * kernel->block[1] > 1 ? 2 : 1;
 }
 
+// "(1,2,3)"; false: another text.
+static bool read_triple(const char *text, long index[3], size_t *length)
+{
+    char *end = (char *)text;
+    if (text[0] != '(')
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const char *number = end + 1;
+        index[i] = strtol(number, &end, 10);
+        if (end == number || *end != (i < 2 ? ',' : ')'))
+            return false;
+    }
+    *length = (size_t)(end + 1 - text);
+    return true;
+}
+
 const char *heddle_learn_short_indices(const heddle_learn_judging *judging, const char *text, int dimensions)
 {
     char *made = NULL;
@@ -76,16 +92,17 @@ const char *heddle_learn_short_indices(const heddle_learn_judging *judging, cons
     if (!file)
         return text;
     while (*text) {
-        int x, y, z, length = 0;
-        bool triple = text[0] == '(' && sscanf(text, "(%d,%d,%d)%n", &x, &y, &z, &length) == 3 && length > 0;
-        if (!triple || z != 0 || (dimensions == 1 && y != 0)) { // extents, such as (1, 0, 1), stay whole
+        long index[3];
+        size_t length;
+        // What is dropped must be 0: extents, such as (1, 0, 1), stay whole.
+        if (!read_triple(text, index, &length) || index[2] != 0 || (dimensions == 1 && index[1] != 0)) {
             fputc(*text++, file);
             continue;
         }
         if (dimensions == 1)
-            fprintf(file, "%d", x);
+            fprintf(file, "%ld", index[0]);
         else
-            fprintf(file, "(%d,%d)", x, y);
+            fprintf(file, "(%ld,%ld)", index[0], index[1]);
         text += length;
     }
     fclose(file);

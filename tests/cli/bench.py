@@ -147,7 +147,7 @@ class Bench(unittest.TestCase):
     def test_a_rung_that_is_named_is_measured_or_refused(self):
         self.assert_refused(["fft/cpu_recursive", "--device", "cpu", "--shape", "batch=2 n=1000"],
                             "heddle: rung cpu_recursive of fft does not support batch=2 n=1000: \"halves of halves: "
-                            "log2 n products a number, and a call for each\"")
+                            "log2 n products per number, and a call for each\"")
         # fft2d has a rung of that name too, and the shape is none of its own
         self.assert_refused(["fft/cpu_dft", "--device", "cpu", "--shape", "batch=1,n=1048576"],
                             "heddle: rung cpu_dft of fft does not support batch=1,n=1048576: \"the sum as it is "
