@@ -325,7 +325,7 @@ static void a_shape_that_makes_no_sense_says_why(void **state)
     assert_refused("avgpool2d_forward", "n=1 c=1 h=1 w=4", "a window of 2 does not fit into a 1x4 input");
     assert_refused("maxpool2d_forward", "n=1 c=1 h=4 w=4 window=0", "must be at least 1");
     assert_refused("cross_entropy_forward", "rows=0 cols=10", "at least one row");
-    assert_refused("mean_forward", "n=0", "no mean of 0 elements");
+    assert_refused("mean_forward", "n=0", "the mean of 0 elements is undefined");
     assert_refused("dropout_forward", "n=1 probability=1.5", "must be in [0, 1]");
 }
 
