@@ -185,7 +185,7 @@ def everywhere(heddle, folder):
             (["pipeline", "--device", "cpu", "--batches", "64", "--bytes", "64K", "--work", "100000", "--rounds", "99"],
              None, {}),
             (["data", "get", "mnist", "--to", str(folder), "--mirror", slow_server()], "train-images", {}),
-            (["trace", "--", "sh", "-c", "echo traced; sleep 100"], "traced", {"HEDDLE_MODULES": str(modules)}),
+            (["trace", "--", "sh", "-c", "echo traced; exec sleep 100"], "traced", {"HEDDLE_MODULES": str(modules)}),
             (["check", str(folder / "spin.cu"), "--timeout", "1000"], "spins", {})):
         if words[0] == "check" and not (pathlib.Path(heddle).parent / "libheddle-sim.so").exists():
             continue
