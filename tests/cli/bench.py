@@ -150,8 +150,8 @@ class Bench(unittest.TestCase):
                             "log2 n products per number, and a call for each\"")
         # fft2d has a rung of that name too, and the shape is none of its own
         self.assert_refused(["fft/cpu_dft", "--device", "cpu", "--shape", "batch=1,n=1048576"],
-                            "heddle: rung cpu_dft of fft does not support batch=1,n=1048576: \"the sum as it is "
-                            "written: n products a number\"")
+                            "heddle: rung cpu_dft of fft does not support batch=1,n=1048576: \"the defining sum: "
+                            "n products per number\"")
         results = self.cpu("fft/cpu_recursive", "--shape", "batch=2 n=1000; batch=1 n=16")["results"]
         own = {result["shape"]: result["status"] for result in results if result["rung"] == "cpu_recursive"}
         self.assertEqual(own, {"batch=2 n=1000": "not run", "batch=1 n=16": "right"})
