@@ -1,13 +1,17 @@
 #include "learn.h"
 
 // What cudaGetLastError returns after the launch, in place of success: a launch that is really refused would be a
-// finding.
+// finding. Asking for the error also forgets it, here as in CUDA: a second call returns success.
 static cudaError_t after_launch = cudaSuccess;
 
 static cudaError_t last_error(void)
 {
     cudaError_t error = cudaGetLastError();
-    return error == cudaSuccess ? after_launch : error;
+    if (error != cudaSuccess)
+        return error;
+    error = after_launch;
+    after_launch = cudaSuccess;
+    return error;
 }
 
 #define cudaGetLastError last_error
