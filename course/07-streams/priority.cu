@@ -1,7 +1,7 @@
 // A long kernel fills the GPU; a short one follows in a stream of higher priority. On a real GPU the short one does not
 // wait for the long one's remaining blocks: its time is printed with and without priority.
 //
-//     heddle check priority.cu                 results only: the simulator has no time
+//     heddle check priority.cu                 results only: the simulator reports no timings
 //     nvcc -arch=native priority.cu -o priority && ./priority 100000
 
 #include <cstdio>

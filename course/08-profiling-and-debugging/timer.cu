@@ -1,6 +1,6 @@
 // Times a kernel in four ways, of which the first two mislead.
 //
-//     heddle check timer.cu                            results only: the simulator has no time
+//     heddle check timer.cu                            results only: the simulator reports no timings
 //     nvcc -arch=native timer.cu -o timer && ./timer 26     2 to the 26th elements, on a GPU
 
 #include <chrono>
