@@ -7,8 +7,6 @@ caller ignores, as nohup does, stays ignored.
 
 import os
 import pathlib
-import pty
-import select
 import signal
 import socket
 import subprocess
@@ -17,55 +15,15 @@ import tempfile
 import threading
 import time
 
+sys.dont_write_bytecode = True  # nothing is left in the source tree
+from terminal import Terminal  # noqa: E402
+
 BATCH = "16"
 TRAIN = ["train", "--data", "synth:count=640", "--model", "cnn", "--epochs", "2", "--batch", BATCH, "--threads", "1"]
-DEADLINE = 120  # seconds without a word from the command: it hangs
 
 
 def fail(text):
     sys.exit(f"interrupt.py: {text}")
-
-
-class Terminal:
-    """The command with a terminal of its own."""
-
-    def __init__(self, heddle, arguments, ignore_hangup=False):
-        self.said = b""
-        self.child, self.terminal = pty.fork()
-        if self.child == 0:
-            if ignore_hangup:
-                signal.signal(signal.SIGHUP, signal.SIG_IGN)
-            os.execv(heddle, [heddle, *arguments])
-
-    def read(self):
-        """False at the end of what is said."""
-        if not select.select([self.terminal], [], [], DEADLINE)[0]:
-            os.kill(self.child, signal.SIGKILL)
-            fail(f"it hangs after:\n{self.text()}")
-        try:
-            part = os.read(self.terminal, 65536)
-        except OSError:  # Linux's way of saying that the other side is closed
-            part = b""
-        self.said += part
-        return part != b""
-
-    def text(self):
-        return self.said.decode(errors="replace")
-
-    def wait_for(self, text):
-        while text not in self.text():
-            if not self.read():
-                fail(f"'{text}' was never said:\n{self.text()}")
-
-    def end(self):
-        """Exit code, or minus the signal."""
-        while self.read():
-            pass
-        os.close(self.terminal)
-        return self.wait()
-
-    def wait(self):
-        return os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
 
 
 def expect(condition, what, terminal):

@@ -13,19 +13,20 @@ import resource
 import select
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import termios
 import unittest
 
+sys.dont_write_bytecode = True  # nothing is left in the source tree
+from terminal import DEADLINE, Terminal  # noqa: E402
+
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 COURSE = pathlib.Path(sys.argv.pop(1)).resolve()
 FIRST = "05-first-kernels/05.1-which-element"
 BANK = "06-memory/06.4-one-bank"
 PLAIN = "03-c/03.1-double"
-DEADLINE = 120  # seconds without a word from the command: it hangs
 
 PLAIN_FILES = {
     "README.md": "# 03.1 · Double\n\n**Goal:** `twice(n)` is 2 n. See [chapter 3](../../README.md).<!-- a comment -->\n",
@@ -45,51 +46,6 @@ def write_exercise(course, chapter, name, files):
     folder.mkdir(parents=True)
     for file, text in files.items():
         (folder / file).write_text(text)
-
-
-class Terminal:
-    """The command with a terminal of its own."""
-
-    def __init__(self, arguments, folder, environment, rows=0):
-        self.said, self.before = b"", ""
-        self.child, self.terminal = pty.fork()
-        if self.child == 0:
-            os.chdir(folder)
-            if rows:
-                fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
-            os.execve(HEDDLE, ["heddle", *arguments], environment)
-
-    def read(self):
-        """False at the end of what is said."""
-        if not select.select([self.terminal], [], [], DEADLINE)[0]:
-            os.kill(self.child, signal.SIGKILL)
-            raise AssertionError(f"it hangs after:\n{self.text()}")
-        try:
-            part = os.read(self.terminal, 65536)
-        except OSError:  # Linux's way of saying that the other side is closed
-            part = b""
-        self.said += part
-        return part != b""
-
-    def text(self):
-        return self.said.decode(errors="replace")
-
-    def wait_for(self, text):
-        """Waits for it, and forgets what was said up to there, but for self.before."""
-        while text not in self.text():
-            if not self.read():
-                raise AssertionError(f"'{text}' was never said:\n{self.text()}")
-        self.before, rest = self.text().split(text, 1)
-        self.said = rest.encode()
-
-    def press(self, keys):
-        os.write(self.terminal, keys.encode())
-
-    def end(self):
-        while self.read():
-            pass
-        os.close(self.terminal)
-        return os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
 
 
 class Learn(unittest.TestCase):
@@ -458,7 +414,7 @@ class Learn(unittest.TestCase):
     # --- watching -----------------------------------------------------------------------------------------------------
 
     def watch(self, rows=0):
-        return Terminal(["learn"], self.folder, self.environment, rows)
+        return Terminal(HEDDLE, ["learn"], self.folder, self.environment, rows)
 
     def test_it_judges_each_save_and_takes_keys(self):
         self.run_heddle("next", "03.1")
