@@ -1,58 +1,15 @@
 // What compilers, sanitizers and the judge say, turned into reasons: each with the learner's line and no path of ours.
 
 #include "check/check.h"
-#include "course_files.h"
 #include "files.h"
+#include "judging_files.h"
 #include "learn/interrupt.h"
-#include "learn/judging.h"
-
-typedef struct fixture {
-    heddle_learn_course *course;
-    heddle_learn_rules rules;
-    heddle_learn_judging judging;
-} fixture;
-
-static void set_up(fixture *made, const char *root)
-{
-    *made = (fixture){0};
-    write_course(root);
-    made->course = open_course(root);
-    made->judging = (heddle_learn_judging){.exercise = &made->course->exercises[0],
-                                           .rules = &made->rules,
-                                           .include = "/course/include",
-                                           .shown = "04-plain/04.1-one.c",
-                                           .mark = "learn_1",
-                                           .in_case = ""};
-    made->rules.seconds = 10;
-    snprintf(made->judging.folder, sizeof made->judging.folder, "%s", root);
-    snprintf(made->judging.source, sizeof made->judging.source, "%s/04.1-one.c", root);
-    snprintf(made->judging.judge, sizeof made->judging.judge, "%s/judge.c", root);
-    write_file(root, "04.1-one.c", "int one(void)\n{\n    int i = 0\n    return i;\n}\n");
-    write_file(root, "judge.c", "int main(void) { return two(); }\n");
-    made->judging.sources = heddle_check_sources_create();
-    assert_int_equal(heddle_learn_verdict_create(&made->judging.verdict), HEDDLE_OK);
-}
-
-static void tear_down(fixture *made)
-{
-    heddle_check_sources_free(made->judging.sources);
-    heddle_learn_verdict_free(made->judging.verdict);
-    heddle_learn_course_close(made->course);
-}
-
-static const heddle_learn_reason *only_reason(const fixture *made, const char *tag)
-{
-    const heddle_learn_verdict *verdict = made->judging.verdict;
-    assert_int_equal(verdict->reason_count, 1);
-    assert_string_equal(verdict->reasons[0].tag, tag);
-    return &verdict->reasons[0];
-}
 
 static void a_compiler_error_is_at_the_learners_line_and_says_what_it_means(void **state)
 {
-    fixture made = {0};
+    judging_fixture made = {0};
     char messages[1024];
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     snprintf(messages, sizeof messages, "In file included from %s:1:\n%s:4:5: error: expected ‘;’ before ‘return’\n",
              made.judging.judge, made.judging.source);
     heddle_learn_explain_messages(&made.judging, messages);
@@ -62,7 +19,7 @@ static void a_compiler_error_is_at_the_learners_line_and_says_what_it_means(void
     assert_string_equal(reason->items[0].text, "    int i = 0");
     assert_string_equal(reason->items[0].file, "04-plain/04.1-one.c");
     assert_non_null(strstr(reason->items[2].text, "semicolon"));
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void usual_mistakes_of_cuda_are_told_in_its_words(void **state)
@@ -85,50 +42,50 @@ static void usual_mistakes_of_cuda_are_told_in_its_words(void **state)
          "float4 has no arithmetic: use .x, .y, .z and .w."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        fixture made = {0};
-        set_up(&made, *state);
+        judging_fixture made = {0};
+        set_up_judging(&made, *state);
         write_file(*state, "04.1-one.c", cases[i].line);
         heddle_learn_explain_error(&made.judging, made.judging.source, 1, 9, cases[i].message);
         const heddle_learn_reason *reason = only_reason(&made, "compile");
         assert_string_equal(reason->headline, cases[i].headline);
         assert_string_equal(reason->items[reason->item_count - 1].text, cases[i].advice);
-        tear_down(&made);
+        tear_down_judging(&made);
     }
 }
 
 static void a_long_message_is_cut(void **state)
 {
-    fixture made = {0};
+    judging_fixture made = {0};
     char message[200 * sizeof "‘é’"] = "";
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     for (int i = 0; i < 200; i++)
         strcat(message, "‘é’");
     heddle_learn_explain_error(&made.judging, made.judging.source, 1, 1, message);
     const char *headline = only_reason(&made, "compile")->headline;
     assert_true(strlen(headline) < 200);
     assert_non_null(strstr(headline, " …"));
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void an_error_in_the_judge_says_to_keep_names_and_parameters(void **state)
 {
-    fixture made = {0};
+    judging_fixture made = {0};
     char messages[1024];
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     snprintf(messages, sizeof messages, "%s:1:25: error: ‘two’ undeclared\n", made.judging.judge);
     heddle_learn_explain_messages(&made.judging, messages);
     const heddle_learn_reason *reason = only_reason(&made, "compile");
     assert_int_equal(reason->line, 0);
     assert_string_equal(reason->items[0].file, "the judge");
     assert_non_null(strstr(reason->items[1].text, "keep the names and parameters"));
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void a_report_of_address_sanitizer_becomes_the_element_and_the_lines(void **state)
 {
-    fixture made = {0};
+    judging_fixture made = {0};
     char report[4096];
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     snprintf(report, sizeof report,
              "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n"
              "WRITE of size 4 at 0x1 thread T0\n"
@@ -143,7 +100,7 @@ static void a_report_of_address_sanitizer_becomes_the_element_and_the_lines(void
     assert_int_equal(reason->items[1].line, 4);
     assert_string_equal(reason->items[2].text, "It writes 4 bytes at byte 40 of memory that has 40 bytes: element 10, "
                                                "where there are 10, counted from 0.");
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void an_access_before_the_start_of_memory_has_a_negative_byte_and_element(void **state)
@@ -158,9 +115,9 @@ static void an_access_before_the_start_of_memory_has_a_negative_byte_and_element
         {"READ of size 4 at 0x1\n0x1 is located 6 bytes before 40-byte region\n",
          "It reads 4 bytes at byte -6 of memory that has 40 bytes: element -2, where there are 10, counted from 0."},
     };
-    fixture made = {0};
+    judging_fixture made = {0};
     char report[512];
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         made.judging.verdict->reason_count = 0;
         snprintf(report, sizeof report, "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n%s",
@@ -168,27 +125,27 @@ static void an_access_before_the_start_of_memory_has_a_negative_byte_and_element
         assert_true(heddle_learn_explain_sanitizer(&made.judging, report));
         assert_string_equal(only_reason(&made, "out-of-bounds")->items[0].text, cases[i].says);
     }
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void undefined_behaviour_and_silence_are_told_apart(void **state)
 {
-    fixture made = {0};
+    judging_fixture made = {0};
     char report[1024];
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     assert_false(heddle_learn_explain_sanitizer(&made.judging, "something on stderr\n"));
     snprintf(report, sizeof report, "%s:3:9: runtime error: signed integer overflow: 1 + 2\n", made.judging.source);
     assert_true(heddle_learn_explain_sanitizer(&made.judging, report));
     const heddle_learn_reason *reason = only_reason(&made, "undefined");
     assert_string_equal(reason->headline, "signed integer overflow: 1 + 2");
     assert_int_equal(reason->column, 9);
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void the_judges_words_are_told_from_the_programs_own(void **state)
 {
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     assert_true(heddle_learn_hear(&made.judging,
                                   "hello\n\n@learn_1 {\"case\":\"n = 3\",\"array\":\"out\",\"index\":5,"
                                   "\"block\":[1,0],\"thread\":[1,0],\"dimensions\":1,\"expected\":\"2\","
@@ -199,42 +156,42 @@ static void the_judges_words_are_told_from_the_programs_own(void **state)
     assert_string_equal(reason->headline, "out[5] is 7; it should be 2");
     assert_string_equal(reason->in_case, "n = 3");
     assert_string_equal(reason->items[0].text, "out[5] should be written by thread 1 of block 1.");
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void a_program_that_ends_without_the_judges_last_word_has_not_ended(void **state)
 {
     static const char timed[] = "@learn_1 {\"case\":\"\",\"timed\":\"a\",\"microseconds\":2}\n";
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     assert_false(heddle_learn_hear(&made.judging, timed));
     assert_false(heddle_learn_hear(&made.judging, "@learn_1 not JSON\n"));
     assert_true(heddle_learn_hear(&made.judging, "@learn_1 {\"case\":\"\",\"passed\":true}\n"));
     assert_int_equal(made.judging.verdict->reason_count, 0);
     assert_int_equal(made.judging.verdict->time_count, 1);
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void a_program_cannot_print_the_judges_words(void **state)
 {
     static const char passed[] = "@learn {\"case\":\"\",\"passed\":true}\n";
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     assert_false(heddle_learn_hear(&made.judging, passed));
     assert_string_equal(made.judging.verdict->output, passed);
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void what_is_not_utf8_becomes_question_marks(void **state)
 {
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     heddle_learn_hear(&made.judging, "\xff \xc3 \xe2\x82 \xed\xa0\x80 \xc0\xaf µ € \xf0\x9f\x98\x80\n"
                                      "@learn_1 {\"case\":\"\xfe\",\"says\":\"\x80\"}\n");
     assert_string_equal(made.judging.verdict->output, "? ? ?? ??? ?? µ € \xf0\x9f\x98\x80\n");
     assert_string_equal(only_reason(&made, "wrong")->headline, "?");
     assert_string_equal(only_reason(&made, "wrong")->in_case, "?");
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void a_folder_with_a_colon_in_its_name_is_read_in_messages(void **state)
@@ -263,16 +220,16 @@ static void a_wrong_result_counts_wherever_the_judge_says_it(void **state)
 {
     static const char passed[] = "@learn_1 {\"case\":\"\",\"passed\":true}\n";
     static const char wrong[] = "@learn_1 {\"case\":\"n = 1\",\"says\":\"it is wrong\"}\n";
-    fixture made = {0};
+    judging_fixture made = {0};
     char lines[256];
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     snprintf(lines, sizeof lines, "%s%s", passed, wrong);
     assert_true(heddle_learn_hear(&made.judging, lines));
     assert_string_equal(only_reason(&made, "wrong")->headline, "it is wrong");
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
-static void apply_words(fixture *made, const char *text)
+static void apply_words(judging_fixture *made, const char *text)
 {
     heddle_learn_code code;
     made->judging.verdict->reason_count = 0;
@@ -300,8 +257,8 @@ static void words_count_as_tokens_of_code(void **state)
         "#ifdef FAST\natomicAdd(x, 1);\n#endif\n#define ONE(x) x\n",
         "int n = 1'000;\natomicAdd(x, 1'0);\n#define ONE(x) x\n",
     };
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     made.rules.must_use = use;
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         apply_words(&made, without[i]);
@@ -311,7 +268,7 @@ static void words_count_as_tokens_of_code(void **state)
         apply_words(&made, with[i]);
         assert_int_equal(made.judging.verdict->reason_count, 0);
     }
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void words_to_avoid_are_found_however_they_are_spaced(void **state)
@@ -319,8 +276,8 @@ static void words_to_avoid_are_found_however_they_are_spaced(void **state)
     static const char *avoid[] = {"for (", "1024", NULL};
     static const char *const with[] = {"for  (;;)\n", "for(;;)\n", "for\n(;;)\n", "int a[1'024];\n", "int a[1024u];\n"};
     static const char *const without[] = {"before (x);\n", "puts(\"for (\");\n", "int a[10240];\n", "// for (\n"};
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     made.rules.must_not_use = avoid;
     for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
         apply_words(&made, with[i]);
@@ -330,10 +287,10 @@ static void words_to_avoid_are_found_however_they_are_spaced(void **state)
         apply_words(&made, without[i]);
         assert_int_equal(made.judging.verdict->reason_count, 0);
     }
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
-static void refuse_calls(fixture *made, const char *text)
+static void refuse_calls(judging_fixture *made, const char *text)
 {
     heddle_learn_code code;
     assert_int_equal(heddle_learn_code_read(text, &code), HEDDLE_OK);
@@ -354,23 +311,23 @@ static void a_kernel_that_is_called_like_a_function_is_refused(void **state)
         "__global__ void one(int *x) {}\nvoid one(int n) {}\nvoid f() { one(3); }\n",
         "__global__ void one(int *x) {}\nvoid f() { auto one = [](int n) { return n; }; one(3); }\n",
     };
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
         refuse_calls(&made, fine[i]);
     assert_int_equal(made.judging.verdict->reason_count, 0);
     refuse_calls(&made, "__global__ void one(int *x) {}\nint i;\nvoid f(int *x) { one (x); }\n");
     assert_int_equal(only_reason(&made, "compile")->line, 3);
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void the_judges_names_are_refused(void **state)
 {
     static const char *const judges[] = {"#define learn_expect(...)\n", "int f(void) { return learn_passed(); }\n",
                                          "#undef LEARN_MARK\n"};
-    fixture made = {0};
+    judging_fixture made = {0};
     heddle_learn_code code;
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     for (size_t i = 0; i < sizeof judges / sizeof *judges; i++) {
         made.judging.verdict->reason_count = 0;
         assert_int_equal(heddle_learn_code_read(judges[i], &code), HEDDLE_OK);
@@ -382,26 +339,26 @@ static void the_judges_names_are_refused(void **state)
                      HEDDLE_OK);
     assert_false(heddle_learn_refuse_names(&made.judging, &code));
     heddle_learn_code_free(&code);
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void an_error_in_the_judge_points_to_a_macro_of_the_learner(void **state)
 {
-    fixture made = {0};
+    judging_fixture made = {0};
     char messages[1024];
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     write_file(*state, "04.1-one.c", "#define two one +\nint one(void) { return 1; }\n");
     snprintf(messages, sizeof messages, "%s:1:25: error: invalid operands\n", made.judging.judge);
     heddle_learn_explain_messages(&made.judging, messages);
     assert_non_null(strstr(only_reason(&made, "compile")->items[2].text, "Your file has a #define"));
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void of_many_errors_the_first_are_kept(void **state)
 {
     enum { ERRORS = 100, LINE = 700 };
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     char *messages = calloc(ERRORS, LINE);
     assert_non_null(messages);
     for (size_t i = 0, used = 0; i < ERRORS; i++)
@@ -411,14 +368,14 @@ static void of_many_errors_the_first_are_kept(void **state)
     assert_string_equal(made.judging.verdict->reasons[HEDDLE_LEARN_MOST_REASONS - 1].headline,
                         "it does not compile: number 39");
     free(messages);
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void output_may_come_in_any_order_each_line_as_often_as_listed(void **state)
 {
     static const char *lines[] = {"a", "b", "b", NULL};
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     made.rules.output = lines;
     made.judging.verdict->output = "b\na\nb\n";
     heddle_learn_apply_output(&made.judging);
@@ -430,7 +387,7 @@ static void output_may_come_in_any_order_each_line_as_often_as_listed(void **sta
     made.judging.verdict->output = "b\na\nb\na\n";
     heddle_learn_apply_output(&made.judging);
     assert_non_null(strstr(only_reason(&made, "output")->headline, "a line too many"));
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void a_missing_line_is_compared_with_the_line_that_was_meant(void **state)
@@ -444,8 +401,8 @@ static void a_missing_line_is_compared_with_the_line_that_was_meant(void **state
         {"block\nblock 1\n", "Your line ends before ' 0'."},
         {"something else\n", NULL},
     };
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     made.rules.output = lines;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         made.judging.verdict->reason_count = 0;
@@ -456,173 +413,24 @@ static void a_missing_line_is_compared_with_the_line_that_was_meant(void **state
         if (cases[i].said)
             assert_string_equal(reason->items[0].text, cases[i].said);
     }
-    tear_down(&made);
-}
-
-// --- findings of the simulator ---------------------------------------------------------------------------------------
-
-enum { MOST_FINDINGS = 4 };
-
-// A run of the kernel `one`, in blocks of 64 threads, and what was found in it.
-typedef struct found {
-    heddle_check_kernel kernel;
-    heddle_check_report run;
-    heddle_check_memory memory;
-    heddle_check_place places[MOST_FINDINGS][2];
-    heddle_check_finding findings[MOST_FINDINGS];
-    heddle_check_finding *list[MOST_FINDINGS];
-    heddle_check_result result;
-} found;
-
-static void set_up_findings(fixture *made, found *all)
-{
-    *all = (found){.kernel = {.name = "one", .grid = {2, 1, 1}, .block = {64, 1, 1}},
-                   .memory = {.space = "global", .name = "out", .bytes = 400, .offset = 20, .size = 4}};
-    all->run = (heddle_check_report){.kernels = &all->kernel, .kernel_count = 1};
-    all->result = (heddle_check_result){.runs = {&all->run}, .run_count = 1, .findings = all->list};
-    made->judging.result = &all->result;
-}
-
-static heddle_check_place place_at(const fixture *made, const char *role, int line, int thread)
-{
-    return (heddle_check_place){.role = role,
-                                .frame = {{.file = made->judging.source, .line = line, .function = "one"}},
-                                .frames = 1,
-                                .has_thread = true,
-                                .thread = {thread, 0, 0}};
-}
-
-static void add_finding(found *all, heddle_check_kind kind, heddle_check_place first, heddle_check_place second)
-{
-    int i = all->result.finding_count++;
-    all->places[i][0] = first;
-    all->places[i][1] = second;
-    all->findings[i] = (heddle_check_finding){.kind = kind,
-                                              .kernel = "one",
-                                              .message = "thread (3,0,0) of block (0,0,0) did it",
-                                              .note = "",
-                                              .cause = "the cause",
-                                              .cure = "Use an atomic.",
-                                              .places = all->places[i],
-                                              .place_count = 2,
-                                              .memory = &all->memory};
-    all->list[i] = &all->findings[i];
-}
-
-static const char *last_text(const heddle_learn_reason *reason)
-{
-    assert_true(reason->item_count > 0);
-    return reason->items[reason->item_count - 1].text;
-}
-
-static void two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics(void **state)
-{
-    fixture made = {0};
-    found all;
-    set_up(&made, *state);
-    set_up_findings(&made, &all);
-    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 3, 1), place_at(&made, "write", 3, 40));
-    heddle_learn_explain_findings(&made.judging);
-    assert_string_equal(last_text(only_reason(&made, "race")),
-                        "Two threads computed the same index, 5. Should each have its own? Check how the index is "
-                        "computed.");
-    tear_down(&made);
-}
-
-static void an_update_by_all_threads_is_atomic_once_the_course_has_come_to_atomics(void **state)
-{
-    fixture made = {0};
-    found all;
-    set_up(&made, *state);
-    set_up_findings(&made, &all);
-    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 3, 1), place_at(&made, "write", 3, 40));
-    all.findings[0].note = "same warp, no __syncwarp between them; also seen as read and write";
-    all.memory.bytes = all.memory.size;
-    all.memory.offset = 0;
-    for (int chapter = 10; chapter <= 11; chapter++) {
-        made.judging.verdict->reason_count = 0;
-        made.course->exercises[0].chapter_number = chapter;
-        heddle_learn_explain_findings(&made.judging);
-        const heddle_learn_reason *reason = only_reason(&made, "race");
-        assert_int_equal(strstr(last_text(reason), "atomicAdd") != NULL, chapter == 11);
-        for (int i = 0; chapter == 10 && i < reason->item_count; i++)
-            assert_null(strstr(reason->items[i].text, "__syncwarp"));
-    }
-    tear_down(&made);
-}
-
-static void a_warp_barrier_is_offered_within_a_warp_only(void **state)
-{
-    fixture made = {0};
-    found all;
-    set_up(&made, *state);
-    set_up_findings(&made, &all);
-    made.course->exercises[0].chapter_number = 11;
-    for (int thread = 31; thread <= 33; thread += 2) {
-        all.result.finding_count = 0;
-        made.judging.verdict->reason_count = 0;
-        add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, thread));
-        heddle_learn_explain_findings(&made.judging);
-        const char *advice = last_text(only_reason(&made, "race"));
-        assert_non_null(strstr(advice, "__syncthreads()"));
-        assert_int_equal(strstr(advice, "__syncwarp()") != NULL, thread == 31);
-        assert_null(strstr(advice, "atomic"));
-    }
-    tear_down(&made);
-}
-
-static void races_that_one_barrier_mends_are_one_reason(void **state)
-{
-    fixture made = {0};
-    found all;
-    set_up(&made, *state);
-    set_up_findings(&made, &all);
-    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, 40));
-    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 2, 1), place_at(&made, "read", 4, 40));
-    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "read", 5, 1), place_at(&made, "write", 3, 40));
-    add_finding(&all, HEDDLE_CHECK_UNINITIALISED, place_at(&made, "read", 4, 1), place_at(&made, "read", 4, 1));
-    heddle_learn_explain_findings(&made.judging);
-    const heddle_learn_verdict *verdict = made.judging.verdict;
-    assert_int_equal(verdict->reason_count, 2);
-    assert_string_equal(last_text(&verdict->reasons[0]), "And 2 more pairs of accesses, mended by the same barrier.");
-    assert_string_equal(verdict->reasons[1].tag, "uninitialised");
-    assert_int_equal(verdict->reasons[1].rank, HEDDLE_LEARN_RANK_FOLLOWS); // of the race on the same array
-    tear_down(&made);
-}
-
-static void a_finding_has_the_case_in_which_it_was_first_seen(void **state)
-{
-    fixture made = {0};
-    found all;
-    set_up(&made, *state);
-    set_up_findings(&made, &all);
-    assert_true(heddle_learn_hear(&made.judging,
-                                  "@learn_1 {\"case\":\"n = 1\",\"begins\":true}\n"
-                                  "@learn_1 {\"case\":\"n = 2\",\"begins\":true}\n"
-                                  "@learn_1 {\"case\":\"n = 2\",\"finding\":\"race in one: a, at x.cu:1 by "
-                                  "thread 1 and at x.cu:4 by thread 2\"}\n"
-                                  "@learn_1 {\"case\":\"n = 3\",\"passed\":true}\n"));
-    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, 2));
-    heddle_learn_explain_findings(&made.judging);
-    assert_string_equal(only_reason(&made, "race")->in_case, "n = 2");
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void a_program_that_ends_early_has_the_case_that_had_begun(void **state)
 {
-    fixture made = {0};
-    set_up(&made, *state);
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
     assert_false(heddle_learn_hear(&made.judging, "@learn_1 {\"case\":\"n = 7\",\"begins\":true}\n"));
     heddle_learn_ended_early(&made.judging, "");
     assert_string_equal(only_reason(&made, "crash")->in_case, "n = 7");
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void a_variable_that_may_be_read_before_it_is_set_is_a_reason(void **state)
 {
-    fixture made = {0};
+    judging_fixture made = {0};
     char messages[1024];
-    set_up(&made, *state);
+    set_up_judging(&made, *state);
     snprintf(messages, sizeof messages,
              "%s:4:12: warning: ‘i’ may be used uninitialized [-Wmaybe-uninitialized]\n"
              "%s:4:12: warning: unused variable ‘k’ [-Wunused-variable]\n"
@@ -632,57 +440,7 @@ static void a_variable_that_may_be_read_before_it_is_set_is_a_reason(void **stat
     const heddle_learn_reason *reason = only_reason(&made, "uninitialised");
     assert_string_equal(reason->headline, "‘i’ may be read before it is set");
     assert_int_equal(reason->line, 4);
-    tear_down(&made);
-}
-
-static void a_guard_with_n_is_advised_only_where_the_kernel_has_n(void **state)
-{
-    static const struct {
-        const char *code;
-        bool guard;
-    } cases[] = {{"__global__ void one(float *out, int n)", true},
-                 {"__global__ void one(float *out, int rows)", false}};
-    fixture made = {0};
-    found all;
-    set_up(&made, *state);
-    set_up_findings(&made, &all);
-    all.memory.offset = 400;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        all.result.finding_count = 0;
-        made.judging.verdict->reason_count = 0;
-        heddle_learn_code code;
-        assert_int_equal(heddle_learn_code_read(cases[i].code, &code), HEDDLE_OK);
-        made.judging.code = &code;
-        add_finding(&all, HEDDLE_CHECK_OUT_OF_BOUNDS, place_at(&made, "write", 4, 1), place_at(&made, "write", 4, 1));
-        heddle_learn_explain_findings(&made.judging);
-        const char *advice = last_text(only_reason(&made, "out-of-bounds"));
-        assert_int_equal(strstr(advice, "if (i < n)") != NULL, cases[i].guard);
-        assert_null(strstr(advice, "allocation")); // which is not the learner's
-        heddle_learn_code_free(&code);
-    }
-    tear_down(&made);
-}
-
-static void threads_are_named_in_as_many_dimensions_as_the_launch_has(void **state)
-{
-    static const char *const expected[] = {"Thread 3 of block 0 did it.", "Thread (3,0) of block (0,0) did it.",
-                                           "Thread (3,0,0) of block (0,0,0) did it."};
-    fixture made = {0};
-    found all;
-    set_up(&made, *state);
-    set_up_findings(&made, &all);
-    add_finding(&all, HEDDLE_CHECK_TRAP, place_at(&made, "call", 4, 3), place_at(&made, "call", 4, 3));
-    for (int dimensions = 1; dimensions <= 3; dimensions++) {
-        made.judging.verdict->reason_count = 0;
-        all.kernel.block[dimensions - 1] = 2;
-        heddle_learn_explain_findings(&made.judging);
-        const heddle_learn_reason *reason = only_reason(&made, "trap");
-        bool said = false;
-        for (int i = 0; i < reason->item_count; i++)
-            said |= strcmp(reason->items[i].text, expected[dimensions - 1]) == 0;
-        assert_true(said);
-    }
-    tear_down(&made);
+    tear_down_judging(&made);
 }
 
 static void an_interrupt_before_a_check_begins_is_not_lost(void **state)
@@ -726,15 +484,8 @@ int main(void)
         WITH_FOLDER(an_interrupt_before_a_check_begins_is_not_lost),
         WITH_FOLDER(output_may_come_in_any_order_each_line_as_often_as_listed),
         WITH_FOLDER(a_missing_line_is_compared_with_the_line_that_was_meant),
-        WITH_FOLDER(two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics),
-        WITH_FOLDER(an_update_by_all_threads_is_atomic_once_the_course_has_come_to_atomics),
-        WITH_FOLDER(a_warp_barrier_is_offered_within_a_warp_only),
-        WITH_FOLDER(races_that_one_barrier_mends_are_one_reason),
-        WITH_FOLDER(a_finding_has_the_case_in_which_it_was_first_seen),
         WITH_FOLDER(a_program_that_ends_early_has_the_case_that_had_begun),
         WITH_FOLDER(a_variable_that_may_be_read_before_it_is_set_is_a_reason),
-        WITH_FOLDER(a_guard_with_n_is_advised_only_where_the_kernel_has_n),
-        WITH_FOLDER(threads_are_named_in_as_many_dimensions_as_the_launch_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,215 @@
+// What the simulator finds, turned into reasons: one per cause, with advice that fits the learner's chapter.
+
+#include "files.h"
+#include "judging_files.h"
+
+enum { MOST_FINDINGS = 4 };
+
+// A run of the kernel `one`, in blocks of 64 threads, and what was found in it.
+typedef struct found {
+    heddle_check_kernel kernel;
+    heddle_check_report run;
+    heddle_check_memory memory;
+    heddle_check_place places[MOST_FINDINGS][2];
+    heddle_check_finding findings[MOST_FINDINGS];
+    heddle_check_finding *list[MOST_FINDINGS];
+    heddle_check_result result;
+} found;
+
+static void set_up_findings(judging_fixture *made, found *all)
+{
+    *all = (found){.kernel = {.name = "one", .grid = {2, 1, 1}, .block = {64, 1, 1}},
+                   .memory = {.space = "global", .name = "out", .bytes = 400, .offset = 20, .size = 4}};
+    all->run = (heddle_check_report){.kernels = &all->kernel, .kernel_count = 1};
+    all->result = (heddle_check_result){.runs = {&all->run}, .run_count = 1, .findings = all->list};
+    made->judging.result = &all->result;
+}
+
+static heddle_check_place place_at(const judging_fixture *made, const char *role, int line, int thread)
+{
+    return (heddle_check_place){.role = role,
+                                .frame = {{.file = made->judging.source, .line = line, .function = "one"}},
+                                .frames = 1,
+                                .has_thread = true,
+                                .thread = {thread, 0, 0}};
+}
+
+static void add_finding(found *all, heddle_check_kind kind, heddle_check_place first, heddle_check_place second)
+{
+    int i = all->result.finding_count++;
+    all->places[i][0] = first;
+    all->places[i][1] = second;
+    all->findings[i] = (heddle_check_finding){.kind = kind,
+                                              .kernel = "one",
+                                              .message = "thread (3,0,0) of block (0,0,0) did it",
+                                              .note = "",
+                                              .cause = "the cause",
+                                              .cure = "Use an atomic.",
+                                              .places = all->places[i],
+                                              .place_count = 2,
+                                              .memory = &all->memory};
+    all->list[i] = &all->findings[i];
+}
+
+static const char *last_text(const heddle_learn_reason *reason)
+{
+    assert_true(reason->item_count > 0);
+    return reason->items[reason->item_count - 1].text;
+}
+
+static void two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 3, 1), place_at(&made, "write", 3, 40));
+    heddle_learn_explain_findings(&made.judging);
+    assert_string_equal(last_text(only_reason(&made, "race")),
+                        "Two threads computed the same index, 5. Should each have its own? Check how the index is "
+                        "computed.");
+    tear_down_judging(&made);
+}
+
+static void an_update_by_all_threads_is_atomic_once_the_course_has_come_to_atomics(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 3, 1), place_at(&made, "write", 3, 40));
+    all.findings[0].note = "same warp, no __syncwarp between them; also seen as read and write";
+    all.memory.bytes = all.memory.size;
+    all.memory.offset = 0;
+    for (int chapter = 10; chapter <= 11; chapter++) {
+        made.judging.verdict->reason_count = 0;
+        made.course->exercises[0].chapter_number = chapter;
+        heddle_learn_explain_findings(&made.judging);
+        const heddle_learn_reason *reason = only_reason(&made, "race");
+        assert_int_equal(strstr(last_text(reason), "atomicAdd") != NULL, chapter == 11);
+        for (int i = 0; chapter == 10 && i < reason->item_count; i++)
+            assert_null(strstr(reason->items[i].text, "__syncwarp"));
+    }
+    tear_down_judging(&made);
+}
+
+static void a_warp_barrier_is_offered_within_a_warp_only(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    made.course->exercises[0].chapter_number = 11;
+    for (int thread = 31; thread <= 33; thread += 2) {
+        all.result.finding_count = 0;
+        made.judging.verdict->reason_count = 0;
+        add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, thread));
+        heddle_learn_explain_findings(&made.judging);
+        const char *advice = last_text(only_reason(&made, "race"));
+        assert_non_null(strstr(advice, "__syncthreads()"));
+        assert_int_equal(strstr(advice, "__syncwarp()") != NULL, thread == 31);
+        assert_null(strstr(advice, "atomic"));
+    }
+    tear_down_judging(&made);
+}
+
+static void races_that_one_barrier_mends_are_one_reason(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, 40));
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 2, 1), place_at(&made, "read", 4, 40));
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "read", 5, 1), place_at(&made, "write", 3, 40));
+    add_finding(&all, HEDDLE_CHECK_UNINITIALISED, place_at(&made, "read", 4, 1), place_at(&made, "read", 4, 1));
+    heddle_learn_explain_findings(&made.judging);
+    const heddle_learn_verdict *verdict = made.judging.verdict;
+    assert_int_equal(verdict->reason_count, 2);
+    assert_string_equal(last_text(&verdict->reasons[0]), "And 2 more pairs of accesses, mended by the same barrier.");
+    assert_string_equal(verdict->reasons[1].tag, "uninitialised");
+    assert_int_equal(verdict->reasons[1].rank, HEDDLE_LEARN_RANK_FOLLOWS); // of the race on the same array
+    tear_down_judging(&made);
+}
+
+static void a_finding_has_the_case_in_which_it_was_first_seen(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    assert_true(heddle_learn_hear(&made.judging,
+                                  "@learn_1 {\"case\":\"n = 1\",\"begins\":true}\n"
+                                  "@learn_1 {\"case\":\"n = 2\",\"begins\":true}\n"
+                                  "@learn_1 {\"case\":\"n = 2\",\"finding\":\"race in one: a, at x.cu:1 by "
+                                  "thread 1 and at x.cu:4 by thread 2\"}\n"
+                                  "@learn_1 {\"case\":\"n = 3\",\"passed\":true}\n"));
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, 2));
+    heddle_learn_explain_findings(&made.judging);
+    assert_string_equal(only_reason(&made, "race")->in_case, "n = 2");
+    tear_down_judging(&made);
+}
+
+static void a_guard_with_n_is_advised_only_where_the_kernel_has_n(void **state)
+{
+    static const struct {
+        const char *code;
+        bool guard;
+    } cases[] = {{"__global__ void one(float *out, int n)", true},
+                 {"__global__ void one(float *out, int rows)", false}};
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    all.memory.offset = 400;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        all.result.finding_count = 0;
+        made.judging.verdict->reason_count = 0;
+        heddle_learn_code code;
+        assert_int_equal(heddle_learn_code_read(cases[i].code, &code), HEDDLE_OK);
+        made.judging.code = &code;
+        add_finding(&all, HEDDLE_CHECK_OUT_OF_BOUNDS, place_at(&made, "write", 4, 1), place_at(&made, "write", 4, 1));
+        heddle_learn_explain_findings(&made.judging);
+        const char *advice = last_text(only_reason(&made, "out-of-bounds"));
+        assert_int_equal(strstr(advice, "if (i < n)") != NULL, cases[i].guard);
+        assert_null(strstr(advice, "allocation")); // which is not the learner's
+        heddle_learn_code_free(&code);
+    }
+    tear_down_judging(&made);
+}
+
+static void threads_are_named_in_as_many_dimensions_as_the_launch_has(void **state)
+{
+    static const char *const expected[] = {"Thread 3 of block 0 did it.", "Thread (3,0) of block (0,0) did it.",
+                                           "Thread (3,0,0) of block (0,0,0) did it."};
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_TRAP, place_at(&made, "call", 4, 3), place_at(&made, "call", 4, 3));
+    for (int dimensions = 1; dimensions <= 3; dimensions++) {
+        made.judging.verdict->reason_count = 0;
+        all.kernel.block[dimensions - 1] = 2;
+        heddle_learn_explain_findings(&made.judging);
+        const heddle_learn_reason *reason = only_reason(&made, "trap");
+        bool said = false;
+        for (int i = 0; i < reason->item_count; i++)
+            said |= strcmp(reason->items[i].text, expected[dimensions - 1]) == 0;
+        assert_true(said);
+    }
+    tear_down_judging(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FOLDER(two_writes_of_one_line_ask_for_the_index_and_speak_of_no_atomics),
+        WITH_FOLDER(an_update_by_all_threads_is_atomic_once_the_course_has_come_to_atomics),
+        WITH_FOLDER(a_warp_barrier_is_offered_within_a_warp_only),
+        WITH_FOLDER(races_that_one_barrier_mends_are_one_reason),
+        WITH_FOLDER(a_finding_has_the_case_in_which_it_was_first_seen),
+        WITH_FOLDER(a_guard_with_n_is_advised_only_where_the_kernel_has_n),
+        WITH_FOLDER(threads_are_named_in_as_many_dimensions_as_the_launch_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
