@@ -1,0 +1,159 @@
+// What rows_norm's kernels share, forward and backward: which item a thread has, where pixels and gaps lie, and the
+// pixels of one window, eight channels at a time.
+#pragma once
+
+#include "ops/cuda/division.h"
+#include "ops/cuda/rows8.h"
+#include "ops/cuda/vector.h"
+#include "ops/rows_conv/functions.h"
+#include "ops/rows_norm/rows_norm.h"
+
+typedef heddle_rows_norm_shape norm_shape;
+
+template <typename Element> struct norm_operands {
+    const Element *input, *add, *grad_output, *grad_more;
+    const float *sums, *gamma, *beta;
+    Element *output, *grad_add; // output: of forward, grad_input of backward
+    float *running_mean, *running_var, *grad_gamma, *grad_beta, *parts;
+    int *arrived;
+};
+
+// The shape, and what items are divided by: (image, down, across, group of channels).
+struct norm_job {
+    norm_shape shape;
+    unsigned items;
+    heddle_divisor groups, across, down;
+    int out_h, out_w;
+};
+
+struct norm_item {
+    int image, y, x, c;
+};
+
+__device__ static norm_item item_of(const norm_job &job, unsigned number)
+{
+    unsigned group, x, y;
+    norm_item item;
+    item.image =
+        (int)heddle_divide(heddle_divide(heddle_divide(number, job.groups, &group), job.across, &x), job.down, &y);
+    item.y = (int)y, item.x = (int)x, item.c = (int)group * ROWS8;
+    return item;
+}
+
+// Places in the frames, in elements.
+__device__ static size_t input_at(const norm_shape &shape, int image, int line, int pixel, int c)
+{
+    return ((size_t)image * shape.image_rows + line * shape.pitch + pixel) * shape.c + c;
+}
+
+__device__ static size_t output_at(const norm_job &job, int image, int y, int x, int c)
+{
+    const int lines = job.out_h + job.shape.gap, pitch = job.out_w + job.shape.gap;
+    return ((size_t)(image * lines + y) * pitch + x) * job.shape.c + c;
+}
+
+// Function and window, known at compile time or from the shape.
+template <int Function> __device__ static float value_of(const norm_shape &shape, float z)
+{
+    return rows_function16(Function < 0 ? shape.function : Function, z);
+}
+
+template <int Function> __device__ static float slope_of(const norm_shape &shape, float z)
+{
+    const int function = Function < 0 ? shape.function : Function;
+    return rows_slope(function, rows_function16(function, z));
+}
+
+template <int Window> __device__ static int window_of(const norm_shape &shape)
+{
+    return Window > 0 ? Window : shape.window;
+}
+
+// z = x * scale + shift.
+struct norm_scale {
+    float scale[ROWS8], shift[ROWS8];
+};
+
+// Eight floats, one per channel.
+__device__ static rows8 floats8(const float *from)
+{
+    rows8 values;
+    if ((uintptr_t)from % sizeof(float4) == 0) {
+        const float4 low = ((const float4 *)from)[0], high = ((const float4 *)from)[1];
+        values = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    } else {
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            values.v[i] = from[i];
+    }
+    return values;
+}
+
+// Of eight channels: the mean, and one over the standard deviation.
+struct norm_statistics {
+    rows8 mean, inverse;
+};
+
+template <typename Element>
+__device__ static norm_statistics statistics_of(const norm_shape &shape, const norm_operands<Element> &on, int c)
+{
+    const rows8 sums = floats8(on.sums + c), squares = floats8(on.sums + shape.c + c);
+    const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
+    norm_statistics found;
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++) {
+        const float mean = sums.v[i] * share, variance = fmaxf(squares.v[i] * share - mean * mean, 0.0f);
+        found.mean.v[i] = mean;
+        found.inverse.v[i] = rsqrtf(variance + shape.epsilon);
+    }
+    return found;
+}
+
+template <typename Element>
+__device__ static norm_scale scale_of(const norm_operands<Element> &on, const norm_statistics &by_batch, int c)
+{
+    const rows8 gamma = floats8(on.gamma + c), beta = floats8(on.beta + c);
+    norm_scale by;
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++) {
+        by.scale[i] = gamma.v[i] * by_batch.inverse.v[i];
+        by.shift[i] = beta.v[i] - by_batch.mean.v[i] * by.scale[i];
+    }
+    return by;
+}
+
+__device__ static norm_scale no_scale()
+{
+    norm_scale by;
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++)
+        by.scale[i] = 1.0f, by.shift[i] = 0.0f;
+    return by;
+}
+
+template <typename Element, bool Aligned> __device__ static rows8 add_at(const norm_operands<Element> &on, size_t at)
+{
+    rows8 none = {};
+    return on.add ? rows8_load<Aligned>(on.add + at) : none;
+}
+
+// The input of a window; if its size is not known at compile time, place by place.
+template <typename Element, bool Aligned, int Window> struct norm_window_input {
+    rows8 x[Window > 0 ? Window *Window : 1];
+    const Element *from;
+    int pitch, c;
+
+    __device__ void load(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
+    {
+        const int w = window_of<Window>(shape);
+        from = on.input + input_at(shape, at.image, at.y * w, at.x * w, at.c);
+        pitch = shape.pitch * shape.c, c = shape.c;
+#pragma unroll
+        for (int i = 0; i < Window * Window; i++)
+            x[i] = rows8_load<Aligned>(from + (i / w) * pitch + (i % w) * c);
+    }
+    __device__ rows8 at(int i, int w) const
+    {
+        return Window > 0 ? x[Window > 0 ? i : 0] : rows8_load<Aligned>(from + (size_t)(i / w) * pitch + (i % w) * c);
+    }
+};
