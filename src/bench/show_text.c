@@ -120,7 +120,7 @@ static heddle_status print_timed(const heddle_bench_result *const *sorted, int c
     return heddle_table_finish(table, file);
 }
 
-// Where the device has no time: which rungs are right, and how near to the limit the farthest of them came.
+// For a device without timings: which rungs are right, and how near to the limit the farthest of them came.
 static void print_untimed(const heddle_bench_result *const *sorted, int count, FILE *file)
 {
     int right = 0;

@@ -128,7 +128,7 @@ static heddle_status choose_rungs(heddle_plan *plan, heddle_stream *stream)
         plan->calls[i].rung = choices[i].rungs[0];
         heddle_node_call(trace, &trace->nodes[i], &plan->calls[i].call);
     }
-    // A simulated GPU has no time to measure, and which rung is best on a CPU its ladders know.
+    // A simulated GPU reports no timings, and the ladders know which rung is best on a CPU.
     bool measured = heddle_device_get_kind(plan->device) == HEDDLE_CUDA && plan->options.kernels != HEDDLE_NAIVE;
     if (status == HEDDLE_OK && measured)
         status = measure_choices(plan, stream, choices, most_bytes);

@@ -9,7 +9,7 @@ heddle_status heddle_cuda_multiply_add(heddle_stream *stream, double *operations
 {
     (void)stream;
     *operations = 0;
-    return heddle_cuda_fail(HEDDLE_UNSUPPORTED, "the simulated GPU has no time: there is nothing to measure");
+    return heddle_cuda_fail(HEDDLE_UNSUPPORTED, "the simulated GPU reports no timings: there is nothing to measure");
 }
 
 #else

@@ -175,7 +175,7 @@ SIM_API(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start_handle, cu
         return sim_fail(cudaErrorInvalidResourceHandle, "the %s event was never recorded",
                         start->recorded ? "second" : "first");
     if ((start->flags | end->flags) & cudaEventDisableTiming)
-        return sim_fail(cudaErrorInvalidResourceHandle, "an event made with cudaEventDisableTiming has no time");
+        return sim_fail(cudaErrorInvalidResourceHandle, "an event made with cudaEventDisableTiming records no time");
     if (!start->operation->done || !end->operation->done)
         return too_early(start, end);
     if (early.again && early.pc == sim_call_pc() && early.end == end) {
