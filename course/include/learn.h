@@ -414,7 +414,8 @@ static void learn_expect(const char *name, const T *device, const std::vector<T>
 
 // --- the end --------------------------------------------------------------------------------------------------------
 
-// On a real GPU: how long `work`, which launches kernels, takes. Does nothing on the simulator, which reports no timings.
+// On a real GPU: how long `work`, which launches kernels, takes. Does nothing on the simulator, which reports no
+// timings.
 template <typename Work> static void learn_time(const char *name, Work work)
 {
 #ifdef LEARN_SIMULATED
