@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COURSE = os.path.join(ROOT, "course")
@@ -158,6 +159,25 @@ def run_block(page, block, folder, environment):
         elif status != expected:
             page.fail(block.line, "`%s` exits with %d, and must exit with %d: write `console fails`, or `console fails %d`, "
                       "where that is right", command, status, expected, status)
+
+
+def last_line(command):
+    """The last line that a command prints; empty where it fails."""
+    status, output = run(command, ROOT, None)
+    return trimmed(output.split("\n"))[-1] if status == 0 and output.strip() else ""
+
+
+def recorded(page, folder, environment):
+    """What the page's commands for a GPU print here, as rows of the file of stored runs."""
+    rows = []
+    for command, _ in (step for block in page.blocks if block.kind == STORED for step in steps(block)):
+        try:
+            status, output = run(command, folder, environment)
+        except subprocess.TimeoutExpired:
+            status, output = 124, ""
+        rows.append({"page": os.path.relpath(page.path, ROOT), "command": command, "status": status, "output": output,
+                     "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
+    return rows
 
 
 def stored_block(page, block):
