@@ -17,11 +17,12 @@
 
 enum {
     OPEN_FOLDERS = 16,  // nftw may hold this many at a time
-    YOUNG_SECONDS = 60, // a folder without a lock may be one that is just being made
+    YOUNG_SECONDS = 60, // a folder may take as long to get its lock and its name
     MODE = 0600,
 };
 
 static const char prefix[] = "heddle-check-";
+static const char unlocked_prefix[] = "heddle-made-"; // until the owner has the lock, so that no sweep meets it before
 static const char kept_prefix[] = "heddle-kept-";
 static const char lock_name[] = "lock";
 
@@ -50,14 +51,17 @@ static int take_lock(const char *folder, int flags)
     return file;
 }
 
-static bool is_abandoned(const char *folder)
+static bool is_abandoned(const char *folder, bool unlocked)
 {
     struct stat about;
     if (lstat(folder, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid())
         return false;
+    bool is_old = time(NULL) - about.st_mtime > YOUNG_SECONDS;
+    if (unlocked)
+        return is_old;
     int file = take_lock(folder, 0);
     if (file < 0)
-        return errno == ENOENT && time(NULL) - about.st_mtime > YOUNG_SECONDS;
+        return errno == ENOENT && is_old;
     close(file);
     return true;
 }
@@ -71,16 +75,38 @@ int heddle_check_folder_sweep(const char *root)
     // cppcheck-suppress readdirCalled ; readdir is safe on a folder that one thread reads
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         char path[PATH_MAX];
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0)
+        bool unlocked = strncmp(entry->d_name, unlocked_prefix, sizeof unlocked_prefix - 1) == 0;
+        if (!unlocked && strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", root, entry->d_name);
-        if (is_abandoned(path)) {
+        if (is_abandoned(path, unlocked)) {
             remove_tree(path);
             swept++;
         }
     }
     closedir(folder);
     return swept;
+}
+
+// Makes the folder, locks it, and only then gives it the name by which a sweep knows it.
+static heddle_status make_locked(heddle_check_folder *folder, const char *root)
+{
+    char made[PATH_MAX];
+    snprintf(made, sizeof made, "%s/%sXXXXXX", root, unlocked_prefix);
+    if (!mkdtemp(made))
+        return heddle_fail(HEDDLE_IO, "cannot create a folder in %s: %s; set TMPDIR to a writable one", root,
+                           strerror(errno));
+    snprintf(folder->path, sizeof folder->path, "%s/%s%s", root, folder->keep ? kept_prefix : prefix,
+             made + strlen(root) + sizeof unlocked_prefix);
+    folder->lock = take_lock(made, O_CREAT);
+    if (folder->lock >= 0 && rename(made, folder->path) == 0)
+        return HEDDLE_OK;
+    heddle_status status = heddle_fail(HEDDLE_IO, "cannot write in %s: %s", made, strerror(errno));
+    remove_tree(made);
+    if (folder->lock >= 0)
+        close(folder->lock);
+    folder->lock = -1;
+    return status;
 }
 
 heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep)
@@ -90,17 +116,7 @@ heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep)
         root = "/tmp";
     heddle_check_folder_sweep(root);
     *folder = (heddle_check_folder){.lock = -1, .keep = keep};
-    snprintf(folder->path, sizeof folder->path, "%s/%sXXXXXX", root, keep ? kept_prefix : prefix);
-    if (!mkdtemp(folder->path))
-        return heddle_fail(HEDDLE_IO, "cannot create a folder in %s: %s; set TMPDIR to a writable one", root,
-                           strerror(errno));
-    folder->lock = take_lock(folder->path, O_CREAT);
-    if (folder->lock < 0) {
-        heddle_status status = heddle_fail(HEDDLE_IO, "cannot write in %s: %s", folder->path, strerror(errno));
-        remove_tree(folder->path);
-        return status;
-    }
-    return HEDDLE_OK;
+    return make_locked(folder, root);
 }
 
 void heddle_check_folder_release(heddle_check_folder *folder)

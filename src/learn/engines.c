@@ -180,26 +180,13 @@ static heddle_status build_plain(heddle_learn_judging *judging, char *program, b
 {
     char compiler[HEDDLE_PLACE_SIZE], mark[MARK_SIZE];
     HEDDLE_TRY(find_c_compiler(compiler));
-    char *const argv[] = {compiler,
-                          "-std=c11",
-                          "-g",
-                          "-O1",
-                          "-Wall",
-                          "-D_GNU_SOURCE",
-                          define_mark(judging, "-D", mark),
-                          "-fsanitize=address,undefined",
-                          "-fno-sanitize-recover=undefined",
-                          "-fno-sanitize=object-size", // AddressSanitizer says more about it
-                          "-fno-omit-frame-pointer",
+    char *const argv[] = {compiler, "-std=c11", "-g", "-O1", "-Wall", "-D_GNU_SOURCE", define_mark(judging, "-D", mark),
+                          "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
+                          // AddressSanitizer says more about the first, and only some C libraries declare the second.
+                          "-fno-sanitize=object-size,nonnull-attribute", "-fno-omit-frame-pointer",
                           "-fdiagnostics-color=never",
                           "-fmax-errors=40", // as many as a verdict keeps; gcc searches long for similar names
-                          "-I",
-                          (char *)judging->include,
-                          judging->judge,
-                          "-o",
-                          program,
-                          "-lm",
-                          NULL};
+                          "-I", (char *)judging->include, judging->judge, "-o", program, "-lm", NULL};
     return compile(judging, argv, built);
 }
 
