@@ -168,24 +168,31 @@ def last_line(command):
 
 
 def recorded(page, folder, environment):
-    """What the page's commands for a GPU print here, as rows of the file of stored runs."""
+    """What the page's commands for a GPU print here, as rows of the file of stored runs; folders are named as a reader
+    has them."""
     rows = []
+    environment = dict(environment, PYTHONWARNINGS="ignore")
     for command, _ in (step for block in page.blocks if block.kind == STORED for step in steps(block)):
         try:
             status, output = run(command, folder, environment)
         except subprocess.TimeoutExpired:
             status, output = 124, ""
+        output = output.replace(folder, ".").replace(os.path.expanduser("~"), "~")
         rows.append({"page": os.path.relpath(page.path, ROOT), "command": command, "status": status, "output": output,
                      "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
     return rows
 
 
+def stored(path):
+    """The stored runs of a file that may not exist yet."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["runs"]
+
+
 def stored_block(page, block):
-    path = os.path.join(ROOT, STORED_RUNS)
-    runs = {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            runs = {run["command"]: run for run in json.load(file)["runs"]}
+    runs = {run["command"]: run for run in stored(os.path.join(ROOT, STORED_RUNS))}
     for command, shown in steps(block):
         if command not in runs:
             page.fail(block.line, "`%s` has no stored run in %s", command, STORED_RUNS)
