@@ -2,6 +2,7 @@
 #ifndef HEDDLE_DTYPE_H
 #define HEDDLE_DTYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "heddle/status.h"
@@ -19,9 +20,11 @@ typedef enum heddle_dtype {
     HEDDLE_I64,
     HEDDLE_U8,
     HEDDLE_I8,
+    HEDDLE_F16_PAIR, // hi + lo / 2048, both f16; a row (the last dimension) is all of its hi, then all of its lo
 } heddle_dtype;
 
 HEDDLE_API size_t heddle_dtype_size(heddle_dtype dtype);
+HEDDLE_API bool heddle_dtype_is_float(heddle_dtype dtype);
 // "f32", "u8", ...
 HEDDLE_API const char *heddle_dtype_name(heddle_dtype dtype);
 

@@ -195,6 +195,9 @@ HEDDLE_API heddle_status heddle_shape_validate(const heddle_op *op, const void *
 
 // Number of elements of operand `index` (as in op->operands), 1 for rank 0.
 HEDDLE_API size_t heddle_operand_elements(const heddle_op *op, int index, const void *shape);
+// Of its last dimension, 1 for rank 0.
+HEDDLE_API size_t heddle_operand_columns(const heddle_op *op, int index, const void *shape);
+HEDDLE_API size_t heddle_operand_bytes(const heddle_op *op, int index, const void *shape);
 HEDDLE_API heddle_dtype heddle_operand_dtype(const heddle_op *op, int index, const void *shape);
 // Index in op->operands, or -1.
 HEDDLE_API int heddle_operand_find(const heddle_op *op, const char *name);

@@ -1,4 +1,5 @@
-// The two 16-bit floating-point formats: bfloat16, the upper half of a float, and IEEE half precision.
+// The two 16-bit floating-point formats: bfloat16, the upper half of a float, and IEEE half precision; and pairs of
+// the latter, hi + lo / 2048, which hold 22 bits.
 #pragma once
 
 #include <math.h>
@@ -46,4 +47,18 @@ static inline uint16_t heddle_f16_encode(double value)
     if (absolute < 0x38800000)            // below 2^-14 steps of 2^-24 are left
         return (uint16_t)(sign | (uint32_t)lrint(fabs(value) * 0x1p24));
     return (uint16_t)(sign | (absolute - 0x38000000 + 0xfff + (absolute >> 13 & 1)) >> 13);
+}
+
+// Scaled, the lower half of a pair is a normal number wherever the upper one is.
+static const double heddle_f16_pair_scale = 2048;
+
+static inline double heddle_f16_pair_decode(uint16_t hi, uint16_t lo)
+{
+    return heddle_f16_decode(hi) + heddle_f16_decode(lo) / heddle_f16_pair_scale;
+}
+
+static inline void heddle_f16_pair_encode(double value, uint16_t *hi, uint16_t *lo)
+{
+    *hi = heddle_f16_encode(value);
+    *lo = heddle_f16_encode((value - heddle_f16_decode(*hi)) * heddle_f16_pair_scale);
 }

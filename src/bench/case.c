@@ -64,8 +64,8 @@ static heddle_status upload(heddle_bench_case *one, int set, const heddle_operan
         if (!bytes)
             return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for operand '%s' of %s", op->operands[i].name,
                                op->name);
-        heddle_values_encode(heddle_operand_dtype(op, i, one->shape), one->place.pool, values->operand[i],
-                             one->elements[i], bytes);
+        heddle_values_encode(heddle_operand_dtype(op, i, one->shape), heddle_operand_columns(op, i, one->shape),
+                             one->place.pool, values->operand[i], one->elements[i], bytes);
         heddle_status status = heddle_copy(one->place.stream, one->pristine[set][i], bytes, one->bytes[i]);
         if (status == HEDDLE_OK)
             status = heddle_stream_synchronize(one->place.stream);
@@ -222,7 +222,7 @@ static heddle_status check_memory(const heddle_bench_place *place, const heddle_
     double on_device = 0, on_host = 0;
     HEDDLE_TRY(heddle_device_describe(place->device, &now));
     for (int i = 0; i < op->operand_count; i++) {
-        double bytes = (double)heddle_operand_elements(op, i, shape) * (double)heddle_dtype_size(op->operands[i].dtype);
+        double bytes = (double)heddle_operand_bytes(op, i, shape);
         if (op->operands[i].on_host && heddle_device_get_kind(place->device) != HEDDLE_CPU)
             on_host += bytes;
         else
@@ -246,7 +246,7 @@ heddle_status heddle_bench_case_create(const heddle_bench_place *place, const he
     heddle_status status = heddle_alloc_pinned(place->device, HEDDLE_BENCH_STAGE_BYTES, &one->stage);
     for (int i = 0; i < op->operand_count && status == HEDDLE_OK; i++) {
         one->elements[i] = heddle_operand_elements(op, i, shape);
-        one->bytes[i] = one->elements[i] * heddle_dtype_size(op->operands[i].dtype);
+        one->bytes[i] = heddle_operand_bytes(op, i, shape);
         size_t bytes = one->bytes[i] + heddle_bench_guard_of(one, i);
         status = op->operands[i].on_host ? heddle_alloc_pinned(place->device, bytes, &one->work[i])
                                          : heddle_alloc(place->device, bytes, &one->work[i]);

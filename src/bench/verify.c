@@ -61,6 +61,7 @@ typedef struct found {
 
 typedef struct comparison {
     heddle_dtype dtype;
+    size_t columns;
     const void *got;        // of this stage
     const double *expected; // likewise
     double factor, scale;
@@ -78,7 +79,7 @@ static void compare_piece(void *context, size_t first, size_t last)
     found result = {0};
     for (size_t i = first; i < last; i++) {
         double expected = job->expected[i], allowed = allowed_at(job, i);
-        double distance = fabs(heddle_values_decode(job->dtype, job->got, i) - expected);
+        double distance = fabs(heddle_values_decode(job->dtype, job->columns, job->got, i) - expected);
         result.telling |= fabs(expected) > allowed;
         result.square += distance * distance;
         if (distance > result.worst)
@@ -109,7 +110,7 @@ static void gather(const comparison *job, size_t count, size_t start, heddle_ben
         verdict->right = false;
         verdict->index = start + piece->index;
         verdict->expected = job->expected[piece->index];
-        verdict->got = heddle_values_decode(job->dtype, job->got, piece->index);
+        verdict->got = heddle_values_decode(job->dtype, job->columns, job->got, piece->index);
         verdict->allowed = allowed_at(job, piece->index);
     }
 }
@@ -139,10 +140,13 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
                                      heddle_bench_verdict *verdict)
 {
     heddle_dtype dtype = heddle_operand_dtype(one->op, operand, one->shape);
-    size_t size = heddle_dtype_size(dtype), stage = HEDDLE_BENCH_STAGE_BYTES / size;
+    const size_t size = heddle_dtype_size(dtype), most = HEDDLE_BENCH_STAGE_BYTES / size;
+    const size_t columns = heddle_operand_columns(one->op, operand, one->shape);
+    const size_t stage = columns > 0 && columns < most ? most - most % columns : most; // whole rows
     double scale = one->expected[set].scale[operand];
     comparison job = {
         .dtype = dtype,
+        .columns = columns,
         .got = one->stage,
         .factor = factor_of(one, rung, set, dtype),
         .scale = scale,
@@ -194,7 +198,8 @@ static size_t first_difference(const unsigned char *left, const unsigned char *r
 // An input holds what it held before the launch.
 static heddle_status compare_input(const heddle_bench_case *one, int set, int operand, heddle_bench_verdict *verdict)
 {
-    const size_t half = HEDDLE_BENCH_STAGE_BYTES / 2, size = heddle_dtype_size(one->op->operands[operand].dtype);
+    const size_t half = HEDDLE_BENCH_STAGE_BYTES / 2,
+                 size = heddle_dtype_size(heddle_operand_dtype(one->op, operand, one->shape));
     char *now = one->stage, *before = now + half;
     for (size_t start = 0; start < one->bytes[operand] && verdict->right; start += half) {
         size_t bytes = one->bytes[operand] - start < half ? one->bytes[operand] - start : half;
@@ -221,7 +226,8 @@ static heddle_status compare_guard(const heddle_bench_case *one, int set, int op
             continue;
         verdict->right = false;
         verdict->changed = "memory past the operand's end";
-        verdict->index = one->elements[operand] + at / heddle_dtype_size(one->op->operands[operand].dtype);
+        verdict->index =
+            one->elements[operand] + at / heddle_dtype_size(heddle_operand_dtype(one->op, operand, one->shape));
     }
     return HEDDLE_OK;
 }

@@ -18,6 +18,7 @@ const char *heddle_check_c_type(heddle_dtype dtype)
     case HEDDLE_U8: return "unsigned char";
     case HEDDLE_I8: return "signed char";
     case HEDDLE_F16:
+    case HEDDLE_F16_PAIR:
     case HEDDLE_BF16: break;
     }
     return NULL;
@@ -187,8 +188,7 @@ static void print_cases(const heddle_check_job *job, FILE *file)
         fprintf(file, "    {%d, %d, {", heddle_check_takes(job->cases[i].kind, true),
                 heddle_check_takes(job->cases[i].kind, false));
         for (int o = 0; o < job->op->operand_count; o++)
-            fprintf(file, "%zu, ",
-                    heddle_operand_elements(job->op, o, shape) * heddle_dtype_size(job->op->operands[o].dtype));
+            fprintf(file, "%zu, ", heddle_operand_bytes(job->op, o, shape));
         fprintf(file, "}, {");
         for (int f = 0; f < job->op->field_count; f++)
             fprintf(file, "%.17g, ", heddle_check_field_value(&job->op->fields[f], shape));

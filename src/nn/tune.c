@@ -305,7 +305,7 @@ static const heddle_rung *quickest(heddle_tuner *tuner, const heddle_op *op, con
 static size_t operand_bytes(const heddle_op *op, int index, const void *shape)
 {
     enum { ALIGNMENT = 256 };
-    size_t bytes = heddle_operand_elements(op, index, shape) * heddle_dtype_size(op->operands[index].dtype);
+    size_t bytes = heddle_operand_bytes(op, index, shape);
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
@@ -330,7 +330,7 @@ static heddle_status divert(heddle_tuner *tuner, const heddle_op *op, heddle_cal
         if (!diverted(&op->operands[i]) || !from)
             continue;
         void *copy = (char *)scratch->memory + offset;
-        size_t bytes = heddle_operand_elements(op, i, call->shape) * heddle_dtype_size(op->operands[i].dtype);
+        size_t bytes = heddle_operand_bytes(op, i, call->shape);
         HEDDLE_TRY(output ? heddle_copy(tuner->stream, copy, from, bytes) : heddle_fill(tuner->stream, copy, 0, bytes));
         if (output)
             call->output[slot] = copy;

@@ -2,39 +2,7 @@
 
 #include "ops/by_reference.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#include "base/float16.h"
-
-static double read_element(heddle_dtype dtype, const void *data, size_t i)
-{
-    switch (dtype) {
-    case HEDDLE_F32: return ((const float *)data)[i];
-    case HEDDLE_F64: return ((const double *)data)[i];
-    case HEDDLE_BF16: return heddle_bf16_decode(((const uint16_t *)data)[i]);
-    case HEDDLE_I32: return ((const int32_t *)data)[i];
-    case HEDDLE_I64: return (double)((const int64_t *)data)[i];
-    case HEDDLE_U8: return ((const uint8_t *)data)[i];
-    case HEDDLE_I8: return ((const int8_t *)data)[i];
-    case HEDDLE_F16: return heddle_f16_decode(((const uint16_t *)data)[i]);
-    }
-    return 0;
-}
-
-static void write_element(heddle_dtype dtype, void *data, size_t i, double value)
-{
-    switch (dtype) {
-    case HEDDLE_F32: ((float *)data)[i] = (float)value; break;
-    case HEDDLE_F64: ((double *)data)[i] = value; break;
-    case HEDDLE_BF16: ((uint16_t *)data)[i] = heddle_bf16_encode((float)value); break;
-    case HEDDLE_I32: ((int32_t *)data)[i] = (int32_t)value; break;
-    case HEDDLE_I64: ((int64_t *)data)[i] = (int64_t)value; break;
-    case HEDDLE_U8: ((uint8_t *)data)[i] = (uint8_t)value; break;
-    case HEDDLE_I8: ((int8_t *)data)[i] = (int8_t)value; break;
-    case HEDDLE_F16: ((uint16_t *)data)[i] = heddle_f16_encode(value); break;
-    }
-}
+#include "ops/values.h"
 
 size_t heddle_by_reference_workspace(const heddle_op *op, const void *shape)
 {
@@ -57,7 +25,8 @@ heddle_status heddle_by_reference(const heddle_op *op, const heddle_call *call)
         if (!data)
             continue;
         for (size_t e = 0; e < elements && operand->role != HEDDLE_OUTPUT; e++)
-            place[e] = read_element(heddle_operand_dtype(op, i, call->shape), data, e);
+            place[e] = heddle_values_decode(heddle_operand_dtype(op, i, call->shape),
+                                            heddle_operand_columns(op, i, call->shape), data, e);
         if (written)
             output[slot] = place;
         else
@@ -69,9 +38,8 @@ heddle_status heddle_by_reference(const heddle_op *op, const heddle_call *call)
         int slot;
         if (!heddle_operand_slot(op, i, &slot) || !output[slot])
             continue;
-        const size_t elements = heddle_operand_elements(op, i, call->shape);
-        for (size_t e = 0; e < elements; e++)
-            write_element(heddle_operand_dtype(op, i, call->shape), call->output[slot], e, output[slot][e]);
+        heddle_values_encode(heddle_operand_dtype(op, i, call->shape), heddle_operand_columns(op, i, call->shape), NULL,
+                             output[slot], heddle_operand_elements(op, i, call->shape), call->output[slot]);
     }
     return HEDDLE_OK;
 }

@@ -64,17 +64,19 @@
     }
 
 // HEDDLE_COST(forward_cost, forward_operands, heddle_linear_shape, 2.0 * shape->n * shape->in * shape->out): the cost
-// of an operator that reads each input and writes each output once. REQUIRED: optional ones do not count.
+// of an operator that reads each input and writes each output once. REQUIRED: optional ones do not count,
+// and the function `element` says what HEDDLE_BF16 stands for.
 #define HEDDLE_COST(function, operands, type, operations)                                                              \
     static HEDDLE_SHARED_COST(function, operands, type, operations)
 #define HEDDLE_SHARED_COST(function, operands, type, operations)                                                       \
-    HEDDLE_COST_OF_(function, operands, type, operations, true)
+    HEDDLE_COST_OF_(function, operands, type, operations, true, HEDDLE_BF16)
 #define HEDDLE_REQUIRED_COST(function, operands, type, operations)                                                     \
-    static HEDDLE_COST_OF_(function, operands, type, operations, false)
-#define HEDDLE_COST_OF_(function, operands, type, operations, optional)                                                \
+    static HEDDLE_COST_OF_(function, operands, type, operations, false, element(shape))
+#define HEDDLE_COST_OF_(function, operands, type, operations, optional, bf16)                                          \
     heddle_cost function(const void *shape_)                                                                           \
     {                                                                                                                  \
         const type *shape = shape_;                                                                                    \
-        return heddle_cost_of(operands, HEDDLE_COUNT(operands), shape, (operations), optional);                        \
+        return heddle_cost_of(operands, HEDDLE_COUNT(operands), shape, (operations), optional, bf16);                  \
     }
-heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops, bool optional);
+heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops, bool optional,
+                           heddle_dtype bf16);

@@ -17,8 +17,21 @@ size_t heddle_operand_elements(const heddle_op *op, int index, const void *shape
     return elements;
 }
 
-// If an operator's element type is chosen by the shape, the type that HEDDLE_BF16 stands for has 16 bits as well.
-heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops, bool optional)
+size_t heddle_operand_columns(const heddle_op *op, int index, const void *shape)
+{
+    int dims[HEDDLE_MAX_DIMS];
+    int rank = op->operands[index].dims(shape, dims);
+    return rank > 0 ? (size_t)dims[rank - 1] : 1;
+}
+
+size_t heddle_operand_bytes(const heddle_op *op, int index, const void *shape)
+{
+    return heddle_operand_elements(op, index, shape) * heddle_dtype_size(heddle_operand_dtype(op, index, shape));
+}
+
+// bf16: the type that HEDDLE_BF16 stands for.
+heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void *shape, double flops, bool optional,
+                           heddle_dtype bf16)
 {
     heddle_cost cost = {.flops = flops};
     for (const heddle_operand *operand = operands; operand < operands + count; operand++) {
@@ -26,7 +39,7 @@ heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void
             continue;
         int dims[HEDDLE_MAX_DIMS];
         const int rank = operand->dims(shape, dims);
-        double bytes = (double)heddle_dtype_size(operand->dtype);
+        double bytes = (double)heddle_dtype_size(operand->dtype == HEDDLE_BF16 ? bf16 : operand->dtype);
         for (int i = 0; i < rank; i++)
             bytes *= dims[i];
         cost.bytes_read += operand->role == HEDDLE_OUTPUT ? 0 : bytes;

@@ -145,7 +145,7 @@ static heddle_status check_sizes(const heddle_op *op, const void *shape)
         const heddle_operand *operand = &op->operands[i];
         int dims[HEDDLE_MAX_DIMS];
         int rank = operand->dims(shape, dims);
-        ptrdiff_t bytes = (ptrdiff_t)heddle_dtype_size(operand->dtype);
+        ptrdiff_t bytes = (ptrdiff_t)heddle_dtype_size(heddle_operand_dtype(op, i, shape));
         for (int d = 0; d < rank; d++)
             if (__builtin_mul_overflow(bytes, (ptrdiff_t)dims[d], &bytes))
                 return heddle_fail(HEDDLE_INVALID, "%s: operand '%s' of this shape has more bytes than can be counted",

@@ -32,12 +32,12 @@ static double input_roundoff(heddle_arithmetic arithmetic)
 // Half a unit in the last place, if that is more than float32's.
 static double output_roundoff(heddle_dtype dtype)
 {
-    return dtype == HEDDLE_BF16 ? 0x1p-8 : dtype == HEDDLE_F16 ? 0x1p-11 : 0;
+    return dtype == HEDDLE_BF16 ? 0x1p-8 : dtype == HEDDLE_F16 ? 0x1p-11 : dtype == HEDDLE_F16_PAIR ? 0x1p-22 : 0;
 }
 
 double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output)
 {
-    if (output != HEDDLE_F32 && output != HEDDLE_F64 && output != HEDDLE_BF16 && output != HEDDLE_F16)
+    if (!heddle_dtype_is_float(output))
         return 0;
     return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 8 * input_roundoff(arithmetic) + output_roundoff(output);
 }
@@ -97,8 +97,7 @@ static double median_distance(double *moved, const double *expected, size_t elem
 
 static bool is_moved(const heddle_operand *operand)
 {
-    return operand->role != HEDDLE_OUTPUT && (operand->dtype == HEDDLE_F32 || operand->dtype == HEDDLE_F64 ||
-                                              operand->dtype == HEDDLE_F16 || operand->dtype == HEDDLE_BF16);
+    return operand->role != HEDDLE_OUTPUT && heddle_dtype_is_float(operand->dtype);
 }
 
 // The prepared operands, with every float that is read multiplied by 1 + step or 1 - step.

@@ -68,8 +68,27 @@ void heddle_operand_values_destroy(heddle_operand_values *values)
 
 // --- dtypes ----------------------------------------------------------------------------------------------------------
 
+// Where the upper half of a pair is, in 16-bit elements; the lower half is a row's columns further on.
+static size_t pair_at(size_t columns, size_t index)
+{
+    return index + index / columns * columns;
+}
+
+static void encode_pair(uint16_t *bytes, size_t columns, size_t index, double value)
+{
+    uint16_t *hi = bytes + pair_at(columns, index);
+    heddle_f16_pair_encode(value, hi, hi + columns);
+}
+
+static double decode_pair(const uint16_t *bytes, size_t columns, size_t index)
+{
+    const uint16_t *hi = bytes + pair_at(columns, index);
+    return heddle_f16_pair_decode(hi[0], hi[columns]);
+}
+
 typedef struct encoding {
     heddle_dtype dtype;
+    size_t columns;
     const double *values;
     void *bytes;
 } encoding;
@@ -93,16 +112,21 @@ static void encode_piece(void *context, size_t first, size_t last)
     case HEDDLE_I64: ENCODE(int64_t, (int64_t)value);
     case HEDDLE_U8: ENCODE(uint8_t, (uint8_t)value);
     case HEDDLE_I8: ENCODE(int8_t, (int8_t)value);
+    case HEDDLE_F16_PAIR:
+        for (size_t i = first; i < last; i++)
+            encode_pair(job->bytes, job->columns, i, job->values[i]);
+        break;
     }
 }
 
-void heddle_values_encode(heddle_dtype dtype, heddle_pool *pool, const double *values, size_t count, void *bytes)
+void heddle_values_encode(heddle_dtype dtype, size_t columns, heddle_pool *pool, const double *values, size_t count,
+                          void *bytes)
 {
-    encoding job = {dtype, values, bytes};
+    encoding job = {dtype, columns, values, bytes};
     heddle_values_pieces(pool, count, encode_piece, &job);
 }
 
-double heddle_values_decode(heddle_dtype dtype, const void *bytes, size_t index)
+double heddle_values_decode(heddle_dtype dtype, size_t columns, const void *bytes, size_t index)
 {
     switch (dtype) {
     case HEDDLE_F32: return ((const float *)bytes)[index];
@@ -113,16 +137,19 @@ double heddle_values_decode(heddle_dtype dtype, const void *bytes, size_t index)
     case HEDDLE_I64: return (double)((const int64_t *)bytes)[index];
     case HEDDLE_U8: return ((const uint8_t *)bytes)[index];
     case HEDDLE_I8: return ((const int8_t *)bytes)[index];
+    case HEDDLE_F16_PAIR: return decode_pair(bytes, columns, index);
     }
     return NAN;
 }
 
-static double rounded(heddle_dtype dtype, double value)
+double heddle_values_round(heddle_dtype dtype, double value)
 {
+    uint16_t hi, lo;
     switch (dtype) {
     case HEDDLE_F32: return (float)value;
     case HEDDLE_F16: return heddle_f16_decode(heddle_f16_encode(value));
     case HEDDLE_BF16: return heddle_bf16_decode(heddle_bf16_encode((float)value));
+    case HEDDLE_F16_PAIR: heddle_f16_pair_encode(value, &hi, &lo); return heddle_f16_pair_decode(hi, lo);
     default: return value;
     }
 }
@@ -178,7 +205,7 @@ static void draw_piece(void *context, size_t first, size_t last)
             else if (job->operand->values == HEDDLE_VALUES_BYTES)
                 values[w] = words[w] >> 24;
             if (i + (size_t)w < last)
-                job->values[i + (size_t)w] = rounded(job->dtype, values[w]);
+                job->values[i + (size_t)w] = heddle_values_round(job->dtype, values[w]);
         }
     }
 }
@@ -193,7 +220,7 @@ static void round_piece(void *context, size_t first, size_t last)
 {
     const rounding *job = context;
     for (size_t i = first; i < last; i++)
-        job->to[i] = rounded(job->dtype, job->from[i]);
+        job->to[i] = heddle_values_round(job->dtype, job->from[i]);
 }
 
 static void round_values(rounding job, heddle_pool *pool, size_t count)

@@ -25,9 +25,11 @@ heddle_status heddle_operand_values_draw(heddle_operand_values *values, heddle_p
 const heddle_op *heddle_operand_values_forward(const heddle_op *op);
 void heddle_operand_values_reference(heddle_operand_values *values);
 
-// Between float64 and the bytes of a dtype.
-void heddle_values_encode(heddle_dtype dtype, heddle_pool *pool, const double *values, size_t count, void *bytes);
-double heddle_values_decode(heddle_dtype dtype, const void *bytes, size_t index);
+// Between float64 and the bytes of a dtype, in rows of so many columns.
+void heddle_values_encode(heddle_dtype dtype, size_t columns, heddle_pool *pool, const double *values, size_t count,
+                          void *bytes);
+double heddle_values_decode(heddle_dtype dtype, size_t columns, const void *bytes, size_t index);
+double heddle_values_round(heddle_dtype dtype, double value);
 
 // Calls work(context, first, last) for pieces of [0, count) whose bounds do not depend on the number of threads.
 typedef void heddle_values_work(void *context, size_t first, size_t last);

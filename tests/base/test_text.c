@@ -163,12 +163,20 @@ static void every_dtype_has_a_size_and_a_name(void **state)
         heddle_dtype dtype;
         size_t size;
         const char *name;
-    } known[] = {{HEDDLE_F32, 4, "f32"},   {HEDDLE_F64, 8, "f64"}, {HEDDLE_F16, 2, "f16"},
-                 {HEDDLE_BF16, 2, "bf16"}, {HEDDLE_I32, 4, "i32"}, {HEDDLE_I64, 8, "i64"},
-                 {HEDDLE_U8, 1, "u8"},     {HEDDLE_I8, 1, "i8"},   {(heddle_dtype)99, 0, "unknown dtype"}};
+    } known[] = {{HEDDLE_F32, 4, "f32"},
+                 {HEDDLE_F64, 8, "f64"},
+                 {HEDDLE_F16, 2, "f16"},
+                 {HEDDLE_BF16, 2, "bf16"},
+                 {HEDDLE_I32, 4, "i32"},
+                 {HEDDLE_I64, 8, "i64"},
+                 {HEDDLE_U8, 1, "u8"},
+                 {HEDDLE_I8, 1, "i8"},
+                 {HEDDLE_F16_PAIR, 4, "f16_pair"},
+                 {(heddle_dtype)99, 0, "unknown dtype"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         assert_int_equal(heddle_dtype_size(known[i].dtype), known[i].size);
         assert_string_equal(heddle_dtype_name(known[i].dtype), known[i].name);
+        assert_int_equal(heddle_dtype_is_float(known[i].dtype), strchr(known[i].name, 'f') != NULL);
     }
 }
 

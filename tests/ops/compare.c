@@ -6,11 +6,6 @@
 #include "harness.h"
 #include "ops/tolerance.h"
 
-static bool is_float(heddle_dtype dtype)
-{
-    return dtype == HEDDLE_F32 || dtype == HEDDLE_F64 || dtype == HEDDLE_F16 || dtype == HEDDLE_BF16;
-}
-
 int64_t harness_reduction(const heddle_op *op, const void *shape)
 {
     return heddle_tolerance_reduction(op, shape);
@@ -90,7 +85,7 @@ void harness_bounds_for(harness_bounds *bounds, heddle_arithmetic arithmetic)
         norm_bounds(bounds, arithmetic);
     for (int i = 0; i < expected->op->operand_count && arithmetic != bounds->arithmetic; i++) {
         heddle_dtype dtype = heddle_operand_dtype(expected->op, i, expected->shape);
-        if (!bounds->bound[i] || !is_float(dtype) || expected->op->exactness == HEDDLE_NORM)
+        if (!bounds->bound[i] || !heddle_dtype_is_float(dtype) || expected->op->exactness == HEDDLE_NORM)
             continue;
         double wider = heddle_tolerance_factor(bounds->reduction, arithmetic, dtype) /
                        heddle_tolerance_factor(bounds->reduction, bounds->arithmetic, dtype);
@@ -111,7 +106,7 @@ bool harness_compare(const heddle_op *op, int operand, const double *got, const 
 {
     if (op->exactness == HEDDLE_NORM)
         return norm_compare(op, operand, got, expected, bound[0], elements, what, report);
-    bool exact = op->exactness == HEDDLE_EXACT || !is_float(op->operands[operand].dtype);
+    bool exact = op->exactness == HEDDLE_EXACT || !heddle_dtype_is_float(op->operands[operand].dtype);
     for (size_t i = 0; i < elements; i++) {
         double allowed = exact ? 0 : bound[i];
         double distance = fabs(got[i] - expected[i]);

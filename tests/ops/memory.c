@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/float16.h"
 #include "harness.h"
+#include "ops/values.h"
 
 enum {
     GUARD_BYTES = 256, // on both sides; also keeps the data aligned to 256 where no offset is asked for
@@ -41,35 +41,6 @@ static unsigned char *allocate(harness_memory *memory, int index, size_t bytes)
     return data;
 }
 
-static void write_element(heddle_dtype dtype, void *data, size_t index, double value)
-{
-    switch (dtype) {
-    case HEDDLE_F32: ((float *)data)[index] = (float)value; break;
-    case HEDDLE_F64: ((double *)data)[index] = value; break;
-    case HEDDLE_I32: ((int32_t *)data)[index] = (int32_t)value; break;
-    case HEDDLE_I64: ((int64_t *)data)[index] = (int64_t)value; break;
-    case HEDDLE_U8: ((uint8_t *)data)[index] = (uint8_t)value; break;
-    case HEDDLE_I8: ((int8_t *)data)[index] = (int8_t)value; break;
-    case HEDDLE_BF16: ((uint16_t *)data)[index] = heddle_bf16_encode((float)value); break;
-    case HEDDLE_F16: ((uint16_t *)data)[index] = heddle_f16_encode(value); break;
-    }
-}
-
-static double read_element(heddle_dtype dtype, const void *data, size_t index)
-{
-    switch (dtype) {
-    case HEDDLE_F32: return ((const float *)data)[index];
-    case HEDDLE_F64: return ((const double *)data)[index];
-    case HEDDLE_I32: return ((const int32_t *)data)[index];
-    case HEDDLE_I64: return (double)((const int64_t *)data)[index];
-    case HEDDLE_U8: return ((const uint8_t *)data)[index];
-    case HEDDLE_I8: return ((const int8_t *)data)[index];
-    case HEDDLE_BF16: return heddle_bf16_decode(((const uint16_t *)data)[index]);
-    case HEDDLE_F16: return heddle_f16_decode(((const uint16_t *)data)[index]);
-    }
-    return 0;
-}
-
 void harness_memory_create(harness_memory *memory, const harness_values *values, const heddle_rung *rung, int threads,
                            size_t offset)
 {
@@ -82,9 +53,11 @@ void harness_memory_create(harness_memory *memory, const harness_values *values,
         if (values->absent[i])
             continue;
         const heddle_operand *operand = &values->op->operands[i];
-        unsigned char *data = allocate(memory, i, values->elements[i] * heddle_dtype_size(operand->dtype));
-        for (size_t e = 0; operand->role != HEDDLE_OUTPUT && e < values->elements[i]; e++)
-            write_element(heddle_operand_dtype(values->op, i, values->shape), data, e, values->operand[i][e]);
+        unsigned char *data = allocate(memory, i, heddle_operand_bytes(values->op, i, values->shape));
+        if (operand->role != HEDDLE_OUTPUT)
+            heddle_values_encode(heddle_operand_dtype(values->op, i, values->shape),
+                                 heddle_operand_columns(values->op, i, values->shape), NULL, values->operand[i],
+                                 values->elements[i], data);
         int slot;
         if (heddle_operand_slot(values->op, i, &slot))
             memory->call.output[slot] = data;
@@ -106,11 +79,17 @@ const void *harness_memory_data(const harness_memory *memory, int operand)
     return data_of(memory, operand);
 }
 
+static double read_element(const harness_memory *memory, int operand, size_t index)
+{
+    return heddle_values_decode(heddle_operand_dtype(memory->op, operand, memory->shape),
+                                heddle_operand_columns(memory->op, operand, memory->shape), data_of(memory, operand),
+                                index);
+}
+
 void harness_memory_read(const harness_memory *memory, int operand, double *values)
 {
-    heddle_dtype dtype = heddle_operand_dtype(memory->op, operand, memory->shape);
-    for (size_t i = 0; i < memory->bytes[operand] / heddle_dtype_size(dtype); i++)
-        values[i] = read_element(dtype, data_of(memory, operand), i);
+    for (size_t i = 0; i < heddle_operand_elements(memory->op, operand, memory->shape); i++)
+        values[i] = read_element(memory, operand, i);
 }
 
 static bool guards_intact(const harness_memory *memory, int index, const char *name, harness_report *report)
@@ -137,8 +116,7 @@ bool harness_memory_intact(const harness_memory *memory, const harness_values *v
         if (!guards_intact(memory, i, operand->name, report))
             return false;
         for (size_t e = 0; operand->role == HEDDLE_INPUT && e < values->elements[i]; e++) {
-            heddle_dtype dtype = heddle_operand_dtype(memory->op, i, memory->shape);
-            double now = read_element(dtype, data_of(memory, i), e), before = values->operand[i][e];
+            double now = read_element(memory, i, e), before = values->operand[i][e];
             if (now != before && !(isnan(now) && isnan(before)))
                 return harness_fail(report, "changed input '%s' at element %zu", operand->name, e);
         }

@@ -18,15 +18,15 @@
 static double through(heddle_dtype dtype, double value)
 {
     char bytes[8];
-    heddle_values_encode(dtype, NULL, &value, 1, bytes);
-    return heddle_values_decode(dtype, bytes, 0);
+    heddle_values_encode(dtype, 1, NULL, &value, 1, bytes);
+    return heddle_values_decode(dtype, 1, bytes, 0);
 }
 
 static void every_dtype_keeps_what_it_can_hold(void **state)
 {
     (void)state;
-    static const heddle_dtype dtypes[] = {HEDDLE_F32, HEDDLE_F64, HEDDLE_F16, HEDDLE_BF16,
-                                          HEDDLE_I32, HEDDLE_I64, HEDDLE_U8,  HEDDLE_I8};
+    static const heddle_dtype dtypes[] = {HEDDLE_F32, HEDDLE_F64, HEDDLE_F16, HEDDLE_BF16,    HEDDLE_I32,
+                                          HEDDLE_I64, HEDDLE_U8,  HEDDLE_I8,  HEDDLE_F16_PAIR};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         for (int value = 0; value <= 127; value++)
             assert_true(through(dtypes[i], value) == value);
@@ -44,6 +44,33 @@ static void halves_round_to_nearest_even(void **state)
     assert_true(through(HEDDLE_F16, 0x1.ff8p-15) == 0x1.ff8p-15 && through(HEDDLE_F16, 0x1.fffp-15) == 0x1p-14);
     assert_true(through(HEDDLE_BF16, 257) == 256 && through(HEDDLE_BF16, 259) == 260);
     assert_true(isnan(through(HEDDLE_BF16, NAN)));
+}
+
+static void pairs_hold_22_bits(void **state)
+{
+    (void)state;
+    static const double exponents[] = {0x1p15, 1, 0x1p-10, 0x1p-14};
+    for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++)
+        for (int value = 1000; value < 2000; value++) {
+            const double exact = exponents[i] * (1 + value * 0x1p-11 + value * 0x1p-22);
+            assert_true(fabs(through(HEDDLE_F16_PAIR, exact) - exact) <= exact * 0x1p-22);
+            assert_true(through(HEDDLE_F16_PAIR, -exact) == -through(HEDDLE_F16_PAIR, exact));
+        }
+    assert_true(through(HEDDLE_F16_PAIR, 0x1p-35) == 0x1p-35 && isnan(through(HEDDLE_F16_PAIR, NAN)));
+}
+
+static void a_row_of_pairs_is_its_upper_then_its_lower_halves(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 3, COUNT = 2 * COLUMNS };
+    const double values[COUNT] = {1 + 0x1p-20, 2, 3, 4, 5, -6 - 0x1p-15};
+    uint16_t halves[2 * COUNT];
+    heddle_values_encode(HEDDLE_F16_PAIR, COLUMNS, NULL, values, COUNT, halves);
+    const double expected[2 * COUNT] = {1, 2, 3, 0x1p-9, 0, 0, 4, 5, -6, 0, 0, -0x1p-4};
+    for (int i = 0; i < 2 * COUNT; i++)
+        assert_true(heddle_values_decode(HEDDLE_F16, COLUMNS, halves, (size_t)i) == expected[i]);
+    for (int i = 0; i < COUNT; i++)
+        assert_true(heddle_values_decode(HEDDLE_F16_PAIR, COLUMNS, halves, (size_t)i) == values[i]);
 }
 
 static void draws_do_not_depend_on_threads(void **state)
@@ -102,6 +129,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_dtype_keeps_what_it_can_hold),
         cmocka_unit_test(halves_round_to_nearest_even),
+        cmocka_unit_test(pairs_hold_22_bits),
+        cmocka_unit_test(a_row_of_pairs_is_its_upper_then_its_lower_halves),
         cmocka_unit_test(draws_do_not_depend_on_threads),
         cmocka_unit_test(what_a_forward_operator_saves_is_there),
     };

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/float16.h"
 #include "harness.h"
 #include "heddle/random.h"
+#include "ops/values.h"
 
 bool harness_fail(harness_report *report, const char *format, ...)
 {
@@ -133,21 +133,12 @@ void harness_values_prepare(harness_values *values, const heddle_op *forward, ui
     harness_values_round(values);
 }
 
-static double rounded(heddle_dtype dtype, double value)
-{
-    switch (dtype) {
-    case HEDDLE_F32: return (float)value;
-    case HEDDLE_BF16: return heddle_bf16_decode(heddle_bf16_encode((float)value));
-    case HEDDLE_F16: return heddle_f16_decode(heddle_f16_encode(value));
-    default: return value;
-    }
-}
-
 void harness_values_round(harness_values *values)
 {
     for (int i = 0; i < values->op->operand_count; i++)
         for (size_t e = 0; e < values->elements[i]; e++)
-            values->operand[i][e] = rounded(heddle_operand_dtype(values->op, i, values->shape), values->operand[i][e]);
+            values->operand[i][e] =
+                heddle_values_round(heddle_operand_dtype(values->op, i, values->shape), values->operand[i][e]);
 }
 
 void harness_values_reference(harness_values *values)

@@ -1,5 +1,5 @@
-// The two 16-bit floating-point types of rows: bf16, and fp16, which saturates at its largest number instead of
-// becoming infinite.
+// The 16-bit floating-point types of rows: bf16, and fp16, which saturates at its largest number instead of becoming
+// infinite; and pairs of fp16, hi + lo / 2048, which hold 22 bits of a float.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -61,3 +61,31 @@ template <> struct rows_element<__half> {
         return __half22float2(from);
     }
 };
+
+// Scaled, the lower half of a pair is a normal number wherever the upper one is.
+static const float rows_pair_scale = 2048, rows_pair_unscale = 1.0f / 2048;
+
+static __device__ __forceinline__ float rows_pair_join(__half hi, __half lo)
+{
+    return __half2float(hi) + __half2float(lo) * rows_pair_unscale;
+}
+
+static __device__ __forceinline__ float2 rows_pair_join(__half2 hi, __half2 lo)
+{
+    const float2 upper = __half22float2(hi), lower = __half22float2(lo);
+    return make_float2(upper.x + lower.x * rows_pair_unscale, upper.y + lower.y * rows_pair_unscale);
+}
+
+static __device__ __forceinline__ void rows_pair_split(float value, __half *hi, __half *lo)
+{
+    *hi = rows_element<__half>::round(value);
+    *lo = rows_element<__half>::round((value - __half2float(*hi)) * rows_pair_scale);
+}
+
+// Two values at once: low and high are neighbours.
+static __device__ __forceinline__ void rows_pair_split(float low, float high, __half2 *hi, __half2 *lo)
+{
+    *hi = rows_element<__half>::round(low, high);
+    const float2 upper = __half22float2(*hi);
+    *lo = rows_element<__half>::round((low - upper.x) * rows_pair_scale, (high - upper.y) * rows_pair_scale);
+}
