@@ -289,6 +289,7 @@ typedef struct heddle_rows_conv_shape {
     int zero_gaps; // 1: rows of the output without a result are zero
     int parts;     // backward_weight: its sums are over this many parts of the rows, for rows_update to add up
     int half;      // 1: elements are IEEE halves
+    int pairs;     // 1: elements are pairs of them, HEDDLE_F16_PAIR
 } heddle_rows_conv_shape;
 
 // rows_norm: batchnorm of what a convolution left, plus `add` (the way around a residual block), a function of that,

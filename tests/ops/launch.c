@@ -169,7 +169,7 @@ static heddle_status upload(const heddle_op *op, const heddle_rung *rung, heddle
             continue;
         const device_operand *same = same_array(operands, i, host);
         operands[i].on_host = op->operands[i].on_host;
-        size_t bytes = heddle_operand_elements(op, i, call->shape) * heddle_dtype_size(op->operands[i].dtype);
+        size_t bytes = heddle_operand_bytes(op, i, call->shape);
         if (!same)
             HEDDLE_TRY(create_operand(&operands[i], host, bytes));
         else

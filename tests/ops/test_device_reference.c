@@ -33,7 +33,8 @@ static void *upload(const harness_values *values, const harness_memory *given, i
     void *memory;
     must(heddle_alloc(device, bytes + 1, &memory));
     if (operand->role == HEDDLE_INPUT)
-        must(heddle_copy(stream, memory, harness_memory_data(given, i), elements * heddle_dtype_size(operand->dtype)));
+        must(heddle_copy(stream, memory, harness_memory_data(given, i),
+                         heddle_operand_bytes(given->op, i, given->shape)));
     else if (operand->role == HEDDLE_UPDATE)
         must(heddle_copy(stream, memory, values->operand[i], bytes));
     else

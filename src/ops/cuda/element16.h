@@ -89,3 +89,38 @@ static __device__ __forceinline__ void rows_pair_split(float low, float high, __
     const float2 upper = __half22float2(*hi);
     *lo = rows_element<__half>::round((low - upper.x) * rows_pair_scale, (high - upper.y) * rows_pair_scale);
 }
+
+// The type of a matrix of pairs: as large as a pair, but each row has its upper halves first.
+struct rows_pair {
+    __half halves[2];
+};
+
+// An element of a matrix of any of the types.
+template <typename Element>
+static __device__ __forceinline__ float rows_read(const Element *matrix, size_t row, int columns, int column)
+{
+    return rows_element<Element>::number(matrix[row * columns + column]);
+}
+
+static __device__ __forceinline__ float rows_read(const rows_pair *matrix, size_t row, int columns, int column)
+{
+    const __half *hi = (const __half *)matrix + 2 * row * columns + column;
+    return rows_pair_join(hi[0], hi[columns]);
+}
+
+template <typename Element>
+static __device__ __forceinline__ void rows_write(Element *matrix, size_t row, int columns, int column, float value)
+{
+    matrix[row * columns + column] = rows_element<Element>::round(value);
+}
+
+static __device__ __forceinline__ void rows_write(rows_pair *matrix, size_t row, int columns, int column, float value)
+{
+    __half *hi = (__half *)matrix + 2 * row * columns + column;
+    rows_pair_split(value, hi, hi + columns);
+}
+
+static __device__ __forceinline__ void rows_write(float *matrix, size_t row, int columns, int column, float value)
+{
+    matrix[row * columns + column] = value;
+}

@@ -49,20 +49,9 @@ __device__ static float product(const naive_frame &frame, const Element *rows, c
         if (at < 0 || at >= frame.rows)
             continue;
         for (int i = 0; i < c; i++)
-            sum += rows_element<Element>::number(rows[(size_t)at * c + i]) *
-                   rows_element<Element>::number(weight[((size_t)to * frame.taps + tap) * c + i]);
+            sum += rows_read(rows, at, c, i) * rows_read(weight, (size_t)to * frame.taps + tap, c, i);
     }
     return sum;
-}
-
-template <typename Element> __device__ static void store(Element *to, float value)
-{
-    *to = rows_element<Element>::round(value);
-}
-
-__device__ static void store(float *to, float value)
-{
-    *to = value;
 }
 
 // input: (rows, c), weight: (k, taps, c), bias: (k), output: (rows, k)
@@ -75,7 +64,7 @@ __global__ void rows_conv_naive(const naive_frame frame, int c, int k, int funct
         return;
     const int row = (int)(i / k), to = (int)(i % k);
     const float sum = product(frame, input, weight, c, row, to) + (bias ? bias[to] : 0.0f);
-    store(&output[i], zero_gaps && !holds(frame, row) ? 0.0f : rows_function(function, sum));
+    rows_write(output, row, k, to, zero_gaps && !holds(frame, row) ? 0.0f : rows_function(function, sum));
 }
 
 // sums: (2, k), of what rows_conv_naive would store, without rounding
@@ -108,17 +97,16 @@ __global__ void rows_conv_naive_data(const naive_frame frame, int c, int k, int 
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)frame.rows * c)
         return;
-    const int row = (int)(i / c);
+    const int row = (int)(i / c), to = (int)(i % c);
     float sum = 0;
     for (int tap = 0; tap < frame.taps; tap++) {
         const int at = row + frame.shift[tap];
         for (int o = 0; at >= 0 && at < frame.rows && o < k; o++)
-            sum += rows_element<Element>::number(grad_output[(size_t)at * k + o]) *
-                   rows_element<Element>::number(weight[((size_t)o * frame.taps + tap) * c + i % c]);
+            sum += rows_read(grad_output, at, k, o) * rows_read(weight, (size_t)o * frame.taps + tap, c, to);
     }
     if (input)
-        sum *= rows_slope(function, rows_element<Element>::number(input[i]));
-    grad_input[i] = rows_element<Element>::round(zero_gaps && !holds(frame, row) ? 0.0f : sum);
+        sum *= rows_slope(function, rows_read(input, row, c, to));
+    rows_write(grad_input, row, c, to, zero_gaps && !holds(frame, row) ? 0.0f : sum);
 }
 
 // grad_weight: (parts, k, taps, c); after these elements come those of grad_bias: (parts, k)
@@ -137,11 +125,11 @@ __global__ void rows_conv_naive_weight(const naive_frame frame, int c, int k, in
     float sum = 0;
     for (int row = first; row < end; row++) {
         const int at = row + shift;
-        const float grad = rows_element<Element>::number(grad_output[(size_t)row * k + to]);
+        const float grad = rows_read(grad_output, row, k, to);
         if (is_bias)
             sum += grad;
         else if (at >= 0 && at < frame.rows)
-            sum += grad * rows_element<Element>::number(input[(size_t)at * c + i % c]);
+            sum += grad * rows_read(input, at, c, (int)(i % c));
     }
     *(is_bias ? &grad_bias[which] : &grad_weight[i]) = sum;
 }
@@ -202,29 +190,30 @@ template <typename Element> static heddle_status weight_with(const heddle_call *
     return heddle_cuda_launched("01_naive");
 }
 
-static bool is_half(const heddle_call *call)
-{
-    return ((const conv_shape *)call->shape)->half;
-}
+// The function of the elements that the shape says.
+#define WITH_ELEMENT(function, call)                                                                                   \
+    (((const conv_shape *)(call)->shape)->pairs  ? function<rows_pair>(call)                                           \
+     : ((const conv_shape *)(call)->shape)->half ? function<__half>(call)                                              \
+                                                 : function<__nv_bfloat16>(call))
 
 heddle_status heddle_rows_conv_forward_naive(const heddle_call *call)
 {
-    return is_half(call) ? forward_with<__half>(call) : forward_with<__nv_bfloat16>(call);
+    return WITH_ELEMENT(forward_with, call);
 }
 
 heddle_status heddle_rows_conv_logits_naive(const heddle_call *call)
 {
-    return is_half(call) ? logits_with<__half>(call) : logits_with<__nv_bfloat16>(call);
+    return WITH_ELEMENT(logits_with, call);
 }
 
 heddle_status heddle_rows_conv_data_naive(const heddle_call *call)
 {
-    return is_half(call) ? data_with<__half>(call) : data_with<__nv_bfloat16>(call);
+    return WITH_ELEMENT(data_with, call);
 }
 
 heddle_status heddle_rows_conv_weight_naive(const heddle_call *call)
 {
-    return is_half(call) ? weight_with<__half>(call) : weight_with<__nv_bfloat16>(call);
+    return WITH_ELEMENT(weight_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_forward", "01_naive", heddle_rows_conv_forward_naive)

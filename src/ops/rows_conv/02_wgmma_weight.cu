@@ -60,7 +60,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) &&
-                         heddle_aligned16(call->output[0]) && heddle_aligned16(call->output[1]);
+                         heddle_aligned16(call->output[0]) && heddle_aligned16(call->output[1]) && !shape->pairs;
     if (aligned && shape->r == 3 && shape->s == 3)
         return launch_kind<Element, 3, 192>(call);
     if (!aligned || shape->r * shape->s != 1)

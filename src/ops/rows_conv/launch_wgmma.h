@@ -215,5 +215,6 @@ static inline bool rows_is_half(const heddle_call *call)
 // What TMA accepts.
 static inline bool rows_aligned(const heddle_call *call)
 {
-    return heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) && heddle_aligned16(call->output[0]);
+    return heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) && heddle_aligned16(call->output[0]) &&
+           !((const heddle_rows_conv_shape *)call->shape)->pairs;
 }

@@ -22,9 +22,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(conv_shape, zero_gaps, 0, "1: rows without a result are zero")},
     {HEDDLE_OPTIONAL_INT(conv_shape, parts, 1, "of the rows that backward_weight sums separately")},
     {HEDDLE_ROWS_HALF(conv_shape)},
+    {HEDDLE_ROWS_PAIRS(conv_shape)},
 };
 
-HEDDLE_ROWS_ELEMENT(element, conv_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, conv_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -47,8 +48,9 @@ static heddle_status validate(const void *shape_)
                            out_w, shape->h + shape->gap, shape->w + shape->gap);
     if (rows * shape->c > 2e9 || rows * shape->k > 2e9)
         return heddle_fail(HEDDLE_INVALID, "rows_conv: more than 2e9 elements");
-    if (shape->function >= HEDDLE_ROWS_FUNCTIONS || shape->zero_gaps > 1)
-        return heddle_fail(HEDDLE_INVALID, "rows_conv: function=%d zero_gaps=%d", shape->function, shape->zero_gaps);
+    if (shape->function >= HEDDLE_ROWS_FUNCTIONS || shape->zero_gaps > 1 || shape->pairs > 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: function=%d zero_gaps=%d pairs=%d", shape->function,
+                           shape->zero_gaps, shape->pairs);
     return HEDDLE_OK;
 }
 
@@ -234,6 +236,9 @@ static const char *const forward_shapes[] = {"n=1 c=8 k=8",
                                              "n=2 h=7 w=8 c=16 k=8 r=3 s=3 function=3 half=1",
                                              "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2 zero_gaps=1 function=1",
                                              "n=130 c=72 k=136 half=1",
+                                             "n=5 c=24 k=16 function=2 pairs=1",
+                                             "n=2 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1 zero_gaps=1 pairs=1",
+                                             "n=130 c=136 k=72 function=1 pairs=1",
                                              NULL};
 static const char *const weight_shapes[] = {"n=1 c=8 k=8",
                                             "n=5 c=24 k=16 half=1",
@@ -243,6 +248,9 @@ static const char *const weight_shapes[] = {"n=1 c=8 k=8",
                                             "n=2 h=7 w=8 c=16 k=8 r=3 s=3 half=1",
                                             "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2",
                                             "n=130 c=72 k=136 parts=2 half=1",
+                                            "n=5 c=24 k=16 pairs=1",
+                                            "n=3 h=7 w=6 gap=1 c=40 k=24 r=3 s=3 padding=1 parts=3 pairs=1",
+                                            "n=140 c=136 k=72 parts=2 pairs=1",
                                             NULL};
 // A VGG's convolutions, then a linear layer.
 static const char *const bench_shapes[] = {"n=1024 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
