@@ -213,6 +213,12 @@ class Learn(unittest.TestCase):
         self.assertIn("A semicolon is missing", reason["items"][-1]["text"])
         self.assertNotIn(str(self.temporary), json.dumps(result))
 
+    def test_a_file_of_20000_errors_is_answered_from_the_first_of_them(self):
+        self.file(FIRST).write_text("".join(f"int a{i} = b{i};\n" for i in range(20000)))
+        text = self.run_heddle("run", FIRST + ".cu", code=1).stdout
+        self.assertIn("05.1-which-element.cu:1", text)
+        self.assertIn("37 more findings, not shown", text)
+
     def test_what_the_learner_prints_is_shown(self):
         self.file(FIRST).write_text(self.start(FIRST).replace("out[i] =", 'printf("i is %d\\033[2J\\n", i);\n    out[i] ='))
         self.assertIn("Your program printed:\n  i is 0?[2J\n  i is 0?[2J\n", self.run_heddle("run", "05.1", code=1).stdout)

@@ -300,6 +300,8 @@ static int call_compiler(sim_build_context *context, const sim_job *job, const c
     bool clang = context->compiler.clang;
     sim_arguments call = {0};
     sim_arguments_add(&call, context->compiler.path);
+    // The first errors are enough, and the compiler searches long for a name like each that is not declared.
+    sim_arguments_add(&call, clang ? "-ferror-limit=100" : "-fmax-errors=100");
     add_language(context, job, kind, &call);
     add_folders(context, folder, &call);
     sim_arguments_add(&call, clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret");
