@@ -110,8 +110,8 @@ static const char *advise_race(const heddle_learn_judging *judging, const heddle
 
 // --- bounds ----------------------------------------------------------------------------------------------------------
 
-// Whether the kernel has a parameter `n`, as far as the learner's file shows it.
-static bool has_n(const heddle_learn_judging *judging, const char *kernel)
+// The parameters of a kernel, as far as the learner's file shows them: tokens *first to *end. False: it does not.
+static bool find_parameters(const heddle_learn_judging *judging, const char *kernel, int *first, int *end)
 {
     size_t length = 0;
     const char *name = heddle_check_own_name(kernel, &length);
@@ -120,10 +120,56 @@ static bool has_n(const heddle_learn_judging *judging, const char *kernel)
     int at = 0, count = code && word ? code->tokens.count : 0;
     while (at < count && !(heddle_learn_code_is(code, at, word) && heddle_learn_code_is(code, at + 1, "(")))
         at++;
-    while (at < count && !heddle_learn_code_is(code, at, ")"))
-        if (heddle_learn_code_is(code, at++, "n"))
+    *first = *end = at;
+    while (*end < count && !heddle_learn_code_is(code, *end, ")"))
+        ++*end;
+    return at < count;
+}
+
+static bool is_parameter(const heddle_learn_code *code, const sim_token *token, int first, int end)
+{
+    for (int i = first; i < end; i++)
+        if (token->kind == SIM_TOKEN_NAME && sim_tokens_equal(&code->source, &code->tokens.at[i], &code->source, token))
             return true;
     return false;
+}
+
+// What compares with a parameter of the kernel by <=, such as "i <= n"; NULL: nothing does.
+static const char *find_loose_guard(const heddle_learn_judging *judging, const char *kernel)
+{
+    const heddle_learn_code *code = judging->code;
+    int first, end;
+    if (!find_parameters(judging, kernel, &first, &end))
+        return NULL;
+    for (int i = end + 1; i + 2 < code->tokens.count && !heddle_learn_code_is(code, i, "__global__"); i++) {
+        bool whole = heddle_learn_code_is(code, i, "<=");
+        bool halves = heddle_learn_code_is(code, i, "<") && heddle_learn_code_is(code, i + 1, "=");
+        const sim_token *left = &code->tokens.at[i - 1], *right = &code->tokens.at[i + (halves ? 2 : 1)];
+        if ((whole || halves) && is_parameter(code, right, first, end) && left->line == right->line)
+            return heddle_learn_format(judging->verdict->arena, "%.*s", (int)(right->end - left->start),
+                                       code->source.text + left->start);
+    }
+    return NULL;
+}
+
+// A guard that is one too generous is not missing.
+static const char *advise_guard(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_memory *memory = finding->memory;
+    const char *loose = memory->offset == memory->bytes ? find_loose_guard(judging, finding->kernel) : NULL;
+    const char *sign = loose ? strstr(loose, "<=") : NULL;
+    if (sign)
+        return heddle_learn_format(judging->verdict->arena,
+                                   "The guard `%s` also lets `%.*s==%s` through. Elements are counted from 0, so the "
+                                   "last one is one less: compare with `<`.",
+                                   loose, (int)(sign - loose), loose, sign + strlen("<="));
+    int at, end;
+    bool known = find_parameters(judging, finding->kernel, &at, &end);
+    while (known && at < end && !heddle_learn_code_is(judging->code, at, "n"))
+        at++;
+    return known && at < end ? "Is this the element that this thread should have? A thread that has none needs a guard "
+                               "(`if (i < n)`)."
+                             : "Is this the element that this thread should have?";
 }
 
 static const char *advise_bounds(const heddle_learn_judging *judging, const heddle_check_finding *finding)
@@ -133,19 +179,44 @@ static const char *advise_bounds(const heddle_learn_judging *judging, const hedd
                         memory->offset >= memory->bytes && finding->place_count > 0 && finding->places[0].has_thread;
     if (!past_the_end)
         return finding->cure;
-    return heddle_learn_format(judging->verdict->arena, "Is this the element that this thread should have?%s%s",
-                               has_n(judging, finding->kernel) ? " A thread that has none needs a guard (`if (i < n)`)."
-                                                               : "",
+    return heddle_learn_format(judging->verdict->arena, "%s%s", advise_guard(judging, finding),
                                heddle_learn_is_learners(judging, memory->allocated.file)
                                    ? " Check, too, that the allocation counts bytes, not elements."
                                    : "");
 }
 
+// --- others ----------------------------------------------------------------------------------------------------------
+
+// Changing the direction always silences the message, and is seldom what was meant.
+static const char *advise_call(const heddle_check_finding *finding)
+{
+    bool to_host = strstr(finding->message, "cudaMemcpyDeviceToHost wants ") != NULL;
+    bool to_device = strstr(finding->message, "cudaMemcpyHostToDevice wants ") != NULL;
+    if (!to_host && !to_device)
+        return finding->cure;
+    return to_host ? "What should this line do? If it brings data to the host, as its direction says, the destination "
+                     "comes first: check the first two arguments. Change the direction only if the data should go to "
+                     "the device."
+                   : "What should this line do? If it takes data to the device, as its direction says, the destination "
+                     "comes first: check the first two arguments. Change the direction only if the data should go to "
+                     "the host.";
+}
+
 const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
+    const heddle_check_memory *memory = finding->memory;
     if (is_plain_race(finding))
         return advise_race(judging, finding);
-    return finding->kind == HEDDLE_CHECK_OUT_OF_BOUNDS ? advise_bounds(judging, finding) : finding->cure;
+    switch (finding->kind) {
+    case HEDDLE_CHECK_OUT_OF_BOUNDS: return advise_bounds(judging, finding);
+    case HEDDLE_CHECK_BAD_CALL: return advise_call(finding);
+    case HEDDLE_CHECK_UNINITIALISED:
+        return memory && strcmp(memory->space, "shared") == 0 && memory->bytes > memory->size
+                   ? "No thread has written this element by then. Either read only what was written, with a guard like "
+                     "that of the write, or let threads without data write a value that changes nothing, such as 0."
+                   : finding->cure;
+    default: return finding->cure;
+    }
 }
 
 // --- one cause for several findings ----------------------------------------------------------------------------------

@@ -284,13 +284,35 @@ static const char *case_of(const heddle_learn_judging *judging, const heddle_che
     return finding->tier == HEDDLE_CHECK_ERROR ? judging->in_case : "";
 }
 
+// A name as code: a kernel may be called `copy`, an array `in`.
+static const char *as_code(const heddle_learn_judging *judging, const char *name)
+{
+    const char *quoted = name && name[0] ? heddle_learn_format(judging->verdict->arena, "`%s`", name) : NULL;
+    return quoted ? quoted : name;
+}
+
+static void write_headline(const heddle_learn_judging *judging, const heddle_check_finding *finding, char *text,
+                           size_t size)
+{
+    heddle_check_finding quoted = *finding;
+    heddle_check_memory memory;
+    quoted.kernel = as_code(judging, finding->kernel);
+    quoted.parameter = as_code(judging, finding->parameter);
+    if (finding->memory) {
+        memory = *finding->memory;
+        memory.name = as_code(judging, memory.name);
+        quoted.memory = &memory;
+    }
+    heddle_check_headline(&quoted, text, size);
+}
+
 static heddle_learn_reason *explain(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     char headline[HEDDLE_CHECK_SENTENCE];
     if (finding->kind == HEDDLE_CHECK_TIMEOUT)
         snprintf(headline, sizeof headline, "it did not end within %g s", judging->rules->seconds);
     else
-        heddle_check_headline(finding, headline, sizeof headline);
+        write_headline(judging, finding, headline, sizeof headline);
     heddle_learn_reason *reason =
         heddle_learn_add_reason(judging->verdict, tag_of(finding->kind), rank_of(judging, finding), "%s", headline);
     reason->in_case = case_of(judging, finding);

@@ -84,8 +84,8 @@ static void tell_average(const heddle_learn_judging *judging, const heddle_learn
     bool shared = limit->measure == HEDDLE_LEARN_WAVEFRONTS_PER_REQUEST;
     double measured = line->units / line->requests;
     heddle_learn_reason *reason = heddle_learn_add_reason(judging->verdict, "limit", HEDDLE_LEARN_RANK_LIMIT,
-                                                          "%s: %.4g %s per request, at most %.4g allowed", kernel->name,
-                                                          measured, heddle_check_unit(line), limit->most);
+                                                          "`%s`: %.4g %s per request, at most %.4g allowed",
+                                                          kernel->name, measured, heddle_check_unit(line), limit->most);
     quote_line(judging, reason, line,
                heddle_learn_format(judging->verdict->arena, "%s of %s memory: %.4g %s per request", line->access,
                                    line->space, measured, heddle_check_unit(line)));

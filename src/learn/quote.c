@@ -1,5 +1,6 @@
 // Lines of the learner's file and the judge's, as a verdict quotes them.
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,34 @@ static void remove_all(char *text, const char *part)
         memmove(at, at + length, strlen(at + length) + 1);
 }
 
+// "kernel copy" becomes "kernel `copy`", for names that are words.
+static const char *quote_kernel(const heddle_learn_judging *judging, const char *text, const char *name)
+{
+    char words[256];
+    size_t length = (size_t)snprintf(words, sizeof words, "kernel %s", name);
+    const char *at = length < sizeof words ? strstr(text, words) : NULL;
+    if (!at)
+        return text;
+    bool longer = isalnum((unsigned char)at[length]) || at[length] == '_';
+    const char *rest = quote_kernel(judging, at + length, name);
+    const char *quoted = heddle_learn_format(judging->verdict->arena, "%.*skernel %s%s%s%s", (int)(at - text), text,
+                                             longer ? "" : "`", name, longer ? "" : "`", rest);
+    return quoted ? quoted : text;
+}
+
+static const char *quote_kernels(const heddle_learn_judging *judging, const char *text)
+{
+    const heddle_check_report *run =
+        judging->result && judging->result->run_count > 0 ? judging->result->runs[0] : NULL;
+    for (int k = 0; run && k < run->kernel_count; k++) {
+        bool again = false; // one kernel may be there once per launch
+        for (int before = 0; before < k; before++)
+            again |= strcmp(run->kernels[before].name, run->kernels[k].name) == 0;
+        text = again ? text : quote_kernel(judging, text, run->kernels[k].name);
+    }
+    return text;
+}
+
 const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *text)
 {
     char folder[HEDDLE_PLACE_SIZE + 1];
@@ -28,7 +57,7 @@ const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *
     remove_all(cleaned, folder);
     snprintf(folder, sizeof folder, "%s/", judging->include);
     remove_all(cleaned, folder);
-    return cleaned;
+    return quote_kernels(judging, cleaned);
 }
 
 // The frame of a place that a learner knows best: in their own file, else in the judge.

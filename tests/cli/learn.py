@@ -194,7 +194,7 @@ class Learn(unittest.TestCase):
                                     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
                                     "    out[i] = 2 * in[i];\n    if (threadIdx.x > 0)\n        out[i - 1] = 2 * in[i];\n}\n")
         said = self.run_heddle("run", "05.1", code=1).stdout
-        self.assertIn("data race on global memory out in kernel double_all", said)
+        self.assertIn("data race on global memory `out` in kernel `double_all`", said)
         self.assertRegex(said, r"05\.1-which-element\.cu:4 +thread \d of block 0 writes")
         self.assertRegex(said, r"05\.1-which-element\.cu:6 +thread \d of block 0 writes")
 

@@ -178,6 +178,87 @@ static void a_guard_with_n_is_advised_only_where_the_kernel_has_n(void **state)
     tear_down_judging(&made);
 }
 
+static void a_guard_that_is_one_too_generous_is_quoted(void **state)
+{
+    static const struct {
+        const char *code;
+        long long offset;
+        bool quoted;
+    } cases[] = {
+        {"__global__ void one(float *out, int n)\n{ if (i <= n) out[i] = 1; }", 400, true},
+        {"__global__ void one(float *out, int n)\n{ if (i <= n) out[i + 7] = 1; }", 408, false},
+        {"__global__ void one(float *out, int n)\n{ if (i < n) out[i] = 1; }", 400, false},
+        {"__global__ void one(float *out, int n)\n{ for (int k = 0; k <= 3; k++) out[i] = 1; }", 400, false},
+        {"__global__ void one(float *out, int n)\n{ }\n__global__ void two(int n)\n{ if (i <= n) i = 1; }", 400, false},
+    };
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heddle_learn_code code;
+        all.result.finding_count = made.judging.verdict->reason_count = 0;
+        all.memory.offset = cases[i].offset;
+        assert_int_equal(heddle_learn_code_read(cases[i].code, &code), HEDDLE_OK);
+        made.judging.code = &code;
+        add_finding(&all, HEDDLE_CHECK_OUT_OF_BOUNDS, place_at(&made, "write", 4, 1), place_at(&made, "write", 4, 1));
+        heddle_learn_explain_findings(&made.judging);
+        const char *advice = last_text(only_reason(&made, "out-of-bounds"));
+        assert_int_equal(strstr(advice, "The guard `i <= n` also lets `i == n` through.") != NULL, cases[i].quoted);
+        heddle_learn_code_free(&code);
+    }
+    tear_down_judging(&made);
+}
+
+static void a_hole_in_a_tile_is_guarded_or_filled(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    all.memory.space = "shared";
+    add_finding(&all, HEDDLE_CHECK_UNINITIALISED, place_at(&made, "read", 4, 1), place_at(&made, "read", 4, 1));
+    heddle_learn_explain_findings(&made.judging);
+    const char *advice = last_text(only_reason(&made, "uninitialised"));
+    assert_non_null(strstr(advice, "read only what was written"));
+    assert_non_null(strstr(advice, "such as 0"));
+    tear_down_judging(&made);
+}
+
+static void a_copy_against_its_direction_is_asked_what_it_should_do(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_BAD_CALL, place_at(&made, "call", 4, 1), place_at(&made, "call", 4, 1));
+    all.findings[0].message = "cudaMemcpyDeviceToHost wants host memory as its destination";
+    heddle_learn_explain_findings(&made.judging);
+    assert_non_null(strstr(last_text(only_reason(&made, "bad-call")), "check the first two arguments"));
+    tear_down_judging(&made);
+}
+
+static void names_that_are_words_are_quoted(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    all.memory.name = "in";
+    add_finding(&all, HEDDLE_CHECK_TRAP, place_at(&made, "call", 4, 1), place_at(&made, "call", 4, 1));
+    add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 3, 1), place_at(&made, "read", 4, 40));
+    all.findings[0].message = "kernel one came after kernel ones and kernel one";
+    heddle_learn_explain_findings(&made.judging);
+    assert_int_equal(made.judging.verdict->reason_count, 2);
+    const heddle_learn_reason *trap = &made.judging.verdict->reasons[0], *race = &made.judging.verdict->reasons[1];
+    bool said = false;
+    for (int i = 0; i < trap->item_count; i++)
+        said |= strcmp(trap->items[i].text, "Kernel `one` came after kernel ones and kernel `one`.") == 0;
+    assert_true(said);
+    assert_string_equal(race->headline, "data race on global memory `in` in kernel `one`");
+    tear_down_judging(&made);
+}
+
 static void threads_are_named_in_as_many_dimensions_as_the_launch_has(void **state)
 {
     static const char *const expected[] = {"Thread 3 of block 0 did it.", "Thread (3,0) of block (0,0) did it.",
@@ -209,6 +290,10 @@ int main(void)
         WITH_FOLDER(races_that_one_barrier_mends_are_one_reason),
         WITH_FOLDER(a_finding_has_the_case_in_which_it_was_first_seen),
         WITH_FOLDER(a_guard_with_n_is_advised_only_where_the_kernel_has_n),
+        WITH_FOLDER(a_guard_that_is_one_too_generous_is_quoted),
+        WITH_FOLDER(a_hole_in_a_tile_is_guarded_or_filled),
+        WITH_FOLDER(a_copy_against_its_direction_is_asked_what_it_should_do),
+        WITH_FOLDER(names_that_are_words_are_quoted),
         WITH_FOLDER(threads_are_named_in_as_many_dimensions_as_the_launch_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
