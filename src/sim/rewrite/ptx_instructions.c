@@ -53,6 +53,7 @@ const char *sim_ptx_special(const char *name)
                                                {"nctaid.x", "gridDim.x"},
                                                {"nctaid.y", "gridDim.y"},
                                                {"nctaid.z", "gridDim.z"},
+                                               {"dynamic_smem_size", "(unsigned int)sim_dynamic_shared_bytes()"},
                                                {"WARP_SZ", "32u"}};
     for (size_t i = 0; i < sizeof registers / sizeof *registers; i++)
         if (strcmp(name, registers[i][0]) == 0)

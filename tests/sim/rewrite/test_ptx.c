@@ -49,6 +49,8 @@ static void special_registers_are_read(void **state)
             "sim::ptx_set(x, (unsigned int)(sim::ptx_get<unsigned int>(sim_register_special(SIM_LANE_ID))))");
     becomes("asm(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(t))",
             "sim::ptx_set(t, (unsigned long long)(sim::ptx_get<unsigned long long>(sim_time_ns())))");
+    becomes("asm(\"mov.u32 %0, %%dynamic_smem_size;\" : \"=r\"(x))",
+            "sim::ptx_set(x, (unsigned int)(sim::ptx_get<unsigned int>((unsigned int)sim_dynamic_shared_bytes())))");
     becomes("asm(\"mov.u32 %0, %tid.x;\" : \"=r\"(x))",
             "sim::ptx_set(x, (unsigned int)(sim::ptx_get<unsigned int>(threadIdx.x)))");
 }
