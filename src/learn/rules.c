@@ -40,6 +40,31 @@ static heddle_status read_list(const char *what, const cJSON *object, const char
     return HEDDLE_OK;
 }
 
+// An object: each word with the reason that a learner is told.
+static heddle_status read_words(const char *what, const cJSON *json, const char *field, heddle_arena *arena,
+                                heddle_learn_word **words)
+{
+    const cJSON *object = cJSON_GetObjectItemCaseSensitive(json, field), *item;
+    int count = 0;
+    if (!object)
+        return HEDDLE_OK;
+    *words = heddle_arena_alloc(arena, ((size_t)cJSON_GetArraySize(object) + 1) * sizeof **words);
+    if (!*words)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", what);
+    cJSON_ArrayForEach(item, object)
+    {
+        if (!cJSON_IsObject(object) || !cJSON_IsString(item) || item->valuestring[0] == '\0')
+            return heddle_fail(HEDDLE_CORRUPT, "%s: %s must be an object of words, each with a reason", what, field);
+        heddle_learn_word *word = &(*words)[count++];
+        word->text = heddle_arena_copy_text(arena, item->string);
+        word->why = heddle_arena_copy_text(arena, item->valuestring);
+        if (!word->text || !word->why)
+            return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", what);
+    }
+    (*words)[count] = (heddle_learn_word){0};
+    return HEDDLE_OK;
+}
+
 static heddle_status refuse_unknown(const char *what, const cJSON *object, const char *const *known)
 {
     const cJSON *item;
@@ -127,8 +152,8 @@ static heddle_status read_rules(const char *what, const cJSON *json, heddle_aren
     HEDDLE_TRY(read_list(what, json, "start_fails_because", arena, &rules->start_fails_because));
     if (!rules->start_fails_because || !rules->start_fails_because[0])
         return heddle_fail(HEDDLE_CORRUPT, "%s: start_fails_because must name at least one reason", what);
-    HEDDLE_TRY(read_list(what, json, "must_use", arena, &rules->must_use));
-    HEDDLE_TRY(read_list(what, json, "must_not_use", arena, &rules->must_not_use));
+    HEDDLE_TRY(read_words(what, json, "must_use", arena, &rules->must_use));
+    HEDDLE_TRY(read_words(what, json, "must_not_use", arena, &rules->must_not_use));
     HEDDLE_TRY(read_list(what, json, "output", arena, &rules->output));
     HEDDLE_TRY(read_list(what, json, "libraries", arena, &rules->libraries));
     HEDDLE_TRY(read_limits(what, json, arena, rules));

@@ -23,11 +23,16 @@ typedef struct heddle_learn_limit {
     double most;
 } heddle_learn_limit;
 
-// Lists end with NULL.
+// A word that the learner's code must hold, or must not, and why.
+typedef struct heddle_learn_word {
+    const char *text, *why;
+} heddle_learn_word;
+
+// Lists end with NULL, or a word whose text is NULL.
 typedef struct heddle_learn_rules {
     const char **start_fails_because;
-    const char **must_use, **must_not_use;
-    const char **output; // lines that the program has to print, in any order; NULL: not compared
+    heddle_learn_word *must_use, *must_not_use; // NULL: none
+    const char **output;                        // lines that the program has to print, in any order; NULL: not compared
     const char **libraries;
     heddle_learn_limit *limits;
     int limit_count;

@@ -21,30 +21,31 @@ static void point_to(const heddle_learn_judging *judging, heddle_learn_reason *r
 
 // --- words of judge.json ---------------------------------------------------------------------------------------------
 
-static heddle_status apply_word(const heddle_learn_judging *judging, const heddle_learn_code *code, const char *word,
-                                bool wanted)
+static heddle_status apply_word(const heddle_learn_judging *judging, const heddle_learn_code *code,
+                                const heddle_learn_word *word, bool wanted)
 {
     heddle_learn_code words;
     int count;
-    HEDDLE_TRY(heddle_learn_code_read(word, &words));
+    HEDDLE_TRY(heddle_learn_code_read(word->text, &words));
     int found = heddle_learn_code_find(code, &words, &count);
     heddle_learn_code_free(&words);
     if (wanted == (found >= 0))
         return HEDDLE_OK;
     heddle_learn_reason *reason = heddle_learn_add_reason(
         judging->verdict, "source", HEDDLE_LEARN_RANK_SOURCE,
-        wanted ? "this exercise is about `%s`: use it" : "solve this exercise without `%s`", word);
+        wanted ? "this exercise is about `%s`: use it" : "solve this exercise without `%s`", word->text);
     if (!wanted)
         point_to(judging, reason, code, found, count);
+    heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "%s", word->why);
     return HEDDLE_OK;
 }
 
 heddle_status heddle_learn_apply_words(const heddle_learn_judging *judging, const heddle_learn_code *code)
 {
-    for (int i = 0; judging->rules->must_use && judging->rules->must_use[i]; i++)
-        HEDDLE_TRY(apply_word(judging, code, judging->rules->must_use[i], true));
-    for (int i = 0; judging->rules->must_not_use && judging->rules->must_not_use[i]; i++)
-        HEDDLE_TRY(apply_word(judging, code, judging->rules->must_not_use[i], false));
+    for (const heddle_learn_word *word = judging->rules->must_use; word && word->text; word++)
+        HEDDLE_TRY(apply_word(judging, code, word, true));
+    for (const heddle_learn_word *word = judging->rules->must_not_use; word && word->text; word++)
+        HEDDLE_TRY(apply_word(judging, code, word, false));
     return HEDDLE_OK;
 }
 

@@ -114,6 +114,8 @@ static void a_mistake_in_the_rules_is_an_error(void **state)
         "{\"start_fails_because\": [\"limit\"], \"limits\": [{\"sectors_per_requests\": 4}]}",
         "{\"start_fails_because\": [\"limit\"], \"limits\": [{\"space\": \"global\"}]}",
         "{\"start_fails_because\": [\"limit\"], \"seconds\": -1}",
+        "{\"start_fails_because\": [\"source\"], \"must_use\": [\"for\"]}",
+        "{\"start_fails_because\": [\"source\"], \"must_use\": {\"for\": \"\"}}",
     };
     heddle_learn_rules rules;
     write_course(*state);

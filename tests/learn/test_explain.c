@@ -240,7 +240,7 @@ static void apply_words(judging_fixture *made, const char *text)
 
 static void words_count_as_tokens_of_code(void **state)
 {
-    static const char *use[] = {"atomicAdd", "#define ONE(", NULL};
+    static heddle_learn_word use[] = {{"atomicAdd", "Atomic."}, {"#define ONE(", "A macro."}, {NULL, NULL}};
     static const char *const without[] = {
         "x = 1; // atomicAdd\n#define ONE(x) x\n",
         "/* atomicAdd */\n#define ONE(x) x\n",
@@ -273,7 +273,7 @@ static void words_count_as_tokens_of_code(void **state)
 
 static void words_to_avoid_are_found_however_they_are_spaced(void **state)
 {
-    static const char *avoid[] = {"for (", "1024", NULL};
+    static heddle_learn_word avoid[] = {{"for (", "One thread per element."}, {"1024", "Any size."}, {NULL, NULL}};
     static const char *const with[] = {"for  (;;)\n", "for(;;)\n", "for\n(;;)\n", "int a[1'024];\n", "int a[1024u];\n"};
     static const char *const without[] = {"before (x);\n", "puts(\"for (\");\n", "int a[10240];\n", "// for (\n"};
     judging_fixture made = {0};
@@ -281,7 +281,10 @@ static void words_to_avoid_are_found_however_they_are_spaced(void **state)
     made.rules.must_not_use = avoid;
     for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
         apply_words(&made, with[i]);
-        assert_int_equal(only_reason(&made, "source")->line, 1);
+        const heddle_learn_reason *reason = only_reason(&made, "source");
+        assert_int_equal(reason->line, 1);
+        assert_string_equal(reason->items[reason->item_count - 1].text,
+                            i < 3 ? "One thread per element." : "Any size.");
     }
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         apply_words(&made, without[i]);
