@@ -49,7 +49,7 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
     HEDDLE_TRY(heddle_learn_capture_begin(&capture));
     const heddle_check_options how = {
         .sources = (const char *const[]){judging->judge, NULL},
-        .include = (const char *const[]){judging->include, NULL},
+        .include = (const char *const[]){judging->include, judging->beside, judging->chapter, NULL},
         .define = (const char *const[]){"LEARN_SIMULATED", define_mark(judging, "", mark), NULL},
         .library = (const char *const *)rules->libraries,
         .folder = judging->folder,
@@ -186,7 +186,8 @@ static heddle_status build_plain(heddle_learn_judging *judging, char *program, b
                           "-fno-sanitize=object-size,nonnull-attribute", "-fno-omit-frame-pointer",
                           "-fdiagnostics-color=never",
                           "-fmax-errors=40", // as many as a verdict keeps; gcc searches long for similar names
-                          "-I", (char *)judging->include, judging->judge, "-o", program, "-lm", NULL};
+                          "-I", (char *)judging->include, "-I", (char *)judging->beside, "-I", (char *)judging->chapter,
+                          judging->judge, "-o", program, "-lm", NULL};
     return compile(judging, argv, built);
 }
 
@@ -246,6 +247,10 @@ static heddle_status build_hardware(heddle_learn_judging *judging, char *program
                               define_mark(judging, "-D", mark),
                               "-I",
                               (char *)judging->include,
+                              "-I",
+                              (char *)judging->beside,
+                              "-I",
+                              (char *)judging->chapter,
                               judging->judge,
                               "-o",
                               program};

@@ -179,11 +179,16 @@ static heddle_status judge_text(const heddle_learn_task *task, const char *text,
 {
     heddle_check_folder folder;
     heddle_learn_rules rules;
-    char include[HEDDLE_PLACE_SIZE];
+    char include[HEDDLE_PLACE_SIZE], chapter[HEDDLE_PLACE_SIZE], beside[HEDDLE_PLACE_SIZE];
+    const char *slash = strrchr(task->path, '/');
     snprintf(include, sizeof include, "%s/include", task->course->folder);
+    snprintf(chapter, sizeof chapter, "%s/%s", task->course->folder, task->exercise->chapter);
+    snprintf(beside, sizeof beside, "%.*s", slash ? (int)(slash - task->path) : 1, slash ? task->path : ".");
     heddle_learn_judging judging = {.exercise = task->exercise,
                                     .rules = &rules,
                                     .include = include,
+                                    .beside = beside,
+                                    .chapter = chapter,
                                     .shown = task->shown,
                                     .utf8 = task->utf8,
                                     .in_case = "",

@@ -19,9 +19,10 @@ typedef struct heddle_learn_sighting {
 typedef struct heddle_learn_judging {
     const heddle_learn_exercise *exercise;
     const heddle_learn_rules *rules;
-    const char *include;            // the folder with learn.h
-    const char *shown;              // the learner's file as messages name it
-    bool utf8;                      // pictures may use it
+    const char *include;          // the folder with learn.h
+    const char *beside, *chapter; // folders with headers that a learner may include: that of their file, the chapter's
+    const char *shown;            // the learner's file as messages name it
+    bool utf8;                    // pictures may use it
     char folder[HEDDLE_PLACE_SIZE]; // private, with the two copies; its real path
     char source[HEDDLE_PLACE_SIZE + 256], judge[HEDDLE_PLACE_SIZE + 256];
     char mark[32]; // "learn_0123456789abcdef": begins the judge's lines after an @; new for each judging
@@ -40,7 +41,9 @@ typedef struct heddle_learn_judging {
 void heddle_learn_quote(const heddle_learn_judging *judging, heddle_learn_reason *reason,
                         const heddle_check_place *place, const char *about);
 bool heddle_learn_is_learners(const heddle_learn_judging *judging, const char *file);
-// A text of the simulator's or a compiler's without the names of our temporary folder.
+// A text without the names of our temporary folder, as of what a program prints about itself.
+const char *heddle_learn_without_folders(const heddle_learn_judging *judging, const char *text);
+// The same of a text of the simulator's or a compiler's, with kernels' names in quotes.
 const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *text);
 // A text with "(3,0,0)" written as 3 or (3,0), for launches of one or two dimensions.
 const char *heddle_learn_short_indices(const heddle_learn_judging *judging, const char *text, int dimensions);

@@ -19,6 +19,19 @@ static void remove_all(char *text, const char *part)
         memmove(at, at + length, strlen(at + length) + 1);
 }
 
+const char *heddle_learn_without_folders(const heddle_learn_judging *judging, const char *text)
+{
+    char folder[HEDDLE_PLACE_SIZE + 1];
+    char *cleaned = heddle_arena_copy_text(judging->verdict->arena, text);
+    if (!cleaned)
+        return "";
+    snprintf(folder, sizeof folder, "%s/", judging->folder);
+    remove_all(cleaned, folder);
+    snprintf(folder, sizeof folder, "%s/", judging->include);
+    remove_all(cleaned, folder);
+    return cleaned;
+}
+
 // "kernel copy" becomes "kernel `copy`", for names that are words.
 static const char *quote_kernel(const heddle_learn_judging *judging, const char *text, const char *name)
 {
@@ -49,15 +62,7 @@ static const char *quote_kernels(const heddle_learn_judging *judging, const char
 
 const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *text)
 {
-    char folder[HEDDLE_PLACE_SIZE + 1];
-    char *cleaned = heddle_arena_copy_text(judging->verdict->arena, text);
-    if (!cleaned)
-        return "";
-    snprintf(folder, sizeof folder, "%s/", judging->folder);
-    remove_all(cleaned, folder);
-    snprintf(folder, sizeof folder, "%s/", judging->include);
-    remove_all(cleaned, folder);
-    return quote_kernels(judging, cleaned);
+    return quote_kernels(judging, heddle_learn_without_folders(judging, text));
 }
 
 // The frame of a place that a learner knows best: in their own file, else in the judge.

@@ -121,7 +121,7 @@ bool heddle_learn_hear(heddle_learn_judging *judging, const char *output)
     if (file)
         fclose(file);
     if (file)
-        heddle_learn_set_output(judging->verdict, own);
+        heddle_learn_set_output(judging->verdict, heddle_learn_without_folders(judging, own));
     free(own);
     return ended;
 }

@@ -219,6 +219,14 @@ class Learn(unittest.TestCase):
         self.assertIn("05.1-which-element.cu:1", text)
         self.assertIn("37 more findings, not shown", text)
 
+    def test_a_header_of_the_chapter_or_beside_the_file_can_be_included(self):
+        (self.course / "05-first-kernels" / "chapter.h").write_text("#define CHAPTER 1\n")
+        self.file(FIRST).with_name("own.h").write_text("#define OWN 1\n")
+        self.file(FIRST).write_text('#include "chapter.h"\n#include "own.h"\n' +
+                                    self.solution(FIRST).replace("int i =", 'printf("%s\\n", __FILE__);\n    int i = CHAPTER - OWN +'))
+        text = self.run_heddle("run", "05.1").stdout
+        self.assertIn("\n  05.1-which-element.cu\n", text)  # not the folder in which it is judged
+
     def test_what_the_learner_prints_is_shown(self):
         self.file(FIRST).write_text(self.start(FIRST).replace("out[i] =", 'printf("i is %d\\033[2J\\n", i);\n    out[i] ='))
         self.assertIn("Your program printed:\n  i is 0?[2J\n  i is 0?[2J\n", self.run_heddle("run", "05.1", code=1).stdout)
