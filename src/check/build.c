@@ -26,6 +26,19 @@ static char **with_letter(const char *const *items, const char *letter, const ch
     return list;
 }
 
+// File names of a list as the compiler takes them: it reads `@name` as a file of options, and `-name` as an option.
+static char **as_names(const char *const *items)
+{
+    size_t count = 0;
+    while (items && items[count])
+        count++;
+    char **list = calloc(count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        if (asprintf(&list[i], "%s%s", strchr("@-", items[i][0]) ? "./" : "", items[i]) < 0)
+            list[i] = NULL;
+    return list;
+}
+
 static void free_list(char **list)
 {
     for (size_t i = 0; list && list[i]; i++)
@@ -185,11 +198,13 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
 {
     char **defines = with_letter(options->define, "-D", options->standard);
     char **libraries = with_letter(options->library, "-l", NULL);
-    heddle_status status = defines && libraries ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to build");
+    char **files = as_names(sources), **folders = as_names(options->include);
+    heddle_status status =
+        defines && libraries && files && folders ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to build");
     if (status == HEDDLE_OK) {
         sim_build_options how = {
-            .files = sources,
-            .include = options->include,
+            .files = (const char *const *)files,
+            .include = (const char *const *)folders,
             .compile = (const char *const *)defines,
             .link = (const char *const *)libraries,
             .output = program,
@@ -204,5 +219,7 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
     }
     free_list(defines);
     free_list(libraries);
+    free_list(files);
+    free_list(folders);
     return status;
 }

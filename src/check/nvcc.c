@@ -1,5 +1,6 @@
 // nvcc's opinion: its front end alone (-ptx, no optimisation) says in a third of a second whether the source is legal.
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +17,8 @@
 
 enum {
     LARGEST_OUTPUT = 4 << 20,
-    MOST_ARGUMENTS = 256,
+    MOST_FLAGS = 32,
+    MOST_FILES = 256,
     LONGEST_LINE = 2048,
     MODE = 0600,
 };
@@ -26,7 +28,17 @@ static const double longest = 120; // seconds; nvcc that takes longer hangs
 // An architecture that has all that is simulated.
 // The two that lambdas in kernels and the standard library's constants need are in most published build lines.
 static const char *const flags[] = {
-    "-ptx", "-arch=sm_90", "-Xcicc", "-O0", "-w", "-Xcompiler", "-w", "--extended-lambda", "--expt-relaxed-constexpr",
+    "-ptx",
+    "-arch=sm_90",
+    "-Xcicc",
+    "-O0",
+    "-w",
+    "-Xcompiler",
+    "@options,-w",
+    "--extended-lambda",
+    "--expt-relaxed-constexpr",
+    "-isystem",
+    "helpers",
     NULL,
 };
 
@@ -34,18 +46,6 @@ static bool is_cuda(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return dot && strcmp(dot, ".cu") == 0;
-}
-
-// Arguments, the pieces of which outlive the call.
-typedef struct argument_list {
-    char *list[MOST_ARGUMENTS + 1];
-    int count;
-} argument_list;
-
-static void add(argument_list *arguments, const char *text)
-{
-    if (arguments->count < MOST_ARGUMENTS)
-        arguments->list[arguments->count++] = (char *)text;
 }
 
 // It knows no gnu++20, and takes what that adds in c++20 all the same.
@@ -61,29 +61,86 @@ static const char *standard_for_nvcc(const char *standard, char *text, size_t si
     return text;
 }
 
-// Its temporary files go where they are swept with ours: it leaves them when it is killed.
-static heddle_status start(heddle_check_opinion *opinion, const argument_list *arguments, const char *folder)
+// --- what it is given ------------------------------------------------------------------------------------------------
+//
+// nvcc runs its tools through a shell, with names and values between double quotes, so a file called `$(touch x).cu`
+// would be a command. It is given only names that we make ourselves, in a folder of ours: sources that include the
+// user's, and the name of a file of options, which the host compiler reads without a shell.
+
+// Whether a shell takes it literally between double quotes.
+static bool is_literal(const char *text)
 {
-    char temporary[PATH_MAX];
-    snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
-    const char *const environment[] = {temporary, NULL};
-    int file = open(opinion->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
-    if (file < 0)
-        return heddle_fail(HEDDLE_IO, "%s: %s", opinion->output, strerror(errno));
-    heddle_child_options how = {
-        .argv = arguments->list,
-        .environment = environment,
-        .input = -1,
-        .output = file,
-        .errors = file,
-        .seconds = longest,
-        .polite = true,
-        .stop = opinion->stop,
-    };
-    heddle_status status = heddle_child_start(&opinion->child, &how);
-    close(file);
-    opinion->asked = status == HEDDLE_OK;
+    for (const char *at = text; *at; at++)
+        if (strchr("$`\"\\", *at) || iscntrl((unsigned char)*at))
+            return false;
+    return true;
+}
+
+// An option as the host compiler reads it from a file: prefix and value are one word, whatever they hold.
+static void write_option(FILE *file, const char *prefix, const char *value)
+{
+    fprintf(file, "\"%s", prefix);
+    for (; *value; value++)
+        fprintf(file, "%s%c", *value == '"' || *value == '\\' ? "\\" : "", *value);
+    fprintf(file, "\"\n");
+}
+
+// A folder, named in full because nvcc runs in another one.
+static heddle_status write_folder(FILE *file, const char *prefix, const char *path)
+{
+    char here[PATH_MAX], whole[2 * PATH_MAX];
+    if (!getcwd(here, sizeof here))
+        return heddle_fail(HEDDLE_IO, "the working folder: %s", strerror(errno));
+    snprintf(whole, sizeof whole, "%s%s%s", path[0] == '/' ? "" : here, path[0] == '/' ? "" : "/", path);
+    write_option(file, prefix, whole);
+    return HEDDLE_OK;
+}
+
+static heddle_status write_options(const heddle_check_options *options, FILE *file)
+{
+    heddle_status status = HEDDLE_OK;
+    for (int i = 0; status == HEDDLE_OK && options->include && options->include[i]; i++)
+        status = write_folder(file, "-I", options->include[i]);
+    for (int i = 0; options->define && options->define[i]; i++)
+        write_option(file, "-D", options->define[i]);
+    for (int i = 0; status == HEDDLE_OK && options->sources[i]; i++) {
+        const char *slash = strrchr(options->sources[i], '/');
+        char *folder = slash ? strndup(options->sources[i], (size_t)(slash + 1 - options->sources[i])) : strdup(".");
+        status = folder ? write_folder(file, "-iquote", folder) : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory");
+        free(folder);
+    }
     return status;
+}
+
+static heddle_status close_written(FILE *file, const char *path, heddle_status status)
+{
+    bool written = !ferror(file);
+    if ((fclose(file) != 0 || !written) && status == HEDDLE_OK)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    return status;
+}
+
+static heddle_status write_options_file(const heddle_check_options *options, const char *folder)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/options", folder);
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    return close_written(file, path, write_options(options, file));
+}
+
+static heddle_status write_source(const char *source, const char *folder, int number)
+{
+    char path[PATH_MAX], whole[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%d.cu", folder, number);
+    if (!realpath(source, whole))
+        return heddle_fail(HEDDLE_IO, "%s: %s", source, strerror(errno));
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    fprintf(file, "#include \"%s\"\n", whole);
+    return close_written(file, path, HEDDLE_OK);
 }
 
 // The headers of NVIDIA's samples are not in the toolkit, but the simulator has them, and they are plain CUDA. nvcc
@@ -104,11 +161,59 @@ static void link_helpers(const char *folder)
     }
 }
 
+// --- asking ----------------------------------------------------------------------------------------------------------
+
+// Runs in the folder, where its temporary files go too, so that they are swept with ours: it leaves them when it is
+// killed.
+static heddle_status start(heddle_check_opinion *opinion, char *const *arguments, const char *folder)
+{
+    char temporary[PATH_MAX], here[PATH_MAX];
+    snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
+    snprintf(here, sizeof here, "PWD=%s", folder);
+    const char *const environment[] = {temporary, here, NULL};
+    int file = open(opinion->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
+    if (file < 0)
+        return heddle_fail(HEDDLE_IO, "%s: %s", opinion->output, strerror(errno));
+    heddle_child_options how = {
+        .argv = arguments,
+        .environment = environment,
+        .folder = folder,
+        .input = -1,
+        .output = file,
+        .errors = file,
+        .seconds = longest,
+        .polite = true,
+        .stop = opinion->stop,
+    };
+    heddle_status status = heddle_child_start(&opinion->child, &how);
+    close(file);
+    opinion->asked = status == HEDDLE_OK;
+    return status;
+}
+
+// The command line: flags, then the sources that were written.
+static heddle_status ask_about(heddle_check_opinion *opinion, char *nvcc, char *folder, int files)
+{
+    char names[MOST_FILES][16], standard[32];
+    char *arguments[MOST_FLAGS + MOST_FILES + 1] = {nvcc};
+    int count = 1;
+    for (int i = 0; flags[i]; i++)
+        arguments[count++] = (char *)flags[i];
+    if (opinion->separate)
+        arguments[count++] = "-rdc=true";
+    arguments[count++] = "-std";
+    arguments[count++] = (char *)standard_for_nvcc(opinion->options->standard, standard, sizeof standard);
+    for (int i = 0; i < files; i++) {
+        snprintf(names[i], sizeof names[i], "%d.cu", i);
+        arguments[count++] = names[i];
+    }
+    return start(opinion, arguments, folder);
+}
+
 static heddle_status ask(heddle_check_opinion *opinion)
 {
     const heddle_check_options *options = opinion->options;
-    const heddle_check_folder *folder = opinion->folder;
-    char nvcc[HEDDLE_PLACE_SIZE], results[600], helpers[600], standard[32];
+    char nvcc[HEDDLE_PLACE_SIZE], folder[600], helpers[700];
     if (options->nvcc == HEDDLE_CHECK_NVCC_NEVER)
         return HEDDLE_OK;
     if (!heddle_find_nvcc(nvcc))
@@ -116,38 +221,23 @@ static heddle_status ask(heddle_check_opinion *opinion)
                    ? heddle_fail(HEDDLE_MISSING, "--nvcc: nvcc is neither on PATH nor in /usr/local/cuda/bin; install "
                                                  "the CUDA toolkit or leave the option out")
                    : HEDDLE_OK;
-    heddle_check_folder_path(folder, "nvcc", results, sizeof results);
-    heddle_check_folder_path(folder, "nvcc.txt", opinion->output, sizeof opinion->output);
-    HEDDLE_TRY(heddle_folder_create(results));
-    argument_list arguments = {.count = 0};
-    add(&arguments, nvcc);
-    for (int i = 0; flags[i]; i++)
-        add(&arguments, flags[i]);
-    if (opinion->separate)
-        add(&arguments, "-rdc=true");
-    add(&arguments, "-std");
-    add(&arguments, standard_for_nvcc(options->standard, standard, sizeof standard));
-    add(&arguments, "-odir");
-    add(&arguments, results);
-    for (int i = 0; options->include && options->include[i]; i++) {
-        add(&arguments, "-I");
-        add(&arguments, options->include[i]);
-    }
-    for (int i = 0; options->define && options->define[i]; i++) {
-        add(&arguments, "-D");
-        add(&arguments, options->define[i]);
-    }
-    heddle_check_folder_path(folder, "helpers", helpers, sizeof helpers);
+    heddle_check_folder_path(opinion->folder, "nvcc", folder, sizeof folder);
+    heddle_check_folder_path(opinion->folder, "nvcc.txt", opinion->output, sizeof opinion->output);
+    if (!is_literal(nvcc) || !is_literal(folder))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: nvcc would run the special characters in this name as a shell command; %s, or check "
+                           "with --no-nvcc",
+                           is_literal(nvcc) ? folder : nvcc,
+                           is_literal(nvcc) ? "set TMPDIR to another folder" : "install it elsewhere");
+    HEDDLE_TRY(heddle_folder_create(folder));
+    HEDDLE_TRY(write_options_file(options, folder));
+    snprintf(helpers, sizeof helpers, "%s/helpers", folder);
     link_helpers(helpers);
-    add(&arguments, "-isystem"); // behind all that the person named
-    add(&arguments, helpers);
     int files = 0;
-    for (int i = 0; options->sources[i]; i++)
-        if (is_cuda(options->sources[i])) {
-            add(&arguments, options->sources[i]);
-            files++;
-        }
-    return files ? start(opinion, &arguments, results) : HEDDLE_OK;
+    for (int i = 0; options->sources[i] && files < MOST_FILES; i++)
+        if (is_cuda(options->sources[i]))
+            HEDDLE_TRY(write_source(options->sources[i], folder, files++));
+    return files ? ask_about(opinion, nvcc, folder, files) : HEDDLE_OK;
 }
 
 heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const heddle_check_options *options,
@@ -215,8 +305,9 @@ static heddle_status note_flag(const remark *said, heddle_check_result *result)
     for (int i = 0; i < result->note_count; i++)
         if (strstr(result->notes[i], "-rdc=true"))
             return HEDDLE_OK;
+    char name[PATH_MAX];
     return heddle_check_result_note(result, "%s:%d launches a kernel from a kernel: build it with nvcc -rdc=true",
-                                    said->file, said->line);
+                                    heddle_check_short_path(said->file, name, sizeof name), said->line);
 }
 
 static heddle_status add_remark(const remark *said, heddle_check_result *result)
@@ -276,6 +367,15 @@ static heddle_status ask_again(heddle_check_opinion *opinion, const char *text, 
     return ask(opinion);
 }
 
+// The line that says why: those before it may say what included the file.
+static const char *first_error(const char *text)
+{
+    const char *error = strstr(text, "error:");
+    while (error && error > text && error[-1] != '\n')
+        error--;
+    return error ? error : text;
+}
+
 static heddle_status read_answer(heddle_check_opinion *opinion, heddle_check_result *result, bool *again)
 {
     char *text = NULL;
@@ -285,9 +385,11 @@ static heddle_status read_answer(heddle_check_opinion *opinion, heddle_check_res
     *again = !opinion->separate && wants_flag(text);
     heddle_status status = *again ? ask_again(opinion, text, result) : heddle_check_opinion_read(text, result);
     // A header of a library that only the simulator has is no fault of the source.
-    if (status == HEDDLE_OK && !*again && result->finding_count + result->note_count == before)
+    if (status == HEDDLE_OK && !*again && result->finding_count + result->note_count == before) {
+        const char *why = first_error(text);
         status =
-            heddle_check_result_note(result, "nvcc could not judge the source: %.*s", (int)strcspn(text, "\n"), text);
+            heddle_check_result_note(result, "nvcc could not judge the source: %.*s", (int)strcspn(why, "\n"), why);
+    }
     free(text);
     return status;
 }

@@ -17,6 +17,7 @@
 #include "check/columns.h"
 #include "check/describe.h"
 #include "check/explain.h"
+#include "check/files.h"
 #include "check/finish.h"
 #include "check/hide.h"
 #include "check/input.h"
@@ -60,32 +61,6 @@ typedef struct check_state {
 } check_state;
 
 // --- what is to be checked -------------------------------------------------------------------------------------------
-
-static heddle_status find_sources(check_state *state)
-{
-    size_t count = 0;
-    while (state->options->sources[count])
-        count++;
-    state->sources = calloc(count + 1, sizeof *state->sources);
-    if (!state->sources)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the names of the files");
-    for (size_t i = 0; i < count; i++) {
-        const char *path = state->options->sources[i];
-        struct stat about;
-        if (stat(path, &about) != 0)
-            return heddle_fail(HEDDLE_INVALID, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
-        if (S_ISDIR(about.st_mode))
-            return heddle_fail(HEDDLE_INVALID, "%s: is a folder; name the .cu files in it", path);
-        if (!S_ISREG(about.st_mode))
-            return heddle_fail(HEDDLE_INVALID,
-                               "%s: not a regular file; save the source to one, because it is read more than once",
-                               path);
-        state->sources[i] = realpath(path, NULL);
-        if (!state->sources[i])
-            return heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
-    }
-    return HEDDLE_OK;
-}
 
 static bool is_source(const char *path)
 {
@@ -539,7 +514,7 @@ static heddle_status hear_nvcc(check_state *state)
 static heddle_status check(check_state *state)
 {
     const heddle_check_options *options = state->options;
-    HEDDLE_TRY(find_sources(state));
+    HEDDLE_TRY(heddle_check_files_find(options, &state->sources));
     HEDDLE_TRY(choose_program(state));
     if (options->suppress && heddle_check_suppressions_read(options->suppress, &state->suppressions) != HEDDLE_OK)
         return heddle_fail(HEDDLE_INVALID, "--suppress: %s", heddle_last_error());

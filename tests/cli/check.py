@@ -240,7 +240,8 @@ class Check(unittest.TestCase):
         tools = os.path.join(self.folder, "tools")
         os.mkdir(tools)
         # Plays nvcc, so that the test does not depend on a toolkit.
-        path = self.write("tools/nvcc", "#!/bin/sh\nfor last; do :; done\necho \"$last(2): error: calling a constexpr __host__ "
+        path = self.write("tools/nvcc", "#!/bin/sh\nfor last; do :; done\nname=$(cut -d'\"' -f2 $last)\n"
+                                        "echo \"$name(2): error: calling a constexpr __host__ "
                                         "function from a __global__ function is not allowed\"\nexit 1\n")
         os.chmod(path, 0o755)
         self.environment["PATH"] = tools + ":" + self.environment["PATH"]

@@ -489,11 +489,11 @@ class Calls(unittest.TestCase):
     def test_nvcc_is_asked_again_with_the_flag_that_it_wants(self):
         text = KERNEL + "int main() { int *p; cudaMalloc(&p, 4); fill<<<1, 1>>>(p); cudaFree(p); }\n"
         wants = "kernel launch from __device__ or __global__ functions requires separate compilation mode"
-        answer = ('for last; do :; done\ncase "$*" in\n*-rdc=true*) {} ;;\n'
-                  f'*) echo "$last(3): error: {wants}"; exit 1 ;;\nesac\n')
+        answer = ('for last; do :; done\nname=$(cut -d\\" -f2 $last)\ncase "$*" in\n*-rdc=true*) {} ;;\n'
+                  f'*) echo "$name(3): error: {wants}"; exit 1 ;;\nesac\n')
         note = "note: x.cu:3 launches a kernel from a kernel: build it with nvcc -rdc=true\n"
         illegal = 'calling a __host__ function(\\"rand\\") from a __global__ function(\\"k\\") is not allowed'
-        self.play_nvcc(answer.format(f'echo "$last(3): error: {illegal}"; exit 1'))
+        self.play_nvcc(answer.format(f'echo "$name(3): error: {illegal}"; exit 1'))
         said = self.run_check("--nvcc", "x.cu", text=text, nvcc=True, code=1).stdout
         self.assertIn("error: not legal CUDA\n  nvcc: calling a __host__ function", said)
         self.assertEqual(said.count(note), 1, said)

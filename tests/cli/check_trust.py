@@ -1,0 +1,130 @@
+"""`heddle check` on what a hostile or unlucky user gives it: names, outputs, compilers and programs that do harm.
+
+    check_trust.py path/to/heddle
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+PATIENCE = 240
+
+ADD = """#include <cstdio>
+#ifndef VALUE
+#define VALUE "none"
+#endif
+__global__ void add(int *a) { a[threadIdx.x] = 1; }
+int main()
+{
+    int *a;
+    cudaMalloc(&a, 128);
+    add<<<1, 32>>>(a);
+    cudaDeviceSynchronize();
+    cudaFree(a);
+    printf("value %s\\n", VALUE);
+}
+"""
+
+# Plays nvcc, which hands names and values to a shell between double quotes: whatever it is given, where it runs and
+# where it may write is evaluated. Then it reads what it is to judge, and says that the first line is not legal.
+SHELL_NVCC = """#!/bin/bash
+for word in "$@" "$PWD" "$TMPDIR"; do eval "last=\\"$word\\""; done
+for last; do :; done
+name=$(sed -n 's/^#include "\\(.*\\)"$/\\1/p' "$last")
+echo "$name(1): error: calling a __host__ function from a __global__ function is not allowed"
+exit 1
+"""
+
+
+class Trust(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = os.path.join(self.scratch.name, "work")
+        self.temporary = os.path.join(self.scratch.name, "temporary")
+        self.tools = os.path.join(self.scratch.name, "tools")
+        for folder in (self.folder, self.temporary, self.tools):
+            os.mkdir(folder)
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
+        self.environment.update(TMPDIR=self.temporary, LC_ALL="C.UTF-8")
+        self.environment["ASAN_OPTIONS"] = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def write(self, name, text=ADD):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def play_nvcc(self, script):
+        path = os.path.join(self.tools, "nvcc")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(script)
+        os.chmod(path, 0o755)
+        self.environment["PATH"] = self.tools + ":" + os.environ["PATH"]
+
+    def check(self, *arguments, code=0, folder=None, clean_up=True):
+        result = subprocess.run([HEDDLE, "check", "--no-counters", *arguments], capture_output=True, text=True,
+                                env=self.environment, cwd=folder or self.folder, timeout=PATIENCE, check=False)
+        self.assertEqual(result.returncode, code, f"{arguments}:\n{result.stdout}\n{result.stderr}")
+        if clean_up:
+            self.assertEqual(os.listdir(self.temporary), [])
+        return result
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def test_no_name_and_no_value_is_run_by_a_shell(self):
+        self.play_nvcc(SHELL_NVCC)
+        self.environment["MARK"] = os.path.join(self.scratch.name, "mark")
+        harm = "$(touch $MARK)`touch $MARK`"
+        folder = os.path.dirname(self.write(f"folder {harm};'/-x {harm}.cu"))
+        value = f"VALUE=\"{harm} a'b\""
+        for where, name in ((self.folder, f"folder {harm};'/-x {harm}.cu"), (folder, f"./-x {harm}.cu")):
+            result = self.check(name, "-D", value, "-I", f"folder {harm};'", code=1, folder=where)
+            self.assertIn("error: not legal CUDA\n  nvcc: calling a __host__ function", result.stdout)
+            self.assertIn(f"-x {harm}.cu:1\n", result.stdout)
+            self.assertIn(f"value {harm} a'b\n", result.stdout)
+        self.assertEqual(sorted(os.listdir(self.scratch.name)), ["temporary", "tools", "work"])
+
+    @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")
+    def test_nvcc_judges_a_file_whatever_its_name_is(self):
+        name = "a $(touch mark) 'b'/`touch mark`;touch mark\\.cu"
+        self.write(os.path.dirname(name) + "/one.h", "#define ONE rand()\n")
+        self.write(name, '#include <cstdlib>\n#include "one.h"\n' + ADD.replace("= 1", "= ONE"))
+        result = self.check(name, "--nvcc", "-D", "VALUE=\"$(touch mark)\"", code=1)
+        self.assertIn('nvcc: calling a __host__ function("rand") from a __global__ function("add")', result.stdout)
+        self.assertIn(f"  source    {name}:7\n", result.stdout)
+        self.assertEqual(len(os.listdir(self.folder)), 1)
+
+    def test_a_name_that_the_compiler_would_read_options_from_is_a_name(self):
+        self.write("folder", "-fplugin=/nowhere.so")
+        self.write("x.cpp", "-fplugin=/nowhere.so")
+        self.write("@folder/main.cu")
+        self.write("@x.cpp", "int unused;\n")
+        self.check("@folder/main.cu", "@x.cpp", "-I", "@folder", "--no-nvcc")
+
+    def test_a_name_that_cannot_be_included_is_refused(self):
+        for name in ('a"b/x.cu', "a\nint b;/x.cu"):
+            self.write(name)
+            for words in ([name], ["plain.cu", "-I", os.path.dirname(name)]):
+                self.write("plain.cu")
+                said = self.check(*words, code=2).stderr
+                self.assertRegex(said, "^heddle: [^\n]*: compilers cannot include a file whose path has a double quote[^\n]*\n$")
+
+    def test_nvcc_is_not_run_in_a_folder_whose_name_is_a_command(self):
+        self.play_nvcc(SHELL_NVCC)
+        self.write("x.cu")
+        self.environment["TMPDIR"] = os.path.join(self.temporary, "$(touch mark)")
+        os.mkdir(self.environment["TMPDIR"])
+        self.assertIn("set TMPDIR to another folder", self.check("x.cu", code=2, clean_up=False).stderr)
+        self.assertEqual(os.listdir(self.folder), ["x.cu"])
+
+
+if __name__ == "__main__":
+    unittest.main()
