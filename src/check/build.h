@@ -24,9 +24,9 @@ typedef struct heddle_check_opinion {
 // Finds nvcc on PATH or in /usr/local/cuda and starts it; without one nothing is asked.
 heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const heddle_check_options *options,
                                        const heddle_check_folder *folder, const volatile int *stop);
-// Waits up to `patience` seconds for the answer (negative: as long as it takes) and adds what it says to the result. A
-// launch in a kernel is where nvcc ends without its flag, so it is asked again with it.
-heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double patience, heddle_check_result *result);
+// Waits for the answer and adds what it says to the result; one that does not come in minutes makes the result
+// unanswered. A launch in a kernel is where nvcc ends without its flag, so it is asked again with it.
+heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, heddle_check_result *result);
 
 // The findings in what nvcc printed.
 heddle_status heddle_check_opinion_read(const char *text, heddle_check_result *result);

@@ -5,9 +5,9 @@
 #include "check/result.h"
 
 typedef enum heddle_check_nvcc {
-    HEDDLE_CHECK_NVCC_QUICK, // asked where it is there, and heard if it answers in time
+    HEDDLE_CHECK_NVCC_IF_INSTALLED,
     HEDDLE_CHECK_NVCC_NEVER,
-    HEDDLE_CHECK_NVCC_ALWAYS, // waited for
+    HEDDLE_CHECK_NVCC_ALWAYS, // a machine without it is an error
 } heddle_check_nvcc;
 
 // Lists end with NULL; a NULL list is an empty one.

@@ -242,8 +242,10 @@ heddle_check_status heddle_check_status_of(const heddle_check_result *result)
         return HEDDLE_CHECK_UNBUILT;
     if (result->errors > 0)
         return HEDDLE_CHECK_ERRORS;
-    if (heddle_check_failed(result))
+    if (result->exit_status != 0 && !result->any_status)
         return HEDDLE_CHECK_FAILED;
+    if (result->unanswered)
+        return HEDDLE_CHECK_UNANSWERED;
     if (result->unwatched)
         return HEDDLE_CHECK_UNWATCHED;
     if (result->warnings > 0)
@@ -254,9 +256,15 @@ heddle_check_status heddle_check_status_of(const heddle_check_result *result)
 
 const char *heddle_check_status_name(heddle_check_status status)
 {
-    static const char *const names[] = {"clean",  "warnings", "nothing checked", "unwatched",
+    static const char *const names[] = {"clean",  "warnings", "nothing checked", "unwatched", "no answer from nvcc",
                                         "failed", "errors",   "not built"};
     return names[status];
+}
+
+const char *heddle_check_nvcc_name(heddle_check_nvcc_answer answer)
+{
+    static const char *const names[] = {"not asked", "accepted", "rejected", "not judged", "no answer"};
+    return names[answer];
 }
 
 // Why nothing was checked, in a few words.
@@ -303,6 +311,10 @@ const char *heddle_check_verdict(const heddle_check_result *result, char *text, 
         else
             snprintf(text, size, "%s: %s, %d %s%s%s", status, extent, result->warnings,
                      result->warnings ? "warning" : "findings", result->warnings > 1 ? "s" : "", suppressed);
+        break;
+    case HEDDLE_CHECK_UNANSWERED:
+        snprintf(text, size, "unfinished: %s; here %s, %d %s%s%s", result->unanswered, extent, result->warnings,
+                 result->warnings ? "warning" : "findings", result->warnings > 1 ? "s" : "", suppressed);
         break;
     case HEDDLE_CHECK_UNWATCHED: snprintf(text, size, "ran, not watched"); break;
     case HEDDLE_CHECK_WARNINGS:

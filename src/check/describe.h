@@ -31,22 +31,25 @@ const char *heddle_check_schedules_text(const heddle_check_result *result, const
 
 // How it came out, best first.
 typedef enum heddle_check_status {
-    HEDDLE_CHECK_CLEAN,     // nothing was found
-    HEDDLE_CHECK_WARNINGS,  // and no errors
-    HEDDLE_CHECK_NOTHING,   // nothing was found, but no kernel touched memory either
-    HEDDLE_CHECK_UNWATCHED, // it only ran
-    HEDDLE_CHECK_FAILED,    // no errors, but the program ended with a status of its own
+    HEDDLE_CHECK_CLEAN,      // nothing was found
+    HEDDLE_CHECK_WARNINGS,   // and no errors
+    HEDDLE_CHECK_NOTHING,    // nothing was found, but no kernel touched memory either
+    HEDDLE_CHECK_UNWATCHED,  // it only ran
+    HEDDLE_CHECK_UNANSWERED, // no errors here, but nvcc, which may find some, did not answer
+    HEDDLE_CHECK_FAILED,     // no errors, but the program ended with a status of its own
     HEDDLE_CHECK_ERRORS,
     HEDDLE_CHECK_UNBUILT,
 } heddle_check_status;
 heddle_check_status heddle_check_status_of(const heddle_check_result *result);
 const char *heddle_check_status_name(heddle_check_status status);     // "clean", "nothing checked", ...
+const char *heddle_check_nvcc_name(heddle_check_nvcc_answer answer);  // "not asked", "accepted", ...
 double heddle_check_library_calls(const heddle_check_result *result); // of cuBLAS and its kin, in the first run
 
 // Whether something was found that makes the check fail.
 static inline bool heddle_check_failed(const heddle_check_result *result)
 {
-    return result->errors > 0 || !result->built || (result->exit_status != 0 && !result->any_status);
+    return result->errors > 0 || !result->built || result->unanswered ||
+           (result->exit_status != 0 && !result->any_status);
 }
 
 // --- counters --------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ enum {
     MODE = 0600,
 };
 
-static const double longest = 120; // seconds; nvcc that takes longer hangs
+static const double longest = 300; // seconds; nvcc that takes longer hangs
 
 // An architecture that has all that is simulated.
 // The two that lambdas in kernels and the standard library's constants need are in most published build lines.
@@ -376,43 +377,73 @@ static const char *first_error(const char *text)
     return error ? error : text;
 }
 
+static heddle_status set_unanswered(heddle_check_result *result, const char *format, ...) HEDDLE_PRINTF(2, 3);
+static heddle_status set_unanswered(heddle_check_result *result, const char *format, ...)
+{
+    char why[LONGEST_LINE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    result->nvcc = HEDDLE_CHECK_NO_ANSWER;
+    result->unanswered = heddle_arena_copy_text(result->arena, why);
+    return heddle_check_result_note(result,
+                                    "%s, so it is not known whether the source is legal CUDA; --no-nvcc checks "
+                                    "without it",
+                                    why);
+}
+
+static heddle_status judge_answer(heddle_check_opinion *opinion, const char *text, heddle_check_result *result,
+                                  bool *again)
+{
+    int before = result->finding_count;
+    *again = !opinion->separate && wants_flag(text);
+    if (*again)
+        return ask_again(opinion, text, result);
+    // Its parts are processes: one that was killed, by a machine without memory, say, has judged nothing.
+    if (strstr(text, "died due to signal"))
+        return set_unanswered(result, "nvcc was stopped");
+    HEDDLE_TRY(heddle_check_opinion_read(text, result));
+    if (result->finding_count > before) {
+        result->nvcc = HEDDLE_CHECK_REJECTED;
+        return HEDDLE_OK;
+    }
+    // A header of a library that only the simulator has is no fault of the source.
+    const char *why = first_error(text);
+    result->nvcc = HEDDLE_CHECK_NOT_JUDGED;
+    return heddle_check_result_note(result, "nvcc could not judge the source: %.*s", (int)strcspn(why, "\n"), why);
+}
+
 static heddle_status read_answer(heddle_check_opinion *opinion, heddle_check_result *result, bool *again)
 {
     char *text = NULL;
     size_t size = 0;
     HEDDLE_TRY(heddle_file_read(opinion->output, LARGEST_OUTPUT, &text, &size));
-    int before = result->finding_count + result->note_count;
-    *again = !opinion->separate && wants_flag(text);
-    heddle_status status = *again ? ask_again(opinion, text, result) : heddle_check_opinion_read(text, result);
-    // A header of a library that only the simulator has is no fault of the source.
-    if (status == HEDDLE_OK && !*again && result->finding_count + result->note_count == before) {
-        const char *why = first_error(text);
-        status =
-            heddle_check_result_note(result, "nvcc could not judge the source: %.*s", (int)strcspn(why, "\n"), why);
-    }
+    heddle_status status = judge_answer(opinion, text, result, again);
     free(text);
     return status;
 }
 
-heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double patience, heddle_check_result *result)
+heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, heddle_check_result *result)
 {
-    double began = heddle_now();
     bool again = true;
     while (again && opinion->asked) {
-        double left = patience - (heddle_now() - began);
-        heddle_child_wait(&opinion->child, patience < 0 ? patience : left > 0 ? left : 0);
-        if (opinion->child.end == HEDDLE_CHILD_RUNNING) {
-            heddle_child_kill(&opinion->child);
-            return heddle_check_result_note(
-                result, "nvcc did not answer in time whether the source is legal CUDA; --nvcc waits for it");
+        char time[32];
+        again = false;
+        heddle_child_wait(&opinion->child, -1);
+        switch (opinion->child.end) {
+        case HEDDLE_CHILD_RUNNING:
+        case HEDDLE_CHILD_STOPPED: return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+        case HEDDLE_CHILD_TIMED_OUT:
+            return set_unanswered(result, "nvcc did not answer within %s",
+                                  heddle_text_seconds(longest, time, sizeof time));
+        case HEDDLE_CHILD_SIGNALLED:
+        case HEDDLE_CHILD_TOO_LARGE: return set_unanswered(result, "nvcc was stopped");
+        case HEDDLE_CHILD_EXITED:
+            result->nvcc = HEDDLE_CHECK_ACCEPTED;
+            if (opinion->child.code != 0)
+                HEDDLE_TRY(read_answer(opinion, result, &again));
         }
-        if (opinion->child.end == HEDDLE_CHILD_STOPPED)
-            return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
-        if (opinion->child.end == HEDDLE_CHILD_SIGNALLED || opinion->child.end == HEDDLE_CHILD_TIMED_OUT)
-            return heddle_check_result_note(result, "nvcc was stopped before it had judged the source");
-        if (opinion->child.end != HEDDLE_CHILD_EXITED || opinion->child.code == 0)
-            return HEDDLE_OK;
-        HEDDLE_TRY(read_answer(opinion, result, &again));
     }
     return HEDDLE_OK;
 }

@@ -7,6 +7,14 @@
 
 enum { HEDDLE_CHECK_MOST_RUNS = 64 }; // a finding keeps a bit for each
 
+typedef enum heddle_check_nvcc_answer {
+    HEDDLE_CHECK_NOT_ASKED, // not installed, or not wanted
+    HEDDLE_CHECK_ACCEPTED,
+    HEDDLE_CHECK_REJECTED,
+    HEDDLE_CHECK_NOT_JUDGED, // it lacks a header, say
+    HEDDLE_CHECK_NO_ANSWER,
+} heddle_check_nvcc_answer;
+
 typedef struct heddle_check_result {
     heddle_arena *arena;
     heddle_check_sources *sources;
@@ -25,8 +33,10 @@ typedef struct heddle_check_result {
     int exit_status;      // of the program itself, in its first run
     bool unrepeatable;    // two runs in the same order gave different results, which has been reported
     bool any_status;      // it may end as it likes: only findings count
-    bool unwritten;       // a file that was asked for could not be written
-    double seconds;       // all of it, as the person waited
+    heddle_check_nvcc_answer nvcc;
+    const char *unanswered; // why nvcc gave no answer; NULL: it gave one, or was not asked
+    bool unwritten;         // a file that was asked for could not be written
+    double seconds;         // all of it, as the person waited
 } heddle_check_result;
 
 heddle_status heddle_check_result_create(heddle_check_result **result);

@@ -29,9 +29,6 @@
 
 enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 64, MOST_LOOKS = 3 };
 
-// From the start of the check to the verdict; nvcc is heard as long as it is not later.
-static const double verdict_seconds = 1.5;
-
 static volatile int interrupted;
 
 void heddle_check_interrupt(void)
@@ -504,13 +501,6 @@ static heddle_status note_nothing(const check_state *state)
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
-static heddle_status hear_nvcc(check_state *state)
-{
-    double left = verdict_seconds - (heddle_now() - state->started);
-    double patience = state->options->nvcc == HEDDLE_CHECK_NVCC_ALWAYS ? -1 : left > 0 ? left : 0;
-    return heddle_check_opinion_hear(&state->opinion, patience, state->result);
-}
-
 static heddle_status check(check_state *state)
 {
     const heddle_check_options *options = state->options;
@@ -531,7 +521,7 @@ static heddle_status check(check_state *state)
         HEDDLE_TRY(run_others(state)); // an endless wait would be waited for again
     HEDDLE_TRY(note_unchecked(state));
     HEDDLE_TRY(note_nothing(state));
-    HEDDLE_TRY(hear_nvcc(state));
+    HEDDLE_TRY(heddle_check_opinion_hear(&state->opinion, state->result));
     if (options->keep)
         HEDDLE_TRY(
             heddle_check_result_note(state->result, "the program and its reports are in %s", state->folder.path));

@@ -73,9 +73,7 @@ static const heddle_cli_option options[] = {
      "memory limit for the program; default: three quarters of the available memory", 0.01, 1e6, NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "with --op: random seed of the inputs", 0, 0, NULL},
     {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
-     "wait for nvcc's check of the source, however long it takes; without this option nvcc runs too, if installed, but "
-     "is ignored after 1.5 seconds",
-     0, 0, NULL},
+     "fail if nvcc is not installed; without this option nvcc judges the source if it is installed", 0, 0, NULL},
     {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not run nvcc", 0, 0, NULL},
     {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "keep the built program and its reports, and print their folder",
      0, 0, NULL},
@@ -295,7 +293,7 @@ static heddle_check_options options_of(const check_settings *settings)
         .seed = settings->seed,
         .nvcc = settings->no_nvcc || settings->unwatched ? HEDDLE_CHECK_NVCC_NEVER
                 : settings->nvcc                         ? HEDDLE_CHECK_NVCC_ALWAYS
-                                                         : HEDDLE_CHECK_NVCC_QUICK,
+                                                         : HEDDLE_CHECK_NVCC_IF_INSTALLED,
         .strict = settings->strict,
         .unwatched = settings->unwatched,
         .keep = settings->keep,
@@ -389,7 +387,7 @@ const heddle_cli_command heddle_command_check = {
         "of these or none.\n\n"
         "Exit codes:\n"
         "  0    no errors (with --strict: and no warnings) were found; also if no kernel was launched\n"
-        "  1    errors were found, the program did not build, or its exit status was not 0\n"
+        "  1    errors were found, the program did not build, its exit status was not 0, or nvcc did not answer\n"
         "  2    wrong usage\n"
         "  3    no C++ compiler\n"
         "  130  interrupted",

@@ -3,6 +3,7 @@
     check_trust.py path/to/heddle
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -124,6 +125,29 @@ class Trust(unittest.TestCase):
         os.mkdir(self.environment["TMPDIR"])
         self.assertIn("set TMPDIR to another folder", self.check("x.cu", code=2, clean_up=False).stderr)
         self.assertEqual(os.listdir(self.folder), ["x.cu"])
+
+    # --- nvcc's answer ------------------------------------------------------------------------------------------------
+
+    def test_a_slow_nvcc_is_waited_for(self):
+        self.play_nvcc(SHELL_NVCC.replace("name=", "sleep 2\nname="))
+        self.write("x.cu")
+        self.assertIn("error: not legal CUDA", self.check("x.cu", code=1).stdout)
+
+    def test_a_source_that_nvcc_has_not_judged_is_never_clean(self):
+        self.write("x.cu")
+        for script in ("kill -9 $$", "echo \"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\"; exit 9"):
+            self.play_nvcc("#!/bin/sh\n" + script + "\n")
+            lines = self.check("x.cu", "--json=x.json", code=1).stdout.splitlines()
+            self.assertEqual(lines[-1], "unfinished: nvcc was stopped; here 2 schedules, 64 accesses, 0 findings")
+            with open(os.path.join(self.folder, "x.json"), encoding="utf-8") as file:
+                document = json.load(file)
+            self.assertEqual([document[key] for key in ("nvcc", "status", "clean", "passed")],
+                             ["no answer", "no answer from nvcc", False, False])
+        for script, answer in (("exit 0", "accepted"), ("echo 'x.h: error: no such file'; exit 1", "not judged")):
+            self.play_nvcc("#!/bin/sh\n" + script + "\n")
+            document = json.loads(self.check("x.cu", "--json", "--quiet").stdout)
+            self.assertEqual([document["nvcc"], document["status"]], [answer, "clean"])
+        self.assertEqual(json.loads(self.check("x.cu", "--json", "--quiet", "--no-nvcc").stdout)["nvcc"], "not asked")
 
 
 if __name__ == "__main__":
