@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "check/check.h"
@@ -17,6 +19,7 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/shapes.h"
+#include "sim/build/build.h"
 
 enum { MOST_FILES = 64, QUOTED_SIZE = 1024 };
 
@@ -222,19 +225,23 @@ static heddle_status refuse_missing_files(const check_settings *settings, const 
 
 typedef heddle_status writer(const heddle_check_result *result, FILE *file);
 
+// All of it, or the file stays as it was.
 static heddle_status write_file(const heddle_check_result *result, const char *path, writer *write)
 {
+    char *content = NULL;
+    size_t size = 0;
     if (path == NULL)
         return HEDDLE_OK;
-    FILE *file = fopen(path, "we");
+    FILE *file = open_memstream(&content, &size);
     if (file == NULL)
-        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    errno = 0;
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", path);
     heddle_status status = write(result, file);
-    const int why = errno;
     if (fclose(file) != 0 && status == HEDDLE_OK)
-        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    return status == HEDDLE_IO && why ? heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(why)) : status;
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", path);
+    if (status == HEDDLE_OK)
+        status = heddle_file_write_atomic(path, &(heddle_slice){content, size}, 1);
+    free(content);
+    return status;
 }
 
 static heddle_status print_text(const check_settings *settings, const heddle_check_result *result)
@@ -304,14 +311,71 @@ static heddle_check_options options_of(const check_settings *settings)
     };
 }
 
+// --- what may be written ---------------------------------------------------------------------------------------------
+
+typedef struct report_output {
+    const char *option, *path; // path: NULL: not asked for
+} report_output;
+
+// One file, under whatever names. Devices are no one's source.
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return one && other && stat(one, &first) == 0 && stat(other, &second) == 0 && S_ISREG(first.st_mode) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+// A header that the program includes is found only later; by then it must not be named as a report.
+static bool is_existing_source(const char *path)
+{
+    static const char *const endings[] = {".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tpp"};
+    const char *dot = strrchr(path, '.');
+    bool is_source = sim_build_is_source(path);
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        is_source |= strcmp(dot, endings[i]) == 0;
+    return is_source && access(path, F_OK) == 0;
+}
+
+static heddle_status refuse_output(const report_output *output, const check_settings *settings,
+                                   const heddle_cli_arguments *arguments)
+{
+    if (!output->path)
+        return HEDDLE_OK;
+    bool is_input = is_existing_source(output->path) || is_same_file(output->path, settings->suppress) ||
+                    is_same_file(output->path, "/dev/stdin");
+    for (int i = 0; i < arguments->count && !is_input; i++)
+        is_input = is_same_file(output->path, arguments->items[i]);
+    if (is_input)
+        return heddle_fail(HEDDLE_INVALID, "%s %s would overwrite an input file; give the report a name of its own",
+                           output->option, output->path);
+    return heddle_cli_can_write(output->path);
+}
+
+static heddle_status refuse_outputs(const check_settings *settings, const heddle_cli_arguments *arguments)
+{
+    const report_output outputs[] = {
+        {"--json", settings->json.file},
+        {"--sarif", settings->sarif},
+        {"--html", settings->html},
+    };
+    const int count = sizeof outputs / sizeof *outputs;
+    for (int i = 0; i < count; i++) {
+        HEDDLE_TRY(refuse_output(&outputs[i], settings, arguments));
+        for (int k = 0; k < i; k++)
+            if (outputs[i].path && outputs[k].path &&
+                (strcmp(outputs[i].path, outputs[k].path) == 0 || is_same_file(outputs[i].path, outputs[k].path)))
+                return heddle_fail(HEDDLE_INVALID, "%s and %s name the same file, %s; give each its own",
+                                   outputs[k].option, outputs[i].option, outputs[i].path);
+    }
+    return HEDDLE_OK;
+}
+
 // Checks the command line before the run, which may be long.
 static heddle_status refuse_settings(const check_settings *settings, const heddle_cli_arguments *arguments)
 {
     HEDDLE_TRY(refuse_missing_files(settings, arguments));
     HEDDLE_TRY(refuse_standard(settings->standard));
-    HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
-    HEDDLE_TRY(heddle_cli_can_write(settings->sarif));
-    return heddle_cli_can_write(settings->html);
+    return refuse_outputs(settings, arguments);
 }
 
 static void interrupt_check(int number)

@@ -528,8 +528,8 @@ class Calls(unittest.TestCase):
         document, error = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual((document["event"], error["event"]), ("result", "error"))
         self.assertFalse(document["passed"])
-        self.assertEqual(document["notes"][-1], "not written: /dev/full: No space left on device")
-        self.assertEqual(result.stderr, "heddle: /dev/full: No space left on device\n")
+        self.assertEqual(document["notes"][-1], "not written: /dev/full: cannot write: No space left on device")
+        self.assertEqual(result.stderr, "heddle: /dev/full: cannot write: No space left on device\n")
 
 
 if __name__ == "__main__":

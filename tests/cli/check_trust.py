@@ -126,6 +126,33 @@ class Trust(unittest.TestCase):
         self.assertIn("set TMPDIR to another folder", self.check("x.cu", code=2, clean_up=False).stderr)
         self.assertEqual(os.listdir(self.folder), ["x.cu"])
 
+    # --- reports ------------------------------------------------------------------------------------------------------
+
+    def test_a_report_never_overwrites_an_input(self):
+        self.write("x.cu")
+        self.write("head.h", "#pragma once\n")
+        self.write("rules", "race *\n")
+        os.symlink("x.cu", os.path.join(self.folder, "link"))
+        os.link(os.path.join(self.folder, "x.cu"), os.path.join(self.folder, "hard"))
+        before = {name: os.stat(os.path.join(self.folder, name)) for name in os.listdir(self.folder)}
+        for option in ("--sarif=", "--html=", "--json="):
+            for name in ("x.cu", "./x.cu", "../work/x.cu", "link", "hard", "head.h", "rules", "/proc/self/cwd/x.cu"):
+                said = self.check("x.cu", "--suppress", "rules", option + name, code=2).stderr
+                self.assertEqual(said, f"heddle: {option[:-1]} {name} would overwrite an input file; give the report a name "
+                                       "of its own\n")
+        self.assertIn("name the same file", self.check("x.cu", "--sarif", "out", "--html", "out", code=2).stderr)
+        self.assertEqual({name: os.stat(os.path.join(self.folder, name)) for name in os.listdir(self.folder)}, before)
+
+    def test_a_report_replaces_the_old_one_as_a_whole(self):
+        self.write("x.cu")
+        for option, name in (("--sarif", "out.sarif"), ("--html", "out.html")):
+            old = self.write(name, "old")
+            os.link(old, old + ".old")
+            self.check("x.cu", "--no-nvcc", option, name)
+            with open(old + ".old", encoding="utf-8") as file:
+                self.assertEqual(file.read(), "old")
+        self.assertEqual(len(os.listdir(self.folder)), 5)
+
     # --- nvcc's answer ------------------------------------------------------------------------------------------------
 
     def test_a_slow_nvcc_is_waited_for(self):
