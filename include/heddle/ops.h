@@ -338,6 +338,13 @@ typedef struct heddle_rows_head_shape {
     int half, scale; // gradients are times 2 to the power of scale
 } heddle_rows_head_shape;
 
+// rows_classify: the last linear layer, input (n, c) by weight (k, c), and the probabilities of its first `classes`
+// columns in float32, for few classes. With labels, also the mean cross-entropy and the number of correct answers.
+typedef struct heddle_rows_classify_shape {
+    int n, c, k, classes;
+    int half;
+} heddle_rows_classify_shape;
+
 // rows_weights, rows_collect, rows_update: between the parameters, float32 in one buffer in PyTorch's layout, and what
 // products take and leave: bf16 copies of weights and parts of gradients. `table` has a row of HEDDLE_SEGMENT_FIELDS
 // for each parameter. Element (row, tap, channel) of k * taps * c, each padded, is parameter (row * c + channel) * taps
