@@ -388,7 +388,8 @@ const heddle_cli_command heddle_command_learn = {
     .most_arguments = 1,
     .description =
         "Without an action it shows the current exercise, watches your folder and judges your file each time you save "
-        "it, on a simulated GPU. Keys: n next, h hint, l list, r reset, s solution, q quit, ? help. Without a terminal "
+        "it, on a simulated GPU. Keys: n next, t task, h hint, l list, r reset, s solution, q quit, ? help. Without a "
+        "terminal "
         "it judges once, as `heddle learn run` does.\n\n"
         "EXERCISE is a number (05.1), a name (which-element) or the path of its file; default: the current "
         "exercise.\n\n"

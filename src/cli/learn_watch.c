@@ -26,6 +26,8 @@ typedef struct watching {
     char *page;                            // shown in place of statement and verdict until the next key; NULL: none
     bool has_hints;                        // the page shows hints
     bool asks_reset, quits;
+    int top, step; // the first row that is shown of what does not fit on the screen, and how many are; 0: all fit
+    bool is_last;  // the last of them is shown
     // The judge at work.
     bool judging;
     pthread_t judge;
@@ -43,8 +45,8 @@ static volatile sig_atomic_t redraw; // the window has another size, or we are b
 
 static void print_keys(const heddle_cli_learn_style *style)
 {
-    fputs(style->colour ? "\033[2mn next  h hint  l list  r reset  s solution  q quit  ? help\033[0m\n"
-                        : "n next  h hint  l list  r reset  s solution  q quit  ? help\n",
+    fputs(style->colour ? "\033[2mn next  t task  h hint  l list  r reset  s solution  q quit  ? help\033[0m\n"
+                        : "n next  t task  h hint  l list  r reset  s solution  q quit  ? help\n",
           style->file);
 }
 
@@ -69,62 +71,101 @@ static void print_exercise(const watching *now, const heddle_cli_learn_style *st
     const heddle_learn_exercise *next = heddle_learn_next(&now->learn->workspace, now->exercise);
     if (now->verdict && now->verdict->passed && next)
         fprintf(style->file, "Press n for %s %s\n", next->number, next->title);
-    if (now->judging)
-        fputs("Judging ...\n", style->file);
 }
 
-// Lines of the screen that a text takes.
-static int count_lines(const char *text, int width)
+// Where the next row of the screen begins in a text that is wrapped at `width` columns.
+static const char *next_row(const char *text, int width)
 {
-    int lines = 0, column = 0;
+    int column = 0;
     for (; *text; text++) {
-        if (*text == '\033') // a colour
+        bool begins = ((unsigned char)*text & 0xc0) != 0x80;
+        if (*text == '\033') { // a colour
             text += strcspn(text, "m");
-        else if (*text == '\n') {
-            lines++;
-            column = 0;
-        } else if (((unsigned char)*text & 0xc0) != 0x80 && ++column > width) {
-            lines++;
-            column = 1;
+            if (*text == '\0')
+                break;
+        } else if (*text == '\n') {
+            return text + 1;
+        } else if (begins && column++ == width) {
+            return text;
         }
-        if (*text == '\0')
-            break;
     }
-    return lines;
+    return text;
 }
 
-// The exercise and its verdict. Where both do not fit on the screen, the statement is folded: it has been read.
-static void show_exercise(const watching *now, const heddle_cli_learn_style *style)
+static int count_rows(const char *text, int width)
 {
-    enum { LINES_BELOW = 4 }; // a word about a key, a blank line, the bar, the keys
+    int rows = 0;
+    for (; *text; rows++)
+        text = next_row(text, width);
+    return rows;
+}
+
+// The rows of a text from `now->top` on, as many as there is room for, and how many are left.
+static void print_rows(watching *now, const heddle_cli_learn_style *style, const char *text, int width, int room)
+{
+    int left = count_rows(text, width);
+    now->step = 0;
+    if (left <= room) {
+        fputs(text, style->file);
+        return;
+    }
+    now->step = room - 1;
+    for (int i = 0; i < now->top; i++, left--)
+        text = next_row(text, width);
+    const char *end = text;
+    for (int i = 0; i < now->step && *end; i++, left--)
+        end = next_row(end, width);
+    now->is_last = left == 0;
+    fwrite(text, 1, (size_t)(end - text), style->file);
+    fputs(style->colour ? "\033[0m" : "", style->file);
+    const char *dots = style->utf8 ? "…" : "...";
+    if (now->is_last)
+        fprintf(style->file, "(the end: v goes back to the top)\n");
+    else
+        fprintf(style->file, "%s %d more line%s: press v\n", dots, left, left == 1 ? "" : "s");
+}
+
+// The page, else the exercise and its verdict, as text; NULL: no memory. `folded`: of the statement only its goal.
+static char *screen_text(const watching *now, const heddle_cli_learn_style *style, bool folded)
+{
     heddle_cli_learn_style into = *style;
-    int width = heddle_terminal_width(style->file), height = heddle_terminal_height(style->file);
     char *text = NULL;
     size_t size = 0;
     into.file = open_memstream(&text, &size);
-    if (!into.file) {
-        print_exercise(now, style, false);
-        return;
-    }
-    print_exercise(now, &into, false);
-    fclose(into.file);
-    if (now->verdict && height > 0 && width > 0 && count_lines(text, width) + LINES_BELOW > height)
-        print_exercise(now, style, true);
+    if (!into.file)
+        return NULL;
+    if (now->page)
+        fputs(now->page, into.file);
     else
-        fputs(text, style->file);
-    free(text);
+        print_exercise(now, &into, folded);
+    fclose(into.file);
+    return text;
 }
 
-static void draw(const watching *now)
+// Where statement and verdict do not fit on the screen, the statement is folded: it has been read. The goal and the
+// progress bar stay on the screen, whatever comes between them.
+static void draw(watching *now)
 {
+    enum { LINES_BELOW = 3, LEAST_ROOM = 4 }; // a blank line, the bar, the keys
     heddle_cli_learn_style style = heddle_cli_learn_style_of(stdout);
+    int width = heddle_terminal_width(stdout), height = heddle_terminal_height(stdout);
+    int room = height - LINES_BELOW - now->judging - (width > 0 && now->error[0] ? count_rows(now->error, width) : 0);
+    char *text = screen_text(now, &style, false);
+    bool fits = width == 0 || height == 0 || (text && count_rows(text, width) <= room);
+    if (!fits && now->verdict && !now->page) {
+        free(text);
+        text = screen_text(now, &style, true);
+    }
     fputs("\033[H\033[2J", stdout);
-    if (now->page)
-        fputs(now->page, stdout);
-    else
-        show_exercise(now, &style);
+    if (fits)
+        fputs(text ? text : "", stdout);
+    else if (text)
+        print_rows(now, &style, text, width, room > LEAST_ROOM ? room : LEAST_ROOM);
+    free(text);
     if (now->error[0])
         printf("%s\n", now->error);
+    if (now->judging)
+        puts("Judging ...");
     putchar('\n');
     heddle_cli_learn_print_bar(&style, &now->learn->workspace);
     print_keys(&style);
@@ -214,6 +255,7 @@ static void end_judging(watching *now, bool drop)
     }
     heddle_learn_verdict_free(now->verdict);
     now->verdict = made;
+    now->top = 0;
     if (now->status != HEDDLE_OK)
         say(now, now->why);
     else if (heddle_cli_learn_record(now->learn, now->exercise, made) != HEDDLE_OK)
@@ -306,21 +348,25 @@ static void press_solution(watching *now, const heddle_cli_learn_style *style)
 
 static void press_help(watching *now, const heddle_cli_learn_style *style)
 {
-    heddle_cli_learn_print(style,
-                           "Edit your file in any editor. Each time you save it, it is judged on a simulated GPU, and "
-                           "what is wrong is shown here.\n\n"
-                           "```\n"
-                           "n      next exercise that is not solved\n"
-                           "h      hints you have seen; again: one more\n"
-                           "l      list: the exercises of this chapter, and the other chapters\n"
-                           "r      reset: start again; your text is kept in a .bak file\n"
-                           "s      solution, once you have passed\n"
-                           "Enter  judge again\n"
-                           "q      quit\n"
-                           "```\n\n"
-                           "Each is a command, too: `heddle learn hint`, and so on. Saving the file of another "
-                           "exercise goes to that exercise.\n",
-                           0);
+    heddle_cli_learn_print(
+        style,
+        "Edit your file in any editor. Each time you save it, it is judged on a simulated GPU, and "
+        "what is wrong is shown here.\n\n"
+        "```\n"
+        "n      next exercise that is not solved\n"
+        "t      the whole task, which is folded to its goal where the screen is low\n"
+        "h      hints you have seen; again: one more\n"
+        "l      list: the exercises of this chapter, and the other chapters\n"
+        "r      reset: start again; your text is kept in a .bak file\n"
+        "s      solution, once you have passed\n"
+        "v      more of what does not fit on the screen\n"
+        "Enter  judge again\n"
+        "q      quit\n"
+        "```\n\n"
+        "Each is a command, too: `heddle learn hint`, and so on; `heddle learn show` prints the task, "
+        "`heddle learn run` a whole verdict. Saving the file of another exercise goes to that "
+        "exercise.\n",
+        0);
     end_page(now, style->file, HEDDLE_OK);
 }
 
@@ -344,7 +390,12 @@ static void press(watching *now, char key)
     heddle_cli_learn_style style;
     bool had_page = now->page != NULL, had_hints = now->has_hints;
     bool quits = key == 'q' || key == 'Q' || key == 4; // 4: Ctrl-D
+    if (key == 'v') {
+        now->top = now->step == 0 || now->is_last ? 0 : now->top + now->step;
+        return;
+    }
     now->error[0] = '\0';
+    now->top = 0;
     now->has_hints = false;
     if (now->asks_reset && !quits) {
         answer_reset(now, key);
@@ -365,6 +416,8 @@ static void press(watching *now, char key)
         return;
     } else if (key == 'h' && begin_page(now, &style)) {
         press_hint(now, &style, had_hints);
+    } else if (key == 't' && begin_page(now, &style)) {
+        end_page(now, style.file, heddle_cli_learn_print_statement(&style, now->exercise, false));
     } else if (key == 's' && begin_page(now, &style)) {
         press_solution(now, &style);
     } else if (key == 'r') {
@@ -412,6 +465,7 @@ static void loop(watching *now)
         if (saved) {
             free(now->page);
             now->page = NULL;
+            now->top = 0;
             now->has_hints = false;
             go_to(now, saved);
             changed = true;

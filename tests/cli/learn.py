@@ -524,6 +524,33 @@ class Learn(unittest.TestCase):
             terminal.press("q")
             self.assertEqual(terminal.end(), 0)
 
+    def test_on_a_low_screen_a_long_verdict_is_cut_and_v_shows_the_rest(self):
+        rows = 16
+        self.run_heddle("next", "03.1")
+        terminal = self.watch(rows)
+        terminal.wait_for("Judging ...")
+        terminal.wait_for("\033[H\033[2J")
+        terminal.wait_for("? help")
+        screen = terminal.before
+        self.assertLess(screen.count("\n"), rows, screen)
+        for text in ("Goal:", "more lines: press v", "] 0 of 3 solved"):
+            self.assertIn(text, screen)
+        whole = screen
+        while "the end: v goes back" not in whole:
+            terminal.press("v")
+            terminal.wait_for("\033[H\033[2J")
+            terminal.wait_for("? help")
+            self.assertLess(terminal.before.count("\n"), rows, terminal.before)
+            whole += terminal.before
+        self.assertIn("elements are wrong", whole)
+        terminal.press("v")
+        terminal.wait_for("Goal:")
+        terminal.press("t")  # a page is cut in the same way
+        terminal.wait_for("A kernel is one function")
+        terminal.wait_for("more lines: press v")
+        terminal.press("q")
+        self.assertEqual(terminal.end(), 0)
+
     def test_a_second_watcher_is_told_and_single_commands_work_beside_it(self):
         terminal = self.watch()
         terminal.wait_for("q quit")
