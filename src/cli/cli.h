@@ -45,6 +45,7 @@ extern const heddle_cli_command heddle_command_check;
 extern const heddle_cli_command heddle_command_learn;
 extern const heddle_cli_command heddle_command_learn_init;
 extern const heddle_cli_command heddle_command_learn_show;
+extern const heddle_cli_command heddle_command_learn_read;
 extern const heddle_cli_command heddle_command_learn_run;
 extern const heddle_cli_command heddle_command_learn_next;
 extern const heddle_cli_command heddle_command_learn_hint;

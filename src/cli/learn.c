@@ -46,18 +46,16 @@ static heddle_status show(heddle_cli_learn *learn, const heddle_learn_exercise *
     HEDDLE_TRY(heddle_cli_learn_print_statement(style, exercise, false));
     heddle_learn_shown_file(&learn->workspace, exercise, path);
     fprintf(style->file, "\nYour file: %s\n", path);
-    if (heddle_learn_chapter_page(learn->course, exercise->chapter, path))
-        fprintf(style->file, "Chapter: %s\n", path);
+    heddle_cli_learn_print_page(style, &learn->workspace, exercise->chapter);
     return HEDDLE_OK;
 }
 
 // Where the page of a chapter is, and its exercises.
 static void show_chapter(const heddle_cli_learn *learn, const char *chapter, const heddle_cli_learn_style *style)
 {
-    char path[HEDDLE_PLACE_SIZE];
     heddle_cli_learn_print_chapter(style, &learn->workspace, chapter);
-    if (heddle_learn_chapter_page(learn->course, chapter, path))
-        fprintf(style->file, "\nChapter: %s\n", path);
+    fputc('\n', style->file);
+    heddle_cli_learn_print_page(style, &learn->workspace, chapter);
 }
 
 static int run_show(int argc, char **argv)
@@ -184,9 +182,9 @@ static int run_init(int argc, char **argv)
     const char *kernels = heddle_learn_course_chapter(course, "first-kernels");
     const char *plain = heddle_learn_course_chapter(course, "c");
     if (kernels && heddle_learn_chapter_page(course, kernels, page))
-        printf("Read first: %s\n", page);
+        printf("Read first: %s/README.md, or `%s learn read %ld`\n", kernels, name, strtol(kernels, NULL, 10));
     if (plain && heddle_learn_chapter_page(course, plain, page))
-        printf("Not sure of your C? %s and `%s learn run %ld.1`\n", page, name, strtol(plain, NULL, 10));
+        printf("Not sure of your C? %s/README.md and `%s learn run %ld.1`\n", plain, name, strtol(plain, NULL, 10));
     heddle_learn_course_close(course);
     return HEDDLE_EXIT_OK;
 }
@@ -268,12 +266,12 @@ static const heddle_cli_option solution_options[] = {
 
 const heddle_cli_command heddle_command_learn_init = {
     .name = "learn init",
-    .summary = "create a folder with all exercises",
+    .summary = "create a folder with all chapters and exercises",
     .arguments = "[DIR]",
     .most_arguments = 1,
     .description =
-        "Without DIR the folder is ./heddle-course. In a folder that exists already, missing files are added "
-        "and no file is changed.",
+        "Without DIR the folder is ./heddle-course. In a folder that exists already, missing files are added, "
+        "pages of an older course are replaced by newer ones, and no file that you changed is touched.",
     .example = "heddle learn init\nheddle learn init ~/cuda",
     .run = run_init,
 };
@@ -348,17 +346,10 @@ const heddle_cli_command heddle_command_learn_progress = {
 };
 
 static const heddle_cli_command *const actions[] = {
-    &heddle_command_learn_init,
-    &heddle_command_learn_show,
-    &heddle_command_learn_run,
-    &heddle_command_learn_next,
-    &heddle_command_learn_hint,
-    &heddle_command_learn_list,
-    &heddle_command_learn_reset,
-    &heddle_command_learn_solution,
-    &heddle_command_learn_progress,
-    &heddle_command_learn_verify,
-    NULL,
+    &heddle_command_learn_init,     &heddle_command_learn_read,   &heddle_command_learn_show,
+    &heddle_command_learn_run,      &heddle_command_learn_next,   &heddle_command_learn_hint,
+    &heddle_command_learn_list,     &heddle_command_learn_reset,  &heddle_command_learn_solution,
+    &heddle_command_learn_progress, &heddle_command_learn_verify, NULL,
 };
 
 // Without an action: watch. Where there is no terminal to watch on, judge once.

@@ -45,6 +45,9 @@ heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *sty
 void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict);
 // "[####......] 12 of 75 solved"
 void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
+// Where the page of a chapter lies; nothing where it has none.
+void heddle_cli_learn_print_page(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
+                                 const char *chapter);
 // The exercises of one chapter; those of all; those of one, with a line for each other chapter.
 void heddle_cli_learn_print_chapter(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
                                     const char *chapter);

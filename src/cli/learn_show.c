@@ -149,8 +149,11 @@ void heddle_cli_learn_print(const heddle_cli_learn_style *style, const char *tex
             end_paragraph(&at);
             fputc('\n', style->file);
         } else {
-            if (begins_item(line))
+            bool heading = line[0] == '#';
+            if (begins_item(line) || heading)
                 end_paragraph(&at);
+            if (heading)
+                set(style, bold);
             for (const char *word = line; word < line + length;) {
                 size_t blanks = strspn(word, " \t");
                 word += blanks;
@@ -158,6 +161,10 @@ void heddle_cli_learn_print(const heddle_cli_learn_style *style, const char *tex
                 if (count > 0 && word < line + length)
                     put_word(&at, word, count);
                 word += count;
+            }
+            if (heading) {
+                set(style, plain);
+                end_paragraph(&at);
             }
         }
         line += length + (line[length] == '\n');
@@ -356,6 +363,14 @@ void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddl
     for (int i = full; i < BAR_WIDTH; i++)
         fputs(style->utf8 ? "░" : ".", style->file);
     fprintf(style->file, "] %d of %d solved\n", solved, total);
+}
+
+void heddle_cli_learn_print_page(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
+                                 const char *chapter)
+{
+    char path[HEDDLE_PLACE_SIZE];
+    if (heddle_learn_shown_page(workspace, chapter, path))
+        fprintf(style->file, "Chapter: %s (`%s learn read %ld`)\n", path, heddle_cli_name(), strtol(chapter, NULL, 10));
 }
 
 void heddle_cli_learn_print_chapter(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,

@@ -63,8 +63,7 @@ static void print_exercise(const watching *now, const heddle_cli_learn_style *st
         fprintf(style->file, "%s\n", heddle_last_error());
     heddle_learn_shown_file(&now->learn->workspace, now->exercise, path);
     fprintf(style->file, "\nYour file: %s\n", path);
-    if (heddle_learn_chapter_page(now->learn->course, now->exercise->chapter, path))
-        fprintf(style->file, "Chapter: %s\n", path);
+    heddle_cli_learn_print_page(style, &now->learn->workspace, now->exercise->chapter);
     fputc('\n', style->file);
     if (now->verdict)
         heddle_cli_learn_print_verdict(style, now->verdict);

@@ -1,10 +1,11 @@
-// The Markdown of an exercise: its statement as it is shown outside the course, and its hints one by one.
+// Markdown of the course: statements, hints and pages as they are shown outside of it.
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "learn/course.h"
 
 static const char comment_begin[] = "<!--", comment_end[] = "-->";
@@ -19,15 +20,30 @@ static const char *link_end(const char *text, const char **text_end)
     return close && !memchr(*text_end, '\n', (size_t)(close - *text_end)) ? close + 1 : NULL;
 }
 
-// Comments go, and of links within the course only the text stays.
-static void print_plain(const char *text, FILE *file)
+// Whether a link from `folder` of the course leads to a file that learners have, too: NULL: none does.
+static bool leads_somewhere(const char *folder, const char *address, size_t length)
+{
+    char path[HEDDLE_PLACE_SIZE];
+    size_t file = strcspn(address, "#)");
+    if (!folder || strncmp(address, "../..", strlen("../..")) == 0 || memmem(address, length, "exercises/", 10))
+        return folder && file == 0; // a section of the same page
+    snprintf(path, sizeof path, "%s/%.*s", folder, (int)file, address);
+    return file == 0 || heddle_file_exists(path);
+}
+
+// Comments go, and of links that lead nowhere outside the course only the text stays.
+static void print_plain(const char *text, const char *folder, FILE *file)
 {
     while (*text) {
         const char *text_end, *end;
         if (strncmp(text, comment_begin, strlen(comment_begin)) == 0 && (end = strstr(text, comment_end)) != NULL) {
             text = end + strlen(comment_end);
-        } else if ((end = link_end(text, &text_end)) != NULL && strncmp(text_end + 2, "http", strlen("http")) != 0) {
-            fwrite(text + 1, 1, (size_t)(text_end - text - 1), file);
+        } else if ((end = link_end(text, &text_end)) != NULL && strncmp(text_end + 2, "http", strlen("http")) != 0 &&
+                   !leads_somewhere(folder, text_end + 2, (size_t)(end - text_end - 3))) {
+            fprintf(file, "%.*s", (int)(text_end - text - 1), text + 1);
+            text = end;
+        } else if (!folder && text[0] == '!' && (end = link_end(text + 1, &text_end)) != NULL) {
+            fprintf(file, "(Figure: %.*s)", (int)(text_end - text - 2), text + 2);
             text = end;
         } else {
             fputc(*text++, file);
@@ -35,19 +51,55 @@ static void print_plain(const char *text, FILE *file)
     }
 }
 
+// The caller frees *made.
+static heddle_status make_plain(const char *text, const char *folder, char **made, size_t *size)
+{
+    *made = NULL;
+    FILE *file = open_memstream(made, size);
+    if (!file)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a text of the course");
+    print_plain(text, folder, file);
+    fclose(file);
+    return HEDDLE_OK;
+}
+
 static heddle_status plain(const char *text, heddle_arena *arena, const char **made)
 {
     char *content = NULL;
     size_t size = 0;
-    FILE *file = open_memstream(&content, &size);
-    *made = NULL;
-    if (file) {
-        print_plain(text, file);
-        fclose(file);
-        *made = heddle_arena_copy_text(arena, content);
-        free(content);
-    }
+    HEDDLE_TRY(make_plain(text, NULL, &content, &size));
+    *made = heddle_arena_copy_text(arena, content);
+    free(content);
     return *made ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the text of an exercise");
+}
+
+heddle_status heddle_learn_chapter_text(const heddle_learn_course *course, const char *chapter, heddle_arena *arena,
+                                        const char **text)
+{
+    enum { LARGEST = 4 << 20 };
+    char path[HEDDLE_PLACE_SIZE], *whole;
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s/README.md", course->folder, chapter);
+    HEDDLE_TRY(heddle_file_read(path, LARGEST, &whole, &size));
+    heddle_status status = plain(whole, arena, text);
+    free(whole);
+    return status;
+}
+
+heddle_status heddle_learn_page(const heddle_learn_course *course, const char *name, char **text, size_t *size)
+{
+    enum { LARGEST = 4 << 20 };
+    char path[HEDDLE_PLACE_SIZE], *whole, *slash;
+    size_t length = strlen(name);
+    snprintf(path, sizeof path, "%s/%s", course->folder, name);
+    if (length < 3 || strcmp(name + length - 3, ".md") != 0)
+        return heddle_file_read(path, LARGEST, text, size);
+    HEDDLE_TRY(heddle_file_read(path, LARGEST, &whole, size));
+    slash = strrchr(path, '/');
+    *slash = '\0';
+    heddle_status status = make_plain(whole, path, text, size);
+    free(whole);
+    return status;
 }
 
 heddle_status heddle_learn_statement(const heddle_learn_exercise *exercise, heddle_arena *arena, const char **text)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "learn/pages.h"
 #include "learn/state.h"
 
 enum { FILE_MODE = 0666, MOST_BACKUPS = 10000 };
@@ -44,35 +45,15 @@ void heddle_learn_shown_file(const heddle_learn_workspace *workspace, const hedd
     shorten(path);
 }
 
-// --- making ----------------------------------------------------------------------------------------------------------
-
-// Writes a file that must not exist yet. A part of one, on a full disk, is removed again.
-static heddle_status write_new(const char *path, const char *text, bool *made)
+bool heddle_learn_shown_page(const heddle_learn_workspace *workspace, const char *chapter, char path[HEDDLE_PLACE_SIZE])
 {
-    size_t size = strlen(text), written = 0;
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
-    if (file < 0 && errno == EEXIST)
-        return HEDDLE_OK;
-    if (file < 0)
-        return heddle_fail(HEDDLE_IO, "%s: cannot create: %s", path, strerror(errno));
-    while (written < size) {
-        ssize_t count = write(file, text + written, size - written);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            break;
-        written += (size_t)count;
-    }
-    int error = written < size || fsync(file) != 0 ? errno : 0;
-    if (close(file) != 0 && error == 0)
-        error = errno;
-    if (error != 0) {
-        unlink(path);
-        return heddle_fail(HEDDLE_IO, "%s: cannot write: %s", path, strerror(error));
-    }
-    *made = true;
-    return HEDDLE_OK;
+    snprintf(path, HEDDLE_PLACE_SIZE, "%s/%s/%s", workspace->folder, chapter, page_name);
+    bool own = heddle_file_exists(path);
+    shorten(path);
+    return own || heddle_learn_chapter_page(workspace->course, chapter, path);
 }
+
+// --- making ----------------------------------------------------------------------------------------------------------
 
 static heddle_status write_start(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
                                  bool *made)
@@ -86,23 +67,7 @@ static heddle_status write_start(const heddle_learn_workspace *workspace, const 
     heddle_learn_file(workspace, exercise, path);
     heddle_status status = heddle_learn_exercise_read(exercise, name, arena, &text);
     if (status == HEDDLE_OK)
-        status = write_new(path, text, made);
-    heddle_arena_destroy(arena);
-    return status;
-}
-
-static heddle_status write_statement(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise)
-{
-    char path[HEDDLE_PLACE_SIZE];
-    const char *text;
-    bool made;
-    heddle_arena *arena = heddle_arena_create();
-    if (!arena)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an exercise");
-    snprintf(path, sizeof path, "%s/%s/%s.md", workspace->folder, exercise->chapter, exercise->name);
-    heddle_status status = heddle_learn_statement(exercise, arena, &text);
-    if (status == HEDDLE_OK)
-        status = write_new(path, text, &made);
+        status = heddle_learn_write_new(path, text, strlen(text), made);
     heddle_arena_destroy(arena);
     return status;
 }
@@ -110,17 +75,20 @@ static heddle_status write_statement(const heddle_learn_workspace *workspace, co
 static void print_page(const heddle_learn_course *course, FILE *file)
 {
     char path[HEDDLE_PLACE_SIZE];
-    fputs("# Your exercises\n\n"
-          "`heddle learn` shows an exercise, watches this folder and judges your file each time you save it. Each "
-          "chapter has a folder here, with a file per exercise to change and, beside it, what it asks for (`.md`).\n\n"
-          "The chapters explain what the exercises need. `heddle learn show 05` says where one is:\n\n",
-          file);
+    fputs(
+        "# Your exercises\n\n"
+        "`heddle learn` shows an exercise, watches this folder and judges your file each time you save it. Each "
+        "chapter has a folder here: its page (`README.md`) and the programs that the page runs, and for each exercise "
+        "a file to change and, beside it, what it asks for (`.md`).\n\n"
+        "`heddle learn read 05` shows a chapter's page in the terminal:\n\n",
+        file);
     for (int i = 0; i < course->chapter_count; i++)
         if (heddle_learn_chapter_page(course, course->chapters[i], path))
-            fprintf(file, "- %s: <%s>\n", course->chapters[i], path);
+            fprintf(file, "- [%s](%s/README.md)\n", course->chapters[i], course->chapters[i]);
     fputs("\n"
           "| command | what it does |\n|---|---|\n"
           "| `heddle learn` | watch; `h` hint, `n` next, `?` all keys |\n"
+          "| `heddle learn read 05` | read a chapter |\n"
           "| `heddle learn run 05.1` | judge one exercise, and go on with it |\n"
           "| `heddle learn hint` | one more hint |\n"
           "| `heddle learn list` | all exercises, and which are solved |\n"
@@ -129,18 +97,16 @@ static void print_page(const heddle_learn_course *course, FILE *file)
 }
 
 // How to go on, and where the chapters are.
-static heddle_status write_page(const heddle_learn_workspace *workspace)
+static heddle_status write_page(const heddle_learn_workspace *workspace, cJSON *state, bool again)
 {
-    char path[HEDDLE_PLACE_SIZE], *text = NULL;
+    char *text = NULL;
     size_t size = 0;
-    bool made;
     FILE *file = open_memstream(&text, &size);
     if (!file)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %s", page_name);
     print_page(workspace->course, file);
     fclose(file);
-    snprintf(path, sizeof path, "%s/%s", workspace->folder, page_name);
-    heddle_status status = write_new(path, text, &made);
+    heddle_status status = heddle_learn_keep_page(workspace, state, page_name, text, size, again);
     free(text);
     return status;
 }
@@ -151,8 +117,9 @@ typedef struct addition {
     int made;
 } addition;
 
-// Adds the files of exercises that the folder never had. What it had and the learner deleted stays deleted.
-static heddle_status add_exercises(cJSON *state, void *context)
+// Adds the files of exercises that the folder never had, and newer pages. What it had and the learner deleted stays
+// deleted.
+static heddle_status add_files(cJSON *state, void *context)
 {
     addition *adding = context;
     const heddle_learn_course *course = adding->workspace->course;
@@ -163,13 +130,9 @@ static heddle_status add_exercises(cJSON *state, void *context)
         const heddle_learn_exercise *exercise = &course->exercises[i];
         bool had = cJSON_GetObjectItemCaseSensitive(known, exercise->name) != NULL, made = false;
         char chapter[HEDDLE_PLACE_SIZE];
-        if (had && !adding->all)
-            continue;
         snprintf(chapter, sizeof chapter, "%s/%s", adding->workspace->folder, exercise->chapter);
         HEDDLE_TRY(heddle_folder_create(chapter));
-        heddle_status status = write_start(adding->workspace, exercise, &made);
-        if (status == HEDDLE_OK)
-            status = write_statement(adding->workspace, exercise);
+        heddle_status status = had && !adding->all ? HEDDLE_OK : write_start(adding->workspace, exercise, &made);
         if (status == HEDDLE_NOT_FOUND)
             continue; // half an exercise must not stand in the way of the others; `heddle learn verify` reports it
         HEDDLE_TRY(status);
@@ -177,7 +140,8 @@ static heddle_status add_exercises(cJSON *state, void *context)
         if (!had)
             cJSON_AddTrueToObject(known, exercise->name);
     }
-    return HEDDLE_OK;
+    HEDDLE_TRY(write_page(adding->workspace, state, adding->all));
+    return heddle_learn_keep_pages(adding->workspace, state, adding->all);
 }
 
 static bool has_state(const char *folder)
@@ -227,9 +191,7 @@ heddle_status heddle_learn_workspace_create(const heddle_learn_course *course, c
     char *whole = realpath(folder, NULL);
     snprintf(workspace.folder, sizeof workspace.folder, "%s", whole ? whole : folder);
     free(whole);
-    heddle_status status = heddle_learn_state_change(workspace.folder, &workspace.state, add_exercises, &adding);
-    if (status == HEDDLE_OK)
-        status = write_page(&workspace);
+    heddle_status status = heddle_learn_state_change(workspace.folder, &workspace.state, add_files, &adding);
     heddle_learn_workspace_close(&workspace);
     *made = adding.made;
     return status;
@@ -266,12 +228,12 @@ heddle_status heddle_learn_workspace_open(const heddle_learn_course *course, hed
     *workspace = (heddle_learn_workspace){.course = course};
     HEDDLE_TRY(find_folder(workspace->folder));
     HEDDLE_TRY(heddle_learn_state_read(workspace->folder, &workspace->state));
-    if (!has_new_exercises(workspace))
+    if (!has_new_exercises(workspace) && !heddle_learn_has_new_pages(workspace))
         return HEDDLE_OK;
     addition adding = {.workspace = workspace};
     // What cannot be added, as to a folder that is read-only, must not stand in the way of the exercises that are
     // there.
-    heddle_learn_state_change(workspace->folder, &workspace->state, add_exercises, &adding);
+    heddle_learn_state_change(workspace->folder, &workspace->state, add_files, &adding);
     return HEDDLE_OK;
 }
 

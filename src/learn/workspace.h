@@ -2,7 +2,8 @@
 // deletes a learner's text.
 //
 //   heddle-course/.heddle-learn.json                 what is solved, hints seen, where one is
-//   heddle-course/README.md                          how to go on, and where the chapters are
+//   heddle-course/README.md                          how to go on
+//   heddle-course/05-first-kernels/README.md, *.cu   the chapter and its programs (pages.h)
 //   heddle-course/05-first-kernels/05.1-which-element.cu, .md
 #pragma once
 
@@ -29,6 +30,10 @@ void heddle_learn_workspace_close(heddle_learn_workspace *workspace);
 void heddle_learn_file(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
                        char path[HEDDLE_PLACE_SIZE]);
 void heddle_learn_shown_file(const heddle_learn_workspace *workspace, const heddle_learn_exercise *exercise,
+                             char path[HEDDLE_PLACE_SIZE]);
+
+// The page of a chapter in the folder, or, if it was deleted, in the course, as messages name it. False: it has none.
+bool heddle_learn_shown_page(const heddle_learn_workspace *workspace, const char *chapter,
                              char path[HEDDLE_PLACE_SIZE]);
 
 // The exercise that a person names, as heddle_learn_course_find has it; a path must be that of the learner's own file.

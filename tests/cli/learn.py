@@ -129,19 +129,66 @@ class Learn(unittest.TestCase):
         os.close(watch.terminal)
 
     def test_init_and_show_say_where_the_chapters_are(self):
-        page = self.course / "05-first-kernels" / "README.md"
-        page.write_text("# 5. First kernels\n")
-        plain = self.course / "03-c" / "README.md"
-        plain.write_text("# 3. The C you need\n")
+        (self.course / "05-first-kernels" / "README.md").write_text("# 5. First kernels\n")
+        (self.course / "03-c" / "README.md").write_text("# 3. The C you need\n")
         said = self.run_heddle("init", "other", folder=self.root).stdout
-        self.assertIn(f"Read first: {page}\nNot sure of your C? {plain} and `heddle learn run 3.1`\n", said)
-        self.assertIn(f"<{page}>", (self.root / "other" / "README.md").read_text())
-        self.assertTrue(self.run_heddle("show", "05.1").stdout.endswith(f"Chapter: {page}\n"))
+        self.assertIn("Read first: 05-first-kernels/README.md, or `heddle learn read 5`\n"
+                      "Not sure of your C? 03-c/README.md and `heddle learn run 3.1`\n", said)
+        self.assertIn("- [05-first-kernels](05-first-kernels/README.md)\n",
+                      (self.root / "other" / "README.md").read_text())
+        page = "Chapter: 05-first-kernels/README.md (`heddle learn read 5`)\n"
+        self.assertTrue(self.run_heddle("show", "05.1").stdout.endswith(page))
         for word in ("05", "5", "05-first-kernels", "first-kernels"):
             said = self.run_heddle("show", word).stdout
             self.assertIn("05.1   Which element is mine?", said)
-            self.assertIn(f"Chapter: {page}\n", said)
+            self.assertIn(page, said)
         self.assertIn("no exercise '99'", self.run_heddle("show", "99", code=2).stderr)
+
+    def test_a_newer_course_brings_newer_pages_but_leaves_what_the_learner_changed_or_deleted(self):
+        course, mine = self.course / "05-first-kernels", self.folder / "05-first-kernels"
+        names = ("README.md", "kept.cu", "changed.cu", "deleted.cu")
+        for name in names:
+            (course / name).write_text("old\n")
+        self.run_heddle("list")
+        self.assertEqual([(mine / name).read_text() for name in names], ["old\n"] * 4)
+        (mine / "changed.cu").write_text("mine\n")
+        (mine / "deleted.cu").unlink()
+        (course / "exercises" / "05.1-which-element" / "README.md").write_text("# 05.1 · New title\n")
+        for name in (*names, "new.h"):
+            (course / name).write_text("new\n")
+        self.run_heddle("list")
+        self.assertEqual({path.name: path.read_text() for path in mine.iterdir() if path.name in (*names, "new.h")},
+                         {"README.md": "new\n", "kept.cu": "new\n", "changed.cu": "mine\n", "new.h": "new\n"})
+        self.assertIn("New title", self.file(FIRST, ".md").read_text())
+        self.run_heddle("init", ".")
+        self.assertEqual((mine / "deleted.cu").read_text(), "new\n")
+        self.assertEqual((mine / "changed.cu").read_text(), "mine\n")
+
+    def test_a_chapter_has_no_comments_and_only_links_that_lead_somewhere(self):
+        (self.course / "GLOSSARY.md").write_text("# Glossary\n")
+        (self.course / "05-first-kernels" / "hello.cu").write_text("// hello\n")
+        (self.course / "05-first-kernels" / "README.md").write_text(
+            "# 5. First kernels\n\nA [grid](../GLOSSARY.md#grid), 3<!-- figure: x -->&nbsp;ms, [hello](hello.cu), "
+            "[docs](../../docs/x.md), [more](#more), [page](https://example.org).\n\n![A picture](grid.svg)\n\n"
+            "```cuda\nint i;\n```\n\n## 5.1 More\n")
+        self.run_heddle("list")
+        text = (self.folder / "05-first-kernels" / "README.md").read_text()
+        self.assertIn("A [grid](../GLOSSARY.md#grid), 3&nbsp;ms, [hello](hello.cu), docs, [more](#more), "
+                      "[page](https://example.org).", text)
+        self.assertTrue((self.folder / "GLOSSARY.md").exists())
+        said = self.run_heddle("read", "5").stdout
+        self.assertIn("# 5. First kernels\n\nA grid, 3&nbsp;ms, hello, docs, more,", said)
+        self.assertIn("(Figure: A picture)\n\n  int i;\n\n## 5.1 More\n", said)
+        self.assertEqual(self.run_heddle("read").stdout, said)
+        self.assertEqual(self.run_heddle("read", "05.1").stdout, said)
+        self.assertIn("no chapter 'x'", self.run_heddle("read", "x", code=2).stderr)
+
+    def test_on_a_terminal_a_chapter_is_read_in_the_pager(self):
+        (self.course / "05-first-kernels" / "README.md").write_text("# 5. First kernels\n")
+        terminal = Terminal(HEDDLE, ["learn", "read", "5"], folder=self.folder,
+                            environment=dict(self.environment, PAGER="sed s/kernels/pages/"))
+        terminal.wait_for("First pages")
+        self.assertEqual(terminal.end(), 0)
 
     def test_init_again_adds_what_is_missing_and_changes_nothing(self):
         self.file(FIRST).write_text("// mine\n")
