@@ -111,6 +111,80 @@ static heddle_status write_page(const heddle_learn_workspace *workspace, cJSON *
     return status;
 }
 
+// --- exercises that got another number -------------------------------------------------------------------------------
+
+// Renames without ever replacing a file, also on file systems that have no flag for that.
+static bool rename_new(const char *from, const char *to)
+{
+    struct stat about;
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    if (link(from, to) == 0)
+        return unlink(from) == 0;
+    if (errno == EEXIST)
+        return false;
+    if (lstat(to, &about) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(from, to) == 0; // nor hard links: another process may come between
+}
+
+// What the folder calls an exercise that had another number in an older course: "05.10-hello" for 05.4-hello. NULL: it
+// never had it.
+static const char *old_name(const heddle_learn_course *course, const cJSON *known,
+                            const heddle_learn_exercise *exercise)
+{
+    size_t chapter = strcspn(exercise->name, ".") + 1;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, known)
+    {
+        const char *name = item->string, *dash = strchr(name, '-');
+        bool current = false;
+        for (int i = 0; i < course->count; i++)
+            current |= strcmp(course->exercises[i].name, name) == 0;
+        if (!current && dash && strncmp(name, exercise->name, chapter) == 0 && strcmp(dash + 1, exercise->slug) == 0)
+            return name;
+    }
+    return NULL;
+}
+
+static void rename_entry(cJSON *state, const char *table, const char *from, const char *to)
+{
+    cJSON *object = cJSON_GetObjectItemCaseSensitive(state, table);
+    cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(object, from);
+    if (item)
+        cJSON_AddItemToObject(object, to, item);
+}
+
+// Gives the learner's file its new name, and moves what the state says about it. A file that was deleted stays deleted.
+static void follow_number(const heddle_learn_workspace *workspace, cJSON *state, const heddle_learn_exercise *exercise,
+                          const char *name)
+{
+    static const char *const tables[] = {"made", "solved", "hints"};
+    const char *const endings[] = {exercise->ending, ".md"};
+    char old[HEDDLE_PLACE_SIZE], from[HEDDLE_PLACE_SIZE], to[HEDDLE_PLACE_SIZE];
+    snprintf(old, sizeof old, "%s", name); // the entry goes away
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        snprintf(from, sizeof from, "%s/%s/%s%s", workspace->folder, exercise->chapter, old, endings[i]);
+        snprintf(to, sizeof to, "%s/%s/%s%s", workspace->folder, exercise->chapter, exercise->name, endings[i]);
+        if (!rename_new(from, to) && errno != ENOENT)
+            return; // as before; the next command tries again
+    }
+    snprintf(from, sizeof from, "%s/%s.md", exercise->chapter, old);
+    snprintf(to, sizeof to, "%s/%s.md", exercise->chapter, exercise->name);
+    rename_entry(state, "pages", from, to);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        rename_entry(state, tables[i], old, exercise->name);
+    const char *current = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(state, "current"));
+    if (current && strcmp(current, old) == 0)
+        cJSON_ReplaceItemInObjectCaseSensitive(state, "current", cJSON_CreateString(exercise->name));
+}
+
+// --- adding ----------------------------------------------------------------------------------------------------------
+
 typedef struct addition {
     heddle_learn_workspace *workspace;
     bool all; // also files of exercises that the folder had once
@@ -128,6 +202,9 @@ static heddle_status add_files(cJSON *state, void *context)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the state of the course");
     for (int i = 0; i < course->count; i++) {
         const heddle_learn_exercise *exercise = &course->exercises[i];
+        const char *old = old_name(course, known, exercise);
+        if (old)
+            follow_number(adding->workspace, state, exercise, old);
         bool had = cJSON_GetObjectItemCaseSensitive(known, exercise->name) != NULL, made = false;
         char chapter[HEDDLE_PLACE_SIZE];
         snprintf(chapter, sizeof chapter, "%s/%s", adding->workspace->folder, exercise->chapter);
@@ -283,25 +360,6 @@ heddle_status heddle_learn_watch_alone(const heddle_learn_workspace *workspace, 
 }
 
 // --- resetting -------------------------------------------------------------------------------------------------------
-
-// Renames without ever replacing a file, also on file systems that have no flag for that.
-static bool rename_new(const char *from, const char *to)
-{
-    struct stat about;
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return true;
-    if (errno != EINVAL && errno != ENOSYS)
-        return false;
-    if (link(from, to) == 0)
-        return unlink(from) == 0;
-    if (errno == EEXIST)
-        return false;
-    if (lstat(to, &about) == 0) {
-        errno = EEXIST;
-        return false;
-    }
-    return rename(from, to) == 0; // nor hard links: another process may come between
-}
 
 // Renames the file to the first free name behind it; another process may take a name first.
 static heddle_status set_aside(const char *path, char backup[HEDDLE_PLACE_SIZE])

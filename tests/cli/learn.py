@@ -206,6 +206,29 @@ class Learn(unittest.TestCase):
         self.assertTrue(self.file("03-c/03.10-later", ".c").exists())
         self.assertFalse(self.file(FIRST).exists())
 
+    def test_an_exercise_that_gets_another_number_keeps_the_learners_text_and_progress(self):
+        other = "03-c/03.1-double"
+        self.file(FIRST).write_text(self.solution(FIRST))
+        self.run_heddle("run", "05.1")
+        self.run_heddle("hint", "05.1")
+        self.run_heddle("run", "05.1")
+        self.file(other, ".c").unlink()
+        for old, new in (("05-first-kernels/exercises/05.1-which-element", "05.7-which-element"),
+                         ("03-c/exercises/03.1-double", "03.2-double")):
+            (self.course / old).rename((self.course / old).with_name(new))
+        judge = self.course / "05-first-kernels/exercises/05.7-which-element/judge.cu"
+        judge.write_text(judge.read_text().replace("05.1-", "05.7-"))
+        listed = {one["number"]: one for one in json.loads(self.run_heddle("list", "--json").stdout)["exercises"]}
+        self.assertNotEqual(listed["05.7"]["solved"], "")
+        self.assertEqual(listed["05.7"]["hints_seen"], 1)
+        self.assertEqual(json.loads(self.run_heddle("list", "--json").stdout)["current"], "05.7")
+        renamed = "05-first-kernels/05.7-which-element"
+        self.assertEqual(self.file(renamed).read_text(), self.solution(renamed))
+        self.assertTrue(self.file(renamed, ".md").exists())
+        self.assertFalse(self.file(FIRST).exists() or self.file(FIRST, ".md").exists())
+        self.assertFalse(self.file("03-c/03.2-double", ".c").exists())  # deleted stays deleted
+        self.run_heddle("run", "05.7")
+
     def test_a_statement_has_no_comments_and_no_links_into_the_course(self):
         text = self.file(PLAIN, ".md").read_text()
         self.assertIn("See chapter 3.\n", text)
