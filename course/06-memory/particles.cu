@@ -20,6 +20,15 @@ __global__ void move_arrays(float *x, const float *speed, float time)
     x[i] += time * speed[i];
 }
 
+__global__ void move_vectors(struct particle *particles, float time)
+{
+    float4 *vectors = (float4 *)particles; // the same memory: x, y, z and w are x, y, z and speed
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 one = vectors[i]; // one load of 16 bytes
+    one.x += time * one.w;
+    vectors[i] = one; // one store
+}
+
 int main(void)
 {
     struct particle *particles;
@@ -31,6 +40,7 @@ int main(void)
     cudaMemset(x, 0, N * sizeof(float));
     cudaMemset(speed, 0, N * sizeof(float));
     move_structures<<<N / 256, 256>>>(particles, 0.1f);
+    move_vectors<<<N / 256, 256>>>(particles, 0.1f);
     move_arrays<<<N / 256, 256>>>(x, speed, 0.1f);
     cudaFree(particles);
     cudaFree(x);

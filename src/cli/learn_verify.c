@@ -166,7 +166,7 @@ const heddle_cli_command heddle_command_learn_verify = {
     .most_arguments = MOST_EXERCISES,
     .description = "For writers of exercises. HEDDLE_COURSE names the folder of the course, if it is not the one that "
                    "came with heddle.",
-    .example = "heddle learn verify\nheddle learn verify 05 06.4 --json=verify.json",
+    .example = "heddle learn verify\nheddle learn verify 05 06.10 --json=verify.json",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run_command,

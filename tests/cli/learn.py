@@ -25,7 +25,7 @@ from terminal import DEADLINE, Terminal  # noqa: E402
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 COURSE = pathlib.Path(sys.argv.pop(1)).resolve()
 FIRST = "05-first-kernels/05.1-which-element"
-BANK = "06-memory/06.4-one-bank"
+BANK = "06-memory/06.10-one-bank"
 PLAIN = "03-c/03.1-double"
 
 PLAIN_FILES = {
@@ -338,8 +338,8 @@ class Learn(unittest.TestCase):
         self.assertIn("while (i >= 0)", said)
 
     def test_a_limit_shows_measured_and_allowed_and_the_warp(self):
-        said = self.run_heddle("run", "06.4", code=1).stdout
-        for text in ("32 wavefronts per request, at most 1 allowed", "06.4-one-bank.cu:15", "bank 0 serves 32 different words"):
+        said = self.run_heddle("run", "06.10", code=1).stdout
+        for text in ("32 wavefronts per request, at most 1 allowed", "06.10-one-bank.cu:15", "bank 0 serves 32 different words"):
             self.assertIn(text, said)
 
     def test_a_solution_passes_is_recorded_and_can_be_compared(self):
@@ -508,7 +508,7 @@ class Learn(unittest.TestCase):
         replacement.write_text(self.solution(FIRST))
         replacement.rename(self.file(FIRST))
         terminal.wait_for("Passed")
-        terminal.wait_for("Press n for 06.4")
+        terminal.wait_for("Press n for 06.10")
         terminal.press("n")
         terminal.wait_for("at most 1 allowed")
         self.file(BANK).write_text(self.start(BANK).replace("tile[TILE][TILE];", "tile[TILE][TILE]"))
@@ -517,7 +517,7 @@ class Learn(unittest.TestCase):
         terminal.wait_for("Hint 1 of 3")
         terminal.press(" h")
         terminal.wait_for("any other key goes back")
-        self.assertEqual(self.state()["hints"], {"06.4-one-bank": 1})
+        self.assertEqual(self.state()["hints"], {"06.10-one-bank": 1})
         terminal.press("h")
         terminal.wait_for("Hint 2 of 3")
         terminal.press("l")
