@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +226,20 @@ static heddle_status refuse_missing_files(const check_settings *settings, const 
 
 typedef heddle_status writer(const heddle_check_result *result, FILE *file);
 
-// All of it, or the file stays as it was.
+// The file that a link leads to, be it there or not; `path` itself where it is no link.
+static const char *link_target(const char *path, char target[PATH_MAX])
+{
+    char next[PATH_MAX];
+    ssize_t length = readlink(path, next, sizeof next - 1);
+    if (realpath(path, target) || length <= 0)
+        return length > 0 ? target : path;
+    next[length] = '\0';
+    const char *slash = next[0] == '/' ? NULL : strrchr(path, '/');
+    snprintf(target, PATH_MAX, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, next);
+    return target;
+}
+
+// All of it, or the file stays as it was. A link stays a link.
 static heddle_status write_file(const heddle_check_result *result, const char *path, writer *write)
 {
     char *content = NULL;
@@ -238,8 +252,9 @@ static heddle_status write_file(const heddle_check_result *result, const char *p
     heddle_status status = write(result, file);
     if (fclose(file) != 0 && status == HEDDLE_OK)
         status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", path);
+    char target[PATH_MAX];
     if (status == HEDDLE_OK)
-        status = heddle_file_write_atomic(path, &(heddle_slice){content, size}, 1);
+        status = heddle_file_write_atomic(link_target(path, target), &(heddle_slice){content, size}, 1);
     free(content);
     return status;
 }
