@@ -5,7 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -96,20 +96,59 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
 
 // --- inference ------------------------------------------------------------------------------------------------------
 
-static heddle_status run_rounds(heddle_network *network, heddle_loader *loader, float *probabilities,
-                                const heddle_rate_options *options, heddle_rate *rate)
+// On a GPU: batches of bytes in pinned memory, several per call, so that the copies of one run under the work of
+// another; probabilities come back there. A single image is predicted alone: its time is a latency.
+enum { BATCHES_PER_CALL = 16 };
+
+typedef struct infer_run {
+    heddle_device *device;
+    heddle_network *network;
+    heddle_loader *loader; // on cpu
+    const heddle_rate_options *options;
+    int images;          // per call
+    void *bytes;         // of as many images
+    void *probabilities; // of as many
+} infer_run;
+
+static heddle_status predict(const infer_run *run, int *count)
+{
+    *count = run->images;
+    if (!run->loader)
+        return heddle_network_predict_bytes(run->network, run->bytes, run->images, run->probabilities);
+    heddle_batch batch;
+    HEDDLE_TRY(heddle_loader_next(run->loader, &batch));
+    *count = batch.count;
+    return heddle_network_predict(run->network, batch.images, batch.count, run->probabilities);
+}
+
+static heddle_status run_rounds(const infer_run *run, heddle_rate *rate)
 {
     heddle_rate_watch watch;
     bool over = false;
-    heddle_rate_watch_start(&watch, options, heddle_now());
+    heddle_rate_watch_start(&watch, run->options, heddle_now());
     while (!over) {
-        heddle_batch batch;
-        HEDDLE_TRY(heddle_loader_next(loader, &batch));
-        HEDDLE_TRY(heddle_network_predict(network, batch.images, batch.count, probabilities));
-        heddle_rate_report report = {.now = heddle_now(), .images = batch.count, .loss = NAN};
+        int count;
+        HEDDLE_TRY(predict(run, &count));
+        heddle_rate_report report = {.now = heddle_now(), .images = count, .loss = NAN};
         over = heddle_rate_watch_take(&watch, &report);
     }
     heddle_rate_watch_sum_up(&watch, rate);
+    return HEDDLE_OK;
+}
+
+static heddle_status open_images(infer_run *run, const heddle_dataset *dataset)
+{
+    const heddle_loader_options loading = {.batch = run->options->batch, .seed = 1, .shuffle = true, .drop_last = true};
+    const size_t pixels = (size_t)dataset->channels * (size_t)dataset->height * (size_t)dataset->width;
+    const size_t classes = (size_t)heddle_model_input(heddle_network_model(run->network)).classes;
+    const bool on_cpu = heddle_device_get_kind(run->device) == HEDDLE_CPU;
+    const int whole = dataset->count / run->options->batch, most = whole < BATCHES_PER_CALL ? whole : BATCHES_PER_CALL;
+    run->images = run->options->batch * (on_cpu || run->options->batch == 1 ? 1 : most);
+    HEDDLE_TRY(heddle_alloc_pinned(run->device, (size_t)run->images * classes * sizeof(float), &run->probabilities));
+    if (on_cpu)
+        return heddle_loader_create(dataset, &loading, &run->loader);
+    HEDDLE_TRY(heddle_alloc_pinned(run->device, (size_t)run->images * pixels, &run->bytes));
+    memcpy(run->bytes, dataset->images, (size_t)run->images * pixels);
     return HEDDLE_OK;
 }
 
@@ -117,27 +156,21 @@ heddle_status heddle_rate_infer(heddle_device *device, const heddle_model *model
                                 const heddle_rate_options *options, heddle_rate *rate)
 {
     HEDDLE_TRY(check(options, dataset));
-    heddle_network *network = NULL;
-    heddle_loader *loader = NULL;
-    heddle_network_options how = {
+    const heddle_network_options how = {
         .batch = options->batch,
         .kernels = options->kernels,
         .arithmetic = options->arithmetic,
         .deterministic = !options->unordered,
     };
-    size_t classes = (size_t)heddle_model_input(model).classes;
-    float *probabilities = calloc((size_t)options->batch * classes, sizeof *probabilities);
-    heddle_status status =
-        probabilities ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d rows", options->batch);
+    infer_run run = {.device = device, .options = options};
+    heddle_status status = heddle_network_create_with(device, model, 1, &how, &run.network);
     if (status == HEDDLE_OK)
-        status = heddle_network_create_with(device, model, 1, &how, &network);
-    heddle_loader_options loading = {.batch = options->batch, .seed = 1, .shuffle = true, .drop_last = true};
+        status = open_images(&run, dataset);
     if (status == HEDDLE_OK)
-        status = heddle_loader_create(dataset, &loading, &loader);
-    if (status == HEDDLE_OK)
-        status = run_rounds(network, loader, probabilities, options, rate);
-    heddle_loader_destroy(loader);
-    heddle_network_close(network);
-    free(probabilities);
+        status = run_rounds(&run, rate);
+    heddle_loader_destroy(run.loader);
+    heddle_network_close(run.network);
+    heddle_free_pinned(device, run.bytes);
+    heddle_free_pinned(device, run.probabilities);
     return status;
 }

@@ -43,7 +43,7 @@ typedef struct predictor {
     heddle_cli_network trained;
     int batch;            // images at a time
     size_t pixels;        // of one
-    float *images;        // (batch, channels, height, width)
+    float *image;         // of a file, (channels, height, width)
     float *probabilities; // (batch, classes)
     int predicted, labelled, correct;
 } predictor;
@@ -53,16 +53,16 @@ static heddle_status open_predictor(predictor *opened, const char *given)
     const heddle_input_shape *input = &opened->trained.input;
     HEDDLE_TRY(heddle_cli_network_open(&opened->settings->network, given, opened->batch, &opened->trained));
     opened->pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
-    opened->images = calloc((size_t)opened->batch * opened->pixels, sizeof(float));
+    opened->image = calloc(opened->pixels, sizeof(float));
     opened->probabilities = calloc((size_t)opened->batch * (size_t)input->classes, sizeof(float));
-    return opened->images && opened->probabilities
+    return opened->image && opened->probabilities
                ? HEDDLE_OK
                : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for %d images", opened->batch);
 }
 
 static void close_predictor(predictor *opened)
 {
-    free(opened->images);
+    free(opened->image);
     free(opened->probabilities);
     heddle_cli_network_close(&opened->trained);
 }
@@ -175,10 +175,10 @@ static heddle_status predict_file(predictor *opened, const char *path)
     };
     char said[SAID_SIZE];
     heddle_status status =
-        heddle_prepare(picture.pixels, picture.height, picture.width, &prepare, opened->images, said, sizeof said);
+        heddle_prepare(picture.pixels, picture.height, picture.width, &prepare, opened->image, said, sizeof said);
     heddle_picture_free(&picture);
     HEDDLE_TRY(status);
-    HEDDLE_TRY(heddle_network_predict(opened->trained.network, opened->images, 1, opened->probabilities));
+    HEDDLE_TRY(heddle_network_predict(opened->trained.network, opened->image, 1, opened->probabilities));
     print_image(opened, 0, path, said, -1);
     fflush(stdout); // results are kept if the command is interrupted
     return HEDDLE_OK;
@@ -199,10 +199,8 @@ static heddle_status predict_dataset(predictor *opened, const heddle_dataset *da
     for (int done = 0; done < settings->count; done += opened->batch) {
         int first = settings->index + done;
         int count = settings->count - done < opened->batch ? settings->count - done : opened->batch;
-        const uint8_t *bytes = dataset->images + (size_t)first * opened->pixels;
-        for (size_t i = 0; i < (size_t)count * opened->pixels; i++)
-            opened->images[i] = (float)bytes[i] / 255.0F;
-        HEDDLE_TRY(heddle_network_predict(opened->trained.network, opened->images, count, opened->probabilities));
+        HEDDLE_TRY(heddle_network_predict_bytes(
+            opened->trained.network, dataset->images + (size_t)first * opened->pixels, count, opened->probabilities));
         for (int i = 0; i < count; i++) {
             char name[NAME_SIZE];
             snprintf(name, sizeof name, "%s %s image %d", dataset->name, heddle_cli_splits[settings->network.split],

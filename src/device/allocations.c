@@ -93,6 +93,17 @@ heddle_status heddle_allocations_remove(heddle_allocations *allocations, void *m
     return status;
 }
 
+bool heddle_allocations_are_pinned(heddle_allocations *allocations, const void *memory, size_t bytes)
+{
+    pthread_mutex_lock(&allocations->lock);
+    const size_t place = count_up_to(allocations, memory);
+    const heddle_allocation *below = place > 0 ? allocations->list + place - 1 : NULL;
+    const size_t offset = below ? (size_t)((uintptr_t)memory - (uintptr_t)below->memory) : 0;
+    const bool pinned = below && below->pinned && offset < below->bytes && bytes <= below->bytes - offset;
+    pthread_mutex_unlock(&allocations->lock);
+    return pinned;
+}
+
 bool heddle_allocations_pop(heddle_allocations *allocations, heddle_allocation *allocation)
 {
     pthread_mutex_lock(&allocations->lock);

@@ -26,5 +26,7 @@ heddle_status heddle_allocations_add(heddle_allocations *allocations, heddle_all
 // Takes the allocation that starts at `memory` off the list. HEDDLE_INVALID says what the pointer is instead.
 heddle_status heddle_allocations_remove(heddle_allocations *allocations, void *memory, bool pinned,
                                         heddle_allocation *allocation);
+// Whether all of `bytes` at `memory` are pinned.
+bool heddle_allocations_are_pinned(heddle_allocations *allocations, const void *memory, size_t bytes);
 // Takes any one off the list; false when it is empty.
 bool heddle_allocations_pop(heddle_allocations *allocations, heddle_allocation *allocation);

@@ -135,6 +135,11 @@ static heddle_status release(heddle_device *device, void *memory, bool pinned)
     return HEDDLE_OK;
 }
 
+bool heddle_device_is_pinned(heddle_device *device, const void *memory, size_t bytes)
+{
+    return heddle_allocations_are_pinned(&device->allocations, memory, bytes);
+}
+
 heddle_status heddle_alloc(heddle_device *device, size_t bytes, void **memory)
 {
     return allocate(device, bytes, false, memory);

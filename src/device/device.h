@@ -12,6 +12,9 @@ heddle_status heddle_device_open_plain(const char *name, int threads, heddle_dev
 // why it is this one: "no NVIDIA driver is loaded".
 heddle_status heddle_device_open_default(int card, int threads, heddle_device **device, char *reason, size_t size);
 
+// Whether all of `bytes` of host memory are from heddle_alloc_pinned of this device.
+bool heddle_device_is_pinned(heddle_device *device, const void *memory, size_t bytes);
+
 // The threads that cpu rungs spread over; NULL where operators do not run on the host.
 heddle_pool *heddle_device_pool(heddle_device *device);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nn/checkpoint.h"
+#include "nn/infer.h"
 #include "nn/pass.h"
 #include "nn/plan.h"
 #include "nn/run.h"
@@ -19,6 +20,8 @@ struct heddle_network {
     heddle_plan *full;             // for `batch` samples
     heddle_plan *rest;             // for the latest smaller number
     int32_t *no_labels;            // zeros, where nobody knows the answer
+    heddle_folded *folded;         // for a GPU; NULL: none yet
+    heddle_infer *infer;           // over its state
     heddle_pass *pass;             // over the dataset that was evaluated last; NULL: none yet, or on cpu
     heddle_checkpoint *checkpoint; // NULL: parameters from elsewhere
     heddle_model *model;           // set if the network owns it
@@ -131,6 +134,8 @@ void heddle_network_close(heddle_network *network)
     heddle_plan_destroy(network->full);
     heddle_plan_destroy(network->rest);
     heddle_pass_destroy(network->pass);
+    heddle_infer_destroy(network->infer);
+    heddle_folded_destroy(network->folded);
     if (network->owns_state) {
         heddle_state_destroy(network->state);
         if (network->stream)
@@ -160,6 +165,16 @@ const char *heddle_network_class_name(const heddle_network *network, int index)
 heddle_image_traits heddle_network_traits(const heddle_network *network)
 {
     return network->checkpoint ? heddle_checkpoint_about_of(network->checkpoint)->traits : (heddle_image_traits){0};
+}
+
+// Folded parameters as those of the state are now, which only others' may change.
+static heddle_status fold(heddle_network *network)
+{
+    if (network->folded && network->owns_state)
+        return HEDDLE_OK;
+    if (!network->folded)
+        HEDDLE_TRY(heddle_folded_create(network->state, &network->options, &network->folded));
+    return heddle_folded_update(network->folded, network->stream);
 }
 
 // The plan for `count` samples; made at the first need and kept.
@@ -223,6 +238,43 @@ heddle_status heddle_network_predict(heddle_network *network, const float *image
     }
     // Also after a failure: what is queued still reads and writes the caller's memory.
     return heddle_wait_after(network->stream, status);
+}
+
+// On cpu: as floats, batch by batch.
+static heddle_status predict_as_floats(heddle_network *network, const uint8_t *images, int count, float *probabilities)
+{
+    const heddle_input_shape *input = &network->state->model->input;
+    const size_t pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
+    const int batch = network->options.batch;
+    float *floats = malloc((size_t)(count < batch ? count : batch) * pixels * sizeof *floats);
+    if (!floats)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a batch of %d images", batch);
+    heddle_status status = HEDDLE_OK;
+    for (int done = 0, part; done < count && status == HEDDLE_OK; done += part) {
+        part = count - done < batch ? count - done : batch;
+        for (size_t i = 0; i < (size_t)part * pixels; i++)
+            floats[i] = (float)images[(size_t)done * pixels + i] / 255.0F;
+        status = heddle_network_predict(network, floats, part, probabilities + (size_t)done * (size_t)input->classes);
+    }
+    free(floats);
+    return status;
+}
+
+heddle_status heddle_network_predict_bytes(heddle_network *network, const uint8_t *images, int count,
+                                           float *probabilities)
+{
+    if (!network || count < 0 || (count && (!images || !probabilities)))
+        return heddle_fail(HEDDLE_INVALID,
+                           "heddle_network_predict_bytes needs a network, images and room for probabilities");
+    if (count == 0)
+        return HEDDLE_OK;
+    // Parameters that somebody else trains would have to be folded each time.
+    if (heddle_device_get_kind(network->state->device) == HEDDLE_CPU || !network->owns_state)
+        return predict_as_floats(network, images, count, probabilities);
+    HEDDLE_TRY(fold(network));
+    if (!network->infer)
+        HEDDLE_TRY(heddle_infer_create(network->folded->state, &network->options, &network->infer));
+    return heddle_infer_run(network->infer, images, count, probabilities);
 }
 
 static heddle_status check_dataset(const heddle_network *network, const heddle_dataset *dataset)
@@ -293,11 +345,12 @@ heddle_status heddle_network_evaluate(heddle_network *network, const heddle_data
         memset(evaluation->confusion, 0, (size_t)classes * (size_t)classes * sizeof *evaluation->confusion);
     if (heddle_device_get_kind(network->state->device) == HEDDLE_CPU || dataset->count < 1)
         return evaluate_loaded(network, dataset, evaluation);
+    HEDDLE_TRY(fold(network));
     if (!heddle_pass_fits(network->pass, dataset)) {
         heddle_pass_destroy(network->pass);
         network->pass = NULL;
         heddle_status status =
-            heddle_pass_create(network->state, network->stream, dataset, &network->options, &network->pass);
+            heddle_pass_create(network->folded->state, network->stream, dataset, &network->options, &network->pass);
         if (status == HEDDLE_OUT_OF_MEMORY) // images that the device has no room for come batch by batch
             return evaluate_loaded(network, dataset, evaluation);
         HEDDLE_TRY(status);

@@ -128,6 +128,9 @@ heddle_status heddle_pass_run(heddle_pass *pass, heddle_stream *stream, heddle_e
     size_t bytes = (size_t)pass->dataset.count * (size_t)pass->classes * sizeof(float);
     if (keep && !pass->probabilities)
         HEDDLE_TRY(heddle_alloc_for(pass->device, "probabilities", bytes, (void **)&pass->probabilities));
+    HEDDLE_TRY(heddle_plan_prepare(pass->full, stream));
+    if (pass->rest)
+        HEDDLE_TRY(heddle_plan_prepare(pass->rest, stream));
     HEDDLE_TRY(heddle_feed_begin_pass(pass->feed, stream));
     HEDDLE_TRY(queue_batches(pass, stream, keep));
     HEDDLE_TRY(heddle_feed_report_to(pass->feed, stream, pass->report));

@@ -229,7 +229,7 @@ static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps
     heddle_status status = plan->whole_steps ? launch_whole_steps(plan, stream, steps) : HEDDLE_OK;
     for (int i = 0; !plan->whole_steps && i < steps * plan->call_count && status == HEDDLE_OK; i++) {
         int call = i % plan->call_count;
-        if (i >= plan->call_count && call < plan->once)
+        if (call < plan->prepared || (i >= plan->call_count && call < plan->once))
             continue;
         heddle_planned_call *planned = &plan->calls[call];
         status = stream_for(plan, stream, call, &planned->call.stream);
@@ -331,6 +331,15 @@ void heddle_plan_destroy(heddle_plan *plan)
     heddle_trace_destroy(&plan->trace);
     free(plan->calls);
     free(plan);
+}
+
+heddle_status heddle_plan_prepare(heddle_plan *plan, heddle_stream *stream)
+{
+    for (int i = 0; i < plan->prepared; i++) {
+        plan->calls[i].call.stream = stream;
+        HEDDLE_TRY(heddle_launch(plan->calls[i].op, plan->calls[i].rung, &plan->calls[i].call));
+    }
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream)

@@ -29,6 +29,8 @@ typedef struct heddle_plan_options {
     bool deterministic;           // no rung that adds in any order
     heddle_optimizer optimizer;
     const heddle_feed *feed; // batches come from here, one a step, and the tally goes there; NULL: the host brings them
+    bool predicts;           // of the feed's first images, without a loss; its cursor stays where it is
+    float *probabilities;    // where they go; NULL: memory of the plan's own
     int several;             // have graphs of so many steps, or fewer, too; needs a feed. 0 or 1: not
     heddle_dist *dist;       // gradients are added up over these ranks before the update; NULL: alone
     size_t bucket;           // so many bytes of them at a time; 0: all at once
@@ -57,6 +59,7 @@ typedef struct heddle_plan {
     int call_count;
     int update_call;          // the one that updates the parameters; training only
     bool whole_steps;         // the only call is cnn_train's, which takes several steps at a time
+    int prepared;             // leading calls that heddle_plan_prepare runs; a step leaves them out
     int once;                 // leading calls that a graph of several steps has only at its beginning
     struct heddle_rows *rows; // of a plan over rows of bf16; else NULL, or without groups
     // With ranks: what they exchange, on a stream beside the calls'; `exchanges` is NULL where it is their own.
@@ -93,6 +96,8 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
                                  heddle_plan **plan);
 void heddle_plan_destroy(heddle_plan *plan);
 
+// Queues what has to be done before the first step, and once more where parameters have changed.
+heddle_status heddle_plan_prepare(heddle_plan *plan, heddle_stream *stream);
 // Queues one step on the stream.
 heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream);
 // Queues `steps` of them, in as few launches as there are graphs for.

@@ -4,6 +4,7 @@
 #include "nn/plan.h"
 
 #include "heddle/ops.h"
+#include "nn/infer.h"
 #include "nn/rows.h"
 #include "nn/run.h"
 
@@ -86,12 +87,16 @@ static heddle_status place_fixed(heddle_plan *plan, const heddle_input_shape *in
         {(void **)&plan->labels, batch * sizeof(int32_t)},
         {(void **)&plan->loss, sizeof(float)},
         {(void **)&plan->correct, sizeof(int32_t)},
-        {(void **)&plan->probabilities, batch * (size_t)input->classes * sizeof(float)},
+        {(void **)&plan->probabilities,
+         plan->options.probabilities ? 0 : batch * (size_t)input->classes * sizeof(float)},
         {(void **)&plan->seed, sizeof(float)},
         {(void **)&plan->random, (size_t)HEDDLE_MAX_DROPOUTS * HEDDLE_RANDOM_WORDS * sizeof(int64_t)},
     };
     plan->fixed_bytes = heddle_parts_bytes(parts, sizeof parts / sizeof *parts);
-    return heddle_alloc_parts(plan->device, "a batch", parts, sizeof parts / sizeof *parts, &plan->fixed);
+    HEDDLE_TRY(heddle_alloc_parts(plan->device, "a batch", parts, sizeof parts / sizeof *parts, &plan->fixed));
+    if (plan->options.probabilities)
+        plan->probabilities = plan->options.probabilities;
+    return HEDDLE_OK;
 }
 
 // Appends an operator all of whose operands have their places.
@@ -211,7 +216,9 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_s
     if (plan->whole_steps)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_plan_fuse(plan, state, parameters, &fused));
-    if (!fused && state->undecayed == 0) // rows_update decays all parameters
+    if (!plan->options.training)
+        HEDDLE_TRY(heddle_plan_infer_rows(plan, state, stream, parameters, &rows));
+    else if (!fused && state->undecayed == 0) // rows_update decays all parameters
         HEDDLE_TRY(heddle_plan_rows(plan, state, stream, parameters, &rows));
     if (!fused && !rows)
         HEDDLE_TRY(add_model(plan, state, parameters));
@@ -219,5 +226,5 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_s
         plan->update_call = plan->trace.node_count;
     if (plan->options.training && (!rows || plan->options.keep_gradients))
         HEDDLE_TRY(add_update(plan, state));
-    return plan->options.feed ? add_step_end(plan, state) : HEDDLE_OK;
+    return plan->options.feed && !plan->options.predicts ? add_step_end(plan, state) : HEDDLE_OK;
 }

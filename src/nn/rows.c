@@ -34,7 +34,7 @@ static heddle_status over_parameters(heddle_rows_builder *builder, const char *n
     return heddle_rows_apply(builder, name, &builder->rows->update, &bound, &node);
 }
 
-static heddle_status weights(heddle_rows_builder *builder)
+heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder)
 {
     const heddle_placed places[] = {
         {"table", builder->rows->table},
@@ -74,7 +74,7 @@ static heddle_status collect(heddle_rows_builder *builder)
 // --- the step --------------------------------------------------------------------------------------------------------
 
 // On a card, only with rungs made for it: the naive ones are for the simulated GPU and for comparing.
-static bool has_rungs(const heddle_plan *plan, const heddle_rows *rows)
+bool heddle_rows_has_rungs(const heddle_plan *plan, const heddle_rows *rows)
 {
     const heddle_op *op;
     const heddle_rung *rung;
@@ -126,14 +126,14 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     heddle_rows *rows = plan->rows = calloc(1, sizeof *rows);
     if (!rows)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
-    if (!heddle_rows_group_layers(state->model, plan->options.batch, rows) || !has_rungs(plan, rows))
+    if (!heddle_rows_group_layers(state->model, plan->options.batch, rows) || !heddle_rows_has_rungs(plan, rows))
         return HEDDLE_OK;
     set_element(rows, plan);
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
     heddle_rows_builder builder = {
         .plan = plan, .state = state, .parameters = parameters, .rows = rows, .is_small = is_small(rows)};
     *made = true;
-    HEDDLE_TRY(weights(&builder));
+    HEDDLE_TRY(heddle_rows_copy_weights(&builder));
     plan->once = plan->options.keep_gradients ? 0 : plan->trace.node_count; // an update leaves the copies up to date
     HEDDLE_TRY(heddle_rows_forward(&builder));
     HEDDLE_TRY(heddle_rows_backward(&builder));

@@ -21,6 +21,14 @@ typedef struct heddle_rows_bindings {
     int count;
 } heddle_rows_bindings;
 
+// --- rows.c ----------------------------------------------------------------------------------------------------------
+
+// Whether the plan's device has rungs for its products. On a GPU those must be made for it: the naive ones are for the
+// simulated GPU and for comparing.
+bool heddle_rows_has_rungs(const heddle_plan *plan, const heddle_rows *rows);
+// 16-bit copies of the weights, and padded ones of the vectors.
+heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder);
+
 // --- rows_build.c ----------------------------------------------------------------------------------------------------
 
 void heddle_rows_bind(heddle_rows_bindings *to, const char *operand, heddle_value value);

@@ -1,0 +1,88 @@
+// Predictions over rows: the forward operators of a training step without batchnorm, and at the end probabilities
+// instead of gradients.
+
+#include <stdlib.h>
+
+#include "nn/infer.h"
+#include "nn/rows_build.h"
+
+static bool is_for_rows(heddle_device_kind device, heddle_tier kernels, heddle_arithmetic arithmetic)
+{
+    return device != HEDDLE_CPU && kernels == HEDDLE_FUSED &&
+           (arithmetic == HEDDLE_TF32 || arithmetic == HEDDLE_FP16 || arithmetic == HEDDLE_BFLOAT);
+}
+
+// Groups the layers; false where some of them need statistics of a batch, or there are many classes.
+static bool group_layers(const heddle_model *model, int batch, heddle_rows *rows)
+{
+    if (!heddle_rows_group_layers(model, batch, rows))
+        return false;
+    for (int i = 0; i < rows->group_count; i++)
+        if (rows->groups[i].norm)
+            return false;
+    return heddle_rows_has_head(rows);
+}
+
+bool heddle_infer_by_rows(const heddle_model *model, int batch, heddle_device_kind device, heddle_tier kernels,
+                          heddle_arithmetic arithmetic)
+{
+    heddle_rows *rows = is_for_rows(device, kernels, arithmetic) ? calloc(1, sizeof *rows) : NULL;
+    const bool grouped = rows && group_layers(model, batch, rows);
+    free(rows);
+    return grouped;
+}
+
+// The last product and the probabilities.
+static heddle_status classify(heddle_rows_builder *builder, const heddle_rows_group *last)
+{
+    const heddle_rows_classify_shape shape = {.n = last->shape.n,
+                                              .c = last->shape.c,
+                                              .k = last->shape.k,
+                                              .classes = last->product->features,
+                                              .half = last->shape.half};
+    heddle_plan *plan = builder->plan;
+    const heddle_placed places[] = {
+        {"probabilities", plan->probabilities}, {"loss", plan->loss}, {"correct", plan->correct}};
+    const int count = plan->options.predicts ? 1 : sizeof places / sizeof *places;
+    const heddle_op *op;
+    heddle_rows_bindings bound = {.count = count};
+    heddle_value weight, bias, arrived = HEDDLE_NO_VALUE;
+    int node;
+    HEDDLE_TRY(heddle_op_find("rows_classify", &op));
+    HEDDLE_TRY(heddle_plan_place(plan, op, &shape, places, count, bound.bound));
+    HEDDLE_TRY(heddle_rows_weight(builder, last, &weight));
+    HEDDLE_TRY(heddle_rows_vector(builder, last->bias, &bias));
+    if (!plan->options.predicts)
+        HEDDLE_TRY(heddle_rows_counters(builder, 1, &arrived));
+    heddle_rows_bind(&bound, "input", last->input);
+    heddle_rows_bind(&bound, "weight", weight);
+    heddle_rows_bind(&bound, "bias", bias);
+    heddle_rows_bind(&bound, "labels", builder->labels);
+    heddle_rows_bind(&bound, "arrived", arrived);
+    return heddle_rows_apply(builder, "rows_classify", &shape, &bound, &node);
+}
+
+heddle_status heddle_plan_infer_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
+                                     const heddle_value *parameters, bool *made)
+{
+    const heddle_plan_options *options = &plan->options;
+    *made = false;
+    if (options->training || !options->feed || options->feed->moves || heddle_plan_ranks(plan) > 1 ||
+        !is_for_rows(heddle_device_get_kind(plan->device), options->kernels, options->arithmetic))
+        return HEDDLE_OK;
+    heddle_rows *rows = plan->rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
+    if (!group_layers(state->model, options->batch, rows) || !heddle_rows_has_rungs(plan, rows))
+        return HEDDLE_OK;
+    rows->half = rows->update.half = options->arithmetic != HEDDLE_BFLOAT;
+    for (int i = 0; i < rows->group_count; i++)
+        rows->groups[i].shape.half = rows->half;
+    HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
+    heddle_rows_builder builder = {.plan = plan, .state = state, .parameters = parameters, .rows = rows};
+    *made = true;
+    HEDDLE_TRY(heddle_rows_copy_weights(&builder));
+    plan->prepared = plan->trace.node_count;
+    HEDDLE_TRY(heddle_rows_forward(&builder));
+    return classify(&builder, &rows->groups[rows->group_count - 1]);
+}

@@ -1,0 +1,184 @@
+// Predictions and evaluations on a GPU, simulated or real, against the CPU's naive float32 kernels: networks with
+// batchnorm that is folded, residuals, every precision, batches that are not full, single images.
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "helpers.h"
+
+enum { IMAGES = 5, TRAINED_IMAGES = 36, CLASSES_OF_IMAGES = 4, TRAIN_BATCH = 6 };
+
+#define CONV(settings)   "{\"type\": \"conv2d\", \"kernel\": 3, " settings "}"
+#define SAME(channels)   CONV("\"padding\": 1, \"channels\": " channels)
+#define NORM             "{\"type\": \"batchnorm2d\"}"
+#define RELU             "{\"type\": \"relu\"}"
+#define TANH             "{\"type\": \"tanh\"}"
+#define POOL(kind)       "{\"type\": \"" kind "\", \"window\": 2}"
+#define FLATTEN          "{\"type\": \"flatten\"}"
+#define AVERAGE          "{\"type\": \"globalavgpool\"}"
+#define DROPOUT          "{\"type\": \"dropout\", \"probability\": 0.25}"
+#define LINEAR(features) "{\"type\": \"linear\", \"features\": " features "}"
+#define MODEL(layers)    "{\"name\": \"infer\", \"layers\": [" layers "]}"
+#define CLASSES          LINEAR("\"classes\"")
+
+// clang-format off
+static const struct {
+    const char *what, *text;
+} models[] = {
+    {"linear layers alone", MODEL(FLATTEN "," LINEAR("24") "," RELU "," CLASSES)},
+    {"the course's layers, smaller",
+     MODEL(SAME("16") "," NORM "," RELU "," POOL("maxpool2d") "," SAME("24") "," NORM "," RELU "," POOL("maxpool2d") ","
+           FLATTEN "," LINEAR("20") "," RELU "," DROPOUT "," CLASSES)},
+    {"5x5 filters, tanh and average pooling",
+     MODEL("{\"type\": \"conv2d\", \"channels\": 6, \"kernel\": 5, \"padding\": 2}," TANH "," POOL("avgpool2d") ","
+           "{\"type\": \"conv2d\", \"channels\": 10, \"kernel\": 5}," TANH "," FLATTEN "," LINEAR("12") "," TANH ","
+           CLASSES)},
+    {"convolutions one behind another, channels that are padded",
+     MODEL(SAME("16") "," NORM "," RELU "," SAME("20") "," NORM "," RELU "," POOL("maxpool2d") "," SAME("24") "," NORM
+           "," RELU "," FLATTEN "," LINEAR("16") "," RELU "," CLASSES)},
+    {"residuals without biases",
+     MODEL(CONV("\"channels\": 16, \"padding\": 1, \"bias\": false") "," NORM "," RELU ","
+           "{\"type\": \"residual\", \"layers\": [" CONV("\"channels\": 16, \"padding\": 1, \"bias\": false") "," NORM
+           "," RELU "," SAME("16") "," NORM "]}," RELU ","
+           "{\"type\": \"residual\", \"layers\": [" CONV("\"channels\": 24, \"stride\": 2, \"padding\": 1") "," NORM ","
+           RELU "," SAME("24") "," NORM "], \"projection\": ["
+           "{\"type\": \"conv2d\", \"channels\": 24, \"kernel\": 1, \"stride\": 2}," NORM "]}," RELU ","
+           AVERAGE "," CLASSES)},
+    {"layers that rows do not have",
+     MODEL(SAME("8") "," NORM ",{\"type\": \"gelu\"}," POOL("maxpool2d") "," FLATTEN "," CLASSES)},
+};
+// clang-format on
+enum { MODELS = sizeof models / sizeof *models };
+
+static const struct precision {
+    heddle_tier kernels;
+    heddle_arithmetic arithmetic;
+    double most; // difference between two probabilities
+} precisions[] = {
+    {HEDDLE_NAIVE, HEDDLE_FULL, 1e-5},  {HEDDLE_FUSED, HEDDLE_FULL, 1e-5},   {HEDDLE_FUSED, HEDDLE_TF32, 0.005},
+    {HEDDLE_FUSED, HEDDLE_FP16, 0.005}, {HEDDLE_FUSED, HEDDLE_BFLOAT, 0.04},
+};
+enum { PRECISIONS = sizeof precisions / sizeof *precisions };
+
+// Trains for an epoch, so that running statistics differ from their start; returns the checkpoint's path.
+static const char *train(heddle_device *cpu, const char *text)
+{
+    static char path[512];
+    const heddle_dataset *dataset = small_dataset(TRAINED_IMAGES, 7);
+    heddle_model *model = model_for(dataset, text);
+    heddle_train_options options = heddle_train_defaults();
+    options.epochs = 1;
+    options.batch = TRAIN_BATCH;
+    options.folder = temporary_folder();
+    options.overwrite = true;
+    assert_ok(heddle_train(cpu, model, dataset, NULL, &options, NULL));
+    heddle_model_close(model);
+    path_in(options.folder, "last.safetensors", path, sizeof path);
+    return path;
+}
+
+static heddle_network *open_network(heddle_device *device, const char *path, int batch, const struct precision *how)
+{
+    heddle_network *network = NULL;
+    const heddle_network_options options = {
+        .batch = batch, .kernels = how->kernels, .arithmetic = how->arithmetic, .deterministic = true};
+    assert_ok(heddle_network_open_with(device, path, &options, &network));
+    return network;
+}
+
+static void assert_near(const char *what, const struct precision *how, const float *expected, const float *found,
+                        int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!(fabs((double)expected[i] - (double)found[i]) <= how->most))
+            fail_msg("%s, %s: probability %d is %g, not %g", what, heddle_arithmetic_names[how->arithmetic], i,
+                     (double)found[i], (double)expected[i]);
+}
+
+// What the CPU says of all images, once with naive kernels.
+static void find_expected(heddle_device *cpu, const char *path, const heddle_dataset *dataset, float *probabilities,
+                          heddle_evaluation *evaluation)
+{
+    heddle_network *network = open_network(cpu, path, IMAGES, &precisions[0]);
+    assert_ok(heddle_network_predict_bytes(network, dataset->images, IMAGES, probabilities));
+    assert_ok(heddle_network_evaluate(network, dataset, evaluation));
+    heddle_network_close(network);
+}
+
+static void compare(heddle_device *device, const char *path, const char *what, const heddle_dataset *dataset,
+                    const float *expected, const heddle_evaluation *evaluated, const struct precision *how, int batch)
+{
+    float found[IMAGES * CLASSES_OF_IMAGES];
+    heddle_evaluation evaluation = {0};
+    heddle_network *network = open_network(device, path, batch, how);
+    assert_ok(heddle_network_predict_bytes(network, dataset->images, IMAGES, found));
+    assert_near(what, how, expected, found, IMAGES * CLASSES_OF_IMAGES);
+    assert_ok(heddle_network_evaluate(network, dataset, &evaluation));
+    if (!(fabs(evaluation.loss - evaluated->loss) <= how->most))
+        fail_msg("%s, %s: a loss of %g, not %g", what, heddle_arithmetic_names[how->arithmetic], evaluation.loss,
+                 evaluated->loss);
+    heddle_network_close(network);
+}
+
+static void predictions_are_those_of_float32_on_the_cpu(void **state)
+{
+    (void)state;
+    heddle_device *cpu = open_cpu(1), *device = open_device();
+    for (int i = 0; i < MODELS; i++) {
+        float expected[IMAGES * CLASSES_OF_IMAGES];
+        heddle_evaluation evaluation = {0};
+        const char *path = train(cpu, models[i].text);
+        const heddle_dataset *dataset = small_dataset(IMAGES, 5);
+        find_expected(cpu, path, dataset, expected, &evaluation);
+        compare(device, path, models[i].what, dataset, expected, &evaluation, &precisions[PRECISIONS - 1], 2);
+        compare(device, path, models[i].what, dataset, expected, &evaluation, &precisions[i % (PRECISIONS - 1)], 3);
+    }
+    heddle_device_close(device);
+    heddle_device_close(cpu);
+}
+
+// Single images are read where they are, larger batches are copied, several at a time; pinned memory is used as it is.
+static void batches_of_any_size_and_memory_give_the_same(void **state)
+{
+    (void)state;
+    enum { TIMES = 13, MANY = TIMES * IMAGES };
+    static const int batches[] = {1, 30, MANY};
+    const heddle_dataset *dataset = small_dataset(IMAGES, 5);
+    heddle_device *cpu = open_cpu(1), *device = open_device();
+    const struct precision *how = &precisions[PRECISIONS - 1];
+    const size_t bytes = (size_t)IMAGES * 12 * 12, rows = (size_t)IMAGES * CLASSES_OF_IMAGES;
+    float expected[IMAGES * CLASSES_OF_IMAGES], found[TIMES * IMAGES * CLASSES_OF_IMAGES];
+    heddle_evaluation evaluation = {0};
+    void *images, *answers;
+    const char *path = train(cpu, models[0].text);
+    find_expected(cpu, path, dataset, expected, &evaluation);
+    assert_ok(heddle_alloc_pinned(device, TIMES * bytes, &images));
+    assert_ok(heddle_alloc_pinned(device, sizeof found, &answers));
+    for (int i = 0; i < TIMES; i++)
+        memcpy((uint8_t *)images + (size_t)i * bytes, dataset->images, bytes);
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        heddle_network *network = open_network(device, path, batches[i], how);
+        memset(answers, 0, sizeof found);
+        assert_ok(heddle_network_predict_bytes(network, images, MANY, answers));
+        assert_ok(heddle_network_predict_bytes(network, images, MANY, found));
+        assert_memory_equal(found, answers, sizeof found);
+        for (int j = 0; j < TIMES; j++)
+            assert_near("pinned memory", how, expected, found + (size_t)j * rows, (int)rows);
+        assert_ok(heddle_network_predict_bytes(network, images, 0, found));
+        heddle_network_close(network);
+    }
+    assert_ok(heddle_free_pinned(device, images));
+    assert_ok(heddle_free_pinned(device, answers));
+    heddle_device_close(device);
+    heddle_device_close(cpu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(predictions_are_those_of_float32_on_the_cpu),
+        cmocka_unit_test(batches_of_any_size_and_memory_give_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
