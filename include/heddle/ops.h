@@ -324,6 +324,25 @@ typedef struct heddle_rows_gather_shape {
     int half;
 } heddle_rows_gather_shape;
 
+// rows_trunk: the small convolutions that a network begins with, one after another, from the images of a batch (found
+// as rows_gather's) to one row of features per image, (next_h * next_w, k) of the last stage with k padded to a
+// multiple of 8. A stage is a convolution of stride 1, a function of its results, and pooling over windows side by
+// side. Sums and `activations`, the results of each stage before its pooling, are float32.
+enum { HEDDLE_ROWS_TRUNK_STAGES = 3 };
+typedef struct heddle_rows_trunk_stage {
+    int k;               // channels that it gives; 0: there is no such stage
+    int r, padding;      // lines and columns of the filter; zeros around an image, fewer than r
+    int function;        // a heddle_rows_function
+    int window, average; // pooling: 1 is none; 0: the largest, 1: the mean
+} heddle_rows_trunk_stage;
+typedef struct heddle_rows_trunk_shape {
+    int n, count, length;
+    int c, h, w;
+    heddle_rows_trunk_stage stage[HEDDLE_ROWS_TRUNK_STAGES];
+    int parts; // backward: gradients are sums over this many parts of the batch, for rows_update to add up
+    int half;
+} heddle_rows_trunk_shape;
+
 // rows_loss: the mean cross-entropy of logits (n, k), of which the first `classes` count, and its gradient as rows.
 typedef struct heddle_rows_loss_shape {
     int n, classes, k;

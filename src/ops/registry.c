@@ -40,6 +40,7 @@
 #include "ops/rows_loss/rows_loss.h"
 #include "ops/rows_norm/rows_norm.h"
 #include "ops/rows_patches/rows_patches.h"
+#include "ops/rows_trunk/rows_trunk.h"
 #include "ops/rows_update/rows_update.h"
 #include "ops/saxpy/saxpy.h"
 #include "ops/scan/scan.h"
@@ -147,6 +148,8 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_adamw_update,
 
     &heddle_op_rows_gather,
+    &heddle_op_rows_trunk_forward,
+    &heddle_op_rows_trunk_backward,
     &heddle_op_rows_patches_forward,
     &heddle_op_rows_patches_backward,
     &heddle_op_rows_conv_forward,

@@ -1,0 +1,481 @@
+// rows_trunk, rung 1: one image per block at a time, all of its stages in shared memory.
+//
+// A layer of few channels is too thin for tensor cores, and as an operator of its own it reads and writes more memory
+// than it computes. Here a block reads the bytes of an image, and every convolution finds its input in shared memory,
+// with the zeros around it. A thread computes a strip of four pixels of several channels: a line of the filter is two
+// vectors of input, slid over in registers, and one vector of weights per tap, the same for the whole warp. If a
+// convolution has fewer strips than the block has threads, threads share its input channels, and who reads the results
+// adds their shares. Each activation is written once, for the way back.
+//
+// Backward every thread adds up its own taps of its own channels over lines and images, in shared memory; the blocks of
+// a part leave their sums, and the last of them to arrive adds them, always in the same order.
+//
+// Limited by: float32 multiply-adds, and the threads that idle where a stage has less work than threads.
+
+#include <math.h>
+
+#include "ops/cuda/dependent.h"
+#include "ops/cuda/element16.h"
+#include "ops/cuda/rung.h"
+#include "ops/rows_conv/functions.h"
+#include "ops/rows_trunk/convolve.h"
+
+typedef heddle_rows_trunk_shape trunk_shape;
+
+struct trunk_operands {
+    const uint8_t *dataset;
+    const int32_t *dataset_labels, *order;
+    const int64_t *cursor;
+    const float *weight[HEDDLE_ROWS_TRUNK_STAGES], *bias[HEDDLE_ROWS_TRUNK_STAGES];
+    float *activations;
+    int32_t *labels;
+    const void *grad_output;
+    void *output;
+    float *grad_weight[HEDDLE_ROWS_TRUNK_STAGES], *grad_bias[HEDDLE_ROWS_TRUNK_STAGES];
+    float *left; // (blocks, layout.left): each block's sums
+    int32_t *arrived;
+};
+
+struct trunk_job {
+    int n, c, h, w;
+    int kept, channels, columns; // of a row of activations; of the output
+    int part, blocks;            // backward: images of a part, and blocks that share them
+    trunk_layout layout;
+};
+
+__device__ static void clear(float *from, int floats)
+{
+    for (int i = threadIdx.x; i < floats / 4; i += TRUNK_THREADS)
+        ((float4 *)from)[i] = make_float4(0, 0, 0, 0);
+}
+
+// (k, c, r, r) as convolve() takes it; turned: as the gradient of its input does. Between its groups there is zero.
+template <bool Turned>
+__device__ static void load_weights(const trunk_stage &stage, const trunk_conv &conv, const float *from, float *to)
+{
+    const int taps = stage.of.r * stage.of.r, room = conv.group > 4 ? 8 : 4;
+    const int all = stage.of.k * stage.size.c * taps;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < all; i += TRUNK_THREADS) {
+        const int tap = i % taps, c = i / taps % stage.size.c, k = i / (taps * stage.size.c);
+        const int source = Turned ? k : c, result = Turned ? c : k, at = Turned ? taps - 1 - tap : tap;
+        to[((result / conv.group * conv.c + source) * taps + at) * room + result % conv.group] = from[i];
+    }
+}
+
+__device__ static void load_image(const trunk_job &job, const trunk_stage &first, const uint8_t *pixels, float *to)
+{
+    const int all = job.c * job.h * job.w, padding = first.of.padding;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < all; i += TRUNK_THREADS) {
+        const int x = i % job.w, y = i / job.w % job.h, c = i / (job.w * job.h);
+        to[c * first.forward.plane + (y + padding) * first.forward.pitch + x + padding] = pixels[i] * (1.0f / 255.0f);
+    }
+}
+
+// --- windows --------------------------------------------------------------------------------------------------------
+
+// The window that a thread has of a stage: (k, next_h, next_w).
+struct trunk_window {
+    int k, y, x;
+    int first; // where it begins in the stage's activations
+};
+
+__device__ static __forceinline__ trunk_window window_at(const trunk_stage &stage, int number)
+{
+    const heddle_trunk_size &size = stage.size;
+    trunk_window at;
+    at.x = number % size.next_w;
+    at.y = number / size.next_w % size.next_h;
+    at.k = number / (size.next_w * size.next_h);
+    at.first = (at.k * size.kept_h + at.y * stage.of.window) * size.kept_w + at.x * stage.of.window;
+    return at;
+}
+
+__device__ static __forceinline__ int windows_of(const trunk_stage &stage)
+{
+    return stage.of.k * stage.size.next_h * stage.size.next_w;
+}
+
+// Pooling, one result after another. NaN is the largest.
+struct trunk_pool {
+    float sum, most;
+    int winner;
+
+    __device__ __forceinline__ trunk_pool() : sum(0.0f), most(-INFINITY), winner(0)
+    {
+    }
+    __device__ __forceinline__ void add(float y, int place)
+    {
+        sum += y;
+        if (!(y <= most) || place == 0)
+            most = y, winner = place;
+    }
+    __device__ __forceinline__ float result(const heddle_rows_trunk_stage &stage) const
+    {
+        return stage.average ? sum * (1.0f / (stage.window * stage.window)) : most;
+    }
+};
+
+// Where the next stage's input has a pixel of this one's.
+__device__ static __forceinline__ int place_in_next(const trunk_stage &next, const trunk_window &at)
+{
+    return at.k * next.forward.plane + (at.y + next.of.padding) * next.forward.pitch + at.x + next.of.padding;
+}
+
+// --- forward --------------------------------------------------------------------------------------------------------
+
+// Adds the shares of a convolution, applies what follows it, and writes the results to `kept`; those of the windows to
+// the next stage's input, or to the row. Window: 0 if not known at compile time.
+template <int Window> __device__ static void finish_windows(const trunk_job &job, int index, float *shared, float *kept)
+{
+    const trunk_stage &stage = job.layout.stage[index];
+    const trunk_conv &conv = stage.forward;
+    const bool is_last = index == job.layout.stages - 1;
+    const trunk_stage &next = job.layout.stage[is_last ? index : index + 1];
+    const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
+    for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
+        const trunk_window at = window_at(stage, i);
+        const float *from =
+            shared + job.layout.shares + at.k * conv.out_plane + at.y * window * conv.out_pitch + at.x * window;
+        const float bias = shared[stage.bias_sums + at.k];
+        trunk_pool pool;
+#pragma unroll
+        for (int place = 0; place < window * window; place++) {
+            const int line = place / window, pixel = place % window;
+            float z = bias;
+            for (int split = 0; split < conv.splits; split++)
+                z += from[split * conv.out_share + line * conv.out_pitch + pixel];
+            const float y = rows_function16(stage.of.function, z);
+            kept[at.first + line * stage.size.kept_w + pixel] = y;
+            pool.add(y, place);
+        }
+        if (is_last)
+            shared[job.layout.row + (at.y * stage.size.next_w + at.x) * job.channels + at.k] = pool.result(stage.of);
+        else
+            shared[next.input + place_in_next(next, at)] = pool.result(stage.of);
+    }
+}
+
+__device__ static void finish_stage(const trunk_job &job, int index, float *shared, float *kept)
+{
+    const int window = job.layout.stage[index].of.window;
+    if (window == 2)
+        finish_windows<2>(job, index, shared, kept);
+    else if (window == 1)
+        finish_windows<1>(job, index, shared, kept);
+    else
+        finish_windows<0>(job, index, shared, kept);
+}
+
+template <typename Element>
+__global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_FORWARD_BLOCKS)
+    rows_trunk_forward(const trunk_job job, const trunk_operands on)
+{
+    extern __shared__ float4 vectors[];
+    float *shared = (float *)vectors;
+    const trunk_layout &layout = job.layout;
+    clear(shared, layout.floats);
+    heddle_wait_for_previous();
+    heddle_release_next();
+    __syncthreads();
+    for (int i = 0; i < layout.stages; i++) {
+        load_weights<false>(layout.stage[i], layout.stage[i].forward, on.weight[i], shared + layout.stage[i].weight);
+        for (int k = threadIdx.x; k < layout.stage[i].of.k && on.bias[i]; k += TRUNK_THREADS)
+            shared[layout.stage[i].bias_sums + k] = on.bias[i][k];
+    }
+    const int64_t begin = *on.cursor;
+    for (int image = blockIdx.x; image < job.n; image += gridDim.x) {
+        const size_t from = on.order[begin + image];
+        float *kept = on.activations + (size_t)image * job.kept;
+        load_image(job, layout.stage[0], on.dataset + from * (job.c * job.h * job.w), shared + layout.stage[0].input);
+        if (threadIdx.x == 0)
+            on.labels[image] = on.dataset_labels[from];
+        __syncthreads();
+        for (int i = 0; i < layout.stages; i++) {
+            const trunk_stage &stage = layout.stage[i];
+            convolve(stage.forward, shared + stage.input, shared + stage.weight, shared + layout.shares);
+            __syncthreads();
+            finish_stage(job, i, shared, kept + stage.size.kept);
+            __syncthreads();
+        }
+        Element *row = (Element *)on.output + (size_t)image * job.columns;
+        for (int i = threadIdx.x; i < job.columns; i += TRUNK_THREADS)
+            row[i] = rows_element<Element>::round(shared[layout.row + i]);
+    }
+}
+
+// --- backward -------------------------------------------------------------------------------------------------------
+
+// The pooled activations of stage `index`, as the input of the next.
+__device__ static void load_pooled(const trunk_job &job, int index, const float *kept, float *shared)
+{
+    const trunk_stage &stage = job.layout.stage[index], &next = job.layout.stage[index + 1];
+    const int window = stage.of.window, count = windows_of(stage);
+#pragma unroll 4
+    for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
+        const trunk_window at = window_at(stage, i);
+        trunk_pool pool;
+        for (int line = 0; line < window; line++)
+            for (int pixel = 0; pixel < window; pixel++)
+                pool.add(kept[at.first + line * stage.size.kept_w + pixel], line * window + pixel);
+        shared[next.input + place_in_next(next, at)] = pool.result(stage.of);
+    }
+}
+
+// The gradient of a window's result: from the row, or the shares that the next stage has left.
+template <typename Element>
+__device__ static __forceinline__ float gradient_of(const trunk_job &job, int index, const trunk_window &at,
+                                                    const Element *row, const float *shared)
+{
+    const trunk_stage &stage = job.layout.stage[index];
+    if (index == job.layout.stages - 1)
+        return rows_element<Element>::number(row[(at.y * stage.size.next_w + at.x) * job.channels + at.k]);
+    const trunk_conv &conv = job.layout.stage[index + 1].backward;
+    const float *from = shared + job.layout.shares + at.k * conv.out_plane + at.y * conv.out_pitch + at.x;
+    float sum = 0;
+    for (int split = 0; split < conv.splits; split++)
+        sum += from[split * conv.out_share];
+    return sum;
+}
+
+// The gradient of a stage's convolution, among zeros: through pooling and function. Window: 0 if not known at compile
+// time.
+template <typename Element, int Window>
+__device__ static void spread_windows(const trunk_job &job, int index, const float *kept, const Element *row,
+                                      float *shared)
+{
+    const trunk_stage &stage = job.layout.stage[index];
+    const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
+    const float share = stage.of.average ? 1.0f / (window * window) : 1.0f;
+    for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
+        const trunk_window at = window_at(stage, i);
+        const float gradient = share * gradient_of(job, index, at, row, shared);
+        float *to = shared + job.layout.gradient + at.k * stage.grad_plane +
+                    (at.y * window + stage.halo) * stage.grad_pitch + at.x * window + stage.left;
+        trunk_pool pool;
+#pragma unroll
+        for (int place = 0; place < window * window; place++) {
+            const int line = place / window, pixel = place % window;
+            const float y = kept[at.first + line * stage.size.kept_w + pixel];
+            if (stage.of.average)
+                to[line * stage.grad_pitch + pixel] = gradient * rows_slope(stage.of.function, y);
+            pool.add(y, place);
+        }
+        if (!stage.of.average)
+            to[pool.winner / window * stage.grad_pitch + pool.winner % window] =
+                gradient * rows_slope(stage.of.function, pool.most);
+    }
+}
+
+template <typename Element>
+__device__ static void spread_gradient(const trunk_job &job, int index, const float *kept, const Element *row,
+                                       float *shared)
+{
+    const int window = job.layout.stage[index].of.window;
+    if (window == 2)
+        spread_windows<Element, 2>(job, index, kept, row, shared);
+    else if (window == 1)
+        spread_windows<Element, 1>(job, index, kept, row, shared);
+    else
+        spread_windows<Element, 0>(job, index, kept, row, shared);
+}
+
+// Adds the gradient of each channel to its sum, one warp per channel.
+__device__ static void add_bias_gradient(const trunk_stage &stage, const float *gradient, float *sums)
+{
+    const int lane = threadIdx.x % 32;
+    for (int k = threadIdx.x / 32; k < stage.of.k; k += TRUNK_THREADS / 32) {
+        const float4 *from = (const float4 *)(gradient + k * stage.grad_plane);
+        float sum = 0;
+        for (int i = lane; i < stage.grad_plane / 4; i += 32)
+            sum += from[i].x + from[i].y + (from[i].z + from[i].w);
+        for (int step = 16; step > 0; step /= 2)
+            sum += __shfl_down_sync(0xffffffffu, sum, step);
+        if (lane == 0)
+            sums[k] += sum;
+    }
+}
+
+// All gradients of one image, added to the block's sums.
+template <typename Element>
+__device__ static void add_image(const trunk_job &job, const trunk_operands &on, int image, size_t from, float *shared)
+{
+    const trunk_layout &layout = job.layout;
+    const float *kept = on.activations + (size_t)image * job.kept;
+    const Element *row = (const Element *)on.grad_output + (size_t)image * job.columns;
+    load_image(job, layout.stage[0], on.dataset + from * (job.c * job.h * job.w), shared + layout.stage[0].input);
+    for (int i = 0; i + 1 < layout.stages; i++)
+        load_pooled(job, i, kept + layout.stage[i].size.kept, shared);
+    for (int i = layout.stages - 1; i >= 0; i--) {
+        const trunk_stage &stage = layout.stage[i];
+        float *gradient = shared + layout.gradient;
+        clear(gradient, stage.sums.groups * stage.sums.group * stage.grad_plane);
+        __syncthreads();
+        spread_gradient(job, i, kept + stage.size.kept, row, shared);
+        __syncthreads();
+        add_bias_gradient(stage, gradient, shared + stage.bias_sums);
+        add_weight_gradient(stage, shared + stage.input, gradient, shared + stage.slots);
+        if (i > 0)
+            convolve(stage.backward, gradient, shared + stage.weight, shared + layout.shares);
+        __syncthreads();
+    }
+}
+
+// The block's sums, (k, c, r, r) and k of each stage.
+__device__ static void leave_sums(const trunk_layout &layout, const float *shared, float *to)
+{
+    for (int s = 0; s < layout.stages; s++) {
+        const trunk_stage &stage = layout.stage[s];
+        const int weights = stage.of.k * stage.size.c * stage.of.r * stage.of.r, all = weights + stage.of.k;
+        for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += TRUNK_THREADS)
+            to[stage.gradient + i] = i < weights ? sum_of_slots(stage, shared + stage.slots, i)
+                                     : i < all   ? shared[stage.bias_sums + i - weights]
+                                                 : 0.0f;
+    }
+}
+
+// Adds what the blocks of a part have left. from: (blocks, layout.left)
+__device__ static void add_blocks(const trunk_job &job, const trunk_operands &on, int part, const float *from)
+{
+    const trunk_layout &layout = job.layout;
+    for (int i = 4 * threadIdx.x; i < layout.left; i += 4 * TRUNK_THREADS) {
+        float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll 8
+        for (int block = 0; block < job.blocks; block++) {
+            const float4 one = __ldcg((const float4 *)(from + (size_t)block * layout.left + i));
+            sum.x += one.x, sum.y += one.y, sum.z += one.z, sum.w += one.w;
+        }
+        int s = 0;
+        while (s + 1 < layout.stages && i >= layout.stage[s + 1].gradient)
+            s++;
+        const trunk_stage &stage = layout.stage[s];
+        const int weights = stage.of.k * stage.size.c * stage.of.r * stage.of.r;
+        const float four[4] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int at = i + j - stage.gradient;
+            if (at < weights)
+                on.grad_weight[s][(size_t)part * weights + at] = four[j];
+            else if (at < weights + stage.of.k && on.grad_bias[s])
+                on.grad_bias[s][(size_t)part * stage.of.k + at - weights] = four[j];
+        }
+    }
+}
+
+template <typename Element>
+__global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_BACKWARD_BLOCKS)
+    rows_trunk_backward(const trunk_job job, const trunk_operands on)
+{
+    extern __shared__ float4 vectors[];
+    __shared__ bool is_last;
+    float *shared = (float *)vectors;
+    const trunk_layout &layout = job.layout;
+    clear(shared, layout.floats);
+    heddle_wait_for_previous();
+    heddle_release_next();
+    __syncthreads();
+    for (int i = 1; i < layout.stages; i++)
+        load_weights<true>(layout.stage[i], layout.stage[i].backward, on.weight[i], shared + layout.stage[i].weight);
+    const int64_t begin = *on.cursor;
+    const int part = blockIdx.x / job.blocks, block = blockIdx.x % job.blocks;
+    const int end = min(job.n, (part + 1) * job.part);
+    for (int image = part * job.part + block; image < end; image += job.blocks)
+        add_image<Element>(job, on, image, on.order[begin + image], shared);
+    __syncthreads();
+    leave_sums(layout, shared, on.left + (size_t)blockIdx.x * layout.left);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        is_last = atomicAdd(&on.arrived[part], 1) == job.blocks - 1;
+    __syncthreads();
+    if (!is_last)
+        return;
+    __threadfence();
+    add_blocks(job, on, part, on.left + (size_t)part * job.blocks * layout.left);
+    if (threadIdx.x == 0)
+        on.arrived[part] = 0;
+}
+
+// --- launchers ------------------------------------------------------------------------------------------------------
+
+static trunk_job job_of(const trunk_shape *shape, bool is_backward)
+{
+    trunk_job job = {};
+    job.n = shape->n, job.c = shape->c, job.h = shape->h, job.w = shape->w;
+    job.kept = heddle_trunk_kept(shape);
+    job.channels = heddle_trunk_channels(shape);
+    job.columns = heddle_trunk_columns(shape);
+    job.layout = trunk_layout_of(shape, is_backward);
+    return job;
+}
+
+// Blocks that run at the same time, `most` per multiprocessor if their shared memory allows that many.
+static int blocks_at_once(size_t bytes, int most)
+{
+    const size_t all = 228 * 1024, reserved = 1024; // of a multiprocessor, and of each block
+    const int fit = (int)(all / (bytes + reserved));
+    return heddle_cuda_multiprocessors() * (fit < 1 ? 1 : fit < most ? fit : most);
+}
+
+static void launch_kernel(void (*kernel)(trunk_job, trunk_operands), int blocks, const heddle_call *call,
+                          const trunk_job &job, const trunk_operands &on)
+{
+    const size_t bytes = job.layout.floats * sizeof(float);
+    const cudaStream_t stream = heddle_cuda_stream_of(call);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    heddle_cuda_launch_dependent(kernel, dim3(blocks), dim3(TRUNK_THREADS), bytes, stream, job, on);
+}
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    const trunk_shape *shape = (const trunk_shape *)call->shape;
+    const trunk_job job = job_of(shape, false);
+    trunk_operands on = {};
+    on.dataset = (const uint8_t *)call->input[HEDDLE_TRUNK_DATASET];
+    on.order = (const int32_t *)call->input[HEDDLE_TRUNK_ORDER];
+    on.cursor = (const int64_t *)call->input[HEDDLE_TRUNK_CURSOR];
+    on.dataset_labels = (const int32_t *)call->input[HEDDLE_TRUNK_DATASET_LABELS];
+    for (int i = 0; i < job.layout.stages; i++) {
+        on.weight[i] = (const float *)call->input[HEDDLE_TRUNK_FIRST_WEIGHT + 2 * i];
+        on.bias[i] = (const float *)call->input[HEDDLE_TRUNK_FIRST_WEIGHT + 2 * i + 1];
+    }
+    on.output = call->output[HEDDLE_TRUNK_OUTPUT];
+    on.activations = (float *)call->output[HEDDLE_TRUNK_ACTIVATIONS];
+    on.labels = (int32_t *)call->output[HEDDLE_TRUNK_LABELS];
+    heddle_cuda_stream_of(call); // makes the device current
+    const int most = blocks_at_once(job.layout.floats * sizeof(float), TRUNK_FORWARD_BLOCKS);
+    launch_kernel(shape->half ? rows_trunk_forward<__half> : rows_trunk_forward<__nv_bfloat16>,
+                  shape->n < most ? shape->n : most, call, job, on);
+    return heddle_cuda_launched("01_image_per_block");
+}
+
+static heddle_status launch_backward(const heddle_call *call)
+{
+    const trunk_shape *shape = (const trunk_shape *)call->shape;
+    trunk_job job = job_of(shape, true);
+    trunk_operands on = {};
+    on.dataset = (const uint8_t *)call->input[HEDDLE_TRUNK_DATASET];
+    on.order = (const int32_t *)call->input[HEDDLE_TRUNK_ORDER];
+    on.cursor = (const int64_t *)call->input[HEDDLE_TRUNK_CURSOR];
+    on.grad_output = call->input[HEDDLE_TRUNK_GRAD_OUTPUT];
+    on.activations = (float *)call->input[HEDDLE_TRUNK_ACTIVATIONS_OF];
+    for (int i = 0; i < job.layout.stages; i++) {
+        on.weight[i] = i > 0 ? (const float *)call->input[HEDDLE_TRUNK_SECOND_WEIGHT + i - 1] : NULL;
+        on.grad_weight[i] = (float *)call->output[HEDDLE_TRUNK_FIRST_GRADIENT + 2 * i];
+        on.grad_bias[i] = (float *)call->output[HEDDLE_TRUNK_FIRST_GRADIENT + 2 * i + 1];
+    }
+    on.left = (float *)call->workspace;
+    on.arrived = (int32_t *)call->output[HEDDLE_TRUNK_ARRIVED];
+    heddle_cuda_stream_of(call); // makes the device current
+    int most = blocks_at_once(job.layout.floats * sizeof(float), TRUNK_BACKWARD_BLOCKS);
+    most = (most < HEDDLE_ROWS_TRUNK_BLOCKS ? most : HEDDLE_ROWS_TRUNK_BLOCKS) / shape->parts;
+    job.part = heddle_trunk_part(shape);
+    job.blocks = most < 1 ? 1 : most < job.part ? most : job.part;
+    launch_kernel(shape->half ? rows_trunk_backward<__half> : rows_trunk_backward<__nv_bfloat16>,
+                  shape->parts * job.blocks, call, job, on);
+    return heddle_cuda_launched("01_image_per_block");
+}
+
+HEDDLE_CUDA_RUNG("rows_trunk_forward", "01_image_per_block", launch_forward)
+HEDDLE_CUDA_RUNG("rows_trunk_backward", "01_image_per_block", launch_backward)
