@@ -260,13 +260,13 @@ typedef struct heddle_step_end_shape {
 enum { HEDDLE_CURSOR_COUNT = 2, HEDDLE_TALLY_COUNT = 5 };
 
 // --- rows: networks in 16 bits ---------------------------------------------------------------------------------------
-// Activations as a matrix of bf16, or of fp16 where a shape's `half` is 1: one row per pixel and one column per
-// channel. Channels are padded to a multiple of 8, with zeros in weights, so that what is in other operands does not
-// count. A frame of n images has h + gap lines of w + gap rows for each image: `gap` lines below the image and `gap`
-// rows to the right of each line. Where a convolution reads the frame these are zero, so that every tap of its filter
-// is a shift by a fixed number of rows. Features are images of one pixel, without a gap. On Hopper a product may read
-// its weights before the kernel that was queued just before it has ended: at least one other kernel must lie between it
-// and the one that wrote them.
+// Activations as a matrix of bf16, of fp16 where a shape's `half` is 1, or of pairs of fp16 (HEDDLE_F16_PAIR) where its
+// `pairs` is 1: one row per pixel and one column per channel. Channels are padded to a multiple of 8, with zeros in
+// weights, so that what is in other operands does not count. A frame of n images has h + gap lines of w + gap rows for
+// each image: `gap` lines below the image and `gap` rows to the right of each line. Where a convolution reads the frame
+// these are zero, so that every tap of its filter is a shift by a fixed number of rows. Features are images of one
+// pixel, without a gap. On Hopper a product may read its weights before the kernel that was queued just before it has
+// ended: at least one other kernel must lie between it and the one that wrote them.
 
 // What follows a sum: out = function(z).
 typedef enum heddle_rows_function {
@@ -302,8 +302,9 @@ typedef struct heddle_rows_norm_shape {
     int function;
     int window, average; // pooling: 1 is none; 0: the largest, 1: the mean
     int gap;             // of the output's frame of h / window lines
+    int flat;            // 1: a row of the output is an image, as a linear layer reads it; matters to pairs alone
     float epsilon, momentum;
-    int half;
+    int half, pairs;
 } heddle_rows_norm_shape;
 
 // rows_patches: each row of the output has what a filter sees at one place, (r, s, c), from a frame (rows, c). A
@@ -311,7 +312,7 @@ typedef struct heddle_rows_norm_shape {
 typedef struct heddle_rows_patches_shape {
     int n, h, w, gap, c;
     int r, s, stride, padding, dilation;
-    int half;
+    int half, pairs;
 } heddle_rows_patches_shape;
 
 // rows_gather: patches (c, r, s) of the images of a batch, out of a dataset of bytes (count, c, h, w), as gather finds
@@ -321,7 +322,7 @@ typedef struct heddle_rows_gather_shape {
     int c, h, w;
     int r, s, stride, padding, dilation;
     int columns;
-    int half;
+    int half, pairs;
 } heddle_rows_gather_shape;
 
 // rows_trunk: the small convolutions that a network begins with, one after another, from the images of a batch (found
@@ -346,7 +347,8 @@ typedef struct heddle_rows_trunk_shape {
 // rows_loss: the mean cross-entropy of logits (n, k), of which the first `classes` count, and its gradient as rows.
 typedef struct heddle_rows_loss_shape {
     int n, classes, k;
-    int half, scale; // gradients are times 2 to the power of scale
+    int half, pairs;
+    int scale; // gradients are times 2 to the power of scale
 } heddle_rows_loss_shape;
 
 // rows_head: the last linear layer, input (n, c) by weight (k, c), the loss of its logits, and the gradients of both,
@@ -354,7 +356,8 @@ typedef struct heddle_rows_loss_shape {
 typedef struct heddle_rows_head_shape {
     int n, c, k, classes;
     int function;
-    int half, scale; // gradients are times 2 to the power of scale
+    int half, pairs;
+    int scale; // gradients are times 2 to the power of scale
 } heddle_rows_head_shape;
 
 // rows_classify: the last linear layer, input (n, c) by weight (k, c), and the probabilities of its first `classes`
@@ -377,6 +380,7 @@ typedef struct heddle_rows_update_shape {
     int vectors;    // floats of biases that are padded
     int optimizer;  // 0: sgd, 1: momentum, 2: AdamW
     int half;       // copies are IEEE halves
+    int pairs;      // copies are pairs of IEEE halves, so that `copies` counts both
     int scale;      // parts of gradients are times 2 to the power of scale
 } heddle_rows_update_shape;
 typedef enum heddle_segment_field {
@@ -387,10 +391,11 @@ typedef enum heddle_segment_field {
     HEDDLE_SEGMENT_TAPS,
     HEDDLE_SEGMENT_PADDED_K,
     HEDDLE_SEGMENT_PADDED_C,
-    HEDDLE_SEGMENT_PARTS,  // of its gradient; 0: it is zero
-    HEDDLE_SEGMENT_PART,   // where they begin
-    HEDDLE_SEGMENT_COPY,   // where its copy (k, taps, c) begins; -1: it has none
-    HEDDLE_SEGMENT_VECTOR, // where its padded copy in float32 begins; -1: it has none
+    HEDDLE_SEGMENT_PARTS,   // of its gradient; 0: it is zero
+    HEDDLE_SEGMENT_PART,    // where they begin
+    HEDDLE_SEGMENT_COPY,    // where its copy (k, taps, c) begins; -1: it has none
+    HEDDLE_SEGMENT_VECTOR,  // where its padded copy in float32 begins; -1: it has none
+    HEDDLE_SEGMENT_COLUMNS, // c or taps * c: columns of a row of its copy; of pairs, all hi stand first, then all lo
     HEDDLE_SEGMENT_FIELDS,
 } heddle_segment_field;
 

@@ -25,6 +25,7 @@ typedef enum heddle_rows_source {
 typedef struct heddle_rows_segment {
     int parameter; // index in the model
     int k, c, taps, padded_k, padded_c;
+    int columns; // of a row of its copy: one tap's, or all of them
     int parts, part, copy, vector;
 } heddle_rows_segment;
 

@@ -39,8 +39,8 @@ static heddle_rows_segment *add_segment(const heddle_model *model, const heddle_
     if (parameter < 0)
         return NULL;
     heddle_rows_segment *segment = &rows->segments[rows->segment_count++];
-    *segment =
-        (heddle_rows_segment){.parameter = parameter, .c = 1, .taps = 1, .padded_c = 1, .copy = -1, .vector = -1};
+    *segment = (heddle_rows_segment){
+        .parameter = parameter, .c = 1, .taps = 1, .padded_c = 1, .columns = 1, .copy = -1, .vector = -1};
     return segment;
 }
 
@@ -48,7 +48,7 @@ static heddle_rows_segment *add_segment(const heddle_model *model, const heddle_
 static void set_columns(const heddle_rows_group *group, const heddle_rows_group *from, heddle_rows_segment *segment)
 {
     const heddle_layer *layer = group->product;
-    segment->padded_c = group->shape.c;
+    segment->padded_c = segment->columns = group->shape.c;
     if (from && (group->source == HEDDLE_ROWS_SHIFTED || group->source == HEDDLE_ROWS_PATCHES)) {
         segment->c = layer->in[0];
         segment->taps = layer->kernel * layer->kernel;
@@ -123,6 +123,7 @@ static void fill_table(const heddle_rows *rows, const heddle_state *state, int32
         table[HEDDLE_SEGMENT_PART] = segment->part;
         table[HEDDLE_SEGMENT_COPY] = segment->copy;
         table[HEDDLE_SEGMENT_VECTOR] = segment->vector;
+        table[HEDDLE_SEGMENT_COLUMNS] = segment->columns;
         first += heddle_segment_tiles(segment->padded_k, segment->taps, segment->padded_c);
     }
 }

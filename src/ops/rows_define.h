@@ -11,8 +11,6 @@
 #define HEDDLE_ROWS_PAIRS(type) HEDDLE_OPTIONAL_INT(type, pairs, 0, "1: elements are pairs of fp16, of 22 bits")
 #define HEDDLE_ROWS_PAIRS_ELEMENT(name, type)                                                                          \
     HEDDLE_OF_SHAPE(heddle_dtype, name, type, shape->pairs ? HEDDLE_F16_PAIR : shape->half ? HEDDLE_F16 : HEDDLE_BF16)
-#define HEDDLE_ROWS_ELEMENT(name, type)                                                                                \
-    HEDDLE_OF_SHAPE(heddle_dtype, name, type, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
 // Rows of an operands table, inside their braces: one of such elements, and the counters of blocks that have arrived.
 #define HEDDLE_ROWS_OPERAND(text, part, contents, size)                                                                \

@@ -1,5 +1,5 @@
 // Eight channels of a row of 16-bit elements at a time: one 16-byte access if the matrix is aligned, else eight of two
-// bytes. For the kernels over rows that are limited by memory bandwidth.
+// bytes. For the kernels over rows that are limited by memory bandwidth. Values may be pairs of elements.
 #pragma once
 
 #include <stdint.h>
@@ -11,6 +11,49 @@ enum { ROWS8 = 8 };
 struct rows8 {
     float v[ROWS8];
 };
+
+// An element of a matrix of pairs (HEDDLE_F16_PAIR): hi or lo of a value. A row has twice as many of them as columns,
+// first all hi, then all lo.
+struct rows_pair_half {
+    __half half;
+};
+
+// Elements per value, and their own type.
+template <typename Element> struct rows_layout {
+    enum { ELEMENTS = 1 };
+    typedef Element type;
+};
+template <> struct rows_layout<rows_pair_half> {
+    enum { ELEMENTS = 2 };
+    typedef __half type;
+};
+
+// Where value `at` of a matrix is, in column `column`: its only element, or its hi.
+template <typename Element> static __device__ inline Element *rows_at(Element *matrix, size_t at, int column)
+{
+    return matrix + at;
+}
+
+static __device__ inline rows_pair_half *rows_at(rows_pair_half *matrix, size_t at, int column)
+{
+    return matrix + 2 * at - column;
+}
+
+static __device__ inline const rows_pair_half *rows_at(const rows_pair_half *matrix, size_t at, int column)
+{
+    return matrix + 2 * at - column;
+}
+
+// One value, in a matrix of so many columns.
+template <typename Element> static __device__ inline void rows_store(Element *to, int columns, float value)
+{
+    *to = rows_element<Element>::round(value);
+}
+
+static __device__ inline void rows_store(rows_pair_half *to, int columns, float value)
+{
+    rows_pair_split(value, &to->half, &to[columns].half);
+}
 
 template <bool Aligned, typename Element> static __device__ inline rows8 rows8_load(const Element *from)
 {
@@ -48,6 +91,46 @@ template <bool Aligned, typename Element> static __device__ inline void rows8_st
 #pragma unroll
         for (int i = 0; i < ROWS8; i++)
             to[i] = element::round(values.v[i]);
+    }
+}
+
+// The same in a matrix of so many columns, which matter to pairs alone.
+template <bool Aligned, typename Element> static __device__ inline rows8 rows8_load(const Element *from, int columns)
+{
+    return rows8_load<Aligned>(from);
+}
+
+template <bool Aligned> static __device__ inline rows8 rows8_load(const rows_pair_half *from, int columns)
+{
+    const __half *hi = &from->half;
+    rows8 values = rows8_load<Aligned>(hi);
+    const rows8 lo = rows8_load<Aligned>(hi + columns);
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++)
+        values.v[i] += lo.v[i] * rows_pair_unscale;
+    return values;
+}
+
+template <bool Aligned, typename Element>
+static __device__ inline void rows8_store(Element *to, int columns, const rows8 &values)
+{
+    rows8_store<Aligned>(to, values);
+}
+
+template <bool Aligned> static __device__ inline void rows8_store(rows_pair_half *to, int columns, const rows8 &values)
+{
+    __half *hi = &to->half, *lo = &to[columns].half;
+    if (Aligned) {
+        uint32_t upper[4], lower[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            rows_pair_split(values.v[2 * i], values.v[2 * i + 1], (__half2 *)&upper[i], (__half2 *)&lower[i]);
+        *(uint4 *)hi = make_uint4(upper[0], upper[1], upper[2], upper[3]);
+        *(uint4 *)lo = make_uint4(lower[0], lower[1], lower[2], lower[3]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            rows_pair_split(values.v[i], hi + i, lo + i);
     }
 }
 

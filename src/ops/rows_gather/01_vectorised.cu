@@ -65,7 +65,7 @@ __global__ void rows_gather(const gather_job job, const uint8_t *dataset, const 
             if ((unsigned)(top + columns.line[i]) < (unsigned)shape.h &&
                 (unsigned)(left + columns.pixel[i]) < (unsigned)shape.w)
                 patch.v[i] = pixels[columns.offset[i]] * (1.0f / 255.0f);
-        rows8_store<Aligned>(output + (size_t)item * ROWS8, patch);
+        rows8_store<Aligned>(rows_at(output, (size_t)item * ROWS8, (int)group * ROWS8), shape.columns, patch);
         if (x == 0 && y == 0 && group == 0)
             labels[image] = dataset_labels[from];
     }
@@ -94,7 +94,10 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    return ((const gather_shape *)call->shape)->half ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
+    const gather_shape *shape = (const gather_shape *)call->shape;
+    return shape->pairs  ? launch_with<rows_pair_half>(call)
+           : shape->half ? launch_with<__half>(call)
+                         : launch_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_gather", "01_vectorised", launch)

@@ -21,9 +21,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(gather_shape, dilation, 1, "distance between the filter's taps")},
     {HEDDLE_REQUIRED_INT(gather_shape, columns, "of a patch, padded to a multiple of 8")},
     {HEDDLE_ROWS_HALF(gather_shape)},
+    {HEDDLE_ROWS_PAIRS(gather_shape)},
 };
 
-HEDDLE_ROWS_ELEMENT(element, gather_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, gather_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -86,9 +87,10 @@ static double row_elements(const gather_shape *shape)
 static heddle_cost cost(const void *shape_)
 {
     const gather_shape *shape = shape_;
+    const double bytes = (double)heddle_dtype_size(element(shape));
     return (heddle_cost){.flops = row_elements(shape),
                          .bytes_read = (double)shape->n * shape->c * shape->h * shape->w,
-                         .bytes_written = sizeof(uint16_t) * row_elements(shape)};
+                         .bytes_written = bytes * row_elements(shape)};
 }
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
@@ -116,6 +118,8 @@ static const char *const test_shapes[] = {"n=1 count=1 length=1 c=1 h=1 w=1 r=1 
                                           "n=5 count=9 length=64 c=1 h=12 w=12 r=5 s=5 columns=32 half=1",
                                           "n=2 count=9 length=4 c=2 h=9 w=7 r=3 s=3 stride=2 columns=24",
                                           "n=9 count=9 length=9 c=1 h=5 w=7 r=5 s=7 columns=40 half=1",
+                                          "n=1 count=1 length=1 c=1 h=1 w=1 r=1 s=1 columns=8 pairs=1",
+                                          "n=3 count=5 length=3 c=3 h=6 w=5 r=3 s=3 padding=1 columns=32 pairs=1",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 count=60000 length=60000 c=1 h=28 w=28 r=3 s=3 padding=1 columns=16",
                                            "n=1024 count=50000 length=50000 c=3 h=32 w=32 r=3 s=3 padding=1 columns=32",

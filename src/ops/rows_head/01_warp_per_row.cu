@@ -38,12 +38,12 @@ __device__ static void add_features(const head_shape &shape, const head_operands
     for (int j = 0; j < Columns; j++)
         logits[j] = 0;
     for (int c = first; c < shape.c; c += step) {
-        const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
+        const rows8 x = rows8_load<Aligned>(rows_at(on.input, (size_t)row * shape.c + c, c), shape.c);
 #pragma unroll
         for (int j = 0; j < Columns; j++) {
             if (j >= shape.k)
                 break;
-            const rows8 w = rows8_load<Aligned>(on.weight + (size_t)j * shape.c + c);
+            const rows8 w = rows8_load<Aligned>(rows_at(on.weight, (size_t)j * shape.c + c, c), shape.c);
 #pragma unroll
             for (int i = 0; i < ROWS8; i++)
                 logits[j] += x.v[i] * w.v[i];
@@ -114,15 +114,15 @@ __device__ static void store_gradients(const head_shape &shape, const head_opera
 #pragma unroll
     for (int j = 0; j < Columns; j++)
         if (lane == j && j < shape.k && first < 32 * ROWS8) // one warp's
-            on.grad_logits[(size_t)row * shape.k + j] = rows_element<Element>::round(grad[j]);
+            rows_store(rows_at(on.grad_logits, (size_t)row * shape.k + j, j), shape.k, grad[j]);
     for (int c = first; c < shape.c; c += step) {
-        const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
+        const rows8 x = rows8_load<Aligned>(rows_at(on.input, (size_t)row * shape.c + c, c), shape.c);
         rows8 result = {};
 #pragma unroll
         for (int j = 0; j < Columns; j++) {
             if (j >= shape.k)
                 break;
-            const rows8 w = rows8_load<Aligned>(on.weight + (size_t)j * shape.c + c);
+            const rows8 w = rows8_load<Aligned>(rows_at(on.weight, (size_t)j * shape.c + c, c), shape.c);
 #pragma unroll
             for (int i = 0; i < ROWS8; i++)
                 result.v[i] += grad[j] * w.v[i];
@@ -130,7 +130,7 @@ __device__ static void store_gradients(const head_shape &shape, const head_opera
 #pragma unroll
         for (int i = 0; i < ROWS8; i++)
             result.v[i] *= rows_slope(shape.function, x.v[i]);
-        rows8_store<Aligned>(on.grad_input + (size_t)row * shape.c + c, result);
+        rows8_store<Aligned>(rows_at(on.grad_input, (size_t)row * shape.c + c, c), shape.c, result);
     }
 }
 
@@ -223,7 +223,10 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    return ((const head_shape *)call->shape)->half ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
+    const head_shape *shape = (const head_shape *)call->shape;
+    return shape->pairs  ? launch_with<rows_pair_half>(call)
+           : shape->half ? launch_with<__half>(call)
+                         : launch_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_head", "01_warp_per_row", launch)

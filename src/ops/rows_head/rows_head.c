@@ -16,10 +16,11 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(head_shape, classes, "classes, at most 32")},
     {HEDDLE_OPTIONAL_INT(head_shape, function, 0, "that made the features; 0: none, 1: relu, 2: tanh, 3: sigmoid")},
     {HEDDLE_ROWS_HALF(head_shape)},
+    {HEDDLE_ROWS_PAIRS(head_shape)},
     {HEDDLE_OPTIONAL_INT(head_shape, scale, 0, "gradients are multiplied by 2 to this power")},
 };
 
-HEDDLE_ROWS_ELEMENT(element, head_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, head_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -77,10 +78,11 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 static heddle_cost cost(const void *shape_)
 {
     const head_shape *shape = shape_;
+    const double bytes = (double)heddle_dtype_size(element(shape));
     const double features = (double)shape->n * shape->c;
     return (heddle_cost){.flops = 4 * features * shape->k,
-                         .bytes_read = sizeof(uint16_t) * (features + (double)shape->k * shape->c),
-                         .bytes_written = sizeof(uint16_t) * (features + (double)shape->n * shape->k)};
+                         .bytes_read = bytes * (features + (double)shape->k * shape->c),
+                         .bytes_written = bytes * (features + (double)shape->n * shape->k)};
 }
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
@@ -124,6 +126,9 @@ static const char *const test_shapes[] = {"n=1 c=8 k=8 classes=1",
                                           "n=67 c=88 k=16 classes=10 function=2",
                                           "n=9 c=520 k=8 classes=4 function=3 half=1 scale=7",
                                           "n=130 c=256 k=32 classes=31",
+                                          "n=1 c=8 k=8 classes=1 pairs=1",
+                                          "n=67 c=88 k=16 classes=10 function=2 pairs=1",
+                                          "n=9 c=520 k=8 classes=4 function=1 pairs=1 scale=7",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 c=1024 k=16 classes=10 function=1",
                                            "n=64 c=256 k=16 classes=10 function=1", NULL};

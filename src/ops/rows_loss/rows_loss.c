@@ -14,10 +14,11 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(loss_shape, classes, "classes")},
     {HEDDLE_REQUIRED_INT(loss_shape, k, "columns of the logits, a multiple of 8")},
     {HEDDLE_ROWS_HALF(loss_shape)},
+    {HEDDLE_ROWS_PAIRS(loss_shape)},
     {HEDDLE_OPTIONAL_INT(loss_shape, scale, 0, "gradients are multiplied by 2 to this power")},
 };
 
-HEDDLE_ROWS_ELEMENT(element, loss_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, loss_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -56,10 +57,11 @@ static void fill_arrived(const void *shape, int operand, uint64_t seed, double *
 static heddle_cost cost(const void *shape_)
 {
     const loss_shape *shape = shape_;
+    const double bytes = (double)heddle_dtype_size(element(shape));
     const double count = (double)shape->n * shape->k;
     return (heddle_cost){.flops = 6 * count,
                          .bytes_read = sizeof(float) * count + sizeof(int32_t) * (double)shape->n,
-                         .bytes_written = sizeof(uint16_t) * count + sizeof(float) * (double)shape->n * shape->classes};
+                         .bytes_written = bytes * count + sizeof(float) * (double)shape->n * shape->classes};
 }
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
@@ -90,9 +92,13 @@ static void reference(const void *shape_, const double *const *input, double *co
 
 HEDDLE_OF_SHAPE(int64_t, reduction, loss_shape, shape->n > shape->classes ? shape->n : shape->classes)
 
-static const char *const test_shapes[] = {"n=1 classes=1 k=8",   "n=1 classes=10 k=16 half=1 scale=7",
-                                          "n=7 classes=10 k=16", "n=67 classes=100 k=104 half=1 scale=7",
-                                          "n=300 classes=3 k=8", NULL};
+static const char *const test_shapes[] = {"n=1 classes=1 k=8",
+                                          "n=1 classes=10 k=16 half=1 scale=7",
+                                          "n=7 classes=10 k=16",
+                                          "n=67 classes=100 k=104 half=1 scale=7",
+                                          "n=300 classes=3 k=8",
+                                          "n=67 classes=100 k=104 pairs=1 scale=7",
+                                          NULL};
 static const char *const bench_shapes[] = {"n=1024 classes=10 k=16", "n=64 classes=10 k=16",
                                            "n=1024 classes=1000 k=1000", NULL};
 

@@ -25,7 +25,7 @@ __device__ static rows8 pool(const norm_job &job, const norm_operands<Element> &
     const int w = window_of<Window>(shape), places = w * w;
     norm_window_input<Element, Aligned, Window> input;
     input.load(shape, on, at);
-    const rows8 add = add_at<Element, Aligned>(on, output_at(job, at.image, at.y, at.x, at.c));
+    const rows8 add = add_at<Element, Aligned>(shape, on, output_at(job, at.image, at.y, at.x, at.c), at.c);
     rows8 result = {};
 #pragma unroll
     for (int i = 0; i < places; i++) {
@@ -34,14 +34,14 @@ __device__ static rows8 pool(const norm_job &job, const norm_operands<Element> &
         for (int j = 0; j < ROWS8; j++) {
             const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
             if (shape.average)
-                result.v[j] += value_of<Function>(shape, z);
+                result.v[j] += value_of<Element, Function>(shape, z);
             else
                 result.v[j] = i == 0 || z > result.v[j] ? z : result.v[j];
         }
     }
 #pragma unroll
     for (int j = 0; j < ROWS8; j++)
-        result.v[j] = shape.average ? result.v[j] / (float)places : value_of<Function>(shape, result.v[j]);
+        result.v[j] = shape.average ? result.v[j] / (float)places : value_of<Element, Function>(shape, result.v[j]);
     return result;
 }
 
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
         rows8 result = {}; // of a gap
         if (at.y < job.out_h && at.x < job.out_w)
             result = pool<Element, Aligned, Function, Window>(job, on, by, at);
-        rows8_store<Aligned>(on.output + (size_t)number * ROWS8, result);
+        rows8_store<Aligned>(in_output(job, on.output, (size_t)number * ROWS8, at), job.out_columns, result);
     }
     if (blockIdx.x == 0 && job.shape.normalise && on.running_mean && on.running_var)
         update_running(job.shape, on);
@@ -95,10 +95,10 @@ template <typename Element, bool Aligned, int Function, int Window> struct norm_
         const norm_shape &shape = job.shape;
         const size_t at = output_at(job, item.image, item.y, item.x, item.c);
         input.load(shape, on, item);
-        grad = rows8_load<Aligned>(on.grad_output + at);
-        add = add_at<Element, Aligned>(on, at);
+        grad = rows8_load<Aligned>(in_output(job, on.grad_output, at, item), job.out_columns);
+        add = add_at<Element, Aligned>(shape, on, at, item.c);
         if (on.grad_more) {
-            const rows8 more = rows8_load<Aligned>(on.grad_more + at);
+            const rows8 more = rows8_load<Aligned>(in_output(job, on.grad_more, at, item), job.out_columns);
 #pragma unroll
             for (int j = 0; j < ROWS8; j++)
                 grad.v[j] += more.v[j];
@@ -132,7 +132,7 @@ template <typename Element, bool Aligned, int Function, int Window> struct norm_
 #pragma unroll
         for (int j = 0; j < ROWS8; j++) {
             const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
-            const float through = grad.v[j] * slope_of<Function>(shape, z);
+            const float through = grad.v[j] * slope_of<Element, Function>(shape, z);
             result.v[j] = Window == 1 ? through : shape.average ? through * share : winner[j] == i ? through : 0.0f;
         }
         return result;
@@ -272,7 +272,8 @@ __device__ static void store_window(const norm_job &job, const norm_operands<Ele
     const int w = window_of<Window>(shape);
     norm_window<Element, Aligned, Function, Window> window;
     window.load(job, on, by, at);
-    Element *to = on.output + input_at(shape, at.image, at.y * w, at.x * w, at.c);
+    Element *to = rows_at(on.output, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
+    const int step = shape.c * rows_layout<Element>::ELEMENTS;
     rows8 around = {};
 #pragma unroll
     for (int i = 0; i < w * w; i++) {
@@ -280,11 +281,11 @@ __device__ static void store_window(const norm_job &job, const norm_operands<Ele
 #pragma unroll
         for (int j = 0; j < ROWS8; j++)
             around.v[j] += grad.v[j];
-        rows8_store<Aligned>(to + ((size_t)(i / w) * shape.pitch + i % w) * shape.c,
+        rows8_store<Aligned>(to + ((size_t)(i / w) * shape.pitch + i % w) * step, shape.c,
                              input_gradient(by, through, x, grad));
     }
     if (on.grad_add)
-        rows8_store<Aligned>(on.grad_add + output_at(job, at.image, at.y, at.x, at.c), around);
+        rows8_store<Aligned>(rows_at(on.grad_add, output_at(job, at.image, at.y, at.x, at.c), at.c), shape.c, around);
 }
 
 // One beyond the last: its pixels are gaps, or results outside all windows.
@@ -301,8 +302,10 @@ __device__ static void store_rest(const norm_job &job, const norm_operands<Eleme
             continue;
         const size_t place = input_at(shape, at.image, line, pixel, at.c);
         const bool result = line < shape.h && pixel < shape.w;
-        rows8_store<Aligned>(on.output + place,
-                             result ? input_gradient(by, through, rows8_load<Aligned>(on.input + place), zero) : zero);
+        rows8_store<Aligned>(
+            rows_at(on.output, place, at.c), shape.c,
+            result ? input_gradient(by, through, rows8_load<Aligned>(rows_at(on.input, place, at.c), shape.c), zero)
+                   : zero);
     }
 }
 
@@ -317,7 +320,8 @@ __device__ static void zero_gaps(const norm_job &job, const norm_operands<Elemen
     for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < items; number += gridDim.x * blockDim.x) {
         const int row = (int)number / groups, x = row % pitch, y = row / pitch % lines;
         if (y >= job.out_h || x >= job.out_w)
-            rows8_store<Aligned>(on.grad_add + (size_t)number * ROWS8, zero);
+            rows8_store<Aligned>(rows_at(on.grad_add, (size_t)number * ROWS8, (int)number % groups * ROWS8), shape.c,
+                                 zero);
     }
 }
 
@@ -374,6 +378,7 @@ static norm_job job_of(const norm_shape *shape, int down, int across)
     job.shape = *shape;
     job.out_h = heddle_rows_norm_out_h(shape);
     job.out_w = heddle_rows_norm_out_w(shape);
+    job.out_columns = shape->flat ? job.out_h * job.out_w * shape->c : shape->c;
     job.groups = heddle_divisor_of(shape->c / ROWS8);
     job.across = heddle_divisor_of(across);
     job.down = heddle_divisor_of(down);
@@ -447,12 +452,18 @@ template <typename Element> static heddle_status backward_with(const heddle_call
 
 static heddle_status launch_forward(const heddle_call *call)
 {
-    return ((const norm_shape *)call->shape)->half ? forward_with<__half>(call) : forward_with<__nv_bfloat16>(call);
+    const norm_shape *shape = (const norm_shape *)call->shape;
+    return shape->pairs  ? forward_with<rows_pair_half>(call)
+           : shape->half ? forward_with<__half>(call)
+                         : forward_with<__nv_bfloat16>(call);
 }
 
 static heddle_status launch_backward(const heddle_call *call)
 {
-    return ((const norm_shape *)call->shape)->half ? backward_with<__half>(call) : backward_with<__nv_bfloat16>(call);
+    const norm_shape *shape = (const norm_shape *)call->shape;
+    return shape->pairs  ? backward_with<rows_pair_half>(call)
+           : shape->half ? backward_with<__half>(call)
+                         : backward_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_norm_forward", "01_vectorised", launch_forward)

@@ -21,12 +21,14 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(norm_shape, window, 1, "of the pooling; 1: none")},
     {HEDDLE_OPTIONAL_INT(norm_shape, average, 0, "0: the largest of a window, 1: the mean")},
     {HEDDLE_OPTIONAL_INT(norm_shape, gap, 0, "lines below and pixels right of an output image")},
+    {HEDDLE_OPTIONAL_INT(norm_shape, flat, 0, "1: a row of the output is a whole image")},
     {HEDDLE_OPTIONAL_FLOAT(norm_shape, epsilon, 1e-5, "added to the variance")},
     {HEDDLE_OPTIONAL_FLOAT(norm_shape, momentum, 0.1, "weight of this batch in the running statistics")},
     {HEDDLE_ROWS_HALF(norm_shape)},
+    {HEDDLE_ROWS_PAIRS(norm_shape)},
 };
 
-HEDDLE_ROWS_ELEMENT(element, norm_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, norm_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -49,6 +51,9 @@ static heddle_status validate(const void *shape_)
     if (shape->normalise > 1 || shape->average > 1 || shape->function >= HEDDLE_ROWS_FUNCTIONS)
         return heddle_fail(HEDDLE_INVALID, "rows_norm: normalise=%d average=%d function=%d", shape->normalise,
                            shape->average, shape->function);
+    if (shape->flat > 1 || (shape->flat && shape->gap))
+        return heddle_fail(HEDDLE_INVALID, "rows_norm: flat=%d gap=%d: images without a gap can be rows", shape->flat,
+                           shape->gap);
     if (shape->epsilon < 0)
         return heddle_fail(HEDDLE_INVALID, "rows_norm: epsilon=%g is negative", (double)shape->epsilon);
     return HEDDLE_OK;
@@ -57,7 +62,9 @@ static heddle_status validate(const void *shape_)
 // --- operands -------------------------------------------------------------------------------------------------------
 
 HEDDLE_DIMS(dims_input, norm_shape, heddle_rows_norm_in_rows(shape), shape->c)
-HEDDLE_DIMS(dims_output, norm_shape, heddle_rows_norm_out_rows(shape), shape->c)
+HEDDLE_DIMS(dims_added, norm_shape, heddle_rows_norm_out_rows(shape), shape->c)
+HEDDLE_DIMS(dims_output, norm_shape, shape->flat ? shape->n : heddle_rows_norm_out_rows(shape),
+            shape->flat ? heddle_rows_norm_out_h(shape) * heddle_rows_norm_out_w(shape) * shape->c : shape->c)
 HEDDLE_DIMS(dims_sums, norm_shape, 2, shape->c)
 HEDDLE_DIMS(dims_channels, norm_shape, shape->c)
 HEDDLE_DIMS(dims_one, norm_shape, 1)
@@ -70,7 +77,7 @@ static const heddle_operand forward_operands[] = {
     {SUMS},
     {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
     {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {ROWS("add", HEDDLE_INPUT, dims_output), .optional = true},
+    {ROWS("add", HEDDLE_INPUT, dims_added), .optional = true},
     {ROWS("output", HEDDLE_OUTPUT, dims_output)},
     {HEDDLE_FLOAT_UPDATE("running_mean", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
     {HEDDLE_FLOAT_UPDATE("running_var", HEDDLE_VALUES_POSITIVE, dims_channels), .optional = true},
@@ -83,11 +90,11 @@ static const heddle_operand backward_operands[] = {
     {SUMS},
     {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
     {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {ROWS("add", HEDDLE_INPUT, dims_output), .optional = true},
+    {ROWS("add", HEDDLE_INPUT, dims_added), .optional = true},
     {ROWS("grad_input", HEDDLE_OUTPUT, dims_input)},
     {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)},
     {HEDDLE_FLOAT_OUTPUT("grad_beta", dims_channels)},
-    {ROWS("grad_add", HEDDLE_OUTPUT, dims_output), .optional = true},
+    {ROWS("grad_add", HEDDLE_OUTPUT, dims_added), .optional = true},
     {HEDDLE_ROWS_ARRIVED(dims_one)},
 };
 
@@ -269,21 +276,23 @@ static void backward_reference(const void *shape_, const double *const *input, d
 static heddle_cost forward_cost(const void *shape_)
 {
     const norm_shape *shape = shape_;
+    const double bytes = (double)heddle_dtype_size(element(shape));
     const double results = (double)shape->n * shape->h * shape->w * shape->c;
     return (heddle_cost){.flops = 4 * results,
-                         .bytes_read = sizeof(uint16_t) * results,
-                         .bytes_written = sizeof(uint16_t) * (double)heddle_rows_norm_out_rows(shape) * shape->c};
+                         .bytes_read = bytes * results,
+                         .bytes_written = bytes * (double)heddle_rows_norm_out_rows(shape) * shape->c};
 }
 
 // Input and gradient are read once for the sums and once more for the result.
 static heddle_cost backward_cost(const void *shape_)
 {
     const norm_shape *shape = shape_;
+    const double bytes = (double)heddle_dtype_size(element(shape));
     const double results = (double)shape->n * shape->h * shape->w * shape->c;
     const double grads = (double)heddle_rows_norm_out_rows(shape) * shape->c;
     return (heddle_cost){.flops = 10 * results,
-                         .bytes_read = sizeof(uint16_t) * (shape->normalise ? 2 : 1) * (results + grads),
-                         .bytes_written = sizeof(uint16_t) * (double)heddle_rows_norm_in_rows(shape) * shape->c};
+                         .bytes_read = bytes * (shape->normalise ? 2 : 1) * (results + grads),
+                         .bytes_written = bytes * (double)heddle_rows_norm_in_rows(shape) * shape->c};
 }
 
 HEDDLE_OF_SHAPE(int64_t, backward_reduction, norm_shape, (int64_t)shape->n * shape->h * shape->w)
@@ -299,6 +308,14 @@ static const char *const test_shapes[] = {
     "n=2 h=4 w=4 pitch=5 image_rows=25 c=72 normalise=1 function=3 window=4 average=1",
     "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1 half=1",
     "n=2 h=3 w=3 pitch=3 image_rows=9 c=8 window=3",
+    "n=1 h=1 w=1 pitch=1 image_rows=1 c=8 pairs=1",
+    "n=2 h=5 w=3 pitch=4 image_rows=24 c=8 normalise=1 function=1 gap=1 pairs=1",
+    "n=3 h=6 w=4 pitch=5 image_rows=35 c=16 normalise=1 function=1 window=2 gap=1 pairs=1",
+    "n=2 h=6 w=6 pitch=6 image_rows=36 c=16 function=2 window=2 average=1 pairs=1",
+    "n=2 h=4 w=4 pitch=5 image_rows=25 c=72 normalise=1 function=1 window=4 average=1 pairs=1",
+    "n=2 h=3 w=7 pitch=8 image_rows=24 c=24 function=3 window=3 pairs=1",
+    "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1 pairs=1",
+    "n=3 h=4 w=6 pitch=7 image_rows=35 c=16 normalise=1 function=1 window=2 flat=1 pairs=1",
     NULL};
 static const char *const bench_shapes[] = {
     "n=1024 h=32 w=32 pitch=33 image_rows=1089 c=64 normalise=1 function=1 gap=1",

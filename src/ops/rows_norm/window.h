@@ -23,7 +23,7 @@ struct norm_job {
     norm_shape shape;
     unsigned items;
     heddle_divisor groups, across, down;
-    int out_h, out_w;
+    int out_h, out_w, out_columns;
 };
 
 struct norm_item {
@@ -52,16 +52,23 @@ __device__ static size_t output_at(const norm_job &job, int image, int y, int x,
     return ((size_t)(image * lines + y) * pitch + x) * job.shape.c + c;
 }
 
-// Function and window, known at compile time or from the shape.
-template <int Function> __device__ static float value_of(const norm_shape &shape, float z)
+// Value `at` of the output or of its gradient.
+template <typename Element>
+__device__ static Element *in_output(const norm_job &job, Element *matrix, size_t at, const norm_item &item)
 {
-    return rows_function16(Function < 0 ? shape.function : Function, z);
+    return rows_at(matrix, at, job.shape.flat ? (int)(at - (size_t)item.image * job.out_columns) : item.c);
 }
 
-template <int Function> __device__ static float slope_of(const norm_shape &shape, float z)
+// Function and window, known at compile time or from the shape.
+template <typename Element, int Function> __device__ static float value_of(const norm_shape &shape, float z)
 {
     const int function = Function < 0 ? shape.function : Function;
-    return rows_slope(function, rows_function16(function, z));
+    return rows_layout<Element>::ELEMENTS == 1 ? rows_function16(function, z) : rows_function(function, z);
+}
+
+template <typename Element, int Function> __device__ static float slope_of(const norm_shape &shape, float z)
+{
+    return rows_slope(Function < 0 ? shape.function : Function, value_of<Element, Function>(shape, z));
 }
 
 template <int Window> __device__ static int window_of(const norm_shape &shape)
@@ -131,29 +138,31 @@ __device__ static norm_scale no_scale()
     return by;
 }
 
-template <typename Element, bool Aligned> __device__ static rows8 add_at(const norm_operands<Element> &on, size_t at)
+template <typename Element, bool Aligned>
+__device__ static rows8 add_at(const norm_shape &shape, const norm_operands<Element> &on, size_t at, int c)
 {
     rows8 none = {};
-    return on.add ? rows8_load<Aligned>(on.add + at) : none;
+    return on.add ? rows8_load<Aligned>(rows_at(on.add, at, c), shape.c) : none;
 }
 
 // The input of a window; if its size is not known at compile time, place by place.
 template <typename Element, bool Aligned, int Window> struct norm_window_input {
     rows8 x[Window > 0 ? Window *Window : 1];
     const Element *from;
-    int pitch, c;
+    int pitch, step, columns; // elements from line to line and from pixel to pixel; channels
 
     __device__ void load(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
     {
         const int w = window_of<Window>(shape);
-        from = on.input + input_at(shape, at.image, at.y * w, at.x * w, at.c);
-        pitch = shape.pitch * shape.c, c = shape.c;
+        from = rows_at(on.input, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
+        columns = shape.c, step = columns * rows_layout<Element>::ELEMENTS, pitch = shape.pitch * step;
 #pragma unroll
         for (int i = 0; i < Window * Window; i++)
-            x[i] = rows8_load<Aligned>(from + (i / w) * pitch + (i % w) * c);
+            x[i] = rows8_load<Aligned>(from + (i / w) * pitch + (i % w) * step, columns);
     }
     __device__ rows8 at(int i, int w) const
     {
-        return Window > 0 ? x[Window > 0 ? i : 0] : rows8_load<Aligned>(from + (size_t)(i / w) * pitch + (i % w) * c);
+        return Window > 0 ? x[Window > 0 ? i : 0]
+                          : rows8_load<Aligned>(from + (size_t)(i / w) * pitch + (i % w) * step, columns);
     }
 };

@@ -27,7 +27,9 @@ __global__ void rows_patches_forward(const patches_job job, const Element *input
 {
     heddle_wait_for_previous();
     heddle_release_next();
+    typedef typename rows_layout<Element>::type raw;
     const patches_shape &shape = job.shape;
+    const int columns = shape.r * shape.s * shape.c;
     for (unsigned item = blockIdx.x * blockDim.x + threadIdx.x; item < job.items; item += gridDim.x * blockDim.x) {
         unsigned group, tap, s, x, y;
         const unsigned part = heddle_divide(item, job.groups, &group), place = heddle_divide(part, job.taps, &tap);
@@ -35,12 +37,15 @@ __global__ void rows_patches_forward(const patches_job job, const Element *input
         const unsigned image = heddle_divide(heddle_divide(place, job.across, &x), job.down, &y);
         const int line = (int)(y * shape.stride + r * shape.dilation) - shape.padding;
         const int pixel = (int)(x * shape.stride + s * shape.dilation) - shape.padding;
-        rows8 values = {};
-        if (line >= 0 && line < shape.h && pixel >= 0 && pixel < shape.w)
-            values = rows8_load<Aligned>(
-                input + (((size_t)image * (shape.h + shape.gap) + line) * (shape.w + shape.gap) + pixel) * shape.c +
-                group * ROWS8);
-        rows8_store<Aligned>(output + (size_t)item * ROWS8, values);
+        const int c = (int)group * ROWS8, column = (int)tap * shape.c + c;
+        const size_t from = ((size_t)image * (shape.h + shape.gap) + line) * (shape.w + shape.gap) + pixel;
+#pragma unroll
+        for (int i = 0; i < rows_layout<Element>::ELEMENTS; i++) { // as they are: no bit changes
+            rows8 values = {};
+            if (line >= 0 && line < shape.h && pixel >= 0 && pixel < shape.w)
+                values = rows8_load<Aligned>((const raw *)rows_at(input, from * shape.c + c, c) + i * shape.c);
+            rows8_store<Aligned>((raw *)rows_at(output, (size_t)item * ROWS8, column) + i * columns, values);
+        }
     }
 }
 
@@ -65,15 +70,15 @@ __global__ void rows_patches_backward(const patches_job job, const Element *grad
                 const int across = (int)pixel + shape.padding - s * shape.dilation, x = across / shape.stride;
                 if (across < 0 || x >= job.out_w || x * shape.stride != across)
                     continue;
-                const rows8 grad =
-                    rows8_load<Aligned>(grad_output + (((size_t)image * job.out_h + y) * job.out_w + x) * columns +
-                                        (r * shape.s + s) * shape.c + group * ROWS8);
+                const int column = (r * shape.s + s) * shape.c + (int)group * ROWS8;
+                const size_t from = (((size_t)image * job.out_h + y) * job.out_w + x) * columns + column;
+                const rows8 grad = rows8_load<Aligned>(rows_at(grad_output, from, column), columns);
 #pragma unroll
                 for (int i = 0; i < ROWS8; i++)
                     sum.v[i] += grad.v[i];
             }
         }
-        rows8_store<Aligned>(grad_input + (size_t)item * ROWS8, sum);
+        rows8_store<Aligned>(rows_at(grad_input, (size_t)item * ROWS8, (int)group * ROWS8), shape.c, sum);
     }
 }
 
@@ -125,13 +130,18 @@ template <typename Element> static heddle_status backward_with(const heddle_call
 
 static heddle_status launch_forward(const heddle_call *call)
 {
-    return ((const patches_shape *)call->shape)->half ? forward_with<__half>(call) : forward_with<__nv_bfloat16>(call);
+    const patches_shape *shape = (const patches_shape *)call->shape;
+    return shape->pairs  ? forward_with<rows_pair_half>(call)
+           : shape->half ? forward_with<__half>(call)
+                         : forward_with<__nv_bfloat16>(call);
 }
 
 static heddle_status launch_backward(const heddle_call *call)
 {
-    return ((const patches_shape *)call->shape)->half ? backward_with<__half>(call)
-                                                      : backward_with<__nv_bfloat16>(call);
+    const patches_shape *shape = (const patches_shape *)call->shape;
+    return shape->pairs  ? backward_with<rows_pair_half>(call)
+           : shape->half ? backward_with<__half>(call)
+                         : backward_with<__nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_patches_forward", "01_vectorised", launch_forward)

@@ -19,9 +19,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(patches_shape, padding, 0, "zeros around an image")},
     {HEDDLE_OPTIONAL_INT(patches_shape, dilation, 1, "distance between the filter's taps")},
     {HEDDLE_ROWS_HALF(patches_shape)},
+    {HEDDLE_ROWS_PAIRS(patches_shape)},
 };
 
-HEDDLE_ROWS_ELEMENT(element, patches_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, patches_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -118,6 +119,9 @@ static const char *const test_shapes[] = {"n=1 h=1 w=1 c=8 r=1 s=1",
                                           "n=2 h=9 w=8 c=8 r=5 s=5 half=1",
                                           "n=2 h=6 w=6 gap=2 c=24 r=1 s=1 stride=2",
                                           "n=1 h=9 w=9 c=8 dilation=2 padding=2 half=1",
+                                          "n=1 h=1 w=1 c=8 r=1 s=1 pairs=1",
+                                          "n=3 h=7 w=7 gap=1 c=16 padding=1 stride=2 pairs=1",
+                                          "n=2 h=9 w=8 c=8 r=5 s=5 pairs=1",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 h=14 w=14 c=8 r=5 s=5",
                                            "n=1024 h=32 w=32 gap=1 c=32 padding=1 stride=2", NULL};

@@ -9,7 +9,7 @@
 // Limited by: memory bandwidth.
 
 #include "ops/cuda/dependent.h"
-#include "ops/cuda/element16.h"
+#include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
 #include "ops/optimizer/step.h"
 #include "ops/rows_update/rows_update.h"
@@ -31,7 +31,7 @@ enum { TILE = HEDDLE_SEGMENT_TILE, WARPS = 8, THREADS = WARPS * 32, MANY_LINES =
 
 // A segment, and the first element of a tile of it.
 struct update_tile {
-    int parameter, k, c, taps, padded_k, padded_c, parts, part, copy, vector;
+    int parameter, k, c, taps, padded_k, padded_c, parts, part, copy, vector, columns;
     int row, tap, channel; // of a tile of a row; with one tap, `row` is the tile's number
 };
 
@@ -54,6 +54,7 @@ __device__ static update_tile tile_of(const int32_t *table, int segments, int nu
     tile.part = segment[HEDDLE_SEGMENT_PART];
     tile.copy = segment[HEDDLE_SEGMENT_COPY];
     tile.vector = segment[HEDDLE_SEGMENT_VECTOR];
+    tile.columns = segment[HEDDLE_SEGMENT_COLUMNS];
     const int in_segment = number - segment[HEDDLE_SEGMENT_FIRST];
     const int across = (tile.padded_c + TILE - 1) / TILE, down = (tile.taps + TILE - 1) / TILE;
     tile.channel = tile.taps == 1 ? 0 : in_segment % across * TILE;
@@ -99,7 +100,7 @@ __device__ static void store_copies(const update_tile &tile, const update_operan
     if (Kind == COLLECT)
         return;
     if (tile.copy >= 0)
-        ((Element *)on.copies)[tile.copy + i] = rows_element<Element>::round(value);
+        rows_store(rows_at((Element *)on.copies + tile.copy, i, i % tile.columns), tile.columns, value);
     if (tile.vector >= 0 && on.vectors)
         on.vectors[tile.vector + i] = value;
 }
@@ -227,8 +228,9 @@ template <job_kind Kind, int Optimizer>
 static heddle_status launch_kernel(const heddle_call *call, const update_operands &on)
 {
     const update_shape *shape = (const update_shape *)call->shape;
-    heddle_cuda_launch_dependent(shape->half ? rows_update<__half, Kind, Optimizer>
-                                             : rows_update<__nv_bfloat16, Kind, Optimizer>,
+    heddle_cuda_launch_dependent(shape->pairs  ? rows_update<rows_pair_half, Kind, Optimizer>
+                                 : shape->half ? rows_update<__half, Kind, Optimizer>
+                                               : rows_update<__nv_bfloat16, Kind, Optimizer>,
                                  dim3(shape->tiles), dim3(THREADS), 0, heddle_cuda_stream_of(call), *shape, on);
     return heddle_cuda_launched("01_tiles");
 }

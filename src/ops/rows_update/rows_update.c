@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/float16.h"
 #include "ops/optimizer/optimizer.h"
 #include "ops/rows_define.h"
 
@@ -20,10 +21,12 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(update_shape, vectors, 0, "floats of padded biases")},
     {HEDDLE_OPTIONAL_INT(update_shape, optimizer, 0, "0: sgd, 1: momentum, 2: AdamW")},
     {HEDDLE_ROWS_HALF(update_shape)},
+    {HEDDLE_ROWS_PAIRS(update_shape)},
     {HEDDLE_OPTIONAL_INT(update_shape, scale, 0, "gradients are multiplied by 2 to this power")},
 };
 
-HEDDLE_ROWS_ELEMENT(copies_dtype, update_shape)
+// Of copies: their rows are of any length, so that a pair is two elements.
+HEDDLE_OF_SHAPE(heddle_dtype, copies_dtype, update_shape, shape->half || shape->pairs ? HEDDLE_F16 : HEDDLE_BF16)
 
 static heddle_status validate(const void *shape_)
 {
@@ -76,7 +79,8 @@ static const heddle_operand update_operands[] = {
 };
 
 // A table for tests: weights of a growing number of rows and channels with 9, 1 and 40 taps in turn, each followed by a
-// bias, in one part or several, and one bias without a gradient. It fits the test shapes.
+// bias, in one part or several, and one bias without a gradient. Rows of copies are of one tap with 9 taps, else of
+// all. It fits the test shapes.
 static void fill_table(const update_shape *shape, double *values)
 {
     double first = 0, parameter = 0, part = 0, copy = 0, vector = 0;
@@ -97,36 +101,42 @@ static void fill_table(const update_shape *shape, double *values)
         values[HEDDLE_SEGMENT_PART] = part;
         values[HEDDLE_SEGMENT_COPY] = bias ? -1 : copy;
         values[HEDDLE_SEGMENT_VECTOR] = bias ? vector : -1;
+        values[HEDDLE_SEGMENT_COLUMNS] = taps == 9 ? padded_c : taps * padded_c;
         first += heddle_segment_tiles(padded_k, taps, padded_c);
         parameter += (double)k * c * taps;
         part += parts * elements;
-        copy += bias ? 0 : elements;
+        copy += bias ? 0 : shape->pairs ? 2 * elements : elements;
         vector += bias ? elements : 0;
     }
 }
 
-static void fill(const void *shape, int operand, uint64_t seed, double *values)
+// The lower half of a pair shows every rounding of a step: with pairs the step is none.
+static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
-    (void)seed;
-    if (operand == 0)
+    const update_shape *shape = shape_;
+    if (operand == 0) {
         fill_table(shape, values);
-    else
-        heddle_optimizer_fill_hyper(seed, values);
+        return;
+    }
+    heddle_optimizer_fill_hyper(seed, values);
+    if (shape->pairs)
+        values[HEDDLE_HYPER_LEARNING_RATE] = 0;
 }
 
 // --- the reference --------------------------------------------------------------------------------------------------
 
 // An element of a segment: its place in every array. `parameter` is -1 in the padding.
 typedef struct element {
-    long long parameter, part, stride, copy, vector;
+    long long parameter, part, stride, copy, lower, vector; // copy, lower: of a pair, hi and lo
     int parts;
 } element;
 
-static element element_of(const double *segment, long long i)
+static element element_of(const update_shape *shape, const double *segment, long long i)
 {
     const int k = (int)segment[HEDDLE_SEGMENT_K], c = (int)segment[HEDDLE_SEGMENT_C];
     const int taps = (int)segment[HEDDLE_SEGMENT_TAPS], padded_k = (int)segment[HEDDLE_SEGMENT_PADDED_K];
-    const int padded_c = (int)segment[HEDDLE_SEGMENT_PADDED_C];
+    const int padded_c = (int)segment[HEDDLE_SEGMENT_PADDED_C], columns = (int)segment[HEDDLE_SEGMENT_COLUMNS];
+    const long long copy = shape->pairs ? 2 * i - i % columns : i;
     const int channel = (int)(i % padded_c), tap = (int)(i / padded_c % taps), row = (int)(i / padded_c / taps);
     return (element){
         .parameter = row < k && channel < c
@@ -134,7 +144,8 @@ static element element_of(const double *segment, long long i)
                          : -1,
         .part = (long long)segment[HEDDLE_SEGMENT_PART] + i,
         .stride = (long long)padded_k * taps * padded_c,
-        .copy = segment[HEDDLE_SEGMENT_COPY] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_COPY] + i,
+        .copy = segment[HEDDLE_SEGMENT_COPY] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_COPY] + copy,
+        .lower = shape->pairs ? (long long)segment[HEDDLE_SEGMENT_COPY] + copy + columns : -1,
         .vector = segment[HEDDLE_SEGMENT_VECTOR] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_VECTOR] + i,
         .parts = (int)segment[HEDDLE_SEGMENT_PARTS],
     };
@@ -147,7 +158,7 @@ static element element_of(const double *segment, long long i)
         const long long count = (long long)(fields_of[HEDDLE_SEGMENT_PADDED_K] * fields_of[HEDDLE_SEGMENT_TAPS] *      \
                                             fields_of[HEDDLE_SEGMENT_PADDED_C]);                                       \
         for (long long i = 0; i < count; i++) {                                                                        \
-            const element at = element_of(fields_of, i);                                                               \
+            const element at = element_of(shape, fields_of, i);                                                        \
             __VA_ARGS__                                                                                                \
         }                                                                                                              \
     }
@@ -164,8 +175,15 @@ static void store_copies(const element *at, double value, double *copies, double
 {
     if (at->vector >= 0 && vectors)
         vectors[at->vector] = value;
-    if (at->copy >= 0)
-        copies[at->copy] = value;
+    if (at->copy < 0)
+        return;
+    copies[at->copy] = value;
+    if (at->lower >= 0) {
+        uint16_t hi, lo;
+        heddle_f16_pair_encode(value, &hi, &lo);
+        copies[at->copy] = heddle_f16_decode(hi);
+        copies[at->lower] = heddle_f16_decode(lo);
+    }
 }
 
 static void weights_reference(const void *shape_, const double *const *input, double *const *output)
@@ -243,6 +261,8 @@ static const char *const test_shapes[] = {
     "segments=4 tiles=11 parameters=354 parts=3440 copies=832 vectors=24",
     "segments=7 tiles=46 parameters=17426 parts=173248 copies=22464 vectors=40 optimizer=2 half=1 scale=7",
     "segments=12 tiles=117 parameters=31570 parts=239920 copies=39488 vectors=136 optimizer=1",
+    "segments=1 tiles=8 parameters=180 parts=576 copies=1152 vectors=0 pairs=1",
+    "segments=7 tiles=46 parameters=17426 parts=173248 copies=44928 vectors=40 optimizer=2 pairs=1 scale=7",
     NULL};
 static const char *const bench_shapes[] = {
     "segments=60 tiles=13431 parameters=6378250 parts=50249800 copies=6624512 vectors=2824", NULL};
