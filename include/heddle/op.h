@@ -105,7 +105,7 @@ HEDDLE_API extern const char *const heddle_tier_names[];
 // What the inputs of a rung's multiplications are rounded to. Sums are float32 or better in every one.
 typedef enum heddle_arithmetic {
     HEDDLE_FULL,   // not at all
-    HEDDLE_TF32X3, // each the sum of two tf32 numbers, three products of them added: nearly float32, on tensor cores
+    HEDDLE_TF32X3, // each the sum of two numbers of 11 bits, three products added: nearly float32, on tensor cores
     HEDDLE_TF32,   // float32 with 10 bits of mantissa, as tensor cores take it
     HEDDLE_FP16,   // IEEE half; gradients are multiplied by a scale on the way, and checked for overflow
     HEDDLE_BFLOAT, // bf16: 7 bits of mantissa

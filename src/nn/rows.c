@@ -91,19 +91,24 @@ static bool wanted(const heddle_plan *plan)
     // rows_gather does not move images.
     return plan->options.training && plan->options.feed && !plan->options.feed->moves &&
            plan->options.kernels == HEDDLE_FUSED &&
-           (plan->options.arithmetic == HEDDLE_BFLOAT || plan->options.arithmetic == HEDDLE_TF32) &&
+           (plan->options.arithmetic == HEDDLE_BFLOAT || plan->options.arithmetic == HEDDLE_TF32 ||
+            plan->options.arithmetic == HEDDLE_TF32X3) &&
            heddle_plan_ranks(plan) == 1 && heddle_device_get_kind(plan->device) != HEDDLE_CPU;
 }
 
-// fp16 has the bits of tf32, but not its range: gradients are scaled up, as if the loss were a sum and more.
+// fp16 has the bits of tf32, a pair of them nearly those of float32, but not their range: gradients are scaled up, as
+// if the loss were a sum and more.
 static void set_element(heddle_rows *rows, const heddle_plan *plan)
 {
-    rows->half = plan->options.arithmetic == HEDDLE_TF32;
-    for (int i = 0; i < rows->group_count; i++)
+    const bool scaled = rows->half || rows->pairs;
+    for (int i = 0; i < rows->group_count; i++) {
         rows->groups[i].shape.half = rows->half;
+        rows->groups[i].shape.pairs = rows->pairs;
+    }
     rows->update.half = rows->half;
-    rows->update.scale = rows->half ? HALF_SCALE : 0;
-    for (int batch = plan->options.batch; rows->half && batch > 1; batch /= 2)
+    rows->update.pairs = rows->pairs;
+    rows->update.scale = scaled ? HALF_SCALE : 0;
+    for (int batch = plan->options.batch; scaled && batch > 1; batch /= 2)
         rows->update.scale++;
 }
 
@@ -112,7 +117,8 @@ static bool is_small(const heddle_rows *rows)
     double bytes = 0;
     for (int i = 0; i < rows->group_count; i++) {
         const heddle_rows_conv_shape *shape = &rows->groups[i].shape;
-        bytes += (double)heddle_rows_conv_rows(shape) * (shape->c + shape->k) * sizeof(uint16_t);
+        bytes += (double)heddle_rows_conv_rows(shape) * (shape->c + shape->k) *
+                 (double)heddle_dtype_size(heddle_rows_dtype(rows));
     }
     return bytes <= SMALL_BYTES;
 }
@@ -126,9 +132,13 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     heddle_rows *rows = plan->rows = calloc(1, sizeof *rows);
     if (!rows)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
-    if (!heddle_rows_group_layers(state->model, plan->options.batch, rows) || !heddle_rows_has_rungs(plan, rows))
+    rows->half = plan->options.arithmetic == HEDDLE_TF32;
+    rows->pairs = plan->options.arithmetic == HEDDLE_TF32X3;
+    if (!heddle_rows_group_layers(state->model, plan->options.batch, rows))
         return HEDDLE_OK;
     set_element(rows, plan);
+    if (!heddle_rows_has_rungs(plan, rows))
+        return HEDDLE_OK;
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
     heddle_rows_builder builder = {
         .plan = plan, .state = state, .parameters = parameters, .rows = rows, .is_small = is_small(rows)};

@@ -1,5 +1,5 @@
-// Networks over rows of bf16 (heddle/ops.h): a model's layers are grouped by what they are, each group becomes two or
-// three operators forward and as many backward, and no layer is looked for by name of its network.
+// Networks over rows of 16-bit elements (heddle/ops.h): a model's layers are grouped by what they are, each group
+// becomes two or three operators forward and as many backward, and no layer is looked for by name of its network.
 //
 // A group is a product (convolution or linear layer) with what follows it: batchnorm, a function, pooling. The product
 // adds the bias and, where batchnorm follows, the channels' sums; where nothing but a function follows, it applies that
@@ -37,6 +37,7 @@ typedef struct heddle_rows_group {
     int window, average; // of the pooling; 1: none
     heddle_rows_source source;
     bool passes; // rows_norm follows the product
+    bool flat;   // what the group leaves are images that linear layers read as rows
     heddle_rows_conv_shape shape;
     int out_h, out_w;              // results of the product, of one image
     int next_h, next_w;            // what the group leaves
@@ -59,6 +60,7 @@ typedef struct heddle_rows {
     heddle_rows_segment segments[4 * HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS];
     int segment_count;
     int half;                        // elements are IEEE halves, for tf32; else bf16
+    int pairs;                       // elements are pairs of IEEE halves, for tf32x3
     heddle_rows_update_shape update; // sizes of the buffers below
     int arrivals;                    // counters given out
     void *memory;
@@ -71,7 +73,11 @@ typedef struct heddle_rows {
 // --- rows_groups.c ---------------------------------------------------------------------------------------------------
 
 // Groups the model's layers for batches of `batch`; false where some layer, or their order, is none of these rules'.
+// Reads `half` and `pairs`.
 bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows *rows);
+
+// The type of elements.
+heddle_dtype heddle_rows_dtype(const heddle_rows *rows);
 
 // --- rows_memory.c ---------------------------------------------------------------------------------------------------
 

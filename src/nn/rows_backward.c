@@ -30,8 +30,8 @@ static heddle_status bind_loss(heddle_rows_builder *builder, const char *name, c
     HEDDLE_TRY(heddle_plan_place(plan, op, shape, places, PLACES, bound->bound));
     bound->count = PLACES;
     HEDDLE_TRY(heddle_rows_counters(builder, 1, &arrived));
-    HEDDLE_TRY(heddle_trace_value_add(&plan->trace, "grad_logits", last->shape.half ? HEDDLE_F16 : HEDDLE_BF16, 2, dims,
-                                      gradient));
+    HEDDLE_TRY(
+        heddle_trace_value_add(&plan->trace, "grad_logits", heddle_rows_dtype(builder->rows), 2, dims, gradient));
     heddle_rows_bind(bound, "labels", builder->labels);
     heddle_rows_bind(bound, "grad_logits", *gradient);
     heddle_rows_bind(bound, "arrived", arrived);
@@ -45,6 +45,7 @@ static heddle_status loss(heddle_rows_builder *builder, heddle_rows_group *last)
                                           .classes = last->product->features,
                                           .k = last->shape.k,
                                           .half = last->shape.half,
+                                          .pairs = last->shape.pairs,
                                           .scale = builder->rows->update.scale};
     heddle_rows_bindings bound;
     int node;
@@ -62,6 +63,7 @@ static heddle_status head(heddle_rows_builder *builder, heddle_rows_group *last)
                                           .classes = last->product->features,
                                           .function = (int)function_before(builder, last),
                                           .half = last->shape.half,
+                                          .pairs = last->shape.pairs,
                                           .scale = builder->rows->update.scale};
     heddle_rows_bindings bound;
     heddle_value weight, bias;

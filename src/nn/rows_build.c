@@ -47,8 +47,8 @@ heddle_status heddle_rows_weight(heddle_rows_builder *builder, const heddle_rows
 {
     const heddle_rows_segment *of = segment(builder, group->weight);
     const int elements = of->padded_k * of->taps * of->padded_c;
-    return placed(builder, "weight", builder->rows->half ? HEDDLE_F16 : HEDDLE_BF16, elements,
-                  builder->rows->copies + of->copy, value);
+    return placed(builder, "weight", heddle_rows_dtype(builder->rows), elements, builder->rows->copies + of->copy,
+                  value);
 }
 
 heddle_status heddle_rows_vector(heddle_rows_builder *builder, int index, heddle_value *value)
@@ -96,6 +96,7 @@ heddle_rows_patches_shape heddle_rows_patches_of(const heddle_rows_group *group,
         .padding = layer->padding,
         .dilation = layer->dilation,
         .half = group->shape.half,
+        .pairs = group->shape.pairs,
     };
 }
 
@@ -119,7 +120,9 @@ heddle_rows_norm_shape heddle_rows_norm_of(const heddle_rows_builder *builder, c
         .gap = group->gap,
         .epsilon = group->norm ? group->norm->epsilon : 1,
         .momentum = group->norm ? group->norm->momentum : 0,
+        .flat = group->flat && shape->pairs,
         .half = shape->half,
+        .pairs = shape->pairs,
     };
 }
 

@@ -23,6 +23,7 @@ static heddle_status gather(heddle_rows_builder *builder, heddle_rows_group *gro
         .dilation = image ? layer->dilation : 1,
         .columns = group->shape.c,
         .half = builder->rows->half,
+        .pairs = builder->rows->pairs,
     };
     const heddle_placed places[] = {
         {"dataset", feed->images},        {"dataset_labels", feed->labels},  {"order", feed->order},

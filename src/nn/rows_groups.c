@@ -210,6 +210,22 @@ static void set_parts(heddle_rows_group *group)
         shape->parts = 1;
 }
 
+// Whether linear layers read what a group leaves, images that become rows; false: others read it too. A row of pairs
+// has all upper halves first, so that it cannot be both.
+static bool set_flat(heddle_rows *rows, int index)
+{
+    heddle_rows_group *group = &rows->groups[index];
+    bool alike = true;
+    for (int i = 0; i < rows->group_count; i++)
+        if (rows->groups[i].from == index && rows->groups[i].source == HEDDLE_ROWS_FEATURES)
+            group->flat = group->next_h * group->next_w > 1;
+    for (int i = 0; i < rows->group_count; i++)
+        if ((rows->groups[i].from == index && rows->groups[i].source != HEDDLE_ROWS_FEATURES) ||
+            rows->groups[i].around == index)
+            alike = !group->flat;
+    return alike;
+}
+
 // How many groups read what a group leaves, and one of them.
 static int count_readers(const heddle_rows *rows, int index, const heddle_rows_group **reader)
 {
@@ -300,7 +316,7 @@ bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows 
         heddle_rows_group *group = &rows->groups[i];
         const heddle_rows_group *reader;
         const int readers = count_readers(rows, i, &reader);
-        if (readers > MOST_READERS || !ways_agree(rows, group))
+        if (readers > MOST_READERS || !ways_agree(rows, group) || (!set_flat(rows, i) && rows->pairs))
             return false;
         group->passes = readers > 1 || (readers == 1 && !reader) || !follows_directly(group, reader);
         if (!group->passes && reader)
@@ -310,4 +326,9 @@ bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows 
     // The last layer gives the logits themselves.
     const heddle_rows_group *last = &rows->groups[rows->group_count - 1];
     return last->product && !is_conv(last) && !last->passes && last->function == HEDDLE_ROWS_IDENTITY;
+}
+
+heddle_dtype heddle_rows_dtype(const heddle_rows *rows)
+{
+    return rows->pairs ? HEDDLE_F16_PAIR : rows->half ? HEDDLE_F16 : HEDDLE_BF16;
 }

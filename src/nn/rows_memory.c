@@ -1,4 +1,4 @@
-// The buffers of a plan over rows: bf16 copies of the weights, parts of their gradients, padded biases, counters of
+// The buffers of a plan over rows: 16-bit copies of the weights, parts of their gradients, padded biases, counters of
 // blocks, and the table that says where in them each parameter is.
 
 #include <limits.h>
@@ -91,7 +91,7 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
     weight->parts = group->shape.parts;
     const double elements = (double)padded_k * weight->taps * weight->padded_c;
     weight->part = take(&rows->update.parts, weight->parts * elements);
-    weight->copy = take(&rows->update.copies, elements);
+    weight->copy = take(&rows->update.copies, rows->pairs ? 2 * elements : elements);
     if (weight->part < 0 || weight->copy < 0)
         return too_large(model);
     // Before a batchnorm a bias makes no difference, and has no gradient.
@@ -162,7 +162,7 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
         {(void **)&rows->vectors, (size_t)rows->update.vectors * sizeof(float)},
         {(void **)&rows->arrived, counters},
     };
-    HEDDLE_TRY(heddle_alloc_parts(plan->device, "weights in bf16 and their gradients", parts,
+    HEDDLE_TRY(heddle_alloc_parts(plan->device, "copies of weights and their gradients", parts,
                                   sizeof parts / sizeof *parts, &rows->memory));
     HEDDLE_TRY(heddle_fill(stream, rows->arrived, 0, counters));
     // What no copy has, between two of them, is never looked at; but a copy of memory has to have been written.
