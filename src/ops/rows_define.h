@@ -9,6 +9,8 @@
 // A row of a fields table, inside its braces, and the function that goes with it: which type elements have.
 #define HEDDLE_ROWS_HALF(type)  HEDDLE_OPTIONAL_INT(type, half, 0, "0: elements are bf16, 1: fp16")
 #define HEDDLE_ROWS_PAIRS(type) HEDDLE_OPTIONAL_INT(type, pairs, 0, "1: elements are pairs of fp16, of 22 bits")
+#define HEDDLE_ROWS_ELEMENT(name, type)                                                                                \
+    HEDDLE_OF_SHAPE(heddle_dtype, name, type, shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 #define HEDDLE_ROWS_PAIRS_ELEMENT(name, type)                                                                          \
     HEDDLE_OF_SHAPE(heddle_dtype, name, type, shape->pairs ? HEDDLE_F16_PAIR : shape->half ? HEDDLE_F16 : HEDDLE_BF16)
 
