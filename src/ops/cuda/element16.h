@@ -95,32 +95,53 @@ struct rows_pair {
     __half halves[2];
 };
 
-// An element of a matrix of any of the types.
+// Element `place` of a matrix of any of the types, row * columns + column.
+template <typename Element>
+static __device__ __forceinline__ float rows_read_at(const Element *matrix, size_t place, size_t row, int columns)
+{
+    return rows_element<Element>::number(matrix[place]);
+}
+
+static __device__ __forceinline__ float rows_read_at(const rows_pair *matrix, size_t place, size_t row, int columns)
+{
+    const __half *hi = (const __half *)matrix + place + row * columns;
+    return rows_pair_join(hi[0], hi[columns]);
+}
+
+template <typename Element>
+static __device__ __forceinline__ void rows_write_at(Element *matrix, size_t place, size_t row, int columns,
+                                                     float value)
+{
+    matrix[place] = rows_element<Element>::round(value);
+}
+
+static __device__ __forceinline__ void rows_write_at(rows_pair *matrix, size_t place, size_t row, int columns,
+                                                     float value)
+{
+    __half *hi = (__half *)matrix + place + row * columns;
+    rows_pair_split(value, hi, hi + columns);
+}
+
+static __device__ __forceinline__ void rows_write_at(float *matrix, size_t place, size_t row, int columns, float value)
+{
+    matrix[place] = value;
+}
+
+// The same by its row and column.
 template <typename Element>
 static __device__ __forceinline__ float rows_read(const Element *matrix, size_t row, int columns, int column)
 {
-    return rows_element<Element>::number(matrix[row * columns + column]);
-}
-
-static __device__ __forceinline__ float rows_read(const rows_pair *matrix, size_t row, int columns, int column)
-{
-    const __half *hi = (const __half *)matrix + 2 * row * columns + column;
-    return rows_pair_join(hi[0], hi[columns]);
+    return rows_read_at(matrix, row * columns + column, row, columns);
 }
 
 template <typename Element>
 static __device__ __forceinline__ void rows_write(Element *matrix, size_t row, int columns, int column, float value)
 {
-    matrix[row * columns + column] = rows_element<Element>::round(value);
+    rows_write_at(matrix, row * columns + column, row, columns, value);
 }
 
-static __device__ __forceinline__ void rows_write(rows_pair *matrix, size_t row, int columns, int column, float value)
-{
-    __half *hi = (__half *)matrix + 2 * row * columns + column;
-    rows_pair_split(value, hi, hi + columns);
-}
-
-static __device__ __forceinline__ void rows_write(float *matrix, size_t row, int columns, int column, float value)
-{
-    matrix[row * columns + column] = value;
-}
+// Calls function<Element>(call) for the elements that its shape, of that type, asks for.
+#define ROWS_WITH_ELEMENT(type, function, call)                                                                        \
+    (((const type *)(call)->shape)->pairs  ? function<rows_pair>(call)                                                 \
+     : ((const type *)(call)->shape)->half ? function<__half>(call)                                                    \
+                                           : function<__nv_bfloat16>(call))

@@ -156,6 +156,14 @@ HOPPER_DEVICE void tma_store(const CUtensorMap *map, const void *shared, int col
                  : "memory");
 }
 
+// The same for a box of 3 dimensions, the innermost first.
+HOPPER_DEVICE void tma_store3(const CUtensorMap *map, const void *shared, int c0, int c1, int c2)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(c0),
+                 "r"(c1), "r"(c2), "r"(hopper_shared(shared))
+                 : "memory");
+}
+
 // Ends a group of this thread's stores.
 HOPPER_DEVICE void tma_store_commit()
 {

@@ -190,30 +190,24 @@ template <typename Element> static heddle_status weight_with(const heddle_call *
     return heddle_cuda_launched("01_naive");
 }
 
-// The function of the elements that the shape says.
-#define WITH_ELEMENT(function, call)                                                                                   \
-    (((const conv_shape *)(call)->shape)->pairs  ? function<rows_pair>(call)                                           \
-     : ((const conv_shape *)(call)->shape)->half ? function<__half>(call)                                              \
-                                                 : function<__nv_bfloat16>(call))
-
 heddle_status heddle_rows_conv_forward_naive(const heddle_call *call)
 {
-    return WITH_ELEMENT(forward_with, call);
+    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, forward_with, call);
 }
 
 heddle_status heddle_rows_conv_logits_naive(const heddle_call *call)
 {
-    return WITH_ELEMENT(logits_with, call);
+    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, logits_with, call);
 }
 
 heddle_status heddle_rows_conv_data_naive(const heddle_call *call)
 {
-    return WITH_ELEMENT(data_with, call);
+    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, data_with, call);
 }
 
 heddle_status heddle_rows_conv_weight_naive(const heddle_call *call)
 {
-    return WITH_ELEMENT(weight_with, call);
+    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, weight_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_forward", "01_naive", heddle_rows_conv_forward_naive)

@@ -56,12 +56,12 @@ template <typename Element> static heddle_status logits_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    return rows_is_half(call) ? forward_with<__half>(call) : forward_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, forward_with, call);
 }
 
 static heddle_status launch_logits(const heddle_call *call)
 {
-    return rows_is_half(call) ? logits_with<__half>(call) : logits_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, logits_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_forward", "02_wgmma", launch)

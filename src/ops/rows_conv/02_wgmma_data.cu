@@ -33,7 +33,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    return rows_is_half(call) ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, launch_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_backward_data", "02_wgmma", launch)

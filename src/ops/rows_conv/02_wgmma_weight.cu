@@ -39,11 +39,9 @@ template <typename Element, int Lines, int Columns> static heddle_status launch_
     const int blocks = job.k_tiles * job.c_tiles * job.parts;
     job.cluster = job.part_stages >= PAIR && blocks * PAIR <= heddle_cuda_multiprocessors() ? PAIR : 1;
     CUtensorMap output, input;
-    heddle_status status = tma_map(&output, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(Element), call->input[0], job.rows,
-                                   job.k, ROWS_GRADIENT_ROWS);
+    heddle_status status = rows_map<Element>(&output, call->input[0], job.rows, 1, job.k, ROWS_GRADIENT_ROWS);
     if (status == HEDDLE_OK)
-        status = tma_map(&input, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(Element), call->input[1], job.rows, job.c,
-                         job.halo);
+        status = rows_map<Element>(&input, call->input[1], job.rows, 1, job.c, job.halo);
     if (status != HEDDLE_OK)
         return status;
     const int kept = kind::TILE_K * kind::SUMS_PITCH * (int)sizeof(float);
@@ -60,7 +58,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) &&
-                         heddle_aligned16(call->output[0]) && heddle_aligned16(call->output[1]) && !shape->pairs;
+                         heddle_aligned16(call->output[0]) && heddle_aligned16(call->output[1]);
     if (aligned && shape->r == 3 && shape->s == 3)
         return launch_kind<Element, 3, 192>(call);
     if (!aligned || shape->r * shape->s != 1)
@@ -77,8 +75,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    return ((const heddle_rows_conv_shape *)call->shape)->half ? launch_with<__half>(call)
-                                                               : launch_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, launch_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_backward_weight", "02_wgmma", launch)

@@ -9,6 +9,9 @@
 // Each part of the rows belongs to a cluster, whose blocks add their sums by reading each other's shared memory. Warps
 // that would otherwise be idle compute the sums of grad_output's columns, the gradient of the bias, from the same
 // tiles.
+//
+// Pairs are multiplied in three passes as in product_wgmma.h, over a few stages of rows at a time, so that all but the
+// first pass find them in the L2 cache. Between passes the sums are scaled by 2048 or back, which is exact.
 #pragma once
 
 #include "ops/rows_conv/product_wgmma.h"
@@ -16,6 +19,7 @@
 enum {
     ROWS_GRADIENT_ROWS = 128, // of grad_output in one stage
     ROWS_GRADIENT_STAGES = 8, // at most
+    ROWS_GRADIENT_PASS = 4,   // stages of rows that a pass over pairs has
 };
 
 struct rows_gradient {
@@ -48,26 +52,36 @@ template <int Lines, int Columns> struct rows_gradient_kind {
     };
 };
 
-template <int Lines, int Columns>
+// Calls work(from, to, pass) for the stages of a block's rows, in the order in which they are loaded.
+template <int Pairs, typename Work> HOPPER_DEVICE void rows_gradient_passes(int count, Work work)
+{
+    if (!Pairs)
+        work(0, count, ROWS_NONE_LOWER);
+    for (int from = 0; Pairs && from < count; from += ROWS_GRADIENT_PASS)
+        for (int pass = 0; pass < ROWS_PASSES; pass++)
+            work(from, min(from + (int)ROWS_GRADIENT_PASS, count), pass);
+}
+
+template <int Lines, int Columns, int Pairs>
 HOPPER_DEVICE void rows_gradient_load(const rows_gradient &job, const CUtensorMap *map_output,
                                       const CUtensorMap *map_input, unsigned char *stages, int stage_bytes,
-                                      rows_gradient_barriers *barriers, int k, int c, int first, int count)
+                                      rows_gradient_barriers *barriers, int k, int c, int first, int from, int to,
+                                      int pass, rows_stage *at)
 {
     typedef rows_gradient_kind<Lines, Columns> kind;
-    rows_stage at = {0, 0};
-    for (int i = 0; i < count; i++) {
+    for (int i = from; i < to; i++) {
         const int row = (first + i) * ROWS_GRADIENT_ROWS;
-        unsigned char *place = stages + at.index * stage_bytes;
-        uint64_t *full = &barriers->full[at.index];
-        mbarrier_wait(&barriers->empty[at.index], at.phase ^ 1);
+        unsigned char *place = stages + at->index * stage_bytes;
+        uint64_t *full = &barriers->full[at->index];
+        mbarrier_wait(&barriers->empty[at->index], at->phase ^ 1);
         mbarrier_arrive_expect(full, stage_bytes);
 #pragma unroll
         for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++, place += ROWS_GRADIENT_ROWS * HOPPER_ROW_BYTES)
-            tma_load(place, map_output, k + box * 64, row, full);
+            rows_load_box<Pairs>(place, map_output, 0, 0, pass == ROWS_OTHER_LOWER, k + box * 64, row, full);
 #pragma unroll
         for (int box = 0; box < (int)kind::INPUT_BOXES; box++, place += job.halo * HOPPER_ROW_BYTES)
-            tma_load(place, map_input, c + box * 64, row + job.first, full);
-        rows_advance(&at, job.stages);
+            rows_load_box<Pairs>(place, map_input, 0, 0, pass == ROWS_INPUT_LOWER, c + box * 64, row + job.first, full);
+        rows_advance(at, job.stages);
     }
 }
 
@@ -117,71 +131,91 @@ HOPPER_DEVICE void rows_gradient_add(const rows_gradient &job, const float *kept
     }
 }
 
-// The stages of a block's rows: the sums of a warpgroup.
+// Some stages of a block's rows: the sums of a warpgroup. `used` is the stage that is yet to be released.
 template <typename Element, int Lines, int Columns>
 HOPPER_DEVICE void rows_gradient_multiply(const rows_gradient &job, float (&sums)[Columns / 2],
                                           const unsigned char *stages, int stage_bytes,
-                                          rows_gradient_barriers *barriers, int count, int warpgroup)
+                                          rows_gradient_barriers *barriers, int count, int warpgroup, rows_stage *at,
+                                          int *used)
 {
     typedef rows_gradient_kind<Lines, Columns> kind;
     const int line = Lines == 1 ? 0 : warpgroup, box = Lines == 1 ? warpgroup : 0;
+    for (int i = 0; i < count; i++) {
+        const unsigned char *output = stages + at->index * stage_bytes;
+        const unsigned char *input = output + kind::OUTPUT_BOXES * ROWS_GRADIENT_ROWS * HOPPER_ROW_BYTES;
+        const uint64_t a = wgmma_descriptor(output + box * ROWS_GRADIENT_ROWS * HOPPER_ROW_BYTES, 0);
+        const uint64_t b = wgmma_descriptor(input + (job.shift[line] - job.first) * HOPPER_ROW_BYTES,
+                                            Lines == 1 ? job.halo * HOPPER_ROW_BYTES : (int)HOPPER_ROW_BYTES);
+        mbarrier_wait(&barriers->full[at->index], at->phase);
+        wgmma_fence();
+#pragma unroll
+        for (int step = 0; step < ROWS_GRADIENT_ROWS / ROWS_STEP; step++)
+            wgmma16<Columns, typename rows_factor<Element>::type>::template multiply<1, 1>(
+                sums, wgmma_descriptor_at(a, step * ROWS_STEP * HOPPER_ROW_BYTES),
+                wgmma_descriptor_at(b, step * ROWS_STEP * HOPPER_ROW_BYTES), 1);
+        wgmma_commit();
+        wgmma_wait<1>();
+        if (*used >= 0 && threadIdx.x % HOPPER_WARPGROUP == 0)
+            mbarrier_arrive(&barriers->empty[*used]);
+        *used = at->index;
+        rows_advance(at, job.stages);
+    }
+    wgmma_wait<0>();
+}
+
+// All of them.
+template <typename Element, int Lines, int Columns>
+HOPPER_DEVICE void rows_gradient_multiply_all(const rows_gradient &job, float (&sums)[Columns / 2],
+                                              const unsigned char *stages, int stage_bytes,
+                                              rows_gradient_barriers *barriers, int count, int warpgroup)
+{
     rows_stage at = {0, 0};
     int used = -1;
 #pragma unroll
     for (int i = 0; i < Columns / 2; i++)
         sums[i] = 0;
-    for (int i = 0; i < count; i++) {
-        const unsigned char *output = stages + at.index * stage_bytes;
-        const unsigned char *input = output + kind::OUTPUT_BOXES * ROWS_GRADIENT_ROWS * HOPPER_ROW_BYTES;
-        const uint64_t a = wgmma_descriptor(output + box * ROWS_GRADIENT_ROWS * HOPPER_ROW_BYTES, 0);
-        const uint64_t b = wgmma_descriptor(input + (job.shift[line] - job.first) * HOPPER_ROW_BYTES,
-                                            Lines == 1 ? job.halo * HOPPER_ROW_BYTES : (int)HOPPER_ROW_BYTES);
-        mbarrier_wait(&barriers->full[at.index], at.phase);
-        wgmma_fence();
-#pragma unroll
-        for (int step = 0; step < ROWS_GRADIENT_ROWS / ROWS_STEP; step++)
-            wgmma16<Columns, Element>::template multiply<1, 1>(
-                sums, wgmma_descriptor_at(a, step * ROWS_STEP * HOPPER_ROW_BYTES),
-                wgmma_descriptor_at(b, step * ROWS_STEP * HOPPER_ROW_BYTES), 1);
-        wgmma_commit();
-        wgmma_wait<1>();
-        if (used >= 0 && threadIdx.x % HOPPER_WARPGROUP == 0)
-            mbarrier_arrive(&barriers->empty[used]);
-        used = at.index;
-        rows_advance(&at, job.stages);
+    if (!rows_factor<Element>::PAIRS)
+        rows_gradient_multiply<Element, Lines, Columns>(job, sums, stages, stage_bytes, barriers, count, warpgroup, &at,
+                                                        &used);
+    for (int from = 0; rows_factor<Element>::PAIRS && from < count; from += ROWS_GRADIENT_PASS) {
+        const int some = min((int)ROWS_GRADIENT_PASS, count - from);
+        rows_scale_sums(sums, rows_pair_scale);
+        rows_gradient_multiply<Element, Lines, Columns>(job, sums, stages, stage_bytes, barriers,
+                                                        ROWS_NONE_LOWER * some, warpgroup, &at, &used);
+        rows_scale_sums(sums, rows_pair_unscale);
+        rows_gradient_multiply<Element, Lines, Columns>(job, sums, stages, stage_bytes, barriers, some, warpgroup, &at,
+                                                        &used);
     }
-    wgmma_wait<0>();
 }
 
-// The sums over rows of grad_output's columns: two channels per lane, every third row per warp.
+// The sums over rows of grad_output's columns: two channels per lane, every third row per warp. The columns of pairs
+// are added once for each half.
 template <typename Element, int Lines, int Columns>
 HOPPER_DEVICE void rows_gradient_add_columns(const rows_gradient &job, const unsigned char *stages, int stage_bytes,
-                                             rows_gradient_barriers *barriers, int count, float (*columns)[128])
+                                             rows_gradient_barriers *barriers, int count, int pass, rows_stage *at,
+                                             float2 (&sums)[rows_gradient_kind<Lines, Columns>::OUTPUT_BOXES])
 {
     typedef rows_gradient_kind<Lines, Columns> kind;
+    typedef rows_element<typename rows_factor<Element>::type> element;
     const int lane = threadIdx.x % 32, adder = threadIdx.x % HOPPER_WARPGROUP / 32 - 1;
-    float2 sums[kind::OUTPUT_BOXES] = {};
-    rows_stage at = {0, 0};
+    const float scale = rows_factor<Element>::PAIRS && pass == ROWS_OTHER_LOWER ? rows_pair_unscale : 1.0f;
     for (int i = 0; i < count; i++) {
-        mbarrier_wait(&barriers->full[at.index], at.phase);
-        for (int row = adder; row < ROWS_GRADIENT_ROWS; row += kind::ADDERS)
+        mbarrier_wait(&barriers->full[at->index], at->phase);
+        for (int row = pass == ROWS_INPUT_LOWER ? (int)ROWS_GRADIENT_ROWS : adder; row < ROWS_GRADIENT_ROWS;
+             row += kind::ADDERS)
 #pragma unroll
             for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++) {
-                const unsigned char *from = stages + at.index * stage_bytes +
+                const unsigned char *from = stages + at->index * stage_bytes +
                                             (box * ROWS_GRADIENT_ROWS + row) * HOPPER_ROW_BYTES +
                                             (lane / 4 ^ row % 8) * 16 + lane % 4 * 4;
-                const typename rows_element<Element>::pair pair = *(const typename rows_element<Element>::pair *)from;
-                const float2 values = rows_element<Element>::floats(pair);
-                sums[box].x += values.x, sums[box].y += values.y;
+                const float2 values = element::floats(*(const typename element::pair *)from);
+                sums[box].x += values.x * scale, sums[box].y += values.y * scale;
             }
         __syncwarp();
         if (lane == 0)
-            mbarrier_arrive(&barriers->empty[at.index]);
-        rows_advance(&at, job.stages);
+            mbarrier_arrive(&barriers->empty[at->index]);
+        rows_advance(at, job.stages);
     }
-#pragma unroll
-    for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++)
-        *(float2 *)&columns[adder][box * 64 + lane * 2] = sums[box];
 }
 
 // This block's share of the sums of columns; the first block has all of them.
@@ -237,16 +271,29 @@ __global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS),
     if (warpgroup == (int)kind::WARPGROUPS) {
         registers_give_back<ROWS_PRODUCER_REGISTERS>();
         const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
-        if (threadIdx.x % HOPPER_WARPGROUP == 0)
-            rows_gradient_load<Lines, Columns>(job, &map_output, &map_input, stages, stage_bytes, &barriers, k, c,
-                                               first, count);
-        else if (warp > 0 && adds)
-            rows_gradient_add_columns<Element, Lines, Columns>(job, stages, stage_bytes, &barriers, count, columns);
+        const int pairs = rows_factor<Element>::PAIRS, lane = threadIdx.x % 32;
+        rows_stage at = {0, 0};
+        if (threadIdx.x % HOPPER_WARPGROUP == 0) {
+            rows_gradient_passes<pairs>(count, [&](int from, int to, int pass) {
+                rows_gradient_load<Lines, Columns, pairs>(job, &map_output, &map_input, stages, stage_bytes, &barriers,
+                                                          k, c, first, from, to, pass, &at);
+            });
+        } else if (warp > 0 && adds) {
+            float2 sums[kind::OUTPUT_BOXES] = {};
+            rows_gradient_passes<pairs>(count, [&](int from, int to, int pass) {
+                rows_gradient_add_columns<Element, Lines, Columns>(job, stages, stage_bytes, &barriers, to - from, pass,
+                                                                   &at, sums);
+            });
+#pragma unroll
+            for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++)
+                *(float2 *)&columns[warp - 1][box * 64 + lane * 2] = sums[box];
+        }
         __syncthreads(); // all products are done: their operands' memory is free
     } else {
         registers_take<kind::CONSUMER_REGISTERS>();
         float sums[Columns / 2];
-        rows_gradient_multiply<Element, Lines, Columns>(job, sums, stages, stage_bytes, &barriers, count, warpgroup);
+        rows_gradient_multiply_all<Element, Lines, Columns>(job, sums, stages, stage_bytes, &barriers, count,
+                                                            warpgroup);
         __syncthreads();
         rows_gradient_keep<Lines, Columns>(sums, (float *)stages, warpgroup);
     }

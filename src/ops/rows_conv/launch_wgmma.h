@@ -22,13 +22,6 @@ struct rows_operands {
     int out_h, out_w; // lines and columns that hold results
 };
 
-// Both types have 16 bits, and loads and stores do not convert them.
-static inline heddle_status rows_map(CUtensorMap *map, const void *matrix, long long rows, long long columns,
-                                     unsigned box_rows)
-{
-    return tma_map(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(uint16_t), matrix, rows, columns, box_rows);
-}
-
 // Everything but the stages.
 static inline rows_product rows_product_of(const heddle_rows_conv_shape *shape, const rows_operands &on, int tile_rows,
                                            int channels)
@@ -58,10 +51,11 @@ static inline rows_product rows_product_of(const heddle_rows_conv_shape *shape, 
 }
 
 // Divides memory among the stages; false: it does not hold enough of them.
-static inline bool rows_place_stages(rows_product *job, int rings, int weight_bytes)
+static inline bool rows_place_stages(rows_product *job, int rings, int weight_bytes, int planes)
 {
-    const int input_bytes = rings * job->boxes * job->box_rows * HOPPER_ROW_BYTES, weights = job->chunks * job->taps;
-    const int least = job->chunks > 1 ? 2 : 1; // a stage is released when the next one has been read
+    const int input_bytes = rings * job->boxes * job->box_rows * HOPPER_ROW_BYTES;
+    const int weights = planes * job->chunks * job->taps;
+    const int least = planes * job->chunks > 1 ? 2 : 1; // a stage is released when the next one has been read
     job->resident = weights <= ROWS_MOST_WEIGHTS && weights * weight_bytes + least * input_bytes <= ROWS_STAGES_BYTES;
     if (job->resident)
         job->weight_stages = weights;
@@ -80,13 +74,13 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
 {
     const int weight_rows = Share ? 128 : 64, rings = Share ? 1 : ROWS_WARPGROUPS;
     CUtensorMap input, weight, output;
-    heddle_status status = rows_map(&input, on.input, job.rows, on.c, job.box_rows);
+    heddle_status status = rows_map<Element>(&input, on.input, job.rows, 1, on.c, job.box_rows);
     if (status == HEDDLE_OK)
-        status = Turned ? rows_map(&weight, on.weight, on.c, (long long)job.taps * on.k, ROWS_CHUNK)
-                        : rows_map(&weight, on.weight, on.k, (long long)job.taps * on.c, weight_rows);
+        status = Turned ? rows_map<Element>(&weight, on.weight, on.c, job.taps, on.k, ROWS_CHUNK)
+                        : rows_map<Element>(&weight, on.weight, on.k, job.taps, on.c, weight_rows);
     if (status == HEDDLE_OK) // the kernel ignores this one if it stores float32
-        status = rows_map(&output, End == ROWS_END_FLOATS ? on.input : on.output, job.rows,
-                          End == ROWS_END_FLOATS ? on.c : on.k, 64);
+        status = rows_map<Element>(&output, End == ROWS_END_FLOATS ? on.input : on.output, job.rows, 1,
+                                   End == ROWS_END_FLOATS ? on.c : on.k, 64);
     if (status != HEDDLE_OK)
         return status;
     const int bytes = HOPPER_ROWS_BYTES + job.weight_stages * weight_rows * HOPPER_ROW_BYTES +
@@ -131,12 +125,14 @@ static heddle_status rows_launch_tile(const heddle_call *call, const rows_operan
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     rows_product job = rows_product_of(shape, on, Rows, 64);
-    const bool placed = rows_place_stages(&job, ROWS_WARPGROUPS, ROWS_BOX_BYTES);
+    const int planes = rows_factor<Element>::PLANES;
+    const bool placed = rows_place_stages(&job, ROWS_WARPGROUPS, ROWS_BOX_BYTES, planes);
     // Weights that are not resident are read once for both halves of 128 channels.
-    if constexpr (Rows >= 128 && Steps == 4 && End != ROWS_END_FLOATS && End != ROWS_END_SLOPE)
+    if constexpr (Rows >= 128 * rows_factor<Element>::PLANES && Steps == 4 && End != ROWS_END_FLOATS &&
+                  End != ROWS_END_SLOPE)
         if ((!placed || !job.resident) && on.k > 64) {
             rows_product shared = rows_product_of(shape, on, Rows, 128);
-            if (rows_place_stages(&shared, 1, 2 * ROWS_BOX_BYTES))
+            if (rows_place_stages(&shared, 1, 2 * ROWS_BOX_BYTES, planes))
                 return rows_launch_kernel<Element, Rows, 1, Steps, Turned, End>(
                     call, on, shared, end, rows_groups(shared.tiles, 1, shared.channel_tiles));
         }
@@ -154,7 +150,7 @@ static heddle_status rows_launch_steps(const heddle_call *call, const rows_opera
     const int tile = rows_choose_tile(heddle_rows_conv_rows(shape), (int)heddle_ceil_div(on.k, 64));
     heddle_status status = HEDDLE_UNSUPPORTED;
     if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS) // the others have registers for smaller tiles
-        if (tile >= 256)
+        if (tile >= 256 && (!rows_factor<Element>::PAIRS || end.function <= HEDDLE_ROWS_RELU))
             status = rows_launch_tile<Element, 256, Steps, Turned, End>(call, on, end);
     if (status == HEDDLE_UNSUPPORTED && tile >= 128)
         status = rows_launch_tile<Element, 128, Steps, Turned, End>(call, on, end);
@@ -166,10 +162,10 @@ static heddle_status linear_launch(const heddle_call *call, const rows_operands 
                                    rows_linear job)
 {
     CUtensorMap input, weight;
-    heddle_status status = rows_map(&input, on.input, job.rows, on.c, LINEAR_ROWS);
+    heddle_status status = rows_map<Element>(&input, on.input, job.rows, 1, on.c, LINEAR_ROWS);
     if (status == HEDDLE_OK)
-        status = Turned ? rows_map(&weight, on.weight, on.c, on.k, ROWS_CHUNK)
-                        : rows_map(&weight, on.weight, on.k, on.c, 64);
+        status = Turned ? rows_map<Element>(&weight, on.weight, on.c, 1, on.k, ROWS_CHUNK)
+                        : rows_map<Element>(&weight, on.weight, on.k, 1, on.c, 64);
     if (status != HEDDLE_OK)
         return status;
     auto kernel = rows_linear_wgmma<Element, Turned, End>;
@@ -195,26 +191,21 @@ static heddle_status rows_launch(const heddle_call *call, const rows_operands &o
         job.rows = heddle_rows_conv_rows(shape);
         job.c = on.c;
         job.k = on.k;
-        job.chunks = (int)heddle_ceil_div(on.c, ROWS_CHUNK);
+        job.pass_chunks = (int)heddle_ceil_div(on.c, ROWS_CHUNK);
+        job.chunks = (rows_factor<Element>::PAIRS ? (int)ROWS_PASSES : 1) * job.pass_chunks;
         job.channel_tiles = (int)heddle_ceil_div(on.k, 64);
         const int tiles = job.channel_tiles * (int)heddle_ceil_div(job.rows, LINEAR_ROWS);
         if (shape->r * shape->s == 1 && !end.zero_gaps && 2 * tiles <= heddle_cuda_multiprocessors())
             return linear_launch<Element, Turned, End>(call, on, end, job);
     }
-    if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS)
+    if constexpr ((End == ROWS_END_STORE || End == ROWS_END_SUMS) && !rows_factor<Element>::PAIRS)
         if (on.c <= ROWS_CHUNK / 2)
             return rows_launch_steps<Element, 2, Turned, End>(call, on, end);
     return rows_launch_steps<Element, 4, Turned, End>(call, on, end);
 }
 
-static inline bool rows_is_half(const heddle_call *call)
-{
-    return ((const heddle_rows_conv_shape *)call->shape)->half;
-}
-
 // What TMA accepts.
 static inline bool rows_aligned(const heddle_call *call)
 {
-    return heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) && heddle_aligned16(call->output[0]) &&
-           !((const heddle_rows_conv_shape *)call->shape)->pairs;
+    return heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) && heddle_aligned16(call->output[0]);
 }

@@ -25,9 +25,10 @@ enum {
 
 struct rows_linear {
     int rows, c, k;
-    int chunks;  // of 64 columns
+    int chunks;  // of 64 columns, in all passes
     int cluster; // blocks that share a tile: 1, 2, 4, 8 or 16
     int channel_tiles;
+    int pass_chunks; // chunks in one pass
 };
 
 struct rows_linear_barriers {
@@ -35,7 +36,7 @@ struct rows_linear_barriers {
 };
 
 // One warpgroup's chunks: every n-th of all, starting with its own.
-template <int Turned>
+template <int Turned, int Pairs>
 HOPPER_DEVICE void linear_load(const rows_linear &job, const CUtensorMap *map_input, const CUtensorMap *map_weight,
                                unsigned char *stages, rows_linear_barriers *barriers, int warpgroup, int first,
                                int step, int row, int channel, bool inputs)
@@ -45,44 +46,64 @@ HOPPER_DEVICE void linear_load(const rows_linear &job, const CUtensorMap *map_in
         uint64_t *full = &barriers->full[warpgroup][at.index];
         unsigned char *place = stages + at.index * LINEAR_STAGE_BYTES;
         mbarrier_wait(&barriers->empty[warpgroup][at.index], at.phase ^ 1);
+        const int pass = Pairs ? chunk / job.pass_chunks : (int)ROWS_NONE_LOWER;
+        const int column = (Pairs ? chunk % job.pass_chunks : chunk) * ROWS_CHUNK;
         if (inputs) {
-            tma_load(place + ROWS_BOX_BYTES, map_input, chunk * ROWS_CHUNK, row, full);
+            rows_load_box<Pairs>(place + ROWS_BOX_BYTES, map_input, 0, 0, pass == ROWS_INPUT_LOWER, column, row, full);
         } else {
             mbarrier_arrive_expect(full, LINEAR_STAGE_BYTES);
-            if (Turned)
-                tma_load(place, map_weight, channel, chunk * ROWS_CHUNK, full);
-            else
-                tma_load(place, map_weight, chunk * ROWS_CHUNK, channel, full);
+            rows_load_box<Pairs>(place, map_weight, 0, 0, pass == ROWS_OTHER_LOWER, Turned ? channel : column,
+                                 Turned ? column : channel, full);
         }
         rows_advance(&at, LINEAR_STAGES);
     }
+}
+
+// Those of them from `first` to `end`; returns the next one. `used` is the stage that is yet to be released; -1: none.
+// `begun`: the sums are added to.
+template <typename Element, int Turned>
+HOPPER_DEVICE int linear_multiply_chunks(float (&sums)[LINEAR_SUMS], const unsigned char *stages,
+                                         rows_linear_barriers *barriers, int warpgroup, int first, int end, int step,
+                                         rows_stage *at, int *used, int begun)
+{
+    const int along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
+    int chunk = first;
+    for (; chunk < end; chunk += step) {
+        const uint64_t a = wgmma_descriptor(stages + at->index * LINEAR_STAGE_BYTES, 0);
+        const uint64_t b = wgmma_descriptor(stages + at->index * LINEAR_STAGE_BYTES + ROWS_BOX_BYTES, 0);
+        mbarrier_wait(&barriers->full[warpgroup][at->index], at->phase);
+        wgmma_fence();
+#pragma unroll
+        for (int i = 0; i < ROWS_CHUNK / ROWS_STEP; i++)
+            wgmma16<LINEAR_ROWS, typename rows_factor<Element>::type>::template multiply<Turned, 0>(
+                sums, wgmma_descriptor_at(a, i * along), wgmma_descriptor_at(b, i * ROWS_STEP * 2),
+                begun || chunk > first || i > 0);
+        wgmma_commit();
+        wgmma_wait<1>();
+        if (*used >= 0 && threadIdx.x % HOPPER_WARPGROUP == 0)
+            mbarrier_arrive(&barriers->empty[warpgroup][*used]);
+        *used = at->index;
+        rows_advance(at, LINEAR_STAGES);
+    }
+    wgmma_wait<0>();
+    return chunk;
 }
 
 template <typename Element, int Turned>
 HOPPER_DEVICE void linear_multiply(const rows_linear &job, float (&sums)[LINEAR_SUMS], const unsigned char *stages,
                                    rows_linear_barriers *barriers, int warpgroup, int first, int step)
 {
-    const int along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
     rows_stage at = {0, 0};
-    int used = -1;
-    for (int chunk = first; chunk < job.chunks; chunk += step) {
-        const uint64_t a = wgmma_descriptor(stages + at.index * LINEAR_STAGE_BYTES, 0);
-        const uint64_t b = wgmma_descriptor(stages + at.index * LINEAR_STAGE_BYTES + ROWS_BOX_BYTES, 0);
-        mbarrier_wait(&barriers->full[warpgroup][at.index], at.phase);
-        wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < ROWS_CHUNK / ROWS_STEP; i++)
-            wgmma16<LINEAR_ROWS, Element>::template multiply<Turned, 0>(sums, wgmma_descriptor_at(a, i * along),
-                                                                        wgmma_descriptor_at(b, i * ROWS_STEP * 2),
-                                                                        chunk > first || i > 0);
-        wgmma_commit();
-        wgmma_wait<1>();
-        if (used >= 0 && threadIdx.x % HOPPER_WARPGROUP == 0)
-            mbarrier_arrive(&barriers->empty[warpgroup][used]);
-        used = at.index;
-        rows_advance(&at, LINEAR_STAGES);
+    int used = -1, begun = 0;
+    if (rows_factor<Element>::PAIRS) {
+        first = linear_multiply_chunks<Element, Turned>(sums, stages, barriers, warpgroup, first,
+                                                        ROWS_NONE_LOWER * job.pass_chunks, step, &at, &used, 0);
+        begun = used >= 0;
+        if (begun)
+            rows_scale_sums(sums, rows_pair_unscale);
     }
-    wgmma_wait<0>();
+    linear_multiply_chunks<Element, Turned>(sums, stages, barriers, warpgroup, first, job.chunks, step, &at, &used,
+                                            begun);
 }
 
 // Four sums of a thread, two rows of two channels, added over all blocks and warpgroups; `quad` says which.
@@ -114,13 +135,15 @@ HOPPER_DEVICE void linear_store(const rows_linear &job, const rows_epilogue &end
         const size_t place = (size_t)at * job.k + to;
         float value = values[i] + (end.bias ? end.bias[to] : 0);
         if (End == ROWS_END_SLOPE)
-            value *= rows_slope(end.function, (float)((const Element *)end.activated)[place]);
+            value *= rows_slope(end.function, rows_read_at((const Element *)end.activated, place, at, job.k));
+        else if (rows_precision<Element, LINEAR_ROWS, End>() == ROWS_TO_32_BITS)
+            value = rows_function(end.function, value);
         else
-            value = End == ROWS_END_FLOATS ? rows_function(end.function, value) : rows_function16(end.function, value);
+            value = rows_function16(end.function, value);
         if (End == ROWS_END_FLOATS)
             end.floats[place] = value;
         else
-            output[place] = rows_element<Element>::round(value);
+            rows_write_at(output, place, at, job.k, value);
     }
 }
 
@@ -151,15 +174,16 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
         // Weights were written before the previous kernel: two threads load them at once, two load the rows when they
         // are ready.
         if (lane == 0 && warp < ROWS_WARPGROUPS)
-            linear_load<Turned>(job, &map_input, &map_weight, stages + warp * LINEAR_STAGES * LINEAR_STAGE_BYTES,
-                                &barriers, warp, rank * ROWS_WARPGROUPS + warp, step, row, channel, false);
+            linear_load<Turned, rows_factor<Element>::PAIRS>(
+                job, &map_input, &map_weight, stages + warp * LINEAR_STAGES * LINEAR_STAGE_BYTES, &barriers, warp,
+                rank * ROWS_WARPGROUPS + warp, step, row, channel, false);
         heddle_wait_for_previous();
         heddle_release_next();
         if (lane == 0 && warp >= ROWS_WARPGROUPS)
-            linear_load<Turned>(job, &map_input, &map_weight,
-                                stages + (warp - ROWS_WARPGROUPS) * LINEAR_STAGES * LINEAR_STAGE_BYTES, &barriers,
-                                warp - ROWS_WARPGROUPS, rank * ROWS_WARPGROUPS + warp - ROWS_WARPGROUPS, step, row,
-                                channel, true);
+            linear_load<Turned, rows_factor<Element>::PAIRS>(
+                job, &map_input, &map_weight, stages + (warp - ROWS_WARPGROUPS) * LINEAR_STAGES * LINEAR_STAGE_BYTES,
+                &barriers, warp - ROWS_WARPGROUPS, rank * ROWS_WARPGROUPS + warp - ROWS_WARPGROUPS, step, row, channel,
+                true);
     } else {
         float sums[LINEAR_SUMS];
         heddle_wait_for_previous();

@@ -17,6 +17,11 @@
 // warpgroups with their own tiles are independent, and one stores while the other multiplies. Other weights pass
 // through a ring of stages.
 //
+// Pairs of fp16 (rows_pair) are multiplied as hi * hi' + (hi * lo' + lo * hi') / 2048, in three passes over the
+// channels: both mixed products first, then the sums are scaled, then the product of the upper halves is added to them.
+// Rows and weights are then tensors (row, plane, column), where a plane is all upper or all lower halves, so that what
+// a load has beyond the last column of a plane is zero.
+//
 // Limited by: the tensor cores if a frame has many rows; else by the time from the first load to the first product.
 #pragma once
 
@@ -36,6 +41,16 @@ enum {
     ROWS_CONSUMER_REGISTERS = 232,
     ROWS_BOX_BYTES = 64 * HOPPER_ROW_BYTES, // 64 rows of 64 channels
     ROWS_OUT_BOXES = 2,                     // staged for the store, per warpgroup
+};
+
+// What wgmma multiplies, and whether rows are pairs of them.
+template <typename Element> struct rows_factor {
+    typedef Element type;
+    enum { PAIRS = 0, PLANES = 1 };
+};
+template <> struct rows_factor<rows_pair> {
+    typedef __half type;
+    enum { PAIRS = 1, PLANES = 2 };
 };
 
 // The work of a launch, and how its blocks share it. Filled by the host.
@@ -100,39 +115,73 @@ HOPPER_DEVICE bool rows_holds_result(const rows_product &job, int row)
     return row < job.rows && in_image / job.pitch < job.out_h && in_image % job.pitch < job.out_w;
 }
 
-// --- loading ---------------------------------------------------------------------------------------------------------
-
-// The weights of one tap and chunk: 64 rows of channels, or, if transposed, 64 columns, for each warpgroup's share.
-template <int Share, int Turned>
-HOPPER_DEVICE void rows_load_weight(const rows_product &job, const CUtensorMap *map, unsigned char *stage, int channel,
-                                    int chunk, int tap, uint64_t *full)
+// A matrix whose rows are taps of so many columns; with pairs a tensor (rows, planes, columns), two planes per tap.
+// Both types have 16 bits, and loads and stores do not convert them.
+template <typename Element>
+static heddle_status rows_map(CUtensorMap *map, const void *matrix, int rows, int taps, int columns, unsigned box_rows)
 {
-    if (!Turned)
-        tma_load(stage, map, tap * job.c + chunk * ROWS_CHUNK, channel, full);
-#pragma unroll
-    for (int half = 0; Turned && half < (Share ? 2 : 1); half++)
-        tma_load(stage + half * ROWS_BOX_BYTES, map, tap * job.k + channel + half * 64, chunk * ROWS_CHUNK, full);
+    const CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    if (!rows_factor<Element>::PAIRS)
+        return tma_map(map, type, sizeof(uint16_t), matrix, rows, (long long)taps * columns, box_rows);
+    const cuuint64_t plane = columns * sizeof(uint16_t), planes = 2 * (cuuint64_t)taps;
+    const cuuint64_t size[3] = {(cuuint64_t)columns, planes, (cuuint64_t)rows}, pitch[2] = {plane, planes * plane};
+    const cuuint32_t box[3] = {ROWS_CHUNK, 1, box_rows};
+    return tma_map_boxes(map, type, matrix, 3, size, pitch, box, CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
-template <int Share, int Turned>
+// --- loading ---------------------------------------------------------------------------------------------------------
+
+// The passes over pairs: of which operand the lower halves are read. The other one has the weights, or grad_output.
+enum { ROWS_OTHER_LOWER, ROWS_INPUT_LOWER, ROWS_NONE_LOWER, ROWS_PASSES };
+
+// A box of a matrix whose rows are taps, `width` columns each. Pairs: a tensor with two planes per tap; `lower` is the
+// second.
+template <int Pairs>
+HOPPER_DEVICE void rows_load_box(void *stage, const CUtensorMap *map, int width, int tap, int lower, int column,
+                                 int row, uint64_t *full)
+{
+    if (Pairs)
+        tma_load3(stage, map, column, 2 * tap + lower, row, full);
+    else
+        tma_load(stage, map, tap * width + column, row, full);
+}
+
+// The weights of one tap and chunk: 64 rows of channels, or, if transposed, 64 columns, for each warpgroup's share.
+template <int Share, int Turned, int Pairs>
+HOPPER_DEVICE void rows_load_weight(const rows_product &job, const CUtensorMap *map, unsigned char *stage, int channel,
+                                    int chunk, int tap, int lower, uint64_t *full)
+{
+    if (!Turned)
+        rows_load_box<Pairs>(stage, map, job.c, tap, lower, chunk * ROWS_CHUNK, channel, full);
+#pragma unroll
+    for (int half = 0; Turned && half < (Share ? 2 : 1); half++)
+        rows_load_box<Pairs>(stage + half * ROWS_BOX_BYTES, map, job.k, tap, lower, channel + half * 64,
+                             chunk * ROWS_CHUNK, full);
+}
+
+// Resident weights are loaded once, by the first passes: those of the last pass are there.
+template <int Share, int Turned, int Pairs>
 HOPPER_DEVICE void rows_load_weights(const rows_product &job, const rows_block &block, const CUtensorMap *map,
                                      unsigned char *stages, rows_product_barriers *barriers)
 {
     const int bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES;
     rows_stage at = {0, 0};
+    const int passes = Pairs ? job.resident ? (int)ROWS_NONE_LOWER : (int)ROWS_PASSES : 1;
     for (int round = 0; round < (job.resident && block.rounds ? 1 : block.rounds); round++)
-        for (int chunk = 0; chunk < job.chunks; chunk++)
-            for (int tap = 0; tap < job.taps; tap++) {
-                mbarrier_wait(&barriers->weights_empty[at.index], at.phase ^ 1);
-                mbarrier_arrive_expect(&barriers->weights_full[at.index], bytes);
-                rows_load_weight<Share, Turned>(job, map, stages + at.index * bytes, block.channel, chunk, tap,
-                                                &barriers->weights_full[at.index]);
-                rows_advance(&at, job.weight_stages);
-            }
+        for (int pass = 0; pass < passes; pass++)
+            for (int chunk = 0; chunk < job.chunks; chunk++)
+                for (int tap = 0; tap < job.taps; tap++) {
+                    mbarrier_wait(&barriers->weights_empty[at.index], at.phase ^ 1);
+                    mbarrier_arrive_expect(&barriers->weights_full[at.index], bytes);
+                    rows_load_weight<Share, Turned, Pairs>(job, map, stages + at.index * bytes, block.channel, chunk,
+                                                           tap, pass == ROWS_OTHER_LOWER,
+                                                           &barriers->weights_full[at.index]);
+                    rows_advance(&at, job.weight_stages);
+                }
 }
 
 // The rows of the tiles of one warpgroup, or of both if they share them.
-template <int Rows, int Share>
+template <int Rows, int Share, int Pairs>
 HOPPER_DEVICE void rows_load_input(const rows_product &job, const rows_block &block, const CUtensorMap *map,
                                    unsigned char *stages, rows_product_barriers *barriers, int warpgroup)
 {
@@ -140,15 +189,16 @@ HOPPER_DEVICE void rows_load_input(const rows_product &job, const rows_block &bl
     rows_stage at = {0, 0};
     for (int round = 0; round < block.rounds; round++) {
         const int row = rows_tile_of<Share>(block, round, warpgroup) * Rows + job.first;
-        for (int chunk = 0; chunk < job.chunks; chunk++) {
-            uint64_t *full = &barriers->input_full[warpgroup][at.index];
-            mbarrier_wait(&barriers->input_empty[warpgroup][at.index], at.phase ^ 1);
-            mbarrier_arrive_expect(full, job.boxes * box_bytes);
-            for (int box = 0; box < job.boxes; box++)
-                tma_load(stages + (at.index * job.boxes + box) * box_bytes, map, chunk * ROWS_CHUNK,
-                         row + box * job.box_rows, full);
-            rows_advance(&at, job.input_stages);
-        }
+        for (int pass = 0; pass < (Pairs ? (int)ROWS_PASSES : 1); pass++)
+            for (int chunk = 0; chunk < job.chunks; chunk++) {
+                uint64_t *full = &barriers->input_full[warpgroup][at.index];
+                mbarrier_wait(&barriers->input_empty[warpgroup][at.index], at.phase ^ 1);
+                mbarrier_arrive_expect(full, job.boxes * box_bytes);
+                for (int box = 0; box < job.boxes; box++)
+                    rows_load_box<Pairs>(stages + (at.index * job.boxes + box) * box_bytes, map, 0, 0,
+                                         pass == ROWS_INPUT_LOWER, chunk * ROWS_CHUNK, row + box * job.box_rows, full);
+                rows_advance(&at, job.input_stages);
+            }
     }
 }
 
@@ -174,13 +224,15 @@ HOPPER_DEVICE void rows_release(const rows_product &job, rows_reader *from)
     from->used_input = from->used_weight = -1;
 }
 
-// All products of one tile, Steps times 16 channels of each chunk: sums (64 channels, Rows).
+// The products of so many chunks, Steps times 16 channels of each; all but the last are done. `begun`: the sums are
+// added to.
 template <typename Element, int Rows, int Share, int Steps, int Turned>
-HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from)
+HOPPER_DEVICE void rows_multiply_chunks(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from, int chunks,
+                                        int begun)
 {
     const int weight_bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES, along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
     const int input_bytes = job.boxes * job.box_rows * HOPPER_ROW_BYTES;
-    for (int chunk = 0; chunk < job.chunks; chunk++) {
+    for (int chunk = 0; chunk < chunks; chunk++) {
         const unsigned char *input = from->inputs + from->input.index * input_bytes;
         mbarrier_wait(&from->barriers->input_full[from->ring][from->input.index], from->input.phase);
         for (int tap = 0; tap < job.taps; tap++) {
@@ -190,9 +242,9 @@ HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2
             wgmma_fence();
 #pragma unroll
             for (int step = 0; step < Steps; step++)
-                wgmma16<Rows, Element>::template multiply<Turned, 0>(sums, wgmma_descriptor_at(a, step * along),
-                                                                     wgmma_descriptor_at(b, step * ROWS_STEP * 2),
-                                                                     chunk + tap + step > 0);
+                wgmma16<Rows, typename rows_factor<Element>::type>::template multiply<Turned, 0>(
+                    sums, wgmma_descriptor_at(a, step * along), wgmma_descriptor_at(b, step * ROWS_STEP * 2),
+                    begun + chunk + tap + step > 0);
             wgmma_commit();
             wgmma_wait<1>();
             rows_release(job, from);
@@ -202,6 +254,31 @@ HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2
         from->used_input = from->input.index;
         rows_advance(&from->input, job.input_stages);
     }
+}
+
+template <int Count> HOPPER_DEVICE void rows_scale_sums(float (&sums)[Count], float scale)
+{
+    wgmma_settle(sums);
+#pragma unroll
+    for (int i = 0; i < Count; i++)
+        sums[i] *= scale;
+    wgmma_settle(sums);
+}
+
+// All products of one tile: sums (64 channels, Rows).
+template <typename Element, int Rows, int Share, int Steps, int Turned>
+HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from)
+{
+    const int pairs = rows_factor<Element>::PAIRS;
+    if (pairs) {
+        rows_multiply_chunks<Element, Rows, Share, Steps, Turned>(job, sums, from, ROWS_NONE_LOWER * job.chunks, 0);
+        wgmma_wait<0>();
+        rows_release(job, from);
+        rows_scale_sums(sums, rows_pair_unscale);
+        if (job.resident) // the upper halves again
+            from->weight.index = job.chunks * job.taps;
+    }
+    rows_multiply_chunks<Element, Rows, Share, Steps, Turned>(job, sums, from, job.chunks, pairs);
     wgmma_wait<0>();
     rows_release(job, from);
 }

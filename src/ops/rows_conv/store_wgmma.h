@@ -34,9 +34,9 @@ HOPPER_DEVICE void stmatrix_x4_transposed(void *column, uint32_t r0, uint32_t r1
 
 // Stores 64 of a tile's rows: through shared memory, where a row is 64 channels, by TMA. Boxes: the number of buffers
 // used in turn.
-template <int Boxes>
+template <int Boxes, int Pairs>
 HOPPER_DEVICE void rows_store_box(const uint32_t (&packed)[16], const CUtensorMap *map, unsigned char *place, int row,
-                                  int channel, int warpgroup)
+                                  int plane, int channel, int warpgroup)
 {
     const int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32, warp = thread / 32;
     if (thread == 0)
@@ -51,7 +51,10 @@ HOPPER_DEVICE void rows_store_box(const uint32_t (&packed)[16], const CUtensorMa
     tma_fence_written();
     warpgroup_sync(1 + warpgroup);
     if (thread == 0) {
-        tma_store(map, place, channel, row);
+        if (Pairs)
+            tma_store3(map, place, channel, plane, row);
+        else
+            tma_store(map, place, channel, row);
         tma_store_commit();
     }
 }
@@ -85,7 +88,7 @@ HOPPER_DEVICE float rows_tanh(float x)
 }
 
 // Adds the bias and applies the function, to the precision of the stored type.
-enum { ROWS_TO_8_BITS, ROWS_TO_11_BITS, ROWS_TO_32_BITS };
+enum { ROWS_TO_8_BITS, ROWS_TO_11_BITS, ROWS_TO_32_BITS, ROWS_RELU_ONLY };
 
 template <int Function, int Count>
 HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &end, float (&sums)[Count], int own)
@@ -108,11 +111,12 @@ HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &e
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = rows_function16(end.function, sums[i]);
-    else if (end.function == HEDDLE_ROWS_TANH)
+    else if (Function == ROWS_TO_8_BITS && end.function == HEDDLE_ROWS_TANH)
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = rows_tanh(sums[i]);
-    else if (end.function == HEDDLE_ROWS_SIGMOID) // by tanh, no bits would be left far below 0
+    else if (Function == ROWS_TO_8_BITS &&
+             end.function == HEDDLE_ROWS_SIGMOID) // by tanh, no bits would be left far below 0
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = rows_function16(HEDDLE_ROWS_SIGMOID, sums[i]);
@@ -128,7 +132,7 @@ HOPPER_DEVICE void rows_multiply_slope(const rows_product &job, const rows_epilo
     for (int i = 0; i < Count; i++) {
         const int at = row + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2, channel = own + i / 2 % 2 * 8;
         if (at < job.rows && channel < job.k)
-            sums[i] *= rows_slope(end.function, (float)activated[(size_t)at * job.k + channel]);
+            sums[i] *= rows_slope(end.function, rows_read(activated, at, job.k, channel));
     }
 }
 
@@ -144,20 +148,40 @@ HOPPER_DEVICE void rows_store_floats(const rows_product &job, float *output, con
     }
 }
 
+// Two rows of a channel as they are stored in a plane.
+template <typename Element> HOPPER_DEVICE uint32_t rows_pack(int plane, float x, float y)
+{
+    if constexpr (rows_factor<Element>::PAIRS) {
+        __half2 halves[2];
+        rows_pair_split(x, y, &halves[0], &halves[1]);
+        return *(const uint32_t *)&halves[plane];
+    } else {
+        const typename rows_element<Element>::pair pair = rows_element<Element>::round(x, y);
+        return *(const uint32_t *)&pair;
+    }
+}
+
+// To which precision a function of a tile is computed. Registers do not hold 256 rows and an exact tanh.
+template <typename Element, int Rows, int End> HOPPER_DEVICE constexpr int rows_precision()
+{
+    if constexpr (End == ROWS_END_FLOATS || rows_factor<Element>::PAIRS)
+        return Rows > 128 ? ROWS_RELU_ONLY : ROWS_TO_32_BITS;
+    else
+        return rows_element<Element>::IS_HALF ? ROWS_TO_11_BITS : ROWS_TO_8_BITS;
+}
+
 // A tile: sums (64 channels, Rows). `totals` are the thread's sums and sums of squares of its two channels.
 template <typename Element, int Rows, int End>
 HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue &end, float (&sums)[Rows / 2],
                                     const CUtensorMap *map, unsigned char *boxes, uint32_t *marks, float (&totals)[4],
                                     int row, int channel, int warpgroup)
 {
-    typedef rows_element<Element> element;
+    enum { PAIRS = rows_factor<Element>::PAIRS, PLANES = rows_factor<Element>::PLANES };
     const int lane = threadIdx.x % 32, own = channel + threadIdx.x % HOPPER_WARPGROUP / 32 * 16 + lane / 4;
     if (End == ROWS_END_SLOPE)
         rows_multiply_slope<Element>(job, end, sums, row, own);
     else
-        rows_activate<End == ROWS_END_FLOATS           ? ROWS_TO_32_BITS
-                      : rows_element<Element>::IS_HALF ? ROWS_TO_11_BITS
-                                                       : ROWS_TO_8_BITS>(job, end, sums, own);
+        rows_activate<rows_precision<Element, Rows, End>()>(job, end, sums, own);
     const bool marked = End == ROWS_END_SUMS || (End != ROWS_END_FLOATS && end.zero_gaps);
     const uint32_t stored = end.zero_gaps ? 0 : 3; // whatever they hold
     if (marked)
@@ -168,23 +192,22 @@ HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue
             rows_store_floats(job, end.floats, sums + box * 32, row + box * 64, own);
     } else {
 #pragma unroll
-        for (int box = 0; box < Rows / 64; box++) {
+        for (int part = 0; part < PLANES * Rows / 64; part++) { // a plane of a box
+            const int box = part / PLANES, plane = part % PLANES;
             uint32_t packed[16];
 #pragma unroll
             for (int i = 0; i < 16; i++) { // two rows of a channel
                 const uint32_t bits = marked ? marks[box * 2 + i / 8] >> (i / 2 % 4 * 8 + lane % 4 * 2) : 3;
                 const float x = sums[box * 32 + 2 * i], y = sums[box * 32 + 2 * i + 1];
-                const typename element::pair pair =
-                    element::round((bits | stored) & 1 ? x : 0, (bits | stored) & 2 ? y : 0);
-                packed[i] = *(const uint32_t *)&pair;
-                if (End == ROWS_END_SUMS) {
+                packed[i] = rows_pack<Element>(plane, (bits | stored) & 1 ? x : 0, (bits | stored) & 2 ? y : 0);
+                if (End == ROWS_END_SUMS && plane == 0) {
                     const float first = bits & 1 ? x : 0, second = bits & 2 ? y : 0;
                     totals[i % 2] += first + second;
                     totals[2 + i % 2] += first * first + second * second;
                 }
             }
-            rows_store_box<(Rows > 64 ? (int)ROWS_OUT_BOXES : 1)>(
-                packed, map, boxes + box % ROWS_OUT_BOXES * ROWS_BOX_BYTES, row + box * 64, channel, warpgroup);
+            rows_store_box<(PLANES * Rows > 64 ? (int)ROWS_OUT_BOXES : 1), PAIRS>(
+                packed, map, boxes + part % ROWS_OUT_BOXES * ROWS_BOX_BYTES, row + box * 64, plane, channel, warpgroup);
         }
     }
 }
@@ -288,11 +311,12 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
         const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
         // Weights were written before the previous kernel: they need not wait for it.
         if (threadIdx.x % 32 == 0 && warp == 0)
-            rows_load_weights<Share, Turned>(job, block, &map_weight, weights, &barriers);
+            rows_load_weights<Share, Turned, rows_factor<Element>::PAIRS>(job, block, &map_weight, weights, &barriers);
         heddle_wait_for_previous();
         heddle_release_next();
         if (threadIdx.x % 32 == 0 && warp > 0 && warp <= (Share ? 1 : ROWS_WARPGROUPS))
-            rows_load_input<Rows, Share>(job, block, &map_input, inputs + (warp - 1) * ring_bytes, &barriers, warp - 1);
+            rows_load_input<Rows, Share, rows_factor<Element>::PAIRS>(
+                job, block, &map_input, inputs + (warp - 1) * ring_bytes, &barriers, warp - 1);
         return;
     }
     registers_take<ROWS_CONSUMER_REGISTERS>();
