@@ -137,10 +137,16 @@ static const char *doing(const heddle_learn_judging *judging, const heddle_check
     static const struct {
         const char *role, *by_thread, *by_host;
     } words[] = {
-        {"read", "reads", "host code reads"},       {"write", "writes", "host code writes"},
-        {"barrier", "waits here", "waits here"},    {"loop", "loops here", "loops here"},
-        {"call", "is at this call", "this call"},   {"atomic", "updates it atomically", "atomic"},
-        {"freed", "frees it", "freed here"},        {"allocated", "allocates it", "allocated here"},
+        {"read", "reads", "host code reads"},
+        {"write", "writes", "host code writes"},
+        {"volatile read", "reads (volatile)", "host code reads"},
+        {"volatile write", "writes (volatile)", "host code writes"},
+        {"barrier", "waits here", "waits here"},
+        {"loop", "loops here", "loops here"},
+        {"call", "is at this call", "this call"},
+        {"atomic", "updates it atomically", "atomic"},
+        {"freed", "frees it", "freed here"},
+        {"allocated", "allocates it", "allocated here"},
         {"launch", "launches it", "launched here"},
     };
     const char *thread = who(judging, finding, place);

@@ -1,6 +1,6 @@
 // cost (m x n) = orders (m x k) times prices (k x n): one thread per entry of cost. All three lie in memory row by row.
 //
-// The launch has enough blocks of 8 x 8 threads to cover cost; those at its edges stick out.
+// The launch has enough blocks of 8 x 8 threads to cover cost; some threads at its edges have no entry.
 
 __global__ void price_orders(const float *orders, const float *prices, float *cost, int m, int n, int k)
 {
