@@ -212,8 +212,9 @@ const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddl
     case HEDDLE_CHECK_BAD_CALL: return advise_call(finding);
     case HEDDLE_CHECK_UNINITIALISED:
         return memory && strcmp(memory->space, "shared") == 0 && memory->bytes > memory->size
-                   ? "No thread has written this element by then. Either read only what was written, with a guard like "
-                     "that of the write, or let threads without data write a value that changes nothing, such as 0."
+                   ? "No thread has written this element by then. Is it the one that you mean? If so, guard the read "
+                     "like "
+                     "the write, or let threads without data write a value that changes nothing, such as 0."
                    : finding->cure;
     default: return finding->cure;
     }

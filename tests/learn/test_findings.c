@@ -220,7 +220,7 @@ static void a_hole_in_a_tile_is_guarded_or_filled(void **state)
     add_finding(&all, HEDDLE_CHECK_UNINITIALISED, place_at(&made, "read", 4, 1), place_at(&made, "read", 4, 1));
     heddle_learn_explain_findings(&made.judging);
     const char *advice = last_text(only_reason(&made, "uninitialised"));
-    assert_non_null(strstr(advice, "read only what was written"));
+    assert_non_null(strstr(advice, "guard the read like the write"));
     assert_non_null(strstr(advice, "such as 0"));
     tear_down_judging(&made);
 }
