@@ -2,6 +2,7 @@
 
 #include "check/build.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 
 #include "check/advice.h"
 #include "sim/build/build.h"
+
+static const double usual_seconds = 300; // for a compiler; templates that take longer rarely end at all
 
 // Options of a list with their letter before them: -DNAME; then, unless it is NULL, -std=STANDARD. The caller frees the
 // list and what it holds.
@@ -193,8 +196,8 @@ static sim_build_status build_in_spite_of_broken_pipes(const sim_build_options *
     return status;
 }
 
-heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources, const char *program,
-                                 heddle_check_result *result)
+heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources,
+                                 const heddle_check_folder *folder, const char *program, heddle_check_result *result)
 {
     char **defines = with_letter(options->define, "-D", options->standard);
     char **libraries = with_letter(options->library, "-l", NULL);
@@ -209,6 +212,9 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
             .link = (const char *const *)libraries,
             .output = program,
             .compiler = options->compiler,
+            .folder = folder->path,
+            .seconds = options->build_seconds > 0 ? options->build_seconds : fmax(usual_seconds, options->seconds),
+            .memory = options->memory ? options->memory : heddle_child_usual_memory(),
             .unwatched = options->unwatched,
             .uninitialised = !options->unwatched,
             .maybe_uninitialised = options->doubts,

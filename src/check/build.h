@@ -5,9 +5,10 @@
 #include "check/child.h"
 #include "check/folder.h"
 
-// Builds `sources` into `program`. result->built says whether it worked, result->messages what the compiler said.
-heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources, const char *program,
-                                 heddle_check_result *result);
+// Builds `sources` into `program`, with temporary files in `folder`. result->built says whether it worked,
+// result->messages what the compiler said.
+heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources,
+                                 const heddle_check_folder *folder, const char *program, heddle_check_result *result);
 
 // nvcc at work beside the rest.
 typedef struct heddle_check_opinion {

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,7 +22,6 @@ enum {
     TICK = 50,               // milliseconds between two looks at the memory
     TICK_WITHOUT_HANDLE = 2, // where the kernel cannot tell when the child ends
     POLITENESS = 10,
-    NOT_STARTED = 127, // as shells have it
 };
 
 static const double grace = 0.5; // seconds to write a report after being asked to end
@@ -39,14 +37,19 @@ static void attach(int from, int to, int flags)
         fcntl(to, F_SETFD, 0);
 }
 
+typedef struct start {
+    const heddle_child_options *options;
+    char *const *environment;
+} start;
+
 // Between fork and exec: only what is safe there.
-static void become(const heddle_child_options *options, char *const *environment)
+static void become(const void *context)
 {
+    const start *wanted = context;
+    const heddle_child_options *options = wanted->options;
     static const int defaults[] = {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGCHLD, SIGXFSZ};
     // Ours is not the terminal's group any more: reading from or writing to it must not stop the program.
     static const int ignored[] = {SIGTTIN, SIGTTOU, SIGTSTP};
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         signal(defaults[i], SIG_DFL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
@@ -66,7 +69,7 @@ static void become(const heddle_child_options *options, char *const *environment
     attach(options->input, STDIN_FILENO, O_RDONLY);
     attach(options->output, STDOUT_FILENO, O_WRONLY);
     attach(options->errors, STDERR_FILENO, O_WRONLY);
-    execve(options->argv[0], options->argv, environment);
+    execve(options->argv[0], options->argv, wanted->environment);
 }
 
 // Ours, with the added ones in the place of those of the same name.
@@ -99,16 +102,12 @@ heddle_status heddle_child_start(heddle_child *child, const heddle_child_options
     if (!environment)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to start %s", options->argv[0]);
     child->started = heddle_now();
-    child->process = fork();
-    if (child->process == 0) {
-        become(options, environment);
-        _exit(NOT_STARTED);
-    }
+    const start wanted = {options, environment};
+    bool started = sim_keeper_start(&child->keeper, NULL, become, &wanted);
     free(environment);
-    if (child->process < 0)
+    if (!started)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "cannot start %s: %s", options->argv[0], strerror(errno));
-    // Here too, so that the group exists whichever process runs first.
-    setpgid(child->process, child->process);
+    child->process = child->keeper.id;
 #ifdef SYS_pidfd_open
     child->handle = (int)syscall(SYS_pidfd_open, child->process, 0);
 #endif
@@ -126,10 +125,9 @@ static bool has_ended(const heddle_child *child)
 
 static void collect(heddle_child *child)
 {
-    kill(-child->process, SIGKILL);
-    int status = 0;
-    while (waitpid(child->process, &status, 0) < 0 && errno == EINTR)
-        continue;
+    sim_keeper_stop(child->process);
+    sim_keeper_collect(&child->keeper);
+    int status = child->keeper.status;
     child->seconds = heddle_now() - child->started;
     if (child->handle >= 0)
         close(child->handle);
@@ -149,26 +147,10 @@ static void wait_a_little(const heddle_child *child, int milliseconds)
         poll(NULL, 0, milliseconds < TICK_WITHOUT_HANDLE ? milliseconds : TICK_WITHOUT_HANDLE);
 }
 
-// The second number of /proc/PROCESS/statm: pages that are in memory.
-static uint64_t memory_in_use(pid_t process)
-{
-    char path[64], text[256], *rest = text;
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)process);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return 0;
-    bool got = fgets(text, sizeof text, file) != NULL;
-    fclose(file);
-    if (!got)
-        return 0;
-    strtoull(text, &rest, 10);
-    return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 // Why it has to end now, if it has.
 static heddle_child_end look(heddle_child *child)
 {
-    uint64_t memory = memory_in_use(child->process);
+    uint64_t memory = sim_memory_below(child->process);
     if (memory > child->most_memory)
         child->most_memory = memory;
     if (child->options.stop && *child->options.stop)
@@ -183,9 +165,11 @@ static heddle_child_end look(heddle_child *child)
 static void end_group(heddle_child *child)
 {
     double until = heddle_now() + grace;
+    pid_t program = sim_keeper_program(&child->keeper);
     // One that takes too much memory gets no time to take more.
-    kill(-child->process, child->end == HEDDLE_CHILD_TIMED_OUT ? SIGTERM : SIGKILL);
-    while (!has_ended(child) && heddle_now() < until)
+    if (child->end == HEDDLE_CHILD_TIMED_OUT && program > 0)
+        kill(-program, SIGTERM);
+    while (child->end == HEDDLE_CHILD_TIMED_OUT && !has_ended(child) && heddle_now() < until)
         wait_a_little(child, TICK);
     collect(child);
 }
@@ -218,7 +202,6 @@ void heddle_child_kill(heddle_child *child)
     if (child->process <= 0 || child->end != HEDDLE_CHILD_RUNNING)
         return;
     child->end = HEDDLE_CHILD_STOPPED;
-    kill(-child->process, SIGKILL);
     collect(child);
 }
 

@@ -1,5 +1,5 @@
 // Runs a program that may do anything: in a process group of its own, with a limit on time and memory, its terminal
-// put back as it was, and nothing of it left afterwards.
+// put back as it was, and nothing of it left afterwards, even if it or we are killed.
 #pragma once
 
 #include <stdbool.h>
@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "heddle/status.h"
+#include "sim/build/keeper.h"
 
 typedef struct heddle_child_options {
     char *const *argv;              // argv[0] is the program's path
@@ -30,7 +31,8 @@ typedef enum heddle_child_end {
 
 typedef struct heddle_child {
     heddle_child_options options;
-    pid_t process;
+    pid_t process; // its keeper
+    sim_keeper keeper;
     int handle; // a descriptor that says when it has ended; -1: not to be had
     double started, seconds;
     uint64_t most_memory;

@@ -49,6 +49,9 @@ heddle_status heddle_check_files_find(const heddle_check_options *options, char 
             return heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
         HEDDLE_TRY(refuse_name(path, (*files)[i]));
     }
+    struct stat rules;
+    if (options->suppress && stat(options->suppress, &rules) == 0 && S_ISFIFO(rules.st_mode))
+        return heddle_fail(HEDDLE_INVALID, "--suppress: %s: a pipe, not a file", options->suppress);
     const char *const *folders = options->include;
     for (size_t i = 0; folders && folders[i]; i++)
         HEDDLE_TRY(refuse_name(folders[i], folders[i]));

@@ -154,7 +154,7 @@ static heddle_status build(check_state *state)
         sources = only;
     }
     heddle_check_folder_path(&state->folder, "program", state->program, sizeof state->program);
-    heddle_status status = heddle_check_build(state->options, sources, state->program, state->result);
+    heddle_status status = heddle_check_build(state->options, sources, &state->folder, state->program, state->result);
     if (interrupted)
         return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     HEDDLE_TRY(status);

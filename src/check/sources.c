@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -67,6 +68,13 @@ static void split_lines(heddle_check_source *source, size_t size)
     source->count = count;
 }
 
+// A pipe among the headers would keep us waiting, a device never end.
+static bool is_regular(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static void read_code(heddle_check_source *source, size_t size)
 {
     char *text = malloc(size + 1);
@@ -90,7 +98,7 @@ static heddle_check_source *load(const char *path)
         return NULL;
     }
     size_t size = 0;
-    if (heddle_file_read(path, LARGEST_SOURCE, &source->content, &size) == HEDDLE_OK) {
+    if (is_regular(path) && heddle_file_read(path, LARGEST_SOURCE, &source->content, &size) == HEDDLE_OK) {
         read_code(source, size);
         split_lines(source, size);
     }

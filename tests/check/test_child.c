@@ -188,6 +188,37 @@ static void test_waiting_can_end_before_the_child(void **state)
     assert_false(process_exists(child.process));
 }
 
+// --- limits of a keeper ----------------------------------------------------------------------------------------------
+
+static void run_shell(const void *line)
+{
+    execl("/bin/sh", "sh", "-c", (const char *)line, NULL);
+}
+
+static sim_keeper keep_line(const char *line, sim_limits limits)
+{
+    sim_keeper keeper;
+    assert_true(sim_keeper_start(&keeper, &limits, run_shell, line));
+    sim_keeper_collect(&keeper);
+    return keeper;
+}
+
+static void test_a_keeper_holds_a_program_to_its_limits(void **state)
+{
+    (void)state;
+    char line[1024];
+    snprintf(line, sizeof line, "setsid sleep 100 & echo $! > %s; wait", scratch_path(folder, "grandchild"));
+    assert_int_equal(keep_line(line, (sim_limits){.seconds = 0.3}).end, SIM_KEPT_TIMED_OUT);
+    assert_false(process_exists(number_in("grandchild")));
+    // In a process below it.
+    sim_keeper large = keep_line("(x=0123456789; while :; do x=$x$x; done); :", (sim_limits){.memory = 64 << 20});
+    assert_int_equal(large.end, SIM_KEPT_TOO_LARGE);
+    sim_keeper fine = keep_line("exit 3", (sim_limits){.seconds = 100, .memory = 1 << 30});
+    assert_int_equal(fine.end, SIM_KEPT_ENDED);
+    assert_int_equal(WEXITSTATUS(fine.status), 3);
+    assert_int_equal(fine.error, 0);
+}
+
 // --- standard input --------------------------------------------------------------------------------------------------
 
 static const char *read_run(int run)
@@ -294,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_a_memory_limit_ends_it),
         cmocka_unit_test(test_a_request_to_stop_is_obeyed),
         cmocka_unit_test(test_waiting_can_end_before_the_child),
+        cmocka_unit_test(test_a_keeper_holds_a_program_to_its_limits),
         cmocka_unit_test(test_every_run_reads_the_same_input),
         cmocka_unit_test(test_a_folder_goes_with_all_in_it),
         cmocka_unit_test(test_the_sweep_removes_what_a_killed_check_left),

@@ -3,12 +3,15 @@
     check_trust.py path/to/heddle
 """
 
+import errno
+import glob
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
@@ -152,6 +155,84 @@ class Trust(unittest.TestCase):
             with open(old + ".old", encoding="utf-8") as file:
                 self.assertEqual(file.read(), "old")
         self.assertEqual(len(os.listdir(self.folder)), 5)
+
+    # --- what is left -------------------------------------------------------------------------------------------------
+
+    def has_reader(self, pipe):
+        try:
+            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError as error:
+            self.assertEqual(error.errno, errno.ENXIO)
+            return False
+        return True
+
+    def wait_until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_a_process_in_a_session_of_its_own_ends_with_the_check(self):
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        self.write("x.cu", """#include <fcntl.h>
+#include <unistd.h>
+int main()
+{
+    int started[2];
+    char byte = 0;
+    pipe(started);
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0) {
+            open("pipe", O_RDONLY | O_NONBLOCK);
+            write(started[1], &byte, 1);
+            sleep(1000);
+        }
+        _exit(0);
+    }
+    return read(started[0], &byte, 1) != 1;
+}
+""")
+        self.check("x.cu", "--no-nvcc", "--unwatched")
+        self.assertFalse(self.has_reader(pipe))
+
+    def test_nothing_is_left_of_a_check_that_is_killed_while_it_compiles(self):
+        pipe = os.path.join(self.folder, "pipe.h")
+        os.mkfifo(pipe)
+        self.write("x.cu", '#include "pipe.h"\nint main() { }\n')
+        with subprocess.Popen([HEDDLE, "check", "--no-nvcc", "x.cu"], env=self.environment, cwd=self.folder,
+                              stdout=subprocess.DEVNULL) as check:
+            self.wait_until(lambda: self.has_reader(pipe))
+            with open(pipe, "w", encoding="utf-8"):
+                check.kill()
+                check.wait()
+                self.wait_until(lambda: not self.has_reader(pipe))
+        self.write("x.cu")
+        self.check("x.cu", "--no-nvcc")
+
+    def test_a_compiler_that_uses_too_much_memory_is_stopped(self):
+        self.write("x.cu", '#include "/dev/zero"\nint main() { }\n')
+        said = self.check("x.cu", "--no-nvcc", "--memory", "0.3", code=1).stdout
+        self.assertIn("x.cu: the compiler was stopped: it used more than 0.3 GB of memory\n", said)
+
+    def test_a_pipe_is_no_input(self):
+        os.mkfifo(os.path.join(self.folder, "pipe.cu"))
+        self.write("x.cu")
+        self.assertIn("not a regular file", self.check("pipe.cu", code=2).stderr)
+        self.assertIn("a pipe, not a file", self.check("x.cu", "--suppress", "pipe.cu", code=2).stderr)
+        self.write("x.cu", '#include "pipe.cu"\n__global__ void add(int *a) { *a = 1; }\n')
+        self.assertIn("nothing to run", self.check("x.cu", code=2).stderr)
+
+    def test_a_damaged_precompiled_header_is_made_again(self):
+        self.environment["XDG_CACHE_HOME"] = os.path.join(self.scratch.name, "cache")
+        self.write("x.cu")
+        self.check("x.cu", "--no-nvcc")
+        header, = glob.glob(self.environment["XDG_CACHE_HOME"] + "/**/*.[gp]ch", recursive=True)
+        size = os.path.getsize(header)
+        os.truncate(header, size // 2)
+        self.check("x.cu", "--no-nvcc")
+        self.assertGreater(os.path.getsize(header), size * 0.9)
 
     # --- nvcc's answer ------------------------------------------------------------------------------------------------
 

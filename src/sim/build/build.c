@@ -176,8 +176,10 @@ static sim_build_status link_all(build_state *build, sim_build_result *result)
     else
         sim_arguments_add(&call, "-pie");
     sim_text said = {0};
-    int status = call.failed ? -1 : sim_process_run(call.at, &said);
-    if (status) {
+    int status = call.failed ? -1 : sim_process_run(call.at, &said, &build->context.limits);
+    if (sim_process_is_stopped(status)) {
+        sim_messages_stopped(result, "linking", status, &build->context.limits);
+    } else if (status) {
         sim_text named = {0};
         name_files(build, said.at ? said.at : "the linker failed", &named);
         sim_messages_linker(result, named.at ? named.at : "the linker failed", options->files);
@@ -221,7 +223,7 @@ static bool prepare(build_state *build, sim_build_result *result, sim_build_stat
         return false;
     }
     result->compiler = strdup(context->compiler.path);
-    if (!sim_temporary_open(&context->temporary, options->keep)) {
+    if (!sim_temporary_open(&context->temporary, options->folder, options->keep)) {
         sim_build_say(result, SIM_MESSAGE_ERROR, "no temporary folder: %s", strerror(errno));
         *status = SIM_BUILD_SYSTEM;
         return false;
@@ -263,7 +265,9 @@ static bool make_jobs(build_state *build)
 
 sim_build_status sim_build(const sim_build_options *options, sim_build_result *result)
 {
-    build_state build = {.context = {.options = options, .lock = PTHREAD_MUTEX_INITIALIZER}};
+    build_state build = {.context = {.options = options,
+                                     .limits = {options->seconds, options->memory},
+                                     .lock = PTHREAD_MUTEX_INITIALIZER}};
     sim_build_status status;
     if (!options->files || !options->files[0]) {
         sim_build_say(result, SIM_MESSAGE_ERROR, "no source file");

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum sim_build_status {
     SIM_BUILD_FINE,
@@ -23,6 +24,9 @@ typedef struct sim_build_options {
     const char *compiler;       // gcc, clang, or a path; NULL: gcc, else clang
     const char *depend_file;    // -MF; NULL: the output's name with .d
     const char *depend_target;  // -MT, -MQ, as make reads it; NULL: the output
+    double seconds;             // each compiler may take; 0: no limit
+    uint64_t memory;            // bytes that each compiler may use; 0: no limit
+    const char *folder;         // for temporary files; NULL: $TMPDIR and the like
     bool unwatched;             // for speed: nothing is checked
     bool shared;                // a loadable module instead of a program
     bool compile_only;          // -c

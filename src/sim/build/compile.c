@@ -76,7 +76,8 @@ static const struct sim_standin *standin(sim_build_context *context, sim_standin
         sim_arguments_add(&found->arguments, "-include");
         sim_arguments_add(&found->arguments, found->path);
     } else if (!found->made) {
-        const sim_precompiled wanted = {&context->compiler, &context->home, &context->flags, kind == SIM_STANDIN_SLOW};
+        const sim_precompiled wanted = {&context->compiler, &context->home, &context->flags, &context->limits,
+                                        kind == SIM_STANDIN_SLOW};
         found->precompiled = sim_precompiled_include(&wanted, &found->arguments, found->path, sizeof found->path);
     }
     found->made = true;
@@ -218,7 +219,7 @@ static int assemble(const sim_build_context *context, sim_process *compiler, con
 {
     const char *const call[] = {context->compiler.path, "-c", "-x", "assembler", "-", "-o", object, NULL};
     sim_process assembler;
-    if (!sim_process_start(&assembler, call, SIM_PIPE_INPUT | SIM_PIPE_OUTPUT)) {
+    if (!sim_process_start(&assembler, call, SIM_PIPE_INPUT | SIM_PIPE_OUTPUT, &context->limits)) {
         sim_process_end(compiler);
         return -1;
     }
@@ -248,9 +249,10 @@ static int parse_and_edit(const sim_build_context *context, sim_arguments *call,
     sim_arguments_add_list(&second, context->flags.at);
     sim_arguments_add_list(&second, context->options->compile);
     sim_arguments_add_list(&second, second_half);
-    bool started =
-        !call->failed && !second.failed && sim_process_start(&parser, call->at, SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS);
-    bool both = started && sim_process_start(optimiser, second.at, SIM_PIPE_INPUT | SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS);
+    bool started = !call->failed && !second.failed &&
+                   sim_process_start(&parser, call->at, SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS, &context->limits);
+    bool both = started && sim_process_start(optimiser, second.at, SIM_PIPE_INPUT | SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS,
+                                             &context->limits);
     sim_arguments_free(&second);
     if (!both) {
         if (started)
@@ -276,19 +278,20 @@ static int compile_watched(const sim_build_context *context, sim_arguments *call
         status = parse_and_edit(context, call, &compiler, said);
     } else {
         sim_arguments_add_list(call, to_assembly);
-        if (call->failed || !sim_process_start(&compiler, call->at, SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS))
+        if (call->failed ||
+            !sim_process_start(&compiler, call->at, SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS, &context->limits))
             status = -1;
     }
     return status ? status : assemble(context, &compiler, object, said);
 }
 
-static int compile_unwatched(sim_arguments *call, const char *object, sim_text *said)
+static int compile_unwatched(const sim_build_context *context, sim_arguments *call, const char *object, sim_text *said)
 {
     sim_arguments_add(call, "-pipe");
     sim_arguments_add(call, "-c");
     sim_arguments_add(call, "-o");
     sim_arguments_add(call, object);
-    return call->failed ? -1 : sim_process_run(call->at, said);
+    return call->failed ? -1 : sim_process_run(call->at, said, &context->limits);
 }
 
 // Compiles once. Returns the compiler's status, -1: it could not be started.
@@ -309,7 +312,7 @@ static int call_compiler(sim_build_context *context, const sim_job *job, const c
     depends->bytes = 0;
     sim_depends_options(context, job, &call, depends);
     sim_arguments_add(&call, source);
-    int status = context->options->unwatched ? compile_unwatched(&call, job->object, said)
+    int status = context->options->unwatched ? compile_unwatched(context, &call, job->object, said)
                                              : compile_watched(context, &call, job->object, said);
     sim_arguments_free(&call);
     free(folder);
@@ -322,9 +325,13 @@ static void run_compiler(sim_build_context *context, sim_job *job, const char *s
     bool slow = rewritten && sim_rewritten_includes(rewritten, sim_slow_headers) &&
                 standin(context, SIM_STANDIN_SLOW)->precompiled;
     int status = call_compiler(context, job, source, slow ? SIM_STANDIN_SLOW : SIM_STANDIN_FAST, &said, &depends);
-    // Perhaps only because of a header that the program did not ask for, or one that has changed since it was compiled.
-    bool outdated = status > 0 && said.at && strstr(said.at, "precompiled header");
-    if (status > 0 && (slow || outdated)) {
+    // Perhaps only because of a header that the program did not ask for, or one that has changed since it was compiled,
+    // or is damaged.
+    bool failed = status > 0 && !sim_process_is_stopped(status);
+    bool outdated = failed && said.at && sim_precompiled_is_refused(said.at);
+    if (outdated)
+        sim_precompiled_remove(standin(context, slow ? SIM_STANDIN_SLOW : SIM_STANDIN_FAST)->path);
+    if (failed && (slow || outdated)) {
         sim_text_free(&said);
         status = call_compiler(context, job, source, outdated ? SIM_STANDIN_PLAIN : SIM_STANDIN_FAST, &said, &depends);
     }
@@ -340,6 +347,8 @@ static void run_compiler(sim_build_context *context, sim_job *job, const char *s
         sim_messages_compiler(&job->result, said.at, rewritten, &context->home);
     if (status < 0)
         sim_build_say(&job->result, SIM_MESSAGE_ERROR, "%s: %s", context->compiler.path, strerror(errno));
+    else if (sim_process_is_stopped(status))
+        sim_messages_stopped(&job->result, job->path, status, &context->limits);
     else if (status > 0 && job->result.count == before)
         sim_build_say(&job->result, SIM_MESSAGE_ERROR, "%s: the compiler failed (status %d)%s%s", job->path, status,
                       said.at ? ": " : "", said.at ? said.at : "");

@@ -6,6 +6,7 @@
 #include "build/build.h"
 #include "build/compiler.h"
 #include "build/home.h"
+#include "build/keeper.h"
 #include "build/temporary.h"
 #include "rewrite/text.h"
 
@@ -25,6 +26,7 @@ typedef struct sim_build_context {
     sim_home home;
     sim_compiler compiler;
     sim_temporary temporary;
+    sim_limits limits;
     sim_arguments flags; // how code is generated
     // What includes the stand-in header, by sim_standin_kind; made by the first file that needs it.
     struct sim_standin {

@@ -56,7 +56,7 @@ static bool identify(sim_compiler *compiler)
 {
     const char *const arguments[] = {compiler->path, "--version", NULL};
     sim_text said = {0};
-    bool fine = sim_process_run(arguments, &said) == 0 && said.at;
+    bool fine = sim_process_run(arguments, &said, NULL) == 0 && said.at;
     if (fine) {
         char *line_end = strchr(said.at, '\n');
         if (line_end)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build/process.h"
 #include "build/wording.h"
 #include "rewrite/text.h"
 #include "source/lexer.h"
@@ -56,6 +57,17 @@ void sim_build_say(sim_build_result *result, sim_message_kind kind, const char *
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     add_message(result, kind, NULL, text, strlen(text));
+}
+
+void sim_messages_stopped(sim_build_result *result, const char *what, int status, const sim_limits *limits)
+{
+    const double gigabyte = 1e9;
+    if (status == SIM_PROCESS_TIMED_OUT)
+        sim_build_say(result, SIM_MESSAGE_ERROR, "%s: the compiler was stopped after %g seconds", what,
+                      limits->seconds);
+    else
+        sim_build_say(result, SIM_MESSAGE_ERROR, "%s: the compiler was stopped: it used more than %.3g GB of memory",
+                      what, (double)limits->memory / gigabyte);
 }
 
 void sim_build_result_free(sim_build_result *result)

@@ -104,7 +104,8 @@ static bool precompile(const sim_precompiled *wanted, const char *header, const 
     sim_arguments_add_list(&call, rest);
     sim_text messages = {0};
     int slot = sim_temporary_watch(temporary);
-    bool fine = !call.failed && sim_process_run(call.at, &messages) == 0 && rename(temporary, result) == 0;
+    bool fine =
+        !call.failed && sim_process_run(call.at, &messages, wanted->limits) == 0 && rename(temporary, result) == 0;
     if (!fine)
         unlink(temporary);
     sim_temporary_forget(slot);
@@ -141,6 +142,42 @@ static void prune(const char *cache)
     }
 }
 
+// The size that the header had when it was made stands in the file that locks it. A header that a crash or a full disk
+// has cut short has another.
+static bool is_whole(const char *folder, const char *result)
+{
+    char path[4096], text[32] = "";
+    struct stat about;
+    if (stat(result, &about) != 0 || (size_t)snprintf(path, sizeof path, "%s/lock", folder) >= sizeof path)
+        return false;
+    FILE *file = fopen(path, "re");
+    bool known = file && fgets(text, sizeof text, file);
+    if (file)
+        fclose(file);
+    return known && strtoll(text, NULL, 10) == (long long)about.st_size;
+}
+
+static bool note_size(int lock, const char *result)
+{
+    char text[32];
+    struct stat about;
+    if (stat(result, &about) != 0)
+        return false;
+    int length = snprintf(text, sizeof text, "%lld\n", (long long)about.st_size);
+    return ftruncate(lock, 0) == 0 && pwrite(lock, text, (size_t)length, 0) == length;
+}
+
+// All but the lock: whoever holds it is the only one to make this entry, so that the rest is of one that was killed.
+static void empty_entry(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries)) != NULL;)
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lock") != 0)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+}
+
 // Makes the entry unless another process does so first.
 static bool make_entry(const sim_precompiled *wanted, const char *folder, const char *header, const char *result)
 {
@@ -152,8 +189,12 @@ static bool make_entry(const sim_precompiled *wanted, const char *folder, const 
     if (lock < 0)
         return false;
     flock(lock, LOCK_EX);
-    bool fine = access(result, R_OK) == 0 ||
-                (write_forwarder(header, wanted->home, wanted->slow) && precompile(wanted, header, result));
+    bool fine = is_whole(folder, result);
+    if (!fine) {
+        empty_entry(folder);
+        fine = write_forwarder(header, wanted->home, wanted->slow) && precompile(wanted, header, result) &&
+               note_size(lock, result);
+    }
     close(lock);
     return fine;
 }
@@ -166,7 +207,7 @@ bool sim_precompiled_include(const sim_precompiled *wanted, sim_arguments *argum
         snprintf(folder, sizeof folder, "%s/%016llx", cache, (unsigned long long)hash_all(wanted));
         snprintf(header, sizeof header, "%s/standin.h", folder);
         snprintf(result, sizeof result, "%s.%s", header, clang ? "pch" : "gch");
-        if (access(result, R_OK) != 0) {
+        if (!is_whole(folder, result)) {
             prune(cache);
             fine = make_entry(wanted, folder, header, result);
         }
@@ -180,4 +221,22 @@ bool sim_precompiled_include(const sim_precompiled *wanted, sim_arguments *argum
     sim_arguments_add(arguments, fine && clang ? "-include-pch" : "-include");
     sim_arguments_add(arguments, storage);
     return fine;
+}
+
+bool sim_precompiled_is_refused(const char *said)
+{
+    static const char *const signs[] = {"precompiled header", "PCH file", "AST file", "standin.h.gch"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (strstr(said, signs[i]))
+            return true;
+    return false;
+}
+
+void sim_precompiled_remove(const char *path)
+{
+    char compiled[4096];
+    if (strstr(path, ".pch"))
+        unlink(path);
+    else if ((size_t)snprintf(compiled, sizeof compiled, "%s.gch", path) < sizeof compiled)
+        unlink(compiled);
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,51 +33,49 @@ static bool open_pipe(ends *pipe, bool wanted, bool child_reads)
     return true;
 }
 
-static int spawn(pid_t *id, const char *const *arguments, int input, int output, int errors)
+typedef struct call {
+    const char *const *arguments;
+    int input, output, errors;
+} call;
+
+static void attach(int from, int to, int flags)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    if (input >= 0)
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    int file = from >= 0 ? from : open("/dev/null", flags);
+    if (file != to) // dup2 of a descriptor to itself would leave its close-on-exec flag
+        dup2(file, to);
     else
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (output >= 0)
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    else
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, errors >= 0 ? errors : STDOUT_FILENO, STDERR_FILENO);
-    // The caller may have chosen to ignore signals or block them; a compiler should not.
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
-    sigaddset(&usual, SIGXFSZ);
-    sigaddset(&usual, SIGINT);
-    sigaddset(&usual, SIGTERM);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    // A group of its own, because a compiler is a driver with children: all of them can then be ended together.
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawnp(id, arguments[0], &actions, &attributes, (char *const *)arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return error;
+        fcntl(to, F_SETFD, 0);
 }
 
-bool sim_process_start(sim_process *process, const char *const *arguments, int pipes)
+// The caller may have chosen to ignore signals or block them; a compiler should not.
+static void become(const void *context)
+{
+    static const int usual[] = {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    const call *wanted = context;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        signal(usual[i], SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    attach(wanted->input, STDIN_FILENO, O_RDONLY);
+    attach(wanted->output, STDOUT_FILENO, O_WRONLY);
+    attach(wanted->errors >= 0 ? wanted->errors : STDOUT_FILENO, STDERR_FILENO, O_WRONLY);
+    execvp(wanted->arguments[0], (char *const *)wanted->arguments);
+}
+
+bool sim_process_start(sim_process *process, const char *const *arguments, int pipes, const sim_limits *limits)
 {
     ends input, output = {-1, -1}, errors = {-1, -1};
-    *process = (sim_process){.id = -1, .input = -1, .output = -1, .errors = -1};
+    *process = (sim_process){.input = -1, .output = -1, .errors = -1};
     bool fine = open_pipe(&input, pipes & SIM_PIPE_INPUT, true) && open_pipe(&output, pipes & SIM_PIPE_OUTPUT, false) &&
                 open_pipe(&errors, pipes & SIM_PIPE_ERRORS, false);
-    int error = fine ? spawn(&process->id, arguments, input.theirs, output.theirs, errors.theirs) : errno;
+    const call wanted = {arguments, input.theirs, output.theirs, errors.theirs};
+    fine = fine && sim_keeper_start(&process->keeper, limits, become, &wanted);
+    int error = errno;
     close_one(&input.theirs);
     close_one(&output.theirs);
     close_one(&errors.theirs);
-    if (error) {
+    if (!fine) {
         close_one(&input.ours);
         close_one(&output.ours);
         close_one(&errors.ours);
@@ -88,7 +85,7 @@ bool sim_process_start(sim_process *process, const char *const *arguments, int p
     process->input = input.ours;
     process->output = output.ours;
     process->errors = errors.ours;
-    sim_children_add(process->id);
+    sim_children_add(process->keeper.id);
     return true;
 }
 
@@ -97,17 +94,23 @@ int sim_process_end(sim_process *process)
     close_one(&process->input);
     close_one(&process->output);
     close_one(&process->errors);
-    int status = 0;
-    while (waitpid(process->id, &status, 0) < 0 && errno == EINTR)
-        continue;
-    sim_children_remove(process->id);
+    pid_t id = process->keeper.id;
+    sim_keeper_collect(&process->keeper);
+    sim_children_remove(id);
+    if (process->keeper.error) {
+        errno = process->keeper.error;
+        return -1;
+    }
+    if (process->keeper.end != SIM_KEPT_ENDED)
+        return process->keeper.end == SIM_KEPT_TIMED_OUT ? SIM_PROCESS_TIMED_OUT : SIM_PROCESS_TOO_LARGE;
+    int status = process->keeper.status;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int sim_process_run(const char *const *arguments, sim_text *messages)
+int sim_process_run(const char *const *arguments, sim_text *messages, const sim_limits *limits)
 {
     sim_process process;
-    if (!sim_process_start(&process, arguments, SIM_PIPE_OUTPUT))
+    if (!sim_process_start(&process, arguments, SIM_PIPE_OUTPUT, limits))
         return -1;
     char buffer[4096];
     ssize_t count;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "build/build.h"
+#include "build/keeper.h"
 
 enum { MOST_PATHS = 32, MOST_CHILDREN = 256 };
 enum { STALE_SECONDS = 600 };
@@ -88,10 +89,12 @@ static void remove_stale(const char *base)
         closedir(entries);
 }
 
-bool sim_temporary_open(sim_temporary *temporary, bool keep)
+bool sim_temporary_open(sim_temporary *temporary, const char *base, bool keep)
 {
-    const char *base = base_folder();
-    remove_stale(base);
+    if (!base) {
+        base = base_folder();
+        remove_stale(base);
+    }
     if (keep)
         snprintf(temporary->folder, sizeof temporary->folder, "%s/simcc-kept-XXXXXX", base);
     else
@@ -172,7 +175,7 @@ void sim_build_interrupted(void)
 {
     for (int i = 0; i < MOST_CHILDREN; i++)
         if (children[i] > 0)
-            kill(-children[i], SIGTERM); // with the children it has itself
+            sim_keeper_stop(children[i]);
     for (int i = 0; i < MOST_PATHS; i++)
         if (path_used[i] && unlink(paths[i]) != 0)
             sim_folder_remove(paths[i]);

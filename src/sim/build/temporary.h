@@ -10,8 +10,9 @@ typedef struct sim_temporary {
     int slot; // in the table that a signal handler reads
 } sim_temporary;
 
-// In memory where there is room for it. keep: it is to outlive the build. False: errno says why.
-bool sim_temporary_open(sim_temporary *temporary, bool keep);
+// base: the folder to make it in; NULL: $TMPDIR, or in memory where there is room for it. keep: it is to outlive the
+// build. False: errno says why.
+bool sim_temporary_open(sim_temporary *temporary, const char *base, bool keep);
 // Removes the folder with all that is in it.
 void sim_temporary_close(sim_temporary *temporary, bool keep);
 
@@ -21,6 +22,6 @@ void sim_temporary_forget(int slot);
 // Removes a folder and the files in it. Async-signal-safe.
 void sim_folder_remove(const char *folder);
 
-// Children that are to be ended when the build is interrupted.
+// Keepers of compilers that are to be ended when the build is interrupted.
 void sim_children_add(pid_t child);
 void sim_children_remove(pid_t child);
