@@ -344,6 +344,19 @@ typedef struct heddle_rows_trunk_shape {
     int half;
 } heddle_rows_trunk_shape;
 
+// rows_stem: the first layer of a network in use, in one kernel: a convolution over images as rows_gather finds them, a
+// function, pooling over windows side by side, into a frame with `gap`. The weight is (k, columns).
+typedef struct heddle_rows_stem_shape {
+    int n, count, length;
+    int c, h, w;
+    int r, s, stride, padding, dilation;
+    int columns, k; // columns: c * r * s, padded to a multiple of 16; k: a multiple of 8
+    int function;
+    int window, average; // pooling: 1 is none; 0: the largest, 1: the mean
+    int gap;
+    int half;
+} heddle_rows_stem_shape;
+
 // rows_loss: the mean cross-entropy of logits (n, k), of which the first `classes` count, and its gradient as rows.
 typedef struct heddle_rows_loss_shape {
     int n, classes, k;

@@ -1,10 +1,11 @@
-// Predictions over rows: the forward operators of a training step without batchnorm, and at the end probabilities
-// instead of gradients.
+// Predictions over rows: the forward operators of a training step without batchnorm, the first layer in one operator,
+// and at the end probabilities instead of gradients.
 
 #include <stdlib.h>
 
 #include "nn/infer.h"
 #include "nn/rows_build.h"
+#include "ops/rows_stem/rows_stem.h"
 
 static bool is_for_rows(heddle_device_kind device, heddle_tier kernels, heddle_arithmetic arithmetic)
 {
@@ -30,6 +31,65 @@ bool heddle_infer_by_rows(const heddle_model *model, int batch, heddle_device_ki
     const bool grouped = rows && group_layers(model, batch, rows);
     free(rows);
     return grouped;
+}
+
+// The shape of the first group as one operator, from bytes to the frame that it leaves; false where it is none.
+static bool stem_shape(const heddle_plan *plan, const heddle_rows *rows, const heddle_input_shape *input,
+                       heddle_rows_stem_shape *shape)
+{
+    const heddle_rows_group *group = &rows->groups[0];
+    const heddle_layer *layer = group->product;
+    if (!layer || layer->in_rank != 3 || !group->passes || group->around >= 0)
+        return false;
+    *shape = (heddle_rows_stem_shape){
+        .n = plan->options.batch,
+        .count = plan->options.feed->rows,
+        .length = plan->options.feed->length,
+        .c = input->channels,
+        .h = input->height,
+        .w = input->width,
+        .r = layer->kernel,
+        .s = layer->kernel,
+        .stride = layer->stride,
+        .padding = layer->padding,
+        .dilation = layer->dilation,
+        .columns = group->shape.c,
+        .k = group->shape.k,
+        .function = (int)group->function,
+        .window = group->window,
+        .average = group->average,
+        .gap = group->gap,
+        .half = rows->half,
+    };
+    return heddle_rows_stem_fits(shape);
+}
+
+// The first convolution and what follows it, straight from the feed's bytes.
+static heddle_status stem(heddle_rows_builder *builder, const heddle_rows_stem_shape *shape)
+{
+    heddle_rows_group *group = &builder->rows->groups[0];
+    heddle_plan *plan = builder->plan;
+    const heddle_feed *feed = plan->options.feed;
+    const heddle_placed places[] = {
+        {"dataset", feed->images},        {"dataset_labels", feed->labels}, {"order", feed->order},
+        {"cursor", feed->report->cursor}, {"labels", plan->labels},
+    };
+    enum { PLACES = sizeof places / sizeof *places };
+    heddle_rows_bindings bound = {.count = PLACES};
+    heddle_value weight, bias;
+    const heddle_op *op;
+    int node;
+    HEDDLE_TRY(heddle_op_find("rows_stem", &op));
+    HEDDLE_TRY(heddle_plan_place(plan, op, shape, places, PLACES, bound.bound));
+    HEDDLE_TRY(heddle_rows_weight(builder, group, &weight));
+    HEDDLE_TRY(heddle_rows_vector(builder, group->bias, &bias));
+    heddle_rows_bind(&bound, "weight", weight);
+    heddle_rows_bind(&bound, "bias", bias);
+    HEDDLE_TRY(heddle_rows_apply(builder, "rows_stem", shape, &bound, &node));
+    group->left = heddle_rows_output(builder, node, "output");
+    builder->labels = heddle_rows_output(builder, node, "labels");
+    builder->first = 1;
+    return HEDDLE_OK;
 }
 
 // The last product and the probabilities.
@@ -83,6 +143,9 @@ heddle_status heddle_plan_infer_rows(heddle_plan *plan, heddle_state *state, hed
     *made = true;
     HEDDLE_TRY(heddle_rows_copy_weights(&builder));
     plan->prepared = plan->trace.node_count;
+    heddle_rows_stem_shape shape;
+    if (stem_shape(plan, rows, &state->model->input, &shape))
+        HEDDLE_TRY(stem(&builder, &shape));
     HEDDLE_TRY(heddle_rows_forward(&builder));
     return classify(&builder, &rows->groups[rows->group_count - 1]);
 }

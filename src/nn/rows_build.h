@@ -13,6 +13,7 @@ typedef struct heddle_rows_builder {
     heddle_rows *rows;
     heddle_value labels;
     bool is_small;
+    int first; // the group that heddle_rows_forward begins with
 } heddle_rows_builder;
 
 // Operands that are bound so far; values that do not exist are left out.

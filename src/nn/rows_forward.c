@@ -117,7 +117,7 @@ static heddle_status pass(heddle_rows_builder *builder, heddle_rows_group *group
 heddle_status heddle_rows_forward(heddle_rows_builder *builder)
 {
     heddle_rows *rows = builder->rows;
-    for (int i = 0; i < rows->group_count; i++) {
+    for (int i = builder->first; i < rows->group_count; i++) {
         heddle_rows_group *group = &rows->groups[i];
         const bool last = i == rows->group_count - 1;
         heddle_status status = find_input(builder, group);

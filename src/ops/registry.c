@@ -40,6 +40,7 @@
 #include "ops/rows_loss/rows_loss.h"
 #include "ops/rows_norm/rows_norm.h"
 #include "ops/rows_patches/rows_patches.h"
+#include "ops/rows_stem/rows_stem.h"
 #include "ops/rows_trunk/rows_trunk.h"
 #include "ops/rows_update/rows_update.h"
 #include "ops/saxpy/saxpy.h"
@@ -161,6 +162,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rows_loss,
     &heddle_op_rows_head,
     &heddle_op_rows_classify,
+    &heddle_op_rows_stem,
     &heddle_op_rows_weights,
     &heddle_op_rows_collect,
     &heddle_op_rows_update,
