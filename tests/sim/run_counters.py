@@ -3,8 +3,11 @@
 
     value = a[t * 2]; // count: load global requests=1 lanes=32 units=8 ideal=4
 
+    if (i < n) // branch: executions=4 divergent=1
+
 Figures not named are not compared; several accesses of a line are parted by semicolons. units: 32-byte sectors in
-global memory, wavefronts in shared memory. Exits 1 when anything differs.
+global memory, wavefronts in shared memory. A program with marks of branches is built with --divergence. Every line that
+has branches must have a mark then. Exits 1 when anything differs.
 """
 import run_corpus
 import argparse
@@ -18,6 +21,7 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 
 COUNTERS = os.path.join(run_corpus.HERE, "counters")
 MARK = re.compile(r"//\s*count:\s*(.*)$")
+BRANCH = re.compile(r"//\s*branch:\s*(.*)$")
 FIGURES = ("requests", "lanes", "units", "ideal")
 
 
@@ -32,6 +36,27 @@ def expected(path):
                 figures = [word.split("=") for word in words[2:]]
                 wanted[number, words[0], words[1]] = {key: int(value) for key, value in figures}
     return wanted
+
+
+def expected_branches(path):
+    """line: (executions, divergent)."""
+    with open(path) as text:
+        marks = [(number, BRANCH.search(line.rstrip())) for number, line in enumerate(text, 1)]
+    figures = [(number, dict(word.split("=") for word in mark.group(1).split())) for number, mark in marks if mark]
+    return {number: (int(figure["executions"]), int(figure["divergent"])) for number, figure in figures}
+
+
+def compare_branches(report, path):
+    """Lines that differ, and how many figures were compared."""
+    name, wanted, sums = os.path.basename(path), expected_branches(path), {}
+    for kernel in report["kernels"]:
+        for line in kernel.get("branches", []):
+            executions, divergent = sums.get(line["line"], (0, 0))
+            sums[line["line"]] = executions + line["executions"], divergent + line["divergent"]
+    problems = ["%s:%d: branch: expected (executions, divergent) %s, counted %s" %
+                (name, line, wanted.get(line), sums.get(line))
+                for line in sorted(set(wanted) | set(sums)) if wanted.get(line) != sums.get(line)]
+    return problems, 2 * len(wanted)
 
 
 def counted(report, name):
@@ -57,6 +82,7 @@ def check(path, compiler, flags):
     """Lines that differ, and how many figures were compared."""
     name, folder = os.path.basename(path), tempfile.mkdtemp(prefix="counters-")
     program = os.path.join(folder, "program")
+    flags = flags + ["--divergence"] * bool(expected_branches(path))
     try:
         status, output = run_corpus.run([compiler, path, "-o", program] + flags, None, run_corpus.BUILD_SECONDS)
         if status != 0:
@@ -68,7 +94,9 @@ def check(path, compiler, flags):
         return ["%s: exit status %s: %s" % (name, status, output)], 0
     problems = ["%s: %s" % (name, run_corpus.describe(finding)) for finding in report["findings"]]
     problems += strangers(report, name)
-    rows, compared = counted(report, name), 0
+    branches, compared = compare_branches(report, path)
+    problems += branches
+    rows = counted(report, name)
     for (line, kind, space), figures in sorted(expected(path).items()):
         row = rows.get((line, kind, space))
         compared += len(figures)

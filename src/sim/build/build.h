@@ -28,6 +28,7 @@ typedef struct sim_build_options {
     uint64_t memory;            // bytes that each compiler may use; 0: no limit
     const char *folder;         // for temporary files; NULL: $TMPDIR and the like
     bool unwatched;             // for speed: nothing is checked
+    bool branches;              // count divergent branches, which makes the program slower
     bool shared;                // a loadable module instead of a program
     bool compile_only;          // -c
     bool keep;                  // leaves the rewritten files and objects, and says where

@@ -85,6 +85,7 @@ static const known_option options[] = {
     {"-shared", FLAG, OF(options.shared)},
     {"--shared", FLAG, OF(options.shared)},
     {"--unwatched", FLAG, OF(options.unwatched)},
+    {"--divergence", FLAG, OF(options.branches)},
     {"--rewrite", FLAG, OF(rewrite)},
     {"-keep", FLAG, OF(options.keep)},
     {"--keep", FLAG, OF(options.keep)},

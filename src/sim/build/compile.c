@@ -33,8 +33,9 @@ static bool write_file(const sim_build_context *context, const sim_rewritten_fil
     sim_text name = {0};
     sim_text_add_quoted(&name, written->path, strlen(written->path));
     bool fine = !first || sim_macros_write(file, context->options->compile, written->text);
-    fine = fprintf(file, "%s%s#line 1 \"%s\"\n", constructed ? constructed_shared : "",
-                   written->uses_ptx ? "#include \"sim/ptx.h\"\n" : "", name.at ? name.at : "") > 0 &&
+    fine = fprintf(file, "%s%s%s#line 1 \"%s\"\n", constructed ? constructed_shared : "",
+                   written->uses_ptx ? "#include \"sim/ptx.h\"\n" : "",
+                   context->options->branches ? "#include \"sim/branches.h\"\n" : "", name.at ? name.at : "") > 0 &&
            fine;
     fine = fwrite(written->text, 1, written->bytes, file) == written->bytes && fine;
     sim_text_free(&name);
@@ -57,8 +58,10 @@ static bool write_files(const sim_build_context *context, const sim_rewritten *r
 
 static bool rewrite(const sim_build_context *context, sim_job *job, sim_rewritten *rewritten)
 {
-    sim_rewrite_options options = {
-        .folders = context->options->include, .shadow_folder = context->temporary.folder, .number = job->number};
+    sim_rewrite_options options = {.folders = context->options->include,
+                                   .shadow_folder = context->temporary.folder,
+                                   .number = job->number,
+                                   .branches = context->options->branches};
     if (!sim_rewrite_unit(job->path, &options, rewritten)) {
         sim_build_say(&job->result, SIM_MESSAGE_ERROR, "%s: %s", job->path, strerror(errno));
         job->status = errno == ENOENT || errno == EISDIR || errno == EACCES ? SIM_BUILD_USAGE : SIM_BUILD_SYSTEM;

@@ -40,6 +40,7 @@ struct sim_block {
     uintptr_t waits_at[SIM_THREADS];     // return address of the call a thread waits in
     uint8_t state[SIM_THREADS];          // SIM_RUNNABLE, ...
     sim_block_clock *clock;              // race/'s own
+    struct sim_block_branches *branches; // watch/'s own
     struct sim_block_progress *progress; // progress/'s own
 };
 

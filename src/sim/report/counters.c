@@ -17,6 +17,17 @@ typedef struct kernel_lines {
     line_count *lines;
 } kernel_lines;
 
+typedef struct branch_line {
+    const sim_frame *frame;
+    uint64_t executions, divergent;
+    struct branch_line *next;
+} branch_line;
+
+typedef struct kernel_branches {
+    const char *kernel;
+    branch_line *lines;
+} kernel_branches;
+
 typedef struct totals {
     sim_json *out;
     uint64_t accesses, launches;
@@ -28,9 +39,16 @@ static void want(const sim_count *count, void *context)
     sim_lines_want(count->pc);
 }
 
+static void want_branch(const sim_branch_count *count, void *context)
+{
+    (void)context;
+    sim_lines_want(count->pc);
+}
+
 void sim_counters_want(void)
 {
     sim_counters_each(want, NULL);
+    sim_branch_counts_each(want_branch, NULL);
 }
 
 // The order in the report, and which counts are added up.
@@ -119,6 +137,46 @@ static void write_line(sim_json *out, const line_count *line)
     sim_json_close(out, '}');
 }
 
+static void add_branch(const sim_branch_count *count, void *context)
+{
+    kernel_branches *kernel = context;
+    const sim_stack *stack = sim_lines_of(count->pc);
+    if (!stack || strcmp(count->kernel, kernel->kernel) != 0)
+        return;
+    branch_line **link = &kernel->lines;
+    while (*link && sim_frame_compare(&stack->frames[0], (*link)->frame) > 0)
+        link = &(*link)->next;
+    if (!*link || sim_frame_compare(&stack->frames[0], (*link)->frame) != 0) {
+        branch_line *line = sim_arena_take(sizeof *line);
+        if (!line)
+            return;
+        *line = (branch_line){.frame = &stack->frames[0], .next = *link};
+        *link = line;
+    }
+    (*link)->executions += count->executions;
+    (*link)->divergent += count->divergent;
+}
+
+// Absent in a program that was not built to count them.
+static void write_branches(sim_json *out, const char *kernel)
+{
+    kernel_branches branches = {kernel, NULL};
+    sim_branch_counts_each(add_branch, &branches);
+    if (!branches.lines)
+        return;
+    sim_json_open(out, "branches", '[');
+    for (const branch_line *line = branches.lines; line; line = line->next) {
+        sim_json_open(out, NULL, '{');
+        sim_json_string(out, "file", line->frame->file);
+        sim_json_unsigned(out, "line", line->frame->line);
+        sim_json_string(out, "function", line->frame->function);
+        sim_json_unsigned(out, "executions", line->executions);
+        sim_json_unsigned(out, "divergent", line->divergent);
+        sim_json_close(out, '}');
+    }
+    sim_json_close(out, ']');
+}
+
 static void write_kernel(const sim_kernel_count *count, void *context)
 {
     totals *sum = context;
@@ -140,6 +198,7 @@ static void write_kernel(const sim_kernel_count *count, void *context)
     for (const line_count *line = lines.lines; line; line = line->next)
         write_line(out, line);
     sim_json_close(out, ']');
+    write_branches(out, lines.kernel);
     sim_json_close(out, '}');
 }
 
@@ -153,5 +212,7 @@ void sim_counters_write(sim_json *out)
     sim_json_unsigned(out, "accesses", sum.accesses);
     sim_json_unsigned(out, "launches", sum.launches);
     sim_json_seconds(out, "seconds", sim_report_seconds());
+    if (sim_branch_counts_in_pieces())
+        sim_json_bool(out, "branches_in_pieces", true);
     sim_json_close(out, '}');
 }

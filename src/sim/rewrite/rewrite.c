@@ -22,9 +22,11 @@ static void learn(sim_unit *unit)
         sim_names_learn(unit, &unit->files[i]->source);
 }
 
-static void edit(const sim_unit *unit, sim_file *file)
+static void edit(const sim_unit *unit, int index)
 {
+    sim_file *file = unit->files[index];
     const sim_tokens *both[] = {&file->source.code, &file->source.lines};
+    sim_edit_branches(unit, index, false);
     for (int i = 0; i < 2; i++) {
         sim_edit_assembly(file, both[i]);
         sim_edit_launches(unit, file, both[i]);
@@ -36,6 +38,7 @@ static void edit(const sim_unit *unit, sim_file *file)
     sim_edit_handled(unit, file);
     sim_edit_variables(unit, file);
     sim_edit_conditionals(unit, file);
+    sim_edit_branches(unit, index, true);
 }
 
 // A file that includes a rewritten one must be rewritten, to include it from its new place.
@@ -86,11 +89,13 @@ static bool write_results(sim_rewritten *result)
 static bool rewrite(sim_rewritten *result, const sim_rewrite_options *options)
 {
     sim_unit *unit = result->unit;
+    unit->branches = options->branches;
+    unit->number = options->number;
     if (options->shadow_folder)
         sim_includes_read(unit, options->folders);
     learn(unit);
     for (int i = 0; i < unit->file_count; i++)
-        edit(unit, unit->files[i]);
+        edit(unit, i);
     result->count = unit->file_count;
     result->files = calloc((size_t)unit->file_count, sizeof *result->files);
     bool *changed = calloc((size_t)unit->file_count, sizeof *changed);

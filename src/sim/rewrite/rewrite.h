@@ -9,6 +9,7 @@ typedef struct sim_rewrite_options {
     const char *const *folders; // where #include looks, "..." after the folder of the file itself; NULL ends it
     const char *shadow_folder;  // where rewritten headers will lie; NULL: headers are not looked at
     int number;                 // of the unit in that folder
+    bool branches;              // tell the runtime of every branch of device code; the text needs sim/branches.h
 } sim_rewrite_options;
 
 typedef struct sim_rewritten_file {

@@ -29,6 +29,8 @@ typedef struct sim_kernel_name {
 } sim_kernel_name;
 
 typedef struct sim_unit {
+    bool branches;    // are told to the runtime
+    int number;       // of the unit in its build
     sim_file **files; // the first is the one that is compiled
     int file_count, file_room;
     struct sim_include *includes; // includes.c
@@ -56,6 +58,9 @@ void sim_edit_handled(const sim_unit *unit, sim_file *file);
 void sim_edit_calls(const sim_unit *unit, sim_file *file);
 void sim_edit_casts(const sim_unit *unit, sim_file *file);
 void sim_edit_assembly(sim_file *file, const sim_tokens *tokens);
+// Of file `index` of a unit whose branches are told. What opens brackets is inserted before the other edits are made,
+// what closes them (`closing`) after.
+void sim_edit_branches(const sim_unit *unit, int index, bool closing);
 
 // --- edits.c ---------------------------------------------------------------------------------------------------------
 void sim_edit_insert(sim_file *file, uint32_t at, const char *inserted);

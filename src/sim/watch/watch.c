@@ -10,6 +10,7 @@
 #include "race/sync.h"
 #include "race/values.h"
 #include "race/word.h"
+#include "watch/branches.h"
 #include "watch/internal.h"
 
 static void forget_accesses(sim_region *region)
@@ -70,6 +71,7 @@ void sim_watch_block_begin(sim_worker *worker)
     if (!sim_watching)
         return;
     worker->block->clock = sim_clock_block_begin(worker->block);
+    worker->block->branches = NULL;
     forget_shared(worker);
     struct sim_watch *watch = worker->watch;
     memset(watch->head, 0, sizeof watch->head);
@@ -92,6 +94,7 @@ void sim_watch_block_end(sim_worker *worker)
         sim_region_free(&worker->block->clock->shared); // of a block that was abandoned while it was parked
     sim_clock_block_end(worker->block->clock);
     worker->block->clock = NULL;
+    sim_branches_block_end(worker);
 }
 
 void sim_watch_block_park(sim_worker *worker)
@@ -175,6 +178,7 @@ uint32_t sim_watch_warp_stopped(sim_worker *worker)
     if (!sim_watching)
         return full;
     merge_in_place(worker, full);
+    sim_branches_warp_stopped(worker, full);
     uint32_t room = 0;
     for (uint32_t rest = full; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
@@ -188,6 +192,7 @@ void sim_watch_barrier(sim_worker *worker)
     if (!sim_watching)
         return;
     merge_in_place(worker, 0);
+    sim_branches_settle(worker);
     worker->watch->barriers++;
     if (worker->block->clock)
         sim_clock_barrier(worker->block->clock);

@@ -88,6 +88,15 @@ typedef struct sim_count {
 } sim_count;
 void sim_counters_each(void (*visit)(const sim_count *count, void *context), void *context);
 
+// Branches, in a program that was built to count them.
+typedef struct sim_branch_count {
+    uintptr_t pc;
+    const char *kernel;
+    uint64_t executions, divergent; // by warps; lanes of one went different ways
+} sim_branch_count;
+void sim_branch_counts_each(void (*visit)(const sim_branch_count *count, void *context), void *context);
+bool sim_branch_counts_in_pieces(void); // a warp made too many to be brought together: executions are too many
+
 typedef struct sim_kernel_count {
     const char *kernel;
     unsigned grid[3], block[3]; // of the first launch

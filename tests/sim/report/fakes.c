@@ -119,6 +119,23 @@ void sim_counters_each(void (*visit)(const sim_count *count, void *context), voi
         visit(&counts[i], context);
 }
 
+// At each counted place a branch, divergent where the access is more than ideal.
+void sim_branch_counts_each(void (*visit)(const sim_branch_count *count, void *context), void *context)
+{
+    for (int i = 0; i < count_count; i++) {
+        sim_branch_count branch = {.pc = counts[i].pc,
+                                   .kernel = counts[i].kernel,
+                                   .executions = 10,
+                                   .divergent = counts[i].units > counts[i].ideal ? 3 : 0};
+        visit(&branch, context);
+    }
+}
+
+bool sim_branch_counts_in_pieces(void)
+{
+    return false;
+}
+
 void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *context), void *context)
 {
     sim_kernel_count count = {.kernel = "mm<1>",

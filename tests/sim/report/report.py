@@ -157,6 +157,11 @@ class Report(unittest.TestCase):
         self.assertTrue(report["copied_into"][0].endswith(" 4096 number"))
         self.assertTrue(report["copied_into"][1].endswith(" 8192"))
 
+    def test_branches_of_one_line_are_added_up(self):
+        branches = self.report("inlining")["kernels"][0]["branches"]
+        self.assertEqual([(line["line"], line["executions"], line["divergent"]) for line in branches],
+                         [(line_of("inlined"), 10, 0), (line_of("counted"), 20, 3)])
+
     def test_two_stores_of_one_line_are_one_finding_that_asks_for_the_values_of_both(self):
         finding, = self.report("values")["findings"]
         self.assertEqual(finding["count"], 2)

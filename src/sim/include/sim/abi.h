@@ -118,6 +118,14 @@ void sim_touch(const volatile void *address, size_t bytes, int write);
 void *sim_device_malloc(size_t bytes); // malloc and new in a kernel; NULL when the device heap is full
 void sim_device_free(void *memory);
 
+// --- branches, in a program that counts divergent ones ---------------------------------------------------------------
+
+// Each branch, loop and function of device code has a number, its place (sim/branches.h).
+void sim_branch(uint64_t place, int way);                // the current thread goes this way
+void sim_loop(uint64_t place, int taken, int is_branch); // before each iteration; not taken: the loop ends
+void sim_enter(uint64_t place);                          // a function
+void sim_leave(uint64_t place);                          // a function, or a loop by break
+
 // --- other -----------------------------------------------------------------------------------------------------------
 
 int sim_in_kernel(void);                // whether the caller runs as a CUDA thread
