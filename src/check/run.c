@@ -11,11 +11,11 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "check/advice.h"
 #include "check/build.h"
 #include "check/check.h"
 #include "check/columns.h"
 #include "check/describe.h"
+#include "check/ending.h"
 #include "check/explain.h"
 #include "check/files.h"
 #include "check/finish.h"
@@ -267,67 +267,6 @@ static heddle_status run_child(const check_state *state, const run_plan *plan, h
     return status;
 }
 
-// --- how it ended ----------------------------------------------------------------------------------------------------
-
-static bool has_error(const heddle_check_report *report)
-{
-    for (int i = 0; report && i < report->finding_count; i++)
-        if (report->findings[i].tier == HEDDLE_CHECK_ERROR && report->findings[i].kind != HEDDLE_CHECK_LEAK)
-            return true;
-    return false;
-}
-
-// Whether the program read an argument where it crashed, and was given none.
-static bool lacks_arguments(const check_state *state, const heddle_check_place *crash)
-{
-    const char *const *arguments = state->options->arguments;
-    for (int i = 0; crash && !(arguments && arguments[0]) && i < crash->frames; i++) {
-        const heddle_check_frame *frame = &crash->frame[i];
-        if (heddle_check_reads_argument(heddle_check_sources_code(state->result->sources, frame->file), frame->line))
-            return true;
-    }
-    return false;
-}
-
-// A finding for an end that is not the program's own; one that the simulator has explained needs no second.
-static heddle_status judge_end(check_state *state, const heddle_child *child, const heddle_check_report *report)
-{
-    heddle_check_result *result = state->result;
-    char size[32], time[32];
-    switch (child->end) {
-    case HEDDLE_CHILD_TIMED_OUT:
-        return heddle_check_result_add(result, HEDDLE_CHECK_TIMEOUT, HEDDLE_CHECK_ERROR,
-                                       "It was still running after %s and was stopped: the rest was not checked.",
-                                       heddle_text_seconds(child->options.seconds, time, sizeof time));
-    case HEDDLE_CHILD_TOO_LARGE:
-        return heddle_check_result_add(result, HEDDLE_CHECK_MEMORY, HEDDLE_CHECK_ERROR,
-                                       "It used %s and was stopped: the rest was not checked.",
-                                       heddle_text_bytes((double)child->most_memory, size, sizeof size));
-    case HEDDLE_CHILD_SIGNALLED:
-        if (report && has_error(report))
-            return HEDDLE_OK;
-        return heddle_check_result_add_at(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
-                                          report ? report->crashed : NULL, "It was ended by %s%s%s.",
-                                          report && strstr(report->status, "stack is used up")
-                                              ? "SIGSEGV (stack overflow, by endless recursion or large local arrays)"
-                                              : heddle_child_signal_name(child->code),
-                                          report && strstr(report->status, "in host code") ? " in host code" : "",
-                                          report && lacks_arguments(state, report->crashed)
-                                              ? ", where it reads an argument and was given none: arguments go after --"
-                                              : "");
-    case HEDDLE_CHILD_EXITED:
-        if (report)
-            return HEDDLE_OK;
-        return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
-                                       "It ended with status %d and left no report: it called _exit() or executed "
-                                       "another program.",
-                                       child->code);
-    case HEDDLE_CHILD_RUNNING:
-    case HEDDLE_CHILD_STOPPED: break;
-    }
-    return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
-}
-
 // A setting that the simulator does not know is a mistake in our own command line.
 static heddle_status refuse_setting(const heddle_check_report *report)
 {
@@ -407,7 +346,7 @@ static heddle_status run_first(check_state *state, bool *regular)
     HEDDLE_TRY(run_once(state, &plan, &report, &child));
     *regular = child.end == HEDDLE_CHILD_EXITED && report;
     result->exit_status = child.end == HEDDLE_CHILD_EXITED ? child.code : 0;
-    heddle_status status = judge_end(state, &child, report);
+    heddle_status status = heddle_check_judge_end(state->options, state->result, &child, report);
     if (report && status == HEDDLE_OK)
         status = heddle_check_result_add_run(result, report);
     else
@@ -426,7 +365,7 @@ static heddle_status run_another(check_state *state, int run, int schedule, cons
     heddle_child child = {.process = -1};
     run_plan plan = {.number = run, .schedule = schedule, .values = values};
     HEDDLE_TRY(run_once(state, &plan, &report, &child));
-    heddle_status status = judge_end(state, &child, report);
+    heddle_status status = heddle_check_judge_end(state->options, state->result, &child, report);
     if (!report || status != HEDDLE_OK) {
         heddle_check_report_free(report);
         return status;
