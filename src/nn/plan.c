@@ -184,10 +184,10 @@ static bool runs_aside(const heddle_plan *plan, int call)
 
 static heddle_status open_side(heddle_plan *plan)
 {
+    bool any = false;
     for (int i = 0; i < plan->call_count; i++)
-        if (runs_aside(plan, i))
-            plan->join_call = i + 1;
-    if (plan->join_call == 0)
+        any |= runs_aside(plan, i);
+    if (!any)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_stream_create(plan->device, 0, &plan->side));
     HEDDLE_TRY(heddle_event_create(plan->device, &plan->forked));

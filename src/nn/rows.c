@@ -115,7 +115,7 @@ static void set_element(heddle_rows *rows, const heddle_plan *plan)
 static bool is_small(const heddle_rows *rows)
 {
     double bytes = 0;
-    for (int i = 0; i < rows->group_count; i++) {
+    for (int i = heddle_rows_trunk_groups(rows); i < rows->group_count; i++) {
         const heddle_rows_conv_shape *shape = &rows->groups[i].shape;
         bytes += (double)heddle_rows_conv_rows(shape) * (shape->c + shape->k) *
                  (double)heddle_dtype_size(heddle_rows_dtype(rows));
@@ -139,6 +139,7 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     set_element(rows, plan);
     if (!heddle_rows_has_rungs(plan, rows))
         return HEDDLE_OK;
+    heddle_rows_find_trunk(plan, state->model, rows);
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
     heddle_rows_builder builder = {
         .plan = plan, .state = state, .parameters = parameters, .rows = rows, .is_small = is_small(rows)};
@@ -147,6 +148,6 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     plan->once = plan->options.keep_gradients ? 0 : plan->trace.node_count; // an update leaves the copies up to date
     HEDDLE_TRY(heddle_rows_forward(&builder));
     HEDDLE_TRY(heddle_rows_backward(&builder));
-    plan->update_call = plan->trace.node_count;
+    plan->update_call = plan->join_call = plan->trace.node_count; // the first that reads gradients of weights
     return plan->options.keep_gradients ? collect(&builder) : update(&builder);
 }

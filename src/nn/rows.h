@@ -5,6 +5,7 @@
 // adds the bias and, where batchnorm follows, the channels' sums; where nothing but a function follows, it applies that
 // as well. Anything else is one more operator, rows_norm, which also writes the frame that the next product wants. The
 // last group of a residual's layers adds the way around there. Pooling that follows no product is a group of its own.
+// Small convolutions that a model begins with are one operator all together, rows_trunk.
 #pragma once
 
 #include "heddle/ops.h"
@@ -36,8 +37,9 @@ typedef struct heddle_rows_group {
     heddle_rows_function function;
     int window, average; // of the pooling; 1: none
     heddle_rows_source source;
-    bool passes; // rows_norm follows the product
-    bool flat;   // what the group leaves are images that linear layers read as rows
+    bool passes;   // rows_norm follows the product
+    bool flat;     // what the group leaves are images that linear layers read as rows
+    bool in_trunk; // it is a stage of rows_trunk, not a product of its own
     heddle_rows_conv_shape shape;
     int out_h, out_w;              // results of the product, of one image
     int next_h, next_w;            // what the group leaves
@@ -59,6 +61,7 @@ typedef struct heddle_rows {
     int group_count;
     heddle_rows_segment segments[4 * HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS];
     int segment_count;
+    heddle_rows_trunk_shape trunk;   // of the first groups, if they are in one
     int half;                        // elements are IEEE halves, for tf32; else bf16
     int pairs;                       // elements are pairs of IEEE halves, for tf32x3
     heddle_rows_update_shape update; // sizes of the buffers below
@@ -78,6 +81,14 @@ bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows 
 
 // The type of elements.
 heddle_dtype heddle_rows_dtype(const heddle_rows *rows);
+
+// --- rows_trunk.c ----------------------------------------------------------------------------------------------------
+
+// Makes a trunk of the first groups, if they are small convolutions with a linear layer behind them: rows->trunk, and
+// in_trunk of each.
+void heddle_rows_find_trunk(const heddle_plan *plan, const heddle_model *model, heddle_rows *rows);
+// How many of them there are.
+int heddle_rows_trunk_groups(const heddle_rows *rows);
 
 // --- rows_memory.c ---------------------------------------------------------------------------------------------------
 

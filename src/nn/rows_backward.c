@@ -161,7 +161,7 @@ heddle_status heddle_rows_backward(heddle_rows_builder *builder)
     const heddle_rows *rows = builder->rows;
     heddle_rows_group *last = &builder->rows->groups[rows->group_count - 1];
     HEDDLE_TRY(heddle_rows_has_head(rows) ? head(builder, last) : loss(builder, last));
-    for (int i = rows->group_count - 1; i >= 0; i--) {
+    for (int i = rows->group_count - 1; i >= heddle_rows_trunk_groups(rows); i--) {
         heddle_rows_group *group = &builder->rows->groups[i];
         heddle_status status = group->passes ? pass_gradient(builder, group) : HEDDLE_OK;
         if (status == HEDDLE_OK && group->product)
@@ -172,5 +172,5 @@ heddle_status heddle_rows_backward(heddle_rows_builder *builder)
             return heddle_fail_within(status, "gradient of layer %s",
                                       group->product ? group->product->name : "pooling");
     }
-    return HEDDLE_OK;
+    return heddle_rows_trunk_groups(rows) > 0 ? heddle_rows_trunk_backward(builder) : HEDDLE_OK;
 }

@@ -58,6 +58,12 @@ heddle_value heddle_rows_added(const heddle_rows_builder *builder, const heddle_
 // Whether the last group is one operator from features to their gradient, rows_head.
 bool heddle_rows_has_head(const heddle_rows *rows);
 
+// --- rows_trunk.c ----------------------------------------------------------------------------------------------------
+
+// The groups of the trunk: from the dataset to what the last of them leaves, and from its gradient to all of theirs.
+heddle_status heddle_rows_trunk_forward(heddle_rows_builder *builder);
+heddle_status heddle_rows_trunk_backward(heddle_rows_builder *builder);
+
 // --- rows_forward.c --------------------------------------------------------------------------------------------------
 
 heddle_status heddle_rows_forward(heddle_rows_builder *builder);

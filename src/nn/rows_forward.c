@@ -117,7 +117,10 @@ static heddle_status pass(heddle_rows_builder *builder, heddle_rows_group *group
 heddle_status heddle_rows_forward(heddle_rows_builder *builder)
 {
     heddle_rows *rows = builder->rows;
-    for (int i = builder->first; i < rows->group_count; i++) {
+    const int trunk = heddle_rows_trunk_groups(rows);
+    if (trunk > 0)
+        HEDDLE_TRY(heddle_rows_trunk_forward(builder));
+    for (int i = trunk > 0 ? trunk : builder->first; i < rows->group_count; i++) {
         heddle_rows_group *group = &rows->groups[i];
         const bool last = i == rows->group_count - 1;
         heddle_status status = find_input(builder, group);

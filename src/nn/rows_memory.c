@@ -49,7 +49,11 @@ static void set_columns(const heddle_rows_group *group, const heddle_rows_group 
 {
     const heddle_layer *layer = group->product;
     segment->padded_c = segment->columns = group->shape.c;
-    if (from && (group->source == HEDDLE_ROWS_SHIFTED || group->source == HEDDLE_ROWS_PATCHES)) {
+    if (group->in_trunk) {
+        // As the parameter lies, in one row: its parts are read four floats at a time.
+        segment->c = segment->padded_c = segment->columns = segment->k * layer->in[0] * layer->kernel * layer->kernel;
+        segment->k = segment->padded_k = 1;
+    } else if (from && (group->source == HEDDLE_ROWS_SHIFTED || group->source == HEDDLE_ROWS_PATCHES)) {
         segment->c = layer->in[0];
         segment->taps = layer->kernel * layer->kernel;
         segment->padded_c = from->shape.k;
@@ -81,18 +85,19 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
         return HEDDLE_OK;
     }
     const heddle_layer *layer = group->product;
-    const int k = layer->in_rank == 3 ? layer->channels : layer->features, padded_k = group->shape.k;
+    const int k = layer->in_rank == 3 ? layer->channels : layer->features;
+    const int padded_k = group->in_trunk ? k : group->shape.k;
     heddle_rows_segment *weight = add_segment(model, layer, "weight", rows, &group->weight);
     if (!weight)
         return heddle_fail(HEDDLE_INTERNAL, "layer %s has no weight", layer->name);
-    set_columns(group, group->from < 0 ? NULL : &rows->groups[group->from], weight);
     weight->k = k;
     weight->padded_k = padded_k;
     weight->parts = group->shape.parts;
-    const double elements = (double)padded_k * weight->taps * weight->padded_c;
+    set_columns(group, group->from < 0 ? NULL : &rows->groups[group->from], weight);
+    const double elements = (double)weight->padded_k * weight->taps * weight->padded_c;
     weight->part = take(&rows->update.parts, weight->parts * elements);
-    weight->copy = take(&rows->update.copies, rows->pairs ? 2 * elements : elements);
-    if (weight->part < 0 || weight->copy < 0)
+    weight->copy = group->in_trunk ? -1 : take(&rows->update.copies, rows->pairs ? 2 * elements : elements);
+    if (weight->part < 0 || (weight->copy < 0 && !group->in_trunk))
         return too_large(model);
     // Before a batchnorm a bias makes no difference, and has no gradient.
     heddle_rows_segment *bias = add_segment(model, layer, "bias", rows, &group->bias);
@@ -143,7 +148,7 @@ static heddle_status upload_table(const heddle_rows *rows, const heddle_state *s
 
 heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, heddle_stream *stream, heddle_rows *rows)
 {
-    int arrived = 0;
+    int arrived = heddle_rows_trunk_groups(rows) > 0 ? rows->trunk.parts : 0;
     for (int i = 0; i < rows->group_count; i++) {
         HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i]));
         arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 2; // of the product, of rows_norm's gradient

@@ -26,6 +26,7 @@ enum { BATCH = 6 };
 #define LINEAR(features) "{\"type\": \"linear\", \"features\": " features "}"
 #define MODEL(layers)    "{\"name\": \"rows\", \"layers\": [" layers "]}"
 #define CLASSES          LINEAR("\"classes\"")
+#define CLASSES_OF       FLATTEN "," CLASSES
 
 // What each of them is for, and how far a gradient may be from float32's, as a part of its norm. Where roundings turn
 // nothing over, 8 bits are a percent at most; a relu or a window whose winner changes moves gradients further.
@@ -43,12 +44,23 @@ static const struct {
      MODEL(CONV("\"channels\": 16, \"padding\": 1") "," NORM "," RELU "," POOL("maxpool2d") "," CONV(
          "\"channels\": 24, \"padding\": 1") "," NORM "," RELU "," POOL("maxpool2d") "," FLATTEN "," CLASSES),
      0.2},
+    // clang-format off
     {"small channels, which are patches",
-     MODEL("{\"type\": \"conv2d\", \"channels\": 6, \"kernel\": 5, \"padding\": 2}," TANH "," POOL(
-         "avgpool2d") ","
-                      "{\"type\": \"conv2d\", \"channels\": 10, \"kernel\": 5},{\"type\": \"sigmoid\"}," FLATTEN
-                      "," CLASSES),
+     MODEL("{\"type\": \"conv2d\", \"channels\": 6, \"kernel\": 5, \"padding\": 2}," TANH "," POOL("avgpool2d") ","
+           "{\"type\": \"conv2d\", \"channels\": 10, \"kernel\": 5, \"stride\": 2},{\"type\": \"sigmoid\"},"
+           FLATTEN "," CLASSES),
      0.02},
+    {"small channels, which are a trunk",
+     MODEL("{\"type\": \"conv2d\", \"channels\": 6, \"kernel\": 5, \"padding\": 2}," TANH "," POOL("avgpool2d") ","
+           "{\"type\": \"conv2d\", \"channels\": 10, \"kernel\": 3, \"bias\": false},{\"type\": \"sigmoid\"},"
+           FLATTEN "," LINEAR("20") "," TANH "," CLASSES),
+     0.02},
+    {"a trunk of one convolution", MODEL(CONV("\"channels\": 5") "," TANH "," POOL("maxpool2d") "," CLASSES_OF), 0.02},
+    {"a trunk of three",
+     MODEL(CONV("\"channels\": 8, \"padding\": 1") "," TANH "," CONV("\"channels\": 12") "," TANH ","
+           POOL("avgpool2d") "," CONV("\"channels\": 8, \"padding\": 2") "," TANH "," CLASSES_OF),
+     0.02},
+    // clang-format on
     {"convolutions one behind another",
      MODEL(CONV("\"channels\": 16, \"padding\": 1") "," TANH "," CONV(
          "\"channels\": 16, \"padding\": 1, \"bias\": "
@@ -207,6 +219,51 @@ static void pairs_of_an_image_are_read_in_one_way(void **state)
     heddle_model_close(model);
 }
 
+// How many of a model's groups are in a trunk.
+static int trunk_groups(heddle_device *device, const heddle_dataset *dataset, const char *text)
+{
+    heddle_model *model = model_for(dataset, text);
+    const heddle_feed feed = {.rows = dataset->count, .length = dataset->count};
+    const heddle_plan plan = {.device = device, .options = {.batch = BATCH, .feed = &feed, .arithmetic = HEDDLE_TF32}};
+    heddle_rows *rows = calloc(1, sizeof *rows);
+    assert_non_null(rows);
+    assert_true(heddle_rows_group_layers(model, BATCH, rows));
+    heddle_rows_find_trunk(&plan, model, rows);
+    const int count = heddle_rows_trunk_groups(rows);
+    free(rows);
+    heddle_model_close(model);
+    return count;
+}
+
+static void small_convolutions_before_a_linear_layer_are_a_trunk(void **state)
+{
+    (void)state;
+    static const struct {
+        int groups;
+        const char *text;
+    } cases[] = {
+        {1, MODEL(CONV("\"channels\": 5") "," RELU "," CLASSES_OF)},
+        {2, MODEL(CONV("\"channels\": 5") "," RELU "," CONV("\"channels\": 7") "," POOL("maxpool2d") "," CLASSES_OF)},
+        {3, MODEL(CONV("\"channels\": 5") "," CONV("\"channels\": 7") "," CONV("\"channels\": 3") "," CLASSES_OF)},
+        // too many of them, too wide, too much to compute, batchnorm, a stride, no linear layer just behind, none at
+        // all
+        {0, MODEL(CONV("\"channels\": 3") "," CONV("\"channels\": 3") "," CONV("\"channels\": 3") "," CONV(
+                "\"channels\": 3") "," CLASSES_OF)},
+        {0, MODEL(CONV("\"channels\": 33") "," CLASSES_OF)},
+        {0,
+         MODEL(CONV("\"channels\": 32, \"padding\": 1") "," CONV("\"channels\": 32, \"padding\": 1") "," CLASSES_OF)},
+        {0, MODEL(CONV("\"channels\": 8") "," NORM "," CLASSES_OF)},
+        {0, MODEL(CONV("\"channels\": 8, \"stride\": 2") "," CLASSES_OF)},
+        {0, MODEL(CONV("\"channels\": 8") "," AVERAGE "," CLASSES)},
+        {0, MODEL(FLATTEN "," LINEAR("8") "," RELU "," CLASSES)},
+    };
+    const heddle_dataset *dataset = small_dataset(2 * BATCH, 5);
+    heddle_device *device = open_device();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(trunk_groups(device, dataset, cases[i].text), cases[i].groups);
+    heddle_device_close(device);
+}
+
 // Runs one epoch and returns its training loss.
 static double train(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,
                     heddle_optimizer optimizer, heddle_arithmetic arithmetic)
@@ -253,6 +310,7 @@ int main(void)
         cmocka_unit_test(gradients_are_those_of_float32_within_what_tf32x3_allows),
         cmocka_unit_test(models_with_other_layers_are_not_grouped),
         cmocka_unit_test(pairs_of_an_image_are_read_in_one_way),
+        cmocka_unit_test(small_convolutions_before_a_linear_layer_are_a_trunk),
         cmocka_unit_test(every_optimiser_learns_as_in_float32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
