@@ -36,6 +36,7 @@ struct heddle_infer {
     size_t pixels, classes;
     bool direct;
     infer_slot slots[SLOTS];
+    int slot_count; // that there is memory for
 };
 
 static int ceil_div(int a, int b)
@@ -55,24 +56,29 @@ heddle_status heddle_infer_create(heddle_state *state, const heddle_network_opti
     made->pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
     made->classes = (size_t)input->classes;
     made->direct = (size_t)made->batch * made->pixels <= DIRECT_BYTES;
+    made->slot_count = SLOTS;
     *infer = made;
     return HEDDLE_OK;
+}
+
+static void close_slot(const heddle_infer *infer, infer_slot *slot)
+{
+    if (slot->stream)
+        heddle_stream_destroy(slot->stream);
+    if (slot->ended)
+        heddle_event_destroy(slot->ended);
+    heddle_plan_destroy(slot->plan);
+    heddle_free(infer->state->device, slot->memory);
+    heddle_free_pinned(infer->state->device, slot->pinned);
+    *slot = (infer_slot){0};
 }
 
 void heddle_infer_destroy(heddle_infer *infer)
 {
     if (!infer)
         return;
-    for (int i = 0; i < SLOTS; i++) {
-        infer_slot *slot = &infer->slots[i];
-        if (slot->stream)
-            heddle_stream_destroy(slot->stream);
-        if (slot->ended)
-            heddle_event_destroy(slot->ended);
-        heddle_plan_destroy(slot->plan);
-        heddle_free(infer->state->device, slot->memory);
-        heddle_free_pinned(infer->state->device, slot->pinned);
-    }
+    for (int i = 0; i < SLOTS; i++)
+        close_slot(infer, &infer->slots[i]);
     free(infer);
 }
 
@@ -119,12 +125,8 @@ static heddle_status upload_order(const heddle_infer *infer, infer_slot *slot)
     return status;
 }
 
-static heddle_status open_slot(heddle_infer *infer, infer_slot *slot)
+static heddle_status fill_slot(heddle_infer *infer, infer_slot *slot)
 {
-    if (slot->plan)
-        return HEDDLE_OK;
-    if (slot->stream) // an earlier call failed half-way
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a batch of %d images", infer->batch);
     HEDDLE_TRY(heddle_stream_create(infer->state->device, 0, &slot->stream));
     HEDDLE_TRY(heddle_event_create(infer->state->device, &slot->ended));
     HEDDLE_TRY(place_slot(infer, slot));
@@ -141,6 +143,14 @@ static heddle_status open_slot(heddle_infer *infer, infer_slot *slot)
     HEDDLE_TRY(heddle_plan_create(infer->state, slot->stream, &options, &slot->plan));
     HEDDLE_TRY(heddle_plan_prepare(slot->plan, slot->stream));
     return heddle_stream_synchronize(slot->stream);
+}
+
+static heddle_status open_slot(heddle_infer *infer, infer_slot *slot)
+{
+    const heddle_status status = slot->plan ? HEDDLE_OK : fill_slot(infer, slot);
+    if (status != HEDDLE_OK)
+        close_slot(infer, slot);
+    return status;
 }
 
 // --- batches ---------------------------------------------------------------------------------------------------------
@@ -200,11 +210,17 @@ heddle_status heddle_infer_run(heddle_infer *infer, const uint8_t *images, int c
 {
     heddle_status status = HEDDLE_OK;
     for (int done = 0, turn = 0; done < count && status == HEDDLE_OK; turn++) {
-        infer_slot *slot = &infer->slots[turn % SLOTS];
+        infer_slot *slot = &infer->slots[turn % infer->slot_count];
         const int part = count - done < infer->batch ? count - done : infer->batch;
         status = finish(infer, slot);
         if (status == HEDDLE_OK)
             status = open_slot(infer, slot);
+        if (status == HEDDLE_OUT_OF_MEMORY && turn > 0 && turn < infer->slot_count) { // fewer slots have to do
+            infer->slot_count = turn;
+            status = HEDDLE_OK;
+            turn = -1;
+            continue;
+        }
         if (status == HEDDLE_OK)
             status = begin(infer, slot, images + (size_t)done * infer->pixels, part,
                            probabilities + (size_t)done * infer->classes);
