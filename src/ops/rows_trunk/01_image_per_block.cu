@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "ops/cuda/dependent.h"
+
 #include "ops/cuda/element16.h"
 #include "ops/cuda/rung.h"
 #include "ops/rows_conv/functions.h"
@@ -40,6 +41,8 @@ struct trunk_job {
     int n, c, h, w;
     int kept, channels, columns; // of a row of activations; of the output
     int part, blocks;            // backward: images of a part, and blocks that share them
+    heddle_divisor image_w, image_h;
+    trunk_divisors by[HEDDLE_ROWS_TRUNK_STAGES];
     trunk_layout layout;
 };
 
@@ -49,17 +52,16 @@ __device__ static void clear(float *from, int floats)
         ((float4 *)from)[i] = make_float4(0, 0, 0, 0);
 }
 
-// (k, c, r, r) as convolve() takes it; turned: as the gradient of its input does. Between its groups there is zero.
-template <bool Turned>
-__device__ static void load_weights(const trunk_stage &stage, const trunk_conv &conv, const float *from, float *to)
+// (k, c, r, r) as convolve() takes it, or spread(). Elsewhere there is zero.
+template <bool Backward> __device__ static void load_weights(const trunk_stage &stage, const float *from, float *to)
 {
-    const int taps = stage.of.r * stage.of.r, room = conv.group > 4 ? 8 : 4;
-    const int all = stage.of.k * stage.size.c * taps;
+    const int taps = stage.of.r * stage.of.r, all = stage.of.k * stage.size.c * taps;
+    const int group = Backward ? stage.backward.group : stage.forward.group, room = group > 4 ? 8 : 4;
 #pragma unroll 4
     for (int i = threadIdx.x; i < all; i += TRUNK_THREADS) {
         const int tap = i % taps, c = i / taps % stage.size.c, k = i / (taps * stage.size.c);
-        const int source = Turned ? k : c, result = Turned ? c : k, at = Turned ? taps - 1 - tap : tap;
-        to[((result / conv.group * conv.c + source) * taps + at) * room + result % conv.group] = from[i];
+        const int source = Backward ? k : c, sources = Backward ? stage.of.k : stage.size.c, result = Backward ? c : k;
+        to[((result / group * sources + source) * taps + tap) * room + result % group] = __ldg(from + i);
     }
 }
 
@@ -68,8 +70,10 @@ __device__ static void load_image(const trunk_job &job, const trunk_stage &first
     const int all = job.c * job.h * job.w, padding = first.of.padding;
 #pragma unroll 4
     for (int i = threadIdx.x; i < all; i += TRUNK_THREADS) {
-        const int x = i % job.w, y = i / job.w % job.h, c = i / (job.w * job.h);
-        to[c * first.forward.plane + (y + padding) * first.forward.pitch + x + padding] = pixels[i] * (1.0f / 255.0f);
+        unsigned x, y;
+        const unsigned c = heddle_divide(heddle_divide(i, job.image_w, &x), job.image_h, &y);
+        to[c * first.forward.plane + (y + padding) * first.forward.pitch + x + padding] =
+            __ldg(pixels + i) * (1.0f / 255.0f);
     }
 }
 
@@ -81,13 +85,14 @@ struct trunk_window {
     int first; // where it begins in the stage's activations
 };
 
-__device__ static __forceinline__ trunk_window window_at(const trunk_stage &stage, int number)
+__device__ static __forceinline__ trunk_window window_at(const trunk_job &job, int index, int number)
 {
+    const trunk_stage &stage = job.layout.stage[index];
     const heddle_trunk_size &size = stage.size;
+    unsigned x, y;
     trunk_window at;
-    at.x = number % size.next_w;
-    at.y = number / size.next_w % size.next_h;
-    at.k = number / (size.next_w * size.next_h);
+    at.k = (int)heddle_divide(heddle_divide(number, job.by[index].next_w, &x), job.by[index].next_h, &y);
+    at.y = (int)y, at.x = (int)x;
     at.first = (at.k * size.kept_h + at.y * stage.of.window) * size.kept_w + at.x * stage.of.window;
     return at;
 }
@@ -130,22 +135,21 @@ __device__ static __forceinline__ int place_in_next(const trunk_stage &next, con
 template <int Window> __device__ static void finish_windows(const trunk_job &job, int index, float *shared, float *kept)
 {
     const trunk_stage &stage = job.layout.stage[index];
-    const trunk_conv &conv = stage.forward;
     const bool is_last = index == job.layout.stages - 1;
     const trunk_stage &next = job.layout.stage[is_last ? index : index + 1];
     const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
+    const int pitch = TRUNK_STRIP * stage.forward.strips, plane = stage.size.out_h * pitch, share = stage.of.k * plane;
     for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
-        const trunk_window at = window_at(stage, i);
-        const float *from =
-            shared + job.layout.shares + at.k * conv.out_plane + at.y * window * conv.out_pitch + at.x * window;
-        const float bias = shared[stage.bias_sums + at.k];
+        const trunk_window at = window_at(job, index, i);
+        const float *from = shared + job.layout.shares + at.k * plane + at.y * window * pitch + at.x * window;
+        const float bias = shared[stage.bias + at.k];
         trunk_pool pool;
 #pragma unroll
         for (int place = 0; place < window * window; place++) {
             const int line = place / window, pixel = place % window;
             float z = bias;
-            for (int split = 0; split < conv.splits; split++)
-                z += from[split * conv.out_share + line * conv.out_pitch + pixel];
+            for (int split = 0; split < stage.forward.splits; split++)
+                z += from[split * share + line * pitch + pixel];
             const float y = rows_function16(stage.of.function, z);
             kept[at.first + line * stage.size.kept_w + pixel] = y;
             pool.add(y, place);
@@ -178,13 +182,13 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_FORWARD_BLOCKS)
     clear(shared, layout.floats);
     heddle_wait_for_previous();
     heddle_release_next();
+    const int64_t begin = *on.cursor;
     __syncthreads();
     for (int i = 0; i < layout.stages; i++) {
-        load_weights<false>(layout.stage[i], layout.stage[i].forward, on.weight[i], shared + layout.stage[i].weight);
+        load_weights<false>(layout.stage[i], on.weight[i], shared + layout.stage[i].weight);
         for (int k = threadIdx.x; k < layout.stage[i].of.k && on.bias[i]; k += TRUNK_THREADS)
-            shared[layout.stage[i].bias_sums + k] = on.bias[i][k];
+            shared[layout.stage[i].bias + k] = on.bias[i][k];
     }
-    const int64_t begin = *on.cursor;
     for (int image = blockIdx.x; image < job.n; image += gridDim.x) {
         const size_t from = on.order[begin + image];
         float *kept = on.activations + (size_t)image * job.kept;
@@ -194,7 +198,7 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_FORWARD_BLOCKS)
         __syncthreads();
         for (int i = 0; i < layout.stages; i++) {
             const trunk_stage &stage = layout.stage[i];
-            convolve(stage.forward, shared + stage.input, shared + stage.weight, shared + layout.shares);
+            convolve(stage, job.by[i], shared + stage.input, shared + stage.weight, shared + layout.shares);
             __syncthreads();
             finish_stage(job, i, shared, kept + stage.size.kept);
             __syncthreads();
@@ -207,18 +211,21 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_FORWARD_BLOCKS)
 
 // --- backward -------------------------------------------------------------------------------------------------------
 
-// The pooled activations of stage `index`, as the input of the next.
+// The pooled activations of stage `index`, as the input of the next. Window: 0 if not known at compile time.
+template <int Window>
 __device__ static void load_pooled(const trunk_job &job, int index, const float *kept, float *shared)
 {
     const trunk_stage &stage = job.layout.stage[index], &next = job.layout.stage[index + 1];
-    const int window = stage.of.window, count = windows_of(stage);
+    const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
 #pragma unroll 4
     for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
-        const trunk_window at = window_at(stage, i);
+        const trunk_window at = window_at(job, index, i);
         trunk_pool pool;
-        for (int line = 0; line < window; line++)
-            for (int pixel = 0; pixel < window; pixel++)
-                pool.add(kept[at.first + line * stage.size.kept_w + pixel], line * window + pixel);
+#pragma unroll
+        for (int place = 0; place < window * window; place++) {
+            const int line = place / window, pixel = place % window;
+            pool.add(__ldg(kept + at.first + line * stage.size.kept_w + pixel), place);
+        }
         shared[next.input + place_in_next(next, at)] = pool.result(stage.of);
     }
 }
@@ -231,12 +238,7 @@ __device__ static __forceinline__ float gradient_of(const trunk_job &job, int in
     const trunk_stage &stage = job.layout.stage[index];
     if (index == job.layout.stages - 1)
         return rows_element<Element>::number(row[(at.y * stage.size.next_w + at.x) * job.channels + at.k]);
-    const trunk_conv &conv = job.layout.stage[index + 1].backward;
-    const float *from = shared + job.layout.shares + at.k * conv.out_plane + at.y * conv.out_pitch + at.x;
-    float sum = 0;
-    for (int split = 0; split < conv.splits; split++)
-        sum += from[split * conv.out_share];
-    return sum;
+    return sum_of_strips(job.layout.stage[index + 1], shared + job.layout.shares, at.k, at.y, at.x);
 }
 
 // The gradient of a stage's convolution, among zeros: through pooling and function. Window: 0 if not known at compile
@@ -248,22 +250,23 @@ __device__ static void spread_windows(const trunk_job &job, int index, const flo
     const trunk_stage &stage = job.layout.stage[index];
     const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
     const float share = stage.of.average ? 1.0f / (window * window) : 1.0f;
+#pragma unroll 2
     for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
-        const trunk_window at = window_at(stage, i);
+        const trunk_window at = window_at(job, index, i);
         const float gradient = share * gradient_of(job, index, at, row, shared);
-        float *to = shared + job.layout.gradient + at.k * stage.grad_plane +
-                    (at.y * window + stage.halo) * stage.grad_pitch + at.x * window + stage.left;
+        float *to =
+            shared + job.layout.gradient + at.k * stage.sums.plane + at.y * window * stage.sums.pitch + at.x * window;
         trunk_pool pool;
 #pragma unroll
         for (int place = 0; place < window * window; place++) {
             const int line = place / window, pixel = place % window;
-            const float y = kept[at.first + line * stage.size.kept_w + pixel];
+            const float y = __ldg(kept + at.first + line * stage.size.kept_w + pixel);
             if (stage.of.average)
-                to[line * stage.grad_pitch + pixel] = gradient * rows_slope(stage.of.function, y);
+                to[line * stage.sums.pitch + pixel] = gradient * rows_slope(stage.of.function, y);
             pool.add(y, place);
         }
         if (!stage.of.average)
-            to[pool.winner / window * stage.grad_pitch + pool.winner % window] =
+            to[pool.winner / window * stage.sums.pitch + pool.winner % window] =
                 gradient * rows_slope(stage.of.function, pool.most);
     }
 }
@@ -286,9 +289,9 @@ __device__ static void add_bias_gradient(const trunk_stage &stage, const float *
 {
     const int lane = threadIdx.x % 32;
     for (int k = threadIdx.x / 32; k < stage.of.k; k += TRUNK_THREADS / 32) {
-        const float4 *from = (const float4 *)(gradient + k * stage.grad_plane);
+        const float4 *from = (const float4 *)(gradient + k * stage.sums.plane);
         float sum = 0;
-        for (int i = lane; i < stage.grad_plane / 4; i += 32)
+        for (int i = lane; i < stage.sums.plane / 4; i += 32)
             sum += from[i].x + from[i].y + (from[i].z + from[i].w);
         for (int step = 16; step > 0; step /= 2)
             sum += __shfl_down_sync(0xffffffffu, sum, step);
@@ -306,18 +309,21 @@ __device__ static void add_image(const trunk_job &job, const trunk_operands &on,
     const Element *row = (const Element *)on.grad_output + (size_t)image * job.columns;
     load_image(job, layout.stage[0], on.dataset + from * (job.c * job.h * job.w), shared + layout.stage[0].input);
     for (int i = 0; i + 1 < layout.stages; i++)
-        load_pooled(job, i, kept + layout.stage[i].size.kept, shared);
+        if (layout.stage[i].of.window == 2)
+            load_pooled<2>(job, i, kept + layout.stage[i].size.kept, shared);
+        else
+            load_pooled<0>(job, i, kept + layout.stage[i].size.kept, shared);
     for (int i = layout.stages - 1; i >= 0; i--) {
         const trunk_stage &stage = layout.stage[i];
         float *gradient = shared + layout.gradient;
-        clear(gradient, stage.sums.groups * stage.sums.group * stage.grad_plane);
+        clear(gradient, stage.sums.groups * stage.sums.group * stage.sums.plane);
         __syncthreads();
         spread_gradient(job, i, kept + stage.size.kept, row, shared);
         __syncthreads();
-        add_bias_gradient(stage, gradient, shared + stage.bias_sums);
-        add_weight_gradient(stage, shared + stage.input, gradient, shared + stage.slots);
+        add_bias_gradient(stage, gradient, shared + stage.bias);
+        add_weight_gradient(stage, job.by[i], shared + stage.input, gradient, shared + stage.slots);
         if (i > 0)
-            convolve(stage.backward, gradient, shared + stage.weight, shared + layout.shares);
+            spread(stage, job.by[i], gradient, shared + stage.weight, shared + layout.shares);
         __syncthreads();
     }
 }
@@ -329,9 +335,9 @@ __device__ static void leave_sums(const trunk_layout &layout, const float *share
         const trunk_stage &stage = layout.stage[s];
         const int weights = stage.of.k * stage.size.c * stage.of.r * stage.of.r, all = weights + stage.of.k;
         for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += TRUNK_THREADS)
-            to[stage.gradient + i] = i < weights ? sum_of_slots(stage, shared + stage.slots, i)
-                                     : i < all   ? shared[stage.bias_sums + i - weights]
-                                                 : 0.0f;
+            to[stage.left + i] = i < weights ? sum_of_slots(stage, shared + stage.slots, i)
+                                 : i < all   ? shared[stage.bias + i - weights]
+                                             : 0.0f;
     }
 }
 
@@ -347,14 +353,14 @@ __device__ static void add_blocks(const trunk_job &job, const trunk_operands &on
             sum.x += one.x, sum.y += one.y, sum.z += one.z, sum.w += one.w;
         }
         int s = 0;
-        while (s + 1 < layout.stages && i >= layout.stage[s + 1].gradient)
+        while (s + 1 < layout.stages && i >= layout.stage[s + 1].left)
             s++;
         const trunk_stage &stage = layout.stage[s];
         const int weights = stage.of.k * stage.size.c * stage.of.r * stage.of.r;
         const float four[4] = {sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const int at = i + j - stage.gradient;
+            const int at = i + j - stage.left;
             if (at < weights)
                 on.grad_weight[s][(size_t)part * weights + at] = four[j];
             else if (at < weights + stage.of.k && on.grad_bias[s])
@@ -374,10 +380,10 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_BACKWARD_BLOCKS)
     clear(shared, layout.floats);
     heddle_wait_for_previous();
     heddle_release_next();
+    const int64_t begin = *on.cursor;
     __syncthreads();
     for (int i = 1; i < layout.stages; i++)
-        load_weights<true>(layout.stage[i], layout.stage[i].backward, on.weight[i], shared + layout.stage[i].weight);
-    const int64_t begin = *on.cursor;
+        load_weights<true>(layout.stage[i], on.weight[i], shared + layout.stage[i].weight);
     const int part = blockIdx.x / job.blocks, block = blockIdx.x % job.blocks;
     const int end = min(job.n, (part + 1) * job.part);
     for (int image = part * job.part + block; image < end; image += job.blocks)
@@ -407,6 +413,9 @@ static trunk_job job_of(const trunk_shape *shape, bool is_backward)
     job.channels = heddle_trunk_channels(shape);
     job.columns = heddle_trunk_columns(shape);
     job.layout = trunk_layout_of(shape, is_backward);
+    job.image_w = heddle_divisor_of(job.w), job.image_h = heddle_divisor_of(job.h);
+    for (int i = 0; i < job.layout.stages; i++)
+        job.by[i] = trunk_divisors_of(&job.layout.stage[i]);
     return job;
 }
 

@@ -441,8 +441,13 @@ static const char *const test_shapes[] = {
     "padding3=1 function3=3 window3=2 average3=1 parts=3",
     "n=2 count=4 length=8 c=1 h=9 w=7 k1=4 r1=7 padding1=3 function1=2 window1=2 k2=9 r2=4 padding2=3 half=1 parts=4",
     "n=4 count=4 length=4 c=5 h=8 w=10 k1=12 r1=5 padding1=4 function1=1 k2=6 r2=5 padding2=3 window2=2 average2=1 "
-    "k3=8 "
-    "r3=3 padding3=2 function3=1 half=1",
+    "k3=8 r3=3 padding3=2 function3=1 half=1",
+    // every size of filter and every number of channels per thread
+    "n=2 count=3 length=2 c=1 h=28 w=28 k1=8 r1=5 padding1=2 function1=1 window1=2 k2=12 r2=5 function2=1 window2=2 "
+    "average2=1 parts=2",
+    "n=2 count=3 length=5 c=2 h=30 w=30 k1=6 padding1=1 function1=2 window1=2 average1=1 k2=4 r2=6 padding2=3 "
+    "function2=1 window2=2 k3=5 r3=7 padding3=3",
+    "n=2 count=2 length=2 c=1 h=26 w=25 k1=4 function1=2 k2=8 padding2=1 function2=3 window2=2 k3=5 r3=1 function3=1",
     // more images than blocks
     "n=701 count=64 length=701 c=1 h=5 w=4 k1=3 r1=3 padding1=1 function1=1 window1=2 parts=2", NULL};
 static const char *const bench_shapes[] = {
