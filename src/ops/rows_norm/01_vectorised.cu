@@ -83,6 +83,9 @@ __global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
 
 // --- backward --------------------------------------------------------------------------------------------------------
 
+// Blocks per multiprocessor whose registers fit.
+#define BACKWARD_BLOCKS(Element) (rows_layout<Element>::ELEMENTS == 1 ? 4 : 3)
+
 // A window with an output: its input, its gradient and, for max pooling, the position of the largest.
 template <typename Element, bool Aligned, int Function, int Window> struct norm_window {
     norm_window_input<Element, Aligned, Window> input;
@@ -203,7 +206,7 @@ __device__ static void leave_sums(const norm_shape &shape, const norm_operands<E
 
 // Sums of grad_z and of grad_z * xhat, over all windows with an output.
 template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
+__global__ void __launch_bounds__(256, Window == 1 ? BACKWARD_BLOCKS(Element) : 2)
     rows_norm_sums(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
@@ -326,7 +329,7 @@ __device__ static void zero_gaps(const norm_job &job, const norm_operands<Elemen
 }
 
 template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
+__global__ void __launch_bounds__(256, Window == 1 ? BACKWARD_BLOCKS(Element) : 2)
     rows_norm_backward(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
