@@ -12,47 +12,36 @@ struct rows8 {
     float v[ROWS8];
 };
 
-// An element of a matrix of pairs (HEDDLE_F16_PAIR): hi or lo of a value. A row has twice as many of them as columns,
-// first all hi, then all lo.
+// hi or lo of a pair: a row of a matrix of pairs has all hi first, then all lo.
 struct rows_pair_half {
     __half half;
 };
 
-// Elements per value, and their own type.
+// Per value of a matrix: how many 16-bit elements it has, their type, and what a pointer to the first points at.
 template <typename Element> struct rows_layout {
     enum { ELEMENTS = 1 };
-    typedef Element type;
+    typedef Element type, place;
 };
-template <> struct rows_layout<rows_pair_half> {
+template <> struct rows_layout<rows_pair> {
     enum { ELEMENTS = 2 };
     typedef __half type;
+    typedef rows_pair_half place;
 };
 
-// Where value `at` of a matrix is, in column `column`: its only element, or its hi.
+// Where value `at` of a matrix is, in column `column`.
 template <typename Element> static __device__ inline Element *rows_at(Element *matrix, size_t at, int column)
 {
     return matrix + at;
 }
 
-static __device__ inline rows_pair_half *rows_at(rows_pair_half *matrix, size_t at, int column)
+static __device__ inline rows_pair_half *rows_at(rows_pair *matrix, size_t at, int column)
 {
-    return matrix + 2 * at - column;
+    return (rows_pair_half *)matrix + 2 * at - column;
 }
 
-static __device__ inline const rows_pair_half *rows_at(const rows_pair_half *matrix, size_t at, int column)
+static __device__ inline const rows_pair_half *rows_at(const rows_pair *matrix, size_t at, int column)
 {
-    return matrix + 2 * at - column;
-}
-
-// One value, in a matrix of so many columns.
-template <typename Element> static __device__ inline void rows_store(Element *to, int columns, float value)
-{
-    *to = rows_element<Element>::round(value);
-}
-
-static __device__ inline void rows_store(rows_pair_half *to, int columns, float value)
-{
-    rows_pair_split(value, &to->half, &to[columns].half);
+    return (const rows_pair_half *)matrix + 2 * at - column;
 }
 
 template <bool Aligned, typename Element> static __device__ inline rows8 rows8_load(const Element *from)

@@ -94,10 +94,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    const gather_shape *shape = (const gather_shape *)call->shape;
-    return shape->pairs  ? launch_with<rows_pair_half>(call)
-           : shape->half ? launch_with<__half>(call)
-                         : launch_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(gather_shape, launch_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_gather", "01_vectorised", launch)

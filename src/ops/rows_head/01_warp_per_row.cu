@@ -114,7 +114,7 @@ __device__ static void store_gradients(const head_shape &shape, const head_opera
 #pragma unroll
     for (int j = 0; j < Columns; j++)
         if (lane == j && j < shape.k && first < 32 * ROWS8) // one warp's
-            rows_store(rows_at(on.grad_logits, (size_t)row * shape.k + j, j), shape.k, grad[j]);
+            rows_write(on.grad_logits, row, shape.k, j, grad[j]);
     for (int c = first; c < shape.c; c += step) {
         const rows8 x = rows8_load<Aligned>(rows_at(on.input, (size_t)row * shape.c + c, c), shape.c);
         rows8 result = {};
@@ -223,10 +223,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    const head_shape *shape = (const head_shape *)call->shape;
-    return shape->pairs  ? launch_with<rows_pair_half>(call)
-           : shape->half ? launch_with<__half>(call)
-                         : launch_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(head_shape, launch_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_head", "01_warp_per_row", launch)

@@ -64,8 +64,7 @@ __device__ static double sample_loss(const loss_shape &shape, const loss_operand
         if (on.probabilities && j < shape.classes)
             on.probabilities[(size_t)row * shape.classes + j] = probability;
         if (on.grad_logits)
-            rows_store(rows_at(on.grad_logits, (size_t)row * shape.k + j, j), shape.k,
-                       unit * (probability - (j == label ? 1.0f : 0.0f)));
+            rows_write(on.grad_logits, row, shape.k, j, unit * (probability - (j == label ? 1.0f : 0.0f)));
     }
     *right = best == label;
     return label >= 0 && label < shape.classes ? logf(sum) + most - x[label] : NAN;
@@ -136,10 +135,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    const loss_shape *shape = (const loss_shape *)call->shape;
-    return shape->pairs  ? launch_with<rows_pair_half>(call)
-           : shape->half ? launch_with<__half>(call)
-                         : launch_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(loss_shape, launch_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_loss", "01_warp_per_row", launch)

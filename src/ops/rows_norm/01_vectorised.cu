@@ -275,7 +275,8 @@ __device__ static void store_window(const norm_job &job, const norm_operands<Ele
     const int w = window_of<Window>(shape);
     norm_window<Element, Aligned, Function, Window> window;
     window.load(job, on, by, at);
-    Element *to = rows_at(on.output, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
+    typename rows_layout<Element>::place *to =
+        rows_at(on.output, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
     const int step = shape.c * rows_layout<Element>::ELEMENTS;
     rows8 around = {};
 #pragma unroll
@@ -455,18 +456,12 @@ template <typename Element> static heddle_status backward_with(const heddle_call
 
 static heddle_status launch_forward(const heddle_call *call)
 {
-    const norm_shape *shape = (const norm_shape *)call->shape;
-    return shape->pairs  ? forward_with<rows_pair_half>(call)
-           : shape->half ? forward_with<__half>(call)
-                         : forward_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(norm_shape, forward_with, call);
 }
 
 static heddle_status launch_backward(const heddle_call *call)
 {
-    const norm_shape *shape = (const norm_shape *)call->shape;
-    return shape->pairs  ? backward_with<rows_pair_half>(call)
-           : shape->half ? backward_with<__half>(call)
-                         : backward_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(norm_shape, backward_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_norm_forward", "01_vectorised", launch_forward)

@@ -54,7 +54,7 @@ __device__ static size_t output_at(const norm_job &job, int image, int y, int x,
 
 // Value `at` of the output or of its gradient.
 template <typename Element>
-__device__ static Element *in_output(const norm_job &job, Element *matrix, size_t at, const norm_item &item)
+__device__ static auto in_output(const norm_job &job, Element *matrix, size_t at, const norm_item &item)
 {
     return rows_at(matrix, at, job.shape.flat ? (int)(at - (size_t)item.image * job.out_columns) : item.c);
 }
@@ -148,7 +148,7 @@ __device__ static rows8 add_at(const norm_shape &shape, const norm_operands<Elem
 // The input of a window; if its size is not known at compile time, place by place.
 template <typename Element, bool Aligned, int Window> struct norm_window_input {
     rows8 x[Window > 0 ? Window *Window : 1];
-    const Element *from;
+    const typename rows_layout<Element>::place *from;
     int pitch, step, columns; // elements from line to line and from pixel to pixel; channels
 
     __device__ void load(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)

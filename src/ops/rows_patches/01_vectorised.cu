@@ -130,18 +130,12 @@ template <typename Element> static heddle_status backward_with(const heddle_call
 
 static heddle_status launch_forward(const heddle_call *call)
 {
-    const patches_shape *shape = (const patches_shape *)call->shape;
-    return shape->pairs  ? forward_with<rows_pair_half>(call)
-           : shape->half ? forward_with<__half>(call)
-                         : forward_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(patches_shape, forward_with, call);
 }
 
 static heddle_status launch_backward(const heddle_call *call)
 {
-    const patches_shape *shape = (const patches_shape *)call->shape;
-    return shape->pairs  ? backward_with<rows_pair_half>(call)
-           : shape->half ? backward_with<__half>(call)
-                         : backward_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(patches_shape, backward_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_patches_forward", "01_vectorised", launch_forward)

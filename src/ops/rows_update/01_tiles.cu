@@ -100,7 +100,8 @@ __device__ static void store_copies(const update_tile &tile, const update_operan
     if (Kind == COLLECT)
         return;
     if (tile.copy >= 0)
-        rows_store(rows_at((Element *)on.copies + tile.copy, i, i % tile.columns), tile.columns, value);
+        rows_write_at((Element *)on.copies + tile.copy / rows_layout<Element>::ELEMENTS, i, i / tile.columns,
+                      tile.columns, value);
     if (tile.vector >= 0 && on.vectors)
         on.vectors[tile.vector + i] = value;
 }
@@ -228,7 +229,7 @@ template <job_kind Kind, int Optimizer>
 static heddle_status launch_kernel(const heddle_call *call, const update_operands &on)
 {
     const update_shape *shape = (const update_shape *)call->shape;
-    heddle_cuda_launch_dependent(shape->pairs  ? rows_update<rows_pair_half, Kind, Optimizer>
+    heddle_cuda_launch_dependent(shape->pairs  ? rows_update<rows_pair, Kind, Optimizer>
                                  : shape->half ? rows_update<__half, Kind, Optimizer>
                                                : rows_update<__nv_bfloat16, Kind, Optimizer>,
                                  dim3(shape->tiles), dim3(THREADS), 0, heddle_cuda_stream_of(call), *shape, on);
