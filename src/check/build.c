@@ -196,8 +196,10 @@ static sim_build_status build_in_spite_of_broken_pipes(const sim_build_options *
     return status;
 }
 
-heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources,
-                                 const heddle_check_folder *folder, const char *program, heddle_check_result *result)
+// `counting`: the program counts divergent branches, and nothing is asked of the compiler but to build it.
+static heddle_status build(const heddle_check_options *options, const char *const *sources,
+                           const heddle_check_folder *folder, const char *program, bool counting,
+                           sim_build_status *outcome, sim_build_result *built)
 {
     char **defines = with_letter(options->define, "-D", options->standard);
     char **libraries = with_letter(options->library, "-l", NULL);
@@ -216,16 +218,38 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
             .seconds = options->build_seconds > 0 ? options->build_seconds : fmax(usual_seconds, options->seconds),
             .memory = options->memory ? options->memory : heddle_child_usual_memory(),
             .unwatched = options->unwatched,
-            .uninitialised = !options->unwatched,
+            .branches = counting,
+            .uninitialised = !options->unwatched && !counting,
             .maybe_uninitialised = options->doubts,
         };
-        sim_build_result built = {0};
-        status = judge(build_in_spite_of_broken_pipes(&how, &built), &built, result);
-        sim_build_result_free(&built);
+        *outcome = build_in_spite_of_broken_pipes(&how, built);
     }
     free_list(defines);
     free_list(libraries);
     free_list(files);
     free_list(folders);
+    return status;
+}
+
+heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources,
+                                 const heddle_check_folder *folder, const char *program, heddle_check_result *result)
+{
+    sim_build_result built = {0};
+    sim_build_status outcome;
+    heddle_status status = build(options, sources, folder, program, false, &outcome, &built);
+    if (status == HEDDLE_OK)
+        status = judge(outcome, &built, result);
+    sim_build_result_free(&built);
+    return status;
+}
+
+heddle_status heddle_check_build_counting(const heddle_check_options *options, const char *const *sources,
+                                          const heddle_check_folder *folder, const char *program, bool *fine)
+{
+    sim_build_result built = {0};
+    sim_build_status outcome;
+    heddle_status status = build(options, sources, folder, program, true, &outcome, &built);
+    *fine = status == HEDDLE_OK && outcome == SIM_BUILD_FINE;
+    sim_build_result_free(&built);
     return status;
 }

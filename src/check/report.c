@@ -244,6 +244,13 @@ static void read_kernel(reading *reader, const cJSON *object, heddle_check_kerne
     kernel->lines = room(reader, field(object, "lines"), sizeof *kernel->lines, &kernel->line_count);
     cJSON_ArrayForEach(item, field(object, "lines")) if (next < kernel->line_count)
         read_line(reader, item, &kernel->lines[next++]);
+    next = 0;
+    kernel->branches = room(reader, field(object, "branches"), sizeof *kernel->branches, &kernel->branch_count);
+    cJSON_ArrayForEach(item, field(object, "branches")) if (next < kernel->branch_count) kernel->branches[next++] =
+        (heddle_check_branch){.file = text(reader, item, "file"),
+                              .line = small(item, "line"),
+                              .executions = number(item, "executions"),
+                              .divergent = number(item, "divergent")};
 }
 
 // --- copies ----------------------------------------------------------------------------------------------------------
@@ -330,6 +337,7 @@ static void read_all(reading *reader, const cJSON *json, heddle_check_report *re
     report->accesses = number(totals, "accesses");
     report->launches = number(totals, "launches");
     report->seconds = number(totals, "seconds");
+    report->branches_in_pieces = cJSON_IsTrue(field(totals, "branches_in_pieces"));
     report->suppressed = small(field(json, "suppressed"), "total");
 }
 

@@ -104,12 +104,21 @@ typedef struct heddle_check_line {
     const heddle_check_request *worst; // NULL: not known
 } heddle_check_line;
 
+// The branches of one line: how often warps executed them, and how often their lanes went different ways.
+typedef struct heddle_check_branch {
+    const char *file;
+    int line;
+    double executions, divergent;
+} heddle_check_branch;
+
 typedef struct heddle_check_kernel {
     const char *name;
     int grid[3], block[3];
     double shared, launches, accesses, barriers, threads;
     heddle_check_line *lines;
     int line_count;
+    heddle_check_branch *branches; // in a run that counts them
+    int branch_count;
 } heddle_check_kernel;
 
 typedef enum heddle_check_copied {
@@ -146,7 +155,8 @@ typedef struct heddle_check_report {
     int copy_count;
     bool copies_in_any_order; // several threads of the host made them
     double accesses, launches, seconds;
-    int suppressed; // by comments in the source
+    bool branches_in_pieces; // a warp executed too many to be brought together: executions are too many
+    int suppressed;          // by comments in the source
 } heddle_check_report;
 
 // `what` names the text in errors. *report is freed by heddle_check_report_free.

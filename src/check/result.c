@@ -32,6 +32,7 @@ void heddle_check_result_free(heddle_check_result *result)
     for (int i = 0; i < result->run_count; i++)
         heddle_check_report_free(result->runs[i]);
     heddle_check_report_free(result->compared);
+    heddle_check_report_free(result->branches);
     heddle_check_sources_free(result->sources);
     heddle_arena_destroy(result->arena);
     free(result->findings);

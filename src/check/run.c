@@ -28,6 +28,8 @@
 #include "sim/build/build.h"
 
 enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 64, MOST_LOOKS = 3 };
+// Beyond the numbers of all other runs.
+enum { COUNTING_RUN = HEDDLE_CHECK_MOST_RUNS * (1 + MOST_LOOKS) };
 
 static volatile int interrupted;
 
@@ -52,6 +54,8 @@ typedef struct check_state {
     heddle_check_job job;
     bool is_job;
     char **sources; // absolute
+    char driver[PATH_SIZE];
+    const char *only_driver[2]; // of a job: what is built instead of the sources
     char program[PATH_SIZE];
     heddle_check_columns *columns; // NULL: not known
     double started;
@@ -143,24 +147,27 @@ static heddle_status choose_program(check_state *state)
                        options->sources[0], suggestion);
 }
 
+static const char *const *built_from(const check_state *state)
+{
+    return state->is_job ? state->only_driver : state->options->sources; // as typed: that is how messages name them
+}
+
 static heddle_status build(check_state *state)
 {
-    const char *const *sources = state->options->sources; // as typed: that is how messages name them
-    char driver[PATH_SIZE];
-    const char *only[] = {driver, NULL};
-    if (state->is_job) {
-        HEDDLE_TRY(heddle_check_job_write(&state->job, (const char *const *)state->sources, &state->folder, driver,
-                                          sizeof driver));
-        sources = only;
-    }
+    if (state->is_job)
+        HEDDLE_TRY(heddle_check_job_write(&state->job, (const char *const *)state->sources, &state->folder,
+                                          state->driver, sizeof state->driver));
+    state->only_driver[0] = state->driver;
     heddle_check_folder_path(&state->folder, "program", state->program, sizeof state->program);
-    heddle_status status = heddle_check_build(state->options, sources, &state->folder, state->program, state->result);
+    heddle_status status =
+        heddle_check_build(state->options, built_from(state), &state->folder, state->program, state->result);
     if (interrupted)
         return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     HEDDLE_TRY(status);
     if (state->result->built)
         state->columns = heddle_check_columns_open(
-            state->program, state->is_job ? only : (const char *const *)state->sources, state->options->include);
+            state->program, state->is_job ? state->only_driver : (const char *const *)state->sources,
+            state->options->include);
     // What the driver says of a function that it cannot call is all that a person has to know.
     static const char mark[] = "heddle: ";
     char *said = state->is_job && !state->result->built && state->result->messages
@@ -396,6 +403,36 @@ static heddle_status run_others(check_state *state)
     return status;
 }
 
+// A run of its own, whose findings and other counts do not count: what tells of branches slows a program down, and
+// keeps the compiler from joining accesses.
+static heddle_status count_branches(check_state *state)
+{
+    heddle_check_report *report = NULL;
+    heddle_child child = {.process = -1};
+    run_plan plan = {.number = COUNTING_RUN};
+    bool fine = false;
+    heddle_check_columns_close(state->columns); // of the other program
+    state->columns = NULL;
+    heddle_check_folder_path(&state->folder, "counting", state->program, sizeof state->program);
+    heddle_status status =
+        heddle_check_build_counting(state->options, built_from(state), &state->folder, state->program, &fine);
+    if (interrupted)
+        return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+    HEDDLE_TRY(status);
+    if (!fine)
+        return heddle_check_result_note(state->result, "divergent branches were not counted: the compiler rejects the "
+                                                       "source with the calls that count them");
+    HEDDLE_TRY(run_once(state, &plan, &report, &child));
+    state->result->branches = report;
+    if (!report || child.end != HEDDLE_CHILD_EXITED)
+        return heddle_check_result_note(state->result, "divergent branches were not all counted: the run that counts "
+                                                       "them did not end by itself (--timeout, --memory)");
+    if (report->branches_in_pieces)
+        return heddle_check_result_note(state->result, "some warps execute millions of branches without a barrier: "
+                                                       "their executions may be counted more than once");
+    return HEDDLE_OK;
+}
+
 // Said once: the runs mostly stop at the same place.
 static heddle_status note_unchecked(const check_state *state)
 {
@@ -458,6 +495,8 @@ static heddle_status check(check_state *state)
     HEDDLE_TRY(run_first(state, &regular));
     if (regular && !options->unwatched && !has_kind(state->result, HEDDLE_CHECK_SPIN))
         HEDDLE_TRY(run_others(state)); // an endless wait would be waited for again
+    if (regular && options->divergence && !has_kind(state->result, HEDDLE_CHECK_SPIN))
+        HEDDLE_TRY(count_branches(state));
     HEDDLE_TRY(note_unchecked(state));
     HEDDLE_TRY(note_nothing(state));
     HEDDLE_TRY(heddle_check_opinion_hear(&state->opinion, state->result));

@@ -16,6 +16,8 @@ heddle_status heddle_check_show_text(const heddle_check_result *result, const he
 // Its parts: the table of counters with the picture of the worst access, and the picture alone.
 heddle_status heddle_check_show_counters(const heddle_check_result *result, const heddle_check_style *style,
                                          FILE *file);
+// Where lanes of one warp went different ways; nothing where branches were not counted.
+heddle_status heddle_check_show_branches(const heddle_check_result *result, FILE *file);
 void heddle_check_show_request(const heddle_check_line *line, const heddle_check_style *style, FILE *file);
 
 // For programs: one JSON document, which the caller frees; SARIF 2.1.0.

@@ -69,6 +69,9 @@ static void collect_files(const heddle_check_result *result, const heddle_check_
                 add_file(result, files, result->findings[i]->places[p].frame[0].file);
     for (int i = 0; i < row_count; i++)
         add_file(result, files, rows[i].line->file);
+    for (int k = 0; result->branches && k < result->branches->kernel_count; k++)
+        for (int i = 0; i < result->branches->kernels[k].branch_count; i++)
+            add_file(result, files, result->branches->kernels[k].branches[i].file);
 }
 
 // --- findings --------------------------------------------------------------------------------------------------------
@@ -154,6 +157,19 @@ static void print_line_counters(FILE *file, const heddle_check_row *rows, int co
     }
 }
 
+static void print_line_branches(const heddle_check_result *result, FILE *file, const char *path, int line)
+{
+    for (int k = 0; result->branches && k < result->branches->kernel_count; k++) {
+        const heddle_check_kernel *kernel = &result->branches->kernels[k];
+        for (int i = 0; i < kernel->branch_count; i++) {
+            const heddle_check_branch *branch = &kernel->branches[i];
+            if (branch->line == line && strcmp(branch->file, path) == 0)
+                fprintf(file, "<span class=\"counter%s\">branch: %.0f executions, %.0f divergent</span>",
+                        branch->divergent > 0 ? " excess" : "", branch->executions, branch->divergent);
+        }
+    }
+}
+
 static void print_file(const heddle_check_result *result, FILE *file, const file_list *files, int index,
                        const heddle_check_row *rows, int row_count)
 {
@@ -169,6 +185,7 @@ static void print_file(const heddle_check_result *result, FILE *file, const file
         print_line_findings(result, file, path, line);
         fputs("</td><td class=\"counters\">", file);
         print_line_counters(file, rows, row_count, path, line);
+        print_line_branches(result, file, path, line);
         fputs("</td></tr>\n", file);
     }
     fputs("</table>\n", file);

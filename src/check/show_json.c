@@ -132,7 +132,24 @@ static cJSON *line_json(const heddle_check_line *line)
     return object;
 }
 
-static cJSON *kernel_json(const heddle_check_kernel *kernel)
+// Only in a check that counted them.
+static void add_branches(const heddle_check_result *result, const char *kernel, cJSON *object)
+{
+    cJSON *branches = result->branches ? cJSON_AddArrayToObject(object, "branches") : NULL;
+    for (int k = 0; branches && k < result->branches->kernel_count; k++) {
+        const heddle_check_kernel *counted = &result->branches->kernels[k];
+        for (int i = 0; i < counted->branch_count && strcmp(counted->name, kernel) == 0; i++) {
+            cJSON *branch = cJSON_CreateObject();
+            cJSON_AddStringToObject(branch, "file", counted->branches[i].file);
+            cJSON_AddNumberToObject(branch, "line", counted->branches[i].line);
+            cJSON_AddNumberToObject(branch, "executions", counted->branches[i].executions);
+            cJSON_AddNumberToObject(branch, "divergent", counted->branches[i].divergent);
+            cJSON_AddItemToArray(branches, branch);
+        }
+    }
+}
+
+static cJSON *kernel_json(const heddle_check_result *result, const heddle_check_kernel *kernel)
 {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "kernel", kernel->name);
@@ -146,6 +163,7 @@ static cJSON *kernel_json(const heddle_check_kernel *kernel)
     cJSON *lines = cJSON_AddArrayToObject(object, "lines");
     for (int i = 0; i < kernel->line_count; i++)
         cJSON_AddItemToArray(lines, line_json(&kernel->lines[i]));
+    add_branches(result, kernel->name, object);
     return object;
 }
 
@@ -180,7 +198,7 @@ cJSON *heddle_check_json(const heddle_check_result *result)
         cJSON_AddItemToArray(findings, finding_json(result, result->findings[i]));
     cJSON *kernels = cJSON_AddArrayToObject(json, "kernels");
     for (int i = 0; first && i < first->kernel_count; i++)
-        cJSON_AddItemToArray(kernels, kernel_json(&first->kernels[i]));
+        cJSON_AddItemToArray(kernels, kernel_json(result, &first->kernels[i]));
     cJSON *notes = cJSON_AddArrayToObject(json, "notes");
     for (int i = 0; i < result->note_count; i++)
         cJSON_AddItemToArray(notes, cJSON_CreateString(result->notes[i]));

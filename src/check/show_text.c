@@ -173,8 +173,10 @@ heddle_status heddle_check_show_text(const heddle_check_result *result, const he
     for (int i = 0; i < result->finding_count; i++)
         if (!result->messages || result->findings[i]->kind != HEDDLE_CHECK_NOT_BUILT) // else said above
             print_finding(result, result->findings[i], colours, file);
-    if (style->counters)
+    if (style->counters) {
         HEDDLE_TRY(heddle_check_show_counters(result, style, file));
+        HEDDLE_TRY(heddle_check_show_branches(result, file));
+    }
     for (int i = 0; i < result->note_count; i++)
         fprintf(file, "%snote:%s %s\n", colours->mark, colours->off, result->notes[i]);
     bool failed = heddle_check_failed(result);

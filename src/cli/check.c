@@ -30,7 +30,7 @@ typedef struct check_settings {
     int schedules;
     double timeout, memory;
     uint64_t seed;
-    bool strict, any_status, unwatched, counters, no_counters, quiet, keep, nvcc, no_nvcc;
+    bool strict, any_status, unwatched, divergence, counters, no_counters, quiet, keep, nvcc, no_nvcc;
     heddle_cli_json json;
 } check_settings;
 
@@ -58,6 +58,8 @@ static const heddle_cli_option options[] = {
      "print the counts of memory sectors and bank conflicts even if errors were found", 0, 0, NULL},
     {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL,
      "do not print the counts of memory sectors and bank conflicts", 0, 0, NULL},
+    {"divergence", HEDDLE_CLI_FLAG, PLACE(divergence), NULL, NULL,
+     "also count divergent branches; builds and runs the program once more", 0, 0, NULL},
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "do not print the program's output", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"sarif", HEDDLE_CLI_TEXT, PLACE(sarif), "FILE", NULL,
@@ -319,6 +321,7 @@ static heddle_check_options options_of(const check_settings *settings)
                                                          : HEDDLE_CHECK_NVCC_IF_INSTALLED,
         .strict = settings->strict,
         .unwatched = settings->unwatched,
+        .divergence = settings->divergence,
         .keep = settings->keep,
         .output = settings->quiet        ? -1
                   : settings->json.print ? STDERR_FILENO
@@ -391,6 +394,8 @@ static heddle_status refuse_settings(const check_settings *settings, const heddl
 {
     HEDDLE_TRY(refuse_missing_files(settings, arguments));
     HEDDLE_TRY(refuse_standard(settings->standard));
+    if (settings->divergence && settings->unwatched)
+        return heddle_fail(HEDDLE_INVALID, "--divergence does not go with --unwatched, which counts nothing");
     return refuse_outputs(settings, arguments);
 }
 

@@ -322,6 +322,70 @@ static void test_nothing_gets_out_of_its_place_on_the_page(void **state)
     heddle_check_result_free(result);
 }
 
+static heddle_check_result *result_with_branches(const char *branches)
+{
+    char report[512];
+    heddle_check_result *result = sample_result(folder, sample_report);
+    snprintf(report, sizeof report,
+             "{\"status\": \"finished\", \"findings\": [], \"kernels\": [{\"kernel\": \"mm\", \"branches\": [%s]}]}",
+             branches);
+    result->branches = sample_parse(folder, report);
+    return result;
+}
+
+static const char some_branches[] = "{\"file\": \"@\", \"line\": 4, \"executions\": 8, \"divergent\": 1},"
+                                    "{\"file\": \"@\", \"line\": 5, \"executions\": 2000, \"divergent\": 1500},"
+                                    "{\"file\": \"@\", \"line\": 6, \"executions\": 16, \"divergent\": 0}";
+
+static void test_branches_that_diverge_most_come_first(void **state)
+{
+    (void)state;
+    heddle_check_result *result = result_with_branches(some_branches);
+    char *text = sample_shown(result, heddle_check_show_branches);
+    assert_string_equal(text, "kernel  branch     executions  divergent\n"
+                              "mm      tile.cu:5       2,000      1,500\n"
+                              "mm      tile.cu:4           8          1\n\n");
+    free(text);
+    heddle_check_result_free(result);
+    result = result_with_branches("{\"file\": \"@\", \"line\": 6, \"executions\": 16, \"divergent\": 0}");
+    text = sample_shown(result, heddle_check_show_branches);
+    assert_string_equal(text, "no divergent branches (1 line with branches)\n\n");
+    free(text);
+    heddle_check_result_free(result);
+}
+
+static void test_json_and_page_have_all_branches(void **state)
+{
+    (void)state;
+    heddle_check_result *result = result_with_branches(some_branches);
+    cJSON *json = heddle_check_json(result);
+    const cJSON *branches =
+        cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "kernels"), 0), "branches");
+    assert_int_equal(cJSON_GetArraySize(branches), 3);
+    const cJSON *last = cJSON_GetArrayItem(branches, 2);
+    assert_int_equal(cJSON_GetObjectItem(last, "line")->valueint, 6);
+    assert_int_equal(cJSON_GetObjectItem(last, "executions")->valueint, 16);
+    assert_int_equal(cJSON_GetObjectItem(last, "divergent")->valueint, 0);
+    cJSON_Delete(json);
+    char *page = sample_shown(result, heddle_check_show_html);
+    assert_contains(page, "<span class=\"counter excess\">branch: 2000 executions, 1500 divergent</span>");
+    assert_contains(page, "<span class=\"counter\">branch: 16 executions, 0 divergent</span>");
+    free(page);
+    heddle_check_result_free(result);
+}
+
+static void test_branches_that_were_not_counted_are_not_mentioned(void **state)
+{
+    (void)state;
+    heddle_check_result *result = sample_result(folder, sample_report);
+    char *text = sample_shown(result, show_plain), *page = sample_shown(result, heddle_check_show_html);
+    assert_lacks(text, "branch");
+    assert_lacks(page, "branch:");
+    free(text);
+    free(page);
+    heddle_check_result_free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +403,9 @@ int main(void)
         cmocka_unit_test(test_sarif_has_what_its_schema_requires),
         cmocka_unit_test(test_sarif_escapes_paths),
         cmocka_unit_test(test_the_page_annotates_every_line),
+        cmocka_unit_test(test_branches_that_diverge_most_come_first),
+        cmocka_unit_test(test_json_and_page_have_all_branches),
+        cmocka_unit_test(test_branches_that_were_not_counted_are_not_mentioned),
         cmocka_unit_test(test_nothing_gets_out_of_its_place_on_the_page),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);

@@ -203,6 +203,19 @@ class Words(unittest.TestCase):
         self.assertNotIn("per request",
                          self.check(kernel + HOST, "--no-counters", LAUNCH="sum<<<1, 1>>>(data);", code=0))
 
+    def test_divergent_branches_are_counted_where_they_are_asked_for(self):
+        kernel = ("__global__ void odd(float *data)\n{\n    if (threadIdx.x % 2)\n        data[threadIdx.x] = 2;\n"
+                  "    if (threadIdx.x < 32)\n        data[threadIdx.x] += 1;\n}\n")
+        launch = "odd<<<1, 32>>>(data);\n    printf(\"ran\\n\");"
+        plain = self.check(kernel + HOST, LAUNCH=launch, code=0)
+        self.assertNotIn("divergent", plain)
+        text = self.check(kernel + HOST, "--divergence", LAUNCH=launch, code=0)
+        self.assertRegex(text, r"kernel +branch +executions +divergent\nodd +\S+:3 +1 +1\n\n")
+        # The rest is as without, and the program's output is not printed again.
+        without = re.sub(r"kernel +branch.*\n.*\n\n", "", text)
+        self.assertEqual(without, plain)
+        self.assertNotIn("branch ", self.check(kernel + HOST, "--divergence", "--no-counters", LAUNCH=launch, code=0))
+
     def test_the_programs_output_ends_with_a_newline(self):
         kernel = "#include <stdio.h>\n__global__ void set(float *data) { data[threadIdx.x] = 2; }\n"
         launch = "set<<<1, 32>>>(data);\n    printf(SHOWN);"
