@@ -308,7 +308,8 @@ class Bench(unittest.TestCase):
             terminal, errors = pty.openpty()  # on which it says what it is at
             process = subprocess.Popen([HEDDLE, "bench", "relu_forward/01_naive", "--device", "sim", "--shape",
                                         "n=50; n=2000", "--json=" + self.file, "--html", page], stdout=subprocess.PIPE,
-                                       stderr=errors, text=True, env={**os.environ, "HEDDLE_MODULES": WRONG})
+                                       stderr=errors, text=True,
+                                       env={**os.environ, "HEDDLE_MODULES": WRONG, "TERM": "xterm"})
             os.close(errors)
             said = b""
             while b"n=2000 01_naive: checking" not in said:
