@@ -32,6 +32,7 @@ typedef struct heddle_check_options {
     heddle_check_nvcc nvcc;
     bool strict, unwatched, keep;
     bool divergence;    // counts divergent branches, in a further run of a program that is built for it
+    bool sandbox;       // the program is contained where the kernel can do so
     bool doubts;        // the compiler's messages include local variables that may be read before they are set
     int output, errors; // where the program's own output goes, as file descriptors; -1: nowhere
 } heddle_check_options;

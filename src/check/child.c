@@ -69,7 +69,8 @@ static void become(const void *context)
     attach(options->input, STDIN_FILENO, O_RDONLY);
     attach(options->output, STDOUT_FILENO, O_WRONLY);
     attach(options->errors, STDERR_FILENO, O_WRONLY);
-    execve(options->argv[0], options->argv, wanted->environment);
+    if (!options->sandbox || heddle_sandbox_enter(options->sandbox))
+        execve(options->argv[0], options->argv, wanted->environment);
 }
 
 // Ours, with the added ones in the place of those of the same name.

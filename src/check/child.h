@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "check/sandbox.h"
 #include "heddle/status.h"
 #include "sim/build/keeper.h"
 
@@ -17,6 +18,7 @@ typedef struct heddle_child_options {
     double seconds;                 // 0: no limit
     uint64_t memory;                // bytes of memory in use; 0: no limit
     bool polite;                    // gives way to other processes
+    const heddle_sandbox *sandbox;  // NULL: none
     const volatile int *stop;       // non-zero: the person wants to stop; may be NULL
 } heddle_child_options;
 

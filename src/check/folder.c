@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 enum {
     OPEN_FOLDERS = 16,  // nftw may hold this many at a time
     YOUNG_SECONDS = 60, // a folder may take as long to get its lock and its name
@@ -117,6 +119,27 @@ heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep)
     heddle_check_folder_sweep(root);
     *folder = (heddle_check_folder){.lock = -1, .keep = keep};
     return make_locked(folder, root);
+}
+
+heddle_status heddle_check_folder_inner(const heddle_check_folder *outer, const char *name, heddle_check_folder *inner)
+{
+    *inner = (heddle_check_folder){.lock = -1};
+    heddle_check_folder_path(outer, name, inner->path, sizeof inner->path);
+    return heddle_folder_create(inner->path);
+}
+
+void heddle_check_folder_clean(const heddle_check_folder *folder)
+{
+    DIR *entries = opendir(folder->path);
+    // cppcheck-suppress readdirCalled ; readdir is safe on a folder that one thread reads
+    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
+        struct stat about;
+        if (fstatat(dirfd(entries), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(about.st_mode) &&
+            !S_ISDIR(about.st_mode))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    }
+    if (entries)
+        closedir(entries);
 }
 
 void heddle_check_folder_release(heddle_check_folder *folder)

@@ -16,6 +16,10 @@ typedef struct heddle_check_folder {
 // `keep`: it stays when it is released, under a name that the sweep leaves alone.
 heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep);
 void heddle_check_folder_release(heddle_check_folder *folder);
+// A folder inside that a program may write in, released with the outer one.
+heddle_status heddle_check_folder_inner(const heddle_check_folder *outer, const char *name, heddle_check_folder *inner);
+// Removes links, pipes and the like: what a program that writes there has left must be safe to open.
+void heddle_check_folder_clean(const heddle_check_folder *folder);
 // "folder/name"; returns `path`.
 const char *heddle_check_folder_path(const heddle_check_folder *folder, const char *name, char *path, size_t size);
 // Removes folders in `root` that no living process holds. Returns how many.

@@ -48,7 +48,9 @@ void heddle_check_resume(void)
 typedef struct check_state {
     const heddle_check_options *options;
     heddle_check_result *result;
-    heddle_check_folder folder;
+    heddle_check_folder outer;  // what the program must not change is in this one
+    heddle_check_folder folder; // inside; the program may write here
+    heddle_sandbox sandbox;
     heddle_check_opinion opinion;
     heddle_check_suppressions *suppressions;
     heddle_check_job job;
@@ -221,6 +223,8 @@ static void fill_environment(const check_state *state, const run_plan *plan, run
         set(environment, "SIM_COPY", plan->copy);
     if (plan->other_clock)
         set(environment, "SIM_TICK", "3");
+    if (state->options->sandbox)
+        set(environment, "TMPDIR", state->folder.path);
 }
 
 static char **program_arguments(const check_state *state)
@@ -260,6 +264,7 @@ static heddle_status run_child(const check_state *state, const run_plan *plan, h
         .errors = plan->number == 0 ? options->errors : -1,
         .seconds = options->seconds,
         .memory = options->memory ? options->memory : heddle_child_usual_memory(),
+        .sandbox = options->sandbox ? &state->sandbox : NULL,
         .stop = &interrupted,
     };
     if (status == HEDDLE_OK)
@@ -291,6 +296,10 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
     snprintf(name, sizeof name, "report-%d.json", plan->number);
     heddle_check_folder_path(&state->folder, name, plan->report, sizeof plan->report);
     HEDDLE_TRY(run_child(state, plan, child));
+    if (child->keeper.error)
+        return heddle_fail(HEDDLE_IO, "the program cannot be started%s: %s",
+                           state->options->sandbox ? " in its sandbox" : "", strerror(child->keeper.error));
+    heddle_check_folder_clean(&state->folder);
     if (child->end == HEDDLE_CHILD_STOPPED)
         return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     if (heddle_file_exists(plan->report) && heddle_check_report_read(plan->report, report) != HEDDLE_OK)
@@ -361,9 +370,14 @@ static heddle_status run_first(check_state *state, bool *regular)
     HEDDLE_TRY(status);
     if (state->is_job)
         HEDDLE_TRY(heddle_check_job_compare(&state->job, &state->folder, result));
-    if (result->exit_status != 0)
-        return heddle_check_result_note(result, "the program ended with status %d", result->exit_status);
-    return HEDDLE_OK;
+    if (result->exit_status == 0)
+        return HEDDLE_OK;
+    HEDDLE_TRY(heddle_check_result_note(result, "the program ended with status %d", result->exit_status));
+    if (!state->options->sandbox || strcmp(result->sandbox, "none") == 0)
+        return HEDDLE_OK;
+    return heddle_check_result_note(result,
+                                    "the program may write only below the working folder and $TMPDIR, and has no "
+                                    "network; if it needs more, use --no-sandbox");
 }
 
 static heddle_status run_another(check_state *state, int run, int schedule, const char *values)
@@ -477,6 +491,15 @@ static heddle_status note_nothing(const check_state *state)
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
+// It may write where it runs, in a temporary folder of its own, and to its output.
+static heddle_status open_sandbox(check_state *state)
+{
+    const heddle_check_options *options = state->options;
+    const char *const folders[] = {options->folder ? options->folder : ".", state->folder.path, NULL};
+    const int files[] = {options->output >= 0 ? options->output : options->errors, options->errors, -1};
+    return heddle_sandbox_open(&state->sandbox, folders, files);
+}
+
 static heddle_status check(check_state *state)
 {
     const heddle_check_options *options = state->options;
@@ -485,13 +508,16 @@ static heddle_status check(check_state *state)
     if (options->suppress && heddle_check_suppressions_read(options->suppress, &state->suppressions) != HEDDLE_OK)
         return heddle_fail(HEDDLE_INVALID, "--suppress: %s", heddle_last_error());
     HEDDLE_TRY(heddle_check_comments_look(options->sources, state->result));
-    HEDDLE_TRY(heddle_check_folder_create(&state->folder, options->keep));
-    HEDDLE_TRY(heddle_check_opinion_ask(&state->opinion, options, &state->folder, &interrupted));
+    HEDDLE_TRY(heddle_check_folder_create(&state->outer, options->keep));
+    HEDDLE_TRY(heddle_check_folder_inner(&state->outer, "run", &state->folder));
+    HEDDLE_TRY(heddle_check_opinion_ask(&state->opinion, options, &state->outer, &interrupted));
     HEDDLE_TRY(build(state));
     state->result->unwatched = options->unwatched;
     if (!state->result->built)
         return HEDDLE_OK; // nvcc would only say the same again
     bool regular = false;
+    if (options->sandbox)
+        HEDDLE_TRY(open_sandbox(state));
     HEDDLE_TRY(run_first(state, &regular));
     if (regular && !options->unwatched && !has_kind(state->result, HEDDLE_CHECK_SPIN))
         HEDDLE_TRY(run_others(state)); // an endless wait would be waited for again
@@ -511,14 +537,16 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
     *result = NULL;
     if (interrupted)
         return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
-    check_state state = {.options = options, .folder = {.lock = -1}, .started = heddle_now()};
+    check_state state = {.options = options, .outer = {.lock = -1}, .sandbox = {.rules = -1}, .started = heddle_now()};
     HEDDLE_TRY(heddle_check_result_create(&state.result));
     state.result->any_status = options->any_status;
+    state.result->sandbox = options->sandbox ? heddle_sandbox_name() : "off";
     heddle_status status = check(&state);
     if (state.opinion.asked)
         heddle_child_kill(&state.opinion.child);
     heddle_check_columns_close(state.columns);
-    heddle_check_folder_release(&state.folder);
+    heddle_sandbox_close(&state.sandbox);
+    heddle_check_folder_release(&state.outer);
     if (status == HEDDLE_OK) {
         heddle_check_finish(state.result, state.suppressions, options->strict);
         if (state.result->built)

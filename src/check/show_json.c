@@ -187,6 +187,7 @@ cJSON *heddle_check_json(const heddle_check_result *result)
     cJSON_AddNumberToObject(json, "suppressed", result->suppressed);
     cJSON_AddNumberToObject(json, "exit_status", result->exit_status);
     cJSON_AddStringToObject(json, "nvcc", heddle_check_nvcc_name(result->nvcc));
+    cJSON_AddStringToObject(json, "sandbox", result->sandbox ? result->sandbox : "off");
     cJSON_AddNumberToObject(json, "seconds", result->seconds);
     if (first)
         cJSON_AddStringToObject(json, "gpu", first->gpu);

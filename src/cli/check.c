@@ -30,7 +30,7 @@ typedef struct check_settings {
     int schedules;
     double timeout, memory;
     uint64_t seed;
-    bool strict, any_status, unwatched, divergence, counters, no_counters, quiet, keep, nvcc, no_nvcc;
+    bool strict, any_status, unwatched, divergence, counters, no_counters, quiet, keep, nvcc, no_nvcc, no_sandbox;
     heddle_cli_json json;
 } check_settings;
 
@@ -82,6 +82,11 @@ static const heddle_cli_option options[] = {
     {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
      "fail if nvcc is not installed; without this option nvcc judges the source if it is installed", 0, 0, NULL},
     {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not run nvcc", 0, 0, NULL},
+    {"no-sandbox", HEDDLE_CLI_FLAG, PLACE(no_sandbox), NULL, NULL,
+     "run the program with all of your rights; without this option it writes only below the working folder and "
+     "$TMPDIR, "
+     "and has no network",
+     0, 0, NULL},
     {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "keep the built program and its reports, and print their folder",
      0, 0, NULL},
 };
@@ -319,6 +324,7 @@ static heddle_check_options options_of(const check_settings *settings)
         .nvcc = settings->no_nvcc || settings->unwatched ? HEDDLE_CHECK_NVCC_NEVER
                 : settings->nvcc                         ? HEDDLE_CHECK_NVCC_ALWAYS
                                                          : HEDDLE_CHECK_NVCC_IF_INSTALLED,
+        .sandbox = !settings->no_sandbox,
         .strict = settings->strict,
         .unwatched = settings->unwatched,
         .divergence = settings->divergence,
@@ -465,6 +471,9 @@ const heddle_cli_command heddle_command_check = {
         "Reports each error with its place, its cause and a fix. Also counts memory sectors and bank conflicts, line "
         "by line. Arguments after -- go to the program.\n\n"
         "A check is a test run, not a proof: code that the input does not reach is not checked.\n\n"
+        "The program's host code runs on this machine. Where the kernel allows it, it is contained: it may write only "
+        "below the working folder and $TMPDIR, which is a folder of its own, and has no network. `heddle doctor` says "
+        "what contains it here.\n\n"
         "A file without main must implement the operator that --op names. It defines a function with the operator's "
         "name. The parameters of the function are device pointers to the operands, then the fields of the shape:\n"
         "  void matmul(const float *a, const float *b, float *output, int m, int n, int k)\n"

@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/place.h"
+#include "check/sandbox.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "device/device.h"
@@ -165,7 +166,11 @@ static void examine_checking(job_report *job)
 {
     sim_compiler compiler;
     if (sim_compiler_find(&compiler, NULL)) {
-        snprintf(job->detail, sizeof job->detail, "`heddle check`, by %.400s %d", compiler.path, compiler.version);
+        const char *sandbox = heddle_sandbox_name();
+        bool contained = strcmp(sandbox, "none") != 0;
+        snprintf(job->detail, sizeof job->detail, "`heddle check`, by %.350s %d; programs are %s%s", compiler.path,
+                 compiler.version, contained ? "contained by " : "not contained: the kernel has no Landlock",
+                 contained ? sandbox : "");
 #ifndef HEDDLE_HAVE_LIBDW
         job->state = JOB_LIMITED;
         snprintf(job->advice, sizeof job->advice,

@@ -506,7 +506,8 @@ class Calls(unittest.TestCase):
 
     def test_an_interrupt_while_nvcc_is_waited_for_is_no_clean_answer(self):
         ran = os.path.join(self.scratch.name, "ran")
-        self.play_nvcc(f"while [ ! -e {ran} ]; do sleep 0.05; done\nsleep 1\nkill -INT $(cut -d' ' -f4 /proc/$PPID/stat)\nexec sleep 60\n")
+        self.play_nvcc(f"while [ ! -e {ran} ]; do sleep 0.05; done\nsleep 1\n"
+                       "kill -INT $(cut -d' ' -f4 /proc/$PPID/stat)\nexec sleep 60\n")
         text = f'#include <cstdio>\nint main() {{ std::fclose(std::fopen("{ran}", "w")); }}\n'
         result = self.run_check("--nvcc", "x.cu", text=text, nvcc=True, code=130)
         self.assertNotIn("clean", result.stdout)

@@ -156,6 +156,64 @@ class Trust(unittest.TestCase):
                 self.assertEqual(file.read(), "old")
         self.assertEqual(len(os.listdir(self.folder)), 5)
 
+    # --- containment --------------------------------------------------------------------------------------------------
+
+    def run_harm(self, *options):
+        """The check's document, and what the program could do."""
+        with open(os.path.join(self.scratch.name, "precious"), "w", encoding="utf-8") as file:
+            file.write("precious")
+        result = self.check("harm.cu", "--no-nvcc", "--json", *options, clean_up=not options)
+        return json.loads(result.stdout), dict(line.split() for line in result.stderr.splitlines())
+
+    def test_a_program_is_contained(self):
+        self.write("harm.cu", """#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <string>
+#include <sys/socket.h>
+#include <unistd.h>
+void tell(const char *what, bool could) { printf("%s %s\\n", what, could ? "yes" : "no"); }
+bool writes(const std::string &path) { return open(path.c_str(), O_WRONLY | O_CREAT, 0600) >= 0; }
+int main()
+{
+    tell("working-folder", writes("new"));
+    tell("temporary-folder", writes(std::string(getenv("TMPDIR")) + "/new"));
+    tell("standard-output", writes("/dev/stdout"));
+    tell("new-file", writes("../new"));
+    tell("old-file", writes("../precious"));
+    tell("removing", unlink("../precious") == 0);
+    tell("moving", rename("new", "../moved") == 0);
+    tell("socket", socket(AF_INET, SOCK_DGRAM, 0) >= 0 || socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+}
+""")
+        document, could = self.run_harm()
+        allowed = {"working-folder", "temporary-folder", "standard-output"}
+        if "Landlock" not in document["sandbox"]:  # an old kernel, or a container that hides it
+            allowed |= {"new-file", "old-file", "removing", "moving"}
+        if "seccomp" not in document["sandbox"]:
+            allowed.add("socket")
+        self.assertEqual({name for name, answer in could.items() if answer == "yes"}, allowed)
+        doctor = subprocess.run([HEDDLE, "doctor", "--json"], capture_output=True, text=True, check=False).stdout
+        words = "not contained" if document["sandbox"] == "none" else "contained by " + document["sandbox"]
+        self.assertIn(words, doctor)
+        document, could = self.run_harm("--no-sandbox", "--schedules", "1")
+        self.assertEqual(document["sandbox"], "off")
+        self.assertEqual(set(could.values()), {"yes"})
+
+    def test_a_program_cannot_keep_the_check_waiting(self):
+        self.write("x.cu", """#include <cstdlib>
+#include <sys/stat.h>
+#include <unistd.h>
+int main() { mkfifo(getenv("SIM_REPORT"), 0600); _exit(0); }
+""")
+        self.assertIn("left no report", self.check("x.cu", "--no-nvcc", code=1).stdout)
+
+    def test_a_program_that_fails_is_told_what_it_may_not_do(self):
+        self.write("x.cu", "int main() { return 3; }\n")
+        document = json.loads(self.check("x.cu", "--no-nvcc", "--json", code=1).stdout)
+        self.assertEqual(document["sandbox"] != "none", any("use --no-sandbox" in note for note in document["notes"]))
+        self.assertNotIn("sandbox", self.check("x.cu", "--no-nvcc", "--no-sandbox", code=1).stdout)
+
     # --- what is left -------------------------------------------------------------------------------------------------
 
     def has_reader(self, pipe):

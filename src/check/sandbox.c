@@ -1,0 +1,184 @@
+// Landlock for files, signals and TCP; seccomp for all other sockets.
+
+#include "check/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__linux__) && __has_include(<linux/seccomp.h>) && __has_include(<linux/filter.h>)
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#endif
+
+// --- Landlock --------------------------------------------------------------------------------------------------------
+
+// As in linux/landlock.h, which older systems lack or have without the later rights: the kernel says which it knows.
+enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, ASK_VERSION = 1, PATH_BENEATH = 1 };
+enum { VERSION_OF_REFER = 2, VERSION_OF_TRUNCATE = 3, VERSION_OF_NETWORK = 4, VERSION_OF_SCOPES = 6 };
+
+typedef struct ruleset {
+    uint64_t files, network, scopes; // that are forbidden where no rule allows them
+} ruleset;
+
+typedef struct __attribute__((packed)) path_rule {
+    uint64_t allowed;
+    int32_t folder;
+} path_rule;
+
+static const uint64_t write_file = 1u << 1, truncate_file = 1u << 14;
+// Removing and making files and folders of all kinds: bits 4 to 12. Linking and moving between folders: bit 13.
+static const uint64_t change_folder = 0x1ff0, refer = 1u << 13;
+static const uint64_t tcp = 1u << 0 | 1u << 1;               // bind, connect
+static const uint64_t outside_processes = 1u << 0 | 1u << 1; // abstract sockets, signals
+
+static int landlock_version(void)
+{
+    long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
+    return version > 0 ? (int)version : 0;
+}
+
+static ruleset wanted_rules(int version)
+{
+    return (ruleset){
+        .files = write_file | change_folder | (version >= VERSION_OF_REFER ? refer : 0) |
+                 (version >= VERSION_OF_TRUNCATE ? truncate_file : 0),
+        .network = version >= VERSION_OF_NETWORK ? tcp : 0,
+        .scopes = version >= VERSION_OF_SCOPES ? outside_processes : 0,
+    };
+}
+
+static size_t size_of_rules(int version)
+{
+    return version >= VERSION_OF_SCOPES    ? sizeof(ruleset)
+           : version >= VERSION_OF_NETWORK ? offsetof(ruleset, scopes)
+                                           : offsetof(ruleset, network);
+}
+
+// What cannot be opened or is not a file of a file system, as a pipe, needs no rule.
+static void allow(const heddle_sandbox *sandbox, const char *path, uint64_t rights)
+{
+    struct stat about;
+    int file = open(path, O_PATH | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (fstat(file, &about) == 0 && !S_ISDIR(about.st_mode))
+        rights &= write_file | truncate_file;
+    syscall(ADD_RULE, sandbox->rules, PATH_BENEATH, &(path_rule){rights, file}, 0);
+    close(file);
+}
+
+static heddle_status open_rules(heddle_sandbox *sandbox, int version, const char *const *folders, const int *files)
+{
+    static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                          "/dev/random", "/dev/urandom", "/dev/tty"};
+    const ruleset rules = wanted_rules(version);
+    sandbox->rules = (int)syscall(CREATE_RULESET, &rules, size_of_rules(version), 0);
+    if (sandbox->rules < 0)
+        return heddle_fail(HEDDLE_INTERNAL, "the program cannot be contained: %s; --no-sandbox runs it as it is",
+                           strerror(errno));
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        allow(sandbox, devices[i], rules.files);
+    for (int i = 0; folders[i]; i++)
+        allow(sandbox, folders[i], rules.files);
+    for (int i = 0; files[i] >= 0; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", files[i]);
+        allow(sandbox, path, rules.files);
+    }
+    return HEDDLE_OK;
+}
+
+// --- seccomp ---------------------------------------------------------------------------------------------------------
+
+#if defined(SECCOMP_RET_ERRNO) && defined(AUDIT_ARCH_AARCH64) && (defined(__aarch64__) || defined(__x86_64__))
+#ifdef __aarch64__
+#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+enum { OTHER_TABLES = 0x7fffffff };
+#else
+#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+enum { OTHER_TABLES = 0x3fffffff }; // beyond are the calls of the x32 table
+#endif
+
+#define LOAD(field)   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
+#define REFUSE(error) RETURN(SECCOMP_RET_ERRNO | (error))
+
+static bool has_filters(void)
+{
+    const uint32_t action = SECCOMP_RET_ERRNO;
+    return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+// Sockets are all ways out that are not files; pairs of connected ones stay. A ring of requests could make sockets too.
+static bool enter_filters(void)
+{
+    enum { IO_URING_SETUP = 425 };
+    struct sock_filter lines[] = {
+        LOAD(arch),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
+        REFUSE(ENOSYS),
+        LOAD(nr),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, OTHER_TABLES, 0, 1),
+        REFUSE(ENOSYS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+        REFUSE(EACCES),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IO_URING_SETUP, 0, 1),
+        REFUSE(ENOSYS),
+        RETURN(SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof lines / sizeof *lines, .filter = lines};
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+#else
+static bool has_filters(void)
+{
+    return false;
+}
+
+static bool enter_filters(void)
+{
+    return true;
+}
+#endif
+
+// --- both ------------------------------------------------------------------------------------------------------------
+
+const char *heddle_sandbox_name(void)
+{
+    if (landlock_version() > 0)
+        return has_filters() ? "Landlock and seccomp" : "Landlock";
+    return has_filters() ? "seccomp" : "none";
+}
+
+heddle_status heddle_sandbox_open(heddle_sandbox *sandbox, const char *const *folders, const int *files)
+{
+    int version = landlock_version();
+    *sandbox = (heddle_sandbox){.rules = -1, .filters = has_filters()};
+    return version > 0 ? open_rules(sandbox, version, folders, files) : HEDDLE_OK;
+}
+
+void heddle_sandbox_close(heddle_sandbox *sandbox)
+{
+    if (sandbox->rules >= 0)
+        close(sandbox->rules);
+    sandbox->rules = -1;
+}
+
+bool heddle_sandbox_enter(const heddle_sandbox *sandbox)
+{
+    // Without this a program with more rights, such as sudo, would be let out, so the kernel asks for it.
+    if ((sandbox->rules >= 0 || sandbox->filters) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return false;
+    if (sandbox->rules >= 0 && syscall(RESTRICT_SELF, sandbox->rules, 0) != 0)
+        return false;
+    return !sandbox->filters || enter_filters();
+}
