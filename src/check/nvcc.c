@@ -183,6 +183,7 @@ static heddle_status start(heddle_check_opinion *opinion, char *const *arguments
         .output = file,
         .errors = file,
         .seconds = longest,
+        .memory = opinion->options->memory ? opinion->options->memory : heddle_child_usual_memory(),
         .polite = true,
         .stop = opinion->stop,
     };

@@ -61,6 +61,7 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
         .seed = 1,
         .doubts = true,
         .nvcc = HEDDLE_CHECK_NVCC_NEVER,
+        .sandbox = true,
         .output = capture.to,
         .errors = capture.to,
     };
