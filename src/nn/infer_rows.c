@@ -1,10 +1,11 @@
-// Predictions over rows: the forward operators of a training step without batchnorm, the first layer in one operator,
-// and at the end probabilities instead of gradients.
+// Predictions over rows: the forward operators of a training step without batchnorm, convolutions with pooling as one
+// operator, and at the end probabilities instead of gradients.
 
 #include <stdlib.h>
 
 #include "nn/infer.h"
 #include "nn/rows_build.h"
+#include "ops/rows_block/rows_block.h"
 #include "ops/rows_stem/rows_stem.h"
 
 static bool is_for_rows(heddle_device_kind device, heddle_tier kernels, heddle_arithmetic arithmetic)
@@ -33,15 +34,14 @@ bool heddle_infer_by_rows(const heddle_model *model, int batch, heddle_device_ki
     return grouped;
 }
 
-// The shape of the first group as one operator, from bytes to the frame that it leaves; false where it is none.
-static bool stem_shape(const heddle_plan *plan, const heddle_rows *rows, const heddle_input_shape *input,
-                       heddle_rows_stem_shape *shape)
+// --- groups as one operator ------------------------------------------------------------------------------------------
+
+// The first group, from bytes to the frame that it leaves.
+static heddle_rows_stem_shape stem_shape(const heddle_plan *plan, const heddle_rows_group *group,
+                                         const heddle_input_shape *input)
 {
-    const heddle_rows_group *group = &rows->groups[0];
     const heddle_layer *layer = group->product;
-    if (!layer || layer->in_rank != 3 || !group->passes || group->around >= 0)
-        return false;
-    *shape = (heddle_rows_stem_shape){
+    return (heddle_rows_stem_shape){
         .n = plan->options.batch,
         .count = plan->options.feed->rows,
         .length = plan->options.feed->length,
@@ -59,15 +59,12 @@ static bool stem_shape(const heddle_plan *plan, const heddle_rows *rows, const h
         .window = group->window,
         .average = group->average,
         .gap = group->gap,
-        .half = rows->half,
+        .half = group->shape.half,
     };
-    return heddle_rows_stem_fits(shape);
 }
 
-// The first convolution and what follows it, straight from the feed's bytes.
-static heddle_status stem(heddle_rows_builder *builder, const heddle_rows_stem_shape *shape)
+static heddle_status stem(heddle_rows_builder *builder, heddle_rows_group *group, const heddle_rows_stem_shape *shape)
 {
-    heddle_rows_group *group = &builder->rows->groups[0];
     heddle_plan *plan = builder->plan;
     const heddle_feed *feed = plan->options.feed;
     const heddle_placed places[] = {
@@ -88,9 +85,65 @@ static heddle_status stem(heddle_rows_builder *builder, const heddle_rows_stem_s
     HEDDLE_TRY(heddle_rows_apply(builder, "rows_stem", shape, &bound, &node));
     group->left = heddle_rows_output(builder, node, "output");
     builder->labels = heddle_rows_output(builder, node, "labels");
-    builder->first = 1;
     return HEDDLE_OK;
 }
+
+// Any other convolution of stride 1, from frame to frame.
+static heddle_rows_block_shape block_shape(const heddle_rows_builder *builder, const heddle_rows_group *group)
+{
+    const heddle_layer *layer = group->product;
+    const heddle_rows_group *from = heddle_rows_from(builder, group);
+    return (heddle_rows_block_shape){
+        .n = group->shape.n,
+        .h = layer->in[1],
+        .w = layer->in[2],
+        .gap = from->gap,
+        .c = from->shape.k,
+        .k = group->shape.k,
+        .r = layer->kernel,
+        .s = layer->kernel,
+        .padding = layer->padding,
+        .function = (int)group->function,
+        .window = group->window,
+        .average = group->average,
+        .out_gap = group->gap,
+        .half = group->shape.half,
+    };
+}
+
+static heddle_status block(heddle_rows_builder *builder, heddle_rows_group *group, const heddle_rows_block_shape *shape)
+{
+    heddle_rows_bindings bound = {.count = 0};
+    heddle_value weight, bias;
+    int node;
+    HEDDLE_TRY(heddle_rows_weight(builder, group, &weight));
+    HEDDLE_TRY(heddle_rows_vector(builder, group->bias, &bias));
+    heddle_rows_bind(&bound, "input", heddle_rows_from(builder, group)->left);
+    heddle_rows_bind(&bound, "weight", weight);
+    heddle_rows_bind(&bound, "bias", bias);
+    HEDDLE_TRY(heddle_rows_apply(builder, "rows_block", shape, &bound, &node));
+    group->left = heddle_rows_output(builder, node, "output");
+    return HEDDLE_OK;
+}
+
+// A convolution with what follows it, where that saves storing its results or the patches of its input.
+static heddle_status alone(heddle_rows_builder *builder, heddle_rows_group *group, bool *done)
+{
+    const heddle_layer *layer = group->product;
+    if (!layer || layer->in_rank != 3 || !group->passes || group->around >= 0)
+        return HEDDLE_OK;
+    if (group->from < 0) {
+        const heddle_rows_stem_shape shape = stem_shape(builder->plan, group, &builder->state->model->input);
+        *done = heddle_rows_stem_fits(&shape);
+        return *done ? stem(builder, group, &shape) : HEDDLE_OK;
+    }
+    const heddle_rows_block_shape shape = block_shape(builder, group);
+    *done = layer->stride == 1 && layer->dilation == 1 && (group->window > 1 || group->source == HEDDLE_ROWS_PATCHES) &&
+            heddle_rows_block_fits(&shape);
+    return *done ? block(builder, group, &shape) : HEDDLE_OK;
+}
+
+// --- the plan --------------------------------------------------------------------------------------------------------
 
 // The last product and the probabilities.
 static heddle_status classify(heddle_rows_builder *builder, const heddle_rows_group *last)
@@ -139,13 +192,11 @@ heddle_status heddle_plan_infer_rows(heddle_plan *plan, heddle_state *state, hed
     for (int i = 0; i < rows->group_count; i++)
         rows->groups[i].shape.half = rows->half;
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
-    heddle_rows_builder builder = {.plan = plan, .state = state, .parameters = parameters, .rows = rows};
+    heddle_rows_builder builder = {
+        .plan = plan, .state = state, .parameters = parameters, .rows = rows, .alone = alone};
     *made = true;
     HEDDLE_TRY(heddle_rows_copy_weights(&builder));
     plan->prepared = plan->trace.node_count;
-    heddle_rows_stem_shape shape;
-    if (stem_shape(plan, rows, &state->model->input, &shape))
-        HEDDLE_TRY(stem(&builder, &shape));
     HEDDLE_TRY(heddle_rows_forward(&builder));
     return classify(&builder, &rows->groups[rows->group_count - 1]);
 }

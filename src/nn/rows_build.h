@@ -13,7 +13,8 @@ typedef struct heddle_rows_builder {
     heddle_rows *rows;
     heddle_value labels;
     bool is_small;
-    int first; // the group that heddle_rows_forward begins with
+    // Appends a group as one operator where it can, and sets *done; NULL: every group is two or three.
+    heddle_status (*alone)(struct heddle_rows_builder *builder, heddle_rows_group *group, bool *done);
 } heddle_rows_builder;
 
 // Operands that are bound so far; values that do not exist are left out.

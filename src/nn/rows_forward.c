@@ -114,22 +114,30 @@ static heddle_status pass(heddle_rows_builder *builder, heddle_rows_group *group
     return HEDDLE_OK;
 }
 
+static heddle_status forward_group(heddle_rows_builder *builder, heddle_rows_group *group, bool last)
+{
+    bool done = false;
+    if (builder->alone)
+        HEDDLE_TRY(builder->alone(builder, group, &done));
+    if (done)
+        return HEDDLE_OK;
+    HEDDLE_TRY(find_input(builder, group));
+    if (!group->product)
+        group->output = group->frame;
+    else if (!(last && heddle_rows_has_head(builder->rows)))
+        HEDDLE_TRY(multiply(builder, group, last));
+    return group->passes ? pass(builder, group) : HEDDLE_OK;
+}
+
 heddle_status heddle_rows_forward(heddle_rows_builder *builder)
 {
     heddle_rows *rows = builder->rows;
     const int trunk = heddle_rows_trunk_groups(rows);
     if (trunk > 0)
         HEDDLE_TRY(heddle_rows_trunk_forward(builder));
-    for (int i = trunk > 0 ? trunk : builder->first; i < rows->group_count; i++) {
+    for (int i = trunk; i < rows->group_count; i++) {
         heddle_rows_group *group = &rows->groups[i];
-        const bool last = i == rows->group_count - 1;
-        heddle_status status = find_input(builder, group);
-        if (!group->product)
-            group->output = group->frame;
-        else if (status == HEDDLE_OK && !(last && heddle_rows_has_head(rows)))
-            status = multiply(builder, group, last);
-        if (status == HEDDLE_OK && group->passes)
-            status = pass(builder, group);
+        heddle_status status = forward_group(builder, group, i == rows->group_count - 1);
         if (status != HEDDLE_OK)
             return heddle_fail_within(status, "layer %s", group->product ? group->product->name : "pooling");
     }
