@@ -154,13 +154,15 @@ __device__ static void store(const block_job &job, Element *to, int first, const
 }
 
 // Keeps the largest of a window or adds its values up; without windows, keeps both.
-__device__ static void keep(const block_shape &shape, int i, bool both, float a, float b, float &kept, float &other)
+__device__ static void keep(const block_shape &shape, int i, bool both, float bias, float a, float b, float &kept,
+                            float &other)
 {
     if (shape.window == 1) {
         kept = a;
         other = b;
     } else if (shape.average) {
-        kept = (i > 0 ? kept : 0.0f) + a + (both ? b : 0.0f);
+        kept = (i > 0 ? kept : 0.0f) + rows_function16(shape.function, a + bias);
+        kept += both ? rows_function16(shape.function, b + bias) : 0.0f;
     } else {
         kept = fmaxf(i > 0 ? kept : a, fmaxf(a, b));
     }
@@ -187,13 +189,12 @@ __device__ static void take_group(const block_job &job, const Element *image, co
 #pragma unroll
         for (int tile = 0; tile < TILES; tile++)
 #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const float a = rows_function16(shape.function, sums[tile][j] + bias[tile][j]);
-                const float b = rows_function16(shape.function, sums[tile][2 + j] + bias[tile][j]);
-                keep(shape, i, next > i, a, b, found[0][tile][j], found[1][tile][j]);
-            }
+            for (int j = 0; j < 2; j++)
+                keep(shape, i, next > i, bias[tile][j], sums[tile][j], sums[tile][2 + j], found[0][tile][j],
+                     found[1][tile][j]);
     }
-    const float share = shape.average && window > 1 ? 1.0f / (float)pixels : 1.0f;
+    const bool averages = shape.average && window > 1; // else the function comes last: it never falls
+    const float share = 1.0f / (float)pixels;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         const int result = begin + lane / 4 + half * GROUP;
@@ -201,10 +202,12 @@ __device__ static void take_group(const block_job &job, const Element *image, co
             break;
         y = heddle_divide(result, job.by, &x);
 #pragma unroll
-        for (int tile = 0; tile < TILES; tile++) {
-            found[half][tile][0] *= share;
-            found[half][tile][1] *= share;
-        }
+        for (int tile = 0; tile < TILES; tile++)
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                float &value = found[half][tile][j];
+                value = averages ? value * share : rows_function16(shape.function, value + bias[tile][j]);
+            }
         store<Element, Aligned>(job, frame + (size_t)(y * (job.out_w + shape.out_gap) + x) * shape.k, first,
                                 found[half]);
     }

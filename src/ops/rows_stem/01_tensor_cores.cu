@@ -181,6 +181,7 @@ __device__ static void take_group(const stem_job &job, const stem_lane<Steps> &l
     unsigned x[2], y[2];
     y[0] = heddle_divide(own < results ? own : 0, job.by, &x[0]);
     y[1] = heddle_divide(other < results ? other : 0, job.by, &x[1]);
+    const bool averages = shape.average && window > 1; // else the function comes last: it never falls
     float found[2][TILES][2];
     for (int i = 0; i < pixels; i += 2) {
         const int next = i + 1 < pixels ? i + 1 : i;
@@ -192,24 +193,26 @@ __device__ static void take_group(const stem_job &job, const stem_lane<Steps> &l
         for (int tile = 0; tile < TILES; tile++)
 #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const float bias = lane.bias[tile][j];
-                const float a = value_of(shape, sums[tile][j], bias), b = value_of(shape, sums[tile][2 + j], bias);
-                float &kept = found[0][tile][j];
-                if (window == 1) {
-                    kept = a;
-                    found[1][tile][j] = b;
-                } else if (shape.average) {
-                    kept = (i > 0 ? kept : 0.0f) + a + (next > i ? b : 0.0f);
-                } else {
-                    kept = fmaxf(i > 0 ? kept : a, fmaxf(a, b));
+                float a = sums[tile][j], b = sums[tile][2 + j];
+                if (averages) {
+                    a = value_of(shape, a, lane.bias[tile][j]);
+                    b = next > i ? value_of(shape, b, lane.bias[tile][j]) : 0.0f;
                 }
+                float &kept = found[0][tile][j];
+                kept = window == 1 ? a
+                       : averages  ? (i > 0 ? kept : 0.0f) + a + b
+                                   : fmaxf(i > 0 ? kept : a, fmaxf(a, b));
+                found[1][tile][j] = b;
             }
     }
-    if (shape.average && window > 1)
 #pragma unroll
-        for (int tile = 0; tile < TILES; tile++) {
-            found[0][tile][0] /= (float)pixels;
-            found[0][tile][1] /= (float)pixels;
+    for (int tile = 0; tile < TILES; tile++)
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            float &kept = found[0][tile][j], &second = found[1][tile][j];
+            kept = averages ? kept / (float)pixels : value_of(shape, kept, lane.bias[tile][j]);
+            if (window == 1)
+                second = value_of(shape, second, lane.bias[tile][j]);
         }
     const int pitch = job.out_w + shape.gap;
     if (own < results)
