@@ -137,8 +137,8 @@ HEDDLE_API const char *heddle_network_class_name(const heddle_network *network, 
 // images (count, channels, height, width) in [0, 1] on the host; probabilities (count, classes).
 HEDDLE_API heddle_status heddle_network_predict(heddle_network *network, const float *images, int count,
                                                 float *probabilities);
-// The same from bytes, 255 meaning 1. On a GPU this is the fast way: a quarter of the bytes is copied, in the precisions
-// of 16 bits and in tf32 activations are 16 bits, and several batches are under way at a time. Memory from
+// The same from bytes, 255 meaning 1. On a GPU this is the fast way: a quarter of the bytes is copied, in the
+// precisions of 16 bits and in tf32 activations are 16 bits, and several batches are under way at a time. Memory from
 // heddle_alloc_pinned is copied without a detour.
 HEDDLE_API heddle_status heddle_network_predict_bytes(heddle_network *network, const uint8_t *images, int count,
                                                       float *probabilities);

@@ -152,8 +152,9 @@ static int run_command(int argc, char **argv)
     "final loss must be below 1.5, where guessing gives 2.3. The check needs batches of 8 or more, 4096 images, and "  \
     "100 steps of cnn or 300 of mlp."
 #define INFERENCE                                                                                                      \
-    "`infer` measures prediction with the initial parameters: loading a batch, forward, and copying the "              \
-    "probabilities to the host."
+    "`infer` measures prediction with the initial parameters: from images in host memory to probabilities there. On "  \
+    "a "                                                                                                               \
+    "GPU up to 16 batches are given at a time, and a batch of one image alone."
 #define OUT_OF_CORE                                                                                                    \
     "`out-of-core` multiplies matrices in host memory that do not fit on the device (--shape \"m= n= k= "              \
     "memory=KiB\"). It shows how close each implementation comes to the limit of the link and the arithmetic."

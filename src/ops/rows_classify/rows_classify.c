@@ -84,7 +84,7 @@ static void reference(const void *shape_, const double *const *input, double *co
     double loss = 0, correct = 0;
     for (int i = 0; i < shape->n; i++) {
         const double *x = input[0] + (size_t)i * shape->c;
-        double *probabilities = output[0] + (size_t)i * shape->classes, sum = 0;
+        double *probabilities = output[0] + (size_t)i * shape->classes;
         const int label = (int)input[3][i];
         double logits[HEDDLE_ROWS_HEAD_CLASSES] = {0};
         int best = 0;
@@ -94,7 +94,8 @@ static void reference(const void *shape_, const double *const *input, double *co
                 logits[j] += x[c] * input[1][(size_t)j * shape->c + c];
             best = logits[j] > logits[best] ? j : best;
         }
-        for (int j = 0; j < shape->classes; j++)
+        double sum = exp(logits[0] - logits[best]);
+        for (int j = 1; j < shape->classes; j++)
             sum += exp(logits[j] - logits[best]);
         for (int j = 0; j < shape->classes; j++)
             probabilities[j] = exp(logits[j] - logits[best]) / sum;
