@@ -341,7 +341,7 @@ typedef struct heddle_rows_trunk_shape {
     int c, h, w;
     heddle_rows_trunk_stage stage[HEDDLE_ROWS_TRUNK_STAGES];
     int parts; // backward: gradients are sums over this many parts of the batch, for rows_update to add up
-    int half;
+    int half, pairs;
 } heddle_rows_trunk_shape;
 
 // rows_stem: the first layer of a network in use, in one kernel: a convolution over images as rows_gather finds them, a

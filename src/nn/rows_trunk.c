@@ -67,6 +67,7 @@ static heddle_rows_trunk_shape shape_of(const heddle_plan *plan, const heddle_mo
         .w = model->input.width,
         .parts = plan->options.batch < MOST_PARTS ? plan->options.batch : MOST_PARTS,
         .half = rows->half,
+        .pairs = rows->pairs,
     };
     for (int i = 0; i < stages; i++)
         shape.stage[i] = stage_of(&rows->groups[i]);
@@ -94,7 +95,7 @@ static bool has_rung(const heddle_plan *plan, const char *name, const heddle_row
 
 void heddle_rows_find_trunk(const heddle_plan *plan, const heddle_model *model, heddle_rows *rows)
 {
-    const int stages = rows->pairs ? 0 : count_stages(rows); // it does not write pairs
+    const int stages = count_stages(rows);
     if (stages == 0)
         return;
     const heddle_rows_trunk_shape shape = shape_of(plan, model, rows, stages);

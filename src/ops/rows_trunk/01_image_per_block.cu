@@ -131,8 +131,10 @@ __device__ static __forceinline__ int place_in_next(const trunk_stage &next, con
 // --- forward --------------------------------------------------------------------------------------------------------
 
 // Adds the shares of a convolution, applies what follows it, and writes the results to `kept`; those of the windows to
-// the next stage's input, or to the row. Window: 0 if not known at compile time.
-template <int Window> __device__ static void finish_windows(const trunk_job &job, int index, float *shared, float *kept)
+// the next stage's input, or to the row. Exact: float32 is what the results are for; Window: 0 if not known at compile
+// time.
+template <bool Exact, int Window>
+__device__ static void finish_windows(const trunk_job &job, int index, float *shared, float *kept)
 {
     const trunk_stage &stage = job.layout.stage[index];
     const bool is_last = index == job.layout.stages - 1;
@@ -150,7 +152,7 @@ template <int Window> __device__ static void finish_windows(const trunk_job &job
             float z = bias;
             for (int split = 0; split < stage.forward.splits; split++)
                 z += from[split * share + line * pitch + pixel];
-            const float y = rows_function16(stage.of.function, z);
+            const float y = Exact ? rows_function(stage.of.function, z) : rows_function16(stage.of.function, z);
             kept[at.first + line * stage.size.kept_w + pixel] = y;
             pool.add(y, place);
         }
@@ -161,21 +163,22 @@ template <int Window> __device__ static void finish_windows(const trunk_job &job
     }
 }
 
-__device__ static void finish_stage(const trunk_job &job, int index, float *shared, float *kept)
+template <bool Exact> __device__ static void finish_stage(const trunk_job &job, int index, float *shared, float *kept)
 {
     const int window = job.layout.stage[index].of.window;
     if (window == 2)
-        finish_windows<2>(job, index, shared, kept);
+        finish_windows<Exact, 2>(job, index, shared, kept);
     else if (window == 1)
-        finish_windows<1>(job, index, shared, kept);
+        finish_windows<Exact, 1>(job, index, shared, kept);
     else
-        finish_windows<0>(job, index, shared, kept);
+        finish_windows<Exact, 0>(job, index, shared, kept);
 }
 
 template <typename Element>
 __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_FORWARD_BLOCKS)
     rows_trunk_forward(const trunk_job job, const trunk_operands on)
 {
+    enum { EXACT = sizeof(Element) == sizeof(rows_pair) };
     extern __shared__ float4 vectors[];
     float *shared = (float *)vectors;
     const trunk_layout &layout = job.layout;
@@ -200,12 +203,11 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_FORWARD_BLOCKS)
             const trunk_stage &stage = layout.stage[i];
             convolve(stage, job.by[i], shared + stage.input, shared + stage.weight, shared + layout.shares);
             __syncthreads();
-            finish_stage(job, i, shared, kept + stage.size.kept);
+            finish_stage<EXACT>(job, i, shared, kept + stage.size.kept);
             __syncthreads();
         }
-        Element *row = (Element *)on.output + (size_t)image * job.columns;
         for (int i = threadIdx.x; i < job.columns; i += TRUNK_THREADS)
-            row[i] = rows_element<Element>::round(shared[layout.row + i]);
+            rows_write((Element *)on.output, image, job.columns, i, shared[layout.row + i]);
     }
 }
 
@@ -230,22 +232,22 @@ __device__ static void load_pooled(const trunk_job &job, int index, const float 
     }
 }
 
-// The gradient of a window's result: from the row, or the shares that the next stage has left.
+// The gradient of a window's result: from the image's row, or the shares that the next stage has left.
 template <typename Element>
 __device__ static __forceinline__ float gradient_of(const trunk_job &job, int index, const trunk_window &at,
-                                                    const Element *row, const float *shared)
+                                                    const Element *rows, int image, const float *shared)
 {
     const trunk_stage &stage = job.layout.stage[index];
     if (index == job.layout.stages - 1)
-        return rows_element<Element>::number(row[(at.y * stage.size.next_w + at.x) * job.channels + at.k]);
+        return rows_read(rows, image, job.columns, (at.y * stage.size.next_w + at.x) * job.channels + at.k);
     return sum_of_strips(job.layout.stage[index + 1], shared + job.layout.shares, at.k, at.y, at.x);
 }
 
 // The gradient of a stage's convolution, among zeros: through pooling and function. Window: 0 if not known at compile
 // time.
 template <typename Element, int Window>
-__device__ static void spread_windows(const trunk_job &job, int index, const float *kept, const Element *row,
-                                      float *shared)
+__device__ static void spread_windows(const trunk_job &job, int index, const float *kept, const Element *rows,
+                                      int image, float *shared)
 {
     const trunk_stage &stage = job.layout.stage[index];
     const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
@@ -253,7 +255,7 @@ __device__ static void spread_windows(const trunk_job &job, int index, const flo
 #pragma unroll 2
     for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
         const trunk_window at = window_at(job, index, i);
-        const float gradient = share * gradient_of(job, index, at, row, shared);
+        const float gradient = share * gradient_of(job, index, at, rows, image, shared);
         float *to =
             shared + job.layout.gradient + at.k * stage.sums.plane + at.y * window * stage.sums.pitch + at.x * window;
         trunk_pool pool;
@@ -272,16 +274,16 @@ __device__ static void spread_windows(const trunk_job &job, int index, const flo
 }
 
 template <typename Element>
-__device__ static void spread_gradient(const trunk_job &job, int index, const float *kept, const Element *row,
-                                       float *shared)
+__device__ static void spread_gradient(const trunk_job &job, int index, const float *kept, const Element *rows,
+                                       int image, float *shared)
 {
     const int window = job.layout.stage[index].of.window;
     if (window == 2)
-        spread_windows<Element, 2>(job, index, kept, row, shared);
+        spread_windows<Element, 2>(job, index, kept, rows, image, shared);
     else if (window == 1)
-        spread_windows<Element, 1>(job, index, kept, row, shared);
+        spread_windows<Element, 1>(job, index, kept, rows, image, shared);
     else
-        spread_windows<Element, 0>(job, index, kept, row, shared);
+        spread_windows<Element, 0>(job, index, kept, rows, image, shared);
 }
 
 // Adds the gradient of each channel to its sum, one warp per channel.
@@ -306,7 +308,6 @@ __device__ static void add_image(const trunk_job &job, const trunk_operands &on,
 {
     const trunk_layout &layout = job.layout;
     const float *kept = on.activations + (size_t)image * job.kept;
-    const Element *row = (const Element *)on.grad_output + (size_t)image * job.columns;
     load_image(job, layout.stage[0], on.dataset + from * (job.c * job.h * job.w), shared + layout.stage[0].input);
     for (int i = 0; i + 1 < layout.stages; i++)
         if (layout.stage[i].of.window == 2)
@@ -318,7 +319,7 @@ __device__ static void add_image(const trunk_job &job, const trunk_operands &on,
         float *gradient = shared + layout.gradient;
         clear(gradient, stage.sums.groups * stage.sums.group * stage.sums.plane);
         __syncthreads();
-        spread_gradient(job, i, kept + stage.size.kept, row, shared);
+        spread_gradient(job, i, kept + stage.size.kept, (const Element *)on.grad_output, image, shared);
         __syncthreads();
         add_bias_gradient(stage, gradient, shared + stage.bias);
         add_weight_gradient(stage, job.by[i], shared + stage.input, gradient, shared + stage.slots);
@@ -436,7 +437,7 @@ static void launch_kernel(void (*kernel)(trunk_job, trunk_operands), int blocks,
     heddle_cuda_launch_dependent(kernel, dim3(blocks), dim3(TRUNK_THREADS), bytes, stream, job, on);
 }
 
-static heddle_status launch_forward(const heddle_call *call)
+template <typename Element> static heddle_status forward_with(const heddle_call *call)
 {
     const trunk_shape *shape = (const trunk_shape *)call->shape;
     const trunk_job job = job_of(shape, false);
@@ -454,12 +455,11 @@ static heddle_status launch_forward(const heddle_call *call)
     on.labels = (int32_t *)call->output[HEDDLE_TRUNK_LABELS];
     heddle_cuda_stream_of(call); // makes the device current
     const int most = blocks_at_once(job.layout.floats * sizeof(float), TRUNK_FORWARD_BLOCKS);
-    launch_kernel(shape->half ? rows_trunk_forward<__half> : rows_trunk_forward<__nv_bfloat16>,
-                  shape->n < most ? shape->n : most, call, job, on);
+    launch_kernel(rows_trunk_forward<Element>, shape->n < most ? shape->n : most, call, job, on);
     return heddle_cuda_launched("01_image_per_block");
 }
 
-static heddle_status launch_backward(const heddle_call *call)
+template <typename Element> static heddle_status backward_with(const heddle_call *call)
 {
     const trunk_shape *shape = (const trunk_shape *)call->shape;
     trunk_job job = job_of(shape, true);
@@ -481,9 +481,18 @@ static heddle_status launch_backward(const heddle_call *call)
     most = (most < HEDDLE_ROWS_TRUNK_BLOCKS ? most : HEDDLE_ROWS_TRUNK_BLOCKS) / shape->parts;
     job.part = heddle_trunk_part(shape);
     job.blocks = most < 1 ? 1 : most < job.part ? most : job.part;
-    launch_kernel(shape->half ? rows_trunk_backward<__half> : rows_trunk_backward<__nv_bfloat16>,
-                  shape->parts * job.blocks, call, job, on);
+    launch_kernel(rows_trunk_backward<Element>, shape->parts * job.blocks, call, job, on);
     return heddle_cuda_launched("01_image_per_block");
+}
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    return ROWS_WITH_ELEMENT(trunk_shape, forward_with, call);
+}
+
+static heddle_status launch_backward(const heddle_call *call)
+{
+    return ROWS_WITH_ELEMENT(trunk_shape, backward_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_trunk_forward", "01_image_per_block", launch_forward)

@@ -36,9 +36,10 @@ static const heddle_field fields[] = {
     STAGE_FIELDS(3, 0),
     {HEDDLE_OPTIONAL_INT(heddle_rows_trunk_shape, parts, 1, "of the batch, whose gradients are summed separately")},
     {HEDDLE_ROWS_HALF(heddle_rows_trunk_shape)},
+    {HEDDLE_ROWS_PAIRS(heddle_rows_trunk_shape)},
 };
 
-HEDDLE_ROWS_ELEMENT(element, heddle_rows_trunk_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, heddle_rows_trunk_shape)
 
 static heddle_status validate_stage(const heddle_rows_trunk_shape *shape, int index)
 {
@@ -395,7 +396,7 @@ static double products(const heddle_rows_trunk_shape *shape, bool is_backward)
 static heddle_cost cost_of(const heddle_rows_trunk_shape *shape, bool is_backward)
 {
     const double kept = sizeof(float) * (double)shape->n * heddle_trunk_kept(shape);
-    const double rows = sizeof(uint16_t) * (double)shape->n * heddle_trunk_columns(shape);
+    const double rows = (double)heddle_dtype_size(element(shape)) * shape->n * heddle_trunk_columns(shape);
     const double images = (double)shape->n * shape->c * shape->h * shape->w;
     return (heddle_cost){.flops = 2 * shape->n * products(shape, is_backward),
                          .bytes_read = images + (is_backward ? kept + rows : 0),
@@ -448,6 +449,8 @@ static const char *const test_shapes[] = {
     "n=2 count=3 length=5 c=2 h=30 w=30 k1=6 padding1=1 function1=2 window1=2 average1=1 k2=4 r2=6 padding2=3 "
     "function2=1 window2=2 k3=5 r3=7 padding3=3",
     "n=2 count=2 length=2 c=1 h=26 w=25 k1=4 function1=2 k2=8 padding2=1 function2=3 window2=2 k3=5 r3=1 function3=1",
+    "n=3 count=5 length=4 c=1 h=13 w=11 k1=6 r1=5 padding1=2 function1=2 window1=2 average1=1 k2=5 function2=3 pairs=1 "
+    "parts=2",
     // more images than blocks
     "n=701 count=64 length=701 c=1 h=5 w=4 k1=3 r1=3 padding1=1 function1=1 window1=2 parts=2", NULL};
 static const char *const bench_shapes[] = {
