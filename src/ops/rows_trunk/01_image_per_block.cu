@@ -53,15 +53,18 @@ __device__ static void clear(float *from, int floats)
 }
 
 // (k, c, r, r) as convolve() takes it, or spread(). Elsewhere there is zero.
-template <bool Backward> __device__ static void load_weights(const trunk_stage &stage, const float *from, float *to)
+template <bool Backward>
+__device__ static void load_weights(const trunk_stage &stage, const trunk_divisors &by, const float *from, float *to)
 {
     const int taps = stage.of.r * stage.of.r, all = stage.of.k * stage.size.c * taps;
-    const int group = Backward ? stage.backward.group : stage.forward.group, room = group > 4 ? 8 : 4;
+    const int room = !Backward && stage.forward.group > 4 ? 8 : 4;
 #pragma unroll 4
     for (int i = threadIdx.x; i < all; i += TRUNK_THREADS) {
-        const int tap = i % taps, c = i / taps % stage.size.c, k = i / (taps * stage.size.c);
-        const int source = Backward ? k : c, sources = Backward ? stage.of.k : stage.size.c, result = Backward ? c : k;
-        to[((result / group * sources + source) * taps + tap) * room + result % group] = __ldg(from + i);
+        unsigned tap, c, place;
+        const unsigned k = heddle_divide(heddle_divide(i, by.filter, &tap), by.c, &c);
+        const unsigned group = heddle_divide(Backward ? c : k, Backward ? by.back_group : by.group, &place);
+        const unsigned source = Backward ? group * stage.of.k + k : group * stage.size.c + c;
+        to[(source * taps + tap) * room + place] = __ldg(from + i);
     }
 }
 
@@ -188,7 +191,7 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_FORWARD_BLOCKS)
     const int64_t begin = *on.cursor;
     __syncthreads();
     for (int i = 0; i < layout.stages; i++) {
-        load_weights<false>(layout.stage[i], on.weight[i], shared + layout.stage[i].weight);
+        load_weights<false>(layout.stage[i], job.by[i], on.weight[i], shared + layout.stage[i].weight);
         for (int k = threadIdx.x; k < layout.stage[i].of.k && on.bias[i]; k += TRUNK_THREADS)
             shared[layout.stage[i].bias + k] = on.bias[i][k];
     }
@@ -330,13 +333,14 @@ __device__ static void add_image(const trunk_job &job, const trunk_operands &on,
 }
 
 // The block's sums, (k, c, r, r) and k of each stage.
-__device__ static void leave_sums(const trunk_layout &layout, const float *shared, float *to)
+__device__ static void leave_sums(const trunk_job &job, const float *shared, float *to)
 {
+    const trunk_layout &layout = job.layout;
     for (int s = 0; s < layout.stages; s++) {
         const trunk_stage &stage = layout.stage[s];
         const int weights = stage.of.k * stage.size.c * stage.of.r * stage.of.r, all = weights + stage.of.k;
         for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += TRUNK_THREADS)
-            to[stage.left + i] = i < weights ? sum_of_slots(stage, shared + stage.slots, i)
+            to[stage.left + i] = i < weights ? sum_of_slots(stage, job.by[s], shared + stage.slots, i)
                                  : i < all   ? shared[stage.bias + i - weights]
                                              : 0.0f;
     }
@@ -384,13 +388,13 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_BACKWARD_BLOCKS)
     const int64_t begin = *on.cursor;
     __syncthreads();
     for (int i = 1; i < layout.stages; i++)
-        load_weights<true>(layout.stage[i], on.weight[i], shared + layout.stage[i].weight);
+        load_weights<true>(layout.stage[i], job.by[i], on.weight[i], shared + layout.stage[i].weight);
     const int part = blockIdx.x / job.blocks, block = blockIdx.x % job.blocks;
     const int end = min(job.n, (part + 1) * job.part);
     for (int image = part * job.part + block; image < end; image += job.blocks)
         add_image<Element>(job, on, image, on.order[begin + image], shared);
     __syncthreads();
-    leave_sums(layout, shared, on.left + (size_t)blockIdx.x * layout.left);
+    leave_sums(job, shared, on.left + (size_t)blockIdx.x * layout.left);
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)

@@ -10,7 +10,9 @@ struct trunk_divisors {
     heddle_divisor strips, lines, groups;    // of the convolution
     heddle_divisor back_groups, back_splits; // of its input's gradient
     heddle_divisor sum_splits, rows, c;      // of its weight's
-    heddle_divisor next_w, next_h;           // of windows
+    heddle_divisor sum_group, taps;
+    heddle_divisor filter, group, back_group; // of weights
+    heddle_divisor next_w, next_h;            // of windows
 };
 
 static inline trunk_divisors trunk_divisors_of(const trunk_stage *stage)
@@ -24,6 +26,11 @@ static inline trunk_divisors trunk_divisors_of(const trunk_stage *stage)
     by.sum_splits = heddle_divisor_of(stage->sums.splits);
     by.rows = heddle_divisor_of(stage->sums.rows);
     by.c = heddle_divisor_of(stage->size.c);
+    by.sum_group = heddle_divisor_of(stage->sums.group);
+    by.taps = heddle_divisor_of(stage->sums.taps);
+    by.filter = heddle_divisor_of(stage->of.r * stage->of.r);
+    by.group = heddle_divisor_of(stage->forward.group);
+    by.back_group = heddle_divisor_of(stage->backward.group);
     by.next_w = heddle_divisor_of(stage->size.next_w);
     by.next_h = heddle_divisor_of(stage->size.next_h);
     return by;
@@ -299,13 +306,14 @@ __device__ static void add_weight_gradient(const trunk_stage &stage, const trunk
 }
 
 // The sum of one weight over the threads that have it, in their order. weight: number in (k, c, r, r)
-__device__ static float sum_of_slots(const trunk_stage &stage, const float *slots, int weight)
+__device__ static float sum_of_slots(const trunk_stage &stage, const trunk_divisors &by, const float *slots, int weight)
 {
     const trunk_sums &sums = stage.sums;
-    const int taps = stage.of.r * stage.of.r, tap = weight % taps, c = weight / taps % stage.size.c;
-    const int k = weight / (taps * stage.size.c), row = tap / sums.taps;
-    const float *from = slots + (k % sums.group * sums.taps + tap % sums.taps) * sums.items +
-                        ((k / sums.group * stage.size.c + c) * sums.rows + row) * sums.splits;
+    unsigned tap, c, channel, column;
+    const unsigned k = heddle_divide(heddle_divide(weight, by.filter, &tap), by.c, &c);
+    const unsigned group = heddle_divide(k, by.sum_group, &channel), row = heddle_divide(tap, by.taps, &column);
+    const float *from = slots + (channel * sums.taps + column) * sums.items +
+                        ((group * stage.size.c + c) * sums.rows + row) * sums.splits;
     float sum = 0;
     for (int split = 0; split < sums.splits; split++)
         sum += from[split];
