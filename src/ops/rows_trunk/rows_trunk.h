@@ -13,7 +13,7 @@ extern const heddle_op heddle_op_rows_trunk_forward, heddle_op_rows_trunk_backwa
 enum {
     HEDDLE_ROWS_TRUNK_FILTER = 7,          // largest side of a filter
     HEDDLE_ROWS_TRUNK_CHANNELS = 64,       // most that a stage gives
-    HEDDLE_ROWS_TRUNK_SHARED = 227 * 1024, // bytes of shared memory that a block may have
+    HEDDLE_ROWS_TRUNK_SHARED = 226 * 1024, // bytes of shared memory that a block may ask for: on Hopper, all but one KB
     HEDDLE_ROWS_TRUNK_BLOCKS = 512,        // most blocks that leave sums of gradients, if there are fewer parts
 };
 
