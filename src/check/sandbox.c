@@ -156,7 +156,7 @@ const char *heddle_sandbox_name(void)
 {
     if (landlock_version() > 0)
         return has_filters() ? "Landlock and seccomp" : "Landlock";
-    return has_filters() ? "seccomp" : "none";
+    return has_filters() ? "seccomp, for sockets alone" : "none";
 }
 
 heddle_status heddle_sandbox_open(heddle_sandbox *sandbox, const char *const *folders, const int *files)

@@ -12,7 +12,7 @@ typedef struct heddle_sandbox {
     bool filters; // system calls, by seccomp
 } heddle_sandbox;
 
-// What this machine has: "Landlock and seccomp", "Landlock", "seccomp", "none".
+// What this machine has: "Landlock and seccomp", "Landlock", "seccomp, for sockets alone", "none".
 const char *heddle_sandbox_name(void);
 
 // folders: where the program may write, ended with NULL. files: descriptors of what else it may write to, ended with
