@@ -50,6 +50,11 @@ static const struct {
            "{\"type\": \"conv2d\", \"channels\": 10, \"kernel\": 5, \"stride\": 2},{\"type\": \"sigmoid\"},"
            FLATTEN "," CLASSES),
      0.02},
+    {"LeNet-5",
+     MODEL("{\"type\": \"conv2d\", \"channels\": 6, \"kernel\": 5, \"padding\": 2}," TANH "," POOL("avgpool2d") ","
+           "{\"type\": \"conv2d\", \"channels\": 16, \"kernel\": 5}," TANH "," POOL("avgpool2d") "," FLATTEN ","
+           LINEAR("120") "," TANH "," LINEAR("84") "," TANH "," CLASSES),
+     0.02},
     {"small channels, which are a trunk",
      MODEL("{\"type\": \"conv2d\", \"channels\": 6, \"kernel\": 5, \"padding\": 2}," TANH "," POOL("avgpool2d") ","
            "{\"type\": \"conv2d\", \"channels\": 10, \"kernel\": 3, \"bias\": false},{\"type\": \"sigmoid\"},"
