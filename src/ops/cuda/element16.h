@@ -127,6 +127,27 @@ static __device__ __forceinline__ void rows_write_at(float *matrix, size_t place
     matrix[place] = value;
 }
 
+// Four neighbours of one row, from `place` on, all at an address that is a multiple of 8.
+template <typename Element>
+static __device__ __forceinline__ void rows_write_four(Element *matrix, size_t place, size_t row, int columns,
+                                                       float4 value)
+{
+    typename rows_element<Element>::pair two[2] = {rows_element<Element>::round(value.x, value.y),
+                                                   rows_element<Element>::round(value.z, value.w)};
+    *(uint2 *)(matrix + place) = make_uint2(*(const uint32_t *)&two[0], *(const uint32_t *)&two[1]);
+}
+
+static __device__ __forceinline__ void rows_write_four(rows_pair *matrix, size_t place, size_t row, int columns,
+                                                       float4 value)
+{
+    __half *hi = (__half *)matrix + place + row * columns;
+    __half2 upper[2], lower[2];
+    rows_pair_split(value.x, value.y, &upper[0], &lower[0]);
+    rows_pair_split(value.z, value.w, &upper[1], &lower[1]);
+    *(uint2 *)hi = make_uint2(*(const uint32_t *)&upper[0], *(const uint32_t *)&upper[1]);
+    *(uint2 *)(hi + columns) = make_uint2(*(const uint32_t *)&lower[0], *(const uint32_t *)&lower[1]);
+}
+
 // The same by its row and column.
 template <typename Element>
 static __device__ __forceinline__ float rows_read(const Element *matrix, size_t row, int columns, int column)

@@ -123,6 +123,17 @@ template <bool Aligned> static __device__ inline void rows8_store(rows_pair_half
     }
 }
 
+// Eight columns, from `column` on, of eight rows of a small matrix, from `row` on: loads that do not wait for each
+// other.
+template <bool Aligned, typename Element>
+static __device__ inline void rows8_load_eight(const Element *matrix, int row, int columns, int column,
+                                               rows8 (&values)[ROWS8])
+{
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++)
+        values[i] = rows8_load<Aligned>(rows_at(matrix, (size_t)(row + i) * columns + column, column), columns);
+}
+
 // Threads per block such that each keeps its eight channels from one grid stride to the next: a multiple of the row's
 // groups of eight, or simply many if a row has more of them than a block has threads.
 static inline unsigned rows8_threads(int channels)

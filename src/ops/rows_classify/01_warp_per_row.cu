@@ -38,13 +38,16 @@ __device__ static void add_features(const classify_shape &shape, const classify_
     for (int c = first; c < shape.c; c += step) {
         const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
 #pragma unroll
-        for (int j = 0; j < Columns; j++) {
-            if (j >= shape.k)
+        for (int first_row = 0; first_row < Columns; first_row += ROWS8) {
+            if (first_row >= shape.k)
                 break;
-            const rows8 w = rows8_load<Aligned>(on.weight + (size_t)j * shape.c + c);
+            rows8 w[ROWS8];
+            rows8_load_eight<Aligned>(on.weight, first_row, shape.c, c, w);
 #pragma unroll
-            for (int i = 0; i < ROWS8; i++)
-                logits[j] += x.v[i] * w.v[i];
+            for (int j = 0; j < ROWS8; j++)
+#pragma unroll
+                for (int i = 0; i < ROWS8; i++)
+                    logits[first_row + j] += x.v[i] * w[j].v[i];
         }
     }
 #pragma unroll

@@ -40,13 +40,16 @@ __device__ static void add_features(const head_shape &shape, const head_operands
     for (int c = first; c < shape.c; c += step) {
         const rows8 x = rows8_load<Aligned>(rows_at(on.input, (size_t)row * shape.c + c, c), shape.c);
 #pragma unroll
-        for (int j = 0; j < Columns; j++) {
-            if (j >= shape.k)
+        for (int first_row = 0; first_row < Columns; first_row += ROWS8) {
+            if (first_row >= shape.k)
                 break;
-            const rows8 w = rows8_load<Aligned>(rows_at(on.weight, (size_t)j * shape.c + c, c), shape.c);
+            rows8 w[ROWS8];
+            rows8_load_eight<Aligned>(on.weight, first_row, shape.c, c, w);
 #pragma unroll
-            for (int i = 0; i < ROWS8; i++)
-                logits[j] += x.v[i] * w.v[i];
+            for (int j = 0; j < ROWS8; j++)
+#pragma unroll
+                for (int i = 0; i < ROWS8; i++)
+                    logits[first_row + j] += x.v[i] * w[j].v[i];
         }
     }
 #pragma unroll
@@ -119,13 +122,16 @@ __device__ static void store_gradients(const head_shape &shape, const head_opera
         const rows8 x = rows8_load<Aligned>(rows_at(on.input, (size_t)row * shape.c + c, c), shape.c);
         rows8 result = {};
 #pragma unroll
-        for (int j = 0; j < Columns; j++) {
-            if (j >= shape.k)
+        for (int first_row = 0; first_row < Columns; first_row += ROWS8) {
+            if (first_row >= shape.k)
                 break;
-            const rows8 w = rows8_load<Aligned>(rows_at(on.weight, (size_t)j * shape.c + c, c), shape.c);
+            rows8 w[ROWS8];
+            rows8_load_eight<Aligned>(on.weight, first_row, shape.c, c, w);
 #pragma unroll
-            for (int i = 0; i < ROWS8; i++)
-                result.v[i] += grad[j] * w.v[i];
+            for (int j = 0; j < ROWS8; j++)
+#pragma unroll
+                for (int i = 0; i < ROWS8; i++)
+                    result.v[i] += grad[first_row + j] * w[j].v[i];
         }
 #pragma unroll
         for (int i = 0; i < ROWS8; i++)

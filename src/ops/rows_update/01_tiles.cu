@@ -138,28 +138,76 @@ __device__ static void add_lines(const update_tile &tile, const float *parts, in
     }
 }
 
+// Takes the optimiser's step for four parameters at once, from `at` on.
+template <job_kind Kind, int Optimizer>
+__device__ static float4 do_four_parameters(const update_operands &on, const float *hyper, float4 gradient, size_t at)
+{
+    float4 *const where = (float4 *)(on.parameters + at);
+    if (Kind == WEIGHTS)
+        return *where;
+    const float given[4] = {gradient.x * on.unit, gradient.y * on.unit, gradient.z * on.unit, gradient.w * on.unit};
+    union {
+        float4 all;
+        float each[4];
+    } value, first = {}, second = {};
+    if (Kind == COLLECT) {
+        value.all = make_float4(given[0], given[1], given[2], given[3]);
+    } else {
+        value.all = *where;
+        if (Optimizer >= 1)
+            first.all = *(const float4 *)(on.first_moment + at);
+        if (Optimizer == 2)
+            second.all = *(const float4 *)(on.second_moment + at);
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            if (Optimizer == 0)
+                sgd_step(given[j], hyper, &value.each[j]);
+            else if (Optimizer == 1)
+                momentum_step(given[j], hyper, &value.each[j], &first.each[j]);
+            else
+                adamw_step(given[j], hyper, &value.each[j], &first.each[j], &second.each[j]);
+        }
+        if (Optimizer >= 1)
+            *(float4 *)(on.first_moment + at) = first.all;
+        if (Optimizer == 2)
+            *(float4 *)(on.second_moment + at) = second.all;
+    }
+    *where = value.all;
+    return value.all;
+}
+
 // Four elements of a segment with one tap, from `i` on, that are four of the parameter too.
 template <typename Element, job_kind Kind, int Optimizer>
 __device__ static void do_four(const update_tile &tile, const update_operands &on, const float *hyper, int i)
 {
     const size_t stride = (size_t)tile.padded_k * tile.padded_c;
     const float4 *from = (const float4 *)(on.parts + tile.part + i);
-    float4 sum = {};
+    float4 sum = {}, value = {};
     if (Kind != WEIGHTS)
 #pragma unroll 8
         for (int part = 0; part < tile.parts; part++) {
             const float4 one = from[part * stride / 4];
             sum.x += one.x, sum.y += one.y, sum.z += one.z, sum.w += one.w;
         }
-    const float gradient[4] = {sum.x, sum.y, sum.z, sum.w};
-    float value[4] = {};
     if (i / tile.padded_c < tile.k)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            value[j] = do_parameter<Kind, Optimizer>(on, hyper, gradient[j], (size_t)tile.parameter + i + j);
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        store_copies<Element, Kind>(tile, on, i + j, value[j]);
+        value = do_four_parameters<Kind, Optimizer>(on, hyper, sum, (size_t)tile.parameter + i);
+    if (Kind == COLLECT)
+        return;
+    if (tile.copy >= 0)
+        rows_write_four((Element *)on.copies + tile.copy / rows_layout<Element>::ELEMENTS, i, i / tile.columns,
+                        tile.columns, value);
+    if (tile.vector >= 0 && on.vectors)
+        *(float4 *)(on.vectors + tile.vector + i) = value;
+}
+
+// Whether four elements at a time are in reach of one access each, in all that the segment is stored in.
+__device__ static bool by_fours(const update_tile &tile, const update_operands &on)
+{
+    const uintptr_t places = (uintptr_t)(on.parts + tile.part) | (uintptr_t)(on.parameters + tile.parameter) |
+                             (uintptr_t)on.first_moment | (uintptr_t)on.second_moment |
+                             (tile.vector >= 0 ? (uintptr_t)(on.vectors + tile.vector) : 0) |
+                             (tile.copy >= 0 ? 2 * (uintptr_t)((const uint16_t *)on.copies + tile.copy) : 0);
+    return tile.c == tile.padded_c && tile.c % 4 == 0 && tile.columns % 4 == 0 && places % sizeof(float4) == 0;
 }
 
 // One tap: both orders are the same except for the padding.
@@ -168,7 +216,7 @@ __device__ static void do_flat(const update_tile &tile, const update_operands &o
 {
     const int all = tile.padded_k * tile.padded_c, first = tile.row * HEDDLE_SEGMENT_FLAT;
     const int end = min(all, first + (int)HEDDLE_SEGMENT_FLAT);
-    if (tile.c == tile.padded_c && tile.c % 4 == 0 && (uintptr_t)(on.parts + tile.part) % sizeof(float4) == 0) {
+    if (by_fours(tile, on)) {
         if (first + 4 * (int)threadIdx.x < end)
             do_four<Element, Kind, Optimizer>(tile, on, hyper, first + 4 * (int)threadIdx.x);
         return;
