@@ -63,8 +63,8 @@ __device__ static void load_weights(const trunk_stage &stage, const trunk_diviso
         unsigned tap, c, place;
         const unsigned k = heddle_divide(heddle_divide(i, by.filter, &tap), by.c, &c);
         const unsigned group = heddle_divide(Backward ? c : k, Backward ? by.back_group : by.group, &place);
-        const unsigned source = Backward ? group * stage.of.k + k : group * stage.size.c + c;
-        to[(source * taps + tap) * room + place] = __ldg(from + i);
+        const unsigned pitch = Backward ? stage.backward.pitch : stage.size.c * taps * room;
+        to[group * pitch + ((Backward ? k : c) * taps + tap) * room + place] = __ldg(from + i);
     }
 }
 
@@ -296,8 +296,10 @@ __device__ static void add_bias_gradient(const trunk_stage &stage, const float *
     for (int k = threadIdx.x / 32; k < stage.of.k; k += TRUNK_THREADS / 32) {
         const float4 *from = (const float4 *)(gradient + k * stage.sums.plane);
         float sum = 0;
-        for (int i = lane; i < stage.sums.plane / 4; i += 32)
-            sum += from[i].x + from[i].y + (from[i].z + from[i].w);
+        for (int i = lane; i < stage.sums.plane / 4; i += 32) {
+            const float4 four = from[i];
+            sum += four.x + four.y + (four.z + four.w);
+        }
         for (int step = 16; step > 0; step /= 2)
             sum += __shfl_down_sync(0xffffffffu, sum, step);
         if (lane == 0)

@@ -164,7 +164,7 @@ __device__ static void spread_by(const trunk_stage &stage, const trunk_divisors 
         for (int k = first; k < last; k++)
 #pragma unroll 1
             for (int i = begin; i < end; i++) {
-                const float *from = weights + ((group * stage.of.k + k) * R + i) * R * TRUNK_GROUP;
+                const float *from = weights + group * spread.pitch + (k * R + i) * R * TRUNK_GROUP;
                 float d[TRUNK_STRIP], w[TRUNK_GROUP];
                 load_four(gradient + k * stage.sums.plane + (line - i) * stage.sums.pitch + TRUNK_STRIP * strip, d);
 #pragma unroll

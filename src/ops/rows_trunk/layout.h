@@ -27,7 +27,7 @@ typedef struct trunk_conv {
 typedef struct trunk_spread {
     int room;
     int group, groups, splits, share, items; // share: of the output's channels
-    int weights;                             // (groups, k, r, r, GROUP)
+    int pitch, weights;                      // (groups, pitch): k, r, r, GROUP, and a vector, for other banks
 } trunk_spread;
 
 // The gradient of the weight: a thread has `taps` neighbouring taps of `group` channels, and every splits-th line.
@@ -74,11 +74,21 @@ static inline int trunk_is_fixed(int r)
     return r == 3 || r == 5;
 }
 
-// Floats of a line: an odd number of vectors, so that neighbouring lines are in different banks.
+// Floats of a line of at least so many columns: an odd number of vectors, so that neighbouring lines are in different
+// banks.
 static inline int trunk_pitch(int columns)
 {
     const int vectors = trunk_round(columns, 4) / 4;
     return 4 * (vectors + (vectors % 2 == 0));
+}
+
+// The same where threads read all strips of a line and then those of the next, in eight banks of vectors.
+static inline int trunk_strip_pitch(int columns, int strips)
+{
+    int vectors = trunk_round(columns, 4) / 4;
+    while (vectors % 8 != strips % 8)
+        vectors++;
+    return 4 * vectors;
 }
 
 // Instructions of a convolution's threads: those that all warps of a block issue, and those of the longest thread.
@@ -129,7 +139,8 @@ static inline void trunk_share_spread(trunk_stage *stage)
             spread->group = group, spread->groups = groups, spread->share = share, spread->splits = splits;
         }
     spread->items = lines * spread->groups * spread->splits;
-    spread->weights = spread->groups * k * r * r * TRUNK_GROUP;
+    spread->pitch = k * r * r * TRUNK_GROUP + 4;
+    spread->weights = spread->groups * spread->pitch;
 }
 
 static inline void trunk_share_sums(trunk_stage *stage)
@@ -157,7 +168,7 @@ static inline void trunk_share_sums(trunk_stage *stage)
     }
 }
 
-static inline void trunk_set_stage(const heddle_rows_trunk_shape *shape, int index, trunk_stage *stage)
+static inline void trunk_set_stage(const heddle_rows_trunk_shape *shape, int index, int is_backward, trunk_stage *stage)
 {
     stage->of = shape->stage[index];
     stage->size = heddle_trunk_size_of(shape, index);
@@ -165,7 +176,8 @@ static inline void trunk_set_stage(const heddle_rows_trunk_shape *shape, int ind
     trunk_conv *conv = &stage->forward;
     conv->strips = trunk_round(size->out_w, TRUNK_STRIP) / TRUNK_STRIP;
     const int read = TRUNK_STRIP * (conv->strips - 1) + trunk_round(stage->of.r + TRUNK_STRIP - 1, 4);
-    conv->pitch = trunk_pitch(trunk_larger(size->w + 2 * stage->of.padding, read));
+    const int columns = trunk_larger(size->w + 2 * stage->of.padding, read);
+    conv->pitch = is_backward ? trunk_pitch(columns) : trunk_strip_pitch(columns, conv->strips);
     conv->plane = (size->h + 2 * stage->of.padding) * conv->pitch;
     trunk_share_conv(stage);
     trunk_share_spread(stage);
@@ -188,7 +200,7 @@ static inline trunk_layout trunk_layout_of(const heddle_rows_trunk_shape *shape,
     layout.floats = layout.left = 0;
     for (int i = 0; i < layout.stages; i++) {
         trunk_stage *stage = &layout.stage[i];
-        trunk_set_stage(shape, i, stage);
+        trunk_set_stage(shape, i, is_backward, stage);
         const trunk_sums *sums = &stage->sums;
         const int forward = stage->forward.splits * stage->of.k * stage->size.out_h * stage->forward.strips;
         const int backward = i == 0 ? 0 // the images have no gradient
