@@ -105,6 +105,33 @@ __device__ static __forceinline__ int windows_of(const trunk_stage &stage)
     return stage.of.k * stage.size.next_h * stage.size.next_w;
 }
 
+// The results of a window: two by two if that is its size, each line in one access if it is aligned to 8 bytes, as all
+// of them are if the stage's first result is.
+__device__ static __forceinline__ bool aligned8(const float *kept)
+{
+    return (uintptr_t)kept % sizeof(float2) == 0;
+}
+
+__device__ static __forceinline__ void load_window(const float *from, int pitch, bool aligned, float (&y)[4])
+{
+    float2 lines[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        lines[i] = aligned ? __ldg((const float2 *)(from + i * pitch))
+                           : make_float2(__ldg(from + i * pitch), __ldg(from + i * pitch + 1));
+    y[0] = lines[0].x, y[1] = lines[0].y, y[2] = lines[1].x, y[3] = lines[1].y;
+}
+
+__device__ static __forceinline__ void store_window(float *to, int pitch, bool aligned, const float (&y)[4])
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (aligned)
+            *(float2 *)(to + i * pitch) = make_float2(y[2 * i], y[2 * i + 1]);
+        else
+            to[i * pitch] = y[2 * i], to[i * pitch + 1] = y[2 * i + 1];
+}
+
 // Pooling, one result after another. NaN is the largest.
 struct trunk_pool {
     float sum, most;
@@ -143,11 +170,13 @@ __device__ static void finish_windows(const trunk_job &job, int index, float *sh
     const bool is_last = index == job.layout.stages - 1;
     const trunk_stage &next = job.layout.stage[is_last ? index : index + 1];
     const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
+    const bool aligned = aligned8(kept);
     const int pitch = TRUNK_STRIP * stage.forward.strips, plane = stage.size.out_h * pitch, share = stage.of.k * plane;
     for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
         const trunk_window at = window_at(job, index, i);
         const float *from = shared + job.layout.shares + at.k * plane + at.y * window * pitch + at.x * window;
         const float bias = shared[stage.bias + at.k];
+        float two_by_two[4];
         trunk_pool pool;
 #pragma unroll
         for (int place = 0; place < window * window; place++) {
@@ -156,9 +185,14 @@ __device__ static void finish_windows(const trunk_job &job, int index, float *sh
             for (int split = 0; split < stage.forward.splits; split++)
                 z += from[split * share + line * pitch + pixel];
             const float y = Exact ? rows_function(stage.of.function, z) : rows_function16(stage.of.function, z);
-            kept[at.first + line * stage.size.kept_w + pixel] = y;
+            if (Window == 2)
+                two_by_two[place % 4] = y;
+            else
+                kept[at.first + line * stage.size.kept_w + pixel] = y;
             pool.add(y, place);
         }
+        if (Window == 2)
+            store_window(kept + at.first, stage.size.kept_w, aligned, two_by_two);
         if (is_last)
             shared[job.layout.row + (at.y * stage.size.next_w + at.x) * job.channels + at.k] = pool.result(stage.of);
         else
@@ -222,14 +256,19 @@ __device__ static void load_pooled(const trunk_job &job, int index, const float 
 {
     const trunk_stage &stage = job.layout.stage[index], &next = job.layout.stage[index + 1];
     const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
+    const bool aligned = aligned8(kept);
 #pragma unroll 4
     for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
         const trunk_window at = window_at(job, index, i);
+        float two_by_two[4];
         trunk_pool pool;
+        if (Window == 2)
+            load_window(kept + at.first, stage.size.kept_w, aligned, two_by_two);
 #pragma unroll
         for (int place = 0; place < window * window; place++) {
             const int line = place / window, pixel = place % window;
-            pool.add(__ldg(kept + at.first + line * stage.size.kept_w + pixel), place);
+            pool.add(Window == 2 ? two_by_two[place % 4] : __ldg(kept + at.first + line * stage.size.kept_w + pixel),
+                     place);
         }
         shared[next.input + place_in_next(next, at)] = pool.result(stage.of);
     }
@@ -255,9 +294,13 @@ __device__ static void spread_windows(const trunk_job &job, int index, const flo
     const trunk_stage &stage = job.layout.stage[index];
     const int window = Window > 0 ? Window : stage.of.window, count = windows_of(stage);
     const float share = stage.of.average ? 1.0f / (window * window) : 1.0f;
+    const bool aligned = aligned8(kept);
 #pragma unroll 2
     for (int i = threadIdx.x; i < count; i += TRUNK_THREADS) {
         const trunk_window at = window_at(job, index, i);
+        float two_by_two[4];
+        if (Window == 2)
+            load_window(kept + at.first, stage.size.kept_w, aligned, two_by_two);
         const float gradient = share * gradient_of(job, index, at, rows, image, shared);
         float *to =
             shared + job.layout.gradient + at.k * stage.sums.plane + at.y * window * stage.sums.pitch + at.x * window;
@@ -265,7 +308,8 @@ __device__ static void spread_windows(const trunk_job &job, int index, const flo
 #pragma unroll
         for (int place = 0; place < window * window; place++) {
             const int line = place / window, pixel = place % window;
-            const float y = __ldg(kept + at.first + line * stage.size.kept_w + pixel);
+            const float y =
+                Window == 2 ? two_by_two[place % 4] : __ldg(kept + at.first + line * stage.size.kept_w + pixel);
             if (stage.of.average)
                 to[line * stage.sums.pitch + pixel] = gradient * rows_slope(stage.of.function, y);
             pool.add(y, place);

@@ -64,8 +64,12 @@ __device__ static __forceinline__ void add_filter_line(const float *line, const 
 #pragma unroll
     for (int s = 0; s < R; s++) {
 #pragma unroll
-        for (int i = 0; i < ROOM; i += 4)
+        for (int i = 0; i + 2 < G; i += 4)
             load_four(weights + s * ROOM + i, w + i);
+        if (G % 4 == 2) {
+            const float2 two = *(const float2 *)(weights + s * ROOM + G - 2);
+            w[G - 2] = two.x, w[G - 1] = two.y;
+        }
 #pragma unroll
         for (int g = 0; g < G; g++)
 #pragma unroll
