@@ -357,18 +357,6 @@ typedef struct heddle_rows_stem_shape {
     int half;
 } heddle_rows_stem_shape;
 
-// rows_block: a convolution of stride 1 in a network in use with a function and pooling over windows side by side, from
-// a frame with `gap` into one with `out_gap`. The weight is (k, r * s, c).
-typedef struct heddle_rows_block_shape {
-    int n, h, w, gap;
-    int c, k; // multiples of 8
-    int r, s, padding;
-    int function;
-    int window, average; // pooling: 1 is none; 0: the largest, 1: the mean
-    int out_gap;
-    int half;
-} heddle_rows_block_shape;
-
 // rows_loss: the mean cross-entropy of logits (n, k), of which the first `classes` count, and its gradient as rows.
 typedef struct heddle_rows_loss_shape {
     int n, classes, k;
@@ -389,7 +377,7 @@ typedef struct heddle_rows_head_shape {
 // columns in float32, for few classes. With labels, also the mean cross-entropy and the number of correct answers.
 typedef struct heddle_rows_classify_shape {
     int n, c, k, classes;
-    int half;
+    int half, pairs;
 } heddle_rows_classify_shape;
 
 // rows_weights, rows_collect, rows_update: between the parameters, float32 in one buffer in PyTorch's layout, and what

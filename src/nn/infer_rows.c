@@ -1,17 +1,17 @@
-// Predictions over rows: the forward operators of a training step without batchnorm, convolutions with pooling as one
-// operator, and at the end probabilities instead of gradients.
+// Predictions over rows: the forward operators of a training step without batchnorm, the first layers as one operator,
+// and at the end probabilities instead of gradients.
 
 #include <stdlib.h>
 
 #include "nn/infer.h"
 #include "nn/rows_build.h"
-#include "ops/rows_block/rows_block.h"
 #include "ops/rows_stem/rows_stem.h"
 
 static bool is_for_rows(heddle_device_kind device, heddle_tier kernels, heddle_arithmetic arithmetic)
 {
     return device != HEDDLE_CPU && kernels == HEDDLE_FUSED &&
-           (arithmetic == HEDDLE_TF32 || arithmetic == HEDDLE_FP16 || arithmetic == HEDDLE_BFLOAT);
+           (arithmetic == HEDDLE_TF32X3 || arithmetic == HEDDLE_TF32 || arithmetic == HEDDLE_FP16 ||
+            arithmetic == HEDDLE_BFLOAT);
 }
 
 // Groups the layers; false where some of them need statistics of a batch, or there are many classes.
@@ -34,7 +34,7 @@ bool heddle_infer_by_rows(const heddle_model *model, int batch, heddle_device_ki
     return grouped;
 }
 
-// --- groups as one operator ------------------------------------------------------------------------------------------
+// --- the first group as one operator ---------------------------------------------------------------------------------
 
 // The first group, from bytes to the frame that it leaves.
 static heddle_rows_stem_shape stem_shape(const heddle_plan *plan, const heddle_rows_group *group,
@@ -88,59 +88,15 @@ static heddle_status stem(heddle_rows_builder *builder, heddle_rows_group *group
     return HEDDLE_OK;
 }
 
-// Any other convolution of stride 1, from frame to frame.
-static heddle_rows_block_shape block_shape(const heddle_rows_builder *builder, const heddle_rows_group *group)
-{
-    const heddle_layer *layer = group->product;
-    const heddle_rows_group *from = heddle_rows_from(builder, group);
-    return (heddle_rows_block_shape){
-        .n = group->shape.n,
-        .h = layer->in[1],
-        .w = layer->in[2],
-        .gap = from->gap,
-        .c = from->shape.k,
-        .k = group->shape.k,
-        .r = layer->kernel,
-        .s = layer->kernel,
-        .padding = layer->padding,
-        .function = (int)group->function,
-        .window = group->window,
-        .average = group->average,
-        .out_gap = group->gap,
-        .half = group->shape.half,
-    };
-}
-
-static heddle_status block(heddle_rows_builder *builder, heddle_rows_group *group, const heddle_rows_block_shape *shape)
-{
-    heddle_rows_bindings bound = {.count = 0};
-    heddle_value weight, bias;
-    int node;
-    HEDDLE_TRY(heddle_rows_weight(builder, group, &weight));
-    HEDDLE_TRY(heddle_rows_vector(builder, group->bias, &bias));
-    heddle_rows_bind(&bound, "input", heddle_rows_from(builder, group)->left);
-    heddle_rows_bind(&bound, "weight", weight);
-    heddle_rows_bind(&bound, "bias", bias);
-    HEDDLE_TRY(heddle_rows_apply(builder, "rows_block", shape, &bound, &node));
-    group->left = heddle_rows_output(builder, node, "output");
-    return HEDDLE_OK;
-}
-
-// A convolution with what follows it, where that saves storing its results or the patches of its input.
+// The first convolution with what follows it.
 static heddle_status alone(heddle_rows_builder *builder, heddle_rows_group *group, bool *done)
 {
     const heddle_layer *layer = group->product;
-    if (!layer || layer->in_rank != 3 || !group->passes || group->around >= 0)
+    if (!layer || layer->in_rank != 3 || !group->passes || group->around >= 0 || group->from >= 0 || group->shape.pairs)
         return HEDDLE_OK;
-    if (group->from < 0) {
-        const heddle_rows_stem_shape shape = stem_shape(builder->plan, group, &builder->state->model->input);
-        *done = heddle_rows_stem_fits(&shape);
-        return *done ? stem(builder, group, &shape) : HEDDLE_OK;
-    }
-    const heddle_rows_block_shape shape = block_shape(builder, group);
-    *done = layer->stride == 1 && layer->dilation == 1 && (group->window > 1 || group->source == HEDDLE_ROWS_PATCHES) &&
-            heddle_rows_block_fits(&shape);
-    return *done ? block(builder, group, &shape) : HEDDLE_OK;
+    const heddle_rows_stem_shape shape = stem_shape(builder->plan, group, &builder->state->model->input);
+    *done = heddle_rows_stem_fits(&shape);
+    return *done ? stem(builder, group, &shape) : HEDDLE_OK;
 }
 
 // --- the plan --------------------------------------------------------------------------------------------------------
@@ -152,7 +108,8 @@ static heddle_status classify(heddle_rows_builder *builder, const heddle_rows_gr
                                               .c = last->shape.c,
                                               .k = last->shape.k,
                                               .classes = last->product->features,
-                                              .half = last->shape.half};
+                                              .half = last->shape.half,
+                                              .pairs = last->shape.pairs};
     heddle_plan *plan = builder->plan;
     const heddle_placed places[] = {
         {"probabilities", plan->probabilities}, {"loss", plan->loss}, {"correct", plan->correct}};
@@ -186,11 +143,17 @@ heddle_status heddle_plan_infer_rows(heddle_plan *plan, heddle_state *state, hed
     heddle_rows *rows = plan->rows = calloc(1, sizeof *rows);
     if (!rows)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
-    if (!group_layers(state->model, options->batch, rows) || !heddle_rows_has_rungs(plan, rows))
+    rows->pairs = rows->update.pairs = options->arithmetic == HEDDLE_TF32X3;
+    rows->half = rows->update.half = options->arithmetic != HEDDLE_BFLOAT && !rows->pairs;
+    if (!group_layers(state->model, options->batch, rows))
         return HEDDLE_OK;
-    rows->half = rows->update.half = options->arithmetic != HEDDLE_BFLOAT;
-    for (int i = 0; i < rows->group_count; i++)
+    for (int i = 0; i < rows->group_count; i++) {
         rows->groups[i].shape.half = rows->half;
+        rows->groups[i].shape.pairs = rows->pairs;
+    }
+    if (!heddle_rows_has_rungs(plan, rows))
+        return HEDDLE_OK;
+    heddle_rows_find_trunk(plan, state->model, rows);
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
     heddle_rows_builder builder = {
         .plan = plan, .state = state, .parameters = parameters, .rows = rows, .alone = alone};

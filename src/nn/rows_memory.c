@@ -129,7 +129,7 @@ static void fill_table(const heddle_rows *rows, const heddle_state *state, int32
         table[HEDDLE_SEGMENT_COPY] = segment->copy;
         table[HEDDLE_SEGMENT_VECTOR] = segment->vector;
         table[HEDDLE_SEGMENT_COLUMNS] = segment->columns;
-        first += heddle_segment_tiles(segment->padded_k, segment->taps, segment->padded_c);
+        first += heddle_segment_tiles(segment->padded_k, segment->taps, segment->padded_c, segment->parts);
     }
 }
 
@@ -154,8 +154,8 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
         arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 2; // of the product, of rows_norm's gradient
     }
     for (int i = 0; i < rows->segment_count; i++)
-        rows->update.tiles +=
-            heddle_segment_tiles(rows->segments[i].padded_k, rows->segments[i].taps, rows->segments[i].padded_c);
+        rows->update.tiles += heddle_segment_tiles(rows->segments[i].padded_k, rows->segments[i].taps,
+                                                   rows->segments[i].padded_c, rows->segments[i].parts);
     rows->update.segments = rows->segment_count;
     rows->update.parameters = (int)state->floats[HEDDLE_BANK_PARAMETERS];
     rows->update.optimizer = (int)plan->options.optimizer;

@@ -33,7 +33,6 @@
 #include "ops/quantise/quantise.h"
 #include "ops/random/random.h"
 #include "ops/reduction/reduction.h"
-#include "ops/rows_block/rows_block.h"
 #include "ops/rows_classify/rows_classify.h"
 #include "ops/rows_conv/rows_conv.h"
 #include "ops/rows_gather/rows_gather.h"
@@ -164,7 +163,6 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rows_head,
     &heddle_op_rows_classify,
     &heddle_op_rows_stem,
-    &heddle_op_rows_block,
     &heddle_op_rows_weights,
     &heddle_op_rows_collect,
     &heddle_op_rows_update,

@@ -8,6 +8,7 @@
 // Limited by: latency.
 
 #include "ops/cuda/dependent.h"
+#include "ops/cuda/loss_sum.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -36,7 +37,7 @@ __device__ static void add_features(const classify_shape &shape, const classify_
     for (int j = 0; j < Columns; j++)
         logits[j] = 0;
     for (int c = first; c < shape.c; c += step) {
-        const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
+        const rows8 x = rows8_load<Aligned>(rows_at(on.input, (size_t)row * shape.c + c, c), shape.c);
 #pragma unroll
         for (int first_row = 0; first_row < Columns; first_row += ROWS8) {
             if (first_row >= shape.k)
@@ -107,47 +108,18 @@ __device__ static double find_probabilities(const classify_shape &shape, float (
     return label >= 0 && label < shape.classes ? logf(sum) + most - own : NAN;
 }
 
-template <typename Element>
-__device__ static void add_parts(const classify_shape &shape, const classify_operands<Element> &on)
-{
-    double loss = 0, correct = 0;
-    for (int block = 0; block < (int)gridDim.x; block++) {
-        loss += on.parts[2 * block];
-        correct += on.parts[2 * block + 1];
-    }
-    if (on.loss)
-        *on.loss = (float)(loss / shape.n);
-    if (on.correct)
-        *on.correct = (int32_t)correct;
-    if (on.arrived)
-        *on.arrived = 0;
-}
-
-// The sums of a block's samples, and in the last block to arrive those of all.
+// The sums of all samples, where they are wanted.
 template <typename Element>
 __device__ static void store_loss(const classify_shape &shape, const classify_operands<Element> &on, double loss,
                                   double correct)
 {
-    __shared__ double losses[WARPS], rights[WARPS];
-    const int warp = threadIdx.x / 32;
-    if (threadIdx.x % 32 == 0) {
-        losses[warp] = loss;
-        rights[warp] = correct;
-    }
-    __syncthreads();
-    if (threadIdx.x > 0)
+    double total[2];
+    if (!loss_sum<WARPS>(loss, correct, on.parts, on.arrived, total))
         return;
-    for (int i = 1; i < WARPS; i++) {
-        losses[0] += losses[i];
-        rights[0] += rights[i];
-    }
-    on.parts[2 * blockIdx.x] = losses[0];
-    on.parts[2 * blockIdx.x + 1] = rights[0];
-    __threadfence();
-    if (!on.arrived || atomicAdd(on.arrived, 1) == (int)gridDim.x - 1) { // without a counter there is one block
-        __threadfence();
-        add_parts(shape, on);
-    }
+    if (on.loss)
+        *on.loss = (float)(total[0] / shape.n);
+    if (on.correct)
+        *on.correct = (int32_t)total[1];
 }
 
 template <typename Element, bool Aligned, bool Shared, int Columns>
@@ -212,7 +184,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    return ((const classify_shape *)call->shape)->half ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
+    return ROWS_WITH_ELEMENT(classify_shape, launch_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_classify", "01_warp_per_row", launch)

@@ -16,9 +16,10 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(classify_shape, k, "rows of the weight, a multiple of 8")},
     {HEDDLE_REQUIRED_INT(classify_shape, classes, "classes, at most 32")},
     {HEDDLE_ROWS_HALF(classify_shape)},
+    {HEDDLE_ROWS_PAIRS(classify_shape)},
 };
 
-HEDDLE_ROWS_ELEMENT(element, classify_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, classify_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -116,6 +117,8 @@ static const char *const test_shapes[] = {"n=1 c=8 k=8 classes=1",
                                           "n=9 c=520 k=8 classes=4 half=1",
                                           "n=130 c=256 k=32 classes=31",
                                           "n=300 c=48 k=16 classes=9",
+                                          "n=67 c=88 k=16 classes=10 pairs=1",
+                                          "n=300 c=24 k=8 classes=4 pairs=1",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 c=1024 k=16 classes=10", "n=1 c=256 k=16 classes=10", NULL};
 

@@ -8,6 +8,7 @@
 // Limited by: latency.
 
 #include "ops/cuda/dependent.h"
+#include "ops/cuda/loss_sum.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -140,22 +141,9 @@ __device__ static void store_gradients(const head_shape &shape, const head_opera
     }
 }
 
-template <typename Element> __device__ static void add_parts(const head_shape &shape, const head_operands<Element> &on)
-{
-    double loss = 0, correct = 0;
-    for (int block = 0; block < (int)gridDim.x; block++) {
-        loss += on.parts[2 * block];
-        correct += on.parts[2 * block + 1];
-    }
-    *on.loss = (float)(loss / shape.n);
-    *on.correct = (int32_t)correct;
-    *on.arrived = 0;
-}
-
 template <typename Element, bool Aligned, bool Shared, int Columns>
 __global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, const head_operands<Element> on)
 {
-    __shared__ double losses[WARPS], rights[WARPS];
     __shared__ float kept[Shared ? WARPS : 1][Columns];
     heddle_wait_for_previous();
     heddle_release_next();
@@ -174,23 +162,10 @@ __global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, 
         correct += !(Shared && warp > 0) && right;
         store_gradients<Element, Aligned, Columns>(shape, on, row, first, step, logits);
     }
-    if (threadIdx.x % 32 == 0) {
-        losses[warp] = loss;
-        rights[warp] = correct;
-    }
-    __syncthreads();
-    if (threadIdx.x > 0)
-        return;
-    for (int i = 1; i < WARPS; i++) {
-        losses[0] += losses[i];
-        rights[0] += rights[i];
-    }
-    on.parts[2 * blockIdx.x] = losses[0];
-    on.parts[2 * blockIdx.x + 1] = rights[0];
-    __threadfence();
-    if (atomicAdd(on.arrived, 1) == (int)gridDim.x - 1) {
-        __threadfence();
-        add_parts(shape, on);
+    double total[2];
+    if (loss_sum<WARPS>(loss, correct, on.parts, on.arrived, total)) {
+        *on.loss = (float)(total[0] / shape.n);
+        *on.correct = (int32_t)total[1];
     }
 }
 

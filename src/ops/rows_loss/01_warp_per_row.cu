@@ -7,6 +7,7 @@
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/element16.h"
+#include "ops/cuda/loss_sum.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
 #include "ops/rows_loss/rows_loss.h"
@@ -70,21 +71,8 @@ __device__ static double sample_loss(const loss_shape &shape, const loss_operand
     return label >= 0 && label < shape.classes ? logf(sum) + most - x[label] : NAN;
 }
 
-template <typename Element> __device__ static void add_parts(const loss_shape &shape, const loss_operands<Element> &on)
-{
-    double loss = 0, correct = 0;
-    for (int block = 0; block < (int)gridDim.x; block++) {
-        loss += on.parts[2 * block];
-        correct += on.parts[2 * block + 1];
-    }
-    *on.loss = (float)(loss / shape.n);
-    *on.correct = (int32_t)correct;
-    *on.arrived = 0;
-}
-
 template <typename Element> __global__ void rows_loss(const loss_shape shape, const loss_operands<Element> on)
 {
-    __shared__ double losses[WARPS], rights[WARPS];
     heddle_wait_for_previous();
     heddle_release_next();
     const int warp = threadIdx.x / 32;
@@ -94,23 +82,10 @@ template <typename Element> __global__ void rows_loss(const loss_shape shape, co
         loss += sample_loss(shape, on, row, &right);
         correct += right;
     }
-    if (threadIdx.x % 32 == 0) {
-        losses[warp] = loss;
-        rights[warp] = correct;
-    }
-    __syncthreads();
-    if (threadIdx.x > 0)
-        return;
-    for (int i = 1; i < WARPS; i++) {
-        losses[0] += losses[i];
-        rights[0] += rights[i];
-    }
-    on.parts[2 * blockIdx.x] = losses[0];
-    on.parts[2 * blockIdx.x + 1] = rights[0];
-    __threadfence();
-    if (atomicAdd(on.arrived, 1) == (int)gridDim.x - 1) {
-        __threadfence();
-        add_parts(shape, on);
+    double total[2];
+    if (loss_sum<WARPS>(loss, correct, on.parts, on.arrived, total)) {
+        *on.loss = (float)(total[0] / shape.n);
+        *on.correct = (int32_t)total[1];
     }
 }
 

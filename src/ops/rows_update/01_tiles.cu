@@ -4,7 +4,8 @@
 // tile is 32 taps by 32 channels of one row. Gradients are added in the first order and transposed in shared memory;
 // the optimiser's step is taken in the second order, and the copy is made in the first again, so that every access
 // covers whole cache lines. With one tap nothing needs transposing, and a tile is 1024 elements, four per thread. If a
-// transposed tile has many parts, the warps share them. A block finds its segment by binary search in the table.
+// tile has many parts, the warps share them, and with one tap it has 32 elements: adding hundreds of parts one after
+// another takes longer than all the rest. Every warp finds the block's segment by one load per lane.
 //
 // Limited by: memory bandwidth.
 
@@ -35,14 +36,19 @@ struct update_tile {
     int row, tap, channel; // of a tile of a row; with one tap, `row` is the tile's number
 };
 
+// The segment of a tile, found by a whole warp: each lane looks at every 32nd segment, so that no load waits for
+// another.
+__device__ static int segment_of(const int32_t *table, int segments, int number)
+{
+    int before = 0; // segments that begin at or before the tile
+    for (int i = (int)threadIdx.x % 32; i < segments; i += 32)
+        before += table[i * HEDDLE_SEGMENT_FIELDS + HEDDLE_SEGMENT_FIRST] <= number;
+    return __reduce_add_sync(~0u, before) - 1;
+}
+
 __device__ static update_tile tile_of(const int32_t *table, int segments, int number)
 {
-    int low = 0, high = segments;
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        *(table[middle * HEDDLE_SEGMENT_FIELDS + HEDDLE_SEGMENT_FIRST] <= number ? &low : &high) = middle;
-    }
-    const int32_t *segment = table + low * HEDDLE_SEGMENT_FIELDS;
+    const int32_t *segment = table + segment_of(table, segments, number) * HEDDLE_SEGMENT_FIELDS;
     update_tile tile;
     tile.parameter = segment[HEDDLE_SEGMENT_PARAMETER];
     tile.k = segment[HEDDLE_SEGMENT_K];
@@ -210,24 +216,55 @@ __device__ static bool by_fours(const update_tile &tile, const update_operands &
     return tile.c == tile.padded_c && tile.c % 4 == 0 && tile.columns % 4 == 0 && places % sizeof(float4) == 0;
 }
 
+// One element of a segment with one tap.
+template <typename Element, job_kind Kind, int Optimizer>
+__device__ static void do_one(const update_tile &tile, const update_operands &on, const float *hyper, int i,
+                              float gradient)
+{
+    const int row = i / tile.padded_c, channel = i % tile.padded_c;
+    float value = 0;
+    if (row < tile.k && channel < tile.c)
+        value = do_parameter<Kind, Optimizer>(on, hyper, gradient, tile.parameter + (size_t)row * tile.c + channel);
+    store_copies<Element, Kind>(tile, on, i, value);
+}
+
+// A tile of one element per lane with many parts: each warp adds every n-th of them, and then the warps' sums are added
+// in order.
+template <typename Element, job_kind Kind, int Optimizer>
+__device__ static void do_few(const update_tile &tile, const update_operands &on, const float *hyper, int first,
+                              int all, float (*shares)[MANY_LINES][TILE])
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = first + lane;
+    float sum = 0;
+    if (Kind != WEIGHTS && i < all)
+#pragma unroll 8
+        for (int part = warp; part < tile.parts; part += WARPS)
+            sum += on.parts[tile.part + (size_t)part * all + i];
+    shares[warp][0][lane] = sum;
+    __syncthreads();
+    if (warp > 0 || i >= all)
+        return;
+    sum = 0;
+    for (int from = 0; from < WARPS; from++)
+        sum += shares[from][0][lane];
+    do_one<Element, Kind, Optimizer>(tile, on, hyper, i, sum);
+}
+
 // One tap: both orders are the same except for the padding.
 template <typename Element, job_kind Kind, int Optimizer>
-__device__ static void do_flat(const update_tile &tile, const update_operands &on, const float *hyper)
+__device__ static void do_flat(const update_tile &tile, const update_operands &on, const float *hyper,
+                               float (*shares)[MANY_LINES][TILE])
 {
-    const int all = tile.padded_k * tile.padded_c, first = tile.row * HEDDLE_SEGMENT_FLAT;
-    const int end = min(all, first + (int)HEDDLE_SEGMENT_FLAT);
-    if (by_fours(tile, on)) {
+    const int all = tile.padded_k * tile.padded_c, size = heddle_segment_flat(tile.parts), first = tile.row * size;
+    const int end = min(all, first + size);
+    if (size == TILE) {
+        do_few<Element, Kind, Optimizer>(tile, on, hyper, first, all, shares);
+    } else if (by_fours(tile, on)) {
         if (first + 4 * (int)threadIdx.x < end)
             do_four<Element, Kind, Optimizer>(tile, on, hyper, first + 4 * (int)threadIdx.x);
-        return;
-    }
-    for (int i = first + (int)threadIdx.x; i < end; i += THREADS) {
-        const int row = i / tile.padded_c, channel = i % tile.padded_c;
-        float value = 0;
-        if (row < tile.k && channel < tile.c)
-            value = do_parameter<Kind, Optimizer>(on, hyper, Kind == WEIGHTS ? 0 : gradient_of(tile, on.parts, i),
-                                                  tile.parameter + (size_t)row * tile.c + channel);
-        store_copies<Element, Kind>(tile, on, i, value);
+    } else {
+        for (int i = first + (int)threadIdx.x; i < end; i += THREADS)
+            do_one<Element, Kind, Optimizer>(tile, on, hyper, i, Kind == WEIGHTS ? 0 : gradient_of(tile, on.parts, i));
     }
 }
 
@@ -268,7 +305,7 @@ __global__ void __launch_bounds__(THREADS) rows_update(const update_shape shape,
         hyper[threadIdx.x] = on.hyper[threadIdx.x];
     __syncthreads();
     if (tile.taps == 1)
-        do_flat<Element, Kind, Optimizer>(tile, on, hyper);
+        do_flat<Element, Kind, Optimizer>(tile, on, hyper, shares);
     else
         do_tile<Element, Kind, Optimizer>(tile, on, hyper, turned, shares);
 }
