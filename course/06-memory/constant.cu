@@ -25,7 +25,7 @@ int main(void)
     float *device_x, *device_y;
     for (int i = 0; i < N; i++)
         x[i] = i / (2.f * N);
-    cudaMemcpyToSymbol(coefficients, host_coefficients, sizeof host_coefficients);
+    cudaMemcpyToSymbol(coefficients, host_coefficients, TERMS * sizeof(float));
     cudaMalloc(&device_x, sizeof x);
     cudaMalloc(&device_y, sizeof y);
     cudaMemcpy(device_x, x, sizeof x, cudaMemcpyHostToDevice);

@@ -18,9 +18,9 @@ void mix_on_gpu(const float *voice, const float *music, float *mix, int n)
     float *device_voice = NULL, *device_music = NULL, *device_mix = NULL;
     int threads = 256, blocks = (n + threads - 1) / threads;
 
-    cudaMalloc((void **)&device_voice, bytes);
-    cudaMalloc((void **)&device_music, bytes);
-    cudaMalloc((void **)&device_mix, bytes);
+    cudaMalloc(&device_voice, bytes);
+    cudaMalloc(&device_music, bytes);
+    cudaMalloc(&device_mix, bytes);
     cudaMemcpy(device_voice, voice, bytes, cudaMemcpyHostToDevice);
     cudaMemcpy(device_music, music, bytes, cudaMemcpyHostToDevice);
     add<<<blocks, threads>>>(device_voice, device_music, device_mix, n);

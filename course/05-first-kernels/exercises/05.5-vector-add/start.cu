@@ -14,7 +14,7 @@ void mix_on_gpu(const float *voice, const float *music, float *mix, int n)
     size_t bytes = n * sizeof(float);
     float *device_voice = NULL;
 
-    cudaMalloc((void **)&device_voice, bytes);
+    cudaMalloc(&device_voice, bytes);
     // TODO: allocate two more arrays on the device, copy both inputs there, launch the kernel, copy the result back
     cudaFree(device_voice);
 }

@@ -18,7 +18,7 @@ void convert_on_gpu(const int *euros, int *cents, int rate, int n)
     int threads = 128, blocks = (n + threads - 1) / threads;
     int *device = NULL;
 
-    cudaMalloc((void **)&device, bytes);
+    cudaMalloc(&device, bytes);
     cudaMemcpy(device, euros, bytes, cudaMemcpyHostToDevice);
     convert<<<blocks, threads>>>(device, rate, n);
     cudaMemcpy(cents, device, bytes, cudaMemcpyDeviceToHost);

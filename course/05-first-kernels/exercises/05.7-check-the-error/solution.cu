@@ -19,9 +19,9 @@ cudaError_t make_particles(float **positions, float **speeds, size_t count)
 {
     *positions = NULL;
     *speeds = NULL;
-    cudaError_t error = cudaMalloc((void **)positions, count * sizeof(float));
+    cudaError_t error = cudaMalloc(positions, count * sizeof(float));
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)speeds, count * sizeof(float));
+        error = cudaMalloc(speeds, count * sizeof(float));
     if (error == cudaSuccess) {
         place<<<BLOCKS, THREADS>>>(*positions, *speeds, count);
         error = cudaGetLastError();

@@ -16,8 +16,8 @@ cudaError_t make_particles(float **positions, float **speeds, size_t count)
 {
     *positions = NULL;
     *speeds = NULL;
-    cudaMalloc((void **)positions, count * sizeof(float));
-    cudaMalloc((void **)speeds, count * sizeof(float));
+    cudaMalloc(positions, count * sizeof(float));
+    cudaMalloc(speeds, count * sizeof(float));
     place<<<BLOCKS, THREADS>>>(*positions, *speeds, count);
     return cudaSuccess; // TODO: this is not always true
 }

@@ -5,7 +5,7 @@
 
 #define COEFFICIENTS 6
 
-__constant__ float constant_coefficients[COEFFICIENTS];
+__constant__ float coefficients[COEFFICIENTS];
 
 __global__ void polynomial(const float *x, float *y, int n)
 {
@@ -16,13 +16,13 @@ __global__ void polynomial(const float *x, float *y, int n)
         return;
     float here = x[i];
     for (int power = COEFFICIENTS - 1; power >= 0; power--)
-        sum = sum * here + constant_coefficients[power];
+        sum = sum * here + coefficients[power];
     y[i] = sum;
 }
 
-// `coefficients` is on the host, x and y are on the device.
-void evaluate(const float *coefficients, const float *x, float *y, int n)
+// `host_coefficients` is on the host, x and y are on the device.
+void evaluate(const float *host_coefficients, const float *x, float *y, int n)
 {
-    cudaMemcpyToSymbol(constant_coefficients, coefficients, COEFFICIENTS * sizeof(float));
+    cudaMemcpyToSymbol(coefficients, host_coefficients, COEFFICIENTS * sizeof(float));
     polynomial<<<(n + 127) / 128, 128>>>(x, y, n);
 }

@@ -15,13 +15,13 @@ __global__ void polynomial(const float *x, float *y, int n, const float *coeffic
     y[i] = sum;
 }
 
-// `coefficients` is on the host, x and y are on the device.
-void evaluate(const float *coefficients, const float *x, float *y, int n)
+// `host_coefficients` is on the host, x and y are on the device.
+void evaluate(const float *host_coefficients, const float *x, float *y, int n)
 {
     float *on_device; // TODO: constant memory instead
 
     cudaMalloc(&on_device, COEFFICIENTS * sizeof(float));
-    cudaMemcpy(on_device, coefficients, COEFFICIENTS * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemcpy(on_device, host_coefficients, COEFFICIENTS * sizeof(float), cudaMemcpyHostToDevice);
     polynomial<<<(n + 127) / 128, 128>>>(x, y, n, on_device);
     cudaFree(on_device);
 }
