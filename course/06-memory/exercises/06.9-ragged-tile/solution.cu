@@ -2,6 +2,7 @@
 //
 // A thread has a pixel only if its column and its row lie within the picture: two comparisons, for the load and for the
 // store. And a tile at the right edge is mirrored about its own middle, so its width is what is left of the row.
+// A .cu file is C++, so `bool` needs no header, and CUDA has `min` built in.
 
 #define TILE 16
 
