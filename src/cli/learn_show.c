@@ -6,7 +6,7 @@
 
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/learn.h"
+#include "cli/learn_style.h"
 
 enum {
     USUAL_WIDTH = 100,
@@ -16,11 +16,7 @@ enum {
     MOST_COLUMNS = 160, // of a source line
     NUMBER_WIDTH = 5,
     BAR_WIDTH = 40,
-    INDENT = 2,
 };
-
-static const char bold[] = "\033[1m", red[] = "\033[1;31m", green[] = "\033[1;32m", cyan[] = "\033[36m",
-                  dim[] = "\033[2m", plain[] = "\033[0m";
 
 heddle_cli_learn_style heddle_cli_learn_style_of(FILE *file)
 {
@@ -34,142 +30,6 @@ heddle_cli_learn_style heddle_cli_learn_style_of(FILE *file)
                  : width < LEAST_WIDTH             ? LEAST_WIDTH
                                                    : width,
     };
-}
-
-static void set(const heddle_cli_learn_style *style, const char *code)
-{
-    if (style->colour)
-        fputs(code, style->file);
-}
-
-// --- Markdown --------------------------------------------------------------------------------------------------------
-
-// How far the words of a paragraph have come.
-typedef struct flow {
-    const heddle_cli_learn_style *style;
-    int indent, column;
-    bool empty, is_bold, is_code;
-} flow;
-
-// Bytes of the mark at `text`; 0: none.
-static size_t mark_at(const char *text, const flow *at)
-{
-    if (strncmp(text, "**", 2) == 0 && !at->is_code)
-        return 2;
-    return text[0] == '`' ? 1 : 0;
-}
-
-static int visible_columns(const char *word, size_t length)
-{
-    char text[512];
-    size_t used = 0;
-    for (size_t i = 0; i < length && used + 1 < sizeof text; i++)
-        if (strncmp(word + i, "**", 2) == 0)
-            i++;
-        else
-            text[used++] = word[i];
-    text[used] = '\0';
-    return heddle_text_columns(text);
-}
-
-static void put_word(flow *at, const char *word, size_t length)
-{
-    FILE *file = at->style->file;
-    int columns = visible_columns(word, length);
-    if (at->empty || at->column + 1 + columns > at->style->width) {
-        fprintf(file, "%s%*s", at->empty ? "" : "\n", at->indent, "");
-        at->column = at->indent;
-    } else {
-        fputc(' ', file);
-        at->column++;
-    }
-    at->empty = false;
-    at->column += columns;
-    for (size_t i = 0; i < length;) {
-        size_t mark = mark_at(word + i, at);
-        if (mark == 2)
-            at->is_bold = !at->is_bold;
-        else if (mark == 1)
-            at->is_code = !at->is_code;
-        if (mark == 1 && !at->style->colour)
-            fputc('`', file);
-        if (mark > 0)
-            set(at->style, at->is_code ? cyan : at->is_bold ? bold : plain);
-        else
-            fputc(word[i], file);
-        i += mark > 0 ? mark : 1;
-    }
-}
-
-static void end_paragraph(flow *at)
-{
-    if (!at->empty)
-        fputc('\n', at->style->file);
-    if (at->is_bold || at->is_code)
-        set(at->style, plain);
-    at->empty = true;
-    at->is_bold = at->is_code = false;
-}
-
-static bool begins_item(const char *line)
-{
-    const char *digits = line;
-    while (isdigit((unsigned char)*digits))
-        digits++;
-    return strncmp(line, "- ", 2) == 0 || strncmp(line, "* ", 2) == 0 ||
-           (digits > line && strncmp(digits, ". ", 2) == 0);
-}
-
-// Bytes up to the next blank; code between backticks is not broken.
-static size_t word_length(const char *word)
-{
-    size_t count = 0;
-    for (bool code = false; word[count] && word[count] != '\n'; count++) {
-        if (word[count] == '`')
-            code = !code && strcspn(word + count + 1, "`") < strcspn(word + count + 1, "\n");
-        else if (!code && strchr(" \t", word[count]))
-            break;
-    }
-    return count;
-}
-
-void heddle_cli_learn_print(const heddle_cli_learn_style *style, const char *text, int indent)
-{
-    flow at = {.style = style, .indent = indent, .empty = true};
-    bool verbatim = false;
-    for (const char *line = text; *line;) {
-        size_t length = strcspn(line, "\n");
-        if (strncmp(line, "```", 3) == 0) {
-            end_paragraph(&at);
-            verbatim = !verbatim;
-        } else if (verbatim || line[0] == '|') {
-            end_paragraph(&at);
-            fprintf(style->file, "%*s%.*s\n", indent + INDENT, "", (int)length, line);
-        } else if (length == 0) {
-            end_paragraph(&at);
-            fputc('\n', style->file);
-        } else {
-            bool heading = line[0] == '#';
-            if (begins_item(line) || heading)
-                end_paragraph(&at);
-            if (heading)
-                set(style, bold);
-            for (const char *word = line; word < line + length;) {
-                size_t blanks = strspn(word, " \t");
-                word += blanks;
-                size_t count = word_length(word);
-                if (count > 0 && word < line + length)
-                    put_word(&at, word, count);
-                word += count;
-            }
-            if (heading) {
-                set(style, plain);
-                end_paragraph(&at);
-            }
-        }
-        line += length + (line[length] == '\n');
-    }
-    end_paragraph(&at);
 }
 
 void heddle_cli_learn_print_title(const heddle_cli_learn_style *style, const heddle_learn_exercise *exercise)

@@ -39,9 +39,9 @@ heddle_status heddle_learn_course_find(const heddle_learn_course *course, const 
 const char *heddle_learn_course_chapter(const heddle_learn_course *course, const char *word);
 // The page that explains a chapter. False: it has none.
 bool heddle_learn_chapter_page(const heddle_learn_course *course, const char *chapter, char path[HEDDLE_PLACE_SIZE]);
-// The page as text for a terminal: Markdown without comments, pictures and links.
-heddle_status heddle_learn_chapter_text(const heddle_learn_course *course, const char *chapter, heddle_arena *arena,
-                                        const char **text);
+// A page such as "05-first-kernels/README.md" as text for a terminal: Markdown without comments, pictures and links.
+heddle_status heddle_learn_page_text(const heddle_learn_course *course, const char *name, heddle_arena *arena,
+                                     const char **text);
 // A file of the course, such as "05-first-kernels/README.md", as learners get it: pages without comments and without
 // links to what they have not. The caller frees *text.
 heddle_status heddle_learn_page(const heddle_learn_course *course, const char *name, char **text, size_t *size);

@@ -31,16 +31,43 @@ static bool leads_somewhere(const char *folder, const char *address, size_t leng
     return file == 0 || heddle_file_exists(path);
 }
 
-// Comments go, and of links that lead nowhere outside the course only the text stays.
+static bool is_on_web(const char *address)
+{
+    return strncmp(address, "http", strlen("http")) == 0;
+}
+
+// Whether a link leads out of the course, whose files begin with a digit (chapters) or a capital (GLOSSARY.md).
+static bool leaves_course(const char *address)
+{
+    const char *at = address;
+    while (strncmp(at, "../", strlen("../")) == 0)
+        at += strlen("../");
+    return at > address && islower((unsigned char)*at);
+}
+
+// The end of " ([text](address))", a remark that is nothing but a link out of the course; NULL: it is none.
+static const char *remark_end(const char *text)
+{
+    const char *text_end, *end = strncmp(text, " ([", 3) == 0 ? link_end(text + 2, &text_end) : NULL;
+    return end && end[0] == ')' && leaves_course(text_end + 2) ? end + 1 : NULL;
+}
+
+// Comments go, and of links that lead nowhere outside the course only the text stays; a remark that was only such a
+// link goes, too. Without a folder there is nothing to click on, so addresses on the web are shown.
 static void print_plain(const char *text, const char *folder, FILE *file)
 {
     while (*text) {
         const char *text_end, *end;
         if (strncmp(text, comment_begin, strlen(comment_begin)) == 0 && (end = strstr(text, comment_end)) != NULL) {
             text = end + strlen(comment_end);
-        } else if ((end = link_end(text, &text_end)) != NULL && strncmp(text_end + 2, "http", strlen("http")) != 0 &&
+        } else if ((end = remark_end(text)) != NULL) {
+            text = end;
+        } else if ((end = link_end(text, &text_end)) != NULL && !is_on_web(text_end + 2) &&
                    !leads_somewhere(folder, text_end + 2, (size_t)(end - text_end - 3))) {
             fprintf(file, "%.*s", (int)(text_end - text - 1), text + 1);
+            text = end;
+        } else if (!folder && end && is_on_web(text_end + 2)) {
+            fprintf(file, "%.*s (%.*s", (int)(text_end - text - 1), text + 1, (int)(end - text_end - 2), text_end + 2);
             text = end;
         } else if (!folder && text[0] == '!' && (end = link_end(text + 1, &text_end)) != NULL) {
             fprintf(file, "(Figure: %.*s)", (int)(text_end - text - 2), text + 2);
@@ -73,13 +100,13 @@ static heddle_status plain(const char *text, heddle_arena *arena, const char **m
     return *made ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the text of an exercise");
 }
 
-heddle_status heddle_learn_chapter_text(const heddle_learn_course *course, const char *chapter, heddle_arena *arena,
-                                        const char **text)
+heddle_status heddle_learn_page_text(const heddle_learn_course *course, const char *name, heddle_arena *arena,
+                                     const char **text)
 {
     enum { LARGEST = 4 << 20 };
     char path[HEDDLE_PLACE_SIZE], *whole;
     size_t size;
-    snprintf(path, sizeof path, "%s/%s/README.md", course->folder, chapter);
+    snprintf(path, sizeof path, "%s/%s", course->folder, name);
     HEDDLE_TRY(heddle_file_read(path, LARGEST, &whole, &size));
     heddle_status status = plain(whole, arena, text);
     free(whole);

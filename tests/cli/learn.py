@@ -169,16 +169,22 @@ class Learn(unittest.TestCase):
         (self.course / "05-first-kernels" / "hello.cu").write_text("// hello\n")
         (self.course / "05-first-kernels" / "README.md").write_text(
             "# 5. First kernels\n\nA [grid](../GLOSSARY.md#grid), 3<!-- figure: x -->&nbsp;ms, [hello](hello.cu), "
-            "[docs](../../docs/x.md), [more](#more), [page](https://example.org).\n\n![A picture](grid.svg)\n\n"
+            "[docs](../../docs/x.md) ([figures](../../docs/x.md#y)), [more](#more), *some* 2 * 3 [page](https://x.org)."
+            "\n\n| a | `b` |\n|---|---|\n| one *word* | 2 |\n\n![A picture](grid.svg)\n\n"
             "```cuda\nint i;\n```\n\n## 5.1 More\n")
         self.run_heddle("list")
         text = (self.folder / "05-first-kernels" / "README.md").read_text()
-        self.assertIn("A [grid](../GLOSSARY.md#grid), 3&nbsp;ms, [hello](hello.cu), docs, [more](#more), "
-                      "[page](https://example.org).", text)
+        self.assertIn("A [grid](../GLOSSARY.md#grid), 3&nbsp;ms, [hello](hello.cu), docs, [more](#more), *some* 2 * 3 "
+                      "[page](https://x.org).", text)
         self.assertTrue((self.folder / "GLOSSARY.md").exists())
         said = self.run_heddle("read", "5").stdout
-        self.assertIn("# 5. First kernels\n\nA grid, 3&nbsp;ms, hello, docs, more,", said)
-        self.assertIn("(Figure: A picture)\n\n  int i;\n\n## 5.1 More\n", said)
+        self.assertIn("5. First kernels\n\nA grid, 3&nbsp;ms, hello, docs, more, some 2 * 3 page (https://x.org).\n", said)
+        self.assertRegex(said, r"\n  a         `b`\n  (-{13}|─{13})\n  one word  2\n\n")
+        section = "5.1 More\n"
+        self.assertIn(f"(Figure: A picture)\n\n  int i;\n\n{section}", said)
+        self.assertEqual(self.run_heddle("read", "5.1").stdout, section)
+        self.assertIn("no section 5.9; ", self.run_heddle("read", "5.9", code=2).stderr)
+        self.assertEqual(self.run_heddle("read", "glossary").stdout, "Glossary\n")
         self.assertEqual(self.run_heddle("read").stdout, said)
         self.assertEqual(self.run_heddle("read", "05.1").stdout, said)
         self.assertIn("no chapter 'x'", self.run_heddle("read", "x", code=2).stderr)
