@@ -189,8 +189,7 @@ static int measure_table(const flow *at, const char *text, int room, int widths[
     for (const char *line = text; line[0] == '|'; line = next_line(line)) {
         cell cells[MOST_CELLS];
         int count = is_rule(line) ? 0 : split_row(line, cells);
-        for (; columns < count; columns++)
-            widths[columns] = 0;
+        columns = count > columns ? count : columns;
         for (int i = 0; i < count; i++) {
             int width = visible_columns(at, cells[i].text, cells[i].length);
             widths[i] = width > widths[i] ? width : widths[i];
@@ -260,7 +259,7 @@ static void print_row(const flow *from, const char *line, bool is_head, int colu
 // Returns where the text goes on.
 static const char *print_table(const flow *at, const char *text)
 {
-    int widths[MOST_CELLS], total = 0;
+    int widths[MOST_CELLS] = {0}, total = 0;
     int columns = measure_table(at, text, at->style->width - at->indent - INDENT, widths);
     const char *line = text;
     for (int i = 0; i < columns; i++)

@@ -109,9 +109,9 @@ static heddle_status read_page(const heddle_learn_course *course, const char *wo
     heddle_arena *arena = heddle_arena_create();
     heddle_status status = arena ? heddle_learn_page_text(course, page, arena, &text)
                                  : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a page");
-    if (status == HEDDLE_OK)
+    if (status == HEDDLE_OK && text)
         status = skip_to_section(word, &text);
-    if (status == HEDDLE_OK)
+    if (status == HEDDLE_OK && text)
         print_page(text);
     heddle_arena_destroy(arena);
     return status;

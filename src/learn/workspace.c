@@ -80,7 +80,9 @@ static void print_page(const heddle_learn_course *course, FILE *file)
         "`heddle learn` shows an exercise, watches this folder and judges your file each time you save it. Each "
         "chapter has a folder here: its page (`README.md`) and the programs that the page runs, and for each exercise "
         "a file to change and, beside it, what it asks for (`.md`).\n\n"
-        "`heddle learn read 05` shows a chapter's page in the terminal:\n\n",
+        "`heddle learn read 5` shows a chapter's page in the terminal, `heddle learn read 5.2` from that section on, "
+        "and "
+        "`heddle learn read glossary` the glossary:\n\n",
         file);
     for (int i = 0; i < course->chapter_count; i++)
         if (heddle_learn_chapter_page(course, course->chapters[i], path))
@@ -88,7 +90,7 @@ static void print_page(const heddle_learn_course *course, FILE *file)
     fputs("\n"
           "| command | what it does |\n|---|---|\n"
           "| `heddle learn` | watch; `h` hint, `n` next, `?` all keys |\n"
-          "| `heddle learn read 05` | read a chapter |\n"
+          "| `heddle learn read 5.2` | read a chapter, from a section on |\n"
           "| `heddle learn run 05.1` | judge one exercise, and go on with it |\n"
           "| `heddle learn hint` | one more hint |\n"
           "| `heddle learn list` | all exercises, and which are solved |\n"
