@@ -81,8 +81,7 @@ static void print_page(const heddle_learn_course *course, FILE *file)
         "chapter has a folder here: its page (`README.md`) and the programs that the page runs, and for each exercise "
         "a file to change and, beside it, what it asks for (`.md`).\n\n"
         "`heddle learn read 5` shows a chapter's page in the terminal, `heddle learn read 5.2` from that section on, "
-        "and "
-        "`heddle learn read glossary` the glossary:\n\n",
+        "and `heddle learn read glossary` the glossary:\n\n",
         file);
     for (int i = 0; i < course->chapter_count; i++)
         if (heddle_learn_chapter_page(course, course->chapters[i], path))
