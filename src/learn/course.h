@@ -52,6 +52,9 @@ heddle_status heddle_learn_exercise_read(const heddle_learn_exercise *exercise, 
                                          const char **text);
 // The statement in Markdown, without comments and without links, which would lead nowhere outside the course.
 heddle_status heddle_learn_statement(const heddle_learn_exercise *exercise, heddle_arena *arena, const char **text);
+// The same as learners get it beside the chapter's page, with links to what lies there. The caller frees *text.
+heddle_status heddle_learn_statement_page(const heddle_learn_exercise *exercise, heddle_arena *arena, char **text,
+                                          size_t *size);
 // The hints in order, from a nudge to nearly the answer.
 heddle_status heddle_learn_hints(const heddle_learn_exercise *exercise, heddle_arena *arena, const char ***hints,
                                  int *count);

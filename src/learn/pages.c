@@ -146,9 +146,13 @@ static heddle_status visit_statements(const heddle_learn_course *course, visit_p
     heddle_status status = arena ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an exercise");
     for (int i = 0; status == HEDDLE_OK && i < course->count; i++) {
         const heddle_learn_exercise *exercise = &course->exercises[i];
-        const char *text, *name = heddle_learn_format(arena, "%s/%s.md", exercise->chapter, exercise->name);
-        if (name && heddle_learn_statement(exercise, arena, &text) == HEDDLE_OK)
-            status = act(context, name, text, strlen(text));
+        const char *name = heddle_learn_format(arena, "%s/%s.md", exercise->chapter, exercise->name);
+        char *text;
+        size_t size;
+        if (name && heddle_learn_statement_page(exercise, arena, &text, &size) == HEDDLE_OK) {
+            status = act(context, name, text, size);
+            free(text);
+        }
     }
     heddle_arena_destroy(arena);
     return status;

@@ -136,6 +136,22 @@ heddle_status heddle_learn_statement(const heddle_learn_exercise *exercise, hedd
     return plain(whole, arena, text);
 }
 
+heddle_status heddle_learn_statement_page(const heddle_learn_exercise *exercise, heddle_arena *arena, char **text,
+                                          size_t *size)
+{
+    static const char from_here[] = "](../../"; // from CHAPTER/exercises/NAME/ to CHAPTER/
+    const char *whole, *chapter = heddle_learn_format(arena, "%s/../..", exercise->folder);
+    HEDDLE_TRY(heddle_learn_exercise_read(exercise, "README.md", arena, &whole));
+    char *moved = heddle_arena_copy_text(arena, whole);
+    if (!chapter || !moved)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the text of an exercise");
+    for (char *at = moved; (at = strstr(at, from_here)) != NULL;) {
+        at += strlen("](");
+        memmove(at, at + strlen("../../"), strlen(at + strlen("../../")) + 1);
+    }
+    return make_plain(moved, chapter, text, size);
+}
+
 // Where the text of a numbered item begins; NULL: the line does not begin one.
 static const char *item_text(const char *line)
 {

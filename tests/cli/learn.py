@@ -235,9 +235,13 @@ class Learn(unittest.TestCase):
         self.assertFalse(self.file("03-c/03.2-double", ".c").exists())  # deleted stays deleted
         self.run_heddle("run", "05.7")
 
-    def test_a_statement_has_no_comments_and_no_links_into_the_course(self):
-        text = self.file(PLAIN, ".md").read_text()
-        self.assertIn("See chapter 3.\n", text)
+    def test_a_statement_has_no_comments_and_only_links_that_lead_somewhere(self):
+        self.assertIn("See chapter 3.\n", self.file(PLAIN, ".md").read_text())
+        self.assertIn("See chapter 3.\n", self.run_heddle("show", "03.1").stdout)
+        (self.course / "03-c" / "README.md").write_text("# 3. C\n")
+        self.run_heddle("list")
+        self.assertIn("See [chapter 3](README.md).\n", self.file(PLAIN, ".md").read_text())
+        self.assertIn("See chapter 3.\n", self.run_heddle("show", "03.1").stdout)
 
     def test_an_exercise_is_named_by_number_name_or_path(self):
         for word in ("05.1", "5.1", "which-element", "05.1-which-element", str(self.file(FIRST)), FIRST + ".md"):
