@@ -105,22 +105,8 @@ static void learn_end_line(void)
 }
 
 #ifdef LEARN_SIMULATED
-extern "C" bool sim_report_next(char *text, size_t bytes); // of the simulator: what it has found since the last call
+extern "C" void sim_report_part(const char *name); // of the simulator: what it finds from now on belongs to this case
 #endif
-
-// Says which case has just shown a finding of the simulator's. Nothing runs on the device then.
-static void learn_tell_findings(void)
-{
-#ifdef LEARN_SIMULATED
-    char text[1024];
-    if (!learn_now.name[0] || !sim_report_next(text, sizeof text))
-        return;
-    learn_begin_line();
-    printf(",\"finding\":");
-    learn_print_quoted(text);
-    learn_end_line();
-#endif
-}
 
 static inline void learn_check(cudaError_t error)
 {
@@ -133,12 +119,14 @@ __attribute__((format(printf, 1, 2))) static void learn_case(const char *format,
 {
     va_list list;
     learn_free_all();
-    learn_tell_findings();
     va_start(list, format);
     vsnprintf(learn_now.name, sizeof learn_now.name, format, list);
     va_end(list);
     learn_now.dimensions = 0;
     learn_now.byte = -1;
+#ifdef LEARN_SIMULATED
+    sim_report_part(learn_now.name);
+#endif
     learn_begin_line(); // should the program never come to the end of the case
     printf(",\"begins\":true");
     learn_end_line();
@@ -451,7 +439,6 @@ static inline int learn_passed(void)
 {
     learn_wait();
     learn_free_all();
-    learn_tell_findings();
     learn_begin_line();
     printf(",\"passed\":true");
     learn_end_line();

@@ -177,6 +177,7 @@ static void read_finding(reading *reader, const cJSON *object, heddle_check_find
         .kernel = cJSON_IsString(kernel) ? keep(reader, kernel->valuestring) : NULL,
         .message = text(reader, object, "message"),
         .note = text(reader, object, "note"),
+        .part = text(reader, object, "part"),
         .order = read_order(field(object, "order")),
         .parts_warp = cJSON_IsTrue(field(object, "parts_warp")),
         .memory = read_memory(reader, field(object, "memory")),

@@ -69,6 +69,7 @@ typedef struct heddle_check_finding {
     long long count;
     const char *kernel; // NULL in host code
     const char *message, *note;
+    const char *part;         // of the program, by its own name for it; "" or NULL: it has none
     const char *cause, *cure; // in words; NULL: not set yet (words.h)
     heddle_check_order order; // of a race
     bool parts_warp;          // of a barrier: some threads of a warp are at it, the others have ended

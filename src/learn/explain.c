@@ -272,22 +272,11 @@ static bool is_header(const heddle_learn_judging *judging, const char *file)
     return file && strncmp(file, judging->include, strlen(judging->include)) == 0;
 }
 
-// The case in which it was first seen; "": not known.
+// The case in which it was first seen; "": not known, as of a leak, which shows only at the end.
 static const char *case_of(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
-    const char *kind = heddle_check_kinds[finding->kind].name;
-    for (int i = 0; i < judging->sighting_count; i++) {
-        const heddle_learn_sighting *sighting = &judging->sightings[i];
-        char line[32];
-        bool here = strncmp(sighting->finding, kind, strlen(kind)) == 0;
-        for (int p = 0; here && p < finding->place_count; p++) {
-            snprintf(line, sizeof line, ":%d by ", finding->places[p].frame[0].line);
-            here = strstr(sighting->finding, line) != NULL;
-        }
-        if (here)
-            return sighting->in_case;
-    }
-    return finding->tier == HEDDLE_CHECK_ERROR ? judging->in_case : "";
+    bool known = finding->part && finding->kind != HEDDLE_CHECK_LEAK;
+    return known ? heddle_learn_printable(judging->verdict->arena, finding->part) : "";
 }
 
 // A name as code: a kernel may be called `copy`, an array `in`.

@@ -9,13 +9,6 @@
 
 struct cJSON;
 
-enum { HEDDLE_LEARN_MOST_SIGHTINGS = 16 };
-
-// A case in which the simulator found something, and the finding in its own words.
-typedef struct heddle_learn_sighting {
-    const char *in_case, *finding;
-} heddle_learn_sighting;
-
 typedef struct heddle_learn_judging {
     const heddle_learn_exercise *exercise;
     const heddle_learn_rules *rules;
@@ -31,8 +24,6 @@ typedef struct heddle_learn_judging {
     const heddle_check_result *result; // of the simulator; NULL: it was not asked
     bool dropped;                      // part of what the program printed, for there was too much
     const char *in_case;               // where the judge stopped; "": not known
-    heddle_learn_sighting sightings[HEDDLE_LEARN_MOST_SIGHTINGS];
-    int sighting_count;
     heddle_learn_verdict *verdict;
 } heddle_learn_judging;
 

@@ -47,14 +47,6 @@ static void explain_leak(const heddle_learn_judging *judging, const cJSON *said)
                                  : "Call fclose for each file that was opened, on every path through the function.");
 }
 
-static void add_sighting(heddle_learn_judging *judging, const cJSON *said, const char *in_case)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(said, "finding"));
-    const char *kept = text ? heddle_arena_copy_text(judging->verdict->arena, text) : NULL;
-    if (kept && judging->sighting_count < HEDDLE_LEARN_MOST_SIGHTINGS)
-        judging->sightings[judging->sighting_count++] = (heddle_learn_sighting){in_case, kept};
-}
-
 // What one line of the judge means. Returns whether it is the judge's last word.
 static bool hear_line(heddle_learn_judging *judging, const cJSON *said)
 {
@@ -62,10 +54,6 @@ static bool hear_line(heddle_learn_judging *judging, const cJSON *said)
     judging->in_case = in_case ? heddle_learn_printable(judging->verdict->arena, in_case) : "";
     if (has(said, "begins"))
         return false;
-    if (has(said, "finding")) {
-        add_sighting(judging, said, judging->in_case);
-        return false;
-    }
     if (has(said, "timed")) {
         add_time(judging->verdict, said);
         return false;

@@ -132,19 +132,16 @@ static void races_that_one_barrier_mends_are_one_reason(void **state)
     tear_down_judging(&made);
 }
 
-static void a_finding_has_the_case_in_which_it_was_first_seen(void **state)
+static void a_finding_has_its_own_case_not_the_one_where_the_judge_stopped(void **state)
 {
     judging_fixture made = {0};
     found all;
     set_up_judging(&made, *state);
     set_up_findings(&made, &all);
-    assert_true(heddle_learn_hear(&made.judging,
-                                  "@learn_1 {\"case\":\"n = 1\",\"begins\":true}\n"
-                                  "@learn_1 {\"case\":\"n = 2\",\"begins\":true}\n"
-                                  "@learn_1 {\"case\":\"n = 2\",\"finding\":\"race in one: a, at x.cu:1 by "
-                                  "thread 1 and at x.cu:4 by thread 2\"}\n"
-                                  "@learn_1 {\"case\":\"n = 3\",\"passed\":true}\n"));
+    assert_true(heddle_learn_hear(&made.judging, "@learn_1 {\"case\":\"n = 3\",\"says\":\"wrong\"}\n"));
+    made.judging.verdict->reason_count = 0;
     add_finding(&all, HEDDLE_CHECK_RACE, place_at(&made, "write", 1, 1), place_at(&made, "read", 4, 2));
+    all.findings[0].part = "n = 2";
     heddle_learn_explain_findings(&made.judging);
     assert_string_equal(only_reason(&made, "race")->in_case, "n = 2");
     tear_down_judging(&made);
@@ -288,7 +285,7 @@ int main(void)
         WITH_FOLDER(an_update_by_all_threads_is_atomic_once_the_course_has_come_to_atomics),
         WITH_FOLDER(a_warp_barrier_is_offered_within_a_warp_only),
         WITH_FOLDER(races_that_one_barrier_mends_are_one_reason),
-        WITH_FOLDER(a_finding_has_the_case_in_which_it_was_first_seen),
+        WITH_FOLDER(a_finding_has_its_own_case_not_the_one_where_the_judge_stopped),
         WITH_FOLDER(a_guard_with_n_is_advised_only_where_the_kernel_has_n),
         WITH_FOLDER(a_guard_that_is_one_too_generous_is_quoted),
         WITH_FOLDER(a_hole_in_a_tile_is_guarded_or_filled),

@@ -129,6 +129,8 @@ static void write_finding(sim_json *out, const sim_record *record)
     sim_json_string(out, "kernel", finding->kernel);
     sim_json_string(out, "message", finding->message);
     sim_json_string(out, "note", finding->note);
+    if (record->part[0])
+        sim_json_string(out, "part", record->part);
     if (finding->kind == SIM_RACE)
         sim_json_string(out, "order", orders[finding->order]);
     if (finding->parts_warp)

@@ -66,6 +66,12 @@ static void write_line(const sim_record *record, size_t others, char *text, size
              places[1][0] ? " and at " : "", places[1], finding->note[0] ? ": " : "", finding->note, more);
 }
 
+void sim_report_part(const char *name)
+{
+    sim_race_finish();
+    sim_findings_begin_part(name);
+}
+
 bool sim_report_next(char *text, size_t bytes)
 {
     static sim_record records[MOST_AT_ONCE];

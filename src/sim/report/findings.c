@@ -2,6 +2,7 @@
 // What the example's address belongs to is looked up at once, for it may be gone by the end (memory.c).
 #define _GNU_SOURCE 1
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/internal.h"
@@ -14,6 +15,7 @@ static sim_record *buckets[BUCKETS];
 static sim_record *first, **last = &first;
 static uint64_t kept, lost;
 static bool closed;
+static char part[SIM_PART_BYTES]; // of the program, that runs now
 
 static bool same_text(const char *a, const char *b)
 {
@@ -58,6 +60,7 @@ int sim_findings_compare(const sim_finding *a, const sim_finding *b)
 static void keep(sim_record *record, const sim_finding *finding)
 {
     record->finding = *finding;
+    memcpy(record->part, part, sizeof part);
     sim_describe(finding, &record->memory);
 }
 
@@ -85,9 +88,10 @@ static void count(const sim_finding *finding, uint64_t times)
             continue;
         bool parts_warp = record->finding.parts_warp || finding->parts_warp;
         record->count += times;
-        // One error among warnings makes it an error.
+        // One error among warnings makes it an error. The example is of the first part that has one.
         if (finding->tier < record->finding.tier ||
-            (finding->tier == record->finding.tier && sim_findings_compare(finding, &record->finding) < 0))
+            (finding->tier == record->finding.tier && strcmp(record->part, part) == 0 &&
+             sim_findings_compare(finding, &record->finding) < 0))
             keep(record, finding);
         record->finding.parts_warp = parts_warp;
         return;
@@ -107,6 +111,13 @@ void sim_findings_take(const sim_finding *finding, uint64_t times)
         return;
     if (!closed)
         count(finding, times);
+    pthread_mutex_unlock(&lock);
+}
+
+void sim_findings_begin_part(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    snprintf(part, sizeof part, "%s", name);
     pthread_mutex_unlock(&lock);
 }
 

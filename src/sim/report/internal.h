@@ -35,8 +35,11 @@ void sim_describe(const sim_finding *finding, sim_described *memory);
 
 // --- findings.c ----------------------------------------------------------------------------------------------------
 
+enum { SIM_PART_BYTES = 256 };
+
 typedef struct sim_record {
     sim_finding finding;
+    char part[SIM_PART_BYTES]; // of the program; "": it names none
     sim_described memory;
     uint64_t count, handed_out; // of `count`, how many sim_report_next has seen
     struct sim_record *next_in_bucket, *next;
@@ -54,6 +57,7 @@ size_t sim_findings_new(bool (*wanted)(const sim_finding *finding), sim_record *
 sim_record *sim_findings_close(void);
 // Which of two examples to keep: an order that does not depend on which worker came first.
 int sim_findings_compare(const sim_finding *a, const sim_finding *b);
+void sim_findings_begin_part(const char *name);
 uint64_t sim_findings_lost(void); // distinct ones that there was no room for
 
 // --- suppress.c, conclude.c ----------------------------------------------------------------------------------------

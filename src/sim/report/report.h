@@ -27,3 +27,6 @@ bool sim_report_is_embedded(void);
 // The gravest error that threads or memory gave rise to since this was last asked, as one line with its places; false:
 // none. What an API call has answered with an error code is left out. Call it when nothing runs on the device.
 bool sim_report_next(char *text, size_t bytes);
+// Names the part of the program that begins now, such as a test case: findings keep the name of theirs. Call it when
+// nothing runs on the device.
+void sim_report_part(const char *name);

@@ -237,6 +237,16 @@ static void ways()
     fake_finding(SIM_RACE, SIM_ERROR, "mm<1>", "a race", {other, "write", 0, 2}, {other, "write", 0, 3}, nullptr, 0);
 }
 
+static void parts()
+{
+    for (int block = 2; block > 0; block--) {
+        sim_report_part(block == 2 ? "the first" : "the second");
+        mm<1>(block, 5, false);
+        mm<1>(block, 3, false);
+    }
+    at(SIM_UNINITIALISED, SIM_ERROR, here());
+}
+
 int main(int, char **arguments)
 {
     const struct {
@@ -245,7 +255,7 @@ int main(int, char **arguments)
     } scenarios[] = {{"dedupe", dedupe},     {"rank", rank},         {"names", names},       {"variables", variables},
                      {"suppress", suppress}, {"barriers", barriers}, {"inlining", inlining}, {"forks", forks},
                      {"values", values},     {"settled", settled},   {"headers", headers},   {"threads", threads},
-                     {"calls", calls},       {"ways", ways}};
+                     {"calls", calls},       {"ways", ways},         {"parts", parts}};
     for (const auto &scenario : scenarios)
         if (strcmp(scenario.name, arguments[1]) == 0)
             scenario.run();

@@ -75,6 +75,13 @@ class Report(unittest.TestCase):
         self.assertEqual(places[0]["file"], SOURCE)
         self.assertEqual(places[0]["function"], "mm<1>")
 
+    def test_a_finding_names_the_first_part_of_the_program_that_has_it_and_its_example_is_from_there(self):
+        second, first = sorted(self.report("parts")["findings"], key=lambda finding: finding["count"])
+        self.assertEqual((first["kernel"], first["part"], first["count"]), ("mm<1>", "the first", 4))
+        self.assertEqual((first["places"][0]["block"], first["places"][0]["thread"]), ([2, 0, 0], [3, 0, 0]))
+        self.assertEqual((second["kind"], second["part"]), ("uninitialised", "the second"))
+        self.assertNotIn("part", self.report("ways")["findings"][0])
+
     def test_errors_come_first_then_the_graver_kind_then_the_line(self):
         findings = self.report("rank")["findings"]
         self.assertEqual([(finding["tier"], finding["kind"]) for finding in findings],
