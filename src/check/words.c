@@ -40,6 +40,16 @@ static const struct {
      "a device variable by its name",
      {"Host code uses a __device__ or __constant__ variable as if it were its own.",
       "Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or declare it __managed__."}},
+    {HEDDLE_CHECK_BAD_CALL,
+     "this is not a device variable",
+     {"The first argument is the variable's address (&), or an argument or local variable of the same name hides it.",
+      "Pass the __device__ or __constant__ variable itself, without &. If something in this function has the same "
+      "name, "
+      "rename one of the two."}},
+    {HEDDLE_CHECK_OTHER,
+     "cudaDeviceSynchronize in a kernel",
+     {"cudaDeviceSynchronize is a call for the host: it waits until the GPU has finished.",
+      "In a kernel, use __syncthreads(): it makes the threads of a block wait for each other."}},
     {HEDDLE_CHECK_RACE,
      "read by __ldg of ",
      {"__ldg reads through a cache that is not updated while the kernel runs: no barrier or fence helps.",
@@ -73,9 +83,9 @@ static const struct {
       "each block loop over its share of the work."}},
     {HEDDLE_CHECK_BAD_LAUNCH,
      ") has no blocks",
-     {"The number of blocks or threads was computed from a size that is zero here.",
-      "Leave out the launch when there is nothing to do (`if (n > 0)`), and round the number of blocks up: "
-      "(n + threads - 1) / threads."}},
+     {"The number of blocks is zero: a division rounded it down, or there is nothing to do.",
+      "Round the number of blocks up: (n + threads - 1) / threads. If n itself is 0, leave out the launch "
+      "(`if (n > 0)`)."}},
     {HEDDLE_CHECK_BAD_LAUNCH,
      ") has no threads",
      {"The number of blocks or threads was computed from a size that is zero here.",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check/barrier.h"
+#include "check/describe.h"
 #include "learn/judging.h"
 
 enum {
@@ -110,79 +111,13 @@ static const char *advise_race(const heddle_learn_judging *judging, const heddle
 
 // --- bounds ----------------------------------------------------------------------------------------------------------
 
-// The parameters of a kernel, as far as the learner's file shows them: tokens *first to *end. False: it does not.
-static bool find_parameters(const heddle_learn_judging *judging, const char *kernel, int *first, int *end)
-{
-    size_t length = 0;
-    const char *name = heddle_check_own_name(kernel, &length);
-    const heddle_learn_code *code = judging->code;
-    const char *word = heddle_learn_format(judging->verdict->arena, "%.*s", (int)length, name);
-    int at = 0, count = code && word ? code->tokens.count : 0;
-    while (at < count && !(heddle_learn_code_is(code, at, word) && heddle_learn_code_is(code, at + 1, "(")))
-        at++;
-    *first = *end = at;
-    while (*end < count && !heddle_learn_code_is(code, *end, ")"))
-        ++*end;
-    return at < count;
-}
-
-static bool is_parameter(const heddle_learn_code *code, const sim_token *token, int first, int end)
-{
-    for (int i = first; i < end; i++)
-        if (token->kind == SIM_TOKEN_NAME && sim_tokens_equal(&code->source, &code->tokens.at[i], &code->source, token))
-            return true;
-    return false;
-}
-
-// What compares with a parameter of the kernel by <=, such as "i <= n"; NULL: nothing does.
-static const char *find_loose_guard(const heddle_learn_judging *judging, const char *kernel)
-{
-    const heddle_learn_code *code = judging->code;
-    int first, end;
-    if (!find_parameters(judging, kernel, &first, &end))
-        return NULL;
-    for (int i = end + 1; i + 2 < code->tokens.count && !heddle_learn_code_is(code, i, "__global__"); i++) {
-        bool whole = heddle_learn_code_is(code, i, "<=");
-        bool halves = heddle_learn_code_is(code, i, "<") && heddle_learn_code_is(code, i + 1, "=");
-        const sim_token *left = &code->tokens.at[i - 1], *right = &code->tokens.at[i + (halves ? 2 : 1)];
-        if ((whole || halves) && is_parameter(code, right, first, end) && left->line == right->line)
-            return heddle_learn_format(judging->verdict->arena, "%.*s", (int)(right->end - left->start),
-                                       code->source.text + left->start);
-    }
-    return NULL;
-}
-
-// A guard that is one too generous is not missing.
-static const char *advise_guard(const heddle_learn_judging *judging, const heddle_check_finding *finding)
-{
-    const heddle_check_memory *memory = finding->memory;
-    const char *loose = memory->offset == memory->bytes ? find_loose_guard(judging, finding->kernel) : NULL;
-    const char *sign = loose ? strstr(loose, "<=") : NULL;
-    if (sign)
-        return heddle_learn_format(judging->verdict->arena,
-                                   "The guard `%s` also lets `%.*s==%s` through. Elements are counted from 0, so the "
-                                   "last one is one less: compare with `<`.",
-                                   loose, (int)(sign - loose), loose, sign + strlen("<="));
-    int at, end;
-    bool known = find_parameters(judging, finding->kernel, &at, &end);
-    while (known && at < end && !heddle_learn_code_is(judging->code, at, "n"))
-        at++;
-    return known && at < end ? "Is this the element that this thread should have? A thread that has none needs a guard "
-                               "(`if (i < n)`)."
-                             : "Is this the element that this thread should have?";
-}
-
 static const char *advise_bounds(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     const heddle_check_memory *memory = finding->memory;
-    bool past_the_end = finding->kernel && memory && strcmp(memory->space, "global") == 0 &&
-                        memory->offset >= memory->bytes && finding->place_count > 0 && finding->places[0].has_thread;
-    if (!past_the_end)
-        return finding->cure;
-    return heddle_learn_format(judging->verdict->arena, "%s%s", advise_guard(judging, finding),
-                               heddle_learn_is_learners(judging, memory->allocated.file)
-                                   ? " Check, too, that the allocation counts bytes, not elements."
-                                   : "");
+    bool past_the_end = finding->kernel && memory && strcmp(memory->space, "global") == 0 && memory->offset >= 0 &&
+                        memory->offset + memory->size > memory->bytes && !heddle_check_wrapped_index(memory) &&
+                        finding->place_count > 0 && finding->places[0].has_thread;
+    return past_the_end ? heddle_learn_advise_guard(judging, finding) : finding->cure;
 }
 
 // --- others ----------------------------------------------------------------------------------------------------------

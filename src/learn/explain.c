@@ -68,6 +68,13 @@ static bool has_elements(const heddle_check_memory *memory)
            memory->bytes % memory->size == 0;
 }
 
+// Elements that are larger than those it was allocated for, such as float4: the last one is not whole.
+static bool is_cut(const heddle_check_memory *memory)
+{
+    return memory && memory->size > 0 && memory->bytes > 0 && memory->offset >= 0 &&
+           memory->offset % memory->size == 0 && memory->bytes % memory->size != 0;
+}
+
 static const char *plural(long long count)
 {
     return count == 1 ? "" : "s";
@@ -96,6 +103,14 @@ static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason
     const heddle_check_memory *memory = finding->memory;
     const char *meant = finding->place_count > 0 ? expression(judging, &finding->places[0]) : "";
     heddle_learn_verdict *verdict = judging->verdict;
+    if (is_cut(memory)) {
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
+                              "%s is element %lld of %lld bytes here. The array has %lld bytes, which is %lld whole "
+                              "element%s of that size.",
+                              meant[0] ? meant : "This", memory->offset / memory->size, memory->size, memory->bytes,
+                              memory->bytes / memory->size, plural(memory->bytes / memory->size));
+        return;
+    }
     if (!has_elements(memory)) {
         add_sentence(judging, reason, finding, finding->message);
         char sentence[HEDDLE_CHECK_SENTENCE];
@@ -106,6 +121,15 @@ static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason
         return;
     }
     long long index = memory->offset / memory->size, count = memory->bytes / memory->size;
+    long long wrapped = heddle_check_wrapped_index(memory);
+    if (wrapped) {
+        heddle_learn_add_item(
+            verdict, reason, HEDDLE_LEARN_TEXT,
+            "%s has the index %lld here, which is %lld as an unsigned number. %s has %lld element%s, 0 "
+            "to %lld: this is before its start.",
+            meant[0] ? meant : "This", wrapped, index, array_name(judging, finding), count, plural(count), count - 1);
+        return;
+    }
     long long missed = index < 0 ? -index : index - count + 1;
     heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
                           "%s is element %lld of %s here. It has %lld element%s of %lld byte%s, 0 to %lld: this is "

@@ -42,6 +42,8 @@ int heddle_learn_dimensions(const heddle_check_kernel *kernel); // of a launch: 
 
 // advise.c: what to do about a finding; NULL: its text says it already.
 const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding);
+// guard.c: the same about an access past the end, in a kernel.
+const char *heddle_learn_advise_guard(const heddle_learn_judging *judging, const heddle_check_finding *finding);
 // A chapter that knows no atomics, fences or barriers of a warp yet.
 bool heddle_learn_is_early(const heddle_learn_judging *judging);
 // A race of two threads that computed the same index.
@@ -57,9 +59,10 @@ void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const struc
 void heddle_learn_apply_limits(const heddle_learn_judging *judging);
 void heddle_learn_apply_output(const heddle_learn_judging *judging);
 // words.c: must_use, must_not_use; what nvcc refuses and the simulator lets pass: a kernel that is called like a
-// function; the judge's own names. The last returns whether there are any.
+// function, a shared variable with an initialiser; the judge's own names. The last returns whether there are any.
 heddle_status heddle_learn_apply_words(const heddle_learn_judging *judging, const heddle_learn_code *code);
 void heddle_learn_refuse_calls(const heddle_learn_judging *judging, const heddle_learn_code *code);
+void heddle_learn_refuse_initialisers(const heddle_learn_judging *judging, const heddle_learn_code *code);
 bool heddle_learn_refuse_names(const heddle_learn_judging *judging, const heddle_learn_code *code);
 // compiler.c: an error of a compiler. `messages`: what gcc or clang printed.
 void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,

@@ -149,6 +149,38 @@ void heddle_learn_refuse_calls(const heddle_learn_judging *judging, const heddle
     }
 }
 
+// --- shared arrays with values ---------------------------------------------------------------------------------------
+
+// The token at which the declaration of a __shared__ variable gives it a value; -1: it does not.
+static int find_initialiser(const heddle_learn_code *code, int shared)
+{
+    int depth = 0;
+    for (int i = shared + 1; i < code->tokens.count && !heddle_learn_code_is(code, i, ";"); i++) {
+        bool brace = heddle_learn_code_is(code, i, "{") && heddle_learn_code_is(code, i - 1, "]");
+        if (depth == 0 && (brace || heddle_learn_code_is(code, i, "=")))
+            return i;
+        depth += heddle_learn_code_is(code, i, "{") - heddle_learn_code_is(code, i, "}");
+    }
+    return -1;
+}
+
+void heddle_learn_refuse_initialisers(const heddle_learn_judging *judging, const heddle_learn_code *code)
+{
+    for (int i = 0; i < code->tokens.count; i++) {
+        int value = heddle_learn_code_is(code, i, "__shared__") ? find_initialiser(code, i) : -1;
+        if (value < 0)
+            continue;
+        heddle_learn_reason *reason =
+            heddle_learn_add_reason(judging->verdict, "compile", HEDDLE_LEARN_RANK_COMPILE,
+                                    "it does not compile: a `__shared__` variable cannot have an initialiser");
+        point_to(judging, reason, code, value, 1);
+        heddle_learn_add_item(
+            judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+            "nvcc refuses it: shared memory begins anew with each block, and nothing fills it. Let the "
+            "threads write the values, then put __syncthreads().");
+    }
+}
+
 // --- the judge's names -----------------------------------------------------------------------------------------------
 
 // The judge includes the learner's file behind learn.h: such a macro would change the judge, such a call would be its.

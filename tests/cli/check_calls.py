@@ -342,7 +342,7 @@ class Calls(unittest.TestCase):
         self.assertIn("between line 5 and line 6. If", self.check(BETWEEN, code=1).stdout)
 
     def test_the_cure_fits_the_place(self):
-        for text, cure in ((SHUFFLED, "Let all lanes of the warp make the call"), (EMPTY, "Leave out the launch when"),
+        for text, cure in ((SHUFFLED, "Let all lanes of the warp make the call"), (EMPTY, "Round the number of blocks up"),
                            (FLAG, "Let one thread set its first value")):
             with self.subTest(cure):
                 self.assertIn(f"fix       {cure}", self.check(text, code=1).stdout)

@@ -324,6 +324,30 @@ static void a_kernel_that_is_called_like_a_function_is_refused(void **state)
     tear_down_judging(&made);
 }
 
+static void a_shared_variable_with_an_initialiser_is_refused(void **state)
+{
+    static const char *const texts[] = {"__shared__ float tile[4] = {0};\n", "__shared__ int count = 0;\n",
+                                        "__shared__ int parts[2]{1, 2};\n"};
+    static const char fine[] = "__shared__ float tile[4]; int i = 0;\nextern __shared__ float row[];\n"
+                               "__shared__ struct { int x[2]; } pair;\n";
+    judging_fixture made = {0};
+    heddle_learn_code code;
+    set_up_judging(&made, *state);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        made.judging.verdict->reason_count = 0;
+        assert_int_equal(heddle_learn_code_read(texts[i], &code), HEDDLE_OK);
+        heddle_learn_refuse_initialisers(&made.judging, &code);
+        assert_int_equal(only_reason(&made, "compile")->line, 1);
+        heddle_learn_code_free(&code);
+    }
+    made.judging.verdict->reason_count = 0;
+    assert_int_equal(heddle_learn_code_read(fine, &code), HEDDLE_OK);
+    heddle_learn_refuse_initialisers(&made.judging, &code);
+    assert_int_equal(made.judging.verdict->reason_count, 0);
+    heddle_learn_code_free(&code);
+    tear_down_judging(&made);
+}
+
 static void the_judges_names_are_refused(void **state)
 {
     static const char *const judges[] = {"#define learn_expect(...)\n", "int f(void) { return learn_passed(); }\n",
@@ -481,6 +505,7 @@ int main(void)
         WITH_FOLDER(words_count_as_tokens_of_code),
         WITH_FOLDER(words_to_avoid_are_found_however_they_are_spaced),
         WITH_FOLDER(a_kernel_that_is_called_like_a_function_is_refused),
+        WITH_FOLDER(a_shared_variable_with_an_initialiser_is_refused),
         WITH_FOLDER(the_judges_names_are_refused),
         WITH_FOLDER(an_error_in_the_judge_points_to_a_macro_of_the_learner),
         WITH_FOLDER(of_many_errors_the_first_are_kept),

@@ -175,6 +175,42 @@ static void a_guard_with_n_is_advised_only_where_the_kernel_has_n(void **state)
     tear_down_judging(&made);
 }
 
+static void a_guard_that_is_there_is_not_advised_again(void **state)
+{
+    static const struct {
+        const char *access, *guard, *advice;
+    } cases[] = {
+        {"out[i + 1] = 1;", "if (i < n)", "The guard `i < n` tests `i`, but this access uses `i + 1`"},
+        {"out[i] = 1;", "if (threadIdx.x < n)", "The guard `threadIdx.x < n` tests `threadIdx.x`, but"},
+        {"out[i] = 1;", "for (int k = 0; i + k < n / 4; k++)", "The guard `i + k < n / 4` tests `i + k`, but"},
+        {"out[i] = 1;", "if (i >= n) return;", "Does the guard `i >= n` enclose this line, and has the array `n`"},
+        {"out[y * n + x] = 1;", "if (y < n)", "The guard `y < n` does not stop this index, `y * n + x`"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        judging_fixture made = {0};
+        found all;
+        heddle_learn_code code;
+        char text[256];
+        set_up_judging(&made, *state);
+        set_up_findings(&made, &all);
+        all.memory.offset = 400;
+        snprintf(text, sizeof text, "__global__ void one(float *out, int n)\n{\n%s\n%s\n}\n", cases[i].guard,
+                 cases[i].access);
+        write_file(made.judging.folder, "04.1-one.c", text);
+        assert_int_equal(heddle_learn_code_read(text, &code), HEDDLE_OK);
+        made.judging.code = &code;
+        heddle_check_place place = place_at(&made, "write", 4, 1);
+        place.column = 1;
+        place.width = (int)strcspn(cases[i].access, "]") + 1;
+        add_finding(&all, HEDDLE_CHECK_OUT_OF_BOUNDS, place, place);
+        heddle_learn_explain_findings(&made.judging);
+        const char *advice = last_text(only_reason(&made, "out-of-bounds"));
+        assert_memory_equal(advice, cases[i].advice, strlen(cases[i].advice));
+        heddle_learn_code_free(&code);
+        tear_down_judging(&made);
+    }
+}
+
 static void a_guard_that_is_one_too_generous_is_quoted(void **state)
 {
     static const struct {
@@ -287,6 +323,7 @@ int main(void)
         WITH_FOLDER(races_that_one_barrier_mends_are_one_reason),
         WITH_FOLDER(a_finding_has_its_own_case_not_the_one_where_the_judge_stopped),
         WITH_FOLDER(a_guard_with_n_is_advised_only_where_the_kernel_has_n),
+        WITH_FOLDER(a_guard_that_is_there_is_not_advised_again),
         WITH_FOLDER(a_guard_that_is_one_too_generous_is_quoted),
         WITH_FOLDER(a_hole_in_a_tile_is_guarded_or_filled),
         WITH_FOLDER(a_copy_against_its_direction_is_asked_what_it_should_do),

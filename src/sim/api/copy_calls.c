@@ -204,7 +204,7 @@ static cudaError_t check_variable(const void *symbol, use wanted, size_t bytes)
     if (symbol == NULL)
         return sim_fail(cudaErrorInvalidSymbol, "the symbol is NULL");
     if (address < module->image_lo || address >= module->image_hi)
-        return sim_fail(cudaErrorInvalidSymbol, "this is not a variable: pass the device variable itself, without &");
+        return sim_fail(cudaErrorInvalidSymbol, "this is not a device variable");
     if (sim_symbol_find(symbol, &start, &size) && is_string(start, size, wanted, bytes))
         return sim_fail(cudaErrorInvalidSymbol, "\"%s\" is a string: pass the variable itself, without quotes",
                         (const char *)start);
