@@ -93,13 +93,20 @@ static void learn_end_line(void)
     fflush(stdout);
 }
 
-// Ends the program after a last line with one member.
-[[noreturn]] static void learn_stop(const char *member, const char *text)
+// A line with one member. `first`: it is the cause of whatever else was found, and is shown alone.
+static void learn_say(const char *member, const char *text, bool first = false)
 {
     learn_begin_line();
     printf(",\"%s\":", member);
     learn_print_quoted(text);
+    printf(",\"first\":%s", first ? "true" : "false");
     learn_end_line();
+}
+
+// Ends the program after a last line.
+[[noreturn]] static void learn_stop(const char *member, const char *text, bool first = false)
+{
+    learn_say(member, text, first);
     learn_free_all();
     exit(1);
 }
@@ -155,17 +162,31 @@ static inline void learn_threads_3d(dim3 threads_per_block, int64_t width, int64
     learn_now.dimensions = 3;
 }
 
-// Fails the exercise with a sentence, where comparing arrays does not fit.
-__attribute__((format(printf, 2, 3))) static inline void learn_require(bool holds, const char *format, ...)
+static inline void learn_require_list(bool holds, bool first, const char *format, va_list list)
 {
     char text[512];
-    va_list list;
     if (holds)
         return;
-    va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
+    learn_stop("says", text, first);
+}
+
+// Fails the exercise with a sentence, where comparing arrays does not fit. Further sentences are advice.
+__attribute__((format(printf, 2, 3))) static inline void learn_require(bool holds, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    learn_require_list(holds, false, format, list);
     va_end(list);
-    learn_stop("says", text);
+}
+
+// The same for the cause of whatever else was found.
+__attribute__((format(printf, 2, 3))) static inline void learn_require_first(bool holds, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    learn_require_list(holds, true, format, list);
+    va_end(list);
 }
 
 // --- arrays ---------------------------------------------------------------------------------------------------------

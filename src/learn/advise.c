@@ -9,6 +9,7 @@
 enum {
     LAST_SIMPLE =
         10, // chapters up to this one know blocks, barriers and launches: no atomics, fences or warps' barriers
+    FIRST_MANAGED = 6, // the chapter that has cudaMallocManaged
     WARP = 32,
 };
 
@@ -117,14 +118,33 @@ static const char *advise_bounds(const heddle_learn_judging *judging, const hedd
     bool past_the_end = finding->kernel && memory && strcmp(memory->space, "global") == 0 && memory->offset >= 0 &&
                         memory->offset + memory->size > memory->bytes && !heddle_check_wrapped_index(memory) &&
                         finding->place_count > 0 && finding->places[0].has_thread;
+    if (memory && memory->is_dynamic && memory->size > 0 && memory->offset >= memory->bytes)
+        return heddle_learn_format(
+            judging->verdict->arena,
+            "The launch gave %lld bytes, which is %lld element%s of %lld bytes. Its third number "
+            "counts bytes: elements * sizeof(element).",
+            memory->bytes, memory->bytes / memory->size, memory->bytes / memory->size == 1 ? "" : "s", memory->size);
     return past_the_end ? heddle_learn_advise_guard(judging, finding) : finding->cure;
 }
 
 // --- others ----------------------------------------------------------------------------------------------------------
 
-// Changing the direction always silences the message, and is seldom what was meant.
-static const char *advise_call(const heddle_check_finding *finding)
+static const char *line_of(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
+    const heddle_check_place *place = &finding->places[0];
+    return finding->place_count > 0 && place->frames > 0
+               ? heddle_check_sources_line(judging->sources, place->frame[0].file, place->frame[0].line)
+               : NULL;
+}
+
+// Changing the direction always silences the message, and is seldom what was meant.
+static const char *advise_call(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const char *line =
+        strstr(finding->message, "output argument for the pointer is NULL") ? line_of(judging, finding) : NULL;
+    const char *address = line ? heddle_learn_advise_malloc(judging->verdict->arena, line) : NULL;
+    if (address)
+        return address;
     bool to_host = strstr(finding->message, "cudaMemcpyDeviceToHost wants ") != NULL;
     bool to_device = strstr(finding->message, "cudaMemcpyHostToDevice wants ") != NULL;
     if (!to_host && !to_device)
@@ -137,6 +157,56 @@ static const char *advise_call(const heddle_check_finding *finding)
                      "the host.";
 }
 
+// The name of the pointer whose address cudaMalloc got, in the line of the learner's that allocates the memory.
+static const char *allocated_pointer(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const heddle_check_memory *memory = finding->memory;
+    const char *line = memory && heddle_learn_is_learners(judging, memory->allocated.file)
+                           ? heddle_check_sources_line(judging->sources, memory->allocated.file, memory->allocated.line)
+                           : NULL;
+    return line ? heddle_learn_first_argument(judging->verdict->arena, line, "cudaMalloc(", true) : NULL;
+}
+
+static const char *advise_leak(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const char *pointer = allocated_pointer(judging, finding);
+    return pointer ? heddle_learn_format(judging->verdict->arena,
+                                         "Call `cudaFree(%s)` when it is no longer needed, on every path through the "
+                                         "function.",
+                                         pointer)
+                   : finding->cure;
+}
+
+static const char *advise_free(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    heddle_arena *arena = judging->verdict->arena;
+    if (strstr(finding->message, "free it with"))
+        return NULL; // it says all
+    const char *line = strstr(finding->message, "CUDA did not allocate") ? line_of(judging, finding) : NULL;
+    const char *pointer = line ? heddle_learn_first_argument(arena, line, "cudaFree(", false) : NULL;
+    return pointer
+               ? heddle_learn_format(arena,
+                                     "`%s` is not memory of the GPU. If it is the address of a pointer, free what that "
+                                     "points to: `cudaFree(*%s)`.",
+                                     pointer, pointer)
+               : finding->cure;
+}
+
+// Host code that follows a pointer to the device.
+static const char *advise_host_access(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    heddle_arena *arena = judging->verdict->arena;
+    const char *pointer = allocated_pointer(judging, finding), *line = line_of(judging, finding);
+    const char *followed = pointer ? heddle_learn_format(arena, "*%s", pointer) : NULL;
+    if (line && followed && strstr(line, followed))
+        return heddle_learn_format(
+            arena,
+            "If `%s` is the address of the caller's pointer, it is what cudaMalloc needs: pass it "
+            "without `&`.",
+            pointer);
+    return judging->exercise->chapter_number < FIRST_MANAGED ? "Copy the data with cudaMemcpy." : finding->cure;
+}
+
 const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     const heddle_check_memory *memory = finding->memory;
@@ -144,7 +214,10 @@ const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddl
         return advise_race(judging, finding);
     switch (finding->kind) {
     case HEDDLE_CHECK_OUT_OF_BOUNDS: return advise_bounds(judging, finding);
-    case HEDDLE_CHECK_BAD_CALL: return advise_call(finding);
+    case HEDDLE_CHECK_BAD_CALL: return advise_call(judging, finding);
+    case HEDDLE_CHECK_LEAK: return advise_leak(judging, finding);
+    case HEDDLE_CHECK_INVALID_FREE: return advise_free(judging, finding);
+    case HEDDLE_CHECK_DEVICE_POINTER: return advise_host_access(judging, finding);
     case HEDDLE_CHECK_UNINITIALISED:
         return memory && strcmp(memory->space, "shared") == 0 && memory->bytes > memory->size
                    ? "No thread has written this element by then. Is it the one that you mean? If so, guard the read "
@@ -188,9 +261,24 @@ static bool is_same_memory(const heddle_check_memory *a, const heddle_check_memo
            a->allocated.line == b->allocated.line;
 }
 
+// What a null pointer does behind an allocation that failed.
+static bool follows_allocation(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    if (!strstr(finding->message, "through a null pointer") && !strstr(finding->message, " is NULL"))
+        return false;
+    for (int i = 0; i < result->finding_count; i++) {
+        const heddle_check_finding *other = result->findings[i];
+        if (other != finding && other->kind == HEDDLE_CHECK_BAD_CALL && strstr(other->message, "cudaMalloc fails"))
+            return !strstr(finding->message, "cudaMalloc fails");
+    }
+    return false;
+}
+
 bool heddle_learn_follows(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
     const heddle_check_result *result = judging->result;
+    if (follows_allocation(result, finding))
+        return true;
     for (int i = 0; finding->kind == HEDDLE_CHECK_UNINITIALISED && i < result->finding_count; i++) {
         const heddle_check_finding *other = result->findings[i];
         if ((other->kind == HEDDLE_CHECK_RACE || other->kind == HEDDLE_CHECK_OUT_OF_BOUNDS) &&

@@ -117,11 +117,67 @@ static const char *vector_type(heddle_arena *arena, const char *message, int *pa
     return NULL;
 }
 
+const char *heddle_learn_first_argument(heddle_arena *arena, const char *line, const char *call, bool by_address)
+{
+    const char *at = strstr(line, call), *cast = "(void **)";
+    if (!at)
+        return NULL;
+    at += strlen(call);
+    at += strspn(at, " ");
+    if (strncmp(at, cast, strlen(cast)) == 0)
+        at += strlen(cast);
+    at += strspn(at, " ");
+    if (by_address && *at++ != '&')
+        return NULL;
+    size_t length = 0;
+    while (is_word(at[length]))
+        length++;
+    return length > 0 ? heddle_learn_format(arena, "%.*s", (int)length, at) : NULL;
+}
+
+const char *heddle_learn_advise_malloc(heddle_arena *arena, const char *line)
+{
+    const char *pointer = heddle_learn_first_argument(arena, line, "cudaMalloc(", false);
+    return pointer
+               ? heddle_learn_format(arena,
+                                     "cudaMalloc stores the address in your pointer, so it needs the address of the "
+                                     "pointer: `&%s`.",
+                                     pointer)
+               : NULL;
+}
+
+// The same of calls and launches.
+static const char *meaning_of_call(heddle_arena *arena, const char *message, const char *line)
+{
+    if (strstr(message, "no matching function") && strstr(message, "cudaMalloc("))
+        return heddle_learn_advise_malloc(arena, line);
+    const char *target = strstr(message, "from ‘const void*’ to ‘void*’")
+                             ? heddle_learn_first_argument(arena, line, "cudaMemcpy(", false)
+                             : NULL;
+    if (target)
+        return heddle_learn_format(
+            arena,
+            "The first argument of cudaMemcpy is the destination, and `%s` is const. Are the first "
+            "two arguments swapped?",
+            target);
+    if (strstr(line, "<<<") && !strstr(line, ">>>"))
+        return "A launch is `kernel<<<blocks, threads>>>(…)`: three `<` and three `>`.";
+    if (strstr(message, "‘CUDA_CHECK") && strstr(message, "not declared"))
+        return "CUDA_CHECK is a macro of the course, not of CUDA: add `#include \"cuda_check.h\"` at the top.";
+    return strstr(message, "storage size of") && strstr(line, "__shared__")
+               ? "The size of a shared array must be known when compiling. If the launch decides it, write "
+                 "`extern __shared__ float row[];` and give its bytes as the third number of the launch."
+               : NULL;
+}
+
 // Advice that the line itself gives; NULL: none.
 static const char *meaning_in(heddle_arena *arena, const char *message, const char *line)
 {
     static const char *const names_of_parts[] = {".x and .y", ".x, .y and .z", ".x, .y, .z and .w"};
     int parts = 0;
+    const char *of_call = meaning_of_call(arena, message, line);
+    if (of_call)
+        return of_call;
     bool triple = strstr(message, "uint3") || strstr(message, "dim3") || strstr(message, "sim_extent");
     const char *bare = triple ? bare_index(line) : NULL;
     if (bare)

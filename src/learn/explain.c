@@ -247,7 +247,9 @@ static bool says_cause(const heddle_check_finding *finding)
     switch (finding->kind) {
     case HEDDLE_CHECK_LEAK:
     case HEDDLE_CHECK_BAD_LAUNCH:
+    case HEDDLE_CHECK_DEVICE_POINTER:
     case HEDDLE_CHECK_HOST_POINTER: return true;
+    case HEDDLE_CHECK_INVALID_FREE: return strstr(finding->message, "free it with") != NULL;
     case HEDDLE_CHECK_SPIN: return finding->place_count > 0 && strcmp(finding->places[0].role, "loop") == 0;
     default: return false;
     }
@@ -499,12 +501,17 @@ void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const cJSON
         tell_array(judging, said);
         return;
     }
-    const char *cuda = field(said, "cuda");
-    bool explained = false;
+    const char *cuda = field(said, "cuda"), *says = field(said, "says"), *more = strstr(says, ". ");
+    bool explained = false, first = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(said, "first"));
     for (int i = 0; judging->result && i < judging->result->finding_count; i++)
         explained |= judging->result->findings[i]->tier == HEDDLE_CHECK_ERROR;
-    heddle_learn_reason *reason = heddle_learn_add_reason(
-        judging->verdict, "wrong", cuda[0] && explained ? HEDDLE_LEARN_RANK_FOLLOWS : HEDDLE_LEARN_RANK_WRONG, "%s%s",
-        cuda[0] ? "CUDA reports an error: " : "", cuda[0] ? cuda : field(said, "says"));
+    heddle_learn_reason *reason = heddle_learn_add_reason(judging->verdict, "wrong",
+                                                          first                  ? HEDDLE_LEARN_RANK_COMPILE
+                                                          : cuda[0] && explained ? HEDDLE_LEARN_RANK_FOLLOWS
+                                                                                 : HEDDLE_LEARN_RANK_WRONG,
+                                                          "%s%s%.*s", cuda[0] ? "CUDA reports an error: " : "", cuda,
+                                                          (int)(more ? more - says : (long)strlen(says)), says);
     reason->in_case = judging->in_case;
+    if (more)
+        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE, "%s", more + strlen(". "));
 }

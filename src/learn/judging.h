@@ -64,7 +64,12 @@ heddle_status heddle_learn_apply_words(const heddle_learn_judging *judging, cons
 void heddle_learn_refuse_calls(const heddle_learn_judging *judging, const heddle_learn_code *code);
 void heddle_learn_refuse_initialisers(const heddle_learn_judging *judging, const heddle_learn_code *code);
 bool heddle_learn_refuse_names(const heddle_learn_judging *judging, const heddle_learn_code *code);
-// compiler.c: an error of a compiler. `messages`: what gcc or clang printed.
+// compiler.c: the name that is passed first in a call of this line, behind a cast; NULL: there is none. by_address:
+// behind an `&`, too.
+const char *heddle_learn_first_argument(heddle_arena *arena, const char *line, const char *call, bool by_address);
+// What to do about a cudaMalloc in this line that got a pointer instead of its address; NULL: it did not.
+const char *heddle_learn_advise_malloc(heddle_arena *arena, const char *line);
+// An error of a compiler. `messages`: what gcc or clang printed.
 void heddle_learn_explain_error(const heddle_learn_judging *judging, const char *file, int line, int column,
                                 const char *message);
 // "FILE:LINE:COLUMN: ...", the column where there is one. `file` holds the name. False: another text.

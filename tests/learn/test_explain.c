@@ -324,6 +324,33 @@ static void a_kernel_that_is_called_like_a_function_is_refused(void **state)
     tear_down_judging(&made);
 }
 
+static void a_sentence_of_the_judge_is_the_headline_and_the_next_ones_are_advice(void **state)
+{
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
+    assert_true(heddle_learn_hear(
+        &made.judging, "@learn_1 {\"case\":\"n = 1\",\"says\":\"it ended. Return. Then go on.\",\"first\":true}\n"));
+    const heddle_learn_reason *reason = only_reason(&made, "wrong");
+    assert_string_equal(reason->headline, "it ended");
+    assert_string_equal(reason->items[0].text, "Return. Then go on.");
+    assert_int_equal(reason->rank, HEDDLE_LEARN_RANK_COMPILE); // nothing else is shown
+    tear_down_judging(&made);
+}
+
+static void the_first_argument_of_a_call_is_found_behind_a_cast(void **state)
+{
+    judging_fixture made = {0};
+    set_up_judging(&made, *state);
+    heddle_arena *arena = made.judging.verdict->arena;
+    assert_string_equal(heddle_learn_first_argument(arena, "  cudaMalloc((void **)here, 4);", "cudaMalloc(", false),
+                        "here");
+    assert_string_equal(heddle_learn_first_argument(arena, "  cudaMalloc(&there, 4);", "cudaMalloc(", true), "there");
+    assert_null(heddle_learn_first_argument(arena, "  cudaMalloc(&there, 4);", "cudaMalloc(", false));
+    assert_null(heddle_learn_first_argument(arena, "  cudaMalloc(here, 4);", "cudaMalloc(", true));
+    assert_null(heddle_learn_first_argument(arena, "  cudaFree(here);", "cudaMalloc(", false));
+    tear_down_judging(&made);
+}
+
 static void a_shared_variable_with_an_initialiser_is_refused(void **state)
 {
     static const char *const texts[] = {"__shared__ float tile[4] = {0};\n", "__shared__ int count = 0;\n",
@@ -505,6 +532,8 @@ int main(void)
         WITH_FOLDER(words_count_as_tokens_of_code),
         WITH_FOLDER(words_to_avoid_are_found_however_they_are_spaced),
         WITH_FOLDER(a_kernel_that_is_called_like_a_function_is_refused),
+        WITH_FOLDER(a_sentence_of_the_judge_is_the_headline_and_the_next_ones_are_advice),
+        WITH_FOLDER(the_first_argument_of_a_call_is_found_behind_a_cast),
         WITH_FOLDER(a_shared_variable_with_an_initialiser_is_refused),
         WITH_FOLDER(the_judges_names_are_refused),
         WITH_FOLDER(an_error_in_the_judge_points_to_a_macro_of_the_learner),

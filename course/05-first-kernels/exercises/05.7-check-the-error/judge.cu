@@ -18,6 +18,26 @@ static cudaError_t last_error(void)
 #include "05.7-check-the-error.cu"
 #undef cudaGetLastError
 
+static bool is_inside; // of make_particles
+
+// CUDA_CHECK, say, ends the program where the function should return.
+static void tell_end(void)
+{
+    if (is_inside)
+        learn_say("says",
+                  "make_particles ended the program. In this case it is meant to fail: return the error to the caller. "
+                  "CUDA_CHECK does not return, it ends the program.",
+                  true);
+}
+
+static cudaError_t call(float **positions, float **speeds, size_t count)
+{
+    is_inside = true;
+    cudaError_t error = make_particles(positions, speeds, count);
+    is_inside = false;
+    return error;
+}
+
 static void judge_success(size_t count)
 {
     float *positions, *speeds;
@@ -38,9 +58,12 @@ static void judge_failure(size_t count, cudaError_t expected)
     float *positions, *speeds;
     size_t free_bytes = 0, free_after = 0, total_bytes = 0;
     cudaMemGetInfo(&free_bytes, &total_bytes);
-    cudaError_t error = make_particles(&positions, &speeds, count);
-    learn_require(error == expected, "make_particles returned \"%s\", expected \"%s\"", cudaGetErrorString(error),
-                  cudaGetErrorString(expected));
+    cudaError_t error = call(&positions, &speeds, count);
+    learn_require(error == expected, "make_particles returned \"%s\", expected \"%s\"%s", cudaGetErrorString(error),
+                  cudaGetErrorString(expected),
+                  expected == cudaErrorInvalidConfiguration
+                      ? ". A launch returns nothing: cudaGetLastError is how you learn that it was refused."
+                      : "");
     learn_require(positions == NULL, "positions is not NULL after a failure");
     learn_require(speeds == NULL, "speeds is not NULL after a failure");
     cudaGetLastError(); // forgets the failure that the case provoked
@@ -52,6 +75,7 @@ static void judge_failure(size_t count, cudaError_t expected)
 int main(void)
 {
     size_t free_bytes = 0, total_bytes = 0;
+    atexit(tell_end);
     judge_success(700);
     judge_success(1);
     learn_case("more particles than fit on any GPU");

@@ -29,8 +29,8 @@ static void require_filled(const float *device_y, const std::vector<float> &y)
         return;
     learn_require(filled > 0, "y is wrong, and cudaMemcpyToSymbol was never called: nothing fills the constant array");
     learn_require(filled >= variable_bytes,
-                  "line %d fills only %zu of the %zu bytes of `%s`; `sizeof` of a pointer is the size of the pointer, "
-                  "not of what it points to",
+                  "line %d fills only %zu of the %zu bytes of `%s`. `sizeof` of a pointer is the size of the pointer, "
+                  "not of what it points to.",
                   filled_at, filled, variable_bytes, variable_name);
 }
 
