@@ -20,6 +20,7 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/shapes.h"
+#include "learn/state.h"
 #include "sim/build/build.h"
 
 enum { MOST_FILES = 64, QUOTED_SIZE = 1024 };
@@ -230,6 +231,32 @@ static heddle_status refuse_missing_files(const check_settings *settings, const 
     return HEDDLE_OK;
 }
 
+static bool has_main(const char *path)
+{
+    enum { LARGEST_EXERCISE = 1 << 20 };
+    char *text = NULL;
+    size_t size = 0;
+    bool found = heddle_file_read(path, LARGEST_EXERCISE, &text, &size) != HEDDLE_OK || strstr(text, "main(");
+    free(text);
+    return found;
+}
+
+// A file of a course folder has no main: it is built with its judge.
+static heddle_status refuse_exercise(const char *path)
+{
+    char state[PATH_MAX] = "", *whole = realpath(path, NULL), *name = whole ? strrchr(whole, '/') : NULL;
+    size_t length = name ? strspn(name + 1, "0123456789.") : 0;
+    bool numbered = length > 0 && name[1 + length] == '-';
+    if (numbered)
+        snprintf(state, sizeof state, "%.*s/../%s", (int)(name - whole), whole, heddle_learn_state_name);
+    heddle_status status = HEDDLE_OK;
+    if (numbered && access(state, F_OK) == 0 && !has_main(whole))
+        status = heddle_fail(HEDDLE_INVALID, "%s is an exercise of the course: `%s learn run %.*s` checks it", path,
+                             heddle_cli_name(), (int)length, name + 1);
+    free(whole);
+    return status;
+}
+
 // --- showing ---------------------------------------------------------------------------------------------------------
 
 typedef heddle_status writer(const heddle_check_result *result, FILE *file);
@@ -399,6 +426,7 @@ static heddle_status refuse_outputs(const check_settings *settings, const heddle
 static heddle_status refuse_settings(const check_settings *settings, const heddle_cli_arguments *arguments)
 {
     HEDDLE_TRY(refuse_missing_files(settings, arguments));
+    HEDDLE_TRY(refuse_exercise(arguments->items[0]));
     HEDDLE_TRY(refuse_standard(settings->standard));
     if (settings->divergence && settings->unwatched)
         return heddle_fail(HEDDLE_INVALID, "--divergence does not go with --unwatched, which counts nothing");

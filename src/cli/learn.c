@@ -5,6 +5,7 @@
 
 #include "cli/learn.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,7 +102,8 @@ static heddle_status reset(heddle_cli_learn *learn, const heddle_learn_exercise 
                            const heddle_cli_learn_style *style, bool flag)
 {
     (void)flag;
-    return heddle_cli_learn_reset(style, &learn->workspace, exercise);
+    HEDDLE_TRY(heddle_cli_learn_reset(style, &learn->workspace, exercise));
+    return heddle_learn_set_current(&learn->workspace, exercise);
 }
 
 static int run_reset(int argc, char **argv)
@@ -311,7 +313,9 @@ const heddle_cli_command heddle_command_learn_reset = {
     .summary = "start an exercise again; your text is kept in a file beside it",
     .arguments = "[EXERCISE]",
     .most_arguments = 1,
-    .description = "Your file is renamed to FILE.bak-1, the next time to FILE.bak-2, and so on.",
+    .description =
+        "Your file is renamed to FILE.bak-1, the next time to FILE.bak-2, and so on. The exercise becomes the "
+        "current one.",
     .example = "heddle learn reset 05.1",
     .run = run_reset,
 };
@@ -358,6 +362,8 @@ static int run_command(int argc, char **argv)
     heddle_cli_arguments arguments;
     heddle_cli_learn learn;
     int exit_code;
+    if (argc > 1 && isdigit((unsigned char)argv[1][0]))
+        return heddle_command_learn_run.run(argc, argv);
     if (argc > 1 && argv[1][0] != '-')
         return heddle_cli_run_action(&heddle_command_learn, argc, argv);
     if (!heddle_cli_parse(&heddle_command_learn, argc, argv, NULL, &arguments, &exit_code))
@@ -375,15 +381,17 @@ static int run_command(int argc, char **argv)
 const heddle_cli_command heddle_command_learn = {
     .name = "learn",
     .summary = "learn CUDA by exercises that are checked as you save, without a GPU",
-    .arguments = "[ACTION]",
+    .arguments = "[ACTION|EXERCISE]",
     .most_arguments = 1,
     .description =
         "Without an action it shows the current exercise, watches your folder and judges your file each time you save "
-        "it, on a simulated GPU. Keys: n next, t task, h hint, l list, r reset, s solution, q quit, ? help. Without a "
+        "it, on a simulated GPU. Keys: n next, t task, v more of a long verdict, h hint, l list, r reset, s solution, "
+        "q quit, ? help. Without a "
         "terminal "
         "it judges once, as `heddle learn run` does.\n\n"
         "EXERCISE is a number (05.1), a name (which-element) or the path of its file; default: the current "
-        "exercise.\n\n"
+        "exercise. `run`, `next` and `reset` make it the current one; `show` and `hint` do not. `heddle learn 05.1` is "
+        "short for `heddle learn run 05.1`.\n\n"
         "Exit codes:\n"
         "  0    passed\n"
         "  1    not yet\n"

@@ -42,7 +42,8 @@ void heddle_cli_learn_print_title(const heddle_cli_learn_style *style, const hed
 // `only_goal`: the rest of the statement is left out.
 heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *style,
                                                const heddle_learn_exercise *exercise, bool only_goal);
-void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict);
+// `all`: also what mostly goes away with the first few findings.
+void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict, bool all);
 // "[####......] 12 of 75 solved"
 void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
 // Where the page of a chapter lies; nothing where it has none.

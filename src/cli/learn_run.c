@@ -6,6 +6,7 @@
 
 typedef struct run_settings {
     int device;
+    bool all;
     heddle_cli_json json;
 } run_settings;
 
@@ -13,6 +14,8 @@ enum { ON_SIM, ON_CUDA };
 static const char *const devices[] = {"sim", "cuda", NULL};
 
 static const heddle_cli_option options[] = {
+    {"all", HEDDLE_CLI_FLAG, offsetof(run_settings, all), NULL, NULL,
+     "show all findings, also those that follow from others", 0, 0, NULL},
     {"device", HEDDLE_CLI_CHOICE, offsetof(run_settings, device), "DEVICE", "sim",
      "with cuda, a solution that passes on the simulated GPU is built with nvcc and run on the real one, too", 0, 0,
      devices},
@@ -60,7 +63,7 @@ static heddle_status run_one(heddle_cli_learn *learn, const run_settings *settin
     if (!settings->json.print) {
         heddle_cli_learn_print_title(&style, exercise);
         putchar('\n');
-        heddle_cli_learn_print_verdict(&style, verdict);
+        heddle_cli_learn_print_verdict(&style, verdict, settings->all);
         print_advice(learn, exercise, verdict);
     }
     heddle_status status = heddle_cli_json_wanted(&settings->json)
@@ -97,7 +100,7 @@ const heddle_cli_command heddle_command_learn_run = {
     .most_arguments = 1,
     .description = "Builds your file with the exercise's judge, runs both on the simulated GPU and explains what is "
                    "wrong. The file is only read.",
-    .example = "heddle learn run\nheddle learn run 05.1\nheddle learn run 05.1 --device cuda",
+    .example = "heddle learn run\nheddle learn run 05.1 --all\nheddle learn run 05.1 --device cuda",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run_command,

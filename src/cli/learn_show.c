@@ -123,7 +123,6 @@ static void print_drawing(const heddle_cli_learn_style *style, const char *text)
         fputc('\n', style->file);
         text += length + (text[length] == '\n');
     }
-    fputc('\n', style->file);
 }
 
 static void print_reason(const heddle_cli_learn_style *style, const heddle_learn_reason *reason)
@@ -140,6 +139,8 @@ static void print_reason(const heddle_cli_learn_style *style, const heddle_learn
         fprintf(style->file, "%*sin the case: %s\n", INDENT, "", reason->in_case);
     for (int i = 0; i < reason->item_count; i++) {
         const heddle_learn_item *item = &reason->items[i];
+        if (before && before->kind == HEDDLE_LEARN_DRAWING)
+            fputc('\n', style->file);
         switch (item->kind) {
         case HEDDLE_LEARN_TEXT: heddle_cli_learn_print(style, item->text, INDENT); break;
         case HEDDLE_LEARN_CODE:
@@ -149,7 +150,8 @@ static void print_reason(const heddle_cli_learn_style *style, const heddle_learn
             break;
         case HEDDLE_LEARN_DRAWING: print_drawing(style, item->text); break;
         case HEDDLE_LEARN_ADVICE:
-            fputc('\n', style->file);
+            if (!before || before->kind != HEDDLE_LEARN_DRAWING)
+                fputc('\n', style->file);
             heddle_cli_learn_print(style, item->text, INDENT);
             break;
         }
@@ -189,7 +191,7 @@ static void print_output(const heddle_cli_learn_style *style, const char *output
         fputc('\n', style->file);
 }
 
-void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict)
+void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict, bool all)
 {
     print_output(style, verdict->output);
     if (verdict->passed) {
@@ -197,16 +199,16 @@ void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const h
         return;
     }
     int shown = 0;
-    for (int i = 0; i < verdict->reason_count && shown < MOST_SHOWN; i++) {
-        if (shown > 0 && verdict->reasons[i].rank == HEDDLE_LEARN_RANK_FOLLOWS)
+    for (int i = 0; i < verdict->reason_count && (all || shown < MOST_SHOWN); i++) {
+        if (!all && shown > 0 && verdict->reasons[i].rank == HEDDLE_LEARN_RANK_FOLLOWS)
             break;
         print_reason(style, &verdict->reasons[i]);
         shown++;
     }
     int left = verdict->reason_count - shown;
     if (left > 0)
-        fprintf(style->file, "%d more finding%s, not shown: fix %s first.\n\n", left, left == 1 ? "" : "s",
-                shown == 1 ? "this one" : "these");
+        fprintf(style->file, "%d more finding%s, not shown: fix %s first. (`heddle learn run --all` shows all.)\n\n",
+                left, left == 1 ? "" : "s", shown == 1 ? "this one" : "these");
 }
 
 // --- the folder ------------------------------------------------------------------------------------------------------
@@ -315,6 +317,8 @@ static heddle_status print_hints(const heddle_cli_learn_style *style, heddle_lea
     }
     if (end == count)
         fputs("That was the last hint.\n", style->file);
+    else if (which == HEDDLE_CLI_LEARN_NEXT_HINT)
+        fputs("`heddle learn hint` again shows the next one.\n", style->file);
     if (first > 0)
         fputs("`heddle learn hint --all` shows all of them.\n", style->file);
     return end > seen ? heddle_learn_set_hints(workspace, exercise, end) : HEDDLE_OK;

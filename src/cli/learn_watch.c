@@ -45,8 +45,9 @@ static volatile sig_atomic_t redraw; // the window has another size, or we are b
 
 static void print_keys(const heddle_cli_learn_style *style)
 {
-    fputs(style->colour ? "\033[2mn next  t task  h hint  l list  r reset  s solution  q quit  ? help\033[0m\n"
-                        : "n next  t task  h hint  l list  r reset  s solution  q quit  ? help\n",
+    fputs(style->colour
+              ? "\033[2mn next  t task  v verdict  h hint  l list  r reset  s solution  q quit  ? help\033[0m\n"
+              : "n next  t task  v verdict  h hint  l list  r reset  s solution  q quit  ? help\n",
           style->file);
 }
 
@@ -66,7 +67,7 @@ static void print_exercise(const watching *now, const heddle_cli_learn_style *st
     heddle_cli_learn_print_page(style, &now->learn->workspace, now->exercise->chapter);
     fputc('\n', style->file);
     if (now->verdict)
-        heddle_cli_learn_print_verdict(style, now->verdict);
+        heddle_cli_learn_print_verdict(style, now->verdict, false);
     const heddle_learn_exercise *next = heddle_learn_next(&now->learn->workspace, now->exercise);
     if (now->verdict && now->verdict->passed && next)
         fprintf(style->file, "Press n for %s %s\n", next->number, next->title);

@@ -402,6 +402,34 @@ class Learn(unittest.TestCase):
         self.assertIn("Hint 1 of 2\n  Add.\n\nHint 2 of 2", self.run_heddle("hint", "03.1", "--all").stdout)
         self.assertEqual(self.state()["hints"], {"03.1-double": 2})
 
+    def test_a_hint_says_how_to_get_the_next(self):
+        self.assertIn("`heddle learn hint` again shows the next one.", self.run_heddle("hint", "03.1").stdout)
+        self.assertNotIn("again", self.run_heddle("hint", "03.1").stdout)
+
+    def test_all_shows_what_follows_from_other_findings(self):
+        self.file(FIRST).write_text(self.solution(FIRST).replace("threadIdx.x;", "threadIdx.x + 5000;"))
+        few = self.run_heddle("run", "05.1", code=1).stdout
+        self.assertIn("`heddle learn run --all` shows all", few)
+        all_of_them = self.run_heddle("run", "05.1", "--all", code=1).stdout
+        self.assertNotIn("not shown", all_of_them)
+        self.assertGreater(all_of_them.count("✗"), few.count("✗"))
+
+    def test_a_number_alone_judges_that_exercise_and_run_and_reset_make_it_the_current_one(self):
+        self.assertIn("03.1 · Double", self.run_heddle("3.1", code=1).stdout)
+        self.assertEqual(self.state()["current"], "03.1-double")
+        self.run_heddle("reset", "05.1")
+        self.assertEqual(self.state()["current"], "05.1-which-element")
+
+    def test_check_sends_an_exercise_to_its_judge(self):
+        def check():
+            return subprocess.run([HEDDLE, "check", self.file(FIRST).name], cwd=self.file(FIRST).parent, text=True,
+                                  env=self.environment, capture_output=True, timeout=300)
+        result = check()
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("05.1-which-element.cu is an exercise of the course", result.stderr)
+        self.file(FIRST).write_text(self.solution(FIRST) + "int main() { return 0; }\n")
+        self.assertNotIn("exercise", check().stderr)
+
     def test_hardware_that_is_missing_is_told(self):
         if shutil.which("nvcc") and os.path.exists("/dev/nvidia0"):
             self.skipTest("this machine has a GPU")
