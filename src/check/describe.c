@@ -67,6 +67,17 @@ long long heddle_check_wrapped_index(const heddle_check_memory *memory)
     return index >= all / 2 && index < all ? index - all : 0;
 }
 
+long long heddle_check_negative_index(const heddle_check_finding *finding)
+{
+    static const char lead[] = "index ";
+    const long long all = 1LL << 32;
+    long long index =
+        strncmp(finding->message, lead, strlen(lead)) == 0 && strstr(finding->message, " outside the bounds ")
+            ? atoll(finding->message + strlen(lead))
+            : 0;
+    return index >= all / 2 && index < all ? index - all : 0;
+}
+
 bool heddle_check_is_near(const heddle_check_memory *memory)
 {
     const long long reach = memory->bytes + 4096, wrapped = heddle_check_wrapped_index(memory) * memory->size;

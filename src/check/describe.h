@@ -13,6 +13,8 @@ const char *heddle_check_headline(const heddle_check_finding *finding, char *tex
 // "d_c, 4096 bytes of global memory, allocated at main.cu:31; 4 bytes past its end"; "" when it is not about memory.
 // The index of an access of this size, where it is one of 32 bits that has become negative; else 0.
 long long heddle_check_wrapped_index(const heddle_check_memory *memory);
+// The same of an index that the message names, of an array whose bounds the compiler knows.
+long long heddle_check_negative_index(const heddle_check_finding *finding);
 // Whether the access lies so close to the allocation that it is the one meant: an access far from all memory is
 // reported with the allocation that happens to be nearest. An index that is negative as an unsigned number is near.
 bool heddle_check_is_near(const heddle_check_memory *memory);

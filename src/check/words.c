@@ -265,7 +265,7 @@ static const words one_statement = {
     "Where all threads update one element, make the update one atomic operation, such as atomicAdd. Where they read "
     "each other's elements, read into a variable first, put __syncthreads() (or __syncwarp() within a warp) after "
     "that, "
-    "then write, and put another barrier after the write."};
+    "then write; in a loop, put another barrier after the write."};
 static const words one_statement_in_loop = {
     "An iteration of the loop reads what another thread wrote in an earlier one, and there is no barrier between them.",
     "Put __syncthreads() (or __syncwarp() within a warp) between the two accesses. If threads also read what others "
@@ -349,6 +349,8 @@ static const words *of_bounds(const heddle_check_finding *finding)
     if (!finding->kernel && is_role(finding, "call") && !finding->places[0].has_thread)
         return &size_of_call;
     if (finding->memory && (finding->memory->offset < 0 || heddle_check_wrapped_index(finding->memory)))
+        return &before_start;
+    if (heddle_check_negative_index(finding))
         return &before_start;
     bool array = is_role(finding, "index") || is_in(finding, "shared") || is_in(finding, "device variable");
     return array ? &beyond_array : NULL;

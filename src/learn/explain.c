@@ -113,6 +113,11 @@ static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason
     }
     if (!has_elements(memory)) {
         add_sentence(judging, reason, finding, finding->message);
+        long long negative = heddle_check_negative_index(finding);
+        if (negative)
+            heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
+                                  "This is what %lld looks like as an unsigned number: the index is below 0.",
+                                  negative);
         char sentence[HEDDLE_CHECK_SENTENCE];
         heddle_check_memory_sentence(finding, sentence, sizeof sentence);
         if (sentence[0])
@@ -270,6 +275,11 @@ static void tell(const heddle_learn_judging *judging, heddle_learn_reason *reaso
         else
             add_sentence(judging, reason, finding, finding->message);
         break;
+    case HEDDLE_CHECK_UNSUPPORTED:
+        if (strstr(finding->message, "cudaDeviceSynchronize in a kernel")) {
+            add_sentence(judging, reason, finding, finding->cause);
+            break;
+        } // fall through
     default:
         add_sentence(judging, reason, finding, finding->message);
         add_sentence(judging, reason, finding, finding->note);
@@ -290,7 +300,9 @@ static int rank_of(const heddle_learn_judging *judging, const heddle_check_findi
 {
     if (heddle_learn_follows(judging, finding))
         return HEDDLE_LEARN_RANK_FOLLOWS;
-    return finding->tier == HEDDLE_CHECK_ERROR ? HEDDLE_LEARN_RANK_ERROR : HEDDLE_LEARN_RANK_WARNING;
+    // Two threads at one element mostly mean that another one has none, even if they write the same value.
+    bool grave = finding->tier == HEDDLE_CHECK_ERROR || heddle_learn_is_same_index(finding);
+    return grave ? HEDDLE_LEARN_RANK_ERROR : HEDDLE_LEARN_RANK_WARNING;
 }
 
 static bool is_header(const heddle_learn_judging *judging, const char *file)
@@ -475,6 +487,27 @@ static void draw_window(const heddle_learn_judging *judging, heddle_learn_reason
     free(text);
 }
 
+// The line that adds to the array's elements, which have no value yet.
+static void quote_sum(const heddle_learn_judging *judging, heddle_learn_reason *reason, const char *array)
+{
+    const heddle_learn_code *code = judging->code;
+    for (int i = 0; code && i + 1 < code->tokens.count; i++) {
+        bool indexed = heddle_learn_code_is(code, i, array) && heddle_learn_code_is(code, i + 1, "[");
+        int close = indexed ? i + 1 : code->tokens.count, depth = 0;
+        for (; close < code->tokens.count; close++) {
+            depth += heddle_learn_code_is(code, close, "[") - heddle_learn_code_is(code, close, "]");
+            if (depth == 0)
+                break;
+        }
+        if (!heddle_learn_code_is(code, close + 1, "+") || !heddle_learn_code_is(code, close + 2, "="))
+            continue;
+        heddle_check_place place = {
+            .frame = {{.file = judging->source, .line = code->tokens.at[i].line, .function = ""}}, .frames = 1};
+        heddle_learn_quote(judging, reason, &place, "adds to an element that has no value yet");
+        return;
+    }
+}
+
 static void tell_array(const heddle_learn_judging *judging, const cJSON *said)
 {
     const char *array = field(said, "array");
@@ -489,6 +522,8 @@ static void tell_array(const heddle_learn_judging *judging, const cJSON *said)
             : heddle_learn_add_reason(verdict, "wrong", HEDDLE_LEARN_RANK_WRONG, "%s[%.0f] is %s; it should be %s",
                                       array, number(said, "index"), field(said, "found"), field(said, "expected"));
     reason->in_case = judging->in_case;
+    if (strstr(field(said, "found"), "never written"))
+        quote_sum(judging, reason, array);
     tell_owner(judging, reason, said, array);
     draw_window(judging, reason, said, array);
     if (wrong > 1)

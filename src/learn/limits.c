@@ -180,6 +180,27 @@ static const char *meaning_of(heddle_learn_measure measure)
     return "";
 }
 
+// Requests of few lanes: mostly blocks of few threads.
+static void tell_lanes(const heddle_learn_judging *judging, heddle_learn_reason *reason,
+                       const heddle_learn_limit *limit)
+{
+    const heddle_check_report *run = judging->result->runs[0];
+    const heddle_check_kernel *small = NULL;
+    for (int k = 0; k < run->kernel_count; k++) {
+        const heddle_check_kernel *kernel = &run->kernels[k];
+        int threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
+        if (applies_to_kernel(limit, kernel) && kernel->line_count > 0 && threads < HEDDLE_CHECK_LANES)
+            small = kernel;
+    }
+    int threads = small ? small->block[0] * small->block[1] * small->block[2] : 0;
+    if (small)
+        heddle_learn_add_item(
+            judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+            "A block of `%s` has %d thread%s, so each request uses %d of the %d lanes of a warp: make "
+            "the blocks larger, such as 256 threads.",
+            small->name, threads, threads == 1 ? "" : "s", threads, HEDDLE_CHECK_LANES);
+}
+
 static void check_total(const heddle_learn_judging *judging, const heddle_learn_limit *limit)
 {
     double total = total_of(judging, limit);
@@ -193,6 +214,8 @@ static void check_total(const heddle_learn_judging *judging, const heddle_learn_
         limit->space ? limit->space : "", limit->space ? " memory" : "", total, limit->most);
     quote_largest(judging, reason, limit);
     heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT, "%s", meaning_of(limit->measure));
+    if (limit->measure == HEDDLE_LEARN_REQUESTS)
+        tell_lanes(judging, reason, limit);
 }
 
 void heddle_learn_apply_limits(const heddle_learn_judging *judging)
@@ -263,7 +286,10 @@ static void tell_difference(const heddle_learn_judging *judging, heddle_learn_re
         return;
     while (equal < length && line[equal] == missing[equal])
         equal++;
-    if (missing[equal] == '\0')
+    if (missing[equal] == '\0' && isdigit((unsigned char)line[equal]))
+        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
+                              "Your line has another number at its end: '%.*s'.", (int)length, line);
+    else if (missing[equal] == '\0')
         heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_TEXT,
                               "Your line goes on where it should end, at '%.*s': is the line end, \\n, missing?",
                               (int)(length - equal < 12 ? length - equal : 12), line + equal);

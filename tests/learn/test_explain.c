@@ -351,6 +351,22 @@ static void the_first_argument_of_a_call_is_found_behind_a_cast(void **state)
     tear_down_judging(&made);
 }
 
+static void a_sum_without_a_first_value_is_quoted(void **state)
+{
+    judging_fixture made = {0};
+    heddle_learn_code code;
+    set_up_judging(&made, *state);
+    write_file(made.judging.folder, "04.1-one.c", "int other = out[0] + 1;\nout[in[i]] += 1;\n");
+    assert_int_equal(heddle_learn_code_read("int other = out[0] + 1;\nout[in[i]] += 1;\n", &code), HEDDLE_OK);
+    made.judging.code = &code;
+    heddle_learn_hear(&made.judging,
+                      "@learn_1 {\"case\":\"\",\"array\":\"out\",\"index\":0,\"expected\":\"1\",\"found\":"
+                      "\"computed from memory that was never written\"}\n");
+    assert_int_equal(only_reason(&made, "wrong")->line, 2);
+    heddle_learn_code_free(&code);
+    tear_down_judging(&made);
+}
+
 static void a_shared_variable_with_an_initialiser_is_refused(void **state)
 {
     static const char *const texts[] = {"__shared__ float tile[4] = {0};\n", "__shared__ int count = 0;\n",
@@ -452,6 +468,7 @@ static void a_missing_line_is_compared_with_the_line_that_was_meant(void **state
     } cases[] = {
         {"Block 0\nBlock 1\n", "Your line differs first at 'B', character 1: it should be 'b'."},
         {"block 0block 1\n", "Your line goes on where it should end, at 'block 1': is the line end, \\n, missing?"},
+        {"block 01\nblock 1\n", "Your line has another number at its end: 'block 01'."},
         {"block\nblock 1\n", "Your line ends before ' 0'."},
         {"something else\n", NULL},
     };
@@ -534,6 +551,7 @@ int main(void)
         WITH_FOLDER(a_kernel_that_is_called_like_a_function_is_refused),
         WITH_FOLDER(a_sentence_of_the_judge_is_the_headline_and_the_next_ones_are_advice),
         WITH_FOLDER(the_first_argument_of_a_call_is_found_behind_a_cast),
+        WITH_FOLDER(a_sum_without_a_first_value_is_quoted),
         WITH_FOLDER(a_shared_variable_with_an_initialiser_is_refused),
         WITH_FOLDER(the_judges_names_are_refused),
         WITH_FOLDER(an_error_in_the_judge_points_to_a_macro_of_the_learner),

@@ -175,6 +175,40 @@ static void a_guard_with_n_is_advised_only_where_the_kernel_has_n(void **state)
     tear_down_judging(&made);
 }
 
+static void an_index_that_is_negative_as_an_unsigned_number_is_told_as_below_0(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_OUT_OF_BOUNDS, place_at(&made, "index", 4, 1), place_at(&made, "index", 4, 1));
+    all.findings[0].memory = NULL;
+    all.findings[0].message = "index 4294967294 is outside the bounds of an array of type float [16]";
+    heddle_learn_explain_findings(&made.judging);
+    const heddle_learn_reason *reason = only_reason(&made, "out-of-bounds");
+    assert_string_equal(reason->items[reason->item_count - 2].text,
+                        "This is what -2 looks like as an unsigned number: the index is below 0.");
+    tear_down_judging(&made);
+}
+
+static void a_failed_allocation_comes_before_what_its_null_pointer_does(void **state)
+{
+    judging_fixture made = {0};
+    found all;
+    set_up_judging(&made, *state);
+    set_up_findings(&made, &all);
+    add_finding(&all, HEDDLE_CHECK_FAULT, place_at(&made, "write", 4, 1), place_at(&made, "write", 4, 1));
+    all.findings[0].message = "write of 4 bytes through a null pointer";
+    add_finding(&all, HEDDLE_CHECK_BAD_CALL, place_at(&made, "call", 3, 1), place_at(&made, "call", 3, 1));
+    all.findings[1].message =
+        "cudaMalloc fails with cudaErrorInvalidValue: the output argument for the pointer is NULL";
+    heddle_learn_explain_findings(&made.judging);
+    const heddle_learn_verdict *verdict = made.judging.verdict;
+    assert_int_equal(verdict->reasons[0].rank, HEDDLE_LEARN_RANK_FOLLOWS);
+    assert_int_equal(verdict->reasons[1].rank, HEDDLE_LEARN_RANK_ERROR);
+    tear_down_judging(&made);
+}
+
 static void a_guard_that_is_there_is_not_advised_again(void **state)
 {
     static const struct {
@@ -323,6 +357,8 @@ int main(void)
         WITH_FOLDER(races_that_one_barrier_mends_are_one_reason),
         WITH_FOLDER(a_finding_has_its_own_case_not_the_one_where_the_judge_stopped),
         WITH_FOLDER(a_guard_with_n_is_advised_only_where_the_kernel_has_n),
+        WITH_FOLDER(an_index_that_is_negative_as_an_unsigned_number_is_told_as_below_0),
+        WITH_FOLDER(a_failed_allocation_comes_before_what_its_null_pointer_does),
         WITH_FOLDER(a_guard_that_is_there_is_not_advised_again),
         WITH_FOLDER(a_guard_that_is_one_too_generous_is_quoted),
         WITH_FOLDER(a_hole_in_a_tile_is_guarded_or_filled),

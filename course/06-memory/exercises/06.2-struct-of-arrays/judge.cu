@@ -4,15 +4,16 @@
 
 static void require_own_places(int capacity)
 {
-    std::vector<bool> taken(FIELDS * capacity);
+    std::vector<int> taken(FIELDS * capacity, -1); // by which field of which particle
     for (int i = 0; i < capacity; i++)
         for (int field = 0; field < FIELDS; field++) {
             int at = place(i, field, capacity);
             learn_require(at >= 0 && at < FIELDS * capacity, "place(%d, %d, %d) is %d, outside 0 … %d", i, field,
                           capacity, at, FIELDS * capacity - 1);
-            learn_require(!taken[at], "place(%d, %d, %d) is %d, which another field has already", i, field, capacity,
-                          at);
-            taken[at] = true;
+            learn_require(taken[at] < 0,
+                          "place(%d, %d, %d) is %d, like place(%d, %d, %d). Each needs a place of its own.", i, field,
+                          capacity, at, taken[at] / FIELDS, taken[at] % FIELDS, capacity);
+            taken[at] = i * FIELDS + field;
         }
 }
 
