@@ -251,12 +251,17 @@ heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const hedd
 
 // --- what it says ----------------------------------------------------------------------------------------------------
 
+static bool is_about_initialiser(const char *message)
+{
+    return strstr(message, "initializer") && strstr(message, "__shared__");
+}
+
 // What is wrong whatever the version of the toolkit: the others may be names that this one has dropped.
 static bool is_about_legality(const char *message)
 {
     return (strstr(message, "calling a") && strstr(message, "is not allowed")) ||
            (strstr(message, "undefined in device code")) || strstr(message, "is not allowed in device code") ||
-           (strstr(message, "__global__") && strstr(message, "must"));
+           is_about_initialiser(message) || (strstr(message, "__global__") && strstr(message, "must"));
 }
 
 // NULL: what usually cures it.
@@ -266,6 +271,8 @@ static const char *cure_of(const char *message)
         return "Another version of the toolkit may accept it; this one does not.";
     if (strstr(message, "must be configured"))
         return "Launch the kernel with its grid and block: kernel<<<blocks, threads>>>(arguments).";
+    if (is_about_initialiser(message))
+        return "Declare it without a value, let the threads write it, and put __syncthreads() behind that.";
     bool about_call = strstr(message, "calling a") || strstr(message, "device code");
     return about_call ? NULL : "Change the kernel as nvcc says.";
 }

@@ -46,6 +46,8 @@ static void test_the_cure_fits_what_nvcc_says_of_a_kernel(void **state)
     (void)state;
     cure_is("k.cu(4): error: calling a __host__ function(\"f\") from a __global__ function(\"k\") is not allowed\n",
             "may only call __device__ functions");
+    cure_is("k.cu(4): error: initializer not allowed for __shared__ variable\n",
+            "Declare it without a value, let the threads write it, and put __syncthreads() behind that.");
     cure_is("k.cu(4): error: a __global__ function call must be configured\n",
             "kernel<<<blocks, threads>>>(arguments)");
     cure_is("k.cu(4): error: a __global__ function must have a void return type\n", "as nvcc says");
