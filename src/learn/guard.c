@@ -144,25 +144,23 @@ static const char *advise_present(const heddle_learn_judging *judging, const hed
     heddle_arena *arena = judging->verdict->arena;
     if (index && strchr(index, '*')) // of row and column
         return heddle_learn_format(arena,
-                                   "The guard `%s` does not stop this index, `%s`: which part of it is not tested?",
+                                   "The condition `%s` does not stop this index, `%s`: which part of it is not tested?",
                                    present->text, index);
     if (index && strcmp(index, present->left) != 0)
         return heddle_learn_format(
-            arena,
-            "The guard `%s` tests `%s`, but this access uses `%s`: the guard must test the index "
-            "that is used.",
+            arena, "The condition `%s` tests `%s`, but this access uses `%s`: test the index that is used.",
             present->text, present->left, index);
     if (place->frames > 0 && present->line > place->frame[0].line)
-        return heddle_learn_format(arena, "The guard `%s` comes after this access: put the access inside it.",
+        return heddle_learn_format(arena, "The condition `%s` comes after this access and does not protect it.",
                                    present->text);
     if (heddle_learn_is_learners(judging, finding->memory->allocated.file))
         return heddle_learn_format(arena,
-                                   "Does the guard `%s` enclose this line? If it does, the array is too small: an "
+                                   "Does the condition `%s` enclose this line? If it does, the array is too small: an "
                                    "allocation counts bytes, not elements.",
                                    present->text);
-    return heddle_learn_format(arena,
-                               "Does the guard `%s` enclose this line, and has the array `%s` elements of this size?",
-                               present->text, present->right);
+    return heddle_learn_format(
+        arena, "Does the condition `%s` enclose this line, and has the array `%s` elements of this size?",
+        present->text, present->right);
 }
 
 // Of a kernel that has none. One that is one too generous is not missing.

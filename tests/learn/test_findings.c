@@ -214,11 +214,11 @@ static void a_guard_that_is_there_is_not_advised_again(void **state)
     static const struct {
         const char *access, *guard, *advice;
     } cases[] = {
-        {"out[i + 1] = 1;", "if (i < n)", "The guard `i < n` tests `i`, but this access uses `i + 1`"},
-        {"out[i] = 1;", "if (threadIdx.x < n)", "The guard `threadIdx.x < n` tests `threadIdx.x`, but"},
-        {"out[i] = 1;", "for (int k = 0; i + k < n / 4; k++)", "The guard `i + k < n / 4` tests `i + k`, but"},
-        {"out[i] = 1;", "if (i >= n) return;", "Does the guard `i >= n` enclose this line, and has the array `n`"},
-        {"out[y * n + x] = 1;", "if (y < n)", "The guard `y < n` does not stop this index, `y * n + x`"},
+        {"out[i + 1] = 1;", "if (i < n)", "The condition `i < n` tests `i`, but this access uses `i + 1`"},
+        {"out[i] = 1;", "if (threadIdx.x < n)", "The condition `threadIdx.x < n` tests `threadIdx.x`, but"},
+        {"out[i] = 1;", "for (int k = 0; i + k < n / 4; k++)", "The condition `i + k < n / 4` tests `i + k`, but"},
+        {"out[i] = 1;", "if (i >= n) return;", "Does the condition `i >= n` enclose this line, and has the array `n`"},
+        {"out[y * n + x] = 1;", "if (y < n)", "The condition `y < n` does not stop this index, `y * n + x`"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         judging_fixture made = {0};
