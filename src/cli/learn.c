@@ -182,11 +182,9 @@ static int run_init(int argc, char **argv)
                made == 1 ? "" : "s");
     printf("  cd %s\n  %s learn\n", heddle_text_quote(folder, quoted, sizeof quoted), name);
     const char *kernels = heddle_learn_course_chapter(course, "first-kernels");
-    const char *plain = heddle_learn_course_chapter(course, "c");
     if (kernels && heddle_learn_chapter_page(course, kernels, page))
         printf("Read first: %s/README.md, or `%s learn read %ld`\n", kernels, name, strtol(kernels, NULL, 10));
-    if (plain && heddle_learn_chapter_page(course, plain, page))
-        printf("Not sure of your C? %s/README.md and `%s learn run %ld.1`\n", plain, name, strtol(plain, NULL, 10));
+    heddle_cli_learn_print_earlier(stdout, course, name);
     heddle_learn_course_close(course);
     return HEDDLE_EXIT_OK;
 }
@@ -289,7 +287,7 @@ const heddle_cli_command heddle_command_learn_show = {
 
 const heddle_cli_command heddle_command_learn_next = {
     .name = "learn next",
-    .summary = "go to the next exercise that is not solved",
+    .summary = "go to the next unsolved exercise after this one; after the last, to the first",
     .arguments = "[EXERCISE]",
     .most_arguments = 1,
     .description = "With EXERCISE: to the next one after it.",

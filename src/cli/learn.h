@@ -49,6 +49,8 @@ void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddl
 // Where the page of a chapter lies; nothing where it has none.
 void heddle_cli_learn_print_page(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
                                  const char *chapter);
+// Which chapters come before the first kernel, and how to read and practise them. `name`: of the command.
+void heddle_cli_learn_print_earlier(FILE *file, const heddle_learn_course *course, const char *name);
 // The exercises of one chapter; those of all; those of one, with a line for each other chapter.
 void heddle_cli_learn_print_chapter(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
                                     const char *chapter);

@@ -235,6 +235,16 @@ void heddle_cli_learn_print_page(const heddle_cli_learn_style *style, const hedd
         fprintf(style->file, "Chapter: %s (`%s learn read %ld`)\n", path, heddle_cli_name(), strtol(chapter, NULL, 10));
 }
 
+void heddle_cli_learn_print_earlier(FILE *file, const heddle_learn_course *course, const char *name)
+{
+    const char *kernels = heddle_learn_course_chapter(course, "first-kernels");
+    const char *language = heddle_learn_course_chapter(course, "c");
+    if (!kernels || !language)
+        return;
+    fprintf(file, "Chapters 0 to %ld come before: `%s learn read 0`\n", strtol(kernels, NULL, 10) - 1, name);
+    fprintf(file, "Not sure of your C? `%s learn read %ld`\n", name, strtol(language, NULL, 10));
+}
+
 void heddle_cli_learn_print_chapter(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
                                     const char *chapter)
 {

@@ -62,9 +62,11 @@ static void print_exercise(const watching *now, const heddle_cli_learn_style *st
     }
     if (heddle_cli_learn_print_statement(style, now->exercise, folded) != HEDDLE_OK)
         fprintf(style->file, "%s\n", heddle_last_error());
-    heddle_learn_shown_file(&now->learn->workspace, now->exercise, path);
+    heddle_learn_file(&now->learn->workspace, now->exercise, path); // whole: the editor may run in another folder
     fprintf(style->file, "\nYour file: %s\n", path);
     heddle_cli_learn_print_page(style, &now->learn->workspace, now->exercise->chapter);
+    if (heddle_learn_solved_count(&now->learn->workspace) == 0)
+        heddle_cli_learn_print_earlier(style->file, now->learn->course, heddle_cli_name());
     fputc('\n', style->file);
     if (now->verdict)
         heddle_cli_learn_print_verdict(style, now->verdict, false);
@@ -353,7 +355,7 @@ static void press_help(watching *now, const heddle_cli_learn_style *style)
         "Edit your file in any editor. Each time you save it, it is judged on a simulated GPU, and "
         "what is wrong is shown here.\n\n"
         "```\n"
-        "n      next exercise that is not solved\n"
+        "n      next unsolved exercise after this one\n"
         "t      the whole task, which is folded to its goal where the screen is low\n"
         "h      hints you have seen; again: one more\n"
         "l      list: the exercises of this chapter, and the other chapters\n"

@@ -65,7 +65,8 @@ static void print_text(const heddle_cli_trained *trained, const char *path)
     printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
     if (trained->simulated && result->images_per_second > 0)
         printf("every access and launch of the kernels was checked: no errors found\n");
-    printf("saved   %s\ntry     heddle predict %s --count 5\n", path, heddle_text_quote(path, quoted, sizeof quoted));
+    printf("saved   %s\ntry     %s predict %s --count 5\n", path, heddle_cli_name(),
+           heddle_text_quote(path, quoted, sizeof quoted));
 }
 
 // A resumed run may have reached the accuracy before, in an epoch that its checkpoint does not name.

@@ -133,7 +133,8 @@ class Learn(unittest.TestCase):
         (self.course / "03-c" / "README.md").write_text("# 3. The C you need\n")
         said = self.run_heddle("init", "other", folder=self.root).stdout
         self.assertIn("Read first: 05-first-kernels/README.md, or `heddle learn read 5`\n"
-                      "Not sure of your C? 03-c/README.md and `heddle learn run 3.1`\n", said)
+                      "Chapters 0 to 4 come before: `heddle learn read 0`\n"
+                      "Not sure of your C? `heddle learn read 3`\n", said)
         self.assertIn("- [05-first-kernels](05-first-kernels/README.md)\n",
                       (self.root / "other" / "README.md").read_text())
         page = "Chapter: 05-first-kernels/README.md (`heddle learn read 5`)\n"
@@ -541,6 +542,8 @@ class Learn(unittest.TestCase):
     def test_it_judges_each_save_and_takes_keys(self):
         self.run_heddle("next", "03.1")
         terminal = self.watch()
+        terminal.wait_for(f"Your file: {self.file(FIRST)}")
+        terminal.wait_for("Chapters 0 to 4 come before: `")
         terminal.wait_for("was never written")
         replacement = self.root / "replacement.cu"
         replacement.write_text(self.solution(FIRST))
