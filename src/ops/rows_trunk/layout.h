@@ -124,11 +124,13 @@ static inline void trunk_share_spread(trunk_stage *stage)
 {
     trunk_spread *spread = &stage->backward;
     const int r = stage->of.r, c = stage->size.c, k = stage->of.k, lines = stage->size.h * stage->forward.strips;
+    const int fewest = trunk_is_fixed(r) ? TRUNK_GROUP - 1 : TRUNK_GROUP;
     double least = 0;
     spread->room = trunk_round(r + TRUNK_STRIP - 1, 4);
     spread->group = 0;
-    for (int group = trunk_is_fixed(r) ? TRUNK_GROUP - 1 : TRUNK_GROUP; group <= TRUNK_GROUP; group++)
+    for (int group = fewest; group <= TRUNK_GROUP; group++)
         for (int share = k; share >= 1; share--) {
+            // cppcheck-suppress zerodiv ; a group has 3 or 4 channels
             const int groups = (c + group - 1) / group, splits = (k + share - 1) / share;
             const double adding = 16.0 * splits * c * lines * TRUNK_STRIP / 32;
             const double each = share * r * (4.0 * r * group + r + 6) + TRUNK_SET_UP;
@@ -194,10 +196,9 @@ static inline int trunk_take(trunk_layout *layout, int floats)
 
 static inline trunk_layout trunk_layout_of(const heddle_rows_trunk_shape *shape, int is_backward)
 {
-    trunk_layout layout;
+    trunk_layout layout = {0};
     int shares = 0, gradient = 0;
     layout.stages = heddle_trunk_stages(shape);
-    layout.floats = layout.left = 0;
     for (int i = 0; i < layout.stages; i++) {
         trunk_stage *stage = &layout.stage[i];
         trunk_set_stage(shape, i, is_backward, stage);

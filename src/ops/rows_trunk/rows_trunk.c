@@ -273,7 +273,7 @@ static void stage_forward(const heddle_rows_trunk_stage *stage, const heddle_tru
 // Room for an input of any stage.
 static size_t largest_input(const heddle_rows_trunk_shape *shape)
 {
-    size_t most = 0;
+    size_t most = 1; // malloc of nothing may fail
     for (int i = 0; i < heddle_trunk_stages(shape); i++) {
         const heddle_trunk_size size = heddle_trunk_size_of(shape, i);
         const size_t elements = (size_t)size.c * size.h * size.w;
@@ -309,7 +309,7 @@ static void forward_reference(const void *shape_, const double *const *input, do
         }
         for (int i = 0; i < columns; i++) {
             const int k = i % channels, x = i / channels % left.next_w, y = i / channels / left.next_w;
-            int winner;
+            int winner = 0;
             row[i] = k < shape->stage[last].k
                          ? pool(&shape->stage[last], &left, activations + left.kept, k, y, x, &winner)
                          : 0;
@@ -326,7 +326,7 @@ static void spread(const heddle_rows_trunk_stage *stage, const heddle_trunk_size
     for (int k = 0; k < stage->k; k++)
         for (int y = 0; y < size->next_h; y++)
             for (int x = 0; x < size->next_w; x++) {
-                int winner;
+                int winner = 0;
                 pool(stage, size, activations, k, y, x, &winner);
                 const double whole = of_windows[((size_t)k * size->next_h + y) * size->next_w + x];
                 for (int i = 0; i < places; i++) {
