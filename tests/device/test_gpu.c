@@ -122,7 +122,7 @@ static void only_a_card_with_time_is_measured(void **state)
     heddle_stream *stream = make_stream(0);
     double operations = -1;
     if (heddle_device_get_kind(opened) == HEDDLE_SIM) {
-        assert_fails(heddle_device_multiply_add(stream, &operations), HEDDLE_UNSUPPORTED, "no time");
+        assert_fails(heddle_device_multiply_add(stream, &operations), HEDDLE_UNSUPPORTED, "no timings");
     } else {
         assert_ok(heddle_device_multiply_add(stream, &operations));
         assert_true(operations > 1e9);
