@@ -105,8 +105,8 @@ int heddle_bench_group_end(const heddle_bench *bench, int first);
 heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int last, FILE *file);
 // Device, versions and method, in a few lines.
 void heddle_bench_show_machine(const heddle_bench *bench, FILE *file);
-// One line if the clocks changed while measuring.
-void heddle_bench_show_clocks(const heddle_bench *bench, FILE *file);
+// One line if the clocks changed while measuring, and one if some times vary a lot.
+void heddle_bench_show_doubts(const heddle_bench *bench, FILE *file);
 // The document that docs/measuring.md describes; the caller frees it with cJSON_Delete. NULL: no memory.
 struct cJSON;
 struct cJSON *heddle_bench_json(const heddle_bench *bench);

@@ -71,6 +71,12 @@ static const char *mark_of(const heddle_bench_result *result)
     return result->rung->tier == HEDDLE_VENDOR ? "vendor" : result->best_own ? "best own" : "";
 }
 
+// ±: half the distance between the fastest and the slowest tenth, as a share of the median.
+static double spread_of(const heddle_bench_result *result)
+{
+    return (result->timing.high - result->timing.low) / 2 / result->timing.seconds;
+}
+
 static void add_timed_row(heddle_table *table, const heddle_bench_result *result, double fastest)
 {
     char text[CELL];
@@ -81,7 +87,7 @@ static void add_timed_row(heddle_table *table, const heddle_bench_result *result
     if (once)
         heddle_table_cell(table, "once");
     else
-        heddle_table_cell(table, "%.1f%%", 50 * (result->timing.high - result->timing.low) / result->timing.seconds);
+        heddle_table_cell(table, "%.1f%%", 100 * spread_of(result));
     heddle_table_cell(table, "%s", once ? "" : time_text(result->timing.back_to_back, text, sizeof text));
     heddle_table_cell(table, "%s", rate_text(result, text, sizeof text));
     if (isnan(result->roofline))
@@ -210,9 +216,17 @@ void heddle_bench_show_machine(const heddle_bench *bench, FILE *file)
         fprintf(file, "the simulated GPU reports no timings; results are checked\n");
 }
 
-void heddle_bench_show_clocks(const heddle_bench *bench, FILE *file)
+void heddle_bench_show_doubts(const heddle_bench *bench, FILE *file)
 {
     const heddle_device_info *info = &bench->info;
+    const double noticeable = 0.2;
+    double spread = 0;
     warn_of_clocks("processor", info->clock, bench->clock_after, file);
     warn_of_clocks("memory", info->memory_clock, bench->memory_clock_after, file);
+    for (int i = 0; i < bench->count; i++)
+        if (heddle_bench_is_timed(&bench->results[i]))
+            spread = fmax(spread, spread_of(&bench->results[i]));
+    if (spread > noticeable)
+        fprintf(file, "times vary by up to %.0f %%: the machine is probably busy; measure again when it is idle\n",
+                100 * spread);
 }

@@ -125,8 +125,10 @@ static heddle_status choose_function(heddle_check_job *job, const char *const *s
                                             "kernel another name): %s",
                                             sources[0], kernel, signature);
     }
-    return heddle_fail(HEDDLE_INVALID, "%s: for --op %s the file should define %s", sources[0], names[count - 1],
-                       signature);
+    return heddle_fail(HEDDLE_INVALID,
+                       "%s: for --op %s the file should define %s, or a kernel of that name with a comment that says "
+                       "how to launch it: // launch: <<<(n + 255) / 256, 256>>>",
+                       sources[0], names[count - 1], signature);
 }
 
 heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *op, const char *const *sources,

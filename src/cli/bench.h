@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/cli.h"
+#include "cli/device.h"
 #include "heddle/op.h"
 
 typedef struct heddle_cli_bench_settings {
@@ -52,9 +53,12 @@ int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings);
 // Measures collective communication between ranks.
 int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings);
 
-// bench_file.c: the user's own kernel. _op finds the operator that the file implements; `name` is what --op says, or
-// NULL. _open, called after it, makes an operator that has the file's function as an additional rung.
+// bench_file.c: the user's own kernel. _device opens the GPU that is to time it, or says what works without one. _op
+// finds the operator that the file implements; `name` is what --op says, or NULL. _open, called after it, makes an
+// operator that has the file's function as an additional rung.
 typedef struct heddle_cli_bench_file heddle_cli_bench_file;
+heddle_status heddle_cli_bench_file_device(const char *path, const heddle_cli_bench_settings *settings,
+                                           heddle_cli_device *device);
 heddle_status heddle_cli_bench_file_op(const char *path, const char *name, const char **found);
 heddle_status heddle_cli_bench_file_open(const char *path, heddle_device *device, heddle_cli_bench_file **opened,
                                          const heddle_op **op);

@@ -17,6 +17,7 @@
 
 #include "base/place.h"
 #include "base/text.h"
+#include "bench/bench.h"
 #include "check/child.h"
 #include "check/fields.h"
 #include "check/folder.h"
@@ -224,11 +225,30 @@ static heddle_status load(heddle_cli_bench_file *file, const char *object)
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
+heddle_status heddle_cli_bench_file_device(const char *path, const heddle_cli_bench_settings *settings,
+                                           heddle_cli_device *device)
+{
+    const char *const sources[] = {path, NULL};
+    char quoted[PATH_MAX], check[HEDDLE_BENCH_MESSAGE];
+    if (access(path, R_OK) != 0)
+        return heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
+    const heddle_op *op = settings->op ? NULL : heddle_check_op_suggest(sources);
+    snprintf(check, sizeof check, "`heddle check %s --op %s` checks it without a GPU",
+             heddle_text_quote(path, quoted, sizeof quoted),
+             settings->op ? settings->op
+             : op         ? op->name
+                          : "NAME");
+    if (settings->device && strcmp(settings->device, "sim") == 0)
+        return heddle_fail(HEDDLE_INVALID, "timing %s needs a real GPU; %s", path, check);
+    HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, check, device));
+    if (device->kind != HEDDLE_CUDA)
+        return heddle_fail(HEDDLE_MISSING, "timing %s needs a GPU; %s", path, check);
+    return HEDDLE_OK;
+}
+
 static heddle_status find_op(const char *path, const char *name, const heddle_op **op)
 {
     const char *const sources[] = {path, NULL};
-    if (access(path, R_OK) != 0)
-        return heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
     if (name)
         return heddle_check_op_find(name, op);
     *op = heddle_check_op_suggest(sources);
@@ -240,10 +260,7 @@ static heddle_status find_op(const char *path, const char *name, const heddle_op
 
 heddle_status heddle_cli_bench_file_op(const char *path, const char *name, const char **found)
 {
-    const char *const sources[] = {path, NULL};
-    heddle_check_job job;
     HEDDLE_TRY(find_op(path, name, &yours));
-    HEDDLE_TRY(heddle_check_job_prepare(&job, yours, sources, 1));
     *found = yours->name;
     return HEDDLE_OK;
 }
@@ -252,15 +269,7 @@ static heddle_status build(heddle_cli_bench_file *file, const char *path, heddle
 {
     const char *const sources[] = {path, NULL};
     heddle_check_job job;
-    char driver[PATH_MAX], object[PATH_MAX], quoted[PATH_MAX];
-    heddle_text_quote(path, quoted, sizeof quoted);
-    if (heddle_device_get_kind(device) == HEDDLE_SIM)
-        return heddle_fail(HEDDLE_INVALID,
-                           "the simulated GPU does not report timings; `heddle check %s --op %s` checks the file there",
-                           quoted, yours->name);
-    if (heddle_device_get_kind(device) != HEDDLE_CUDA)
-        return heddle_fail(HEDDLE_MISSING, "timing %s needs a GPU; `heddle check %s --op %s` checks it without one",
-                           path, quoted, yours->name);
+    char driver[PATH_MAX], object[PATH_MAX];
     HEDDLE_TRY(heddle_check_job_prepare(&job, yours, sources, 1));
     if (job.launch[0]) {
         bool complete;

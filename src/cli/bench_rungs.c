@@ -12,7 +12,6 @@
 #include "bench/bench.h"
 #include "bench/shrink.h"
 #include "cli/bench.h"
-#include "cli/device.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/ops.h"
@@ -86,12 +85,10 @@ static heddle_status find_rung(const request *asked, const char *name, const cha
 static heddle_status read_name(request *asked, const char *what)
 {
     static const char *const jobs[] = {"train", "infer", "out-of-core", "collectives", NULL};
-    const char *end = what ? strrchr(what, '.') : NULL;
-    if (end && strcmp(end, ".cu") == 0) {
+    if (asked->file) {
         const char *found;
         HEDDLE_TRY(heddle_cli_bench_file_op(what, asked->settings->op, &found));
         snprintf(asked->name, sizeof asked->name, "%s", found);
-        asked->file = what;
         return HEDDLE_OK;
     }
     if (asked->settings->op)
@@ -485,18 +482,10 @@ static const char *without_gpu(const request *asked)
 
 static heddle_status open_device(request *asked)
 {
-    char check[HEDDLE_BENCH_MESSAGE], quoted[HEDDLE_BENCH_MESSAGE];
     const char *instead = "--device cpu measures the CPU's rungs, and --device sim checks the GPU's (no timings)";
     if (asked->rung)
         instead = without_gpu(asked);
-    if (asked->file) {
-        snprintf(check, sizeof check, "`heddle check %s --op %s` checks it without a GPU",
-                 heddle_text_quote(asked->file, quoted, sizeof quoted), asked->name);
-        instead = check;
-    }
-    HEDDLE_TRY(heddle_cli_device_open(asked->settings->device, asked->settings->threads, instead, &asked->device));
-    asked->kind = asked->device.kind;
-    return HEDDLE_OK;
+    return heddle_cli_device_open(asked->settings->device, asked->settings->threads, instead, &asked->device);
 }
 
 static int report_wrong(const heddle_bench *bench)
@@ -512,7 +501,7 @@ static int conclude(request *asked, heddle_status status)
 {
     heddle_cli_clear_progress();
     if (!asked->settings->json.print)
-        heddle_bench_show_clocks(asked->bench, stdout);
+        heddle_bench_show_doubts(asked->bench, stdout);
     asked->bench->complete = status == HEDDLE_OK;
     int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
     heddle_bench_conclude(asked->bench);
@@ -572,7 +561,14 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
 {
     request asked = {.settings = settings};
     asked.precision = settings->dtype > 0 ? heddle_cli_bench_dtypes[settings->dtype] : NULL;
-    heddle_status status = read_name(&asked, what);
+    const char *end = what ? strrchr(what, '.') : NULL;
+    heddle_status status = HEDDLE_OK;
+    if (end && strcmp(end, ".cu") == 0) {
+        asked.file = what;
+        status = heddle_cli_bench_file_device(what, settings, &asked.device);
+    }
+    if (status == HEDDLE_OK)
+        status = read_name(&asked, what);
     if (status == HEDDLE_OK)
         status = read_shapes(&asked);
     if (status == HEDDLE_OK)
@@ -585,8 +581,9 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
         status = heddle_cli_can_write(settings->json.file);
     if (status == HEDDLE_OK)
         status = heddle_cli_can_write(settings->html);
-    if (status == HEDDLE_OK)
+    if (status == HEDDLE_OK && !asked.file)
         status = open_device(&asked);
+    asked.kind = asked.device.kind;
     heddle_cli_bench_file *file = NULL;
     if (status == HEDDLE_OK && asked.file)
         status = heddle_cli_bench_file_open(asked.file, asked.device.device, &file, &asked.own);

@@ -159,7 +159,8 @@ static bool examine_module(const char *name, const char *detail, job_report *job
 
 static void examine_simulator(job_report *job)
 {
-    examine_module("sim", "no simulated GPU", job);
+    examine_module("sim", "--device sim, heddle's own kernels on the simulated GPU; `heddle check` works without it",
+                   job);
 }
 
 static void examine_checking(job_report *job)
@@ -337,8 +338,8 @@ static int run_command(int argc, char **argv)
         {.name = "download datasets", .examine = examine_fetching},
         {.name = "read PNG and JPEG files", .examine = examine_pictures},
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
-        {.name = "run on a simulated GPU", .examine = examine_simulator},
         {.name = "check CUDA programs", .examine = examine_checking},
+        {.name = "simulate heddle's kernels", .examine = examine_simulator},
         {.name = "run on a GPU", .examine = examine_gpu},
         {.name = "trace a GPU program", .examine = examine_tracing},
         {.name = "profile and debug", .examine = examine_tools},

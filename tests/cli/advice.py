@@ -302,8 +302,7 @@ class Advice(unittest.TestCase):
             (["bench", "matmul/01_naive"], "--device sim checks this rung (no timings)"),
             (["bench", "matmul/cpu_naive"], "this rung runs on cpu: use --device cpu"),
             (["bench", "matmul/cublas"], None),
-            (["bench", kernel, "--op", "matmul"], f"`heddle check {kernel} --op matmul_forward` checks it without a "
-                                                  f"GPU"),
+            (["bench", kernel, "--op", "matmul"], f"`heddle check {kernel} --op matmul` checks it without a GPU"),
             (["bench", "out-of-core"], "--device sim checks its rungs (no timings)"),
         )
         for words, advice in told:

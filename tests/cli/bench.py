@@ -249,18 +249,17 @@ class Bench(unittest.TestCase):
             file.write("void relu(const float *input, float *output, int n) {}\n")
         self.assert_refused([own, "--device", "cpu"],
                             f"heddle: timing {own} needs a GPU; `heddle check {own} --op relu_forward` checks it "
-                            "without one", code=3)
+                            "without a GPU", code=3)
         self.assert_refused([own, "--device", "sim"],
-                            f"heddle: the simulated GPU does not report timings; `heddle check {own} --op "
-                            f"relu_forward` checks the file there")
-        self.assert_refused([own, "--op", "tanh"], f"heddle: {own}: for --op tanh the file should define "
-                            "void tanh(const float *input, float *output, int n)")
+                            f"heddle: timing {own} needs a real GPU; `heddle check {own} --op relu_forward` checks it "
+                            "without a GPU")
         self.assert_refused([own + "x.cu"], f"heddle: {own}x.cu: No such file or directory")
         self.assert_refused(["add", "--op", "add"], "heddle: --op needs a file: heddle bench FILE.cu --op add")
         with open(own, "w", encoding="utf-8") as file:
             file.write("void nothing() {}\n")
-        self.assert_refused([own], f"heddle: {own}: no function has the name of an operator; name the operator with "
-                                   f"--op NAME")
+        self.assert_refused([own, "--device", "cpu"],
+                            f"heddle: timing {own} needs a GPU; `heddle check {own} --op NAME` checks it without a GPU",
+                            code=3)
 
     def test_a_rung_for_a_gpu_without_one_is_refused_at_once(self):
         result = self.bench("transpose/03_padded_tiles", code=3, HEDDLE_MODULES=self.scratch.name)

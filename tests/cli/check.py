@@ -196,6 +196,12 @@ class Check(unittest.TestCase):
         self.assertIn("void matmul(const float *a, const float *b, float *output, int m, int n, int k[, int transpose_a, ",
                       self.check("matmul.cu", "--op", "matmul", code=2).stderr)
 
+    def test_a_file_without_the_function_is_told_both_forms(self):
+        self.write("matmul.cu", "void multiply(float *a) { }\n")
+        said = self.check("matmul.cu", "--op", "relu", code=2).stderr
+        self.assertIn("should define void relu(const float *input, float *output, int n), or a kernel of that name", said)
+        self.assertIn("// launch: <<<", said)
+
     # --- what comes out -----------------------------------------------------------------------------------------------
 
     def test_json_is_one_document_and_the_program_speaks_on_stderr(self):
@@ -565,7 +571,7 @@ class Check(unittest.TestCase):
                 with open(f"/proc/{process}/stat", encoding="ascii") as file:
                     if file.read().rsplit(")", 1)[1].split()[0] == "Z":
                         return
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):  # it may end between open and read
                 return
             time.sleep(0.05)
         self.fail(f"process {process} is still there")

@@ -213,6 +213,10 @@ int main() { mkfifo(getenv("SIM_REPORT"), 0600); _exit(0); }
         document = json.loads(self.check("x.cu", "--no-nvcc", "--json", code=1).stdout)
         self.assertEqual("Landlock" in document["sandbox"], any("use --no-sandbox" in note for note in document["notes"]))
         self.assertNotIn("sandbox", self.check("x.cu", "--no-nvcc", "--no-sandbox", code=1).stdout)
+        self.write("x.cu", "int main() { void *p; cudaMalloc(&p, 4); cudaFree(p); cudaFree(p); return 3; }\n")
+        said = self.check("x.cu", "--no-nvcc", code=1).stdout
+        self.assertIn("error: invalid free", said)
+        self.assertNotIn("sandbox", said)
 
     # --- what is left -------------------------------------------------------------------------------------------------
 

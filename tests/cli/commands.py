@@ -159,7 +159,7 @@ class Commands(Command):
         folder = self.home + "/two words"
         os.mkdir(folder)
         said = self.train_in(folder, "--out", folder + "/run").stdout
-        suggested = re.search(r"(?m)^try     (heddle .*)$", said).group(1)
+        suggested = re.search(r"(?m)^try     (\S*heddle .*)$", said).group(1)
         self.assertEqual(shlex.split(suggested)[2], folder + "/run/best.safetensors")
         self.assert_refused(["predict", folder + "/seven.png"],
                             f"heddle predict: the checkpoint comes first: heddle predict CHECKPOINT '{folder}/seven.png'")
