@@ -30,7 +30,7 @@ learn: ## the course: exercises in COURSE (heddle-course), checked as you save, 
 check: ## FILE=program.cu: check a CUDA program on the simulated GPU
 	@scripts/setup build sim
 	@scripts/build $(BUILD) $(options) heddle_command sim
-	@$(if $(FILE),$(BUILD)/heddle check $(FILE),echo "built: $(BUILD)/heddle check FILE.cu; the tests are make test")
+	@$(if $(FILE),$(BUILD)/heddle check "$(FILE)",echo "built: $(BUILD)/heddle check FILE.cu; the tests are make test")
 
 sim: ## build the sim device: every kernel of heddle on the simulated GPU
 	@scripts/setup build sim

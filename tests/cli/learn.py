@@ -304,7 +304,8 @@ class Learn(unittest.TestCase):
         (self.course / "05-first-kernels" / "chapter.h").write_text("#define CHAPTER 1\n")
         self.file(FIRST).with_name("own.h").write_text("#define OWN 1\n")
         self.file(FIRST).write_text('#include "chapter.h"\n#include "own.h"\n' +
-                                    self.solution(FIRST).replace("int i =", 'printf("%s\\n", __FILE__);\n    int i = CHAPTER - OWN +'))
+                                    self.solution(FIRST).replace(
+                                        "int i =", 'printf("%s\\n", __FILE__);\n    int i = CHAPTER - OWN +'))
         text = self.run_heddle("run", "05.1").stdout
         self.assertIn("\n  05.1-which-element.cu\n", text)  # not the folder in which it is judged
 
