@@ -62,7 +62,8 @@ static heddle_status unknown_type(const char *what, const char *name)
         names[i] = types[i]->name;
     const char *nearest = heddle_text_nearest(name, names, TYPES);
     return heddle_fail(HEDDLE_INVALID, "%s: there is no layer type '%s'%s%s%s", what, name,
-                       nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+                       nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                       nearest ? "'?" : "; docs/models.md lists the types");
 }
 
 static const heddle_setting *find_setting(const heddle_layer_type *type, const char *name)
