@@ -1,9 +1,9 @@
 // rows_classify, rung 1: one warp per sample, from its features to their probabilities.
 //
 // A lane has every 32nd group of eight features. It computes its part of each logit, and the warp adds the parts. If
-// there are few samples, all warps of a block share one. Every warp reads the weight, but it is small, and stays in the
-// L1 cache. Where the loss is wanted, each block stores that of its samples and the number of correct ones; the last
-// block to arrive adds these in order.
+// there are few samples, all warps of a block share one; else the block keeps the weight in shared memory, for every
+// warp reads it. Where the loss is wanted, each block stores that of its samples and the number of correct ones; the
+// last block to arrive adds these in order.
 //
 // Limited by: latency.
 
@@ -16,7 +16,7 @@
 
 typedef heddle_rows_classify_shape classify_shape;
 
-enum { WARPS = 4 };
+enum { WARPS = 4, MOST_STAGED = 64 << 10 };
 
 template <typename Element> struct classify_operands {
     const Element *input, *weight;
@@ -26,6 +26,7 @@ template <typename Element> struct classify_operands {
     int32_t *correct;
     int *arrived;
     double *parts; // (blocks, 2)
+    bool staged;   // blocks of many samples keep the weight in shared memory
 };
 
 // The logits of a sample, in all lanes. Features from `first` on, every `step`-th group.
@@ -123,12 +124,14 @@ __device__ static void store_loss(const classify_shape &shape, const classify_op
 }
 
 template <typename Element, bool Aligned, bool Shared, int Columns>
-__global__ void __launch_bounds__(WARPS * 32)
-    rows_classify(const classify_shape shape, const classify_operands<Element> on)
+__global__ void __launch_bounds__(WARPS * 32) rows_classify(const classify_shape shape, classify_operands<Element> on)
 {
+    extern __shared__ uint4 room[];
     __shared__ float kept[Shared ? WARPS : 1][Columns];
     heddle_wait_for_previous();
     heddle_release_next();
+    if (on.staged)
+        on.weight = rows_stage(on.weight, shape.k * shape.c, room);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int first = (Shared ? (int)threadIdx.x : lane) * ROWS8;
     const int step = (Shared ? WARPS : 1) * 32 * ROWS8, rows = Shared ? 1 : WARPS; // rows: of a block at a time
@@ -151,18 +154,22 @@ __global__ void __launch_bounds__(WARPS * 32)
 }
 
 template <typename Element, int Columns>
-static heddle_status launch_columns(const heddle_call *call, const classify_operands<Element> &on)
+static heddle_status launch_columns(const heddle_call *call, classify_operands<Element> on)
 {
     const classify_shape *shape = (const classify_shape *)call->shape;
     const bool shared = shape->n <= heddle_cuda_multiprocessors() * 2;
     const unsigned wanted = shared ? shape->n : heddle_ceil_div(shape->n, WARPS);
     const unsigned most = (on.loss || on.correct) && !on.arrived ? 1 : HEDDLE_ROWS_CLASSIFY_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight);
-    heddle_cuda_launch_dependent(!aligned ? rows_classify<Element, false, false, Columns>
-                                 : shared ? rows_classify<Element, true, true, Columns>
-                                          : rows_classify<Element, true, false, Columns>,
-                                 dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0, heddle_cuda_stream_of(call),
-                                 *shape, on);
+    const auto kernel = !aligned ? rows_classify<Element, false, false, Columns>
+                        : shared ? rows_classify<Element, true, true, Columns>
+                                 : rows_classify<Element, true, false, Columns>;
+    const size_t bytes = (size_t)shape->k * shape->c * sizeof(Element);
+    on.staged = aligned && !shared && bytes <= MOST_STAGED;
+    if (on.staged)
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_STAGED);
+    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most), dim3(WARPS * 32), on.staged ? bytes : 0,
+                                 heddle_cuda_stream_of(call), *shape, on);
     return heddle_cuda_launched("01_warp_per_row");
 }
 

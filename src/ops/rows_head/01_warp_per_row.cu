@@ -2,7 +2,7 @@
 //
 // A lane has every 32nd group of eight features. It computes its part of each logit, the warp adds the parts, and with
 // the softmax in all lanes' registers each lane computes the gradient of its own features. If there are few samples,
-// all warps of a block share one. Every warp reads the weight, but it is small, and stays in the L1 cache. Each block
+// all warps of a block share one; else the block keeps the weight in shared memory, for every warp reads it. Each block
 // stores the loss of its samples and the number of correct ones; the last block to arrive adds these in order.
 //
 // Limited by: latency.
@@ -17,7 +17,7 @@
 
 typedef heddle_rows_head_shape head_shape;
 
-enum { WARPS = 4 };
+enum { WARPS = 4, MOST_STAGED = 64 << 10 };
 
 template <typename Element> struct head_operands {
     const Element *input, *weight;
@@ -28,6 +28,7 @@ template <typename Element> struct head_operands {
     Element *grad_logits, *grad_input;
     int *arrived;
     double *parts; // (blocks, 2)
+    bool staged;   // blocks of many samples keep the weight in shared memory
 };
 
 // The logits of a sample, in all lanes. Features from `first` on, every `step`-th group.
@@ -142,11 +143,14 @@ __device__ static void store_gradients(const head_shape &shape, const head_opera
 }
 
 template <typename Element, bool Aligned, bool Shared, int Columns>
-__global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, const head_operands<Element> on)
+__global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, head_operands<Element> on)
 {
+    extern __shared__ uint4 room[];
     __shared__ float kept[Shared ? WARPS : 1][Columns];
     heddle_wait_for_previous();
     heddle_release_next();
+    if (on.staged)
+        on.weight = rows_stage(on.weight, shape.k * shape.c, room);
     const int warp = threadIdx.x / 32;
     const float unit = ldexpf(*on.grad_loss / (float)shape.n, shape.scale);
     const int first = (Shared ? (int)threadIdx.x : (int)threadIdx.x % 32) * ROWS8;
@@ -170,17 +174,21 @@ __global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, 
 }
 
 template <typename Element, int Columns>
-static heddle_status launch_columns(const heddle_call *call, const head_operands<Element> &on)
+static heddle_status launch_columns(const heddle_call *call, head_operands<Element> on)
 {
     const head_shape *shape = (const head_shape *)call->shape;
     const bool shared = shape->n <= heddle_cuda_multiprocessors() * 2;
     const unsigned wanted = shared ? shape->n : heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_HEAD_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight) && heddle_aligned16(on.grad_input);
-    heddle_cuda_launch_dependent(!aligned ? rows_head<Element, false, false, Columns>
-                                 : shared ? rows_head<Element, true, true, Columns>
-                                          : rows_head<Element, true, false, Columns>,
-                                 dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0, heddle_cuda_stream_of(call),
-                                 *shape, on);
+    const auto kernel = !aligned ? rows_head<Element, false, false, Columns>
+                        : shared ? rows_head<Element, true, true, Columns>
+                                 : rows_head<Element, true, false, Columns>;
+    const size_t bytes = (size_t)shape->k * shape->c * sizeof(Element);
+    on.staged = aligned && !shared && bytes <= MOST_STAGED;
+    if (on.staged)
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_STAGED);
+    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most), dim3(WARPS * 32), on.staged ? bytes : 0,
+                                 heddle_cuda_stream_of(call), *shape, on);
     return heddle_cuda_launched("01_warp_per_row");
 }
 
