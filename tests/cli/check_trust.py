@@ -220,19 +220,27 @@ int main() { mkfifo(getenv("SIM_REPORT"), 0600); _exit(0); }
 
     # --- what is left -------------------------------------------------------------------------------------------------
 
-    def has_reader(self, pipe):
+    def writer(self, pipe):
+        """The pipe, open for writing; None if nobody reads it."""
         try:
-            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
         except OSError as error:
             self.assertEqual(error.errno, errno.ENXIO)
-            return False
-        return True
+            return None
+
+    def has_reader(self, pipe):
+        writer = self.writer(pipe)
+        if writer is not None:
+            os.close(writer)
+        return writer is not None
 
     def wait_until(self, condition):
+        """Returns what the condition gives, once that is true."""
         end = time.monotonic() + PATIENCE
-        while not condition():
+        while not (found := condition()):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
+        return found
 
     def test_a_process_in_a_session_of_its_own_ends_with_the_check(self):
         pipe = os.path.join(self.folder, "pipe")
@@ -265,11 +273,13 @@ int main()
         self.write("x.cu", '#include "pipe.h"\nint main() { }\n')
         with subprocess.Popen([HEDDLE, "check", "--no-nvcc", "x.cu"], env=self.environment, cwd=self.folder,
                               stdout=subprocess.DEVNULL) as check:
-            self.wait_until(lambda: self.has_reader(pipe))
-            with open(pipe, "w", encoding="utf-8"):
+            writer = self.wait_until(lambda: self.writer(pipe))  # kept open: the compiler would see the end of the file
+            try:
                 check.kill()
                 check.wait()
                 self.wait_until(lambda: not self.has_reader(pipe))
+            finally:
+                os.close(writer)
         self.write("x.cu")
         self.check("x.cu", "--no-nvcc")
 
