@@ -439,6 +439,8 @@ heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, heddle_ch
         char time[32];
         again = false;
         heddle_child_wait(&opinion->child, -1);
+        if (opinion->child.keeper.error)
+            return set_unanswered(result, "nvcc cannot be started: %s", strerror(opinion->child.keeper.error));
         switch (opinion->child.end) {
         case HEDDLE_CHILD_RUNNING:
         case HEDDLE_CHILD_STOPPED: return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");

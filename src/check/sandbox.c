@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -119,6 +120,7 @@ static bool has_filters(void)
 }
 
 // Sockets are all ways out that are not files; pairs of connected ones stay. A ring of requests could make sockets too.
+// Two calls on a terminal would type into the shell that the check was started from.
 static bool enter_filters(void)
 {
     enum { IO_URING_SETUP = 425 };
@@ -133,6 +135,11 @@ static bool enter_filters(void)
         REFUSE(EACCES),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IO_URING_SETUP, 0, 1),
         REFUSE(ENOSYS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
+        LOAD(args[1]), // its lower half
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1),
+        REFUSE(EPERM),
         RETURN(SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {.len = sizeof lines / sizeof *lines, .filter = lines};

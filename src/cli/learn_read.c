@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/wait.h>
 
 #include "base/place.h"
 #include "base/terminal.h"
@@ -77,6 +78,8 @@ static heddle_status skip_to_section(const char *word, const char **text)
     return HEDDLE_OK;
 }
 
+enum { NOT_EXECUTABLE = 126 }; // and 127: a shell's exit codes
+
 // $PAGER, else less. NULL: the page goes straight to the terminal, or to where the output was sent.
 static FILE *open_pager(void)
 {
@@ -96,9 +99,15 @@ static void print_page(const char *text)
     signal(SIGPIPE, SIG_IGN); // leaving the pager before the end is not an error
     FILE *pager = open_pager();
     style.file = pager ? pager : stdout;
-    heddle_cli_learn_print(&style, text, 0);
     if (pager)
-        pclose(pager);
+        signal(SIGINT, SIG_IGN); // it is the pager's
+    heddle_cli_learn_print(&style, text, 0);
+    const int status = pager ? pclose(pager) : 0;
+    signal(SIGINT, SIG_DFL);
+    if (WIFEXITED(status) && WEXITSTATUS(status) >= NOT_EXECUTABLE) { // the shell could not run it
+        style.file = stdout;
+        heddle_cli_learn_print(&style, text, 0);
+    }
 }
 
 static heddle_status read_page(const heddle_learn_course *course, const char *word)

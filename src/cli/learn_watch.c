@@ -112,6 +112,8 @@ static void print_rows(watching *now, const heddle_cli_learn_style *style, const
         return;
     }
     now->step = room - 1;
+    if (now->top >= left)
+        now->top = 0; // in a wider terminal the text has fewer rows
     for (int i = 0; i < now->top; i++, left--)
         text = next_row(text, width);
     const char *end = text;

@@ -29,6 +29,8 @@ bool heddle_infer_by_rows(const heddle_model *model, int batch, heddle_device_ki
                           heddle_arithmetic arithmetic)
 {
     heddle_rows *rows = is_for_rows(device, kernels, arithmetic) ? calloc(1, sizeof *rows) : NULL;
+    if (rows)
+        rows->pairs = arithmetic == HEDDLE_TF32X3;
     const bool grouped = rows && group_layers(model, batch, rows);
     free(rows);
     return grouped;

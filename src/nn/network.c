@@ -172,9 +172,15 @@ static heddle_status fold(heddle_network *network)
 {
     if (network->folded && network->owns_state)
         return HEDDLE_OK;
-    if (!network->folded)
+    const bool is_new = !network->folded;
+    if (is_new)
         HEDDLE_TRY(heddle_folded_create(network->state, &network->options, &network->folded));
-    return heddle_folded_update(network->folded, network->stream);
+    heddle_status status = heddle_folded_update(network->folded, network->stream);
+    if (status != HEDDLE_OK && is_new) { // the next call must not find parameters that were never written
+        heddle_folded_destroy(network->folded);
+        network->folded = NULL;
+    }
+    return status;
 }
 
 // The plan for `count` samples; made at the first need and kept.

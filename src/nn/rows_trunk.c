@@ -100,7 +100,7 @@ void heddle_rows_find_trunk(const heddle_plan *plan, const heddle_model *model, 
         return;
     const heddle_rows_trunk_shape shape = shape_of(plan, model, rows, stages);
     if (!is_worth(&shape) || !has_rung(plan, "rows_trunk_forward", &shape) ||
-        !has_rung(plan, "rows_trunk_backward", &shape))
+        (plan->options.training && !has_rung(plan, "rows_trunk_backward", &shape)))
         return;
     rows->trunk = shape;
     for (int i = 0; i < stages; i++) {

@@ -98,13 +98,15 @@ class Trust(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")
     def test_nvcc_judges_a_file_whatever_its_name_is(self):
-        name = "a $(touch mark) 'b'/`touch mark`;touch mark\\.cu"
+        self.environment["MARK"] = os.path.join(self.scratch.name, "mark")
+        name = "a $(touch $MARK) 'b'/`touch $MARK`;touch $MARK\\.cu"
         self.write(os.path.dirname(name) + "/one.h", "#define ONE rand()\n")
         self.write(name, '#include <cstdlib>\n#include "one.h"\n' + ADD.replace("= 1", "= ONE"))
-        result = self.check(name, "--nvcc", "-D", "VALUE=\"$(touch mark)\"", code=1)
+        result = self.check(name, "--nvcc", "-D", "VALUE=\"$(touch $MARK)\"", code=1)
         self.assertIn('nvcc: calling a __host__ function("rand") from a __global__ function("add")', result.stdout)
         self.assertIn(f"  source    {name}:7\n", result.stdout)
         self.assertEqual(len(os.listdir(self.folder)), 1)
+        self.assertFalse(os.path.exists(self.environment["MARK"]))
 
     def test_a_name_that_the_compiler_would_read_options_from_is_a_name(self):
         self.write("folder", "-fplugin=/nowhere.so")
@@ -124,10 +126,12 @@ class Trust(unittest.TestCase):
     def test_nvcc_is_not_run_in_a_folder_whose_name_is_a_command(self):
         self.play_nvcc(SHELL_NVCC)
         self.write("x.cu")
-        self.environment["TMPDIR"] = os.path.join(self.temporary, "$(touch mark)")
+        self.environment["MARK"] = os.path.join(self.scratch.name, "mark")
+        self.environment["TMPDIR"] = os.path.join(self.temporary, "$(touch $MARK)")
         os.mkdir(self.environment["TMPDIR"])
         self.assertIn("set TMPDIR to another folder", self.check("x.cu", code=2, clean_up=False).stderr)
         self.assertEqual(os.listdir(self.folder), ["x.cu"])
+        self.assertFalse(os.path.exists(self.environment["MARK"]))
 
     # --- reports ------------------------------------------------------------------------------------------------------
 

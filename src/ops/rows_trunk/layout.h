@@ -2,6 +2,8 @@
 // rungs and for the question whether a shape fits.
 #pragma once
 
+#include <string.h>
+
 #include "ops/rows_trunk/rows_trunk.h"
 
 enum {
@@ -196,8 +198,9 @@ static inline int trunk_take(trunk_layout *layout, int floats)
 
 static inline trunk_layout trunk_layout_of(const heddle_rows_trunk_shape *shape, int is_backward)
 {
-    trunk_layout layout = {0};
+    trunk_layout layout;
     int shares = 0, gradient = 0;
+    memset(&layout, 0, sizeof layout);
     layout.stages = heddle_trunk_stages(shape);
     for (int i = 0; i < layout.stages; i++) {
         trunk_stage *stage = &layout.stage[i];

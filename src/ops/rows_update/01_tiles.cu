@@ -210,7 +210,8 @@ __device__ static void do_four(const update_tile &tile, const update_operands &o
 __device__ static bool by_fours(const update_tile &tile, const update_operands &on)
 {
     const uintptr_t places = (uintptr_t)(on.parts + tile.part) | (uintptr_t)(on.parameters + tile.parameter) |
-                             (uintptr_t)on.first_moment | (uintptr_t)on.second_moment |
+                             (on.first_moment ? (uintptr_t)(on.first_moment + tile.parameter) : 0) |
+                             (on.second_moment ? (uintptr_t)(on.second_moment + tile.parameter) : 0) |
                              (tile.vector >= 0 ? (uintptr_t)(on.vectors + tile.vector) : 0) |
                              (tile.copy >= 0 ? 2 * (uintptr_t)((const uint16_t *)on.copies + tile.copy) : 0);
     return tile.c == tile.padded_c && tile.c % 4 == 0 && tile.columns % 4 == 0 && places % sizeof(float4) == 0;
