@@ -107,3 +107,8 @@ static inline int heddle_trunk_part(const heddle_rows_trunk_shape *shape)
 #ifdef __cplusplus
 }
 #endif
+
+// --- reference.c -----------------------------------------------------------------------------------------------------
+
+void heddle_trunk_forward_reference(const void *shape, const double *const *input, double *const *output);
+void heddle_trunk_backward_reference(const void *shape, const double *const *input, double *const *output);
