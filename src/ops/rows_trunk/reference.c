@@ -77,7 +77,7 @@ static void stage_forward(const heddle_rows_trunk_stage *stage, const heddle_tru
 // Room for an input of any stage.
 static size_t largest_input(const heddle_rows_trunk_shape *shape)
 {
-    size_t most = 1; // malloc of nothing may fail
+    size_t most = 1; // no memory at all may be NULL
     for (int i = 0; i < heddle_trunk_stages(shape); i++) {
         const heddle_trunk_size size = heddle_trunk_size_of(shape, i);
         const size_t elements = (size_t)size.c * size.h * size.w;
@@ -98,7 +98,7 @@ void heddle_trunk_forward_reference(const void *shape_, const double *const *inp
     const int last = heddle_trunk_stages(shape) - 1, channels = heddle_trunk_channels(shape);
     const int columns = heddle_trunk_columns(shape);
     const heddle_trunk_size left = heddle_trunk_size_of(shape, last);
-    double *frame = malloc(largest_input(shape) * sizeof *frame);
+    double *frame = calloc(largest_input(shape), sizeof *frame);
     for (int image = 0; frame && image < shape->n; image++) {
         size_t from;
         const double *pixels = image_of(shape, input, image, &from);
@@ -192,9 +192,9 @@ void heddle_trunk_backward_reference(const void *shape_, const double *const *in
     const heddle_rows_trunk_shape *shape = shape_;
     const int last = heddle_trunk_stages(shape) - 1;
     const size_t most = largest_input(shape), columns = (size_t)heddle_trunk_columns(shape);
-    double *frame = malloc(most * sizeof *frame);
-    double *of_windows = malloc((most > columns ? most : columns) * sizeof *of_windows);
-    double *gradient = malloc((size_t)heddle_trunk_kept(shape) * sizeof *gradient);
+    double *frame = calloc(most, sizeof *frame);
+    double *of_windows = calloc(most > columns ? most : columns, sizeof *of_windows);
+    double *gradient = calloc((size_t)heddle_trunk_kept(shape), sizeof *gradient);
     for (int i = 0; i <= last; i++) {
         double *const *to = output + HEDDLE_TRUNK_FIRST_GRADIENT + 2 * i;
         memset(to[0], 0, (size_t)shape->parts * heddle_trunk_weights(shape, i) * sizeof *to[0]);
