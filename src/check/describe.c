@@ -73,7 +73,7 @@ long long heddle_check_negative_index(const heddle_check_finding *finding)
     const long long all = 1LL << 32;
     long long index =
         strncmp(finding->message, lead, strlen(lead)) == 0 && strstr(finding->message, " outside the bounds ")
-            ? atoll(finding->message + strlen(lead))
+            ? strtoll(finding->message + strlen(lead), NULL, 10)
             : 0;
     return index >= all / 2 && index < all ? index - all : 0;
 }
