@@ -7,7 +7,9 @@ import errno
 import glob
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,7 +49,7 @@ exit 1
 class Trust(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
-        self.folder = os.path.join(self.scratch.name, "work")
+        self.folder = os.path.join(self.scratch.name, "mine")
         self.temporary = os.path.join(self.scratch.name, "temporary")
         self.tools = os.path.join(self.scratch.name, "tools")
         for folder in (self.folder, self.temporary, self.tools):
@@ -94,7 +96,7 @@ class Trust(unittest.TestCase):
             self.assertIn("error: not legal CUDA\n  nvcc: calling a __host__ function", result.stdout)
             self.assertIn(f"-x {harm}.cu:1\n", result.stdout)
             self.assertIn(f"value {harm} a'b\n", result.stdout)
-        self.assertEqual(sorted(os.listdir(self.scratch.name)), ["temporary", "tools", "work"])
+        self.assertEqual(sorted(os.listdir(self.scratch.name)), ["mine", "temporary", "tools"])
 
     @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")
     def test_nvcc_judges_a_file_whatever_its_name_is(self):
@@ -143,7 +145,7 @@ class Trust(unittest.TestCase):
         os.link(os.path.join(self.folder, "x.cu"), os.path.join(self.folder, "hard"))
         before = {name: os.stat(os.path.join(self.folder, name)) for name in os.listdir(self.folder)}
         for option in ("--sarif=", "--html=", "--json="):
-            for name in ("x.cu", "./x.cu", "../work/x.cu", "link", "hard", "head.h", "rules", "/proc/self/cwd/x.cu"):
+            for name in ("x.cu", "./x.cu", "../mine/x.cu", "link", "hard", "head.h", "rules", "/proc/self/cwd/x.cu"):
                 said = self.check("x.cu", "--suppress", "rules", option + name, code=2).stderr
                 self.assertEqual(said, f"heddle: {option[:-1]} {name} would overwrite an input file; give the report a name "
                                        "of its own\n")
@@ -332,6 +334,68 @@ int main()
             document = json.loads(self.check("x.cu", "--json", "--quiet").stdout)
             self.assertEqual([document["nvcc"], document["status"]], [answer, "clean"])
         self.assertEqual(json.loads(self.check("x.cu", "--json", "--quiet", "--no-nvcc").stdout)["nvcc"], "not asked")
+
+    # --- programs that misbehave --------------------------------------------------------------------------------------
+
+    def test_a_program_that_does_not_end_is_ended(self):
+        self.write("loop.cu", "int main() { for (volatile int i = 0;; i++) { } }\n")
+        result = self.check("loop.cu", "--no-nvcc", "--timeout", "1", code=1)
+        self.assertIn("error: program did not end\n", result.stdout)
+
+    def test_a_program_that_takes_all_memory_is_ended(self):
+        self.write("eat.cu", "#include <cstdlib>\n#include <cstring>\n"
+                             "int main() { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }\n")
+        result = self.check("eat.cu", "--no-nvcc", "--memory", "0.5", code=1)
+        self.assertIn("error: memory limit reached\n", result.stdout)
+
+    def test_a_wild_write_of_host_code_is_a_finding(self):
+        self.write("wild.cu", "int main() { *(volatile int *)64 = 1; }\n")
+        self.check("wild.cu", "--no-nvcc", code=1)
+
+    def test_a_program_that_leaves_by_the_back_door_is_a_finding(self):
+        self.write("leave.cu", "#include <unistd.h>\nint main() { _exit(0); }\n")
+        self.assertIn("error: program died\n", self.check("leave.cu", "--no-nvcc", code=1).stdout)
+
+    def start_loop(self):
+        self.write("loop.cu", '#include <cstdio>\n#include <unistd.h>\n'
+                              'int main() { printf("%d\\n", (int)getpid()); fflush(stdout); for (;;) pause(); }\n')
+        process = subprocess.Popen([HEDDLE, "check", "loop.cu"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL)
+        return process, int(process.stdout.readline())
+
+    def wait_for_end_of(self, process):
+        for _ in range(400):
+            try:
+                with open(f"/proc/{process}/stat", encoding="ascii") as file:
+                    if file.read().rsplit(")", 1)[1].split()[0] == "Z":
+                        return
+            except (FileNotFoundError, ProcessLookupError):  # it may end between open and read
+                return
+            time.sleep(0.05)
+        self.fail(f"process {process} is still there")
+
+    def test_an_interrupt_ends_everything(self):
+        heddle, program = self.start_loop()
+        heddle.send_signal(signal.SIGINT)
+        self.assertNotEqual(heddle.wait(PATIENCE), 0)
+        heddle.communicate()
+        self.wait_for_end_of(program)
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_a_killed_check_takes_its_program_along_and_is_swept(self):
+        heddle, program = self.start_loop()
+        heddle.kill()
+        heddle.communicate()
+        self.wait_for_end_of(program)
+        self.assertNotEqual(os.listdir(self.temporary), [])
+        self.write("three.cu", "int main() { return 0; }\n")
+        self.check("three.cu", "--no-nvcc")
+
+    def test_a_kept_program_is_there_and_named(self):
+        self.write("three.cu", "int main() { return 0; }\n")
+        result = self.check("three.cu", "--no-nvcc", "--keep", clean_up=False)
+        folder = re.search(r"note: the program and its reports are in (\S+)", result.stdout).group(1)
+        self.assertEqual(subprocess.run([os.path.join(folder, "program")], env=self.environment, check=False).returncode, 0)
 
 
 if __name__ == "__main__":
