@@ -2,6 +2,7 @@
 // progress and train_result.c the result.
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,16 +138,39 @@ static void close_run(run *current)
 
 // --- several ranks --------------------------------------------------------------------------------------------------
 
-static void print_resume_hint(const run *current);
+// The command that resumes the run, with what a checkpoint does not contain, such as the device.
+static void print_resume_hint(const run *current, FILE *file)
+{
+    const train_settings *settings = &current->settings;
+    char quoted[2 * PATH_SIZE];
+    fprintf(file, "heddle: resume with: ");
+    if (current->ranks.ranks > 1)
+        fprintf(file, "mpirun -n %d ", current->ranks.ranks);
+    fprintf(file, "heddle train --out %s --resume", heddle_text_quote(current->out, quoted, sizeof quoted));
+    const char *const more[][2] = {{"device", settings->device}, {"folder", settings->folder}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (more[i][1])
+            fprintf(file, " --%s %s", more[i][0], heddle_text_quote(more[i][1], quoted, sizeof quoted));
+    if (settings->until > 0)
+        fprintf(file, " --until %g", settings->until);
+    fprintf(file, "\n");
+}
 
-// Called at once from the watch's own thread: a launcher may end this process a moment later.
+// Called at once from the watch's own thread: a launcher may end this process a moment later. A single write, because
+// a launcher mixes what the ranks write.
 static void on_lost(void *context, int rank, const char *message)
 {
     const run *current = context;
-    fprintf(stderr, "heddle: %s; rank %d stops in epoch %d after step %d\n", message, current->ranks.rank,
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size), *file = memory ? memory : stderr;
+    fprintf(file, "heddle: %s; rank %d stops in epoch %d after step %d\n", message, current->ranks.rank,
             current->shown.epoch, current->shown.step);
     if (current->ranks.rank == (rank == 0) && current->out) // the first remaining rank
-        print_resume_hint(current);
+        print_resume_hint(current, file);
+    if (memory && fclose(memory) == 0)
+        fputs(text, stderr);
+    free(text);
     fflush(stderr);
 }
 
@@ -389,24 +413,6 @@ static void stop_gently(const run *current)
     });
 }
 
-// The command that resumes the run, with what a checkpoint does not contain, such as the device.
-static void print_resume_hint(const run *current)
-{
-    const train_settings *settings = &current->settings;
-    char quoted[2 * PATH_SIZE];
-    fprintf(stderr, "heddle: resume with: ");
-    if (current->ranks.ranks > 1)
-        fprintf(stderr, "mpirun -n %d ", current->ranks.ranks);
-    fprintf(stderr, "heddle train --out %s --resume", heddle_text_quote(current->out, quoted, sizeof quoted));
-    const char *const more[][2] = {{"device", settings->device}, {"folder", settings->folder}};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (more[i][1])
-            fprintf(stderr, " --%s %s", more[i][0], heddle_text_quote(more[i][1], quoted, sizeof quoted));
-    if (settings->until > 0)
-        fprintf(stderr, " --until %g", settings->until);
-    fprintf(stderr, "\n");
-}
-
 // Reports a failure, from the rank that has to. Returns the exit code.
 static int report_failure(const run *current, heddle_status status)
 {
@@ -422,7 +428,7 @@ static int report_failure(const run *current, heddle_status status)
     int exit_code = heddle_cli_fail(status);
     const bool broken = status == HEDDLE_IO || status == HEDDLE_DEVICE;
     if (status == HEDDLE_INTERRUPTED || (broken && current->shown.saved))
-        print_resume_hint(current);
+        print_resume_hint(current, stderr);
     if (status == HEDDLE_DIVERGED && current->settings.resume)
         fprintf(stderr, "heddle: a resumed run keeps its learning rate; start a new run with --lr below %g\n",
                 current->options.learning_rate);

@@ -51,7 +51,7 @@ class Lost(unittest.TestCase):
             if rank != victim:
                 pattern = rf"heddle: rank {victim} \(pid {processes[victim]} on .+\) is gone; rank {rank} stops in epoch"
                 self.assertRegex(said, pattern)
-        self.assertEqual(len(re.findall(f"heddle: resume with: mpirun -n {RANKS} heddle train --out .*--resume", said)), 1)
+        self.assertEqual(len(re.findall(f"heddle: resume with: mpirun -n {RANKS} heddle train --out .*--resume", said)), 1, said)
 
     def test_a_lost_rank_ends_the_job_and_resuming_gives_the_same_weights(self):
         options = ("--model", ranks.network_file(self.folder.name), "--data", "synth:count=256", "--batch", "32",
