@@ -48,12 +48,17 @@ static bool read_small(const char *path, char *text, size_t size)
     return count >= 0;
 }
 
-// The children of a process's first thread, with which programs of several processes start the others.
+// The children of a process's first thread, with which programs of several processes start the others. A blank follows
+// every number; what follows the last blank of a list that does not fit would be somebody else's number.
 static bool read_children(pid_t process, char text[MOST_CHILDREN_TEXT])
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)process);
-    return read_small(path, text, MOST_CHILDREN_TEXT);
+    if (!read_small(path, text, MOST_CHILDREN_TEXT))
+        return false;
+    char *last = strrchr(text, ' ');
+    *(last ? last : text) = '\0';
+    return true;
 }
 
 static uint64_t memory_of(pid_t process)
