@@ -248,6 +248,13 @@ static bool has_shown(const harness_values *prepared, int rung, const harness_re
     return report->complete[rung] && is_large(prepared);
 }
 
+// Shapes for later rungs' tiles take a naive rung minutes on the simulated GPU, and those of whole networks any rung.
+static bool takes_too_long(const harness_values *prepared, int rung, const harness_report *report)
+{
+    const double most_flops = rung == 0 ? 2e6 : 1e8;
+    return report->shown_large[rung] && is_large(prepared) && prepared->op->cost(prepared->shape).flops > most_flops;
+}
+
 // An empty shape shows nothing.
 static bool is_empty(const harness_values *prepared)
 {
@@ -342,7 +349,7 @@ static bool check_all_operands(const harness_values *prepared, const char *shape
     }
     bool passed = true;
     for (int r = 0; passed && r < op->rungs; r++)
-        if (tried(&op->ladder[r], prepared->shape)) {
+        if (tried(&op->ladder[r], prepared->shape) && !takes_too_long(prepared, r, report)) {
             try_rung(&trial, &op->ladder[r], HEDDLE_FULL);
             for (int g = 0; g < count; g++)
                 harness_bounds_for(&gradients[g].bounds, trial.rung->arithmetic);
