@@ -162,6 +162,26 @@ static void permutation_holds_each_number_once_and_depends_on_the_seed(void **st
     assert_memory_equal(first, second, sizeof first);
 }
 
+static void every_order_of_a_permutation_is_equally_likely(void **state)
+{
+    (void)state;
+    enum { COUNT = 4, ORDERS = 24, DIGITS = COUNT * COUNT * COUNT * COUNT };
+    heddle_random random = heddle_random_make(10, 0);
+    int counts[DIGITS] = {0};
+    for (int i = 0; i < SAMPLES; i++) {
+        uint32_t order[COUNT];
+        heddle_random_permutation(&random, order, COUNT);
+        counts[((order[0] * COUNT + order[1]) * COUNT + order[2]) * COUNT + order[3]]++;
+    }
+    int seen = 0;
+    double expected = (double)SAMPLES / ORDERS;
+    for (int i = 0; i < DIGITS; i++) {
+        assert_true(counts[i] == 0 || fabs(counts[i] - expected) < 6 * sqrt(expected));
+        seen += counts[i] > 0;
+    }
+    assert_int_equal(seen, ORDERS);
+}
+
 static void permutation_of_none_or_one_is_trivial(void **state)
 {
     (void)state;
@@ -186,6 +206,7 @@ int main(void)
         cmocka_unit_test(uniform_is_in_range_with_the_right_moments),
         cmocka_unit_test(normal_has_the_right_moments_and_draws_two_words),
         cmocka_unit_test(permutation_holds_each_number_once_and_depends_on_the_seed),
+        cmocka_unit_test(every_order_of_a_permutation_is_equally_likely),
         cmocka_unit_test(permutation_of_none_or_one_is_trivial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

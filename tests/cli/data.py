@@ -110,6 +110,9 @@ class Data(Command):
         self.assertIn(f"{folder}, 72 training and 8 test images", said)
         self.assertNotIn("\nimages ", said)
         self.assertEqual(json.loads(self.run_heddle("eval", run, "--json").stdout)["classes"], ["lying", "standing"])
+        images = [json.loads(self.run_heddle("eval", run, "--json", *split).stdout)["images"]
+                  for split in ([], ["--split", "test"], ["--split", "train"])]
+        self.assertEqual(images, [8, 8, 72])
         self.assertRegex(self.run_heddle("predict", run, folder + "/lying/7.png").stdout,
                          r"7.png: (lying|standing) \([0-9.]+ %\); next: ")
         self.assertIn("test split: 8 images, 1 × 28 × 28, 2 classes\n", self.run_heddle("data", "show", folder).stdout)

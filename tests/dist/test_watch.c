@@ -1,5 +1,6 @@
 // The watch between two ranks in one process, and what the launcher's environment says.
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -68,7 +70,7 @@ static void a_process_alone_has_no_ranks_unless_asked(void **state)
 
 // --- the watch ------------------------------------------------------------------------------------------------------
 
-enum { RANKS = 3 };
+enum { RANKS = 3, STRANGERS = 5 };
 
 typedef struct side {
     heddle_ranks ranks;
@@ -95,9 +97,35 @@ static void *begin(void *context)
     return NULL;
 }
 
-static void open_watches(side *sides, heddle_watch_place *place, heddle_member *members)
+// What ranks send each other.
+typedef struct letter {
+    uint64_t token;
+    int32_t word, rank;
+} letter;
+
+// Connects to rank 0 and says so, as any program on the network can.
+static int say(const heddle_watch_place *place, const letter *said)
 {
-    pthread_t threads[RANKS];
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)place->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(descriptor, (struct sockaddr *)&to, sizeof to), 0);
+    assert_int_equal(send(descriptor, said, sizeof *said, MSG_NOSIGNAL), sizeof *said);
+    return descriptor;
+}
+
+// Callers that rank 0 must not take for rank 1.
+static void call_as_strangers(const heddle_watch_place *place, int callers[STRANGERS])
+{
+    const uint64_t token = place->token;
+    const letter strangers[STRANGERS] = {
+        {token + 1, 'H', 1}, {token, 'B', 1}, {token, 'H', 0}, {token, 'H', RANKS}, {token, 'H', -1}};
+    for (int i = 0; i < STRANGERS; i++)
+        callers[i] = say(place, &strangers[i]);
+}
+
+static void create_watches(side *sides, heddle_watch_place *place, heddle_member *members)
+{
     for (int i = 0; i < RANKS; i++) {
         members[i].pid = 100 + i;
         snprintf(members[i].host, sizeof members[i].host, "host%d", i);
@@ -105,6 +133,11 @@ static void open_watches(side *sides, heddle_watch_place *place, heddle_member *
         sides[i].listener = (heddle_dist_listener){.lost = on_lost, .context = &sides[i]};
         assert_int_equal(heddle_watch_create(&sides[i].ranks, &sides[i].listener, place, &sides[i].watch), HEDDLE_OK);
     }
+}
+
+static void begin_watches(side *sides)
+{
+    pthread_t threads[RANKS];
     for (int i = 0; i < RANKS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, begin, &sides[i]), 0);
     for (int i = 0; i < RANKS; i++) {
@@ -119,7 +152,12 @@ static void lose(int gone)
     side sides[RANKS];
     heddle_watch_place place = {0};
     heddle_member members[RANKS] = {0};
-    open_watches(sides, &place, members);
+    int callers[STRANGERS];
+    create_watches(sides, &place, members);
+    call_as_strangers(&place, callers); // first in the queue
+    begin_watches(sides);
+    for (int i = 0; i < STRANGERS; i++)
+        close(callers[i]);
     heddle_watch_end(sides[gone].watch, true);
     for (int i = 0; i < RANKS; i++) {
         for (int wait = 0; wait < 2000 && i != gone && atomic_load(&sides[i].told) == -1; wait++)
@@ -147,7 +185,8 @@ static void who_says_goodbye_is_not_lost(void **state)
     side sides[RANKS];
     heddle_watch_place place = {0};
     heddle_member members[RANKS] = {0};
-    open_watches(sides, &place, members);
+    create_watches(sides, &place, members);
+    begin_watches(sides);
     heddle_watch_end(sides[1].watch, false);
     // Rank 0 knows of the first only what came before the second's loss.
     heddle_watch_end(sides[2].watch, true);

@@ -261,6 +261,8 @@ static void shapes_that_do_not_fit_are_refused(void **state)
     (void)state;
     assert_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 8, HEDDLE_CORRUPT,
                    "its shape needs 12 bytes, its data_offsets hold 8");
+    assert_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,8]}}", 8, HEDDLE_CORRUPT,
+                   "its shape needs 4 bytes, its data_offsets hold 8");
     assert_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296,4],\"data_offsets\":[0,0]}}", 0,
                    HEDDLE_CORRUPT, "the product of its dimensions overflows");
     assert_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[4,-1],\"data_offsets\":[0,0]}}", 0, HEDDLE_CORRUPT,

@@ -166,6 +166,48 @@ static void every_field_missing_of_another_type_or_out_of_range_is_refused(void 
     free(training);
 }
 
+static void a_position_outside_the_run_is_not_resumed(void **state)
+{
+    (void)state;
+    char path[PATH], folder[PATH];
+    write_good(path); // epoch 0, batch 1 of 4, step 1
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    char *model_text = metadata_of(path, KEY_MODEL), *training = metadata_of(path, KEY_TRAINING);
+    heddle_train_options options;
+    assert_ok(heddle_train_options_from(path, &options, NULL, 0));
+    options.folder = folder;
+    options.resume = true;
+    options.epochs = 2;
+    heddle_model *model = small_cnn();
+    heddle_device *device = open_cpu(1);
+    // The numbers agree with one another, but not with 4 batches in an epoch.
+    static const struct {
+        const char *batch, *step, *images;
+        heddle_status expected;
+    } positions[] = {{"4", "4", "40", HEDDLE_CORRUPT},
+                     {"5", "5", "50", HEDDLE_CORRUPT},
+                     {"1", "2", "10", HEDDLE_CORRUPT},
+                     {"3", "3", "30", HEDDLE_OK}};
+    for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
+        char *batch = with_field(training, "position.batch", positions[i].batch);
+        char *step = with_field(batch, "position.step", positions[i].step);
+        char *images = with_field(step, "position.images", positions[i].images);
+        rewrite(path, model_text, images, NULL);
+        heddle_status status = heddle_train(device, model, small_dataset(40, 1), NULL, &options, NULL);
+        if (status != positions[i].expected)
+            fail_msg("batch %s, step %s: %s", positions[i].batch, positions[i].step, heddle_last_error());
+        if (status != HEDDLE_OK)
+            assert_non_null(strstr(heddle_last_error(), "its position does not lie in the run"));
+        free(batch);
+        free(step);
+        free(images);
+    }
+    heddle_device_close(device);
+    heddle_model_close(model);
+    free(model_text);
+    free(training);
+}
+
 static void texts_that_are_not_what_they_should_be_are_refused(void **state)
 {
     (void)state;
@@ -469,6 +511,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_missing_of_another_type_or_out_of_range_is_refused),
+        cmocka_unit_test(a_position_outside_the_run_is_not_resumed),
         cmocka_unit_test(texts_that_are_not_what_they_should_be_are_refused),
         cmocka_unit_test(arrays_that_do_not_fit_the_model_are_refused),
         cmocka_unit_test(missing_moments_stop_resuming_and_nothing_else),

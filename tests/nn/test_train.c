@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "nn/trainer.h"
 
 enum { PATH = 256 };
 
@@ -195,6 +196,59 @@ static void spoilt_numbers_are_never_saved(void **state)
         assert_false(heddle_file_exists(path));
         heddle_device_close(device);
     }
+    heddle_model_close(model);
+}
+
+static void a_loss_that_is_not_finite_ends_a_run_in_its_first_step(void **state)
+{
+    (void)state;
+    heddle_model *model = small_cnn();
+    heddle_train_options options = quick_options(NULL);
+    const double finite[] = {0, 1, 50}, spoilt[] = {NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 3; i++) {
+        heddle_trainer trainer = {.model = model, .options = &options, .smooth_loss = NAN};
+        assert_ok(heddle_trainer_check_loss(&trainer, finite[i], 1));
+        trainer.smooth_loss = NAN;
+        assert_int_equal(heddle_trainer_check_loss(&trainer, spoilt[i], 1), HEDDLE_DIVERGED);
+        assert_non_null(strstr(heddle_last_error(), "at epoch 1, step 1 (learning rate 0.05)"));
+    }
+    heddle_model_close(model);
+}
+
+static void a_loss_far_above_guessing_ends_a_run_once_it_stays_there(void **state)
+{
+    (void)state;
+    heddle_model *model = small_cnn(); // of 4 classes: guessing has a loss of 1.39, and 20 times that is 27.7
+    heddle_train_options options = quick_options(NULL);
+    heddle_trainer trainer = {.model = model, .options = &options, .smooth_loss = NAN};
+    for (int i = 0; i < 1000; i++)
+        assert_ok(heddle_trainer_check_loss(&trainer, 27, 1));
+    int steps = 0;
+    while (heddle_trainer_check_loss(&trainer, 100, 1) == HEDDLE_OK)
+        assert_in_range(++steps, 1, 10);
+    trainer.smooth_loss = 27;
+    assert_int_equal(heddle_trainer_check_loss(&trainer, 100, 10), HEDDLE_DIVERGED); // ten steps at once
+    heddle_model_close(model);
+}
+
+static void a_loss_on_the_test_set_that_is_not_finite_ends_a_run_unsaved(void **state)
+{
+    (void)state;
+    const heddle_dataset *data = small_dataset(60, 1);
+    heddle_model *model = model_for(data, "mlp");
+    const char *folder = temporary_folder();
+    heddle_train_options options = quick_options(folder);
+    options.learning_rate = 1e30; // parameters stay finite, products of two layers do not
+    options.batch = 60;
+    options.epochs = 1;
+    heddle_device *device = open_cpu(1);
+    assert_int_equal(heddle_train(device, model, data, data, &options, NULL), HEDDLE_DIVERGED);
+    assert_non_null(strstr(heddle_last_error(), "the loss on the test set is"));
+    assert_non_null(strstr(heddle_last_error(), "the last checkpoint is from before the first step"));
+    char best[PATH];
+    path_in(folder, "best.safetensors", best, sizeof best);
+    assert_false(heddle_file_exists(best));
+    heddle_device_close(device);
     heddle_model_close(model);
 }
 
@@ -478,6 +532,9 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_file_and_another_seed_another),
         cmocka_unit_test(divergence_is_caught_and_the_checkpoint_kept),
         cmocka_unit_test(spoilt_numbers_are_never_saved),
+        cmocka_unit_test(a_loss_that_is_not_finite_ends_a_run_in_its_first_step),
+        cmocka_unit_test(a_loss_far_above_guessing_ends_a_run_once_it_stays_there),
+        cmocka_unit_test(a_loss_on_the_test_set_that_is_not_finite_ends_a_run_unsaved),
         cmocka_unit_test(an_earlier_runs_best_is_neither_kept_nor_lost_unasked),
         cmocka_unit_test(two_runs_do_not_share_a_folder),
         cmocka_unit_test(a_run_is_not_overwritten_unless_told),

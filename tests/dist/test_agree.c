@@ -1,0 +1,149 @@
+// One rank among several that an engine of ours plays: what it exchanges, and that it stops when another failed.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dist/inside.h"
+
+enum { RANKS = 4, OWN = 2, TESTS_UNTIL_DONE = 3 };
+
+// --- the others ------------------------------------------------------------------------------------------------------
+
+static double others[2];                // what the other ranks add to a sum
+static heddle_status starting, testing; // what the engine answers
+static int started, asked;              // exchanges that began, and how often the last was asked for
+
+static heddle_status play_start(heddle_channel channel, const heddle_exchange *exchange)
+{
+    assert_int_equal(channel, HEDDLE_CHANNEL_HOST);
+    assert_int_equal(exchange->kind, HEDDLE_ALL_REDUCE);
+    started++;
+    asked = 0;
+    for (size_t i = 0; i < exchange->count; i++)
+        ((double *)exchange->receive)[i] = ((const double *)exchange->send)[i] + others[i];
+    return starting == HEDDLE_OK ? HEDDLE_OK : heddle_fail(starting, "cannot start");
+}
+
+static heddle_status play_test(heddle_channel channel, bool *done)
+{
+    (void)channel;
+    *done = ++asked == TESTS_UNTIL_DONE;
+    return testing == HEDDLE_OK ? HEDDLE_OK : heddle_fail(testing, "cannot go on");
+}
+
+static const heddle_engine played = {.version = HEDDLE_ENGINE_VERSION, .start = play_start, .test = play_test};
+
+// The rank under test, of which `failed` others with this sum of ranks have failed.
+static heddle_dist among(int failed, int sum_of_ranks)
+{
+    others[0] = failed;
+    others[1] = sum_of_ranks;
+    starting = testing = HEDDLE_OK;
+    started = asked = 0;
+    return (heddle_dist){
+        .ranks = {.rank = OWN, .ranks = RANKS}, .mpi = &played, .lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER};
+}
+
+// --- the tests -------------------------------------------------------------------------------------------------------
+
+static void a_rank_goes_on_when_none_failed(void **state)
+{
+    (void)state;
+    heddle_dist dist = among(0, 0);
+    assert_int_equal(heddle_dist_agree(&dist, HEDDLE_OK), HEDDLE_OK);
+    assert_false(dist.agreed);
+    assert_int_equal(started, 1);
+    assert_int_equal(asked, TESTS_UNTIL_DONE); // it waited until the exchange was done, and no longer
+}
+
+static void a_rank_stops_when_another_failed_and_names_it(void **state)
+{
+    (void)state;
+    heddle_dist dist = among(1, 3);
+    assert_int_equal(heddle_dist_agree(&dist, HEDDLE_OK), HEDDLE_DEVICE);
+    assert_string_equal(heddle_last_error(), "rank 3 failed, its message says why; rank 2 stops with it");
+    assert_true(dist.agreed);
+    assert_true(heddle_dist_reports(&dist));
+    dist = among(2, 3);
+    assert_int_equal(heddle_dist_agree(&dist, HEDDLE_OK), HEDDLE_DEVICE);
+    assert_string_equal(heddle_last_error(), "2 ranks failed, their messages say why; rank 2 stops with them");
+}
+
+static void a_rank_that_failed_keeps_its_own_message(void **state)
+{
+    (void)state;
+    heddle_dist dist = among(0, 0);
+    assert_int_equal(heddle_dist_agree(&dist, heddle_fail(HEDDLE_IO, "the disk is full")), HEDDLE_IO);
+    assert_string_equal(heddle_last_error(), "the disk is full");
+    assert_true(dist.agreed);
+    assert_true(heddle_dist_reports(&dist)); // the others say only that it failed
+}
+
+static void only_the_first_rank_reports_what_all_have_met(void **state)
+{
+    (void)state;
+    heddle_dist dist = among(RANKS - 1, 4);
+    assert_int_equal(heddle_dist_agree(&dist, heddle_fail(HEDDLE_IO, "no such file")), HEDDLE_IO);
+    assert_false(heddle_dist_reports(&dist));
+    dist.ranks.rank = 0;
+    assert_true(heddle_dist_reports(&dist));
+    assert_true(heddle_dist_reports(NULL));
+}
+
+static void an_exchange_that_fails_ends_at_once(void **state)
+{
+    (void)state;
+    double value = 1;
+    heddle_dist dist = among(0, 0);
+    starting = HEDDLE_DEVICE;
+    assert_int_equal(heddle_dist_sum(&dist, HEDDLE_CHANNEL_HOST, &value, 1), HEDDLE_DEVICE);
+    assert_string_equal(heddle_last_error(), "cannot start");
+    assert_int_equal(asked, 0);
+    dist = among(0, 0);
+    testing = HEDDLE_IO;
+    assert_int_equal(heddle_dist_sum(&dist, HEDDLE_CHANNEL_HOST, &value, 1), HEDDLE_IO);
+    assert_string_equal(heddle_last_error(), "cannot go on");
+    assert_int_equal(asked, 1);
+}
+
+static void a_failure_inside_a_stream_is_told_before_the_next_exchange(void **state)
+{
+    (void)state;
+    double value = 1;
+    heddle_dist dist = among(0, 0);
+    atomic_store(&dist.failure, HEDDLE_DEVICE);
+    strcpy(dist.message, "the copy back failed");
+    assert_int_equal(heddle_dist_sum(&dist, HEDDLE_CHANNEL_HOST, &value, 1), HEDDLE_DEVICE);
+    assert_string_equal(heddle_last_error(), "the copy back failed");
+    assert_int_equal(started, 0);
+}
+
+static void sums_are_of_all_ranks(void **state)
+{
+    (void)state;
+    double values[] = {1, 2};
+    heddle_dist dist = among(10, 20);
+    assert_int_equal(heddle_dist_sum(&dist, HEDDLE_CHANNEL_HOST, values, 2), HEDDLE_OK);
+    assert_true(values[0] == 11 && values[1] == 22);
+    assert_int_equal(heddle_dist_barrier(&dist), HEDDLE_OK);
+    assert_int_equal(started, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rank_goes_on_when_none_failed),
+        cmocka_unit_test(a_rank_stops_when_another_failed_and_names_it),
+        cmocka_unit_test(a_rank_that_failed_keeps_its_own_message),
+        cmocka_unit_test(only_the_first_rank_reports_what_all_have_met),
+        cmocka_unit_test(an_exchange_that_fails_ends_at_once),
+        cmocka_unit_test(a_failure_inside_a_stream_is_told_before_the_next_exchange),
+        cmocka_unit_test(sums_are_of_all_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
