@@ -163,6 +163,18 @@ static void test_a_warning_that_another_order_shows_as_error_is_one(void **state
         unite(REPORT(RACE("warning", "4", "4", "3", "")), REPORT(RACE("error", "4", "4", "3", "")));
     assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
     heddle_check_result_free(result);
+#define READ(tier, note)                                                                                               \
+    "{\"kind\": \"uninitialised\", \"tier\": \"" tier "\", \"count\": 1, \"kernel\": \"k\", \"note\": \"" note         \
+    "\", \"places\": [{\"role\": \"read\", \"file\": \"@\", \"line\": 4}]}"
+    const char *const warning = REPORT(READ("warning", "padding")), *const error =
+                                                                        REPORT(READ("error", "never written"));
+    for (int first_is_error = 0; first_is_error < 2; first_is_error++) {
+        result = unite(first_is_error ? error : warning, first_is_error ? warning : error);
+        assert_int_equal(result->finding_count, 1);
+        assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+        assert_string_equal(result->findings[0]->note, "never written");
+        heddle_check_result_free(result);
+    }
 }
 
 static void test_findings_are_ranked_and_gathered_by_kernel(void **state)
