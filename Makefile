@@ -11,7 +11,7 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo learn check sim cuda test test-sanitize bench-cpu bench-sim lint format install uninstall clean
+.PHONY: help setup build demo learn check sim cuda test test-sanitize mutate bench-cpu bench-sim lint format install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -63,6 +63,10 @@ test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build sim install test fuzz-extra lint lint-extra
 	@scripts/build $(BUILD)-sanitize $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on) -DHEDDLE_SANITIZE=ON
 	@scripts/test $(BUILD)-sanitize
+
+mutate: ## FILES="src/io/png.c ..." [COUNT=20] [SEED=1]: plant mistakes in a copy, list those that no test notices
+	@scripts/setup build sim install test
+	@scripts/mutate --build $(BUILD) --count $(or $(COUNT),20) --seed $(or $(SEED),1) $(FILES)
 
 bench-cpu: ## heddle against PyTorch on this CPU, both rates from one run
 	@scripts/setup build demo bench

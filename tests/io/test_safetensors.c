@@ -363,6 +363,8 @@ static void wrong_arrays_are_not_written(void **state)
     wrong = good;
     wrong.data = NULL;
     assert_fails(heddle_safetensors_write(path, &wrong, 1, NULL, 0), HEDDLE_INVALID, "tensor w has no data");
+    heddle_array byte = {"b", HEDDLE_U8, 1, {1}, NULL, 1};
+    assert_fails(heddle_safetensors_write(path, &byte, 1, NULL, 0), HEDDLE_INVALID, "tensor b has no data");
     wrong = good;
     wrong.rank = 9;
     assert_fails(heddle_safetensors_write(path, &wrong, 1, NULL, 0), HEDDLE_INVALID, "rank 9");

@@ -22,6 +22,8 @@ the compiler. Exits 1 when anything differs. What a finding is: src/sim/report/f
 import argparse
 import collections
 import concurrent.futures
+import functools
+import hashlib
 import json
 import os
 import re
@@ -33,6 +35,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORPUS = os.path.join(HERE, "corpus")
+HEADERS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "src", "sim", "include")
 RUN_SECONDS = 60
 BUILD_SECONDS = 120
 # A thread that runs this long without a memory access is endless: short, so that the corpus stays quick.
@@ -188,7 +191,33 @@ def judge(outcome, status, report, output):
         outcome.broken.append("exit status %s: %s" % (status, output[-300:].strip()))
 
 
-def check(path, compiler, explain, flags, keep):
+@functools.lru_cache(maxsize=None)
+def digest(*paths):
+    """Of what these files hold; of a folder, of all files below it."""
+    files = [os.path.join(folder, name) for path in paths for folder, _, names in os.walk(path) for name in names]
+    sums = hashlib.sha256()
+    for path in sorted(files) + [path for path in paths if os.path.isfile(path)]:
+        with open(path, "rb") as file:
+            sums.update(file.read())
+    return sums.hexdigest()
+
+
+def build(command, path, objects, program):
+    """With a folder for objects, a source is compiled only once and then linked again."""
+    if not objects:
+        return run(command + [path, "-o", program], None, BUILD_SECONDS)
+    what = digest(command[0], HEADERS) + digest(*sources_of(path)) + " ".join(command[1:])
+    made = os.path.join(objects, hashlib.sha256(what.encode()).hexdigest() + ".o")
+    if not os.path.exists(made):
+        unfinished = "%s.%d.o" % (made, os.getpid())
+        status, output = run(command + ["-c", path, "-o", unfinished], None, BUILD_SECONDS)
+        if status != 0:
+            return status, output
+        os.rename(unfinished, made)
+    return run(command + [made, "-o", program], None, BUILD_SECONDS)
+
+
+def check(path, compiler, explain, flags, keep, objects):
     outcome = Outcome(os.path.relpath(path, CORPUS))
     outcome.groups = expectations(path)
     folder = tempfile.mkdtemp(prefix="corpus-")
@@ -199,8 +228,7 @@ def check(path, compiler, explain, flags, keep):
         own = FLAGS.search(first)
         whole = first + text.read()
         outcome.words, schedule = WORD.findall(whole), SCHEDULE.search(whole)
-    command = [compiler, path, "-o", program] + flags + (own.group(1).split() if own else [])
-    status, output = run(command, None, BUILD_SECONDS)
+    status, output = build([compiler] + flags + (own.group(1).split() if own else []), path, objects, program)
     if status != 0:
         outcome.broken.append("does not build: " + output[-1500:].strip())
     else:
@@ -248,6 +276,8 @@ def main():
     parser.add_argument("--flag", action="append", default=[], help="a flag for the compiler; may be given again")
     parser.add_argument("--filter", default="", help="only programs whose path matches this regular expression")
     parser.add_argument("--keep", action="store_true", help="keep programs and reports, and say where")
+    parser.add_argument("--objects", help="folder that keeps compiled programs, for runs in which only the runtime changes")
+    parser.add_argument("--first", action="store_true", help="stop at the first program that differs")
     parser.add_argument("--list", action="store_true", help="count programs and faults by topic; run nothing")
     arguments = parser.parse_args()
     paths = sorted(os.path.join(folder, name) for folder, _, names in os.walk(CORPUS) for name in names
@@ -265,10 +295,17 @@ def main():
         for topic in sorted({topic for topic, _ in counts}):
             print("%-16s %3d right %3d wrong" % (topic, counts[topic, False], counts[topic, True]))
         return
-    started = time.time()
+    if arguments.objects:
+        os.makedirs(arguments.objects, exist_ok=True)
+    started, outcomes = time.time(), []
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
-        outcomes = list(pool.map(lambda path: check(path, arguments.compiler, arguments.explain, arguments.flag,
-                                                    arguments.keep), paths))
+        jobs = [pool.submit(check, path, arguments.compiler, arguments.explain, arguments.flag, arguments.keep,
+                            arguments.objects) for path in paths]
+        for job in jobs:
+            outcomes.append(job.result())
+            if arguments.first and (outcomes[-1].missed or outcomes[-1].alarms or outcomes[-1].broken):
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
     sys.exit(0 if summary(outcomes, time.time() - started) else 1)
 
 
