@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/threads.h"
 #include "dist/inside.h"
 
 enum { RANKS = 4, OWN = 2, TESTS_UNTIL_DONE = 3 };
@@ -15,16 +16,30 @@ enum { RANKS = 4, OWN = 2, TESTS_UNTIL_DONE = 3 };
 // --- the others ------------------------------------------------------------------------------------------------------
 
 static double others[2];                // what the other ranks add to a sum
+static bool elsewhere;                  // the other ranks are on other machines
 static heddle_status starting, testing; // what the engine answers
 static int started, asked;              // exchanges that began, and how often the last was asked for
+
+// The others gather what this rank sends, which begins with the name of its host.
+static void play_gather(const heddle_exchange *exchange)
+{
+    assert_int_equal(exchange->dtype, HEDDLE_U8);
+    for (int rank = 0; rank < RANKS; rank++) {
+        char *place = (char *)exchange->receive + (size_t)rank * exchange->count;
+        memcpy(place, exchange->send, exchange->count);
+        if (elsewhere && rank != OWN)
+            place[0]++;
+    }
+}
 
 static heddle_status play_start(heddle_channel channel, const heddle_exchange *exchange)
 {
     assert_int_equal(channel, HEDDLE_CHANNEL_HOST);
-    assert_int_equal(exchange->kind, HEDDLE_ALL_REDUCE);
     started++;
     asked = 0;
-    for (size_t i = 0; i < exchange->count; i++)
+    if (exchange->kind == HEDDLE_ALL_GATHER)
+        play_gather(exchange);
+    for (size_t i = 0; exchange->kind == HEDDLE_ALL_REDUCE && i < exchange->count; i++)
         ((double *)exchange->receive)[i] = ((const double *)exchange->send)[i] + others[i];
     return starting == HEDDLE_OK ? HEDDLE_OK : heddle_fail(starting, "cannot start");
 }
@@ -134,6 +149,21 @@ static void sums_are_of_all_ranks(void **state)
     assert_int_equal(started, 2);
 }
 
+static void ranks_that_share_cores_divide_them(void **state)
+{
+    (void)state;
+    int threads = 0, cores = heddle_usable_cores();
+    heddle_dist dist = among(0, 0);
+    elsewhere = true;
+    assert_int_equal(heddle_dist_threads(&dist, &threads), HEDDLE_OK);
+    assert_int_equal(threads, cores);
+    assert_false(dist.crowded);
+    elsewhere = false;
+    assert_int_equal(heddle_dist_threads(&dist, &threads), HEDDLE_OK);
+    assert_int_equal(threads, cores < RANKS ? 1 : cores / RANKS);
+    assert_true(dist.crowded == (cores < RANKS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +174,7 @@ int main(void)
         cmocka_unit_test(an_exchange_that_fails_ends_at_once),
         cmocka_unit_test(a_failure_inside_a_stream_is_told_before_the_next_exchange),
         cmocka_unit_test(sums_are_of_all_ranks),
+        cmocka_unit_test(ranks_that_share_cores_divide_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@
 // --- the launcher ---------------------------------------------------------------------------------------------------
 
 static const char *const known[] = {
-    "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",     "PMIX_RANK",           "PMI_RANK", "PMI2_RANK",
-    "SLURM_PROCID",         "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"};
+    "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "PMI2_RANK", "SLURM_PROCID",
+    "SLURM_NTASKS",         "SLURM_STEP_NUM_TASKS"};
 
 static void forget_launcher(void)
 {
@@ -46,6 +46,26 @@ static void the_launcher_says_how_many_there_are(void **state)
     assert_int_equal(heddle_dist_launched(), 8);
     setenv("SLURM_STEP_NUM_TASKS", "2", 1);
     assert_int_equal(heddle_dist_launched(), 2);
+    forget_launcher();
+}
+
+static void the_launcher_says_who_is_first(void **state)
+{
+    (void)state;
+    static const char *const launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                               {"PMI_SIZE", "PMI_RANK"},
+                                               {"PMI_SIZE", "PMI2_RANK"},
+                                               {"PMI_SIZE", "PMIX_RANK"}};
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        forget_launcher();
+        setenv(launchers[i][1], "1", 1);
+        assert_true(heddle_dist_is_first()); // alone
+        setenv(launchers[i][0], "2", 1);
+        assert_int_equal(heddle_dist_launched(), 2);
+        assert_false(heddle_dist_is_first());
+        setenv(launchers[i][1], "0", 1);
+        assert_true(heddle_dist_is_first());
+    }
     forget_launcher();
 }
 
@@ -146,6 +166,13 @@ static void begin_watches(side *sides)
     }
 }
 
+static void assert_told(side *own, int gone)
+{
+    for (int wait = 0; wait < 2000 && atomic_load(&own->told) == -1; wait++)
+        usleep(5000);
+    assert_int_equal(atomic_load(&own->told), gone);
+}
+
 // Ends `gone` without a goodbye, as the kernel does for one that was killed; all others must be told its name.
 static void lose(int gone)
 {
@@ -159,14 +186,11 @@ static void lose(int gone)
     for (int i = 0; i < STRANGERS; i++)
         close(callers[i]);
     heddle_watch_end(sides[gone].watch, true);
-    for (int i = 0; i < RANKS; i++) {
-        for (int wait = 0; wait < 2000 && i != gone && atomic_load(&sides[i].told) == -1; wait++)
-            usleep(5000);
+    for (int i = 0; i < RANKS; i++)
         if (i != gone) {
-            assert_int_equal(atomic_load(&sides[i].told), gone);
+            assert_told(&sides[i], gone);
             assert_int_equal(heddle_watch_lost(sides[i].watch), gone);
         }
-    }
     for (int i = 0; i < RANKS; i++)
         if (i != gone)
             heddle_watch_end(sides[i].watch, true);
@@ -177,6 +201,26 @@ static void the_others_are_told_which_rank_is_gone(void **state)
     (void)state;
     lose(2);
     lose(0);
+}
+
+// A connection on which something else than a rank's letters comes is as good as closed; who it names is not believed.
+static void a_letter_without_the_token_is_not_believed(void **state)
+{
+    (void)state;
+    side sides[RANKS];
+    heddle_watch_place place = {0};
+    heddle_member members[RANKS] = {0};
+    create_watches(sides, &place, members);
+    int played = say(&place, &(letter){place.token, 'H', 2}); // before rank 2 itself, which is refused
+    begin_watches(sides);
+    const letter nobody = {place.token, 'L', RANKS}, wrong = {place.token + 1, 'L', 1};
+    assert_int_equal(send(played, &nobody, sizeof nobody, MSG_NOSIGNAL), sizeof nobody); // there is no such rank
+    assert_int_equal(send(played, &wrong, sizeof wrong, MSG_NOSIGNAL), sizeof wrong);
+    assert_told(&sides[0], 2);
+    assert_told(&sides[1], 2);
+    close(played);
+    for (int i = 0; i < RANKS; i++)
+        heddle_watch_end(sides[i].watch, true);
 }
 
 static void who_says_goodbye_is_not_lost(void **state)
@@ -190,9 +234,7 @@ static void who_says_goodbye_is_not_lost(void **state)
     heddle_watch_end(sides[1].watch, false);
     // Rank 0 knows of the first only what came before the second's loss.
     heddle_watch_end(sides[2].watch, true);
-    for (int wait = 0; wait < 2000 && atomic_load(&sides[0].told) == -1; wait++)
-        usleep(5000);
-    assert_int_equal(atomic_load(&sides[0].told), 2);
+    assert_told(&sides[0], 2);
     heddle_watch_end(sides[0].watch, false);
 }
 
@@ -200,8 +242,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_launcher_says_how_many_there_are),
+        cmocka_unit_test(the_launcher_says_who_is_first),
         cmocka_unit_test(a_process_alone_has_no_ranks_unless_asked),
         cmocka_unit_test(the_others_are_told_which_rank_is_gone),
+        cmocka_unit_test(a_letter_without_the_token_is_not_believed),
         cmocka_unit_test(who_says_goodbye_is_not_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
