@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/describe.h"
+#include "check/slips.h"
 
 // --- an unchecked error goes with the call that made it -------------------------------------------------------------
 
@@ -45,6 +46,16 @@ static bool is_reported_elsewhere(heddle_check_result *result, const heddle_chec
     if (reported)
         reported->message = with_unread(result, reported->message);
     return reported != NULL;
+}
+
+// An allocation that failed, of which the runtime does not say that the program looks at it.
+static void settle_allocation(heddle_check_result *result, heddle_check_finding *finding)
+{
+    if (finding->kind != HEDDLE_CHECK_BAD_CALL || finding->tier != HEDDLE_CHECK_WARNING ||
+        !strstr(finding->message, " fails with cudaErrorMemoryAllocation: "))
+        return;
+    finding->kind = HEDDLE_CHECK_UNCHECKED_ERROR;
+    finding->message = with_unread(result, finding->message);
 }
 
 // --- failures that the program handles --------------------------------------------------------------------------
@@ -134,6 +145,16 @@ static bool is_out_of_step(const heddle_check_result *result, const heddle_check
     return false;
 }
 
+// A kernel that is called like a function runs on the host: what it does there is no fault of its own.
+static bool is_kernel_on_host(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    bool of_host = !finding->kernel && finding->place_count > 0 && finding->places[0].frames > 0;
+    for (int i = 0; i < result->finding_count && of_host; i++)
+        if (heddle_check_is_plain_call(result->findings[i], finding->places[0].frame[0].function))
+            return finding->kind == HEDDLE_CHECK_DEVICE_POINTER || finding->kind == HEDDLE_CHECK_DIED;
+    return false;
+}
+
 // A program that gives up frees nothing any more.
 static bool is_early_exit_leak(const heddle_check_result *result, const heddle_check_finding *finding)
 {
@@ -160,6 +181,7 @@ static int drop(heddle_check_result *result,
 
 static void drop_consequences(heddle_check_result *result)
 {
+    drop(result, is_kernel_on_host);
     int dropped = drop(result, is_consequence);
     if (dropped > 0)
         heddle_check_result_note(result,
@@ -187,6 +209,7 @@ void heddle_check_failures_settle(heddle_check_result *result)
     int kept = 0;
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
+        settle_allocation(result, finding);
         bool out = is_reported_elsewhere(result, finding) || is_handled(result, finding);
         if (!out)
             result->findings[kept++] = finding;

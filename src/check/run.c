@@ -25,6 +25,7 @@
 #include "check/order.h"
 #include "check/questions.h"
 #include "check/scan.h"
+#include "check/slips.h"
 #include "sim/build/build.h"
 
 enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 64, MOST_LOOKS = 3 };
@@ -515,6 +516,7 @@ static heddle_status check(check_state *state)
     state->result->unwatched = options->unwatched;
     if (!state->result->built)
         return HEDDLE_OK; // nvcc would only say the same again
+    HEDDLE_TRY(heddle_check_slips_find(state->result, (const char *const *)state->sources));
     bool regular = false;
     if (options->sandbox)
         HEDDLE_TRY(open_sandbox(state));

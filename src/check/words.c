@@ -8,6 +8,8 @@
 
 #include "check/barrier.h"
 #include "check/describe.h"
+#include "check/slips.h"
+#include "sim/source/statement.h"
 
 typedef struct words {
     const char *cause, *cure;
@@ -67,10 +69,12 @@ static const struct {
      {"The program asks for what this GPU does not have, or the arguments are wrong.",
       "If the program expects that and goes on without the call, nothing needs to change; otherwise check the "
       "arguments."}},
-    {HEDDLE_CHECK_BAD_CALL,
+    {HEDDLE_CHECK_OTHER,
      "cudaErrorMemoryAllocation: ",
-     {"The GPU's memory is full, or the size is wrong: a negative number, or bytes counted twice.",
-      "Allocate less, free what is no longer used, or choose a GPU with more memory; check what the call returns."}},
+     {"The GPU's memory is full, or the size is wrong: a negative number, or bytes counted twice. The program goes on "
+      "without that memory.",
+      "Check what the call returns, and stop if it is not cudaSuccess. Allocate less, free what is no longer used, or "
+      "choose a GPU with more memory (--gpu)."}},
     {HEDDLE_CHECK_BAD_LAUNCH,
      "grid-wide barrier",
      {"A grid-wide barrier needs all blocks on the GPU at once, which <<<...>>> does not guarantee.",
@@ -163,6 +167,10 @@ static const struct {
      {"A lane reads from one that the mask leaves out or that a branch keeps from the call: there is no value to get.",
       "Let all lanes of the warp make the call, outside of the branch and with the full mask, and give those without "
       "data a neutral value before it (v = i < n ? x[i] : 0)."}},
+    {HEDDLE_CHECK_NOT_LEGAL,
+     " is called like a function",
+     {"A kernel runs only when it is launched: <<<...>>> says by how many blocks of how many threads.",
+      "Launch it: kernel<<<(n + 255) / 256, 256>>>(arguments) runs at least n threads, 256 in each block."}},
     {HEDDLE_CHECK_OUT_OF_BOUNDS,
      "gaps between columns",
      {"Sizes, leading dimension and transposition describe a larger matrix than was allocated; libraries are "
@@ -416,9 +424,43 @@ static bool has_two_elements(heddle_check_sources *sources, const heddle_check_f
            memcmp(line + one->column - 1, line + other->column - 1, (size_t)one->width) != 0;
 }
 
+// The line in the function of a race that names a barrier and does not call it; 0: none.
+static int uncalled_barrier(heddle_check_sources *sources, const heddle_check_finding *finding)
+{
+    bool wants = finding->kind == HEDDLE_CHECK_RACE && finding->order == HEDDLE_CHECK_ORDER_BARRIER &&
+                 finding->place_count > 0 && finding->places[0].frames > 0;
+    const heddle_check_frame *frame = wants ? &finding->places[0].frame[0] : NULL;
+    const sim_source *source = frame ? heddle_check_sources_code(sources, frame->file) : NULL;
+    int first = 0, last = 0;
+    if (source)
+        sim_tokens_on_line(&source->code, frame->line, &first, &last);
+    int open = -1;
+    for (; open < 0 && first < last; first++)
+        open = sim_function_around(source, first);
+    if (open < 0 || source->code.at[open].match < 0)
+        return 0;
+    return heddle_check_uncalled_barrier(source, source->code.at[open].line,
+                                         source->code.at[source->code.at[open].match].line);
+}
+
+// A line that the programmer takes for a barrier is what to mend.
+static bool settle_uncalled(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
+{
+    char text[256];
+    int line = finding->cure ? 0 : uncalled_barrier(sources, finding);
+    if (line == 0)
+        return false;
+    snprintf(text, sizeof text, "Write __syncthreads() with parentheses in line %d.", line);
+    finding->cause = "A barrier is named but not called: without parentheses it does nothing.";
+    finding->cure = heddle_arena_copy_text(arena, text);
+    return finding->cure != NULL;
+}
+
 void heddle_check_words_settle(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
 {
     char place[320], text[1024];
+    if (settle_uncalled(finding, sources, arena))
+        return;
     words found = words_of(finding);
     bool placed = heddle_check_barrier_place(sources, finding, place, sizeof place);
     if (placed && found.cure == one_statement.cure && has_two_elements(sources, finding))

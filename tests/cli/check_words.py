@@ -110,6 +110,50 @@ class Words(unittest.TestCase):
         self.assertIn("warning: barrier that some threads skip in kernel scale\n"
                       "  32 of the block's 64 threads skipped this barrier, which all threads should reach\n", text)
 
+    # --- slips --------------------------------------------------------------------------------------------------------
+
+    def test_a_kernel_called_like_a_function_is_the_only_finding(self):
+        kernel = "__global__ void scale(float *data) { data[threadIdx.x] *= 2; }\n"
+        text = self.check(kernel + HOST, LAUNCH="scale(data);")
+        self.assertEqual(re.findall(r"(?m)^(error|warning): (.*)$", text), [("error", "not legal CUDA")])
+        self.assertIn("  kernel scale is called like a function, without <<<blocks, threads>>>: nvcc rejects that", text)
+        self.assertIn("\n        |     ^~~~~\n", text)
+        self.assertIn("fix       Launch it: kernel<<<(n + 255) / 256, 256>>>(arguments)", text)
+        text = self.check("template <typename T> " + kernel.replace("float", "T") + HOST, LAUNCH="scale<float>(data);")
+        self.assertIn("kernel scale is called like a function", text)
+
+    def test_a_function_of_a_kernels_name_may_be_called(self):
+        kernel = "__global__ void scale(float *data) { data[threadIdx.x] *= 2; }\n"
+        launch = "scale<<<1, COUNT>>>(data);"
+        for other, call in (("#define scale(x) scale<<<1, COUNT>>>(x)\n", "scale(data);"),
+                            ("struct all { static void scale(float *x) { ::scale<<<1, COUNT>>>(x); }\n"
+                             "    void run(float *x) { scale(x); } };\n", "all().run(data);"),
+                            ("", "auto scale = [](float *x) { ::scale<<<1, COUNT>>>(x); };\n    scale(data);"),
+                            ("", "int count = COUNT;\n    if (count)\n        " + launch)):
+            with self.subTest(call=call):
+                self.assertIn("0 findings\n", self.check(kernel + other + HOST, LAUNCH=call, code=0))
+
+    def test_a_barrier_without_parentheses_is_told(self):
+        kernel = ("__global__ void turn(float *data)\n{\n    __shared__ float part[COUNT];\n"
+                  "    part[threadIdx.x] = data[threadIdx.x];\n    __syncthreads;\n"
+                  "    data[threadIdx.x] = part[COUNT - 1 - threadIdx.x];\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="turn<<<1, COUNT>>>(data);")
+        self.assertIn("cause     A barrier is named but not called: without parentheses it does nothing.\n"
+                      "  fix       Write __syncthreads() with parentheses in line 5.\n", text)
+        self.assertIn("note: x.cu:5: `__syncthreads;` does nothing: without parentheses it is not called; write "
+                      "`__syncthreads();`\n", text)
+
+    def test_an_allocation_that_fails_unseen_is_told(self):
+        kernel = "__global__ void scale(float *data) { data[threadIdx.x] *= 2; }\n"
+        launch = "scale<<<1, COUNT>>>(data);\n    char *more;\n    CALL"
+        text = self.check(kernel + HOST, LAUNCH=launch, CALL="cudaMalloc(&more, (size_t)1 << 50);", code=0)
+        self.assertRegex(text, r"(?m)^warning: unchecked error\n  cudaMalloc fails with cudaErrorMemoryAllocation: .*; the "
+                               r"program never checks the error$")
+        self.assertIn("fix       Check what the call returns, and stop if it is not cudaSuccess.", text)
+        text = self.check(kernel + HOST, LAUNCH=launch, code=0,
+                          CALL="if (cudaMalloc(&more, (size_t)1 << 50) != cudaSuccess)\n        cudaGetLastError();")
+        self.assertIn("0 findings\n", text)
+
     # --- races --------------------------------------------------------------------------------------------------------
 
     def test_a_race_between_iterations_wants_a_barrier_at_the_end_of_the_loop(self):
