@@ -9,6 +9,7 @@ typedef struct heddle_check_style {
     bool colour;
     bool utf8;
     bool counters;
+    const char *command; // how this command is called, for hints that name it; NULL: without these
 } heddle_check_style;
 
 // For a person: findings with their source, counters, the worst access as a picture, the verdict on the last line.

@@ -162,6 +162,22 @@ static void print_messages(const char *messages, FILE *file)
         fprintf(file, "...\n");
 }
 
+// Each kind that was found, once, in the order of the findings.
+static void print_pages(const heddle_check_result *result, const char *command, FILE *file)
+{
+    bool named[HEDDLE_CHECK_KINDS] = {false};
+    int count = 0;
+    for (int i = 0; i < result->finding_count; i++) {
+        heddle_check_kind kind = result->findings[i]->kind;
+        if (named[kind] || kind == HEDDLE_CHECK_OTHER)
+            continue;
+        named[kind] = true;
+        fprintf(file, "%s`%s explain %s`", count++ ? ", " : "", command, heddle_check_kinds[kind].name);
+    }
+    if (count > 0)
+        fprintf(file, " say%s more\n", count == 1 ? "s" : "");
+}
+
 heddle_status heddle_check_show_text(const heddle_check_result *result, const heddle_check_style *style, FILE *file)
 {
     const palette *colours = choose_colours(style);
@@ -179,6 +195,8 @@ heddle_status heddle_check_show_text(const heddle_check_result *result, const he
     }
     for (int i = 0; i < result->note_count; i++)
         fprintf(file, "%snote:%s %s\n", colours->mark, colours->off, result->notes[i]);
+    if (style->command)
+        print_pages(result, style->command, file);
     bool failed = heddle_check_failed(result);
     const char *colour = failed ? colours->error : result->warnings ? colours->warning : colours->good;
     fprintf(file, "%s%s%s\n", colour, heddle_check_verdict(result, text, sizeof text), colours->off);

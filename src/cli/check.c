@@ -300,6 +300,7 @@ static heddle_status print_text(const check_settings *settings, const heddle_che
     heddle_check_style style = {
         .colour = heddle_terminal_is(stdout) && (no_colour == NULL || no_colour[0] == '\0'),
         .utf8 = heddle_terminal_utf8(),
+        .command = heddle_cli_name(),
         .counters = !settings->no_counters && !settings->unwatched && (settings->counters || result->errors == 0),
     };
     if (!settings->quiet && result->run_count > 0 && result->runs[0]->open_line)

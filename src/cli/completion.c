@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/chips.h"
+#include "check/kinds.h"
 #include "cli/cli.h"
 #include "cli/precision.h"
 #include "heddle/data.h"
@@ -81,6 +82,12 @@ static void print_commands(FILE *file)
         print_word(file, heddle_cli_commands()[i]->name);
 }
 
+static void print_kinds(FILE *file)
+{
+    for (int i = 0; i < HEDDLE_CHECK_OTHER; i++)
+        print_word(file, heddle_check_kinds[i].name);
+}
+
 static void print_exercises(FILE *file)
 {
     heddle_learn_course *course = NULL;
@@ -109,6 +116,7 @@ static const value_set value_sets[] = {
     {"kernels", print_kernels, .several = true},
     {"precision", print_precisions, .several = true},
     {"command", print_commands, .commands = {"help"}},
+    {"kind", print_kinds, .commands = {"explain"}},
     {"exercise", print_exercises,
      .commands = {"learn run", "learn show", "learn next", "learn hint", "learn reset", "learn solution",
                   "learn verify"}},

@@ -1,4 +1,4 @@
-// The built-in models: files of examples/models that the build puts into the library (cmake/HeddleModels.cmake).
+// The built-in models: files of examples/models that the build puts into the library (cmake/HeddleEmbed.cmake).
 
 #include <stddef.h>
 #include <string.h>

@@ -1,0 +1,47 @@
+# Texts of the tree that become part of the library, each list as a header that has `each(name, text)` for every text.
+set(HEDDLE_GENERATED ${PROJECT_BINARY_DIR}/generated)
+
+# heddle_embed_add(ROWS NAME TEXT): appends a row to the list of that name.
+function(heddle_embed_add rows name text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" "\\n\" \\\n        \"" text "${text}")
+  set(${rows} "${${rows}} \\\n    each(\"${name}\", \\\n        \"${text}\")" PARENT_SCOPE)
+endfunction()
+
+# heddle_embed_read(PATH TEXT): configures again when the file changes.
+function(heddle_embed_read path text)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  file(READ ${path} content)
+  set(${text} "${content}" PARENT_SCOPE)
+endfunction()
+
+# --- the built-in models, as NAME=FILE for each examples/models/FILE.json: an example and the model of its name are one
+set(heddle_models "")
+foreach(model cnn=cnn mlp=mlp lenet=lenet5 vgg=vgg resnet=resnet)
+  string(REGEX MATCH "^(.*)=(.*)$" model ${model})
+  set(name ${CMAKE_MATCH_1})
+  heddle_embed_read(${PROJECT_SOURCE_DIR}/examples/models/${CMAKE_MATCH_2}.json text)
+  heddle_embed_add(heddle_models ${name} "${text}")
+endforeach()
+file(CONFIGURE OUTPUT ${HEDDLE_GENERATED}/built_in_models.h @ONLY CONTENT
+"// Made by cmake/HeddleEmbed.cmake from examples/models. each(name, text)
+#define HEDDLE_BUILT_IN_MODELS(each)@heddle_models@
+")
+
+# --- the pages of `heddle explain`: a link to a program that stands in a line of its own becomes the program
+set(heddle_pages_of_check "")
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/check/pages/*.md)
+foreach(page ${pages})
+  get_filename_component(name ${page} NAME_WE)
+  heddle_embed_read(${page} text)
+  foreach(program ${name}_wrong.cu ${name}_right.cu)
+    heddle_embed_read(${PROJECT_SOURCE_DIR}/src/check/pages/${program} code)
+    string(REPLACE "\n[${program}](${program})\n" "\n```cuda\n${code}```\n" text "${text}")
+  endforeach()
+  heddle_embed_add(heddle_pages_of_check ${name} "${text}")
+endforeach()
+file(CONFIGURE OUTPUT ${HEDDLE_GENERATED}/pages_of_check.h @ONLY CONTENT
+"// Made by cmake/HeddleEmbed.cmake from src/check/pages. each(kind, text)
+#define HEDDLE_CHECK_PAGES(each)@heddle_pages_of_check@
+")

@@ -1,0 +1,17 @@
+__global__ void mix(int *data)
+{
+    if (threadIdx.x % 2 == 0)
+        data[threadIdx.x] = 0;
+    else
+        data[threadIdx.x] = 1;
+    __syncthreads(); // one barrier for all threads
+}
+
+int main()
+{
+    int *data;
+    cudaMalloc(&data, 64 * sizeof(int));
+    mix<<<1, 64>>>(data);
+    cudaDeviceSynchronize();
+    cudaFree(data);
+}

@@ -1,0 +1,13 @@
+__global__ void fill(int *data)
+{
+    data[threadIdx.x] = 1;
+}
+
+int main()
+{
+    int *data;
+    cudaMalloc(&data, 64 * sizeof(int));
+    fill<<<1, 64>>>(data);
+    cudaDeviceSynchronize();
+    cudaFree(data);
+}

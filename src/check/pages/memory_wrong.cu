@@ -1,0 +1,16 @@
+#include <vector>
+
+__global__ void fill(int *data)
+{
+    data[threadIdx.x] = 1;
+}
+
+int main()
+{
+    std::vector<char> all(4000000000); // 4 GB
+    int *data;
+    cudaMalloc(&data, 64 * sizeof(int));
+    fill<<<1, 64>>>(data);
+    cudaDeviceSynchronize();
+    cudaFree(data);
+}

@@ -1,0 +1,11 @@
+__global__ void kernel(const float *input, float *output, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        output[i] = fabsf(input[i]); // relu of a negative number is 0
+}
+
+void relu_forward(const float *input, float *output, int n)
+{
+    kernel<<<(n + 255) / 256, 256>>>(input, output, n);
+}
