@@ -210,6 +210,20 @@ static bool barrier_place(const sim_source *source, int first, int last, char *t
     return found;
 }
 
+int heddle_check_branch_around(heddle_check_sources *sources, const heddle_check_frame *frame)
+{
+    const sim_source *source = heddle_check_sources_code(sources, frame->file);
+    sim_statements statements = {0};
+    int first = 0, last = 0, line = 0;
+    if (source)
+        sim_tokens_on_line(&source->code, frame->line, &first, &last);
+    int function = first < last ? sim_function_around(source, first) : -1;
+    if (function >= 0 && sim_statements_read(source, function, &statements))
+        line = branch_line(source, &statements, sim_statement_around(&statements, first), -1);
+    sim_statements_free(&statements);
+    return line;
+}
+
 bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
                                 size_t size)
 {

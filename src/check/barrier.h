@@ -8,3 +8,5 @@
 // line only a loop without a barrier is shown.
 bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
                                 size_t size);
+// The line of the outermost branch around a place that threads may take differently; 0: none.
+int heddle_check_branch_around(heddle_check_sources *sources, const heddle_check_frame *frame);

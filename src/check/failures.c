@@ -116,6 +116,26 @@ static bool is_consequence(const heddle_check_result *result, const heddle_check
     return false;
 }
 
+// A read that races with a write may come before it.
+static bool is_read_too_early(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    if (finding->kind != HEDDLE_CHECK_UNINITIALISED || finding->place_count == 0 || finding->places[0].frames == 0)
+        return false;
+    const heddle_check_frame *read = &finding->places[0].frame[0];
+    for (int i = 0; i < result->finding_count; i++) {
+        const heddle_check_finding *race = result->findings[i];
+        bool explains =
+            race->kind == HEDDLE_CHECK_RACE && race->tier == HEDDLE_CHECK_ERROR && same_memory(race, finding);
+        for (int p = 0; explains && p < race->place_count; p++) {
+            const heddle_check_place *place = &race->places[p];
+            if (place->frames > 0 && place->frame[0].line == read->line && strcmp(place->role, "write") != 0 &&
+                strcmp(place->frame[0].file, read->file) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 // A graph that is not there because the capture that was to make it failed.
 static bool lacks_graph(const heddle_check_result *result, const heddle_check_finding *finding)
 {
@@ -188,6 +208,13 @@ static void drop_consequences(heddle_check_result *result)
                                  "left out: %d finding%s about uninitialised memory, which may follow from the call or "
                                  "launch that failed or was not waited for; fix that and check again",
                                  dropped, dropped == 1 ? "" : "s");
+    dropped = drop(result, is_read_too_early);
+    if (dropped > 0)
+        heddle_check_result_note(
+            result,
+            "left out: %d finding%s about uninitialised memory, which may follow from the race; fix "
+            "that and check again",
+            dropped, dropped == 1 ? "" : "s");
     dropped = drop(result, lacks_graph);
     if (dropped > 0)
         heddle_check_result_note(result, "left out: %d call%s that failed because there is no graph", dropped,

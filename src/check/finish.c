@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/failures.h"
+#include "check/fold.h"
 #include "check/lines.h"
 #include "check/marks.h"
 #include "check/words.h"
@@ -73,6 +74,7 @@ void heddle_check_finish(heddle_check_result *result, const heddle_check_suppres
     heddle_check_failures_settle(result); // of those that are left: an error that is not shown cannot tell of another
     heddle_check_lines_settle(result);
     drop_suppressed(result, suppressions); // by the lines that are shown, too
+    heddle_check_fold(result);
     heddle_check_marks_settle(result);
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];

@@ -276,8 +276,27 @@ static const words one_statement = {
     "then write; in a loop, put another barrier after the write."};
 static const words one_statement_in_loop = {
     "An iteration of the loop reads what another thread wrote in an earlier one, and there is no barrier between them.",
-    "Put __syncthreads() (or __syncwarp() within a warp) between the two accesses. If threads also read what others "
-    "write in the same iteration, read into a variable first and put another barrier before the write."};
+    "Put __syncthreads() (or __syncwarp() within a warp) between the two accesses."};
+static const words read_while_overwritten = {
+    "A thread reads an element that another thread overwrites in the same statement.",
+    "Read into a variable first, then write, and put __syncthreads() (or __syncwarp() within a warp) between the two "
+    "accesses."};
+static const words lost_update = {
+    "Several threads update one element: each reads it, changes it and writes it back, and updates of others are lost.",
+    "Make the update one atomic operation, such as atomicAdd, or give each thread an element of its own."};
+static const words many_writers = {
+    "Several threads write to one element, and any of them may be the last.",
+    "Let one thread write it (`if (threadIdx.x == 0)`), or give each thread an element of its own; if all should add "
+    "to it, use atomicAdd."};
+static const words missing_barrier = {
+    "A thread reads what another thread writes, and there is no barrier between them.",
+    "Put __syncthreads() between the two accesses."};
+static const words missing_barrier_in_warp = {
+    "A thread reads what another thread writes, and there is no barrier between them.",
+    "Put __syncthreads() (or __syncwarp() within a warp) between the two accesses."};
+static const words missing_barrier_at_atomic = {
+    "Some threads use the memory atomically while others still set it or already read it.",
+    "Put __syncthreads() between the two accesses."};
 static const words beside_atomic = {
     "An atomic is safe beside other atomics only: a plain access of the same memory may come before, between or after.",
     "Put __syncthreads() between the two accesses, or make the plain access an atomic one, too: atomicAdd(address, 0) "
@@ -412,16 +431,46 @@ static words words_of(const heddle_check_finding *finding)
     return found ? *found : (words){kind->cause, kind->cure};
 }
 
-// Whether the accesses of a line have different texts: s[i] += s[i + half]. One that updates a single element is the
-// same twice.
-static bool has_two_elements(heddle_check_sources *sources, const heddle_check_finding *finding)
+// How the accesses of a line are written: s[i] += s[i + half] has two elements, an update of one is the same twice.
+typedef enum element_count { ELEMENTS_UNKNOWN, ELEMENTS_ONE, ELEMENTS_TWO } element_count;
+
+static element_count count_elements(heddle_check_sources *sources, const heddle_check_finding *finding)
 {
     const heddle_check_place *one = &finding->places[0], *other = &finding->places[1];
     const char *line = heddle_check_sources_line(sources, one->frame[0].file, one->frame[0].line);
     if (!line || one->column == 0 || other->column == 0)
-        return false;
-    return one->width != other->width ||
-           memcmp(line + one->column - 1, line + other->column - 1, (size_t)one->width) != 0;
+        return ELEMENTS_UNKNOWN;
+    bool same =
+        one->width == other->width && memcmp(line + one->column - 1, line + other->column - 1, (size_t)one->width) == 0;
+    return same ? ELEMENTS_ONE : ELEMENTS_TWO;
+}
+
+static const words *of_statement(heddle_check_sources *sources, const heddle_check_finding *finding, bool placed)
+{
+    bool reads = has_role(finding, "read") || strstr(finding->note, "also seen as read") ||
+                 strstr(finding->note, "also seen as write and read");
+    switch (count_elements(sources, finding)) {
+    case ELEMENTS_ONE: return reads ? &lost_update : &many_writers;
+    case ELEMENTS_TWO: return placed ? &one_statement_in_loop : &read_while_overwritten;
+    case ELEMENTS_UNKNOWN: break;
+    }
+    return &one_statement;
+}
+
+// What the lines of a race within a block add: where a barrier can stand between them, it is all that is wanting.
+static const words *of_lines(heddle_check_sources *sources, const heddle_check_finding *finding, bool placed)
+{
+    bool within_block = finding->kind == HEDDLE_CHECK_RACE && finding->order == HEDDLE_CHECK_ORDER_BARRIER;
+    if (!within_block || finding->place_count < 2 || says(finding, "asynchronous"))
+        return NULL;
+    if (is_beside_atomic(finding))
+        return placed && is_in(finding, "shared") ? &missing_barrier_at_atomic : NULL;
+    if (is_one_statement(finding))
+        return of_statement(sources, finding, placed);
+    bool reads = has_role(finding, "read") && has_role(finding, "write");
+    if (!placed || !reads)
+        return NULL;
+    return says(finding, "same warp") ? &missing_barrier_in_warp : &missing_barrier;
 }
 
 // The line in the function of a race that names a barrier and does not call it; 0: none.
@@ -456,6 +505,15 @@ static bool settle_uncalled(heddle_check_finding *finding, heddle_check_sources 
     return finding->cure != NULL;
 }
 
+// For a barrier in the middle of one statement; false: all threads get there, as far as branches show it.
+static bool name_branch(heddle_check_sources *sources, const heddle_check_finding *finding, char *text, size_t size)
+{
+    int line = heddle_check_branch_around(sources, &finding->places[0].frame[0]);
+    if (line > 0)
+        snprintf(text, size, "%s, outside the branch of line %d", vague, line);
+    return line > 0;
+}
+
 void heddle_check_words_settle(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
 {
     char place[320], text[1024];
@@ -463,8 +521,10 @@ void heddle_check_words_settle(heddle_check_finding *finding, heddle_check_sourc
         return;
     words found = words_of(finding);
     bool placed = heddle_check_barrier_place(sources, finding, place, sizeof place);
-    if (placed && found.cure == one_statement.cure && has_two_elements(sources, finding))
-        found = one_statement_in_loop;
+    const words *better = of_lines(sources, finding, placed);
+    found = better ? *better : found;
+    if (!placed && found.cure == read_while_overwritten.cure)
+        placed = name_branch(sources, finding, place, sizeof place);
     finding->cause = finding->cause ? finding->cause : found.cause;
     const char *at = finding->cure ? NULL : strstr(found.cure, vague);
     finding->cure = finding->cure ? finding->cure : found.cure;

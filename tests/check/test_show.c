@@ -38,8 +38,7 @@ static void test_text_shows_both_places_with_their_lines(void **state)
     assert_contains(text, "      5 |     float sum = As[255 - threadIdx.x];\n"
                           "        |                 ^~~~~~~~~~~~~~~~~~~~~\n");
     assert_contains(text, "  because   no barrier between\n");
-    assert_contains(text,
-                    "  fix       Put __syncthreads() (or __syncwarp() within a warp) between line 4 and line 5. ");
+    assert_contains(text, "  fix       Put __syncthreads() between line 4 and line 5.\n");
     assert_contains(text, "seen 29,696 times");
     assert_lacks(text, "\033");
     free(text);

@@ -164,7 +164,7 @@ class Words(unittest.TestCase):
                   "    data[threadIdx.x] = part[0];\n}\n")
         text = self.check(kernel + HOST, LAUNCH="sum<<<1, COUNT>>>(data);")
         self.assertIn("at the end of the loop's body, after line 8 and outside the branch of line 7, because accesses of "
-                      "different iterations meet. ", text)
+                      "different iterations meet.\n", text)
         self.assertEqual(re.findall(r"(?m)^ +\| +(\^~+)$", text), ["^~~~~~~~~~~~~~~~~~~~~~~~", "^~~~~~~~~~~~~~~~~"],
                          "both accesses are underlined")
 
@@ -174,6 +174,54 @@ class Words(unittest.TestCase):
                   "        all += part[COUNT - 1 - threadIdx.x];\n    }\n    data[threadIdx.x] = all;\n}\n")
         text = self.check(kernel + HOST, LAUNCH="sum<<<1, COUNT>>>(data);")
         self.assertIn("between line 6 and line 7, and another one at the end of the loop's body, after line 7, if", text)
+
+    def test_a_histogram_lacks_a_barrier_after_its_zeros_and_before_it_is_read(self):
+        kernel = ("__global__ void count(float *data)\n{\n    __shared__ int bins[64];\n    if (threadIdx.x < 64)\n"
+                  "        bins[threadIdx.x] = 0;\n    atomicAdd(&bins[(int)data[threadIdx.x]], 1);\n"
+                  "    data[threadIdx.x] = bins[threadIdx.x % 64];\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="count<<<1, COUNT>>>(data);")
+        self.assertEqual(sorted(re.findall(r"(?m)^  fix +(.*)$", text)),
+                         ["Put __syncthreads() between line 5 and line 6.",
+                          "Put __syncthreads() between line 6 and line 7."])
+
+    def test_an_update_wants_an_atomic_and_a_barrier_before_it(self):
+        kernel = ("__global__ void count(float *data)\n{\n    __shared__ int bins[64];\n    if (threadIdx.x == 0)\n"
+                  "        for (int i = 0; i < 64; i++)\n            bins[i] = 0;\n"
+                  "    bins[(int)data[threadIdx.x]] += 1;\n    __syncthreads();\n"
+                  "    data[threadIdx.x] = bins[threadIdx.x % 64];\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="count<<<1, COUNT>>>(data);")
+        self.assertEqual(sorted(re.findall(r"(?m)^  fix +(.*)$", text)),
+                         ["Make the update one atomic operation, such as atomicAdd, or give each thread an element of "
+                          "its own.",
+                          "Put __syncthreads() (or __syncwarp() within a warp) between line 6 and line 7."])
+        self.assertNotIn("would not help", text)
+
+    def test_a_scan_in_place_reads_before_it_writes(self):
+        kernel = ("__global__ void scan(float *data)\n{\n    __shared__ float part[COUNT];\n    int t = threadIdx.x;\n"
+                  "    part[t] = data[t];\n    __syncthreads();\n    for (int step = 1; step < COUNT; step *= 2) {\n"
+                  "        if (t >= step)\n            part[t] += part[t - step];\n        __syncthreads();\n    }\n"
+                  "    data[t] = part[t];\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="scan<<<1, COUNT>>>(data);")
+        self.assertIn("fix       Read into a variable first, then write, and put __syncthreads() (or __syncwarp() within "
+                      "a warp) between the two accesses, outside the branch of line 8.\n", text)
+
+    def test_many_writers_of_one_element(self):
+        kernel = "__global__ void last(float *data)\n{\n    data[0] = threadIdx.x;\n}\n"
+        text = self.check(kernel + HOST, LAUNCH="last<<<1, COUNT>>>(data);")
+        self.assertIn("cause     Several threads write to one element, and any of them may be the last.\n", text)
+
+    def test_a_warp_synchronous_reduction_is_one_finding(self):
+        for qualifier in ("", "volatile "):
+            with self.subTest(qualifier=qualifier):
+                steps = "".join(f"    part[t] += part[t + {half}];\n" for half in (32, 16, 8, 4, 2, 1))
+                kernel = (f"__device__ void reduce({qualifier}float *part, int t)\n{{\n{steps}}}\n"
+                          "__global__ void sum(float *data)\n{\n    __shared__ float part[64];\n"
+                          "    part[threadIdx.x] = data[threadIdx.x];\n    __syncthreads();\n    if (threadIdx.x < 32)\n"
+                          "        reduce(part, threadIdx.x);\n    if (threadIdx.x == 0)\n        data[0] = part[0];\n}\n")
+                text = self.check(kernel + HOST, LAUNCH="sum<<<1, 64>>>(data);")
+                self.assertEqual(len(re.findall(r"(?m)^(error|warning): ", text)), 1)
+                self.assertRegex(text, r"because .*; the same in \d+ more pairs of lines from 3 to 8\n")
+                self.assertIn("fix       In lines 3 to 8, read into a variable, call __syncwarp(), write", text)
 
     def test_a_plain_read_beside_atomics_becomes_one(self):
         kernel = ("__global__ void count(float *data)\n{\n    atomicAdd(data, 1.0f);\n"
