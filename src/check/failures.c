@@ -116,10 +116,11 @@ static bool is_consequence(const heddle_check_result *result, const heddle_check
     return false;
 }
 
-// A read that races with a write may come before it.
+// A read that races with a write may come before it. Memory that no one else writes is another mistake.
 static bool is_read_too_early(const heddle_check_result *result, const heddle_check_finding *finding)
 {
-    if (finding->kind != HEDDLE_CHECK_UNINITIALISED || finding->place_count == 0 || finding->places[0].frames == 0)
+    if (!strstr(finding->note, "write there only after they have read") ||
+        finding->kind != HEDDLE_CHECK_UNINITIALISED || finding->place_count == 0 || finding->places[0].frames == 0)
         return false;
     const heddle_check_frame *read = &finding->places[0].frame[0];
     for (int i = 0; i < result->finding_count; i++) {
