@@ -8,6 +8,7 @@
 
 #include "check/barrier.h"
 #include "check/describe.h"
+#include "check/index.h"
 #include "check/slips.h"
 #include "sim/source/statement.h"
 
@@ -420,13 +421,19 @@ static const words *by_facts(const heddle_check_finding *finding)
 
 // --- all of it -------------------------------------------------------------------------------------------------------
 
-static words words_of(const heddle_check_finding *finding)
+static const words *by_what_it_says(const heddle_check_finding *finding)
 {
     for (size_t i = 0; i < sizeof by_message / sizeof *by_message; i++)
         if ((by_message[i].kind == finding->kind || by_message[i].kind == HEDDLE_CHECK_OTHER) &&
             says(finding, by_message[i].says))
-            return by_message[i].words;
-    const words *found = by_facts(finding);
+            return &by_message[i].words;
+    return NULL;
+}
+
+static words words_of(const heddle_check_finding *finding)
+{
+    const words *found = by_what_it_says(finding);
+    found = found ? found : by_facts(finding);
     const heddle_check_kind_info *kind = &heddle_check_kinds[finding->kind];
     return found ? *found : (words){kind->cause, kind->cure};
 }
@@ -518,6 +525,8 @@ void heddle_check_words_settle(heddle_check_finding *finding, heddle_check_sourc
 {
     char place[320], text[1024];
     if (settle_uncalled(finding, sources, arena))
+        return;
+    if (!finding->cure && !by_what_it_says(finding) && heddle_check_index_settle(finding, sources, arena))
         return;
     words found = words_of(finding);
     bool placed = heddle_check_barrier_place(sources, finding, place, sizeof place);

@@ -154,6 +154,63 @@ class Words(unittest.TestCase):
                           CALL="if (cudaMalloc(&more, (size_t)1 << 50) != cudaSuccess)\n        cudaGetLastError();")
         self.assertIn("0 findings\n", text)
 
+    # --- indices ------------------------------------------------------------------------------------------------------
+
+    def words(self, body, launch="scale<<<2, COUNT>>>(data, COUNT + 100);", code=1):
+        """Cause and cure of the one finding of a kernel with this body; `data` has COUNT elements."""
+        kernel = f"__global__ void scale(float *data, int n)\n{{\n    int t = threadIdx.x;\n{body}\n}}\n"
+        text = self.check(kernel + HOST, LAUNCH=launch, code=code)
+        return re.findall(r"(?m)^  (?:cause|fix) +(.*)$", text)
+
+    def test_a_guard_that_is_there_is_never_suggested(self):
+        place = "    int i = blockIdx.x * blockDim.x + t;\n"
+        exact = "scale<<<2, COUNT>>>(data, COUNT);"
+        bound = ["The guard in line 5 lets the index reach its bound: the last of n elements is n - 1."]
+        other = ["The guard in line 5 tests `i`, but the access uses the index `i + 1`.",
+                 "Test the index that is used: `i + 1` must be less than the number of elements."]
+        large = ["The guard in line 5 tests this index, but allows more than the 256 elements there are.",
+                 "Correct the bound, or allocate more: cudaMalloc counts bytes, not elements."]
+        for body, launch, said in (
+                ("    if (i < n)\n        data[i] = 2;", None, large),
+                ("    if (t >= 0 && n > i)\n        data[i] = 2;", None, large),
+                ("    if (i >= n)\n        return;\n    data[i] = 2;", None, large),
+                ("    for (; i < n; i += 1000)\n        data[i] = 2;", None, large),
+                ("    if (i <= n)\n        data[i] = 2;", exact, bound + ["Write < instead of <= in line 5."]),
+                ("    if (i > n)\n        return;\n    data[i] = 2;", exact, bound + ["Write >= instead of > in line 5."]),
+                ("    if (i < n)\n        data[i + 1] = 2;", exact, other),
+                ("    float v = i < n ? data[i + 1] : 0;\n    if (v > 5)\n        data[0] = v;", exact, other)):
+            with self.subTest(body=body):
+                self.assertEqual(self.words(place + body, launch or "scale<<<2, COUNT>>>(data, COUNT + 100);"), said)
+
+    def test_an_access_without_a_guard_gets_one(self):
+        place = "    int i = blockIdx.x * blockDim.x + t;\n"
+        for body in ("    data[i] = 2;", "    if (n < 0)\n        n = 0;\n    data[i] = 2;",
+                     "    if (i < 100)\n        data[i] = 1;\n    else\n        data[i] = 2;"):
+            with self.subTest(body=body):
+                self.assertIn("Guard the access (`if (i < n)`)", self.words(place + body)[1])
+
+    def test_the_formula_of_a_row_is_named(self):
+        body = ("    int row = blockIdx.x, width = 64;\n    if (row < 4 && t < width)\n        data[t * width + row] = 2;")
+        self.assertEqual(self.words(body, "scale<<<4, 64>>>(data, 4);"),
+                         ["The guard in line 5 tests `t`, but the access uses the index `t * width + row`.",
+                          "If the guard is right, the index formula is wrong: element (row, column) of a row-major array "
+                          "is row * width + column. Otherwise test the index that is used."])
+
+    def test_a_formula_that_cannot_be_meant_is_named(self):
+        for formula in ("blockIdx.x * gridDim.x", "gridDim.x * blockIdx.x", "blockIdx.x * threadIdx.x"):
+            body = f"    int i = {formula} + t, j = i;\n    data[j] = t;"
+            with self.subTest(formula=formula):
+                self.assertEqual(self.words(body, "scale<<<4, 64>>>(data, COUNT);"),
+                                 [f"The index in line 4 is computed with {formula}: that is not where a block's elements "
+                                  "begin.", "Write blockIdx.x * blockDim.x + threadIdx.x: a block has blockDim.x threads."])
+
+    def test_an_index_without_its_block_is_told(self):
+        cause, cure = self.words("    int i = t;\n    data[i] += 1;", "scale<<<4, 64>>>(data, COUNT);")
+        self.assertEqual(cause, "The index does not depend on blockIdx: all blocks use the same elements.")
+        self.assertIn("Use blockIdx.x * blockDim.x + threadIdx.x as the index.", cure)
+        cause, _ = self.words("    if (t == 0)\n        data[0] += 1;", "scale<<<4, 64>>>(data, COUNT);")
+        self.assertIn("blocks run in any order", cause)
+
     # --- races --------------------------------------------------------------------------------------------------------
 
     def test_a_race_between_iterations_wants_a_barrier_at_the_end_of_the_loop(self):
