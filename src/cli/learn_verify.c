@@ -1,4 +1,4 @@
-// `heddle learn verify`: whether every start fails as its exercise says and every solution passes.
+// `heddle learn verify`: whether every start and near miss fails as stated and every solution passes.
 
 #include <cjson/cJSON.h>
 
@@ -38,8 +38,11 @@ static void report(void *context, const heddle_learn_verified *verified)
     view->failed += !verified->fine;
     if (view->settings->json.print)
         return;
-    printf("%s  %-28s  start %.2f s: %s; solution %.2f s\n", verified->fine ? "ok " : "BAD", verified->exercise->name,
+    printf("%s  %-28s  start %.2f s: %s; solution %.2f s", verified->fine ? "ok " : "BAD", verified->exercise->name,
            verified->start_seconds, verified->start_fails, verified->solution_seconds);
+    if (verified->near_misses > 0)
+        printf("; %d near miss%s", verified->near_misses, verified->near_misses == 1 ? "" : "es");
+    putchar('\n');
     for (const char *line = verified->problems; *line;) {
         size_t length = strcspn(line, "\n");
         printf("       %.*s\n", (int)length, line);
@@ -99,6 +102,7 @@ static cJSON *result_json(const heddle_learn_verified *results, int count, int f
         cJSON_AddStringToObject(object, "start_fails_because", one->start_fails);
         heddle_bench_add_figure(object, "start_seconds", one->start_seconds);
         heddle_bench_add_figure(object, "solution_seconds", one->solution_seconds);
+        cJSON_AddNumberToObject(object, "near_misses", one->near_misses);
         if (one->problems[0])
             cJSON_AddStringToObject(object, "problems", one->problems);
         if (one->gpu)
@@ -161,7 +165,7 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_learn_verify = {
     .name = "learn verify",
-    .summary = "check the course: every start fails as stated, every solution passes",
+    .summary = "check the course: every start and near miss fails as stated, every solution passes",
     .arguments = "[EXERCISE|CHAPTER]...",
     .most_arguments = MOST_EXERCISES,
     .description = "For writers of exercises. HEDDLE_COURSE names the folder of the course, if it is not the one that "

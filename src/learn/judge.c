@@ -158,6 +158,7 @@ static heddle_status judge_code(const heddle_learn_task *task, heddle_learn_judg
         heddle_learn_apply_output(judging);
         heddle_learn_refuse_calls(judging, code);
         heddle_learn_refuse_initialisers(judging, code);
+        heddle_learn_refuse_sizes(judging, code);
     }
     HEDDLE_TRY(heddle_learn_apply_words(judging, code));
     rank_consequences(judging->verdict);

@@ -59,10 +59,12 @@ void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const struc
 void heddle_learn_apply_limits(const heddle_learn_judging *judging);
 void heddle_learn_apply_output(const heddle_learn_judging *judging);
 // words.c: must_use, must_not_use; what nvcc refuses and the simulator lets pass: a kernel that is called like a
-// function, a shared variable with an initialiser; the judge's own names. The last returns whether there are any.
+// function, a shared variable with an initialiser, an `extern` one with a size; the judge's own names. The last returns
+// whether there are any.
 heddle_status heddle_learn_apply_words(const heddle_learn_judging *judging, const heddle_learn_code *code);
 void heddle_learn_refuse_calls(const heddle_learn_judging *judging, const heddle_learn_code *code);
 void heddle_learn_refuse_initialisers(const heddle_learn_judging *judging, const heddle_learn_code *code);
+void heddle_learn_refuse_sizes(const heddle_learn_judging *judging, const heddle_learn_code *code);
 bool heddle_learn_refuse_names(const heddle_learn_judging *judging, const heddle_learn_code *code);
 // compiler.c: the name that is passed first in a call of this line, behind a cast; NULL: there is none. by_address:
 // behind an `&`, too.

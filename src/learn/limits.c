@@ -180,17 +180,24 @@ static const char *meaning_of(heddle_learn_measure measure)
     return "";
 }
 
-// Requests of few lanes: mostly blocks of few threads.
+// Requests of few lanes: blocks of few threads, or one thread that does the work of all.
 static void tell_lanes(const heddle_learn_judging *judging, heddle_learn_reason *reason,
                        const heddle_learn_limit *limit)
 {
     const heddle_check_report *run = judging->result->runs[0];
-    const heddle_check_kernel *small = NULL;
+    const heddle_check_kernel *small = NULL, *serial = NULL;
     for (int k = 0; k < run->kernel_count; k++) {
         const heddle_check_kernel *kernel = &run->kernels[k];
         int threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
-        if (applies_to_kernel(limit, kernel) && kernel->line_count > 0 && threads < HEDDLE_CHECK_LANES)
+        double lanes = 0, requests = 0;
+        for (int l = 0; applies_to_kernel(limit, kernel) && l < kernel->line_count; l++) {
+            lanes += kernel->lines[l].lanes;
+            requests += kernel->lines[l].requests;
+        }
+        if (requests > 0 && threads < HEDDLE_CHECK_LANES)
             small = kernel;
+        else if (requests > 0 && lanes == requests)
+            serial = kernel;
     }
     int threads = small ? small->block[0] * small->block[1] * small->block[2] : 0;
     if (small)
@@ -199,6 +206,12 @@ static void tell_lanes(const heddle_learn_judging *judging, heddle_learn_reason 
             "A block of `%s` has %d thread%s, so each request uses %d of the %d lanes of a warp: make "
             "the blocks larger, such as 256 threads.",
             small->name, threads, threads == 1 ? "" : "s", threads, HEDDLE_CHECK_LANES);
+    else if (serial)
+        heddle_learn_add_item(
+            judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+            "Each request uses 1 of the %d lanes of a warp: in `%s`, one thread does the work of all. "
+            "Let every thread do its part.",
+            HEDDLE_CHECK_LANES, serial->name);
 }
 
 static void check_total(const heddle_learn_judging *judging, const heddle_learn_limit *limit)

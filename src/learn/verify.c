@@ -1,7 +1,8 @@
-// Judges starts and solutions of a course, several exercises at a time.
+// Judges starts, solutions and near misses of a course, several exercises at a time.
 
 #include "learn/verify.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include "learn/rules.h"
 
 enum { LEAST_HINTS = 2, MOST_JOBS = 64 };
+
+static const char near_misses[] = "near-misses";
 
 typedef struct verifying {
     const heddle_learn_verification *what;
@@ -94,18 +97,82 @@ static void compare_reasons(const heddle_learn_verdict *verdict, const heddle_le
                     verdict->reasons[i].headline);
 }
 
+// A file of the exercise's folder; `name` has no ending.
 static heddle_status judge(const heddle_learn_verification *what, const heddle_learn_exercise *exercise,
-                           const char *which, heddle_learn_verdict **verdict)
+                           const char *name, heddle_learn_verdict **verdict)
 {
-    char path[HEDDLE_PLACE_SIZE], shown[32];
-    snprintf(shown, sizeof shown, "%s%s", which, exercise->ending);
+    char path[HEDDLE_PLACE_SIZE], shown[HEDDLE_PLACE_SIZE];
+    snprintf(shown, sizeof shown, "%s%s", name, exercise->ending);
     snprintf(path, sizeof path, "%s/%s", exercise->folder, shown);
     heddle_learn_task task = {.course = what->course,
                               .exercise = exercise,
                               .path = path,
                               .shown = shown,
-                              .on_hardware = what->on_hardware && strcmp(which, "solution") == 0};
+                              .on_hardware = what->on_hardware && strcmp(name, "solution") == 0};
     return heddle_learn_judge(&task, verdict);
+}
+
+// Whether the learner reads this text in the reason.
+static bool says(const heddle_learn_reason *reason, const char *text)
+{
+    bool found = strstr(reason->headline, text) != NULL;
+    for (int i = 0; i < reason->item_count; i++)
+        found |= strstr(reason->items[i].text, text) != NULL;
+    return found;
+}
+
+// The first line of a near miss, "// REASON: TEXT", tells what the learner has to read first about it.
+static heddle_status judge_near_miss(const heddle_learn_verification *what, const heddle_learn_exercise *exercise,
+                                     const char *name, heddle_arena *arena, FILE *problem)
+{
+    char tag[64], text[256];
+    const char *source, *file = heddle_learn_format(arena, "%s%s", name, exercise->ending);
+    heddle_learn_verdict *verdict = NULL;
+    if (!file)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to verify an exercise");
+    HEDDLE_TRY(heddle_learn_exercise_read(exercise, file, arena, &source));
+    if (sscanf(source, "// %63[a-z-]: %255[^\n]", tag, text) != 2) {
+        fprintf(problem, "%s: the first line must be \"// REASON: TEXT\"\n", file);
+        return HEDDLE_OK;
+    }
+    HEDDLE_TRY(judge(what, exercise, name, &verdict));
+    const heddle_learn_reason *first = verdict->reasons;
+    if (verdict->passed)
+        fprintf(problem, "%s passes\n", file);
+    else if (strcmp(first->tag, tag) != 0)
+        fprintf(problem, "%s fails first because of: %s (%s)\n", file, first->tag, first->headline);
+    else if (!says(first, text))
+        fprintf(problem, "%s: \"%s\" is not said: %s\n", file, text, first->headline);
+    heddle_learn_verdict_free(verdict);
+    return HEDDLE_OK;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static heddle_status judge_near_misses(const heddle_learn_verification *what, heddle_learn_verified *result,
+                                       heddle_arena *arena, FILE *problem)
+{
+    const heddle_learn_exercise *exercise = result->exercise;
+    char folder[HEDDLE_PLACE_SIZE];
+    struct dirent **entries = NULL;
+    heddle_status status = HEDDLE_OK;
+    snprintf(folder, sizeof folder, "%s/%s", exercise->folder, near_misses);
+    int count = scandir(folder, &entries, is_visible, alphasort); // -1: there is no such folder
+    for (int i = 0; i < count; i++) {
+        size_t stem = strcspn(entries[i]->d_name, ".");
+        const char *name = heddle_learn_format(arena, "%s/%.*s", near_misses, (int)stem, entries[i]->d_name);
+        if (strcmp(entries[i]->d_name + stem, exercise->ending) != 0)
+            fprintf(problem, "%s/%s: its name must end with %s\n", near_misses, entries[i]->d_name, exercise->ending);
+        else if (status == HEDDLE_OK && name)
+            status = judge_near_miss(what, exercise, name, arena, problem);
+        result->near_misses++;
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
 }
 
 // What a person has to mend is a problem; what is missing on this machine, or an interrupt, ends the verification.
@@ -114,24 +181,17 @@ static bool is_problem(heddle_status status)
     return status == HEDDLE_CORRUPT || status == HEDDLE_NOT_FOUND || status == HEDDLE_INVALID || status == HEDDLE_IO;
 }
 
-static heddle_status judge_both(const heddle_learn_verification *what, const heddle_learn_rules *rules,
-                                heddle_learn_verified *result, heddle_arena *arena, FILE *problem)
+static heddle_status judge_all(const heddle_learn_verification *what, const heddle_learn_rules *rules,
+                               heddle_learn_verified *result, heddle_arena *arena, FILE *problem)
 {
     heddle_learn_verdict *verdict = NULL;
     char reasons[256];
-    heddle_status status = judge(what, result->exercise, "start", &verdict);
-    if (status == HEDDLE_OK) {
-        compare_reasons(verdict, rules, problem);
-        result->start_fails = heddle_arena_copy_text(arena, list_reasons(verdict, reasons, sizeof reasons));
-        result->start_seconds = verdict->seconds;
-        heddle_learn_verdict_free(verdict);
-        status = judge(what, result->exercise, "solution", &verdict);
-    }
-    if (status != HEDDLE_OK) {
-        if (is_problem(status))
-            fprintf(problem, "%s\n", heddle_last_error());
-        return is_problem(status) ? HEDDLE_OK : status;
-    }
+    HEDDLE_TRY(judge(what, result->exercise, "start", &verdict));
+    compare_reasons(verdict, rules, problem);
+    result->start_fails = heddle_arena_copy_text(arena, list_reasons(verdict, reasons, sizeof reasons));
+    result->start_seconds = verdict->seconds;
+    heddle_learn_verdict_free(verdict);
+    HEDDLE_TRY(judge(what, result->exercise, "solution", &verdict));
     for (int i = 0; i < verdict->reason_count; i++)
         fprintf(problem, "solution fails because of: %s (%s)\n", verdict->reasons[i].tag, verdict->reasons[i].headline);
     result->solution_seconds = verdict->seconds;
@@ -142,7 +202,7 @@ static heddle_status judge_both(const heddle_learn_verification *what, const hed
         result->times[result->time_count++] =
             (heddle_learn_time){heddle_arena_copy_text(arena, verdict->times[i].name), verdict->times[i].microseconds};
     heddle_learn_verdict_free(verdict);
-    return HEDDLE_OK;
+    return judge_near_misses(what, result, arena, problem);
 }
 
 static heddle_status verify_one(const heddle_learn_verification *what, heddle_learn_verified *result,
@@ -155,10 +215,13 @@ static heddle_status verify_one(const heddle_learn_verification *what, heddle_le
     if (!found.file)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to verify an exercise");
     check_texts(result->exercise, arena, found.file);
-    if (heddle_learn_rules_read(result->exercise, arena, &rules) != HEDDLE_OK)
+    status = heddle_learn_rules_read(result->exercise, arena, &rules);
+    if (status == HEDDLE_OK)
+        status = judge_all(what, &rules, result, arena, found.file);
+    if (is_problem(status)) {
         fprintf(found.file, "%s\n", heddle_last_error());
-    else
-        status = judge_both(what, &rules, result, arena, found.file);
+        status = HEDDLE_OK;
+    }
     fclose(found.file);
     result->problems = heddle_arena_copy_text(arena, found.text);
     result->fine = found.size == 0;

@@ -1,5 +1,6 @@
 // Whether the course keeps its word: every start fails for the reasons that its exercise states and no other, every
-// solution passes without any finding, and every exercise has its files, a goal and hints.
+// solution passes without any finding, every near miss (a likely wrong answer, in the exercise's near-misses/) fails as
+// its first line says, and every exercise has its files, a goal and hints.
 #pragma once
 
 #include "learn/judge.h"
@@ -10,6 +11,7 @@ typedef struct heddle_learn_verified {
     const char *problems;    // one per line; "": none
     const char *start_fails; // "race, wrong"
     double start_seconds, solution_seconds;
+    int near_misses;          // that were judged
     const char *gpu;          // the solution ran there, too; NULL: it did not
     heddle_learn_time *times; // of the solution on it
     int time_count;

@@ -1,5 +1,5 @@
-// What a learner's source must and must not hold: words of judge.json, kernels called like functions, the judge's
-// names.
+// What a learner's source must and must not hold: words of judge.json, kernels called like functions, shared arrays
+// that nvcc takes for something else, the judge's names.
 
 #include <string.h>
 
@@ -149,7 +149,8 @@ void heddle_learn_refuse_calls(const heddle_learn_judging *judging, const heddle
     }
 }
 
-// --- shared arrays with values ---------------------------------------------------------------------------------------
+// --- shared arrays with a value, or with a size beside `extern`
+// ---------------------------------------------------------
 
 // The token at which the declaration of a __shared__ variable gives it a value; -1: it does not.
 static int find_initialiser(const heddle_learn_code *code, int shared)
@@ -162,6 +163,32 @@ static int find_initialiser(const heddle_learn_code *code, int shared)
         depth += heddle_learn_code_is(code, i, "{") - heddle_learn_code_is(code, i, "}");
     }
     return -1;
+}
+
+// The size of an `extern __shared__` array; -1: it has none, as it should. `shared`: either of the two words.
+static int find_size(const heddle_learn_code *code, int shared)
+{
+    bool external =
+        heddle_learn_code_is(code, shared - 1, "extern") || heddle_learn_code_is(code, shared + 1, "extern");
+    for (int i = shared + 1; external && i < code->tokens.count && !heddle_learn_code_is(code, i, ";"); i++)
+        if (heddle_learn_code_is(code, i, "[") && !heddle_learn_code_is(code, i + 1, "]"))
+            return i + 1;
+    return -1;
+}
+
+void heddle_learn_refuse_sizes(const heddle_learn_judging *judging, const heddle_learn_code *code)
+{
+    for (int i = 0; i < code->tokens.count; i++) {
+        int size = heddle_learn_code_is(code, i, "__shared__") ? find_size(code, i) : -1;
+        if (size < 0)
+            continue;
+        heddle_learn_reason *reason = heddle_learn_add_reason(judging->verdict, "source", HEDDLE_LEARN_RANK_SOURCE,
+                                                              "an `extern __shared__` array has no size of its own");
+        point_to(judging, reason, code, size, 1);
+        heddle_learn_add_item(judging->verdict, reason, HEDDLE_LEARN_ADVICE,
+                              "The launch decides its size, so leave the brackets empty. With a size, nvcc ignores "
+                              "`extern`: the array gets a fixed size, besides the bytes of the launch.");
+    }
 }
 
 void heddle_learn_refuse_initialisers(const heddle_learn_judging *judging, const heddle_learn_code *code)

@@ -468,6 +468,20 @@ class Learn(LearnFolder):
         (folder / "judge.json").write_text('{"start_fails_because": ["wrong"], "limit": []}')
         self.assertIn('unknown key "limit"', self.run_heddle("verify", "03", code=1).stdout)
 
+    def test_verify_judges_near_misses_by_what_they_say_must_be_read_first(self):
+        folder = self.course / "03-c/exercises/03.1-double/near-misses"
+        folder.mkdir()
+        miss = folder / "unchanged.c"
+        for first, code, told in (
+                ("// wrong: expected 6", 0, "1 near miss"),
+                ("// wrong: never said", 1, 'near-misses/unchanged.c: "never said" is not said'),
+                ("// leak: expected 6", 1, "near-misses/unchanged.c fails first because of: wrong"),
+                ("", 1, 'the first line must be "// REASON: TEXT"')):
+            miss.write_text(f"{first}\n{PLAIN_FILES['start.c']}")
+            self.assertIn(told, self.run_heddle("verify", "03", code=code).stdout)
+        miss.write_text(f"// wrong: expected 6\n{PLAIN_FILES['solution.c']}")
+        self.assertIn("near-misses/unchanged.c passes", self.run_heddle("verify", "03", code=1).stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,8 +1,7 @@
 // Converts n temperatures from Fahrenheit to Celsius: one thread per temperature.
 //
 // Threads number n and above exist only because blocks are whole. The guard lets them do nothing: no read, no write.
-// It belongs before the read. With `float f = fahrenheit[i];` above the `if`, the source still reads past the end; a
-// compiler may move that read into the `if`, where the value is used, but it need not.
+// It belongs before the read: `float f = fahrenheit[i];` above the `if` would still read past the end.
 
 __global__ void to_celsius(const float *fahrenheit, float *celsius, int n)
 {

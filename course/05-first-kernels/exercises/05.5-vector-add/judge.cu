@@ -10,12 +10,45 @@ static void note_copy(size_t bytes, int line)
     smallest = bytes < smallest ? bytes : smallest;
 }
 
-#define cudaMemcpy(to, from, bytes, kind) (note_copy(bytes, __LINE__), cudaMemcpy(to, from, bytes, kind))
+// The address of a pointer where an array is meant: the copy would replace the pointer, and what lies behind it.
+template <typename T> static void note_array(T *, const char *, int)
+{
+}
+template <typename T> static void note_array(T **, const char *name, int line)
+{
+    learn_require_first(
+        false,
+        "the cudaMemcpy in line %d gets `%s`: the address of the pointer, not of the array. The pointer "
+        "holds the array's address already: leave out the `&`.",
+        line, name);
+}
+
+// How many blocks the last launch had. The kernel notes it where it computes its index.
+__device__ unsigned noted_blocks;
+
+__device__ void note_blocks(void)
+{
+    atomicExch(&noted_blocks, gridDim.x);
+}
+
+static unsigned launched_blocks(void)
+{
+    unsigned blocks = 0;
+    learn_check(cudaMemcpyFromSymbol(&blocks, noted_blocks, sizeof blocks));
+    return blocks;
+}
+
+#define cudaMemcpy(to, from, bytes, kind)                                                                              \
+    (note_array(to, #to, __LINE__), note_array(from, #from, __LINE__), note_copy(bytes, __LINE__),                     \
+     cudaMemcpy(to, from, bytes, kind))
+#define blockDim (note_blocks(), blockDim)
 #include "05.5-vector-add.cu"
 #undef cudaMemcpy
+#undef blockDim
 
 int main(void)
 {
+    unsigned blocks = 0;
     for (int n : {5, 1, 256, 257, 3001}) {
         learn_case("n = %d", n);
         std::vector<float> voice = learn_values<float>(n, 1), music = learn_values<float>(n, 2), mix(n), expected(n);
@@ -30,6 +63,11 @@ int main(void)
                             smallest_at, smallest, n * sizeof(float));
         learn_wait();
         learn_expect_host("mix", mix, expected);
+        learn_require(launched_blocks() != blocks,
+                      "the launch has %u blocks for 257 samples and also for 3001: too few for a longer track. The "
+                      "number of blocks must grow with n. It comes first: <<<blocks, threads>>>.",
+                      blocks);
+        blocks = n == 257 ? launched_blocks() : 0;
     }
     return learn_passed();
 }
