@@ -78,6 +78,8 @@ static int run_show(int argc, char **argv)
         show_chapter(&learn, chapter, &style);
     else if (status == HEDDLE_OK)
         status = show(&learn, exercise, &style, false);
+    if (status == HEDDLE_OK && heddle_learn_set_current(&learn.workspace, exercise) != HEDDLE_OK) // it was shown
+        fprintf(stderr, "heddle: progress is not recorded: %s\n", heddle_last_error());
     exit_code = status == HEDDLE_OK || chapter ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
     heddle_cli_learn_close(&learn);
     return exit_code;
@@ -281,6 +283,7 @@ const heddle_cli_command heddle_command_learn_show = {
     .summary = "show what an exercise asks for, or where a chapter is",
     .arguments = "[EXERCISE|CHAPTER]",
     .most_arguments = 1,
+    .description = "The exercise becomes the current one.",
     .example = "heddle learn show\nheddle learn show 05.1\nheddle learn show 05",
     .run = run_show,
 };
@@ -388,7 +391,7 @@ const heddle_cli_command heddle_command_learn = {
         "terminal "
         "it judges once, as `heddle learn run` does.\n\n"
         "EXERCISE is a number (05.1), a name (which-element) or the path of its file; default: the current "
-        "exercise. `run`, `next` and `reset` make it the current one; `show` and `hint` do not. `heddle learn 05.1` is "
+        "exercise. `run`, `show`, `next` and `reset` make it the current one; `hint` does not. `heddle learn 05.1` is "
         "short for `heddle learn run 05.1`.\n\n"
         "Exit codes:\n"
         "  0    passed\n"

@@ -486,8 +486,6 @@ static heddle_status prepare(watching *now)
         return heddle_fail(HEDDLE_IO, "no pipe: %s", strerror(errno));
     HEDDLE_TRY(heddle_learn_watch_open(workspace, &now->watch));
     now->exercise = heddle_learn_current(workspace);
-    if (now->exercise && heddle_learn_is_solved(workspace, now->exercise))
-        now->exercise = heddle_learn_next(workspace, now->exercise);
     return HEDDLE_OK;
 }
 

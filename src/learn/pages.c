@@ -1,4 +1,5 @@
-// Copies the chapters into the learner's folder. A hash of what was written tells later whether the learner changed it.
+// Copies the chapters into the learner's folder. The state holds a hash of the newest page that was offered: a page on
+// disk with another hash is the learner's own.
 
 #include "learn/pages.h"
 
@@ -87,20 +88,18 @@ heddle_status heddle_learn_keep_page(const heddle_learn_workspace *workspace, cJ
         return HEDDLE_OK;
     snprintf(path, sizeof path, "%s/%s", workspace->folder, name);
     if (lstat(path, &about) != 0) {
-        if (known[0] && !again)
-            return HEDDLE_OK; // deleted
-        HEDDLE_TRY(heddle_learn_write_new(path, text, size, &made));
+        if (!known[0] || again) // else the learner deleted it
+            HEDDLE_TRY(heddle_learn_write_new(path, text, size, &made));
         return remember(state, name, fresh);
     }
-    if (!S_ISREG(about.st_mode) || heddle_file_read(path, LARGEST_PAGE, &old, &old_size) != HEDDLE_OK)
-        return HEDDLE_OK;
+    if (!S_ISREG(about.st_mode))
+        return remember(state, name, fresh);
+    if (heddle_file_read(path, LARGEST_PAGE, &old, &old_size) != HEDDLE_OK)
+        return HEDDLE_OK; // perhaps the next time
     hash_text(old, old_size, found);
     free(old);
-    if (strcmp(found, fresh) == 0)
-        return remember(state, name, fresh);
-    if (strcmp(found, known) != 0)
-        return HEDDLE_OK; // the learner's own
-    HEDDLE_TRY(heddle_file_write_atomic(path, &(heddle_slice){text, size}, 1));
+    if (strcmp(found, fresh) != 0 && strcmp(found, known) == 0) // else it is new already, or the learner's own
+        HEDDLE_TRY(heddle_file_write_atomic(path, &(heddle_slice){text, size}, 1));
     return remember(state, name, fresh);
 }
 

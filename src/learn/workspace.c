@@ -90,6 +90,7 @@ static void print_page(const heddle_learn_course *course, FILE *file)
           "| command | what it does |\n|---|---|\n"
           "| `heddle learn` | watch; `h` hint, `n` next, `?` all keys |\n"
           "| `heddle learn read 5.2` | read a chapter, from a section on |\n"
+          "| `heddle learn show 05.1` | what an exercise asks for, and go on with it |\n"
           "| `heddle learn run 05.1` | judge one exercise, and go on with it |\n"
           "| `heddle learn hint` | one more hint |\n"
           "| `heddle learn list` | all exercises, and which are solved |\n"
@@ -160,23 +161,25 @@ static void rename_entry(cJSON *state, const char *table, const char *from, cons
         cJSON_AddItemToObject(object, to, item);
 }
 
-// Gives the learner's file its new name, and moves what the state says about it. A file that was deleted stays deleted.
+// Gives the learner's file and its page their new names, and moves what the state says about them. A file that was
+// deleted stays deleted. A page that cannot be renamed stays; the new one is written beside it.
 static void follow_number(const heddle_learn_workspace *workspace, cJSON *state, const heddle_learn_exercise *exercise,
                           const char *name)
 {
     static const char *const tables[] = {"made", "solved", "hints"};
-    const char *const endings[] = {exercise->ending, ".md"};
     char old[HEDDLE_PLACE_SIZE], from[HEDDLE_PLACE_SIZE], to[HEDDLE_PLACE_SIZE];
     snprintf(old, sizeof old, "%s", name); // the entry goes away
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        snprintf(from, sizeof from, "%s/%s/%s%s", workspace->folder, exercise->chapter, old, endings[i]);
-        snprintf(to, sizeof to, "%s/%s/%s%s", workspace->folder, exercise->chapter, exercise->name, endings[i]);
-        if (!rename_new(from, to) && errno != ENOENT)
-            return; // as before; the next command tries again
+    snprintf(from, sizeof from, "%s/%s/%s%s", workspace->folder, exercise->chapter, old, exercise->ending);
+    heddle_learn_file(workspace, exercise, to);
+    if (!rename_new(from, to) && errno != ENOENT)
+        return; // as before; the next command tries again
+    snprintf(from, sizeof from, "%s/%s/%s.md", workspace->folder, exercise->chapter, old);
+    snprintf(to, sizeof to, "%s/%s/%s.md", workspace->folder, exercise->chapter, exercise->name);
+    if (rename_new(from, to) || errno == ENOENT) {
+        snprintf(from, sizeof from, "%s/%s.md", exercise->chapter, old);
+        snprintf(to, sizeof to, "%s/%s.md", exercise->chapter, exercise->name);
+        rename_entry(state, "pages", from, to);
     }
-    snprintf(from, sizeof from, "%s/%s.md", exercise->chapter, old);
-    snprintf(to, sizeof to, "%s/%s.md", exercise->chapter, exercise->name);
-    rename_entry(state, "pages", from, to);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         rename_entry(state, tables[i], old, exercise->name);
     const char *current = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(state, "current"));

@@ -154,6 +154,29 @@ class Learn(LearnFolder):
         self.assertFalse(self.file("03-c/03.2-double", ".c").exists())  # deleted stays deleted
         self.run_heddle("run", "05.7")
 
+    def test_a_page_that_stands_in_the_way_of_a_new_number_costs_no_progress(self):
+        self.file(PLAIN, ".c").write_text(self.solution(PLAIN))
+        self.run_heddle("run", "03.1")
+        self.file("03-c/03.2-double", ".md").write_text("my notes\n")
+        (self.course / "03-c/exercises/03.1-double").rename(self.course / "03-c/exercises/03.2-double")
+        self.run_heddle("list")
+        self.assertEqual(list(self.state()["solved"]), ["03.2-double"])
+        self.assertEqual(self.file("03-c/03.2-double", ".c").read_text(), self.solution("03-c/03.2-double"))
+        self.assertEqual(self.file("03-c/03.2-double", ".md").read_text(), "my notes\n")
+
+    def test_a_new_page_is_offered_once_whether_the_old_one_was_deleted_or_edited(self):
+        statement = self.course / "03-c/exercises/03.1-double/README.md"
+        page = self.file(PLAIN, ".md")
+        for text in (None, "my notes\n"):
+            before = self.state()["pages"]["03-c/03.1-double.md"]
+            page.unlink(missing_ok=True)
+            if text:
+                page.write_text(text)
+            statement.write_text(statement.read_text() + "\nMore.\n")
+            self.run_heddle("list")
+            self.assertNotEqual(self.state()["pages"]["03-c/03.1-double.md"], before)
+            self.assertEqual(page.read_text() if page.exists() else None, text)
+
     def test_a_statement_has_no_comments_and_only_links_that_lead_somewhere(self):
         self.assertIn("See chapter 3.\n", self.file(PLAIN, ".md").read_text())
         self.assertIn("See chapter 3.\n", self.run_heddle("show", "03.1").stdout)
@@ -334,11 +357,16 @@ class Learn(LearnFolder):
         self.assertNotIn("not shown", all_of_them)
         self.assertGreater(all_of_them.count("✗"), few.count("✗"))
 
-    def test_a_number_alone_judges_that_exercise_and_run_and_reset_make_it_the_current_one(self):
+    def test_a_number_alone_judges_that_exercise_and_run_show_and_reset_make_it_the_current_one(self):
         self.assertIn("03.1 · Double", self.run_heddle("3.1", code=1).stdout)
         self.assertEqual(self.state()["current"], "03.1-double")
         self.run_heddle("reset", "05.1")
         self.assertEqual(self.state()["current"], "05.1-which-element")
+        self.run_heddle("show", "03.1")
+        self.assertEqual(self.state()["current"], "03.1-double")
+        self.run_heddle("show", "05")
+        self.run_heddle("hint", "05.1")
+        self.assertEqual(self.state()["current"], "03.1-double")
 
     def test_check_sends_an_exercise_to_its_judge(self):
         def check():

@@ -57,6 +57,17 @@ class LearnWatch(LearnFolder):
         self.assertEqual(terminal.end(), 0)
         self.assertEqual(self.file(BANK).read_text(), self.start(BANK))
 
+    def test_it_opens_the_exercise_that_was_last_run_or_shown_solved_or_not(self):
+        self.file(FIRST).write_text(self.solution(FIRST))
+        self.run_heddle("run", "05.1")
+        for exercise, told in ((FIRST, "Press n for"), (BANK, "at most 1 allowed")):
+            self.run_heddle("show", exercise.rsplit("/", 1)[-1])
+            terminal = self.watch()
+            terminal.wait_for(f"Your file: {self.file(exercise)}")
+            terminal.wait_for(told)
+            terminal.press("q")
+            self.assertEqual(terminal.end(), 0)
+
     def test_keys_are_not_shown_and_the_terminal_is_as_before_after_q_and_ctrl_c(self):
         for keys, code in (("q", 0), ("\x03", 130)):
             master, slave = pty.openpty()
