@@ -124,7 +124,12 @@ static const char *advise_bounds(const heddle_learn_judging *judging, const hedd
             "The launch gave %lld bytes, which is %lld element%s of %lld bytes. Its third number "
             "counts bytes: elements * sizeof(element).",
             memory->bytes, memory->bytes / memory->size, memory->bytes / memory->size == 1 ? "" : "s", memory->size);
-    return past_the_end ? heddle_learn_advise_guard(judging, finding) : finding->cure;
+    if (past_the_end)
+        return heddle_learn_advise_guard(judging, finding);
+    bool below = heddle_check_negative_index(finding) < 0 ||
+                 (memory && (memory->offset < 0 || heddle_check_wrapped_index(memory) < 0));
+    return finding->kernel && below && finding->place_count > 0 ? heddle_learn_advise_below(judging, finding)
+                                                                : finding->cure;
 }
 
 // --- others ----------------------------------------------------------------------------------------------------------
@@ -145,6 +150,9 @@ static const char *advise_call(const heddle_learn_judging *judging, const heddle
     const char *address = line ? heddle_learn_advise_malloc(judging->verdict->arena, line) : NULL;
     if (address)
         return address;
+    if (strstr(finding->message, "cudaErrorMemoryAllocation"))
+        return "If the size is right, the call may still fail. Test what it returns, and before another call replaces "
+               "it: `if (error != cudaSuccess)`.";
     bool to_host = strstr(finding->message, "cudaMemcpyDeviceToHost wants ") != NULL;
     bool to_device = strstr(finding->message, "cudaMemcpyHostToDevice wants ") != NULL;
     if (!to_host && !to_device)

@@ -118,7 +118,7 @@ static guard find_guard(const heddle_learn_judging *judging, const char *kernel,
     return found;
 }
 
-// What stands between the brackets of the access; NULL: not known.
+// What stands between the last brackets of the access; NULL: not known.
 static const char *index_of(const heddle_learn_judging *judging, const heddle_check_place *place)
 {
     const char *line = place->frames > 0 && place->column > 0 && place->width > 0
@@ -126,11 +126,13 @@ static const char *index_of(const heddle_learn_judging *judging, const heddle_ch
                            : NULL;
     if (!line || (int)strlen(line) < place->column - 1 + place->width)
         return NULL;
-    const char *begin = line + place->column - 1, *end = begin + place->width;
-    const char *open = memchr(begin, '[', (size_t)place->width);
-    return open && end[-1] == ']'
-               ? heddle_learn_format(judging->verdict->arena, "%.*s", (int)(end - open) - 2, open + 1)
-               : NULL;
+    const char *begin = line + place->column - 1, *end = begin + place->width, *open = end;
+    int depth = 0;
+    do {
+        open--;
+        depth += (*open == ']') - (*open == '[');
+    } while (depth > 0 && open > begin);
+    return *open == '[' ? heddle_learn_format(judging->verdict->arena, "%.*s", (int)(end - open) - 2, open + 1) : NULL;
 }
 
 // --- advice ----------------------------------------------------------------------------------------------------------
@@ -161,6 +163,25 @@ static const char *advise_present(const heddle_learn_judging *judging, const hed
     return heddle_learn_format(
         arena, "Does the condition `%s` enclose this line, and has the array `%s` elements of this size?",
         present->text, present->right);
+}
+
+const char *heddle_learn_advise_below(const heddle_learn_judging *judging, const heddle_check_finding *finding)
+{
+    const char *index = index_of(judging, &finding->places[0]);
+    heddle_arena *arena = judging->verdict->arena;
+    if (!index)
+        return finding->cure;
+    return finding->memory && finding->memory->offset < 0
+               ? heddle_learn_format(arena,
+                                     "`%s` is below 0 in this thread. Is it the element that you mean? If so, test the "
+                                     "index before the access: `%s >= 0`.",
+                                     index, index)
+               : heddle_learn_format(
+                     arena,
+                     "`%s` is below 0 in this thread. Is it the element that you mean? If so, compare "
+                     "before you subtract: the index is unsigned, as threadIdx.x is, so `>= 0` is always "
+                     "true.",
+                     index);
 }
 
 // Of a kernel that has none. One that is one too generous is not missing.

@@ -44,6 +44,8 @@ int heddle_learn_dimensions(const heddle_check_kernel *kernel); // of a launch: 
 const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding);
 // guard.c: the same about an access past the end, in a kernel.
 const char *heddle_learn_advise_guard(const heddle_learn_judging *judging, const heddle_check_finding *finding);
+// The same about an access before the start.
+const char *heddle_learn_advise_below(const heddle_learn_judging *judging, const heddle_check_finding *finding);
 // A chapter that knows no atomics, fences or barriers of a warp yet.
 bool heddle_learn_is_early(const heddle_learn_judging *judging);
 // A race of two threads that computed the same index.

@@ -1,0 +1,36 @@
+// wrong: CUDA_CHECK does not return, it ends the program
+
+#include "cuda_check.h"
+
+#define BLOCKS  4
+#define THREADS 128 // per block
+
+__global__ void place(float *positions, float *speeds, size_t count)
+{
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += blockDim.x * gridDim.x) {
+        positions[i] = 2.0f * i;
+        speeds[i] = 1;
+    }
+}
+
+// Gives the caller two arrays of `count` floats on the device.
+cudaError_t make_particles(float **positions, float **speeds, size_t count)
+{
+    *positions = NULL;
+    *speeds = NULL;
+    CUDA_CHECK(cudaMalloc(positions, count * sizeof(float)));
+    cudaError_t error = cudaSuccess;
+    if (error == cudaSuccess)
+        error = cudaMalloc(speeds, count * sizeof(float));
+    if (error == cudaSuccess) {
+        place<<<BLOCKS, THREADS>>>(*positions, *speeds, count);
+        error = cudaGetLastError();
+    }
+    if (error != cudaSuccess) {
+        cudaFree(*positions);
+        cudaFree(*speeds);
+        *positions = NULL;
+        *speeds = NULL;
+    }
+    return error;
+}
