@@ -189,6 +189,24 @@ __attribute__((format(printf, 2, 3))) static inline void learn_require_first(boo
     va_end(list);
 }
 
+// For a macro in place of cudaMemcpy: ends the program where the address of a pointer is passed for that of an array.
+// The copy would replace the pointer, and what lies behind it.
+#define learn_refuse_addresses(to, from)                                                                               \
+    (learn_refuse_address(to, #to, __LINE__), learn_refuse_address(from, #from, __LINE__))
+
+template <typename T> static void learn_refuse_address(T *, const char *, int)
+{
+}
+
+template <typename T> static void learn_refuse_address(T **, const char *name, int line)
+{
+    learn_require_first(
+        false,
+        "the cudaMemcpy in line %d gets `%s`: the address of the pointer, not of the array. The pointer "
+        "holds the array's address already: leave out the `&`.",
+        line, name);
+}
+
 // --- arrays ---------------------------------------------------------------------------------------------------------
 
 // What an output holds before the kernel runs, so that a missing write is seen: a signalling NaN, or an integer that

@@ -10,19 +10,6 @@ static void note_copy(size_t bytes, int line)
     smallest = bytes < smallest ? bytes : smallest;
 }
 
-// The address of a pointer where an array is meant: the copy would replace the pointer, and what lies behind it.
-template <typename T> static void note_array(T *, const char *, int)
-{
-}
-template <typename T> static void note_array(T **, const char *name, int line)
-{
-    learn_require_first(
-        false,
-        "the cudaMemcpy in line %d gets `%s`: the address of the pointer, not of the array. The pointer "
-        "holds the array's address already: leave out the `&`.",
-        line, name);
-}
-
 // How many blocks the last launch had. The kernel notes it where it computes its index.
 __device__ unsigned noted_blocks;
 
@@ -39,8 +26,7 @@ static unsigned launched_blocks(void)
 }
 
 #define cudaMemcpy(to, from, bytes, kind)                                                                              \
-    (note_array(to, #to, __LINE__), note_array(from, #from, __LINE__), note_copy(bytes, __LINE__),                     \
-     cudaMemcpy(to, from, bytes, kind))
+    (learn_refuse_addresses(to, from), note_copy(bytes, __LINE__), cudaMemcpy(to, from, bytes, kind))
 #define blockDim (note_blocks(), blockDim)
 #include "05.5-vector-add.cu"
 #undef cudaMemcpy

@@ -1,6 +1,8 @@
 #include "learn.h"
 
+#define cudaMemcpy(to, from, bytes, kind) (learn_refuse_addresses(to, from), cudaMemcpy(to, from, bytes, kind))
 #include "05.6-wrong-way.cu"
+#undef cudaMemcpy
 
 // A copy of n bytes, where n is the number of balances, leaves most of the array as it was. No result ends with the
 // last byte of the poison.
