@@ -9,7 +9,8 @@
 enum {
     LAST_SIMPLE =
         10, // chapters up to this one know blocks, barriers and launches: no atomics, fences or warps' barriers
-    FIRST_MANAGED = 6, // the chapter that has cudaMallocManaged
+    MANAGED_CHAPTER = 6, // the chapter that has cudaMallocManaged, and its exercise there
+    MANAGED_PLACE = 13,
     WARP = 32,
 };
 
@@ -200,6 +201,13 @@ static const char *advise_free(const heddle_learn_judging *judging, const heddle
                : finding->cure;
 }
 
+static bool knows_managed(const heddle_learn_judging *judging)
+{
+    const heddle_learn_exercise *exercise = judging->exercise;
+    return exercise->chapter_number > MANAGED_CHAPTER ||
+           (exercise->chapter_number == MANAGED_CHAPTER && exercise->place >= MANAGED_PLACE);
+}
+
 // Host code that follows a pointer to the device.
 static const char *advise_host_access(const heddle_learn_judging *judging, const heddle_check_finding *finding)
 {
@@ -212,7 +220,7 @@ static const char *advise_host_access(const heddle_learn_judging *judging, const
             "If `%s` is the address of the caller's pointer, it is what cudaMalloc needs: pass it "
             "without `&`.",
             pointer);
-    return judging->exercise->chapter_number < FIRST_MANAGED ? "Copy the data with cudaMemcpy." : finding->cure;
+    return knows_managed(judging) ? finding->cure : "Copy the data with cudaMemcpy.";
 }
 
 const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding)
@@ -226,6 +234,10 @@ const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddl
     case HEDDLE_CHECK_LEAK: return advise_leak(judging, finding);
     case HEDDLE_CHECK_INVALID_FREE: return advise_free(judging, finding);
     case HEDDLE_CHECK_DEVICE_POINTER: return advise_host_access(judging, finding);
+    case HEDDLE_CHECK_HOST_POINTER:
+        return knows_managed(judging)
+                   ? finding->cure
+                   : "Copy the data into memory from cudaMalloc, and pass that pointer to the kernel.";
     case HEDDLE_CHECK_UNINITIALISED:
         return memory && strcmp(memory->space, "shared") == 0 && memory->bytes > memory->size
                    ? "No thread has written this element by then. Is it the one that you mean? If so, guard the read "

@@ -160,6 +160,10 @@ static const char *meaning_of_call(heddle_arena *arena, const char *message, con
             "The first argument of cudaMemcpy is the destination, and `%s` is const. Are the first "
             "two arguments swapped?",
             target);
+    if (strstr(line, "cudaMemcpy(") &&
+        (strstr(message, "too few arguments") || strstr(message, "requires 4 arguments")))
+        return "cudaMemcpy needs to know where to, where from, how many bytes, and the direction: "
+               "cudaMemcpyHostToDevice or cudaMemcpyDeviceToHost.";
     if (strstr(line, "<<<") && !strstr(line, ">>>"))
         return "A launch is `kernel<<<blocks, threads>>>(…)`: three `<` and three `>`.";
     if (strstr(message, "‘CUDA_CHECK") && strstr(message, "not declared"))
@@ -193,11 +197,19 @@ static const char *meaning_in(heddle_arena *arena, const char *message, const ch
     return type ? heddle_learn_format(arena, "%s has no arithmetic: use %s.", type, names_of_parts[parts - 2]) : NULL;
 }
 
-// The message without the expression as the compiler has understood it, which no one wrote, and cut where
-// it would fill more than two lines.
+// The message without the expression as the compiler has understood it, which no one wrote, without the macro that the
+// judge puts in place of a CUDA call, and cut where it would fill more than two lines.
 static const char *shorten(heddle_arena *arena, const char *message)
 {
     enum { MOST = 160 };
+    static const char macro[] = "macro \"cuda";
+    const char *quote = strncmp(message, macro, strlen(macro)) == 0 ? strchr(message + strlen(macro), '"') : NULL;
+    if (quote) {
+        const char *name = message + strlen("macro \"");
+        message = heddle_learn_format(arena, "%.*s%s", (int)(quote - name), name, quote + 1);
+        if (!message)
+            return "";
+    }
     size_t length = strcspn(message, "\n");
     const char *begin = strstr(message, "no match for ‘") ? strstr(message, " in ‘") : NULL;
     const char *end = begin ? strstr(begin, "’ (") : NULL;

@@ -2,10 +2,12 @@
 
 // The smallest copy of a case, to tell a size in elements from one in bytes.
 static size_t smallest = SIZE_MAX;
-static int smallest_at; // line of the learner's file
+static int smallest_at;  // line of the learner's file
+static bool copied_back; // whether anything was
 
-static void note_copy(size_t bytes, int line)
+static void note_copy(size_t bytes, cudaMemcpyKind kind, int line)
 {
+    copied_back |= kind != cudaMemcpyHostToDevice;
     smallest_at = bytes < smallest ? line : smallest_at;
     smallest = bytes < smallest ? bytes : smallest;
 }
@@ -26,7 +28,7 @@ static unsigned launched_blocks(void)
 }
 
 #define cudaMemcpy(to, from, bytes, kind)                                                                              \
-    (learn_refuse_addresses(to, from), note_copy(bytes, __LINE__), cudaMemcpy(to, from, bytes, kind))
+    (learn_refuse_addresses(to, from), note_copy(bytes, kind, __LINE__), cudaMemcpy(to, from, bytes, kind))
 #define blockDim (note_blocks(), blockDim)
 #include "05.5-vector-add.cu"
 #undef cudaMemcpy
@@ -47,6 +49,10 @@ int main(void)
                             "the cudaMemcpy in line %d copies only %zu of the %zu bytes. Sizes are in bytes, not in "
                             "elements: n * sizeof(float).",
                             smallest_at, smallest, n * sizeof(float));
+        learn_require_first(
+            mix == expected || copied_back || launched_blocks() == 0,
+            "the kernel has run, and nothing was copied back: mix is as it was before the call. The sums "
+            "are on the device. Bring them back with cudaMemcpy; setting the pointer would not do it.");
         learn_wait();
         learn_expect_host("mix", mix, expected);
         learn_require(launched_blocks() != blocks,
