@@ -2,8 +2,13 @@
 
 #include "14.2-topological-order.c"
 
-static void check(const char *name, const struct node *nodes, int node_count, int result, int expected_count)
+enum { MOST_INPUTS = sizeof((struct node *)0)->input / sizeof(int) };
+
+static void check(const char *name, struct node *nodes, int node_count, int result, int expected_count)
 {
+    for (int i = 0; i < node_count; i++)
+        for (int k = nodes[i].inputs; k < MOST_INPUTS; k++)
+            nodes[i].input[k] = -1; // not an input: whoever follows it leaves the array
     bool *seen = calloc((size_t)node_count, sizeof *seen);
     int *list = malloc((size_t)expected_count * sizeof *list);
     int *place = malloc((size_t)node_count * sizeof *place);
