@@ -33,7 +33,8 @@ typedef struct sim_row {
 // A store whose value will be read once it has been made (values.c).
 typedef struct sim_pending_store {
     uintptr_t address; // 0: none
-    unsigned site, bytes;
+    size_t bytes;
+    uint64_t when; // and from where (cell.h)
 } sim_pending_store;
 
 // What the detector keeps of a worker: worker->race.

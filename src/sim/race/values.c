@@ -1,24 +1,23 @@
-// Whether racing stores stored the same value. Hooks run before a store, so the value is read afterwards: when the lane
-// stops, or makes its next store that is asked about. Only the sites named in SIM_VALUES are asked about; a first run
-// finds them, a second one tells.
+// Whether racing stores stored the same value. Hooks run before a store, so the value is read afterwards: when the
+// thread stops, orders itself with others, or makes its next store that is asked about. Only the sites named in
+// SIM_VALUES are asked about; a first run finds them, a second one tells.
+
+#include "race/values.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/options.h"
-#include "program/program.h"
 #include "race/clock.h"
 #include "race/race.h"
 #include "race/site.h"
-#include "race/values.h"
 
-// The last value stored at an address, in the interval in which it was stored.
+// The last value stored in each byte of a word, and when and from where (cell.h); 0: not stored.
 typedef struct stored {
-    uintptr_t address;     // 0: free
-    uint32_t floor, stamp; // stamp only in shared memory
-    unsigned site;
-    uint64_t value[2];
+    uintptr_t address; // of the word; 0: free
+    uint32_t block;    // in shared memory: whose; else 0
+    unsigned char value[1 << SIM_WORD_SHIFT];
+    uint64_t when[1 << SIM_WORD_SHIFT];
 } stored;
 
 enum { FIRST_ROOM = 1 << 12, MOST_ROOM = 1 << 21 };
@@ -35,16 +34,25 @@ bool sim_values_equal(unsigned one, unsigned other)
     return !differs[one] && !differs[other];
 }
 
-void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address)
+// The hook of one store may tell of it in pieces, all before it is made: they are read together.
+void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address, size_t bytes)
 {
+    sim_pending_store *pending = &worker->race->pending;
+    if (!worker->block->clock)
+        return;
+    const uint64_t when = sim_clock_word(worker->block->clock, worker->thread) | (uint64_t)site << SIM_SITE_SHIFT;
+    if (pending->address && pending->when == when && pending->address + pending->bytes == address) {
+        pending->bytes += bytes;
+        return;
+    }
     sim_values_settle(worker);
-    worker->race->pending = (sim_pending_store){address, site, sim_sites[site].bytes};
+    *pending = (sim_pending_store){address, bytes, when};
 }
 
-static stored *slot_of(stored *in, size_t size, uintptr_t address)
+static stored *slot_of(stored *in, size_t size, uintptr_t word, uint32_t block)
 {
-    size_t at = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
-    while (in[at].address != 0 && in[at].address != address)
+    size_t at = (size_t)((word + block) * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
+    while (in[at].address != 0 && (in[at].address != word || in[at].block != block))
         at = (at + 1) & (size - 1);
     return &in[at];
 }
@@ -57,7 +65,7 @@ static bool grow(void)
         return false;
     for (size_t i = 0; i < room; i++)
         if (table[i].address)
-            *slot_of(made, larger, table[i].address) = table[i];
+            *slot_of(made, larger, table[i].address, table[i].block) = table[i];
     free(table);
     table = made;
     room = larger;
@@ -72,38 +80,58 @@ static void forget_launch(void)
     launch = sim_clock_begun;
 }
 
-// Where so much is stored that not all of it can be compared, it is taken to differ.
-static void compare(const stored *now)
+// The word's entry; NULL: so much is stored that not all of it can be compared.
+static stored *entry_of(uintptr_t word, uint32_t block)
 {
     if (launch != sim_clock_begun)
         forget_launch();
-    if (2 * (used + 1) > room && !grow()) {
-        differs[now->site] = true;
-        return;
+    if (2 * (used + 1) > room && !grow())
+        return NULL;
+    stored *entry = slot_of(table, room, word, block);
+    used += entry->address == 0;
+    entry->address = word;
+    entry->block = block;
+    return entry;
+}
+
+// What is ordered before this store may have been another value.
+static bool races(const sim_worker *worker, uint64_t earlier, bool shared)
+{
+    return earlier && !sim_clock_ordered(worker->block->clock, worker->thread, sim_stamp_of(earlier),
+                                         sim_thread_of(earlier), sim_clock_of(earlier), shared);
+}
+
+static void compare(const sim_worker *worker, const sim_pending_store *store, bool shared)
+{
+    const unsigned site = sim_site_of(store->when);
+    const unsigned char *stored_bytes = (const unsigned char *)store->address; // NOLINT(performance-no-int-to-ptr)
+    stored *entry = NULL;
+    for (size_t i = 0; i < store->bytes; i++) {
+        const uintptr_t at = store->address + i, word = at >> SIM_WORD_SHIFT << SIM_WORD_SHIFT;
+        if (!entry || entry->address != word)
+            entry = entry_of(word, shared ? worker->block->clock->serial : 0);
+        if (!entry) {
+            differs[site] = true;
+            return;
+        }
+        const size_t byte = at - word;
+        const uint64_t earlier = entry->when[byte];
+        if (entry->value[byte] != stored_bytes[i] && races(worker, earlier, shared))
+            differs[sim_site_of(earlier)] = differs[site] = true;
+        entry->value[byte] = stored_bytes[i];
+        entry->when[byte] = store->when;
     }
-    stored *last = slot_of(table, room, now->address);
-    bool same_time = last->address && last->floor == now->floor && last->stamp == now->stamp;
-    if (same_time && memcmp(last->value, now->value, sizeof now->value) != 0)
-        differs[last->site] = differs[now->site] = true;
-    used += last->address == 0;
-    *last = *now;
 }
 
 void sim_values_settle(sim_worker *worker)
 {
-    sim_pending_store *pending = &worker->race->pending;
-    uintptr_t address = pending->address;
-    pending->address = 0;
-    if (!address || !worker->block->clock)
+    const sim_pending_store store = worker->race->pending;
+    worker->race->pending.address = 0;
+    if (!store.address || !worker->block->clock)
         return;
     const sim_region *shared = &worker->race->shared;
-    bool in_shared = shared->pages && address - shared->base < shared->span;
-    stored now = {.address = address,
-                  .floor = sim_clock_floor,
-                  .stamp = in_shared ? worker->block->clock->stamp : 0,
-                  .site = pending->site};
-    memcpy(now.value, (const void *)address, pending->bytes); // NOLINT(performance-no-int-to-ptr)
+    bool in_shared = shared->pages && store.address - shared->base < shared->span;
     pthread_mutex_lock(&lock);
-    compare(&now);
+    compare(worker, &store, in_shared);
     pthread_mutex_unlock(&lock);
 }

@@ -3,7 +3,8 @@
 
 #include "machine/worker.h"
 
-// The current thread is about to store at a site whose values are asked for; the value is read once it is there.
-void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address);
+// The current thread is about to store these bytes, from a site whose values are asked for, and does nothing else
+// before: the value is read once it is there.
+void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address, size_t bytes);
 void sim_values_settle(sim_worker *worker);          // the store has been made
 bool sim_values_equal(unsigned one, unsigned other); // after the run: whether racing stores were seen to agree

@@ -257,13 +257,16 @@ static void note(sim_worker *worker, unsigned site, uintptr_t address, unsigned 
         sim_access_volatile(worker, site, address);
         if (kind == SIM_VOLATILE_READ)
             sim_host_set_looked(worker, address, false);
-        if (sim_sites[site].values && kind == SIM_VOLATILE_WRITE)
-            sim_values_store(worker, site, address);
         return;
     }
-    if (sim_sites[site].values && kind == SIM_WRITE)
-        sim_values_store(worker, site, address);
     sim_log_add(worker, site, address);
+}
+
+// Others may have run while the access was noted: what it stores is asked for now that it is about to be made.
+static void note_values(sim_worker *worker, unsigned site, uintptr_t address, size_t bytes, unsigned kind)
+{
+    if (sim_sites[site].values && is_write(kind))
+        sim_values_store(worker, site, address, bytes);
 }
 
 void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -274,6 +277,7 @@ void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsi
     if (site == 0)
         site = sim_site_make(pc, kind, bytes);
     note(worker, site, address, bytes, kind, pc);
+    note_values(worker, site, address, bytes, kind);
 }
 
 // Structures, in the largest pieces that their size and address allow.
@@ -295,6 +299,7 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
     unsigned site = sim_site_sized(pc, kind, piece);
     for (size_t at = 0; at < bytes; at += piece)
         note(worker, site, address + at, piece, kind, pc);
+    note_values(worker, site, address, bytes, kind);
 }
 
 void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)

@@ -28,13 +28,6 @@ static unsigned known_good(const sim_slot *slot, uintptr_t key, uintptr_t addres
     return sim_sites[site].bytes == bytes && sim_sites[site].pc == pc ? site : 0;
 }
 
-// The values that are stored are noted as those of the place that asked for the copy.
-static void note_value(sim_worker *worker, uintptr_t issued, uintptr_t address, unsigned bytes)
-{
-    if (issued && sim_sites[sim_site_find(issued)].values)
-        sim_values_store(worker, sim_site_copying(issued, SIM_COPY_ISSUED, SIM_WRITE, bytes), address);
-}
-
 static void note_piece(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned copy, uintptr_t pc,
                        uintptr_t issued)
 {
@@ -57,7 +50,6 @@ static void note_piece(sim_worker *worker, uintptr_t address, unsigned bytes, un
             slot->pc = key;
         }
     }
-    note_value(worker, issued, address, bytes);
     sim_log_add(worker, site, address);
 }
 
@@ -72,4 +64,7 @@ void sim_async_note(uintptr_t address, size_t bytes, unsigned copy, uintptr_t pc
         piece /= 2;
     for (uintptr_t at = address; at < address + bytes; at += piece)
         note_piece(worker, at, piece, copy, pc, issued);
+    // The values that are stored are noted as those of the place that asked for the copy.
+    if (issued && sim_sites[sim_site_find(issued)].values)
+        sim_values_store(worker, sim_site_copying(issued, SIM_COPY_ISSUED, SIM_WRITE, piece), address, bytes);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "race/race.h"
+#include "race/values.h"
 #include "watch/internal.h"
 
 static void row_done(sim_worker *worker, const sim_row *row)
@@ -193,6 +194,7 @@ void sim_merge_lanes(sim_worker *worker, uint32_t lanes)
 {
     if (worker->watch->entered)
         worker->watch->tail[worker->lane] = (uint32_t)(worker->log_next - worker->watch->log[worker->lane]);
+    sim_values_settle(worker);
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
         race_lane(worker, __builtin_ctz(rest));
 }
