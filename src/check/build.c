@@ -13,28 +13,35 @@
 
 static const double usual_seconds = 300; // for a compiler; templates that take longer rarely end at all
 
-// Options of a list with their letter before them: -DNAME; then, unless it is NULL, -std=STANDARD. The caller frees the
-// list and what it holds.
-static char **with_letter(const char *const *items, const char *letter, const char *standard)
+static size_t length_of(const char *const *items)
 {
     size_t count = 0;
     while (items && items[count])
         count++;
-    char **list = calloc(count + 2, sizeof *list);
+    return count;
+}
+
+// Options of a list with their letter before them, -DNAME; then those of `more`; then, unless it is NULL or older than
+// C++17, -std=STANDARD. The caller frees the list and what it holds.
+static char **with_letter(const char *const *items, const char *letter, const char *const *more, const char *standard)
+{
+    size_t count = length_of(items), more_count = length_of(more);
+    char **list = calloc(count + more_count + 2, sizeof *list);
     for (size_t i = 0; list && i < count; i++)
         if (asprintf(&list[i], "%s%s", letter, items[i]) < 0)
             list[i] = NULL;
-    if (list && standard && asprintf(&list[count], "-std=%s", standard) < 0)
-        list[count] = NULL;
+    for (size_t i = 0; list && i < more_count; i++)
+        list[count + i] = strdup(more[i]);
+    if (list && standard && !sim_build_raises_standard(standard) &&
+        asprintf(&list[count + more_count], "-std=%s", standard) < 0)
+        list[count + more_count] = NULL;
     return list;
 }
 
 // File names of a list as the compiler takes them: it reads `@name` as a file of options, and `-name` as an option.
 static char **as_names(const char *const *items)
 {
-    size_t count = 0;
-    while (items && items[count])
-        count++;
+    size_t count = length_of(items);
     char **list = calloc(count + 1, sizeof *list);
     for (size_t i = 0; list && i < count; i++)
         if (asprintf(&list[i], "%s%s", strchr("@-", items[i][0]) ? "./" : "", items[i]) < 0)
@@ -201,8 +208,8 @@ static heddle_status build(const heddle_check_options *options, const char *cons
                            const heddle_check_folder *folder, const char *program, bool counting,
                            sim_build_status *outcome, sim_build_result *built)
 {
-    char **defines = with_letter(options->define, "-D", options->standard);
-    char **libraries = with_letter(options->library, "-l", NULL);
+    char **defines = with_letter(options->define, "-D", options->compile, options->standard);
+    char **libraries = with_letter(options->library, "-l", options->link, NULL);
     char **files = as_names(sources), **folders = as_names(options->include);
     heddle_status status =
         defines && libraries && files && folders ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to build");
@@ -217,6 +224,7 @@ static heddle_status build(const heddle_check_options *options, const char *cons
             .folder = folder->path,
             .seconds = options->build_seconds > 0 ? options->build_seconds : fmax(usual_seconds, options->seconds),
             .memory = options->memory ? options->memory : heddle_child_usual_memory(),
+            .all_cuda = options->all_cuda,
             .unwatched = options->unwatched,
             .branches = counting,
             .uninitialised = !options->unwatched && !counting,
@@ -231,11 +239,21 @@ static heddle_status build(const heddle_check_options *options, const char *cons
     return status;
 }
 
+static heddle_status note_flags(const heddle_check_options *options, heddle_check_result *result)
+{
+    if (options->standard && sim_build_raises_standard(options->standard))
+        HEDDLE_TRY(heddle_check_result_note(result, "-std=%s: checked as C++17", options->standard));
+    return options->ignored
+               ? heddle_check_result_note(result, "flags that change nothing in a check: %s", options->ignored)
+               : HEDDLE_OK;
+}
+
 heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources,
                                  const heddle_check_folder *folder, const char *program, heddle_check_result *result)
 {
     sim_build_result built = {0};
     sim_build_status outcome;
+    HEDDLE_TRY(note_flags(options, result));
     heddle_status status = build(options, sources, folder, program, false, &outcome, &built);
     if (status == HEDDLE_OK)
         status = judge(outcome, &built, result);

@@ -18,17 +18,22 @@ typedef struct heddle_check_options {
     const char *op;               // the operator that a file without main computes; NULL: none
     const char *const *shapes;    // to run it on; NULL: its test shapes
     const char *const *include, *const *define, *const *library;
-    const char *compiler; // NULL: found
-    const char *standard; // of C++: "c++20"; NULL: C++17, as nvcc has it
-    const char *gpu;      // NULL: the simulator's own choice
-    const char *suppress; // file; NULL: none
-    bool any_status;      // the program's own exit status does not count
-    bool no_input;        // the program's standard input is empty, not ours
-    int schedules;        // runs in different orders
-    double seconds;       // a run may take; 0: no limit
-    double build_seconds; // a compiler may take; 0: minutes
-    uint64_t memory;      // bytes; 0: heddle_child_usual_memory
-    uint64_t seed;        // of an operator's inputs
+    const char *const *compile; // more options for the compiler: -DNAME, -UNAME, -include FILE, -fopenmp
+    const char *const *link;    // and for the linker: -LDIR, -lNAME
+    const char *ignored;        // flags that were given and change nothing, for a note; NULL: none
+    bool all_cuda;              // -x cu: every source is CUDA
+    bool separate;              // -rdc=true, for nvcc
+    const char *compiler;       // NULL: found
+    const char *standard;       // of C++: "c++20"; NULL: C++17, as nvcc has it
+    const char *gpu;            // NULL: the simulator's own choice
+    const char *suppress;       // file; NULL: none
+    bool any_status;            // the program's own exit status does not count
+    bool no_input;              // the program's standard input is empty, not ours
+    int schedules;              // runs in different orders
+    double seconds;             // a run may take; 0: no limit
+    double build_seconds;       // a compiler may take; 0: minutes
+    uint64_t memory;            // bytes; 0: heddle_child_usual_memory
+    uint64_t seed;              // of an operator's inputs
     heddle_check_nvcc nvcc;
     bool strict, unwatched, keep;
     bool divergence;    // counts divergent branches, in a further run of a program that is built for it

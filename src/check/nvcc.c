@@ -43,10 +43,10 @@ static const char *const flags[] = {
     NULL,
 };
 
-static bool is_cuda(const char *path)
+static bool is_cuda(const heddle_check_options *options, const char *path)
 {
     const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ".cu") == 0;
+    return dot && (strcmp(dot, ".cu") == 0 || (options->all_cuda && sim_build_is_source(path)));
 }
 
 // It knows no gnu++20, and takes what that adds in c++20 all the same.
@@ -86,8 +86,8 @@ static void write_option(FILE *file, const char *prefix, const char *value)
     fprintf(file, "\"\n");
 }
 
-// A folder, named in full because nvcc runs in another one.
-static heddle_status write_folder(FILE *file, const char *prefix, const char *path)
+// A folder or file, named in full because nvcc runs in another one.
+static heddle_status write_path(FILE *file, const char *prefix, const char *path)
 {
     char here[PATH_MAX], whole[2 * PATH_MAX];
     if (!getcwd(here, sizeof here))
@@ -101,13 +101,22 @@ static heddle_status write_options(const heddle_check_options *options, FILE *fi
 {
     heddle_status status = HEDDLE_OK;
     for (int i = 0; status == HEDDLE_OK && options->include && options->include[i]; i++)
-        status = write_folder(file, "-I", options->include[i]);
+        status = write_path(file, "-I", options->include[i]);
     for (int i = 0; options->define && options->define[i]; i++)
         write_option(file, "-D", options->define[i]);
+    for (int i = 0; status == HEDDLE_OK && options->compile && options->compile[i]; i++) {
+        // One that is not here is searched for like every header.
+        bool is_file =
+            i > 0 && strcmp(options->compile[i - 1], "-include") == 0 && access(options->compile[i], F_OK) == 0;
+        if (is_file)
+            status = write_path(file, "", options->compile[i]);
+        else
+            write_option(file, "", options->compile[i]);
+    }
     for (int i = 0; status == HEDDLE_OK && options->sources[i]; i++) {
         const char *slash = strrchr(options->sources[i], '/');
         char *folder = slash ? strndup(options->sources[i], (size_t)(slash + 1 - options->sources[i])) : strdup(".");
-        status = folder ? write_folder(file, "-iquote", folder) : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory");
+        status = folder ? write_path(file, "-iquote", folder) : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory");
         free(folder);
     }
     return status;
@@ -201,7 +210,7 @@ static heddle_status ask_about(heddle_check_opinion *opinion, char *nvcc, char *
     int count = 1;
     for (int i = 0; flags[i]; i++)
         arguments[count++] = (char *)flags[i];
-    if (opinion->separate)
+    if (opinion->separate || opinion->options->separate)
         arguments[count++] = "-rdc=true";
     arguments[count++] = "-std";
     arguments[count++] = (char *)standard_for_nvcc(opinion->options->standard, standard, sizeof standard);
@@ -237,7 +246,7 @@ static heddle_status ask(heddle_check_opinion *opinion)
     link_helpers(helpers);
     int files = 0;
     for (int i = 0; options->sources[i] && files < MOST_FILES; i++)
-        if (is_cuda(options->sources[i]))
+        if (is_cuda(options, options->sources[i]))
             HEDDLE_TRY(write_source(options->sources[i], folder, files++));
     return files ? ask_about(opinion, nvcc, folder, files) : HEDDLE_OK;
 }

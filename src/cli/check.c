@@ -16,6 +16,7 @@
 #include "check/check.h"
 #include "check/describe.h"
 #include "check/show.h"
+#include "cli/check_flags.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -93,84 +94,6 @@ static const heddle_cli_option options[] = {
 };
 
 // --- the command line ------------------------------------------------------------------------------------------------
-
-// -I DIR, -IDIR and the like, as every compiler has them, become the long options they stand for. Frees nothing: the
-// line lives as long as the program.
-static char *long_form(const char *word, const char *next, bool *took_next)
-{
-    static const struct {
-        const char *letter, *name;
-    } short_options[] = {{"-I", "include"}, {"-D", "define"}, {"-l", "library"}};
-    char *made = NULL;
-    if (strncmp(word, "-std=", strlen("-std=")) == 0)
-        return asprintf(&made, "-%s", word) < 0 ? NULL : made;
-    for (size_t i = 0; i < sizeof short_options / sizeof *short_options; i++) {
-        if (strncmp(word, short_options[i].letter, 2) != 0)
-            continue;
-        *took_next = word[2] == '\0' && next != NULL;
-        const char *value = *took_next ? next : word + 2;
-        return asprintf(&made, "--%s=%s", short_options[i].name, value) < 0 ? NULL : made;
-    }
-    return NULL;
-}
-
-// A flag that is usual for nvcc; heddle's own options have two dashes.
-static bool is_compiler_flag(const char *word)
-{
-    static const char *const flags[] = {"-O",
-                                        "-arch",
-                                        "-code",
-                                        "-gencode",
-                                        "-g",
-                                        "-G",
-                                        "-lineinfo",
-                                        "-Xcompiler",
-                                        "-W",
-                                        "-f",
-                                        "-m",
-                                        "-rdc",
-                                        "-use_fast_math",
-                                        "--gpu-",
-                                        "--generate-code",
-                                        "--use_fast_math",
-                                        "--expt-",
-                                        "--extended-lambda"};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (strncmp(word, flags[i], strlen(flags[i])) == 0)
-            return true;
-    return false;
-}
-
-// Looks at the words as given: "-lineinfo" is not a library.
-static bool refuses_flags(char *const *words, int count)
-{
-    for (int i = 1; i < count && strcmp(words[i], "--") != 0; i++) {
-        if (!is_compiler_flag(words[i]))
-            continue;
-        heddle_fail(HEDDLE_INVALID,
-                    "%s is an nvcc flag that heddle check does not accept; use -I, -D, -l and -std= for headers, "
-                    "macros, libraries and the standard, --gpu NAME for the GPU",
-                    words[i]);
-        return true;
-    }
-    return false;
-}
-
-// The words before "--", with short options expanded. Sets *count; the list ends with NULL.
-static char **own_words(int argc, char **argv, int *count, char *made[], int *made_count)
-{
-    char **words = calloc((size_t)argc + 1, sizeof *words);
-    *count = *made_count = 0;
-    for (int i = 0; words && i < argc && strcmp(argv[i], "--") != 0; i++) {
-        bool took_next = false;
-        char *word = i > 0 ? long_form(argv[i], argv[i + 1], &took_next) : NULL;
-        if (word)
-            made[(*made_count)++] = word;
-        words[(*count)++] = word ? word : argv[i];
-        i += took_next;
-    }
-    return words;
-}
 
 static char *const *program_arguments(int argc, char **argv)
 {
@@ -332,15 +255,20 @@ static heddle_status show(const check_settings *settings, heddle_check_result *r
     return status == HEDDLE_OK ? HEDDLE_OK : heddle_fail(status, "%s", why);
 }
 
-static heddle_check_options options_of(const check_settings *settings)
+static heddle_check_options options_of(const check_settings *settings, const heddle_check_flags *flags)
 {
     const double gigabyte = 1e9;
     return (heddle_check_options){
         .op = settings->op,
-        .include = settings->include.items,
+        .include = flags->include,
         .define = settings->define.items,
         .library = settings->library.items,
-        .compiler = settings->compiler,
+        .compile = flags->compile,
+        .link = flags->link,
+        .ignored = flags->ignored,
+        .all_cuda = flags->nvcc.options.all_cuda,
+        .separate = flags->nvcc.separate,
+        .compiler = settings->compiler ? settings->compiler : flags->nvcc.options.compiler,
         .standard = settings->standard,
         .gpu = settings->gpu,
         .suppress = settings->suppress,
@@ -440,12 +368,13 @@ static void interrupt_check(int number)
     heddle_check_interrupt();
 }
 
-static int check(const check_settings *settings, const heddle_cli_arguments *arguments, char *const *program)
+static int check(const check_settings *settings, const heddle_cli_arguments *arguments, const heddle_check_flags *flags,
+                 char *const *program)
 {
     const char *sources[MOST_FILES + 1] = {NULL};
     for (int i = 0; i < arguments->count; i++)
         sources[i] = arguments->items[i];
-    heddle_check_options how = options_of(settings);
+    heddle_check_options how = options_of(settings, flags);
     how.sources = sources;
     how.arguments = (const char *const *)program;
     heddle_cli_shapes shapes;
@@ -472,20 +401,19 @@ static int run_command(int argc, char **argv)
 {
     check_settings settings = {0};
     heddle_cli_arguments arguments;
+    heddle_check_flags flags;
     int exit_code = HEDDLE_EXIT_FAILED;
-    int count = 0, made_count = 0;
-    char **made = calloc((size_t)argc + 1, sizeof *made);
-    char **words = made ? own_words(argc, argv, &count, made, &made_count) : NULL;
-    if (words == NULL)
-        exit_code = heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the command line"));
-    else if (refuses_flags(argv, argc))
-        exit_code = heddle_cli_fail(HEDDLE_INVALID);
-    else if (heddle_cli_parse(&heddle_command_check, count, words, &settings, &arguments, &exit_code))
-        exit_code = check(&settings, &arguments, program_arguments(argc, argv));
-    for (int i = 0; i < made_count; i++)
-        free(made[i]);
-    free(made);
-    free(words);
+    heddle_status status = heddle_check_flags_read(&heddle_command_check, argc, argv, &flags);
+    if (status != HEDDLE_OK) {
+        exit_code = heddle_cli_fail(status);
+    } else if (heddle_cli_parse(&heddle_command_check, flags.own_count, flags.own, &settings, &arguments, &exit_code)) {
+        if (!settings.standard)
+            settings.standard = flags.nvcc.standard;
+        status = heddle_check_flags_lists(&flags, &settings.include);
+        exit_code = status == HEDDLE_OK ? check(&settings, &arguments, &flags, program_arguments(argc, argv))
+                                        : heddle_cli_fail(status);
+    }
+    heddle_check_flags_free(&flags);
     return exit_code;
 }
 
@@ -499,6 +427,9 @@ const heddle_cli_command heddle_command_check = {
         "Builds the program with the host compiler and runs it on a simulated GPU that watches every memory access. "
         "Reports each error with its place, its cause and a fix. Also counts memory sectors and bank conflicts, line "
         "by line. Arguments after -- go to the program.\n\n"
+        "nvcc's flags may stay as a Makefile has them: -I, -D, -U, -include, -std, -x, -L, -l, -ccbin and what "
+        "-Xcompiler says about the language are used, others such as -O3, -arch and -o change nothing and are listed "
+        "in a note.\n\n"
         "A check is a test run, not a proof: code that the input does not reach is not checked.\n\n"
         "The program's host code runs on this machine. Where the kernel allows it, it is contained: it may write only "
         "below the working folder and $TMPDIR, which is a folder of its own, and has no network. `heddle doctor` says "

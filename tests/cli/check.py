@@ -129,12 +129,37 @@ class Check(unittest.TestCase):
         self.assertIn("42\n", result.stdout)
         self.assertNotIn("status 9", result.stdout)
 
-    def test_flags_of_a_compiler_are_told_where_they_go(self):
-        self.write("three.cu", "int main() { return 3; }\n")
-        for flag in ("-O3", "-arch=sm_90", "-lineinfo", "--use_fast_math"):
-            said = self.check("three.cu", flag, code=2).stderr
-            self.assertIn(flag + " is an nvcc flag", said)
-            self.assertEqual(said.count("\n"), 1)
+    def test_flags_of_any_makefile_are_used_or_listed_in_one_note(self):
+        os.mkdir(os.path.join(self.folder, "headers"))
+        self.write("headers/words.h", "#define WORD 40\n")
+        self.write("flags.cu", "#ifdef NO\n#error NO is defined\n#endif\n#include \"words.h\"\n#include <omp.h>\n"
+                               "int main() { return WORD + TWO - 42; }\n")
+        ignored = ["-O3", "-arch=sm_90", "-gencode", "arch=compute_90,code=sm_90", "-lineinfo", "-g", "-G", "-w",
+                   "--use_fast_math", "--extended-lambda", "--expt-relaxed-constexpr", "-Xptxas", "-v", "-o", "flags",
+                   "-Xlinker", "-rpath,/opt", "-Wno-deprecated-gpu-targets"]
+        used = ["-Iheaders", "-DTWO=2", "-DNO", "-UNO", "-Xcompiler", "-fopenmp,-Wall,-O3", "-L", "/opt/lib64",
+                "-lcublas", "-lcudart", "-rdc=true", "-std=c++17"]
+        result = self.check(*ignored, "flags.cu", *used)
+        self.assertTrue(result.stdout.startswith("note: flags that change nothing in a check: %s\nnote: the program "
+                                                 "launched no kernel" % " ".join(ignored)), result.stdout)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "flags")))
+        self.assertIn("unknown option -frobnicate", self.check("flags.cu", "-frobnicate", code=2).stderr)
+        self.assertIn("-Xcompiler needs a value", self.check("flags.cu", "-Xcompiler", code=2).stderr)
+
+    def test_a_standard_older_than_the_headers_is_raised(self):
+        self.write("standard.cu", "static_assert(__cplusplus == 201703L);\nint main() {}\n")
+        for standard in (["--std", "c++11"], ["-std=c++14"], ["-std", "c++11"], ["-Xcompiler", "-std=c++11"]):
+            self.assertIn("checked as C++17\n", self.check("standard.cu", *standard).stdout)
+
+    def test_a_flag_cannot_make_the_compiler_run_a_file(self):
+        self.write("three.cu", "int main() {}\n")
+        for flag in ("-fplugin=./no.so", "-specs=./no", "-B./no"):
+            self.check("three.cu", "-Xcompiler", flag)
+        self.check("three.cu", "-Xlinker", "-plugin=./no.so")
+
+    def test_every_file_is_cuda_where_a_flag_says_so(self):
+        self.write("kernel.cpp", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); cudaDeviceSynchronize(); }\n")
+        self.check("-x", "cu", "kernel.cpp")
 
     def test_a_kernel_launched_by_address_and_pinned_memory_have_their_names(self):
         self.write("named.cu", "__global__ void overrun(int *p) { p[4 + threadIdx.x] = 1; }\n"

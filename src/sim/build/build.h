@@ -69,5 +69,8 @@ void sim_build_interrupted(void);
 // Where the stand-in headers lie, to tell the simulator's lines from the user's. Valid as long as the program.
 const char *sim_build_headers(void);
 
+// Whether a C++ standard is older than C++17, which the stand-in headers are written in: C++17 is used instead.
+bool sim_build_raises_standard(const char *name);
+
 // Whether a file is compiled, by its ending; others go to the linker.
 bool sim_build_is_source(const char *path);

@@ -28,7 +28,8 @@ typedef enum action {
     HOST_LINKER, // -Xlinker a,b
     COMPILER,
     LANGUAGE,
-    FLAG, // sets a bool
+    SEPARATE, // -rdc
+    FLAG,     // sets a bool
 } action;
 
 typedef struct known_option {
@@ -38,6 +39,18 @@ typedef struct known_option {
 } known_option;
 
 #define OF(member) offsetof(sim_command, member)
+
+// simcc's own.
+static const known_option own_options[] = {
+    {"--unwatched", FLAG, OF(options.unwatched)},
+    {"--divergence", FLAG, OF(options.branches)},
+    {"--rewrite", FLAG, OF(rewrite)},
+    {"-h", FLAG, OF(help)},
+    {"--help", FLAG, OF(help)},
+    {"-V", FLAG, OF(version)},
+    {"--version", FLAG, OF(version)},
+    {NULL, IGNORE, 0},
+};
 
 static const known_option options[] = {
     {"-o", OUTPUT, 0},
@@ -84,15 +97,8 @@ static const known_option options[] = {
     {"--device-c", FLAG, OF(options.compile_only)},
     {"-shared", FLAG, OF(options.shared)},
     {"--shared", FLAG, OF(options.shared)},
-    {"--unwatched", FLAG, OF(options.unwatched)},
-    {"--divergence", FLAG, OF(options.branches)},
-    {"--rewrite", FLAG, OF(rewrite)},
     {"-keep", FLAG, OF(options.keep)},
     {"--keep", FLAG, OF(options.keep)},
-    {"-h", FLAG, OF(help)},
-    {"--help", FLAG, OF(help)},
-    {"-V", FLAG, OF(version)},
-    {"--version", FLAG, OF(version)},
     {"-w", FLAG, OF(quiet)},
     {"--disable-warnings", FLAG, OF(quiet)},
     {"-pthread", LINK, 0},
@@ -106,8 +112,8 @@ static const known_option options[] = {
     {"--generate-code", IGNORE_VALUE, 0},
     {"-maxrregcount", IGNORE_VALUE, 0},
     {"--maxrregcount", IGNORE_VALUE, 0},
-    {"-rdc", IGNORE_VALUE, 0},
-    {"--relocatable-device-code", IGNORE_VALUE, 0},
+    {"-rdc", SEPARATE, 0},
+    {"--relocatable-device-code", SEPARATE, 0},
     {"-cudart", IGNORE_VALUE, 0},
     {"--cudart", IGNORE_VALUE, 0},
     {"-cudadevrt", IGNORE_VALUE, 0},
@@ -138,6 +144,13 @@ static const known_option options[] = {
     {"-t", IGNORE_VALUE, 0},
     {"--threads", IGNORE_VALUE, 0},
     {"-odir", IGNORE_VALUE, 0},
+    {"--output-directory", IGNORE_VALUE, 0},
+    {"-keep-dir", IGNORE_VALUE, 0},
+    {"--keep-dir", IGNORE_VALUE, 0},
+    {"-opt-info", IGNORE_VALUE, 0},
+    {"--optimization-info", IGNORE_VALUE, 0},
+    {"-dopt", IGNORE_VALUE, 0},
+    {"--dopt", IGNORE_VALUE, 0},
     {"-Werror", IGNORE_VALUE, 0},
     {"-m", IGNORE_VALUE, 0},
     {"--machine", IGNORE_VALUE, 0},
@@ -153,6 +166,20 @@ static const known_option options[] = {
     {"-pg", IGNORE, 0},
     {"-dlink", IGNORE, 0},
     {"-dw", IGNORE, 0},
+    {"-noeh", IGNORE, 0},
+    {"-run", IGNORE, 0},
+    {"--run", IGNORE, 0},
+    {"-lib", IGNORE, 0},
+    {"--lib", IGNORE, 0},
+    {"-allow-unsupported-compiler", IGNORE, 0},
+    {"--allow-unsupported-compiler", IGNORE, 0},
+    {"-forward-unknown-to-host-compiler", IGNORE, 0},
+    {"--forward-unknown-to-host-compiler", IGNORE, 0},
+    {"-forward-unknown-opts", IGNORE, 0},
+    {"--forward-unknown-opts", IGNORE, 0},
+    {"-extra-device-vectorization", IGNORE, 0},
+    {"--extra-device-vectorization", IGNORE, 0},
+    {"-src-in-ptx", IGNORE, 0},
     {"-v", IGNORE, 0},
     {"--verbose", IGNORE, 0},
     {"-use_fast_math", IGNORE, 0},
@@ -170,6 +197,7 @@ static const known_option options[] = {
     {"-Wall", IGNORE, 0},
     {"-Wextra", IGNORE, 0},
     {"-save-temps", IGNORE, 0},
+    {NULL, IGNORE, 0},
 };
 
 // Prefixes of options that are known to say nothing here.
@@ -228,33 +256,58 @@ static bool is_one_of(const char *text, const char *const *list)
     return false;
 }
 
+bool sim_build_raises_standard(const char *name)
+{
+    static const char *const old[] = {"c++98",   "c++03",   "c++0x",   "c++11",   "c++1y",   "c++14", "gnu++98",
+                                      "gnu++03", "gnu++0x", "gnu++11", "gnu++1y", "gnu++14", NULL};
+    return is_one_of(name, old);
+}
+
 static void add_standard(sim_command *command, const char *value)
 {
-    // The stand-in headers are C++17: an older standard is raised to it.
-    static const char *const old[] = {"c++03", "c++98", "c++11", "c++14", "gnu++11", "gnu++14", "c++0x", NULL};
-    if (!is_one_of(value, old))
+    command->standard = value;
+    if (!sim_build_raises_standard(value))
         push(&command->compile, join(command, "-std=", value));
 }
 
-// The words of a list a,b,c.
+// Of the options for the host's compiler, those that change what the source means. Others only cost or save time, or
+// would have the compiler load and run files.
+static bool changes_meaning(const char *word)
+{
+    static const char *const whole[] = {
+        "-fopenmp",         "-pthread", "-fpermissive",    "-funsigned-char", "-fsigned-char",
+        "-fno-signed-char", "-fwrapv",  "-fms-extensions", "-include",        NULL};
+    return is_one_of(word, whole) || strncmp(word, "-std=", 5) == 0 ||
+           (word[0] == '-' && word[1] && strchr("DUI", word[1]) && word[2]);
+}
+
+static void add_host_word(sim_command *command, const char *word)
+{
+    if (!word || !changes_meaning(word))
+        return;
+    if (strncmp(word, "-std=", 5) == 0)
+        add_standard(command, word + 5);
+    else if (word[1] == 'I')
+        push(&command->include, word + 2);
+    else
+        push(&command->compile, word);
+    if (strcmp(word, "-fopenmp") == 0 || strcmp(word, "-pthread") == 0)
+        push(&command->link, word);
+}
+
+// The words of a list a,b,c, or, as a shell hands them on, "a b c".
 static void add_words(sim_command *command, const char *words, bool linker)
 {
     while (*words) {
-        size_t length = strcspn(words, ",");
+        size_t length = strcspn(words, ", ");
         const char *word = own(command, strndup(words, length));
-        bool warning = word && strncmp(word, "-W", 2) == 0 && strncmp(word, "-Wl,", 4) != 0;
-        bool speed =
-            word && (strncmp(word, "-O", 2) == 0 || strncmp(word, "-g", 2) == 0 || !strcmp(word, "-fPIC") ||
-                     strncmp(word, "-march", 6) == 0 || strncmp(word, "-mtune", 6) == 0 || strncmp(word, "/", 1) == 0);
-        if (word && linker) {
+        if (word && length && linker) {
             push(&command->link, "-Xlinker");
             push(&command->link, word);
-        } else if (word && length && !warning && !speed) {
-            push(&command->compile, word);
-            if (strcmp(word, "-fopenmp") == 0 || strcmp(word, "-pthread") == 0)
-                push(&command->link, word);
+        } else if (length) {
+            add_host_word(command, word);
         }
-        words += length + (words[length] == ',');
+        words += length + (words[length] != 0);
     }
 }
 
@@ -291,6 +344,7 @@ static void apply(sim_command *command, const known_option *option, const char *
     case HOST_LINKER: add_words(command, value, true); break;
     case COMPILER: command->options.compiler = value; break;
     case LANGUAGE: command->options.all_cuda = strcmp(value, "cu") == 0; break;
+    case SEPARATE: command->separate = strcmp(value, "true") == 0; break;
     case FLAG: *(bool *)((char *)command + option->flag) = true; break;
     }
 }
@@ -317,38 +371,70 @@ static bool matches(const known_option *option, const char *argument, bool joine
 }
 
 // Whole names first: -lineinfo is not -l ineinfo.
-static const known_option *find_option(const char *argument, const char **value)
+static const known_option *find_option(const known_option *table, const char *argument, const char **value)
 {
     for (int joined = 0; joined < 2; joined++)
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-            if (matches(&options[i], argument, joined, value))
-                return &options[i];
+        for (const known_option *option = table; option->name; option++)
+            if (matches(option, argument, joined, value))
+                return option;
     return NULL;
+}
+
+static sim_option_use use_of(const known_option *option)
+{
+    switch (option->action) {
+    case IGNORE:
+    case IGNORE_VALUE: return SIM_OPTION_IGNORED;
+    case OUTPUT:
+    case DEPEND_FILE:
+    case DEPEND_TARGET:
+    case HOST_LINKER:
+    case FLAG: return SIM_OPTION_OUTPUT;
+    default: return SIM_OPTION_SOURCE;
+    }
+}
+
+static sim_option_use use_of_others(sim_command *command, const char *argument)
+{
+    if (strncmp(argument, "-Wl,", 4) == 0)
+        return push(&command->link, argument) ? SIM_OPTION_OUTPUT : SIM_OPTION_IGNORED;
+    for (int i = 0; ignored_starts[i]; i++)
+        if (strncmp(argument, ignored_starts[i], strlen(ignored_starts[i])) == 0)
+            return SIM_OPTION_IGNORED;
+    return SIM_OPTION_UNKNOWN;
+}
+
+static sim_option_use read_option(sim_command *command, const known_option *table, int argc, char *const *argv, int *at)
+{
+    const char *value, *argument = argv[*at];
+    const known_option *option = find_option(table, argument, &value);
+    if (!option)
+        return table == options ? use_of_others(command, argument) : SIM_OPTION_UNKNOWN;
+    if (takes_value(option) && !value) {
+        if (*at + 1 >= argc)
+            return SIM_OPTION_INCOMPLETE;
+        value = argv[++*at];
+    }
+    apply(command, option, value);
+    return use_of(option);
+}
+
+sim_option_use sim_command_option(sim_command *command, int argc, char *const *argv, int *at)
+{
+    return read_option(command, options, argc, argv, at);
 }
 
 static bool parse_option(sim_command *command, int argc, char **argv, int *at, sim_build_result *result)
 {
-    const char *value, *argument = argv[*at];
-    const known_option *option = find_option(argument, &value);
-    if (!option) {
-        bool known = strncmp(argument, "-Wl,", 4) == 0;
-        for (int i = 0; ignored_starts[i] && !known; i++)
-            known = strncmp(argument, ignored_starts[i], strlen(ignored_starts[i])) == 0;
-        if (strncmp(argument, "-Wl,", 4) == 0)
-            push(&command->link, argument);
-        else if (!known)
-            sim_build_say(result, SIM_MESSAGE_WARNING, "option %s is unknown and ignored", argument);
-        return true;
-    }
-    if (takes_value(option) && !value) {
-        if (*at + 1 >= argc) {
-            sim_build_say(result, SIM_MESSAGE_ERROR, "option %s needs a value", argument);
-            return false;
-        }
-        value = argv[++*at];
-    }
-    apply(command, option, value);
-    return true;
+    const char *argument = argv[*at];
+    sim_option_use use = read_option(command, own_options, argc, argv, at);
+    if (use == SIM_OPTION_UNKNOWN)
+        use = read_option(command, options, argc, argv, at);
+    if (use == SIM_OPTION_UNKNOWN)
+        sim_build_say(result, SIM_MESSAGE_WARNING, "option %s is unknown and ignored", argument);
+    if (use == SIM_OPTION_INCOMPLETE)
+        sim_build_say(result, SIM_MESSAGE_ERROR, "option %s needs a value", argument);
+    return use != SIM_OPTION_INCOMPLETE;
 }
 
 bool sim_command_parse(sim_command *command, int argc, char **argv, sim_build_result *result)

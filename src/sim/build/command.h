@@ -7,6 +7,8 @@ typedef struct sim_command {
     sim_build_options options; // its lists belong to the command
     bool rewrite;              // --rewrite: print the rewritten file
     bool help, version, quiet;
+    bool separate;        // -rdc=true
+    const char *standard; // -std, as given; NULL: not given
     struct sim_list {
         const char **at;
         int count, room;
@@ -18,4 +20,15 @@ typedef struct sim_command {
 // Options that mean nothing here are ignored, unknown ones with a warning in result. False: wrong usage, said in
 // result.
 bool sim_command_parse(sim_command *command, int argc, char **argv, sim_build_result *result);
+
+typedef enum sim_option_use {
+    SIM_OPTION_UNKNOWN,    // nvcc has no such option
+    SIM_OPTION_INCOMPLETE, // its value is missing
+    SIM_OPTION_IGNORED,    // it says nothing to a simulator
+    SIM_OPTION_OUTPUT,     // what the build writes, and where
+    SIM_OPTION_SOURCE,     // how the source is read and what it is linked with
+} sim_option_use;
+
+// Reads nvcc's option at argv[*at]; *at is then the last word that it took. The command begins as {0}.
+sim_option_use sim_command_option(sim_command *command, int argc, char *const *argv, int *at);
 void sim_command_free(sim_command *command);
