@@ -1,6 +1,7 @@
 // Stands in for CUDA's header of this name: the driver API, as far as programs that are compiled as a whole use it. Its
 // calls are the runtime's. Modules, loaded as PTX or binaries, cannot be simulated: those calls say "not supported".
 #pragma once
+#define __cuda_cuda_h__
 
 #include "sim/standin.h"
 

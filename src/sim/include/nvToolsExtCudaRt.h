@@ -1,3 +1,3 @@
 // NVTX under its older name.
 #pragma once
-#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>

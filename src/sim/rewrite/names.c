@@ -244,6 +244,34 @@ void sim_names_learn(sim_unit *unit, const sim_source *source)
     }
 }
 
+// The declaration of a function that shares its name with a kernel and is none: `kernel` is then the name of two.
+static bool is_namesake(const sim_unit *unit, const sim_source *source, int index)
+{
+    const sim_tokens *code = &source->code;
+    const sim_scope *scope = sim_scope_of(source, &code->at[index]);
+    if (scope->kind == SIM_SCOPE_FUNCTION || scope->kind == SIM_SCOPE_OTHER ||
+        !sim_token_is(source, sim_token_at(code, index + 1), "("))
+        return false;
+    int start = sim_statement_start(source, code, index);
+    for (int i = start; i < index; i++)
+        if (sim_qualifier_side(&unit->qualifiers, source, &code->at[i]) & SIM_SIDE_GLOBAL)
+            return false;
+    return start < index;
+}
+
+void sim_names_learn_namesakes(sim_unit *unit, const sim_source *source)
+{
+    for (int i = 0; i < source->code.count && unit->kernel_count > 0; i++) {
+        const sim_token *token = &source->code.at[i];
+        if (token->kind != SIM_TOKEN_NAME)
+            continue;
+        sim_kernel_name *kernel =
+            (sim_kernel_name *)sim_kernel_find(unit, source->text + token->start, token->end - token->start);
+        if (kernel && !kernel->overloaded)
+            kernel->overloaded = is_namesake(unit, source, i);
+    }
+}
+
 void sim_names_free(sim_unit *unit)
 {
     for (int i = 0; i < unit->kernel_count; i++) {

@@ -20,6 +20,8 @@ static void learn(sim_unit *unit)
         sim_scopes_find(&unit->files[i]->source, &unit->qualifiers);
     for (int i = 0; i < unit->file_count; i++)
         sim_names_learn(unit, &unit->files[i]->source);
+    for (int i = 0; i < unit->file_count; i++)
+        sim_names_learn_namesakes(unit, &unit->files[i]->source);
 }
 
 static void edit(const sim_unit *unit, int index)

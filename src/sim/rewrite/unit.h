@@ -44,6 +44,8 @@ typedef struct sim_unit {
 
 // --- names.c ---------------------------------------------------------------------------------------------------------
 void sim_names_learn(sim_unit *unit, const sim_source *source);
+// Kernels whose name a host function has too; once the names of all kernels are known.
+void sim_names_learn_namesakes(sim_unit *unit, const sim_source *source);
 void sim_names_free(sim_unit *unit);
 const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, size_t length);
 bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token);

@@ -1,6 +1,9 @@
 // The CUDA runtime's functions, as C. What C++ adds (templates and overloads) is in runtime_overloads.h, included at
 // the end. Implemented in src/sim/api/.
 #pragma once
+// Programs ask by these names whether the runtime is there, as NVIDIA's helper_cuda.h does.
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
 
 #include <stdbool.h>
 

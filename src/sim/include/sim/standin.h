@@ -2,6 +2,7 @@
 // language and runtime API. Half precision, cooperative groups and the libraries come with their own headers, as in
 // CUDA.
 #pragma once
+#define __CUDA_RUNTIME_H__
 
 #include "sim/keywords.h"
 
