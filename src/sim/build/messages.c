@@ -175,6 +175,21 @@ static void read_diagnostic(message_reader *reader, const message_place *at, sim
         map_column(reader, message);
 }
 
+// In file included from FILE:LINE:COLUMN, and the lines after it that begin with blanks and "from": the innermost file
+// of the user's is where an error in a stand-in header is said.
+static void read_inclusion(message_reader *reader, const char *line, size_t bytes)
+{
+    static const char word[] = "from ";
+    const char *from = memmem(line, bytes, word, sizeof word - 1);
+    message_place at;
+    const char *rest;
+    if (!from || reader->led_here.file)
+        return;
+    from += sizeof word - 1;
+    if (read_place(from, (size_t)(line + bytes - from), &at, &rest) && is_users(reader, &at))
+        reader->led_here = at;
+}
+
 static void read_line(message_reader *reader, const char *line, size_t bytes)
 {
     static const struct {
@@ -188,7 +203,11 @@ static void read_line(message_reader *reader, const char *line, size_t bytes)
                  {" note: ", SIM_MESSAGE_NOTE}};
     message_place at;
     const char *rest;
-    if (starts(line, "In file included from") || starts(line, "     ") || !read_place(line, bytes, &at, &rest)) {
+    if (starts(line, "In file included from") || starts(line, "                 from ")) {
+        read_inclusion(reader, line, bytes);
+        return;
+    }
+    if (starts(line, "     ") || !read_place(line, bytes, &at, &rest)) {
         if (memmem(line, bytes, ": In ", 5))
             reader->led_here = (message_place){0};
         return;

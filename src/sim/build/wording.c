@@ -71,6 +71,19 @@ static void add_launch(const char *text, size_t bytes, const char *launcher, sim
     }
 }
 
+// What a directive says, #error "words", is the words alone.
+static void add_plain(const char *text, size_t bytes, sim_text *out)
+{
+    static const char directive[] = "#error ";
+    const size_t length = sizeof directive - 1;
+    if (bytes > length && memcmp(text, directive, length) == 0) {
+        text += length;
+        bytes -= length;
+    }
+    bool quoted = bytes > 2 && text[0] == '"' && text[bytes - 1] == '"';
+    sim_text_add_bytes(out, text + quoted, bytes - 2 * (size_t)quoted);
+}
+
 bool sim_wording(sim_message_kind kind, const char *text, size_t bytes, sim_text *out, bool *launch)
 {
     *launch = false;
@@ -97,7 +110,7 @@ bool sim_wording(sim_message_kind kind, const char *text, size_t bytes, sim_text
         sim_text_add(out,
                      "a launch is configured by <<<grid, block>>>, or also by bytes of shared memory and a stream");
     } else {
-        sim_text_add_bytes(out, text, bytes);
+        add_plain(text, bytes, out);
     }
     return true;
 }

@@ -17,13 +17,52 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUarray_st *CUarray; // a cudaArray_t under another name
+typedef struct CUlinkState_st *CUlinkState;
+typedef size_t (*CUoccupancyB2DSize)(int block);
+typedef enum CUjit_option_enum {
+    CU_JIT_MAX_REGISTERS,
+    CU_JIT_THREADS_PER_BLOCK,
+    CU_JIT_WALL_TIME,
+    CU_JIT_INFO_LOG_BUFFER,
+    CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+    CU_JIT_ERROR_LOG_BUFFER,
+    CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    CU_JIT_OPTIMIZATION_LEVEL,
+    CU_JIT_TARGET_FROM_CUCONTEXT,
+    CU_JIT_TARGET,
+    CU_JIT_LOG_VERBOSE = 12
+} CUjit_option;
+typedef enum CUjitInputType_enum {
+    CU_JIT_INPUT_CUBIN,
+    CU_JIT_INPUT_PTX,
+    CU_JIT_INPUT_FATBINARY,
+    CU_JIT_INPUT_OBJECT,
+    CU_JIT_INPUT_LIBRARY
+} CUjitInputType;
+typedef enum CUcomputemode_enum {
+    CU_COMPUTEMODE_DEFAULT = 0,
+    CU_COMPUTEMODE_PROHIBITED = 2,
+    CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
+} CUcomputemode;
+typedef struct CUctxCreateParams_st {
+    void *execAffinityParams;
+    int numExecAffinityParams;
+    void *cigParams;
+} CUctxCreateParams;
 
-#define CU_STREAM_DEFAULT       0
-#define CU_STREAM_NON_BLOCKING  1
-#define CU_EVENT_DEFAULT        0
-#define CU_EVENT_DISABLE_TIMING 2
-#define CU_CTX_SCHED_AUTO       0
-#define CU_CTX_MAP_HOST         8
+#define CU_STREAM_DEFAULT              0
+#define CU_STREAM_NON_BLOCKING         1
+#define CU_EVENT_DEFAULT               0
+#define CU_EVENT_DISABLE_TIMING        2
+#define CU_CTX_SCHED_AUTO              0
+#define CU_CTX_MAP_HOST                8
+#define CU_MEMHOSTALLOC_PORTABLE       1
+#define CU_MEMHOSTALLOC_DEVICEMAP      2
+#define CU_MEMHOSTALLOC_WRITECOMBINED  4
+#define CU_LAUNCH_PARAM_END            ((void *)0)
+#define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
+#define CU_LAUNCH_PARAM_BUFFER_SIZE    ((void *)2)
 
 SIM_INLINE CUresult cuInit(unsigned int)
 {
@@ -87,6 +126,10 @@ SIM_INLINE CUresult cuCtxCreate(CUcontext *context, unsigned int, CUdevice devic
     cuCtxGetCurrent(context);
     return (CUresult)cudaSetDevice(device);
 }
+SIM_INLINE CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *, unsigned int flags, CUdevice device)
+{
+    return cuCtxCreate(context, flags, device);
+}
 SIM_INLINE CUresult cuCtxDestroy(CUcontext)
 {
     return CUDA_SUCCESS;
@@ -119,6 +162,18 @@ SIM_INLINE CUresult cuDevicePrimaryCtxRelease(CUdevice)
 {
     return CUDA_SUCCESS;
 }
+SIM_INLINE CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
+{
+    return (CUresult)cudaDeviceCanAccessPeer(can, device, peer);
+}
+SIM_INLINE CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    cudaDeviceProp properties;
+    cudaError_t error = cudaGetDeviceProperties(&properties, device);
+    if (error == cudaSuccess)
+        memcpy(uuid, &properties.uuid, sizeof *uuid);
+    return (CUresult)error;
+}
 SIM_INLINE CUresult cuMemAlloc(CUdeviceptr *memory, size_t bytes)
 {
     return (CUresult)cudaMalloc(reinterpret_cast<void **>(memory), bytes);
@@ -138,6 +193,22 @@ SIM_INLINE CUresult cuMemAllocHost(void **memory, size_t bytes)
 SIM_INLINE CUresult cuMemFreeHost(void *memory)
 {
     return (CUresult)cudaFreeHost(memory);
+}
+SIM_INLINE CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned int flags)
+{
+    return (CUresult)cudaHostAlloc(memory, bytes, flags);
+}
+SIM_INLINE CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned int flags)
+{
+    return (CUresult)cudaHostRegister(memory, bytes, flags);
+}
+SIM_INLINE CUresult cuMemHostUnregister(void *memory)
+{
+    return (CUresult)cudaHostUnregister(memory);
+}
+SIM_INLINE CUresult cuMemHostGetDevicePointer(CUdeviceptr *device, void *host, unsigned int flags)
+{
+    return (CUresult)cudaHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
 }
 SIM_INLINE CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
@@ -190,6 +261,18 @@ SIM_INLINE CUresult cuStreamSynchronize(CUstream stream)
 {
     return (CUresult)cudaStreamSynchronize(stream);
 }
+SIM_INLINE CUresult cuStreamQuery(CUstream stream)
+{
+    return (CUresult)cudaStreamQuery(stream);
+}
+SIM_INLINE CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
+{
+    return (CUresult)cudaStreamWaitEvent(stream, event, flags);
+}
+SIM_INLINE CUresult cuEventQuery(CUevent event)
+{
+    return (CUresult)cudaEventQuery(event);
+}
 SIM_INLINE CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
     return (CUresult)cudaEventCreateWithFlags(event, flags);
@@ -233,6 +316,39 @@ SIM_INLINE CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 SIM_INLINE CUresult cuModuleUnload(CUmodule)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+SIM_INLINE CUresult cuModuleLoadDataEx(CUmodule *, const void *, unsigned int, CUjit_option *, void **)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+SIM_INLINE CUresult cuModuleLoadFatBinary(CUmodule *, const void *)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+SIM_INLINE CUresult cuModuleGetGlobal(CUdeviceptr *, size_t *, CUmodule, const char *)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+SIM_INLINE CUresult cuLinkCreate(unsigned int, CUjit_option *, void **, CUlinkState *)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+SIM_INLINE CUresult cuLinkAddData(CUlinkState, CUjitInputType, void *, size_t, const char *, unsigned int,
+                                  CUjit_option *, void **)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+SIM_INLINE CUresult cuLinkComplete(CUlinkState, void **, size_t *)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+SIM_INLINE CUresult cuLinkDestroy(CUlinkState)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+SIM_INLINE CUresult cuOccupancyMaxPotentialBlockSize(int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int)
 {
     return CUDA_ERROR_NOT_SUPPORTED;
 }

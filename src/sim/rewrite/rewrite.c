@@ -40,6 +40,7 @@ static void edit(const sim_unit *unit, int index)
     sim_edit_handled(unit, file);
     sim_edit_variables(unit, file);
     sim_edit_conditionals(unit, file);
+    sim_edit_removed(unit, file);
     sim_edit_branches(unit, index, true);
 }
 

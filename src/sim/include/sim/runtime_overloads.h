@@ -12,7 +12,7 @@
 
 template <class T> SIM_INLINE cudaError_t cudaMalloc(T **memory, size_t bytes)
 {
-    return ::cudaMalloc(reinterpret_cast<void **>(memory), bytes);
+    return ::cudaMalloc((void **)memory, bytes);
 }
 
 SIM_INLINE cudaError_t cudaMallocHost(void **memory, size_t bytes, unsigned int flags)
@@ -22,33 +22,33 @@ SIM_INLINE cudaError_t cudaMallocHost(void **memory, size_t bytes, unsigned int 
 
 template <class T> SIM_INLINE cudaError_t cudaMallocHost(T **memory, size_t bytes, unsigned int flags = 0)
 {
-    return ::sim_malloc_host(reinterpret_cast<void **>(memory), bytes, flags);
+    return ::sim_malloc_host((void **)memory, bytes, flags);
 }
 
 template <class T> SIM_INLINE cudaError_t cudaHostAlloc(T **memory, size_t bytes, unsigned int flags)
 {
-    return ::cudaHostAlloc(reinterpret_cast<void **>(memory), bytes, flags);
+    return ::cudaHostAlloc((void **)memory, bytes, flags);
 }
 
 template <class T> SIM_INLINE cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned int flags)
 {
-    return ::cudaHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
+    return ::cudaHostGetDevicePointer((void **)device, host, flags);
 }
 
 template <class T>
 SIM_INLINE cudaError_t cudaMallocManaged(T **memory, size_t bytes, unsigned int flags = cudaMemAttachGlobal)
 {
-    return ::cudaMallocManaged(reinterpret_cast<void **>(memory), bytes, flags);
+    return ::cudaMallocManaged((void **)memory, bytes, flags);
 }
 
 template <class T> SIM_INLINE cudaError_t cudaMallocPitch(T **memory, size_t *pitch, size_t width, size_t height)
 {
-    return ::cudaMallocPitch(reinterpret_cast<void **>(memory), pitch, width, height);
+    return ::cudaMallocPitch((void **)memory, pitch, width, height);
 }
 
 template <class T> SIM_INLINE cudaError_t cudaMallocAsync(T **memory, size_t bytes, cudaStream_t stream)
 {
-    return ::cudaMallocAsync(reinterpret_cast<void **>(memory), bytes, stream);
+    return ::cudaMallocAsync((void **)memory, bytes, stream);
 }
 
 SIM_INLINE cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
@@ -59,13 +59,13 @@ SIM_INLINE cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaMemPool_
 template <class T>
 SIM_INLINE cudaError_t cudaMallocAsync(T **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
 {
-    return ::cudaMallocFromPoolAsync(reinterpret_cast<void **>(memory), bytes, pool, stream);
+    return ::cudaMallocFromPoolAsync((void **)memory, bytes, pool, stream);
 }
 
 template <class T>
 SIM_INLINE cudaError_t cudaMallocFromPoolAsync(T **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
 {
-    return ::cudaMallocFromPoolAsync(reinterpret_cast<void **>(memory), bytes, pool, stream);
+    return ::cudaMallocFromPoolAsync((void **)memory, bytes, pool, stream);
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 // Reading textures: point and linear filtering, the four address modes, normalised coordinates, element and
 // normalised-float reads, with the hardware's 8 bits of fraction between texels. Mipmaps are read at level 0. Surfaces
-// are in surface_fetch.h, texture references of CUDA 11 and before in texture_reference.h.
+// are in surface_fetch.h.
 #pragma once
 
 #include <math.h>

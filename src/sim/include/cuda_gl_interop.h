@@ -1,0 +1,3 @@
+// OpenGL interoperability is not simulated: said where it is included, rather than in a hundred errors.
+#error "the simulated GPU has no OpenGL interoperability: use a program without a window, or run on a GPU"
+#include "stopped/by/the/error/above" // which alone would be followed by many

@@ -1,0 +1,3 @@
+// cuFFTW is not simulated: said where it is included, rather than in a hundred errors.
+#error "the simulated GPU has no cuFFTW: use cufft.h"
+#include "stopped/by/the/error/above" // which alone would be followed by many

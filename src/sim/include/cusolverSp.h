@@ -1,0 +1,3 @@
+// sparse or distributed cuSOLVER is not simulated: said where it is included, rather than in a hundred errors.
+#error "the simulated GPU has no sparse or distributed cuSOLVER: run on a GPU"
+#include "stopped/by/the/error/above" // which alone would be followed by many

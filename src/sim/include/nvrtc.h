@@ -1,0 +1,3 @@
+// NVRTC is not simulated: said where it is included, rather than in a hundred errors.
+#error "the simulated GPU has no NVRTC: compile the kernels with the program, or run on a GPU"
+#include "stopped/by/the/error/above" // which alone would be followed by many
