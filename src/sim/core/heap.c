@@ -15,6 +15,8 @@ static size_t heap_used;
 __attribute__((constructor)) static void announce(void)
 {
     sim_program_uses |= SIM_USES_HEAP;
+    sim_use_tell(SIM_USES_HEAP, (uintptr_t)sim_device_malloc);
+    sim_use_tell(SIM_USES_HEAP, (uintptr_t)sim_device_free);
 }
 
 void *sim_device_malloc(size_t bytes)

@@ -8,6 +8,8 @@
 #include "core/order.h"
 #include "core/scheduler.h"
 #include "machine/index.h"
+#include "machine/options.h"
+#include "program/program.h"
 #include "progress/host_threads.h"
 #include "progress/spin.h"
 
@@ -221,6 +223,14 @@ static void cannot_run(const sim_launch_state *launch, const char *why)
     sim_report(&finding);
 }
 
+static int workers_for(const sim_launch_state *launch)
+{
+    const unsigned blocks_meet = SIM_USES_ATOMICS | SIM_USES_FENCES | SIM_USES_PRINTF | SIM_USES_HEAP;
+    if (launch->uses & blocks_meet)
+        return 1;
+    return launch->blocks < (uint64_t)sim_workers ? (int)launch->blocks : sim_workers;
+}
+
 int sim_run(sim_launch_state *launch)
 {
     sim_dim grid = launch->config.grid, block = launch->config.block;
@@ -234,6 +244,8 @@ int sim_run(sim_launch_state *launch)
         cannot_run(launch, missing);
         return SIM_ERROR_MEMORY;
     }
+    launch->uses = sim_kernel_uses(launch->kernel);
+    sim_workers_taking_part = workers_for(launch);
     run.launch = launch;
     atomic_store(&run.next, 0);
     sim_grid_begin(launch);
@@ -241,7 +253,7 @@ int sim_run(sim_launch_state *launch)
     if (sim_watching)
         sim_watch_launch_begin(launch);
     sim_host_thread_waits(1);
-    sim_pool_run(run_blocks, launch->blocks < (uint64_t)sim_workers ? (int)launch->blocks : sim_workers);
+    sim_pool_run(run_blocks, sim_workers_taking_part);
     sim_host_thread_waits(-1);
     if (sim_watching)
         sim_watch_launch_end(launch);

@@ -63,6 +63,8 @@ static void thread_ended(sim_worker *worker)
 __attribute__((constructor)) static void announce(void)
 {
     sim_program_uses |= SIM_USES_NAMED_BARRIERS;
+    sim_use_tell(SIM_USES_NAMED_BARRIERS, (uintptr_t)sim_barrier_named);
+    sim_use_tell(SIM_USES_NAMED_BARRIERS, (uintptr_t)sim_barrier_arrive);
     sim_named_ended = thread_ended;
 }
 

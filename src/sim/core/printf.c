@@ -18,6 +18,7 @@ static void flush(void)
 __attribute__((constructor)) static void announce(void)
 {
     sim_program_uses |= SIM_USES_PRINTF;
+    sim_use_tell(SIM_USES_PRINTF, (uintptr_t)sim_printf);
     sim_printf_flush = flush;
 }
 

@@ -1,6 +1,6 @@
 // Blocks that take turns at their barriers. Run one after the other, blocks meet only where one of them waits; what
 // goes wrong when two of them are in the middle of a kernel at once (each looks for a free place, then both take it) is
-// not seen then. So in schedules other than the first, a block of a program whose blocks can talk may have to stop
+// not seen then. So in schedules other than the first, a block of a kernel whose blocks can talk may have to stop
 // behind a barrier while others start or go on. Not without end: what each turn costs, a large program would pay very
 // often.
 #include "core/launch.h"
@@ -17,11 +17,11 @@ static struct {
     uint64_t barriers;    // of this launch, so far
 } turns;
 
-// Programs whose blocks talk have one worker, so nothing here is locked.
+// Launches whose blocks talk have one worker, so nothing here is locked.
 void sim_turns_begin(const sim_launch_state *launch)
 {
-    bool possible = sim_schedule != SIM_SCHEDULE_ASCENDING && sim_workers == 1 && launch->blocks > 1 &&
-                    (sim_program_uses & (SIM_USES_ATOMICS | SIM_USES_FENCES));
+    bool possible = sim_schedule != SIM_SCHEDULE_ASCENDING && sim_workers_taking_part == 1 && launch->blocks > 1 &&
+                    (launch->uses & (SIM_USES_ATOMICS | SIM_USES_FENCES));
     turns.spent += turns.given - turns.left;
     turns.given = !possible ? 0 : LEAST + (turns.spent < STOPS ? (STOPS - turns.spent) / SHARE : 0);
     turns.left = turns.given;

@@ -5,6 +5,7 @@
 __attribute__((constructor)) static void announce(void)
 {
     sim_program_uses |= SIM_USES_WARP_SYNC;
+    sim_use_tell(SIM_USES_WARP_SYNC, (uintptr_t)sim_warp_sync);
 }
 
 void sim_warp_sync(unsigned mask)

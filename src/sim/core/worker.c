@@ -64,9 +64,6 @@ static void *work(void *argument)
 
 static int workers_wanted(void)
 {
-    const unsigned blocks_meet = SIM_USES_ATOMICS | SIM_USES_FENCES | SIM_USES_PRINTF | SIM_USES_HEAP;
-    if (sim_program_uses & blocks_meet)
-        return 1;
     // A run that is to show whether reads wait for stores: they do or not by the rules, not by which worker was faster.
     if (sim_options_get()->values)
         return 1;

@@ -13,6 +13,22 @@ unsigned sim_program_uses, sim_schedule;
 
 static sim_options options;
 
+enum { MOST_USES = 128 }; // more than the runtime has
+static sim_use told[MOST_USES];
+static int told_count;
+
+void sim_use_tell(unsigned uses, uintptr_t function)
+{
+    if (told_count < MOST_USES)
+        told[told_count++] = (sim_use){function, uses};
+}
+
+const sim_use *sim_uses_told(int *count)
+{
+    *count = told_count;
+    return told;
+}
+
 static bool number_from(const char *name, double least, double most, double *value)
 {
     const char *text = getenv(name);

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct sim_options {
     const char *report; // NULL: text to stderr
@@ -37,9 +38,10 @@ const sim_options *sim_options_get(void);
 extern unsigned sim_schedule; // options.schedule by itself: asked at every choice
 
 // What the program uses, known before main: each of these functions stands in a file of its own in the runtime's
-// archive, so that its constructor runs only in programs that call it. Programs whose blocks can see each other
-// (atomics, fences, printf, device heap) run on one worker, so that a run can be repeated; the race detector keeps more
-// where threads can meet in finer ways than the block barrier.
+// archive, so that its constructor runs only in programs that call it. Of a launch, only what its kernel can reach
+// counts (program/reaches.c). Launches whose blocks can see each other (atomics, fences, printf, device heap) run on
+// one worker, so that a run can be repeated; the race detector keeps more where threads can meet in finer ways than the
+// block barrier.
 enum {
     SIM_USES_ATOMICS = 1,
     SIM_USES_FENCES = 2,
@@ -50,3 +52,12 @@ enum {
     SIM_USES_HOOKS = 64, // built with -fsanitize=thread
 };
 extern unsigned sim_program_uses;
+
+// A function of the runtime by which a kernel uses one of these.
+typedef struct sim_use {
+    uintptr_t function;
+    unsigned uses;
+} sim_use;
+// Called before main: a kernel that can reach `function` uses these.
+void sim_use_tell(unsigned uses, uintptr_t function);
+const sim_use *sim_uses_told(int *count);

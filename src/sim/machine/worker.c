@@ -7,7 +7,7 @@ __thread sim_worker *sim_current;
 __thread sim_dim sim_thread_index_variable, sim_block_index_variable, sim_block_size_variable, sim_grid_size_variable;
 
 bool sim_watching;
-int sim_workers = 1;
+int sim_workers = 1, sim_workers_taking_part = 1;
 static sim_worker *workers[SIM_WORKERS_MOST];
 
 sim_worker *sim_worker_at(int number)

@@ -25,6 +25,7 @@ typedef struct sim_launch_state {
     int threads, warps;    // of a block
     uintptr_t launched_at; // return address of the launch
     uint64_t number;       // 1, 2, ... over the program
+    unsigned uses;         // what its kernel can reach (machine/options.h: SIM_USES_...)
     uint32_t first_serial; // blocks are numbered first_serial + their linear index over the program (race/)
     bool failed;           // a fatal finding: no further block starts (atomic access)
     int error;             // the cudaError_t it leaves behind
@@ -80,6 +81,7 @@ extern bool sim_watching;
 
 enum { SIM_WORKERS_MOST = 256 };
 extern int sim_workers;                // OS threads that run blocks
+extern int sim_workers_taking_part;    // in the current launch
 sim_worker *sim_worker_at(int number); // NULL before the first launch
 void sim_worker_add(int number, sim_worker *worker);
 

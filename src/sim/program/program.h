@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/abi.h"
+
 // --- module.c: the loaded module, program or shared object ----------------------------------------------------------
 
 typedef struct sim_module {
@@ -41,6 +43,17 @@ bool sim_symbol_is_variable(const char *name);
 const char *sim_symbol_function_called(uintptr_t address);
 // The function at `pc` (mangled) and how far in it pc lies; NULL: none.
 const char *sim_symbol_function(uintptr_t pc, size_t *offset);
+
+// The bounds of the function at `pc`; false: none is known there.
+bool sim_symbol_function_bounds(uintptr_t pc, uintptr_t *start, uintptr_t *end);
+
+// --- reaches.c ------------------------------------------------------------------------------------------------------
+
+// What a thread of the kernel can come to use (machine/options.h: SIM_USES_...), by the calls in its machine code. More
+// than that where it cannot be known. One host thread at a time.
+unsigned sim_kernel_uses(const sim_kernel *kernel);
+
+// --- symbols.c, shared memory ---------------------------------------------------------------------------------------
 
 // Every __shared__ variable of the program, as offset in the thread-local segment of the module and size; sorted.
 typedef struct sim_shared_variable {

@@ -323,7 +323,7 @@ const char *sim_symbol_function_called(uintptr_t address)
     return name[0] ? sim_arena_string(name, strlen(name)) : NULL;
 }
 
-const char *sim_symbol_function(uintptr_t pc, size_t *offset)
+static const elf_symbol *function_at(uintptr_t pc, size_t *offset)
 {
     pthread_once(&once, read_symbols);
     uintptr_t value = pc - sim_module_self()->base;
@@ -331,5 +331,22 @@ const char *sim_symbol_function(uintptr_t pc, size_t *offset)
     if (!found || value - found->st_value >= found->st_size)
         return NULL;
     *offset = value - found->st_value;
-    return name_of(found);
+    return found;
+}
+
+const char *sim_symbol_function(uintptr_t pc, size_t *offset)
+{
+    const elf_symbol *found = function_at(pc, offset);
+    return found ? name_of(found) : NULL;
+}
+
+bool sim_symbol_function_bounds(uintptr_t pc, uintptr_t *start, uintptr_t *end)
+{
+    size_t offset;
+    const elf_symbol *found = function_at(pc, &offset);
+    if (!found)
+        return false;
+    *start = pc - offset;
+    *end = *start + found->st_size;
+    return true;
 }

@@ -191,7 +191,7 @@ bool sim_spin_endless(sim_worker *worker, unsigned blocks)
 {
     sim_worker_progress *progress = worker->progress;
     worker->block->progress->idle_rounds = 0;
-    if (sim_workers > 1)
+    if (sim_workers_taking_part > 1)
         sched_yield();
     uint64_t steps, at_work;
     double time = sim_seconds(CLOCK_MONOTONIC), limit = sim_options_get()->spin_limit;

@@ -130,6 +130,12 @@ static sim_earlier earlier_of(const access *one)
                          .kind = one->kind};
 }
 
+static uint64_t word_of(const access *one)
+{
+    return (uint64_t)one->stamp << SIM_STAMP_SHIFT | (uint64_t)one->clock << SIM_CLOCK_SHIFT |
+           (uint64_t)earlier_of(one).thread << SIM_THREAD_SHIFT | (uint64_t)one->site << SIM_SITE_SHIFT;
+}
+
 static void find_last(const sim_cell *cell, bool reads, sim_earlier *last)
 {
     const story *told = story_of(cell);
@@ -167,10 +173,7 @@ void sim_exact_each_word(const sim_cell *cell, void (*visit)(uint64_t word, bool
     const story *told = story_of(cell);
     for (uint32_t i = 0; i < told->count; i++) {
         const access *one = &told->access[i];
-        const sim_earlier named = earlier_of(one);
-        const uint64_t word = (uint64_t)one->stamp << SIM_STAMP_SHIFT | (uint64_t)one->clock << SIM_CLOCK_SHIFT |
-                              (uint64_t)named.thread << SIM_THREAD_SHIFT | (uint64_t)one->site << SIM_SITE_SHIFT;
-        visit(word, reads_only(one->kind, one->what), context);
+        visit(word_of(one), reads_only(one->kind, one->what), context);
     }
 }
 
@@ -342,10 +345,26 @@ static void settle(sim_cell *cell, story *told)
         *cell = cell_of(told);
         return;
     }
-    unsigned thread = only->warp * SIM_LANES + (unsigned)__builtin_ctz(only->lanes);
-    *cell = (sim_cell){.write = (uint64_t)only->stamp << SIM_STAMP_SHIFT | (uint64_t)only->clock << SIM_CLOCK_SHIFT |
-                                (uint64_t)thread << SIM_THREAD_SHIFT | (uint64_t)only->site << SIM_SITE_SHIFT};
+    *cell = (sim_cell){.write = word_of(only)};
     free(told);
+}
+
+bool sim_exact_outlived(const sim_view *view, sim_cell *cell)
+{
+    story *told = story_of(cell);
+    const access *write = NULL;
+    for (uint32_t i = told->count; i-- > 0;) {
+        const access *one = &told->access[i];
+        bool plain = one->kind == SIM_READ || one->kind == SIM_WRITE;
+        if ((uint64_t)one->stamp << SIM_STAMP_SHIFT >= view->floor || !plain ||
+            sim_sites[one->site].copy != SIM_NO_COPY)
+            return false;
+        if (one->kind == SIM_WRITE && (!write || one->last > write->last))
+            write = one;
+    }
+    *cell = (sim_cell){.write = write ? word_of(write) : 0};
+    free(told);
+    return true;
 }
 
 void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)

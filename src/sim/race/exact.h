@@ -1,5 +1,5 @@
 // The full story of one cell, for those that two words cannot tell: words touched by atomics or through volatile, and,
-// in programs whose threads meet in finer ways than the block barrier, words with several readers. A list of accesses,
+// in kernels whose threads meet in finer ways than the block barrier, words with several readers. A list of accesses,
 // each by some lanes of one warp at one time; an access is dropped when a later one that is ordered after it says as
 // much.
 #pragma once
@@ -24,6 +24,9 @@ void sim_exact_last_read(const sim_cell *cell, sim_earlier *last); // the same f
 void sim_exact_each(const sim_cell *cell, void (*visit)(const sim_earlier *one, void *context), void *context);
 // The same, each as the word that a cell without a list would have for it (cell.h).
 void sim_exact_each_word(const sim_cell *cell, void (*visit)(uint64_t word, bool reads, void *context), void *context);
+// Whether an exact cell tells only of plain accesses that are ordered before what the view does: then two words are
+// enough again, and the cell has them. The caller holds the lock of its granule.
+bool sim_exact_outlived(const sim_view *view, sim_cell *cell);
 // Turns the cell into one with a list, if it is not; checks the access of `thread` against it and adds it.
 // The caller holds the lock of its granule.
 void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address);

@@ -24,7 +24,7 @@ extern sim_granule_lock sim_granule_locks[SIM_GRANULE_LOCKS];
 // Whether workers can meet in the region at all.
 static inline bool sim_region_common(const sim_region *region)
 {
-    return !region->shared && sim_workers > 1;
+    return !region->shared && sim_workers_taking_part > 1;
 }
 
 static inline atomic_bool *sim_granule_lock_of(uintptr_t granule)

@@ -168,7 +168,7 @@ bool sim_sync_begin(sim_worker *worker, unsigned site, uintptr_t address)
     else if (own.what & SIM_ATOMIC_STORE)
         sim_handed_gave(clock->stamp, (unsigned)worker->thread, address);
     bool orders = (own.what & (SIM_ATOMIC_ACQUIRE | SIM_ATOMIC_RELEASE)) != 0;
-    return orders || used > 0 || (sim_program_uses & SIM_USES_FENCES);
+    return orders || used > 0 || (worker->launch->uses & SIM_USES_FENCES);
 }
 
 void sim_sync_end(sim_worker *worker, unsigned site, uintptr_t address)

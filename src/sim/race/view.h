@@ -17,7 +17,7 @@ typedef struct sim_view {
     uint64_t begun; // words below are of launches before this one
     bool shared;
     bool common;        // other workers may be at the same words
-    bool finer_lanes;   // lanes of this program can meet in part of a warp
+    bool finer_lanes;   // lanes of this kernel can meet in part of a warp
     bool finer_threads; // any two threads of it can, through fences or named barriers
     unsigned site, kind, scope, what;
 } sim_view;

@@ -35,8 +35,8 @@ void sim_view_make(sim_view *view, sim_worker *worker, const sim_region *region,
                        .begun = (uint64_t)sim_clock_begun << SIM_STAMP_SHIFT,
                        .shared = region->shared,
                        .common = sim_region_common(region),
-                       .finer_lanes = (sim_program_uses & (SIM_USES_WARP_SYNC)) != 0,
-                       .finer_threads = (sim_program_uses & (SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS)) != 0,
+                       .finer_lanes = (worker->launch->uses & (SIM_USES_WARP_SYNC)) != 0,
+                       .finer_threads = (worker->launch->uses & (SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS)) != 0,
                        .site = site,
                        .kind = about->kind,
                        .scope = about->scope,
@@ -110,7 +110,7 @@ static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsign
 void sim_word_read_slow(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
 {
     int thread = (int)sim_thread_of(me);
-    if (sim_exact_is(cell)) {
+    if (sim_exact_is(cell) && !sim_exact_outlived(view, cell)) {
         sim_exact_access(view, cell, thread, address);
         return;
     }
@@ -141,7 +141,7 @@ static bool readers_race(const sim_view *view, int thread, uint64_t read)
 void sim_word_write_slow(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
 {
     int thread = (int)sim_thread_of(me);
-    if (sim_exact_is(cell)) {
+    if (sim_exact_is(cell) && !sim_exact_outlived(view, cell)) {
         sim_exact_access(view, cell, thread, address);
         return;
     }

@@ -6,6 +6,7 @@
 __attribute__((constructor)) static void tell(void)
 {
     sim_program_uses |= SIM_USES_ATOMICS;
+    sim_use_tell(SIM_USES_ATOMICS, (uintptr_t)sim_atomic);
 }
 
 void sim_atomic(const volatile void *address, int bytes, int scope, int what)

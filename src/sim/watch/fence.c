@@ -7,6 +7,7 @@
 __attribute__((constructor)) static void tell(void)
 {
     sim_program_uses |= SIM_USES_FENCES;
+    sim_use_tell(SIM_USES_FENCES, (uintptr_t)sim_fence);
 }
 
 void sim_fence(int scope)

@@ -7,6 +7,7 @@
 __attribute__((constructor)) static void tell(void)
 {
     sim_program_uses |= SIM_USES_ATOMICS | SIM_USES_FENCES;
+    sim_use_tell(SIM_USES_ATOMICS | SIM_USES_FENCES, (uintptr_t)sim_ordering_atomic);
 }
 
 void sim_ordering_atomic(const volatile void *address, int bytes, int scope, int what)

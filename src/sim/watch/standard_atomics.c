@@ -20,11 +20,8 @@ static int what(int access, int order)
            (releases && (access & SIM_ATOMIC_STORE) ? SIM_ATOMIC_RELEASE : 0);
 }
 
-// Host code uses these too (every function-local static does), so having them says nothing about the kernels.
 static void announce(const volatile void *memory, unsigned bytes, int access, int order, uintptr_t pc)
 {
-    if (sim_current)
-        sim_program_uses |= SIM_USES_ATOMICS | SIM_USES_FENCES;
     sim_access_atomic((uintptr_t)memory, bytes, SIM_SCOPE_SYSTEM, what(access, order), pc);
 }
 
@@ -97,3 +94,27 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 // NOLINTEND(readability-non-const-parameter)
+
+#define TELL(bits, name) sim_use_tell(SIM_USES_ATOMICS | SIM_USES_FENCES, (uintptr_t)__tsan_atomic##bits##_##name)
+#define TELL_ALL(bits)                                                                                                 \
+    TELL(bits, load);                                                                                                  \
+    TELL(bits, store);                                                                                                 \
+    TELL(bits, compare_exchange_strong);                                                                               \
+    TELL(bits, compare_exchange_weak);                                                                                 \
+    TELL(bits, compare_exchange_val);                                                                                  \
+    TELL(bits, exchange);                                                                                              \
+    TELL(bits, fetch_add);                                                                                             \
+    TELL(bits, fetch_sub);                                                                                             \
+    TELL(bits, fetch_and);                                                                                             \
+    TELL(bits, fetch_or);                                                                                              \
+    TELL(bits, fetch_xor);                                                                                             \
+    TELL(bits, fetch_nand)
+
+// Host code uses these too (every function-local static does), so having them says nothing about the program's kernels.
+__attribute__((constructor)) static void tell(void)
+{
+    TELL_ALL(8);
+    TELL_ALL(16);
+    TELL_ALL(32);
+    TELL_ALL(64);
+}

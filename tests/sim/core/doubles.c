@@ -100,6 +100,12 @@ const char *sim_symbol_function(uintptr_t pc, size_t *offset)
     return "main";
 }
 
+unsigned sim_kernel_uses(const sim_kernel *kernel)
+{
+    (void)kernel;
+    return sim_program_uses;
+}
+
 const sim_module *sim_module_self(void)
 {
     if (!module.text_lo)
