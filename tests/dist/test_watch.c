@@ -203,6 +203,27 @@ static void the_others_are_told_which_rank_is_gone(void **state)
     lose(0);
 }
 
+// Addresses that are this machine's, which binding tells, and that another machine can reach.
+static void rank_0_says_where_other_machines_reach_it(void **state)
+{
+    (void)state;
+    const heddle_ranks ranks = {.ranks = RANKS};
+    heddle_watch_place place = {0};
+    heddle_watch *watch = NULL;
+    assert_int_equal(heddle_watch_create(&ranks, NULL, &place, &watch), HEDDLE_OK);
+    for (int i = 0; i < place.addresses; i++) {
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = place.address[i]};
+        int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(bind(descriptor, (struct sockaddr *)&address, sizeof address), 0);
+        close(descriptor);
+        assert_int_not_equal(place.address[i], INADDR_ANY);
+        assert_int_not_equal(ntohl(place.address[i]) >> 24, IN_LOOPBACKNET);
+    }
+    assert_in_range(place.port, 1, UINT16_MAX);
+    assert_true(place.token != 0 && place.host[0] != 0);
+    heddle_watch_end(watch, true);
+}
+
 // A connection on which something else than a rank's letters comes is as good as closed; who it names is not believed.
 static void a_letter_without_the_token_is_not_believed(void **state)
 {
@@ -245,6 +266,7 @@ int main(void)
         cmocka_unit_test(the_launcher_says_who_is_first),
         cmocka_unit_test(a_process_alone_has_no_ranks_unless_asked),
         cmocka_unit_test(the_others_are_told_which_rank_is_gone),
+        cmocka_unit_test(rank_0_says_where_other_machines_reach_it),
         cmocka_unit_test(a_letter_without_the_token_is_not_believed),
         cmocka_unit_test(who_says_goodbye_is_not_lost),
     };

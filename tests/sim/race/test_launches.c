@@ -1,0 +1,89 @@
+// Which launch a block belongs to, and from which barrier interval on a launch has others beside it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "race/launches.h"
+#include "race/stream_order.h"
+
+enum { LAUNCHES = 200 };
+
+typedef struct lane {
+    size_t chain;
+    sim_order_clock clock;
+} lane;
+
+static uint64_t number_on(lane *on)
+{
+    sim_order_clock clock = {0};
+    const uint64_t sequence = sim_chain_advance(on->chain, &on->clock);
+    sim_order_join(&clock, &on->clock);
+    return sim_order_start(on->chain, sequence, &clock, sequence);
+}
+
+// A launch of `blocks` blocks, and the floor that it is given.
+static uint32_t launch_on(lane *on, uint64_t blocks, uint32_t next_stamp, sim_launch_state *launch)
+{
+    static const sim_kernel kernel = {.name = "work"};
+    *launch = (sim_launch_state){.kernel = &kernel, .number = number_on(on), .blocks = blocks, .launched_at = 77};
+    launch->config.grid = (sim_dim){(unsigned)blocks, 1, 1};
+    launch->config.block = (sim_dim){32, 2, 3};
+    return sim_launches_begin(launch, next_stamp);
+}
+
+static void a_block_belongs_to_one_launch(void **state)
+{
+    (void)state;
+    lane a = {.chain = sim_chain_new()};
+    sim_launch_state launches[LAUNCHES];
+    for (unsigned i = 0; i < LAUNCHES; i++)
+        launch_on(&a, 1 + i % 3, 1 + i, &launches[i]);
+    for (unsigned i = 0; i < LAUNCHES; i++)
+        for (unsigned block = 0; block < 1 + i % 3; block++) {
+            const sim_launch_record *found = sim_launches_find(launches[i].first_serial + block);
+            assert_non_null(found);
+            assert_int_equal(found->number, launches[i].number);
+            assert_int_equal(found->first_serial, launches[i].first_serial);
+            assert_int_equal(found->grid[0], 1 + i % 3);
+            assert_int_equal(found->grid[1] + found->grid[2], 2);
+            assert_int_equal(found->block[0] + 100 * found->block[1] + 10000 * found->block[2], 32 + 200 + 30000);
+            assert_int_equal(found->launched_at, 77);
+            assert_string_equal(found->name, "work");
+        }
+    assert_null(sim_launches_find(launches[0].first_serial - 1));
+    assert_null(sim_launches_find(launches[LAUNCHES - 1].first_serial + 1 + (LAUNCHES - 1) % 3));
+    sim_launches_forget();
+    assert_null(sim_launches_find(launches[0].first_serial));
+    sim_host_waited(&a.clock);
+    sim_order_idle();
+}
+
+static void launches_are_ordered_as_their_streams_are(void **state)
+{
+    (void)state;
+    lane a = {.chain = sim_chain_new()}, b = {.chain = sim_chain_new()};
+    sim_launch_state first, second, beside;
+    assert_int_equal(launch_on(&a, 2, 1001, &first), 1001);
+    assert_int_equal(launch_on(&a, 2, 1010, &second), 1010); // nothing runs beside it
+    assert_int_equal(launch_on(&b, 2, 1020, &beside), 1001); // both may
+    assert_true(sim_launches_ordered(first.first_serial, second.first_serial + 1));
+    assert_false(sim_launches_ordered(second.first_serial, first.first_serial));
+    assert_false(sim_launches_ordered(first.first_serial, beside.first_serial));
+    assert_false(sim_launches_ordered(first.first_serial, first.first_serial + 1));  // of one launch
+    assert_false(sim_launches_ordered(first.first_serial, beside.first_serial + 2)); // of none
+    sim_order_join(&b.clock, &a.clock);
+    assert_int_equal(launch_on(&b, 1, 1030, &beside), 1030);
+    sim_launches_forget();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_belongs_to_one_launch),
+        cmocka_unit_test(launches_are_ordered_as_their_streams_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
