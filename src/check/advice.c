@@ -89,6 +89,19 @@ const char *heddle_check_habit_of_c(const char *file, const char *message, const
     return line_has(source, line, of_c) ? "CUDA is C++, which has no restrict: write __restrict__" : NULL;
 }
 
+// --- pointers --------------------------------------------------------------------------------------------------------
+
+const char *heddle_check_wants_address(const char *message)
+{
+    static const char *const calls[] = {"cudaMalloc(", "cudaMallocManaged(", "cudaMallocHost("};
+    const char *call = quoted_after(message, "no matching function for call to ");
+    for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++)
+        if (strncmp(call, calls[i], strlen(calls[i])) == 0)
+            return "cudaMalloc and its kin store the new address in your pointer, so they take the pointer's address: "
+                   "cudaMalloc(&data, bytes)";
+    return NULL;
+}
+
 // --- arguments -------------------------------------------------------------------------------------------------------
 
 bool heddle_check_reads_argument(const sim_source *source, int line)

@@ -56,11 +56,50 @@ static void free_list(char **list)
     free(list);
 }
 
+static bool says_any(const sim_build_message *message, const char *const *parts)
+{
+    for (; *parts; parts++)
+        if (strstr(message->text, *parts))
+            return true;
+    return false;
+}
+
+// Why each function of that name does not fit a call: they are the simulator's, mostly templates, and many.
+static bool is_about_candidate(const sim_build_result *built, int at)
+{
+    static const char *const calls[] = {"no matching function for call", "is ambiguous", NULL};
+    static const char *const reasons[] = {
+        "invalid conversion",  "cannot convert",  "candidate",           "mismatched types",
+        "no known conversion", "couldn't deduce", "substitution failed", NULL};
+    const sim_build_message *message = &built->messages[at];
+    if (!message->file || !says_any(message, reasons))
+        return false;
+    for (int i = at - 1; i >= 0; i--) {
+        const sim_build_message *before = &built->messages[i];
+        if (!before->file || strcmp(before->file, message->file) != 0 || before->line != message->line)
+            return false;
+        if (before->kind == SIM_MESSAGE_ERROR && says_any(before, calls))
+            return true;
+    }
+    return false;
+}
+
 // A header of a library that is not simulated says so in one error, and includes a file by this name to end the
 // compilation there: what the compiler says about that file is of no use.
-static bool is_aftermath(const sim_build_message *message)
+static bool is_aftermath(const sim_build_result *built, int at)
 {
-    return message->text && strstr(message->text, "stopped/by/the/error/above") != NULL;
+    return strstr(built->messages[at].text, "stopped/by/the/error/above") || is_about_candidate(built, at);
+}
+
+// The type of blockDim and gridDim is called as in CUDA.
+static void use_names_of_cuda(sim_build_result *built)
+{
+    static const char own[] = "sim_extent", name[] = "dim3";
+    for (int i = 0; i < built->count; i++)
+        for (char *at = built->messages[i].text; (at = strstr(at, own)); at += sizeof name - 1) {
+            memcpy(at, name, sizeof name - 1);
+            memmove(at + sizeof name - 1, at + sizeof own - 1, strlen(at + sizeof own - 1) + 1);
+        }
 }
 
 // All messages, one after another, in the result's arena.
@@ -72,7 +111,7 @@ static heddle_status keep_messages(const sim_build_result *built, heddle_check_r
     if (!stream)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the compiler's messages");
     for (int i = 0; i < built->count; i++) {
-        char *text = is_aftermath(&built->messages[i]) ? NULL : sim_build_message_text(&built->messages[i]);
+        char *text = is_aftermath(built, i) ? NULL : sim_build_message_text(&built->messages[i]);
         size_t length = text ? strlen(text) : 0;
         if (length)
             fprintf(stream, "%s%s", text, text[length - 1] == '\n' ? "" : "\n");
@@ -118,14 +157,14 @@ static heddle_status add_message(const sim_build_message *message, heddle_check_
 static heddle_status add_errors(const sim_build_result *built, heddle_check_result *result)
 {
     for (int i = 0; i < built->count; i++)
-        if (built->messages[i].kind == SIM_MESSAGE_ERROR && !is_aftermath(&built->messages[i]))
+        if (built->messages[i].kind == SIM_MESSAGE_ERROR && !is_aftermath(built, i))
             HEDDLE_TRY(add_message(&built->messages[i], HEDDLE_CHECK_NOT_BUILT, HEDDLE_CHECK_ERROR, result));
     return result->finding_count > 0 ? HEDDLE_OK
                                      : heddle_check_result_add(result, HEDDLE_CHECK_NOT_BUILT, HEDDLE_CHECK_ERROR,
                                                                "The compiler failed and did not say why.");
 }
 
-// What people write who come from C is said once, as a note.
+// What beginners and people who come from C write is said once, as a note.
 static heddle_status add_habits(const sim_build_result *built, heddle_check_result *result)
 {
     for (int i = 0; i < built->count; i++) {
@@ -134,6 +173,7 @@ static heddle_status add_habits(const sim_build_result *built, heddle_check_resu
             continue;
         const sim_source *source = heddle_check_sources_code(result->sources, message->file);
         const char *habit = heddle_check_habit_of_c(message->file, message->text, source, message->line);
+        habit = habit ? habit : heddle_check_wants_address(message->text);
         for (int n = 0; habit && n < result->note_count; n++)
             habit = strcmp(result->notes[n], habit) == 0 ? NULL : habit;
         if (habit)
@@ -142,26 +182,50 @@ static heddle_status add_habits(const sim_build_result *built, heddle_check_resu
     return HEDDLE_OK;
 }
 
+// All that the compiler suspects, in one line: ‘v’ at a.cu:2, ‘w’ at a.cu:7.
+static heddle_status note_suspected(const char *list, heddle_check_result *result)
+{
+    if (result->suspected == 0)
+        return HEDDLE_OK;
+    return heddle_check_result_note(result,
+                                    "the compiler thinks that local variables may be read before they are set, if a "
+                                    "thread takes that path: %s; local variables are not watched",
+                                    list);
+}
+
+static void list_suspected(const sim_build_message *message, heddle_check_result *result, FILE *list)
+{
+    const char *end = strstr(message->text, " may be ");
+    end = end ? end : strstr(message->text, " is used");
+    size_t length = end ? (size_t)(end - message->text) : strcspn(message->text, "[");
+    fprintf(list, "%s%.*s at %s:%d", result->suspected++ ? ", " : "", (int)length, message->text, message->file,
+            message->line);
+}
+
 // Registers and stacks of threads are not watched: what the compiler knows of variables that are read before they are
 // set is all that there is. What it is sure of is a finding, what it suspects a note.
 static heddle_status add_warnings(const sim_build_result *built, heddle_check_result *result)
 {
-    for (int i = 0; i < built->count; i++) {
+    char *suspected = NULL;
+    size_t size = 0;
+    heddle_status status = HEDDLE_OK;
+    FILE *list = open_memstream(&suspected, &size);
+    if (!list)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the compiler's messages");
+    for (int i = 0; i < built->count && status == HEDDLE_OK; i++) {
         const sim_build_message *message = &built->messages[i];
         if (message->kind != SIM_MESSAGE_WARNING || !message->file || !strstr(message->text, "uninitialized"))
             continue;
-        bool sure = !strstr(message->text, " may be ") && !strstr(message->text, "sometimes-uninit");
-        result->suspected += !sure;
-        if (sure)
-            HEDDLE_TRY(add_message(message, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING, result));
+        if (strstr(message->text, " may be ") || strstr(message->text, "sometimes-uninit"))
+            list_suspected(message, result, list);
         else
-            HEDDLE_TRY(heddle_check_result_note(result,
-                                                "the compiler at %s:%d: %.*s(if a thread gets there without "
-                                                "setting it; local variables are not watched)",
-                                                message->file, message->line, (int)strcspn(message->text, "["),
-                                                message->text));
+            status = add_message(message, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING, result);
     }
-    return HEDDLE_OK;
+    fclose(list);
+    if (status == HEDDLE_OK)
+        status = note_suspected(suspected, result);
+    free(suspected);
+    return status;
 }
 
 // The first error, as the last error's message.
@@ -255,6 +319,7 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
     sim_build_status outcome;
     HEDDLE_TRY(note_flags(options, result));
     heddle_status status = build(options, sources, folder, program, false, &outcome, &built);
+    use_names_of_cuda(&built);
     if (status == HEDDLE_OK)
         status = judge(outcome, &built, result);
     sim_build_result_free(&built);
@@ -262,12 +327,17 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
 }
 
 heddle_status heddle_check_build_counting(const heddle_check_options *options, const char *const *sources,
-                                          const heddle_check_folder *folder, const char *program, bool *fine)
+                                          const heddle_check_folder *folder, const char *program,
+                                          heddle_check_result *result, bool *fine)
 {
     sim_build_result built = {0};
     sim_build_status outcome;
     heddle_status status = build(options, sources, folder, program, true, &outcome, &built);
     *fine = status == HEDDLE_OK && outcome == SIM_BUILD_FINE;
+    if (status == HEDDLE_OK && !*fine) {
+        fail_with(HEDDLE_IO, &built, "the compiler failed and did not say why");
+        status = heddle_check_result_note(result, "divergent branches were not counted: %s", heddle_last_error());
+    }
     sim_build_result_free(&built);
     return status;
 }

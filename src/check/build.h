@@ -10,9 +10,10 @@
 heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources,
                                  const heddle_check_folder *folder, const char *program, heddle_check_result *result);
 
-// Builds the program a second time, to count divergent branches. *fine: it worked.
+// Builds the program a second time, to count divergent branches. *fine: it worked; else a note says why it did not.
 heddle_status heddle_check_build_counting(const heddle_check_options *options, const char *const *sources,
-                                          const heddle_check_folder *folder, const char *program, bool *fine);
+                                          const heddle_check_folder *folder, const char *program,
+                                          heddle_check_result *result, bool *fine);
 
 // nvcc at work beside the rest.
 typedef struct heddle_check_opinion {

@@ -380,6 +380,43 @@ class Words(unittest.TestCase):
         self.assertEqual(without, plain)
         self.assertNotIn("branch ", self.check(kernel + HOST, "--divergence", "--no-counters", LAUNCH=launch, code=0))
 
+    def test_why_branches_were_not_counted_is_told(self):
+        compiler = os.path.join(self.scratch.name, "full-disk")
+        with open(compiler, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\ncase \"$*\" in *counting*) echo \"ld: No space left on device\" >&2; exit 1;; esac\n"
+                       "exec g++ \"$@\"\n")
+        os.chmod(compiler, 0o755)
+        text = self.check("__global__ void set(float *data) { data[threadIdx.x] = 2; }\n" + HOST, "--divergence",
+                          "--compiler", compiler, LAUNCH="set<<<1, 32>>>(data);", code=0)
+        self.assertRegex(text, r"(?m)^note: divergent branches were not counted: .*No space left on device")
+        self.assertNotIn("rejects the source", text)
+
+    def test_errors_of_the_compiler_show_the_users_code_alone(self):
+        kernel = "__global__ void set(float *data, int n)\n{\n    BODY\n}\n"
+        for body, launch in (("data[0] = max(data, 3);", ""), ("data[0] = __ldg(n);", ""),
+                             ("data[0] = tex2D<float>(data, 1, 2);", ""), ("", "cudaMalloc(data, 4);"),
+                             ("", "cudaMemcpyToSymbol(data, &data);")):
+            with self.subTest(body=body, launch=launch):
+                text = self.check(kernel + HOST, BODY=body, LAUNCH=launch)
+                self.assertEqual(len(re.findall(r"(?m)^x.cu:\d+:\d+: ", text)), 1, text)
+                self.assertRegex(text, r"(?m)^x.cu:\d+:\d+: error: no matching function for call to ")
+        text = self.check(kernel + HOST, BODY="dim3 size = blockIdx * blockDim;", LAUNCH="")
+        self.assertIn("dim3", text)
+        self.assertNotIn("sim_", text)
+
+    def test_an_allocation_takes_the_address_of_a_pointer(self):
+        text = self.check("__global__ void set(float *data) { data[0] = 2; }\n" + HOST, LAUNCH="cudaMalloc(data, 4);")
+        self.assertIn("note: cudaMalloc and its kin store the new address in your pointer, so they take the pointer's "
+                      "address: cudaMalloc(&data, bytes)\n", text)
+
+    def test_all_that_the_compiler_suspects_is_one_line(self):
+        kernel = ("__global__ void set(float *data)\n{\n    float a, b;\n    if (data[1] > 3)\n        a = data[2];\n"
+                  "    if (data[2] > 3)\n        b = data[3];\n    data[4] = a;\n    data[5] = b;\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="set<<<1, 1>>>(data);", code=0)
+        for name, line in (("a", 8), ("b", 9)):
+            self.assertRegex(text, rf"(?m)^note: the compiler thinks .*: .*\b{name}\b.? at x.cu:{line}[,;] ")
+        self.assertEqual(text.count("note:"), 1)
+
     def test_the_programs_output_ends_with_a_newline(self):
         kernel = "#include <stdio.h>\n__global__ void set(float *data) { data[threadIdx.x] = 2; }\n"
         launch = "set<<<1, 32>>>(data);\n    printf(SHOWN);"
