@@ -39,6 +39,8 @@ typedef struct heddle_check_options {
     bool divergence;    // counts divergent branches, in a further run of a program that is built for it
     bool sandbox;       // the program is contained where the kernel can do so
     bool doubts;        // the compiler's messages include local variables that may be read before they are set
+    bool carry;         // its output passes through our hands, so that how it ended is known
+    const char *expect; // file with the output it should have, if it is carried; NULL: any
     int output, errors; // where the program's own output goes, as file descriptors; -1: nowhere
 } heddle_check_options;
 

@@ -315,7 +315,6 @@ static void read_all(reading *reader, const cJSON *json, heddle_check_report *re
 {
     report->status = text(reader, json, "status");
     report->unchecked = text(reader, json, "unchecked");
-    report->open_line = cJSON_IsTrue(field(json, "open_line"));
     const cJSON *crashed = field(json, "crashed");
     report->crashed = cJSON_IsObject(crashed) ? heddle_arena_alloc(reader->arena, sizeof *report->crashed) : NULL;
     if (report->crashed) {

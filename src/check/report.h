@@ -145,7 +145,6 @@ typedef struct heddle_check_report {
     const char *status;          // "finished", "crashed: ...", "stopped: ..."
     heddle_check_place *crashed; // where host code crashed; NULL: it did not, or that is not known
     const char *unchecked;       // a sentence about what the run did not come to; "": it came to its end
-    bool open_line;              // its output ended without a newline
     const char *gpu;
     int schedule;
     heddle_check_finding *findings;

@@ -32,6 +32,7 @@ typedef struct heddle_check_result {
     int suspected;        // local variables that the compiler thinks may be read before they are set; notes name them
     const char *messages; // of the compiler, where there are any; NULL
     int exit_status;      // of the program itself, in its first run
+    bool open_line;       // what it printed there ended without a newline
     bool unrepeatable;    // two runs in the same order gave different results, which has been reported
     bool any_status;      // it may end as it likes: only findings count
     heddle_check_nvcc_answer nvcc;

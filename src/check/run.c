@@ -23,6 +23,7 @@
 #include "check/input.h"
 #include "check/operator.h"
 #include "check/order.h"
+#include "check/output.h"
 #include "check/questions.h"
 #include "check/scan.h"
 #include "check/slips.h"
@@ -61,6 +62,7 @@ typedef struct check_state {
     const char *only_driver[2]; // of a job: what is built instead of the sources
     char program[PATH_SIZE];
     heddle_check_columns *columns; // NULL: not known
+    heddle_check_output output;    // of the first run
     double started;
 } check_state;
 
@@ -243,7 +245,7 @@ static char **program_arguments(const check_state *state)
     return list;
 }
 
-static heddle_status run_child(const check_state *state, const run_plan *plan, heddle_child *child)
+static heddle_status run_child(check_state *state, const run_plan *plan, heddle_child *child)
 {
     const heddle_check_options *options = state->options;
     run_environment environment;
@@ -256,13 +258,19 @@ static heddle_status run_child(const check_state *state, const run_plan *plan, h
     heddle_check_input input = {.file = -1};
     heddle_status status =
         options->no_input ? HEDDLE_OK : heddle_check_input_open(&input, state->folder.path, plan->number);
+    const bool first = plan->number == 0;
+    heddle_check_output *output = first && options->carry ? &state->output : NULL;
     heddle_child_options how = {
         .argv = arguments,
         .environment = environment.list,
         .folder = options->folder,
         .input = input.file,
-        .output = plan->number == 0 ? options->output : -1,
-        .errors = plan->number == 0 ? options->errors : -1,
+        .output = output  ? output->program
+                  : first ? options->output
+                          : -1,
+        .errors = output  ? output->errors
+                  : first ? options->errors
+                          : -1,
         .seconds = options->seconds,
         .memory = options->memory ? options->memory : heddle_child_usual_memory(),
         .sandbox = options->sandbox ? &state->sandbox : NULL,
@@ -271,8 +279,14 @@ static heddle_status run_child(const check_state *state, const run_plan *plan, h
     if (status == HEDDLE_OK)
         status = heddle_child_start(child, &how);
     heddle_check_input_passed(&input);
+    if (status == HEDDLE_OK && output && heddle_check_output_passed(output) != HEDDLE_OK) {
+        heddle_child_kill(child);
+        status = HEDDLE_OUT_OF_MEMORY;
+    }
     if (status == HEDDLE_OK)
         heddle_child_wait(child, -1);
+    if (output)
+        heddle_check_output_close(output);
     heddle_check_input_close(&input);
     if (has_terminal)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal);
@@ -363,6 +377,7 @@ static heddle_status run_first(check_state *state, bool *regular)
     HEDDLE_TRY(run_once(state, &plan, &report, &child));
     *regular = child.end == HEDDLE_CHILD_EXITED && report;
     result->exit_status = child.end == HEDDLE_CHILD_EXITED ? child.code : 0;
+    result->open_line = state->output.last && state->output.last != '\n';
     heddle_status status = heddle_check_judge_end(state->options, state->result, &child, report);
     if (report && status == HEDDLE_OK)
         status = heddle_check_result_add_run(result, report);
@@ -496,7 +511,9 @@ static heddle_status open_sandbox(check_state *state)
 {
     const heddle_check_options *options = state->options;
     const char *const folders[] = {options->folder ? options->folder : ".", state->folder.path, NULL};
-    const int files[] = {options->output >= 0 ? options->output : options->errors, options->errors, -1};
+    int output = state->output.program >= 0 ? state->output.program : options->output;
+    int errors = state->output.program >= 0 ? state->output.errors : options->errors;
+    const int files[] = {output >= 0 ? output : errors, errors, -1};
     return heddle_sandbox_open(&state->sandbox, folders, files);
 }
 
@@ -517,6 +534,8 @@ static heddle_status check(check_state *state)
         return HEDDLE_OK; // nvcc would only say the same again
     HEDDLE_TRY(heddle_check_slips_find(state->result, (const char *const *)state->sources));
     bool regular = false;
+    if (options->carry)
+        HEDDLE_TRY(heddle_check_output_open(&state->output, options->output, options->errors, options->expect != NULL));
     if (options->sandbox)
         HEDDLE_TRY(open_sandbox(state));
     HEDDLE_TRY(run_first(state, &regular));
@@ -538,7 +557,11 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
     *result = NULL;
     if (interrupted)
         return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
-    check_state state = {.options = options, .outer = {.lock = -1}, .sandbox = {.rules = -1}, .started = heddle_now()};
+    check_state state = {.options = options,
+                         .outer = {.lock = -1},
+                         .sandbox = {.rules = -1},
+                         .output = {.source = -1, .program = -1},
+                         .started = heddle_now()};
     HEDDLE_TRY(heddle_check_result_create(&state.result));
     state.result->any_status = options->any_status;
     state.result->sandbox = options->sandbox ? heddle_sandbox_name() : "off";
@@ -555,6 +578,7 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
         state.result->seconds = heddle_now() - state.started;
     }
     heddle_check_suppressions_free(state.suppressions);
+    heddle_check_output_free(&state.output);
     for (int i = 0; state.sources && state.sources[i]; i++)
         free(state.sources[i]);
     free(state.sources);

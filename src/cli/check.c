@@ -226,7 +226,7 @@ static heddle_status print_text(const check_settings *settings, const heddle_che
         .command = heddle_cli_name(),
         .counters = !settings->no_counters && !settings->unwatched && (settings->counters || result->errors == 0),
     };
-    if (!settings->quiet && result->run_count > 0 && result->runs[0]->open_line)
+    if (!settings->quiet && result->open_line)
         putchar('\n'); // behind the program's own output
     return heddle_check_show_text(result, &style, stdout);
 }
@@ -281,6 +281,7 @@ static heddle_check_options options_of(const check_settings *settings, const hed
                 : settings->nvcc                         ? HEDDLE_CHECK_NVCC_ALWAYS
                                                          : HEDDLE_CHECK_NVCC_IF_INSTALLED,
         .sandbox = !settings->no_sandbox,
+        .carry = true,
         .strict = settings->strict,
         .unwatched = settings->unwatched,
         .divergence = settings->divergence,

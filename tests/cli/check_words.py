@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+import terminal
+
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 PATIENCE = 240
 
@@ -420,11 +422,21 @@ class Words(unittest.TestCase):
     def test_the_programs_output_ends_with_a_newline(self):
         kernel = "#include <stdio.h>\n__global__ void set(float *data) { data[threadIdx.x] = 2; }\n"
         launch = "set<<<1, 32>>>(data);\n    printf(SHOWN);"
-        for shown in ('"sum 3"', '"sum 3\\n"'):
+        for shown in ('"sum 3"', '"sum 3\\n"', '"sum 3"); fflush(stdout'):
             text = self.check(kernel + HOST, "--no-counters", LAUNCH=launch, SHOWN=shown, code=0)
             self.assertTrue(text.startswith("sum 3\nclean: "), text)
         self.assertTrue(self.check(kernel + HOST, "--no-counters", "--quiet", LAUNCH=launch, SHOWN='"sum 3"',
                                    code=0).startswith("clean: "))
+
+    def test_on_a_terminal_lines_come_in_their_order(self):
+        with open(os.path.join(self.scratch.name, "x.cu"), "w", encoding="utf-8") as file:
+            file.write("#include <stdio.h>\n#include <unistd.h>\nint main()\n{\n    printf(\"one %d\\n\", isatty(1));\n"
+                       "    fprintf(stderr, \"two\\n\");\n    printf(\"three\\n\");\n"
+                       "    FILE *again = fopen(\"/dev/stdout\", \"w\");\n    fprintf(again, \"four\\n\");\n"
+                       "    fclose(again);\n    printf(\"five\");\n    fflush(stdout);\n}\n")
+        screen = terminal.Terminal(HEDDLE, ["check", "--no-nvcc", "x.cu"], self.scratch.name, self.environment)
+        self.assertEqual(screen.end(), 0)
+        self.assertTrue(screen.text().startswith("one 1\r\ntwo\r\nthree\r\nfour\r\nfive\r\n"), screen.text())
 
     def test_hints_name_the_command_as_it_was_called(self):
         with open(os.path.join(self.scratch.name, "x.cu"), "w", encoding="utf-8") as file:

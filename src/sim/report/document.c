@@ -3,7 +3,6 @@
 #define _GNU_SOURCE 1
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -250,16 +249,6 @@ static void save(const sim_json *out, const char *path)
         dprintf(STDERR_FILENO, "sim: the report could not be written to %s (SIM_REPORT)\n", path);
 }
 
-// Whether the program's output ends in the middle of a line, as far as its buffer still shows that.
-static bool has_open_line(void)
-{
-#ifdef __GLIBC__
-    return __fpending(stdout) > 0 && stdout->_IO_write_ptr[-1] != '\n';
-#else
-    return false;
-#endif
-}
-
 void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path)
 {
     sim_json *out = &(sim_json){0};
@@ -270,7 +259,6 @@ void sim_document_write(const sim_conclusion *conclusion, const char *status, co
     char unchecked[SIM_UNCHECKED_BYTES];
     sim_unchecked_text(status, unchecked, sizeof unchecked);
     sim_json_string(out, "unchecked", unchecked);
-    sim_json_bool(out, "open_line", has_open_line());
     sim_place crash;
     const sim_stack *crashed = sim_crash_place(&crash);
     if (crashed)
