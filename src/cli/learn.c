@@ -47,7 +47,7 @@ static heddle_status show(heddle_cli_learn *learn, const heddle_learn_exercise *
     HEDDLE_TRY(heddle_cli_learn_print_statement(style, exercise, false));
     heddle_learn_shown_file(&learn->workspace, exercise, path);
     fprintf(style->file, "\nYour file: %s\n", path);
-    heddle_cli_learn_print_page(style, &learn->workspace, exercise->chapter);
+    heddle_cli_learn_print_page(style, &learn->workspace, exercise->chapter, exercise);
     return HEDDLE_OK;
 }
 
@@ -56,7 +56,7 @@ static void show_chapter(const heddle_cli_learn *learn, const char *chapter, con
 {
     heddle_cli_learn_print_chapter(style, &learn->workspace, chapter);
     fputc('\n', style->file);
-    heddle_cli_learn_print_page(style, &learn->workspace, chapter);
+    heddle_cli_learn_print_page(style, &learn->workspace, chapter, NULL);
 }
 
 static int run_show(int argc, char **argv)

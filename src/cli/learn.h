@@ -46,9 +46,10 @@ heddle_status heddle_cli_learn_print_statement(const heddle_cli_learn_style *sty
 void heddle_cli_learn_print_verdict(const heddle_cli_learn_style *style, const heddle_learn_verdict *verdict, bool all);
 // "[####......] 12 of 75 solved"
 void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace);
-// Where the page of a chapter lies; nothing where it has none.
+// Where the page of a chapter lies, and how to read it: from the section of `exercise` on, or, where that is NULL, from
+// its start. Nothing where the chapter has no page.
 void heddle_cli_learn_print_page(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
-                                 const char *chapter);
+                                 const char *chapter, const heddle_learn_exercise *exercise);
 // Which chapters come before the first kernel, and how to read and practise them. `name`: of the command.
 void heddle_cli_learn_print_earlier(FILE *file, const heddle_learn_course *course, const char *name);
 // The exercises of one chapter; those of all; those of one, with a line for each other chapter.

@@ -228,11 +228,15 @@ void heddle_cli_learn_print_bar(const heddle_cli_learn_style *style, const heddl
 }
 
 void heddle_cli_learn_print_page(const heddle_cli_learn_style *style, const heddle_learn_workspace *workspace,
-                                 const char *chapter)
+                                 const char *chapter, const heddle_learn_exercise *exercise)
 {
-    char path[HEDDLE_PLACE_SIZE];
+    char path[HEDDLE_PLACE_SIZE], section[HEDDLE_LEARN_SECTION_SIZE] = "";
+    if (exercise)
+        heddle_learn_section(exercise, section);
+    if (section[0] == '\0')
+        snprintf(section, sizeof section, "%ld", strtol(chapter, NULL, 10));
     if (heddle_learn_shown_page(workspace, chapter, path))
-        fprintf(style->file, "Chapter: %s (`%s learn read %ld`)\n", path, heddle_cli_name(), strtol(chapter, NULL, 10));
+        fprintf(style->file, "Chapter: %s (`%s learn read %s`)\n", path, heddle_cli_name(), section);
 }
 
 void heddle_cli_learn_print_earlier(FILE *file, const heddle_learn_course *course, const char *name)

@@ -64,7 +64,7 @@ static void print_exercise(const watching *now, const heddle_cli_learn_style *st
         fprintf(style->file, "%s\n", heddle_last_error());
     heddle_learn_file(&now->learn->workspace, now->exercise, path); // whole: the editor may run in another folder
     fprintf(style->file, "\nYour file: %s\n", path);
-    heddle_cli_learn_print_page(style, &now->learn->workspace, now->exercise->chapter);
+    heddle_cli_learn_print_page(style, &now->learn->workspace, now->exercise->chapter, now->exercise);
     if (!folded && heddle_learn_solved_count(&now->learn->workspace) == 0)
         heddle_cli_learn_print_earlier(style->file, now->learn->course, heddle_cli_name());
     fputc('\n', style->file);

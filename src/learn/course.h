@@ -55,6 +55,9 @@ heddle_status heddle_learn_statement(const heddle_learn_exercise *exercise, hedd
 // The same as learners get it beside the chapter's page, with links to what lies there. The caller frees *text.
 heddle_status heddle_learn_statement_page(const heddle_learn_exercise *exercise, heddle_arena *arena, char **text,
                                           size_t *size);
+enum { HEDDLE_LEARN_SECTION_SIZE = 16 };
+// The section that the statement says to read, such as "5.2"; "": none.
+void heddle_learn_section(const heddle_learn_exercise *exercise, char section[HEDDLE_LEARN_SECTION_SIZE]);
 // The hints in order, from a nudge to nearly the answer.
 heddle_status heddle_learn_hints(const heddle_learn_exercise *exercise, heddle_arena *arena, const char ***hints,
                                  int *count);

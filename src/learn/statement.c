@@ -152,6 +152,18 @@ heddle_status heddle_learn_statement_page(const heddle_learn_exercise *exercise,
     return make_plain(moved, chapter, text, size);
 }
 
+void heddle_learn_section(const heddle_learn_exercise *exercise, char section[HEDDLE_LEARN_SECTION_SIZE])
+{
+    static const char read[] = "**Read:** [";
+    const char *text, *at = NULL;
+    heddle_arena *arena = heddle_arena_create();
+    if (arena && heddle_learn_exercise_read(exercise, "README.md", arena, &text) == HEDDLE_OK)
+        at = strstr(text, read);
+    at = at ? at + strlen(read) : "";
+    snprintf(section, HEDDLE_LEARN_SECTION_SIZE, "%.*s", (int)strspn(at, "0123456789."), at);
+    heddle_arena_destroy(arena);
+}
+
 // Where the text of a numbered item begins; NULL: the line does not begin one.
 static const char *item_text(const char *line)
 {

@@ -56,7 +56,7 @@ class Learn(LearnFolder):
         self.assertIn("- [05-first-kernels](05-first-kernels/README.md)\n",
                       (self.root / "other" / "README.md").read_text())
         page = "Chapter: 05-first-kernels/README.md (`heddle learn read 5`)\n"
-        self.assertTrue(self.run_heddle("show", "05.1").stdout.endswith(page))
+        self.assertTrue(self.run_heddle("show", "05.1").stdout.endswith(page.replace("read 5", "read 5.2")))
         for word in ("05", "5", "05-first-kernels", "first-kernels"):
             said = self.run_heddle("show", word).stdout
             self.assertIn("05.1   Which element is mine?", said)
