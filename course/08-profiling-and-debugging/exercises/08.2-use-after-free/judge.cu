@@ -8,7 +8,7 @@ int main(void)
         int n = 37;
         struct recorder recorder = {NULL, 0, 40};
         learn_case("%d piece%s of %d samples", pieces, pieces == 1 ? "" : "s", n);
-        cudaMalloc((void **)&recorder.samples, recorder.capacity * sizeof(float));
+        cudaMalloc(&recorder.samples, recorder.capacity * sizeof(float));
         std::vector<float> expected;
         for (int number = 0; number < pieces; number++) {
             std::vector<float> piece = learn_values<float>(n, number + 1);

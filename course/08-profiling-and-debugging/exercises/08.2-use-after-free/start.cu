@@ -20,7 +20,7 @@ static void grow(struct recorder *recorder, int needed)
     int capacity = 2 * needed;
     float *larger = NULL;
 
-    cudaMalloc((void **)&larger, capacity * sizeof(float));
+    cudaMalloc(&larger, capacity * sizeof(float));
     cudaMemcpy(larger, recorder->samples, recorder->count * sizeof(float), cudaMemcpyDeviceToDevice);
     cudaFree(recorder->samples);
     recorder->samples = larger;

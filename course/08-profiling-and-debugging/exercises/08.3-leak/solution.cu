@@ -26,8 +26,8 @@ bool normalise_on_gpu(float *samples, int n)
     float *device = NULL, peak = 0;
     int *device_peak = NULL;
 
-    cudaMalloc((void **)&device, n * sizeof(float));
-    cudaMalloc((void **)&device_peak, sizeof(int));
+    cudaMalloc(&device, n * sizeof(float));
+    cudaMalloc(&device_peak, sizeof(int));
     cudaMemset(device_peak, 0, sizeof(int));
     cudaMemcpy(device, samples, n * sizeof(float), cudaMemcpyHostToDevice);
     find_peak<<<blocks, threads>>>(device, n, device_peak);
