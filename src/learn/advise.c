@@ -11,6 +11,7 @@ enum {
         10, // chapters up to this one know blocks, barriers and launches: no atomics, fences or warps' barriers
     MANAGED_CHAPTER = 6, // the chapter that has cudaMallocManaged, and its exercise there
     MANAGED_PLACE = 13,
+    FIRST_STREAMS = 7, // the chapter that has streams
     WARP = 32,
 };
 
@@ -119,6 +120,10 @@ static const char *advise_bounds(const heddle_learn_judging *judging, const hedd
     bool past_the_end = finding->kernel && memory && strcmp(memory->space, "global") == 0 && memory->offset >= 0 &&
                         memory->offset + memory->size > memory->bytes && !heddle_check_wrapped_index(memory) &&
                         finding->place_count > 0 && finding->places[0].has_thread;
+    if (memory && memory->is_dynamic && memory->bytes == 0)
+        return "The launch has to say how large the array is, with a third number between <<< and >>>. It counts "
+               "bytes: "
+               "elements * sizeof(element).";
     if (memory && memory->is_dynamic && memory->size > 0 && memory->offset >= memory->bytes)
         return heddle_learn_format(
             judging->verdict->arena,
@@ -238,6 +243,10 @@ const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddl
         return knows_managed(judging)
                    ? finding->cure
                    : "Copy the data into memory from cudaMalloc, and pass that pointer to the kernel.";
+    case HEDDLE_CHECK_MISSING_WAIT:
+        return judging->exercise->chapter_number < FIRST_STREAMS
+                   ? "Call cudaDeviceSynchronize() between the launch and the line where the host uses the memory."
+                   : finding->cure;
     case HEDDLE_CHECK_UNINITIALISED:
         return memory && strcmp(memory->space, "shared") == 0 && memory->bytes > memory->size
                    ? "No thread has written this element by then. Is it the one that you mean? If so, guard the read "

@@ -192,6 +192,14 @@ static const char *meaning_in(heddle_arena *arena, const char *message, const ch
         return heddle_learn_format(arena, "A %.*s * has one index: row * length + column.", (int)(index - element),
                                    element);
     }
+    bool value = strstr(message, "no match for ‘operator[]’") || strstr(message, "::float4(");
+    const char *indexed = value ? vector_type(arena, message, &parts) : NULL;
+    if (indexed)
+        return heddle_learn_format(
+            arena,
+            "A %s is one value, not an array. To use an array as an array of %ss, cast its pointer: "
+            "`(const %s *)`, with a star.",
+            indexed, indexed, indexed);
     bool arithmetic = strstr(message, "no match for ‘operator") || strstr(message, "binary expression");
     const char *type = arithmetic ? vector_type(arena, message, &parts) : NULL;
     return type ? heddle_learn_format(arena, "%s has no arithmetic: use %s.", type, names_of_parts[parts - 2]) : NULL;

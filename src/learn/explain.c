@@ -120,27 +120,29 @@ static void tell_bounds(const heddle_learn_judging *judging, heddle_learn_reason
                                   negative);
         char sentence[HEDDLE_CHECK_SENTENCE];
         heddle_check_memory_sentence(finding, sentence, sizeof sentence);
-        if (sentence[0])
+        if (sentence[0] && !(memory && memory->bytes == 0)) // the message says that
             heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT, "The memory: %s.",
                                   heddle_learn_clean(judging, sentence));
         return;
     }
     long long index = memory->offset / memory->size, count = memory->bytes / memory->size;
     long long wrapped = heddle_check_wrapped_index(memory);
+    const char *numbers = count > 1 ? heddle_learn_format(verdict->arena, "0 to %lld", count - 1) : "number 0";
     if (wrapped) {
-        heddle_learn_add_item(
-            verdict, reason, HEDDLE_LEARN_TEXT,
-            "%s has the index %lld here, which is %lld as an unsigned number. %s has %lld element%s, 0 "
-            "to %lld: this is before its start.",
-            meant[0] ? meant : "This", wrapped, index, array_name(judging, finding), count, plural(count), count - 1);
+        heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
+                              "%s has the index %lld here, which is %lld as an unsigned number. %s has %lld element%s, "
+                              "%s: this is before "
+                              "its start.",
+                              meant[0] ? meant : "This", wrapped, index, array_name(judging, finding), count,
+                              plural(count), numbers);
         return;
     }
     long long missed = index < 0 ? -index : index - count + 1;
     heddle_learn_add_item(verdict, reason, HEDDLE_LEARN_TEXT,
-                          "%s is element %lld of %s here. It has %lld element%s of %lld byte%s, 0 to %lld: this is "
-                          "%lld element%s %s.",
+                          "%s is element %lld of %s here. It has %lld element%s of %lld byte%s, %s: this is %lld "
+                          "element%s %s.",
                           meant[0] ? meant : "This", index, array_name(judging, finding), count, plural(count),
-                          memory->size, plural(memory->size), count - 1, missed, plural(missed),
+                          memory->size, plural(memory->size), numbers, missed, plural(missed),
                           index < 0 ? "before its start" : "past its end");
 }
 
@@ -255,6 +257,7 @@ static bool says_cause(const heddle_check_finding *finding)
     case HEDDLE_CHECK_DEVICE_POINTER:
     case HEDDLE_CHECK_HOST_POINTER: return true;
     case HEDDLE_CHECK_INVALID_FREE: return strstr(finding->message, "free it with") != NULL;
+    case HEDDLE_CHECK_MISSING_WAIT: return strstr(finding->message, "without waiting") != NULL;
     case HEDDLE_CHECK_SPIN: return finding->place_count > 0 && strcmp(finding->places[0].role, "loop") == 0;
     default: return false;
     }
