@@ -13,7 +13,8 @@ typedef struct access {
     uint32_t stamp, lanes;
     uint16_t site, clock;
     uint8_t warp, kind, scope, what;
-    // When the first and the last of its lanes came, in the order in which this word was accessed.
+    // When the first and the last of its lanes came, in the order in which this word was accessed; of one lane, when it
+    // came last.
     uint32_t first, last;
     // Readers kept in two words were counted, not listed: how many there were (SIM_MANY_...).
     uint8_t many;
@@ -182,6 +183,14 @@ static bool is_volatile(unsigned kind)
     return kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE;
 }
 
+// Whether the atomic may fall between the two halves of a volatile `word += x`, and be lost. One whose result is used
+// may be how its thread waits for that word: it is left alone, and an exchange is no more than a store.
+static bool loses_update(const sim_site *store, const sim_site *atomic)
+{
+    return store->kind == SIM_VOLATILE_WRITE && store->reads_at != 0 && atomic->discards &&
+           (atomic->what & SIM_ATOMIC_UPDATE) == SIM_ATOMIC_UPDATE && !(atomic->what & SIM_ATOMIC_REPLACE);
+}
+
 // Whether two accesses may not happen at once. Atomics may, if each is atomic for the other's thread. Volatile accesses
 // never quite may; what follows from it is for verdict.c to say.
 static bool conflicts(const sim_view *view, const access *earlier)
@@ -190,6 +199,9 @@ static bool conflicts(const sim_view *view, const access *earlier)
         return false;
     bool atomic = view->kind == SIM_ATOMIC, earlier_atomic = earlier->kind == SIM_ATOMIC;
     if (!(atomic && (earlier_atomic || is_volatile(earlier->kind))) && !(earlier_atomic && is_volatile(view->kind)))
+        return true;
+    const sim_site *site = &sim_sites[view->site], *earlier_site = &sim_sites[earlier->site];
+    if (loses_update(site, earlier_site) || loses_update(earlier_site, site))
         return true;
     bool same_block = view->shared || earlier->stamp == view->clock->stamp ||
                       sim_clock_block_of(earlier->stamp) == view->clock->serial;
@@ -277,7 +289,14 @@ static before own_before(const sim_view *view, int thread, const story *told)
     return own;
 }
 
-// `lanes` of an earlier write are ordered before this read: whether a fence has made sure of it.
+// Whether the order of the two may hang on a fence of this access's thread: a plain access behind what it uses. A
+// write behind atomics or reads is not asked: no hardware makes a store before the look that it depends on.
+static bool wants_fence(const sim_view *view, const access *earlier)
+{
+    return view->kind == SIM_READ || (view->kind == SIM_WRITE && earlier->kind == SIM_WRITE);
+}
+
+// `lanes` of an earlier write are ordered before this access: whether a fence has made sure of it.
 static void check_fenced(const sim_view *view, int thread, const access *earlier, uint32_t lanes, uintptr_t address)
 {
     if ((uint64_t)earlier->stamp << SIM_STAMP_SHIFT < view->floor)
@@ -306,11 +325,12 @@ static bool meet(const sim_view *view, int thread, access *earlier, const before
                              .thread = earlier->warp * SIM_LANES + lane,
                              .site = earlier->site,
                              .kind = earlier->kind,
-                             .confirmed = earlier->kind == SIM_ATOMIC && earlier->last < own->atomic,
+                             .confirmed = (earlier->kind == SIM_ATOMIC || earlier->kind == SIM_VOLATILE_WRITE) &&
+                                          earlier->last < own->atomic,
                              .looked = earlier->last < own->look ? own->site : 0};
         sim_race_found(view, thread, &found, address);
     }
-    if (view->kind == SIM_READ && sim_unfenced_any(view->clock, thread))
+    if (wants_fence(view, earlier) && sim_unfenced_any(view->clock, thread))
         check_fenced(view, thread, earlier, earlier->lanes & ~unordered, address);
     if (counted || !covered)
         return false;
@@ -389,6 +409,8 @@ void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_
     for (uint32_t i = told->count; i-- > 0;) {
         access *earlier = &told->access[i];
         if (!added && view->kind != SIM_WRITE && view->kind != SIM_VOLATILE_WRITE && merges(earlier, &next)) {
+            if (earlier->lanes == next.lanes)
+                earlier->first = next.first;
             earlier->lanes |= next.lanes;
             earlier->last = next.last;
             added = true;

@@ -30,6 +30,17 @@ static const sim_frame *frame_of(unsigned site)
     return stack ? &stack->frames[0] : NULL;
 }
 
+bool sim_on_one_line(unsigned site, unsigned other)
+{
+    if (!sim_lines_of(sim_sites[site].pc) || !sim_lines_of(sim_sites[other].pc)) {
+        sim_lines_want(sim_sites[site].pc);
+        sim_lines_want(sim_sites[other].pc);
+        sim_lines_resolve();
+    }
+    const sim_frame *one = frame_of(site), *two = frame_of(other);
+    return one && two && one->line == two->line && strcmp(one->file, two->file) == 0;
+}
+
 bool sim_polls_at(unsigned site)
 {
     unsigned again = sim_sites[site].again;
@@ -38,6 +49,5 @@ bool sim_polls_at(unsigned site)
     if (sim_sites[again].again != again)
         return false; // neither of them is in a loop
     find_lines();
-    const sim_frame *one = frame_of(site), *other = frame_of(again);
-    return one && other && one->line == other->line && strcmp(one->file, other->file) == 0;
+    return sim_on_one_line(site, again);
 }

@@ -13,16 +13,17 @@ enum { SIM_NO_COPY, SIM_COPY_ISSUED, SIM_COPY_LANDED, SIM_COPY_SOURCE };
 
 typedef struct sim_site {
     uintptr_t pc;
-    uint8_t kind;    // SIM_READ, ...
-    uint8_t bytes;   // 1, 2, 4, 8, 16
-    uint8_t scope;   // of an atomic: SIM_SCOPE_...
-    uint8_t what;    // of an atomic: SIM_ATOMIC_... flags
-    uint8_t copy;    // SIM_NO_COPY, ...
-    bool discards;   // an atomic whose result is not used
-    bool optimistic; // a plain read whose thread goes on to an atomic on the same word that confirms it
-    bool values;     // the values stored here are to be compared (values.c)
-    uint16_t again;  // of a volatile read: from where its thread looked at the word again (polls.c); 0: not seen
-    uint16_t other;  // the next site at the same place, for another number of bytes; 0: none
+    uint8_t kind;      // SIM_READ, ...
+    uint8_t bytes;     // 1, 2, 4, 8, 16
+    uint8_t scope;     // of an atomic: SIM_SCOPE_...
+    uint8_t what;      // of an atomic: SIM_ATOMIC_... flags
+    uint8_t copy;      // SIM_NO_COPY, ...
+    bool discards;     // an atomic whose result is not used
+    bool optimistic;   // a plain read whose thread goes on to an atomic on the same word that confirms it
+    bool values;       // the values stored here are to be compared (values.c)
+    uint16_t again;    // of a volatile read: from where its thread looked at the word again (polls.c); 0: not seen
+    uint16_t reads_at; // of a volatile write: from where its thread read the word last, by volatile; 0: not so
+    uint16_t other;    // the next site at the same place, for another number of bytes; 0: none
 } sim_site;
 
 // 14 bits hold a site in shadow memory (race/cell.h); site 0 stands for "more sites than that".

@@ -23,7 +23,7 @@ void sim_unfenced_gather(const sim_block_clock *clock, int thread, sim_unfenced 
 void sim_unfenced_spread(sim_block_clock *clock, int thread, const sim_unfenced *met);
 void sim_unfenced_forget(sim_block_clock *clock);
 
-// `thread` of the view reads what is ordered behind `earlier`, made at its thread's clock `at`: is that certain?
+// `thread` of the view uses what is ordered behind `earlier`, made at its thread's clock `at`: is that certain?
 void sim_unfenced_check(const sim_view *view, int thread, const sim_earlier *earlier, unsigned at, uintptr_t address);
 void sim_unfenced_report(void); // at the end
 // Tests hear of every such read.

@@ -1,4 +1,4 @@
-// Reads behind an atomic that no fence follows: one finding for each atomic.
+// Plain accesses behind an atomic that no fence follows: one finding for each atomic.
 
 #define _GNU_SOURCE 1
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 // One for each pair of places, until the program ends.
 typedef struct unfenced_read {
-    unsigned site[2]; // the atomic, the read
+    unsigned site[2]; // the atomic, the access behind it
     sim_finding finding;
     uint64_t count;
     bool told, far; // far: another block has written some of it
@@ -49,20 +49,21 @@ static void describe(const sim_view *view, int thread, bool same_block, uintptr_
 {
     const sim_unfenced *unfenced = &view->clock->unfenced[thread];
     bool atomic = sim_sites[unfenced->site].kind == SIM_ATOMIC;
-    const char *look = atomic ? "atomic" : "volatile read";
+    const char *look = atomic ? "atomic" : "volatile read", *role = sim_role(view->kind);
     *finding = sim_finding_of(view->worker, SIM_RACE, SIM_WARNING);
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message,
-             "read of %s memory that another %s has written, after %s %s %s between the two",
+             "%s of %s memory that another %s has written, after %s %s %s between the two", role,
              view->shared ? "shared" : "global", same_block ? "thread of the block" : "block", atomic ? "an" : "a",
              look, unfenced->narrowly ? "with too narrow a fence" : "without a fence");
     snprintf(finding->note, sizeof finding->note, "%s",
-             unfenced->narrowly
-                 ? "the fence has block scope and does not reach the block that wrote"
-                 : "the writer's fence orders its own side only: the read may still return a stale value");
+             unfenced->narrowly ? "the fence has block scope and does not reach the block that wrote"
+             : view->kind == SIM_READ
+                 ? "the writer's fence orders its own side only: the read may still return a stale value"
+                 : "the writer's fence orders its own side only: its value may still replace this one");
     finding->place[0] = sim_place_of(view->worker, unfenced->thread, sim_sites[unfenced->site].pc, look);
-    finding->place[1] = sim_place_of(view->worker, thread, sim_sites[view->site].pc, "read");
+    finding->place[1] = sim_place_of(view->worker, thread, sim_sites[view->site].pc, role);
 }
 
 void sim_unfenced_check(const sim_view *view, int thread, const sim_earlier *earlier, unsigned at, uintptr_t address)

@@ -262,6 +262,19 @@ static void judge_guess(race *one)
              "an atomic of the same thread confirms the value that was read");
 }
 
+// A volatile write against an atomic: unless the atomic's scope is too narrow, only the second half of a `word += x` is
+// held against it (exact.c), and only on one line are the two certain to be halves. A thread that waits for a count and
+// then resets it does so in two.
+static void judge_update(race *one, int store)
+{
+    const unsigned site = one->site[store];
+    if (sim_sites[one->site[!store]].scope == SIM_SCOPE_BLOCK && one->apart >= BETWEEN_BLOCKS)
+        return;
+    one->open &= sim_on_one_line(site, sim_sites[site].reads_at);
+    snprintf(one->finding.note, sizeof one->finding.note,
+             "the volatile access reads and then writes: an atomic between the two is lost");
+}
+
 // What keeps a race from being able to change a result.
 static void judge(race *one)
 {
@@ -272,6 +285,8 @@ static void judge(race *one)
         judge_writes(one);
     else if ((a == SIM_VOLATILE_READ && is_write(b)) || (b == SIM_VOLATILE_READ && is_write(a)))
         judge_volatile(one, is_read(b));
+    else if ((a == SIM_VOLATILE_WRITE && b == SIM_ATOMIC) || (b == SIM_VOLATILE_WRITE && a == SIM_ATOMIC))
+        judge_update(one, b == SIM_VOLATILE_WRITE);
     else
         judge_guess(one);
     size_t used = strlen(one->finding.note);

@@ -26,7 +26,8 @@ typedef struct sim_view {
 typedef struct sim_earlier {
     uint32_t stamp;
     unsigned thread, site, kind;
-    // An atomic that a later atomic of this very thread on the same word came after: the word itself orders them.
+    // An atomic or volatile write that a later atomic of this very thread on the same word came after: the word itself
+    // orders them.
     bool confirmed;
     // A volatile write: from where this very thread looked at the word since, by a volatile read; 0: it did not.
     unsigned looked;
@@ -35,6 +36,7 @@ typedef struct sim_earlier {
 void sim_race_report(void); // at the end (verdict.c)
 // At the end: whether the reads of this site poll. (polling.c)
 bool sim_polls_at(unsigned site);
+bool sim_on_one_line(unsigned site, unsigned other); // of the source (polling.c)
 // Reports that `thread` of the view's block, at the view's site, races with `earlier` on `address`. (verdict.c)
 void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
 

@@ -148,6 +148,8 @@ void sim_word_write_slow(const sim_view *view, sim_cell *cell, uint64_t me, uint
     uint64_t write = cell->write, read = cell->read;
     if (write >= view->floor && !sim_view_ordered(view, thread, write))
         found(view, thread, write, SIM_WRITE, address);
+    else if (write >= view->floor && sim_unfenced_any(view->clock, thread))
+        found_unfenced(view, thread, write, address);
     if (read >= view->floor && readers_race(view, thread, read))
         found(view, thread, read, SIM_READ, address);
     *cell = (sim_cell){.write = me};

@@ -15,6 +15,20 @@ void sim_access_orders(sim_worker *worker, unsigned site, uintptr_t address)
     sim_sync_end(worker, site, address);
 }
 
+// A volatile write of a word that its thread has just read so may be the second half of an update.
+static void note_update(const sim_worker *worker, unsigned site, uintptr_t address)
+{
+    const uint64_t *log = worker->watch->log[worker->lane];
+    for (const uint64_t *entry = worker->log_next; entry-- > log;) {
+        if ((*entry & SIM_ENTRY_ADDRESS) != address)
+            continue;
+        const unsigned last = (unsigned)(*entry >> SIM_ENTRY_SHIFT);
+        if (sim_sites[last].kind == SIM_VOLATILE_READ)
+            sim_sites[site].reads_at = (uint16_t)last;
+        return;
+    }
+}
+
 // Others run before the access is noted, not after: it is made when this returns, and what it then reads was written
 // before it.
 void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address)
@@ -23,6 +37,8 @@ void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address)
     static __thread unsigned polls;
     static __thread const uint64_t *logged;
     bool write = sim_sites[site].kind == SIM_VOLATILE_WRITE;
+    if (write)
+        note_update(worker, site, address);
     if (write)
         for (int turns = sim_polls_write(worker, site, address); turns > 0; turns--)
             sim_scheduler->delays(worker, sim_sites[site].pc);

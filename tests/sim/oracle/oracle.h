@@ -235,20 +235,20 @@ UNWATCHED static inline bool touches(const oracle *o, const access *a, int block
     return byte >= a->offset && byte < a->offset + a->bytes && (!o->program->shared || a->block == block);
 }
 
-// Whether the plain read comes behind a write of this byte that only an atomic without a fence shows it, and that no
-// later write hides.
-UNWATCHED static inline bool reads_unfenced(const oracle *o, const access *read, int block, int byte)
+// Whether the plain access comes behind a write of this byte that only an atomic without a fence shows it, and that no
+// later write hides. For a write only plain ones count.
+UNWATCHED static inline bool unfenced_behind(const oracle *o, const access *plain, int block, int byte)
 {
     for (int i = 0; i < o->count; i++) {
         const access *a = &o->accesses[i];
-        if (!a->write || a->thread == read->thread || !touches(o, a, block, byte) || !happens_before(a, read) ||
-            read->firm.at[a->thread] >= a->when)
+        if (!a->write || a->thread == plain->thread || (plain->write && a->atomic) || !touches(o, a, block, byte) ||
+            !happens_before(a, plain) || plain->firm.at[a->thread] >= a->when)
             continue;
         bool hidden = false;
         for (int j = 0; j < o->count && !hidden; j++) {
             const access *later = &o->accesses[j];
-            hidden = later->write && !later->atomic && later != a && touches(o, later, block, byte) &&
-                     happens_before(a, later) && happens_before(later, read);
+            hidden = later->write && !later->atomic && later != a && later != plain && touches(o, later, block, byte) &&
+                     happens_before(a, later) && happens_before(later, plain);
         }
         if (!hidden)
             return true;
@@ -261,14 +261,14 @@ UNWATCHED static inline void mark_unfenced(const oracle *o, bool unfenced[BLOCKS
     for (int i = 0; i < o->count; i++) {
         const access *a = &o->accesses[i];
         int block = o->program->shared ? a->block : 0;
-        for (int byte = a->offset; !a->write && byte < a->offset + a->bytes; byte++)
+        for (int byte = a->offset; !a->atomic && byte < a->offset + a->bytes; byte++)
             if (!unfenced[block][byte])
-                unfenced[block][byte] = reads_unfenced(o, a, block, byte);
+                unfenced[block][byte] = unfenced_behind(o, a, block, byte);
     }
 }
 
 // Runs one launch whose atomics returned `results`, and marks the bytes that race in racy[block][byte] (global memory:
-// block 0), and those that are read behind an atomic without a fence. False: no order of events explains the results.
+// block 0), and those that are used behind an atomic without a fence. False: no order of events explains the results.
 UNWATCHED static inline bool oracle_run(oracle *o, const script *program, const uint64_t *results,
                                         bool racy[BLOCKS][MEMORY_BYTES], bool unfenced[BLOCKS][MEMORY_BYTES])
 {
