@@ -235,6 +235,29 @@ static double all_accesses(const heddle_check_result *result)
     return watched;
 }
 
+double heddle_check_watched(const heddle_check_result *result)
+{
+    double blocks = 0, watched = 0;
+    for (int i = 0; i < result->run_count; i++)
+        for (int k = 0; k < result->runs[i]->kernel_count; k++) {
+            blocks += result->runs[i]->kernels[k].blocks;
+            watched += result->runs[i]->kernels[k].watched_blocks;
+        }
+    return result->unwatched ? 0 : blocks > 0 ? watched / blocks : 1;
+}
+
+// ", 24 % of blocks watched"; nothing where all of them are. Never 100 %, nor 0 %.
+static const char *watched_text(const heddle_check_result *result, char *text, size_t size)
+{
+    const double percent = 100 * heddle_check_watched(result);
+    text[0] = '\0';
+    if (percent > 99 && percent < 100)
+        snprintf(text, size, ", more than 99 %% of blocks watched");
+    else if (percent > 0 && percent < 100)
+        snprintf(text, size, percent < 1 ? ", %.1g %% of blocks watched" : ", %.0f %% of blocks watched", percent);
+    return text;
+}
+
 // Launches that are a library's: what they are given is checked as a whole, not access by access.
 double heddle_check_library_calls(const heddle_check_result *result)
 {
@@ -290,12 +313,13 @@ static const char *reason_for_nothing(const heddle_check_result *result)
 // "2 schedules, 1,536 accesses"; of a program that only calls libraries "2 schedules, arguments of 3 library calls".
 static const char *extent_text(const heddle_check_result *result, char *text, size_t size)
 {
-    char number[32];
+    char number[32], watched[48];
     double accesses = all_accesses(result), calls = heddle_check_library_calls(result);
     const char *s = result->run_count == 1 ? "" : "s";
     if (accesses > 0 || calls == 0)
-        snprintf(text, size, "%d schedule%s, %s accesses", result->run_count, s,
-                 heddle_check_count_text(accesses, number, sizeof number));
+        snprintf(text, size, "%d schedule%s, %s accesses%s", result->run_count, s,
+                 heddle_check_count_text(accesses, number, sizeof number),
+                 watched_text(result, watched, sizeof watched));
     else
         snprintf(text, size, "%d schedule%s, arguments of %s library call%s", result->run_count, s,
                  heddle_check_count_text(calls, number, sizeof number), calls == 1 ? "" : "s");
@@ -304,7 +328,7 @@ static const char *extent_text(const heddle_check_result *result, char *text, si
 
 const char *heddle_check_verdict(const heddle_check_result *result, char *text, size_t size)
 {
-    char suppressed[48] = "", status[64], extent[96];
+    char suppressed[48] = "", status[64], extent[160], watched[48];
     const char *s = result->warnings == 1 ? "" : "s";
     if (result->suppressed)
         snprintf(suppressed, sizeof suppressed, ", %d suppressed", result->suppressed);
@@ -313,8 +337,8 @@ const char *heddle_check_verdict(const heddle_check_result *result, char *text, 
     switch (heddle_check_status_of(result)) {
     case HEDDLE_CHECK_UNBUILT: snprintf(text, size, "not built"); break;
     case HEDDLE_CHECK_ERRORS:
-        snprintf(text, size, "%d error%s, %d warning%s%s", result->errors, result->errors == 1 ? "" : "s",
-                 result->warnings, s, suppressed);
+        snprintf(text, size, "%d error%s, %d warning%s%s%s", result->errors, result->errors == 1 ? "" : "s",
+                 result->warnings, s, suppressed, watched_text(result, watched, sizeof watched));
         break;
     case HEDDLE_CHECK_FAILED:
         if (result->unwatched)

@@ -237,6 +237,8 @@ static void read_kernel(reading *reader, const cJSON *object, heddle_check_kerne
         .accesses = number(object, "accesses"),
         .barriers = number(object, "barriers"),
         .threads = number(object, "threads"),
+        .blocks = number(object, "blocks"),
+        .watched_blocks = number(object, "watched_blocks"),
     };
     triple(object, "grid", kernel->grid);
     triple(object, "block", kernel->block);

@@ -30,6 +30,7 @@
 #include "sim/build/build.h"
 
 enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 64, MOST_LOOKS = 3 };
+#define LARGEST_SEED (((uint64_t)1 << 53) - 1) // that every reader of numbers keeps exactly
 // Beyond the numbers of all other runs.
 enum { COUNTING_RUN = HEDDLE_CHECK_MOST_RUNS * (1 + MOST_LOOKS) };
 
@@ -218,6 +219,10 @@ static void fill_environment(const check_state *state, const run_plan *plan, run
     set(environment, "SIM_SCHEDULE", number);
     set(environment, "SIM_WATCH", state->options->unwatched ? "0" : "1");
     set(environment, "SIM_STRICT", "0"); // tiers are united over all runs before they are raised
+    snprintf(number, sizeof number, "%.17g", state->options->budget);
+    set(environment, "SIM_BUDGET", number);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)(state->options->seed & LARGEST_SEED));
+    set(environment, "SIM_SEED", number);
     if (state->options->gpu)
         set(environment, "SIM_GPU", state->options->gpu);
     if (plan->values)
@@ -504,6 +509,31 @@ static heddle_status note_nothing(const check_state *state)
                                     "after --)");
 }
 
+// Which kernels had blocks that were not watched in full.
+static heddle_status note_left_out(const check_state *state)
+{
+    enum { MOST_NAMED = 3 };
+    char kernels[HEDDLE_CHECK_SENTENCE] = "", watched[32], blocks[32];
+    const heddle_check_report *first = state->result->run_count > 0 ? state->result->runs[0] : NULL;
+    int named = 0;
+    for (int k = 0; first && k < first->kernel_count; k++) {
+        const heddle_check_kernel *kernel = &first->kernels[k];
+        if (kernel->watched_blocks >= kernel->blocks || ++named > MOST_NAMED)
+            continue;
+        const size_t used = strlen(kernels);
+        snprintf(kernels + used, sizeof kernels - used, "%s%s: %s of %s", used > 0 ? "; " : "", kernel->name,
+                 heddle_check_count_text(kernel->watched_blocks, watched, sizeof watched),
+                 heddle_check_count_text(kernel->blocks, blocks, sizeof blocks));
+    }
+    if (named == 0)
+        return HEDDLE_OK;
+    return heddle_check_result_note(state->result,
+                                    "past its budget, the check watched some of the blocks in full (%s%s) and only the "
+                                    "addresses of the others' accesses; counts are of the blocks watched in full; "
+                                    "--budget SECONDS raises the budget, --full watches all blocks",
+                                    kernels, named > MOST_NAMED ? "; ..." : "");
+}
+
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
 // It may write where it runs, in a temporary folder of its own, and to its output.
@@ -545,6 +575,7 @@ static heddle_status check(check_state *state)
         HEDDLE_TRY(count_branches(state));
     HEDDLE_TRY(note_unchecked(state));
     HEDDLE_TRY(note_nothing(state));
+    HEDDLE_TRY(note_left_out(state));
     HEDDLE_TRY(heddle_check_opinion_hear(&state->opinion, state->result));
     if (options->keep)
         HEDDLE_TRY(

@@ -160,6 +160,8 @@ static cJSON *kernel_json(const heddle_check_result *result, const heddle_check_
     cJSON_AddNumberToObject(object, "accesses", kernel->accesses);
     cJSON_AddNumberToObject(object, "barriers", kernel->barriers);
     cJSON_AddNumberToObject(object, "threads", kernel->threads);
+    cJSON_AddNumberToObject(object, "blocks", kernel->blocks);
+    cJSON_AddNumberToObject(object, "watched_blocks", kernel->watched_blocks);
     cJSON *lines = cJSON_AddArrayToObject(object, "lines");
     for (int i = 0; i < kernel->line_count; i++)
         cJSON_AddItemToArray(lines, line_json(&kernel->lines[i]));
@@ -192,6 +194,7 @@ cJSON *heddle_check_json(const heddle_check_result *result)
     if (first)
         cJSON_AddStringToObject(json, "gpu", first->gpu);
     cJSON_AddNumberToObject(json, "runs", result->run_count);
+    cJSON_AddNumberToObject(json, "watched", heddle_check_watched(result));
     if (result->messages)
         cJSON_AddStringToObject(json, "messages", result->messages);
     cJSON *findings = cJSON_AddArrayToObject(json, "findings");

@@ -30,9 +30,9 @@ typedef struct check_settings {
     const char *op, *gpu, *suppress, *sarif, *html, *compiler, *standard;
     heddle_cli_list shapes, include, define, library;
     int schedules;
-    double timeout, memory;
+    double budget, timeout, memory;
     uint64_t seed;
-    bool strict, any_status, unwatched, divergence, counters, no_counters, quiet, keep, nvcc, no_nvcc, no_sandbox;
+    bool strict, any_status, unwatched, full, divergence, counters, no_counters, quiet, keep, nvcc, no_nvcc, no_sandbox;
     heddle_cli_json json;
 } check_settings;
 
@@ -56,6 +56,11 @@ static const heddle_cli_option options[] = {
      NULL},
     {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run the program without any checks, which is faster",
      0, 0, NULL},
+    {"budget", HEDDLE_CLI_NUMBER, PLACE(budget), "SECONDS", "10",
+     "watch every access for about this long in each run; beyond it, large launches watch some of their blocks in full "
+     "and only the addresses of the others' accesses",
+     0.001, 1e6, NULL},
+    {"full", HEDDLE_CLI_FLAG, PLACE(full), NULL, NULL, "watch every access, without a budget", 0, 0, NULL},
     {"counters", HEDDLE_CLI_FLAG, PLACE(counters), NULL, NULL,
      "print the counts of memory sectors and bank conflicts even if errors were found", 0, 0, NULL},
     {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL,
@@ -80,7 +85,8 @@ static const heddle_cli_option options[] = {
     {"memory", HEDDLE_CLI_NUMBER, PLACE(memory), "GB", NULL,
      "memory limit for the program, and for each compiler; default: three quarters of the available memory", 0.01, 1e6,
      NULL},
-    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "with --op: random seed of the inputs", 0, 0, NULL},
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1",
+     "random seed: with --op, of the inputs; beyond the budget, of the choice of blocks", 0, 0, NULL},
     {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
      "fail if nvcc is not installed; without this option nvcc judges the source if it is installed", 0, 0, NULL},
     {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not run nvcc", 0, 0, NULL},
@@ -258,6 +264,7 @@ static heddle_status show(const check_settings *settings, heddle_check_result *r
 static heddle_check_options options_of(const check_settings *settings, const heddle_check_flags *flags)
 {
     const double gigabyte = 1e9;
+    const double accesses_per_second = 100; // in millions: a fixed rate, so that no verdict depends on the machine
     return (heddle_check_options){
         .op = settings->op,
         .include = flags->include,
@@ -274,6 +281,7 @@ static heddle_check_options options_of(const check_settings *settings, const hed
         .suppress = settings->suppress,
         .any_status = settings->any_status,
         .schedules = settings->unwatched ? 1 : settings->schedules,
+        .budget = settings->full ? 0 : settings->budget * accesses_per_second,
         .seconds = settings->timeout,
         .memory = (uint64_t)(settings->memory * gigabyte),
         .seed = settings->seed,

@@ -69,9 +69,15 @@ static sim_resident *start_block(sim_worker *worker)
     uint64_t position = atomic_fetch_add(&run.next, 1);
     if (position >= run.launch->blocks)
         return NULL;
+    sim_sample_wait(position);
+    if (failed())
+        return NULL;
+    const uint64_t number = sim_order_block(position, run.launch->blocks);
     sim_resident *resident = sim_resident_new(worker);
-    if (resident)
-        sim_resident_begin(worker, resident, sim_order_block(position, run.launch->blocks));
+    if (resident) {
+        sim_resident_begin(worker, resident, number);
+        resident->block.unwatched = !sim_sample_watches(position, number);
+    }
     if (!resident || !sim_resident_bring(worker, resident)) {
         sim_launch_fail(run.launch, SIM_ERROR_MEMORY);
         return NULL;
@@ -206,6 +212,7 @@ static void run_blocks(sim_worker *worker)
         case SIM_BLOCK_STUCK: stuck(worker, resident); break;
         }
     }
+    sim_sample_leave();
     abandon_queue(worker, runner->blocks.queue);
     abandon_queue(worker, runner->blocks.grid_queue);
     runner->blocks.queue = runner->blocks.grid_queue = NULL;
@@ -252,9 +259,11 @@ int sim_run(sim_launch_state *launch)
     sim_turns_begin(launch);
     if (sim_watching)
         sim_watch_launch_begin(launch);
+    sim_sample_begin(launch);
     sim_host_thread_waits(1);
     sim_pool_run(run_blocks, sim_workers_taking_part);
     sim_host_thread_waits(-1);
+    sim_sample_end(launch);
     if (sim_watching)
         sim_watch_launch_end(launch);
     if (sim_printf_flush)

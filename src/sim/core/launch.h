@@ -15,6 +15,15 @@ void sim_turns_begin(const sim_launch_state *launch);
 // Whether the block that has just met at its barrier stops there, so that others have a turn.
 bool sim_turns_stop(const sim_launch_state *launch);
 
+// --- sample.c -------------------------------------------------------------------------------------------------------
+
+void sim_sample_begin(const sim_launch_state *launch);
+void sim_sample_end(sim_launch_state *launch); // before the watch counts it
+// Before the block at `position` of the order starts: waits until what the blocks before have accessed is known.
+void sim_sample_wait(uint64_t position);
+void sim_sample_leave(void);                                // a worker takes no further blocks
+bool sim_sample_watches(uint64_t position, uint64_t block); // asked once for each block
+
 // --- grid.c ---------------------------------------------------------------------------------------------------------
 
 void sim_grid_begin(sim_launch_state *launch);

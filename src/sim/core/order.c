@@ -34,6 +34,11 @@ bool sim_order_chance(uint64_t salt)
     return draw(salt) >> 63;
 }
 
+double sim_order_share(uint64_t seed, uint64_t launch, uint64_t block)
+{
+    return (double)(draw(mix(mix(seed) + launch) + block) >> 11) * 0x1p-53;
+}
+
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {

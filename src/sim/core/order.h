@@ -23,6 +23,8 @@ static inline int sim_order_first(uint32_t mask, uint64_t salt)
 
 // One of two, drawn for this salt.
 bool sim_order_chance(uint64_t salt);
+// From 0 to 1, drawn for a block of a launch; another in another schedule.
+double sim_order_share(uint64_t seed, uint64_t launch, uint64_t block);
 
 // The number of the block that starts as the position-th.
 uint64_t sim_order_block(uint64_t position, uint64_t blocks);

@@ -71,6 +71,8 @@ static void read_environment(void)
     options.strict = number_from("SIM_STRICT", 0, 1, &value) ? value != 0 : false;
     options.schedule = number_from("SIM_SCHEDULE", 0, 4294967295.0, &value) ? (unsigned)value : 0;
     options.workers = number_from("SIM_WORKERS", 1, 256, &value) ? (int)value : cores();
+    options.budget = number_from("SIM_BUDGET", 0, 1e12, &value) ? value * 1e6 : 0;
+    options.seed = number_from("SIM_SEED", 0, 0x1p53, &value) ? (uint64_t)value : 1;
     options.spin_limit = number_from("SIM_SPIN_LIMIT", 0.01, 1e6, &value) ? value : 10;
     options.stack = (number_from("SIM_STACK", 16, 65536, &value) ? (size_t)value : SIM_STACK_DEFAULT) * KIB;
     sim_schedule = options.schedule;

@@ -3,6 +3,9 @@
 //
 //   SIM_REPORT=FILE    write the report there as JSON (report/format.md); without it findings go to stderr as text
 //   SIM_WATCH=0        run only: no checks, no counters, even if the program was built with hooks
+//   SIM_BUDGET=M       million accesses that a run watches; launches that would go beyond watch some of their blocks.
+//                      0 (default): all are watched
+//   SIM_SEED=N         draws the blocks that such a launch watches (1)
 //   SIM_GPU=NAME       GPU to simulate: h200 (default), h100, a100, rtx4090, ...; a wrong name lists them all
 //   SIM_SCHEDULE=N     which legal order of blocks, warps and lanes; 0 (default): ascending
 //   SIM_WORKERS=N      OS threads that run blocks; default: the cores of this machine
@@ -27,6 +30,8 @@ typedef struct sim_options {
     unsigned schedule;
     int workers;
     double spin_limit;
+    double budget; // accesses; 0: no limit
+    uint64_t seed;
     const char *values, *copy;
     unsigned tick;
     size_t stack; // bytes

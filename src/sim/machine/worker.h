@@ -27,6 +27,7 @@ typedef struct sim_launch_state {
     uint64_t number;       // 1, 2, ... over the program
     unsigned uses;         // what its kernel can reach (machine/options.h: SIM_USES_...)
     uint32_t first_serial; // blocks are numbered first_serial + their linear index over the program (race/)
+    uint64_t watched;      // blocks in which every access was watched; known at the end
     bool failed;           // a fatal finding: no further block starts (atomic access)
     int error;             // the cudaError_t it leaves behind
 } sim_launch_state;
@@ -35,6 +36,7 @@ struct sim_block {
     sim_launch_state *launch;
     uint64_t number; // linear index in the grid
     unsigned index[3];
+    bool unwatched;     // of its accesses only the addresses are checked (core/sample.c)
     int ended, waiting; // threads ended; threads at the block barrier
     // Lanes by warp.
     uint32_t live[SIM_WARPS], ready[SIM_WARPS], started[SIM_WARPS], full_log[SIM_WARPS];

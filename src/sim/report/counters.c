@@ -194,6 +194,8 @@ static void write_kernel(const sim_kernel_count *count, void *context)
     sim_json_unsigned(out, "accesses", count->accesses);
     sim_json_unsigned(out, "barriers", count->barriers);
     sim_json_unsigned(out, "threads", count->threads);
+    sim_json_unsigned(out, "blocks", count->blocks);
+    sim_json_unsigned(out, "watched_blocks", count->watched);
     sim_json_open(out, "lines", '[');
     for (const line_count *line = lines.lines; line; line = line->next)
         write_line(out, line);

@@ -222,6 +222,14 @@ static void add(sim_count *to, const sim_counter *from)
     memcpy(to->worst_block, from->worst_block, sizeof to->worst_block);
 }
 
+uint64_t sim_watch_accesses(void)
+{
+    uint64_t accesses = 0;
+    for (int i = 0; i < sim_workers; i++)
+        accesses += sim_worker_at(i) && sim_worker_at(i)->watch ? sim_worker_at(i)->watch->accesses : 0;
+    return accesses;
+}
+
 void sim_counters_collect(sim_launch_state *launch)
 {
     pthread_mutex_lock(&collecting);
@@ -245,6 +253,8 @@ void sim_counters_collect(sim_launch_state *launch)
     if (kernel) {
         kernel->count.launches++;
         kernel->count.threads += launch->blocks * (uint64_t)launch->threads;
+        kernel->count.blocks += launch->blocks;
+        kernel->count.watched += launch->watched;
     }
     pthread_mutex_unlock(&collecting);
 }

@@ -51,6 +51,7 @@ struct sim_watch {
     uint32_t *touched, touched_count; // counters in use
     uint64_t accesses, barriers;      // since the launch began
     bool discard;                     // the next atomic's result is not used
+    unsigned passed;                  // logs of lanes of unwatched blocks that have been full
 };
 
 bool sim_watch_ready(void); // starts the watch on first use; false: not watching
@@ -71,6 +72,10 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
 // log.c. Full: the log of the current thread has no room; others run, and it goes on when it has.
 void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address);
 void sim_log_full(sim_worker *worker);
+// unwatched.c: of the logs of an unwatched block only what was written counts.
+void sim_log_pass(sim_worker *worker);
+// The same for the current lane, whose log is full. False: others should have their turn.
+bool sim_log_pass_full(sim_worker *worker);
 // merge.c
 void sim_merge(sim_worker *worker, uint32_t unfinished);
 // Tells the race detector of all that these lanes have logged; the entries stay for the counters.

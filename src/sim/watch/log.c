@@ -80,5 +80,6 @@ void sim_log_full_from(sim_worker *worker, const uint64_t *state)
         sim_watchdog_report(worker, sim_sites[worker->log_next[-1] >> SIM_ENTRY_SHIFT].pc, true);
         sim_scheduler->fail(SIM_ERROR_TIMEOUT);
     }
-    sim_scheduler->log_full(worker);
+    if (!worker->block->unwatched || !sim_log_pass_full(worker))
+        sim_scheduler->log_full(worker);
 }

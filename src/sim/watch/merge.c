@@ -161,6 +161,10 @@ static void compact(struct sim_watch *watch)
 void sim_merge(sim_worker *worker, uint32_t unfinished)
 {
     struct sim_watch *watch = worker->watch;
+    if (worker->block->unwatched) {
+        sim_log_pass(worker);
+        return;
+    }
     for (;;) {
         uint32_t active = lanes_with_entries(watch);
         if (active == 0 || (unfinished & ~active))

@@ -70,9 +70,12 @@ void sim_watch_block_begin(sim_worker *worker)
 {
     if (!sim_watching)
         return;
-    worker->block->clock = sim_clock_block_begin(worker->block);
     worker->block->branches = NULL;
-    forget_shared(worker);
+    worker->block->clock = NULL;
+    if (!worker->block->unwatched) {
+        worker->block->clock = sim_clock_block_begin(worker->block);
+        forget_shared(worker);
+    }
     struct sim_watch *watch = worker->watch;
     memset(watch->head, 0, sizeof watch->head);
     memset(watch->tail, 0, sizeof watch->tail);
@@ -193,7 +196,7 @@ void sim_watch_barrier(sim_worker *worker)
         return;
     merge_in_place(worker, 0);
     sim_branches_settle(worker);
-    worker->watch->barriers++;
+    worker->watch->barriers += !worker->block->unwatched;
     if (worker->block->clock)
         sim_clock_barrier(worker->block->clock);
 }

@@ -30,6 +30,9 @@ void sim_watch_enter(sim_worker *worker);
 // merged. Returns the lanes of block->full_log[warp] that may run again because their logs have room.
 uint32_t sim_watch_warp_stopped(sim_worker *worker);
 
+// Accesses of the current launch that have been watched so far; while no block runs.
+uint64_t sim_watch_accesses(void);
+
 // What the current thread read last, if its log still has that.
 sim_polled sim_watch_polled(const sim_worker *worker);
 
@@ -102,5 +105,6 @@ typedef struct sim_kernel_count {
     unsigned grid[3], block[3]; // of the first launch
     size_t shared;
     uint64_t launches, accesses, barriers, threads;
+    uint64_t blocks, watched; // of all launches; those of them in which every access was watched
 } sim_kernel_count;
 void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *context), void *context);

@@ -12,6 +12,7 @@ sim_finding double_findings[DOUBLE_FINDINGS];
 int double_finding_count;
 char double_told[4096];
 uint32_t double_log_room = UINT32_MAX;
+uint64_t double_accesses;
 const sim_scheduler_calls *sim_scheduler;
 uintptr_t sim_crashed_at;
 
@@ -98,6 +99,11 @@ const char *sim_symbol_function(uintptr_t pc, size_t *offset)
     (void)pc;
     *offset = 0;
     return "main";
+}
+
+uint64_t sim_watch_accesses(void)
+{
+    return double_accesses;
 }
 
 unsigned sim_kernel_uses(const sim_kernel *kernel)

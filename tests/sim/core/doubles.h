@@ -30,6 +30,7 @@ void double_shared_variable(const void *address, size_t bytes);
 
 // What the watch was told, as text, one letter an event (see doubles.c).
 extern char double_told[4096];
+extern uint64_t double_accesses; // that the watch says it has watched in this launch
 extern uint32_t double_log_room; // lanes whose logs have room again when their warp stops
 
 #endif
