@@ -31,7 +31,7 @@ typedef struct heddle_check_options {
     bool no_input;              // the program's standard input is empty, not ours
     int schedules;              // runs in different orders
     double seconds;             // a run may take; 0: no limit
-    double budget;              // watched accesses of a run, in millions, before launches watch some blocks; 0: no limit
+    double budget;              // millions of accesses that a run watches in full; 0: no limit
     double build_seconds;       // a compiler may take; 0: minutes
     uint64_t memory;            // bytes; 0: heddle_child_usual_memory
     uint64_t seed;              // of an operator's inputs, and of the choice of blocks
