@@ -17,6 +17,7 @@ enum { RANKS = 4, OWN = 2, TESTS_UNTIL_DONE = 3 };
 
 static double others[2];                // what the other ranks add to a sum
 static bool elsewhere;                  // the other ranks are on other machines
+static heddle_dist *failing;            // meets a failure of its own while it waits; NULL: nobody
 static heddle_status starting, testing; // what the engine answers
 static int started, asked;              // exchanges that began, and how often the last was asked for
 
@@ -47,7 +48,9 @@ static heddle_status play_start(heddle_channel channel, const heddle_exchange *e
 static heddle_status play_test(heddle_channel channel, bool *done)
 {
     (void)channel;
-    *done = ++asked == TESTS_UNTIL_DONE;
+    *done = ++asked == (failing ? 10 * TESTS_UNTIL_DONE : TESTS_UNTIL_DONE);
+    if (failing && asked == TESTS_UNTIL_DONE)
+        atomic_store(&failing->failure, HEDDLE_IO);
     return testing == HEDDLE_OK ? HEDDLE_OK : heddle_fail(testing, "cannot go on");
 }
 
@@ -138,6 +141,19 @@ static void a_failure_inside_a_stream_is_told_before_the_next_exchange(void **st
     assert_int_equal(started, 0);
 }
 
+static void a_failure_while_a_rank_waits_ends_the_exchange(void **state)
+{
+    (void)state;
+    double value = 1;
+    heddle_dist dist = among(0, 0);
+    strcpy(dist.message, "the copy back failed");
+    failing = &dist;
+    assert_int_equal(heddle_dist_sum(&dist, HEDDLE_CHANNEL_HOST, &value, 1), HEDDLE_IO);
+    failing = NULL;
+    assert_string_equal(heddle_last_error(), "the copy back failed");
+    assert_int_equal(asked, TESTS_UNTIL_DONE);
+}
+
 static void sums_are_of_all_ranks(void **state)
 {
     (void)state;
@@ -162,6 +178,10 @@ static void ranks_that_share_cores_divide_them(void **state)
     assert_int_equal(heddle_dist_threads(&dist, &threads), HEDDLE_OK);
     assert_int_equal(threads, cores < RANKS ? 1 : cores / RANKS);
     assert_true(dist.crowded == (cores < RANKS));
+    starting = HEDDLE_DEVICE;
+    threads = 0;
+    assert_int_equal(heddle_dist_threads(&dist, &threads), HEDDLE_DEVICE);
+    assert_int_equal(threads, 1);
 }
 
 int main(void)
@@ -173,6 +193,7 @@ int main(void)
         cmocka_unit_test(only_the_first_rank_reports_what_all_have_met),
         cmocka_unit_test(an_exchange_that_fails_ends_at_once),
         cmocka_unit_test(a_failure_inside_a_stream_is_told_before_the_next_exchange),
+        cmocka_unit_test(a_failure_while_a_rank_waits_ends_the_exchange),
         cmocka_unit_test(sums_are_of_all_ranks),
         cmocka_unit_test(ranks_that_share_cores_divide_them),
     };

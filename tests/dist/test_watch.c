@@ -1,5 +1,6 @@
 // The watch between two ranks in one process, and what the launcher's environment says.
 
+#include <dirent.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -152,6 +153,7 @@ static void create_watches(side *sides, heddle_watch_place *place, heddle_member
         sides[i] = (side){.ranks = {.rank = i, .ranks = RANKS}, .place = place, .members = members, .told = -1};
         sides[i].listener = (heddle_dist_listener){.lost = on_lost, .context = &sides[i]};
         assert_int_equal(heddle_watch_create(&sides[i].ranks, &sides[i].listener, place, &sides[i].watch), HEDDLE_OK);
+        assert_int_equal(heddle_watch_lost(sides[i].watch), -1);
     }
 }
 
@@ -196,11 +198,39 @@ static void lose(int gone)
             heddle_watch_end(sides[i].watch, true);
 }
 
+static int open_descriptors(void)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
 static void the_others_are_told_which_rank_is_gone(void **state)
 {
     (void)state;
+    int before = open_descriptors();
     lose(2);
     lose(0);
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void a_rank_on_another_machine_tries_the_addresses_in_turn(void **state)
+{
+    (void)state;
+    side sides[RANKS];
+    heddle_watch_place place = {0};
+    heddle_member members[RANKS] = {0};
+    create_watches(sides, &place, members);
+    strcpy(place.host, "elsewhere");
+    place.addresses = 2;
+    place.address[0] = htonl(INADDR_BROADCAST); // where nobody can be connected to
+    place.address[1] = htonl(INADDR_LOOPBACK);
+    begin_watches(sides);
+    for (int i = RANKS - 1; i >= 0; i--)
+        heddle_watch_end(sides[i].watch, false);
 }
 
 // Addresses that are this machine's, which binding tells, and that another machine can reach.
@@ -251,6 +281,7 @@ static void who_says_goodbye_is_not_lost(void **state)
     heddle_watch_place place = {0};
     heddle_member members[RANKS] = {0};
     create_watches(sides, &place, members);
+    place.addresses = 0; // on its own machine a rank needs none
     begin_watches(sides);
     heddle_watch_end(sides[1].watch, false);
     // Rank 0 knows of the first only what came before the second's loss.
@@ -266,6 +297,7 @@ int main(void)
         cmocka_unit_test(the_launcher_says_who_is_first),
         cmocka_unit_test(a_process_alone_has_no_ranks_unless_asked),
         cmocka_unit_test(the_others_are_told_which_rank_is_gone),
+        cmocka_unit_test(a_rank_on_another_machine_tries_the_addresses_in_turn),
         cmocka_unit_test(rank_0_says_where_other_machines_reach_it),
         cmocka_unit_test(a_letter_without_the_token_is_not_believed),
         cmocka_unit_test(who_says_goodbye_is_not_lost),

@@ -204,8 +204,9 @@ def digest(*paths):
 
 def build(command, path, objects, program):
     """With a folder for objects, a source is compiled only once and then linked again."""
+    whole = command + [path, "-o", program]
     if not objects:
-        return run(command + [path, "-o", program], None, BUILD_SECONDS)
+        return run(whole, None, BUILD_SECONDS)
     what = digest(command[0], HEADERS) + digest(*sources_of(path)) + " ".join(command[1:])
     made = os.path.join(objects, hashlib.sha256(what.encode()).hexdigest() + ".o")
     if not os.path.exists(made):
@@ -214,7 +215,9 @@ def build(command, path, objects, program):
         if status != 0:
             return status, output
         os.rename(unfinished, made)
-    return run(command + [made, "-o", program], None, BUILD_SECONDS)
+    status, output = run(command + [made, "-o", program], None, BUILD_SECONDS)
+    # A library that the source asks for by an include is linked only with the source.
+    return (status, output) if status == 0 else run(whole, None, BUILD_SECONDS)
 
 
 def check(path, compiler, explain, flags, keep, objects):
