@@ -105,6 +105,75 @@ static void freed_memory_is_known_as_freed(void **state)
     assert_ptr_not_equal(sim_memory_allocate(5000, SIM_MEMORY_DEVICE, 1, "b"), a);
 }
 
+// In the heap of kernels allocations share pages: what is released is zeroed, what lies beside it stays.
+static void neighbours_in_one_page_keep_their_content(void **state)
+{
+    (void)state;
+    enum { COUNT = 40, BYTES = 16 }; // over several pages
+    char *block[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        block[i] = sim_memory_allocate(BYTES, SIM_MEMORY_HEAP, 1, "heap");
+        memset(block[i], 1, BYTES);
+    }
+    for (int i = 1; i < COUNT; i += 2) {
+        assert_true(sim_memory_release((uintptr_t)block[i], 2, &gone));
+        assert_true(gone.start <= (uintptr_t)block[i] && gone.end >= (uintptr_t)block[i] + BYTES);
+        for (int j = 0; j < COUNT; j++) {
+            const bool released = j % 2 == 1 && j <= i;
+            assert_int_equal(block[j][0] + block[j][BYTES - 1], released ? 0 : 2);
+            assert_true(released || gone.end <= (uintptr_t)block[j] || gone.start >= (uintptr_t)block[j] + BYTES);
+        }
+    }
+    for (int i = 0; i < COUNT; i += 2)
+        assert_true(sim_memory_release((uintptr_t)block[i], 2, &gone));
+}
+
+static void a_refused_free_is_known_of_that_allocation_alone(void **state)
+{
+    (void)state;
+    uintptr_t a = (uintptr_t)sim_memory_allocate(64, SIM_MEMORY_DEVICE, 1, "a"),
+              b = (uintptr_t)sim_memory_allocate(64, SIM_MEMORY_DEVICE, 2, "b");
+    sim_allocation found;
+    sim_memory_refuse(a + 1);
+    assert_true(sim_memory_find(a, &found) && !found.free_refused);
+    sim_memory_refuse(a);
+    assert_true(sim_memory_find(a, &found) && found.free_refused);
+    assert_true(sim_memory_find(b, &found) && !found.free_refused);
+    assert_true(sim_memory_release(a, 3, &gone) && sim_memory_release(b, 3, &gone));
+    const unsigned releases = sim_memory_releases();
+    assert_false(sim_memory_release(a, 3, &gone));
+    assert_int_equal(sim_memory_releases(), releases);
+}
+
+typedef struct visits {
+    int count, live, wrong;
+    uintptr_t last;
+} visits;
+
+static void visit(const sim_allocation *allocation, void *context)
+{
+    visits *all = context;
+    all->count++;
+    all->live += allocation->live;
+    all->wrong += allocation->start <= all->last;
+    all->last = allocation->start;
+}
+
+static void every_allocation_is_visited_once_in_order(void **state)
+{
+    (void)state;
+    visits before = {0}, after = {0};
+    sim_memory_each(visit, &before);
+    uintptr_t a = (uintptr_t)sim_memory_allocate(64, SIM_MEMORY_DEVICE, 1, "a"),
+              b = (uintptr_t)sim_memory_allocate(64, SIM_MEMORY_DEVICE, 2, "b");
+    assert_true(sim_memory_release(b, 3, &gone));
+    sim_memory_each(visit, &after);
+    assert_int_equal(after.wrong, 0);
+    assert_int_equal(after.count, before.count + 2);
+    assert_int_equal(after.live, before.live + 1);
+    assert_true(sim_memory_release(a, 3, &gone));
+}
+
 static void registered_memory_is_found(void **state)
 {
     (void)state;
@@ -115,6 +184,14 @@ static void registered_memory_is_found(void **state)
     assert_false(sim_memory_register((uintptr_t)host + 63, 10, 1));
     assert_true(sim_memory_find((uintptr_t)host + 63, &found));
     assert_int_equal(found.kind, SIM_MEMORY_PINNED);
+    assert_true(sim_memory_unregister((uintptr_t)host));
+    assert_true(sim_memory_register((uintptr_t)host + 16, 16, 1)); // neighbours do not overlap
+    assert_true(sim_memory_register((uintptr_t)host, 16, 1));
+    assert_true(sim_memory_register((uintptr_t)host + 32, 32, 1));
+    assert_false(sim_memory_register((uintptr_t)host, 64, 1));
+    assert_true(sim_memory_find((uintptr_t)host + 15, &found) && found.start == (uintptr_t)host);
+    assert_true(sim_memory_unregister((uintptr_t)host + 16));
+    assert_true(sim_memory_unregister((uintptr_t)host + 32));
     assert_true(sim_memory_unregister((uintptr_t)host));
     assert_false(sim_memory_unregister((uintptr_t)host));
     assert_false(sim_memory_find((uintptr_t)host, &found));
@@ -133,6 +210,7 @@ static void allocations_never_overlap(void **state)
     print_message("seed %u\n", seed);
     srand(seed);
     int refused = 0;
+    const size_t used = sim_memory_used();
     uintptr_t highest = 0;
     bool again = false; // an address below one that was used before
     for (int step = 0; step < STEPS; step++) {
@@ -162,6 +240,9 @@ static void allocations_never_overlap(void **state)
     }
     assert_true(again);
     assert_true(refused < STEPS / 10);
+    for (int i = 0; i < SLOTS; i++)
+        assert_true(slot[i].start == 0 || sim_memory_release(slot[i].start, 9, &gone));
+    assert_int_equal(sim_memory_used(), used);
 }
 
 static void a_full_card_refuses(void **state)
@@ -179,6 +260,9 @@ int main(void)
         cmocka_unit_test(an_index_off_by_the_whole_size_is_in_nothing),
         cmocka_unit_test(very_many_small_allocations_lie_close),
         cmocka_unit_test(freed_memory_is_known_as_freed),
+        cmocka_unit_test(neighbours_in_one_page_keep_their_content),
+        cmocka_unit_test(a_refused_free_is_known_of_that_allocation_alone),
+        cmocka_unit_test(every_allocation_is_visited_once_in_order),
         cmocka_unit_test(registered_memory_is_found),
         cmocka_unit_test(allocations_never_overlap),
         cmocka_unit_test(a_full_card_refuses),
