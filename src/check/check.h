@@ -37,6 +37,7 @@ typedef struct heddle_check_options {
     uint64_t seed;              // of an operator's inputs, and of the choice of blocks
     heddle_check_nvcc nvcc;
     bool strict, unwatched, keep;
+    bool grade;         // strict, and a program without a launch is an error
     bool divergence;    // counts divergent branches, in a further run of a program that is built for it
     bool sandbox;       // the program is contained where the kernel can do so
     bool doubts;        // the compiler's messages include local variables that may be read before they are set

@@ -1,5 +1,5 @@
-// Several races that are one mistake: a kernel that relies on the lanes of a warp running in step, or accesses before and
-// after the place where one barrier is missing.
+// Several races that are one mistake: a kernel that relies on the lanes of a warp running in step, or accesses before
+// and after the place where one barrier is missing.
 #pragma once
 
 #include "check/result.h"

@@ -121,11 +121,18 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
         {"wrong-result", "wrong result", NULL,
          "The output differs from the operator's reference by more than rounding can explain.",
          "Compute the named element by hand from its inputs and compare."},
+    [HEDDLE_CHECK_WRONG_OUTPUT] = {"wrong-output", "wrong output", NULL,
+                                   "The program does not print what --expect says it should.",
+                                   "Follow the named line back to where its value is computed."},
     [HEDDLE_CHECK_ORDER_DEPENDENT] = {"order-dependent", "result depends on the order of execution", NULL,
                                       "The result depends on the order of blocks and threads, which a GPU does not "
                                       "guarantee. A local array that is read before it is filled has the same effect.",
                                       "Let one thread compute each element, or synchronise the threads that share it.",
                                       "two legal orders of execution give different results", "warning"},
+    [HEDDLE_CHECK_NO_LAUNCH] = {"no-launch", "no kernel was launched", NULL,
+                                "The program ended before its first launch, or has none: no work was done on the GPU.",
+                                "Launch the kernel with <<<blocks, threads>>>. If the program needs arguments to get "
+                                "there, give them after --."},
     [HEDDLE_CHECK_UNCHECKED_ERROR] = {"unchecked-error", "unchecked error", NULL,
                                       "A CUDA call or launch failed, and the program continued.",
                                       "Check what each call returns, and cudaGetLastError() after each launch.",

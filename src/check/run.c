@@ -16,6 +16,7 @@
 #include "check/columns.h"
 #include "check/describe.h"
 #include "check/ending.h"
+#include "check/expect.h"
 #include "check/explain.h"
 #include "check/files.h"
 #include "check/finish.h"
@@ -64,6 +65,7 @@ typedef struct check_state {
     char program[PATH_SIZE];
     heddle_check_columns *columns; // NULL: not known
     heddle_check_output output;    // of the first run
+    char *expected;                // NULL: any output is right
     double started;
 } check_state;
 
@@ -391,6 +393,8 @@ static heddle_status run_first(check_state *state, bool *regular)
     HEDDLE_TRY(status);
     if (state->is_job)
         HEDDLE_TRY(heddle_check_job_compare(&state->job, &state->folder, result));
+    if (state->expected && child.end == HEDDLE_CHILD_EXITED)
+        HEDDLE_TRY(heddle_check_expect_compare(state->expected, &state->output, result));
     if (result->exit_status == 0)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_check_result_note(result, "the program ended with status %d", result->exit_status));
@@ -503,6 +507,9 @@ static heddle_status note_nothing(const check_state *state)
         return heddle_check_result_note(
             state->result, "the kernels ran but accessed no memory that could be checked: they only print, a guard "
                            "excludes all threads, or the compiler removed work whose result is unused");
+    if (state->options->grade)
+        return heddle_check_result_add(state->result, HEDDLE_CHECK_NO_LAUNCH, HEDDLE_CHECK_ERROR,
+                                       "The program ran to its end without a kernel.");
     return heddle_check_result_note(state->result,
                                     "the program launched no kernel: only its calls of the CUDA runtime and libraries "
                                     "were checked; if it has kernels, see what it needs to reach them (arguments go "
@@ -554,6 +561,8 @@ static heddle_status check(check_state *state)
     HEDDLE_TRY(choose_program(state));
     if (options->suppress && heddle_check_suppressions_read(options->suppress, &state->suppressions) != HEDDLE_OK)
         return heddle_fail(HEDDLE_INVALID, "--suppress: %s", heddle_last_error());
+    if (options->expect)
+        HEDDLE_TRY(heddle_check_expect_read(options->expect, &state->expected));
     HEDDLE_TRY(heddle_check_comments_look(options->sources, state->result));
     HEDDLE_TRY(heddle_check_folder_create(&state->outer, options->keep));
     HEDDLE_TRY(heddle_check_folder_inner(&state->outer, "run", &state->folder));
@@ -603,13 +612,14 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
     heddle_sandbox_close(&state.sandbox);
     heddle_check_folder_release(&state.outer);
     if (status == HEDDLE_OK) {
-        heddle_check_finish(state.result, state.suppressions, options->strict);
+        heddle_check_finish(state.result, state.suppressions, options->strict || options->grade);
         if (state.result->built)
             status = heddle_check_suppressions_note_unused(state.suppressions, state.result);
         state.result->seconds = heddle_now() - state.started;
     }
     heddle_check_suppressions_free(state.suppressions);
     heddle_check_output_free(&state.output);
+    free(state.expected);
     for (int i = 0; state.sources && state.sources[i]; i++)
         free(state.sources[i]);
     free(state.sources);

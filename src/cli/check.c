@@ -27,12 +27,13 @@
 enum { MOST_FILES = 64, QUOTED_SIZE = 1024 };
 
 typedef struct check_settings {
-    const char *op, *gpu, *suppress, *sarif, *html, *compiler, *standard;
+    const char *op, *gpu, *suppress, *sarif, *html, *compiler, *standard, *expect;
     heddle_cli_list shapes, include, define, library;
     int schedules;
     double budget, timeout, memory;
     uint64_t seed;
-    bool strict, any_status, unwatched, full, divergence, counters, no_counters, quiet, keep, nvcc, no_nvcc, no_sandbox;
+    bool strict, grade, any_status, unwatched, full, divergence, counters, no_counters, quiet, keep, nvcc, no_nvcc,
+        no_sandbox;
     heddle_cli_json json;
 } check_settings;
 
@@ -50,6 +51,10 @@ static const heddle_cli_option options[] = {
     {"gpu", HEDDLE_CLI_TEXT, PLACE(gpu), "NAME", NULL, "GPU to simulate: h200, h100, a100, rtx4090, ...; default: h200",
      0, 0, NULL},
     {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "treat warnings as errors", 0, 0, NULL},
+    {"grade", HEDDLE_CLI_FLAG, PLACE(grade), NULL, NULL,
+     "judge like a teacher: treat warnings as errors, and a program that launches no kernel", 0, 0, NULL},
+    {"expect", HEDDLE_CLI_TEXT, PLACE(expect), "FILE", NULL,
+     "compare the program's output with this file, line by line; blanks at line ends do not count", 0, 0, NULL},
     {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL, "ignore the program's exit status", 0, 0, NULL},
     {"suppress", HEDDLE_CLI_TEXT, PLACE(suppress), "FILE", NULL,
      "file of findings to ignore. One rule per line: a KIND, a blank, then SOURCE, SOURCE:LINE or kernel:NAME", 0, 0,
@@ -291,6 +296,8 @@ static heddle_check_options options_of(const check_settings *settings, const hed
         .sandbox = !settings->no_sandbox,
         .carry = true,
         .strict = settings->strict,
+        .grade = settings->grade,
+        .expect = settings->expect,
         .unwatched = settings->unwatched,
         .divergence = settings->divergence,
         .keep = settings->keep,
@@ -332,7 +339,7 @@ static heddle_status refuse_output(const report_output *output, const check_sett
     if (!output->path)
         return HEDDLE_OK;
     bool is_input = is_existing_source(output->path) || is_same_file(output->path, settings->suppress) ||
-                    is_same_file(output->path, "/dev/stdin");
+                    is_same_file(output->path, settings->expect) || is_same_file(output->path, "/dev/stdin");
     for (int i = 0; i < arguments->count && !is_input; i++)
         is_input = is_same_file(output->path, arguments->items[i]);
     if (is_input)
@@ -366,6 +373,11 @@ static heddle_status refuse_settings(const check_settings *settings, const heddl
     HEDDLE_TRY(refuse_missing_files(settings, arguments));
     HEDDLE_TRY(refuse_exercise(arguments->items[0]));
     HEDDLE_TRY(refuse_standard(settings->standard));
+    if (settings->expect && settings->op)
+        return heddle_fail(HEDDLE_INVALID,
+                           "--expect does not go with --op: heddle compares the operator's results itself");
+    if (settings->grade && settings->unwatched)
+        return heddle_fail(HEDDLE_INVALID, "--grade does not go with --unwatched, which checks nothing");
     if (settings->divergence && settings->unwatched)
         return heddle_fail(HEDDLE_INVALID, "--divergence does not go with --unwatched, which counts nothing");
     return refuse_outputs(settings, arguments);
@@ -449,7 +461,7 @@ const heddle_cli_command heddle_command_check = {
         "`heddle ops NAME` lists operands and fields. Fields that have a default are optional: list all "
         "of these or none.\n\n"
         "Exit codes:\n"
-        "  0    no errors (with --strict: and no warnings) were found; also if no kernel was launched\n"
+        "  0    no errors (with --strict: and no warnings) were found; without --grade also if no kernel was launched\n"
         "  1    errors were found, the program did not build, its exit status was not 0, or nvcc did not answer\n"
         "  2    wrong usage\n"
         "  3    no C++ compiler\n"
@@ -457,6 +469,7 @@ const heddle_cli_command heddle_command_check = {
     .example = "heddle check reduce.cu\n"
                "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
                "heddle check matmul.cu --op matmul --html matmul.html\n"
+               "heddle check --grade --expect expected.txt homework.cu\n"
                "heddle check matmul.cu --op matmul --shape \"m=64 n=64 k=100\"",
     .options = options,
     .option_count = sizeof options / sizeof *options,

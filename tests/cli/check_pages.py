@@ -16,7 +16,7 @@ HEDDLE = os.path.abspath(sys.argv.pop(1))
 PAGES = os.path.abspath(sys.argv.pop(1))
 PATIENCE = 240
 PROCESSES = 2
-OPTIONS = re.compile(r"`heddle check (--.*)`")
+OPTIONS = re.compile(r"`heddle check (--[^`]*)`")
 
 
 def run(*words, folder=None):
@@ -56,7 +56,8 @@ class Pages(unittest.TestCase):
             for kind in kinds:
                 with open(os.path.join(PAGES, kind + ".md"), encoding="utf-8") as file:
                     special = OPTIONS.search(file.read())
-                options = special.group(1).split() if special else []
+                options = [os.path.join(PAGES, word) if os.path.exists(os.path.join(PAGES, word)) else word
+                           for word in (special.group(1).split() if special else [])]
                 for which in ("wrong", "right"):
                     checks[kind, which] = pool.submit(kinds_found, f"{kind}_{which}.cu", options)
         for kind in kinds:
