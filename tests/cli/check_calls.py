@@ -339,7 +339,7 @@ class Calls(unittest.TestCase):
         self.assertIn("1 suppressed", self.check(allowed).stdout)
 
     def test_the_cure_of_a_race_says_between_which_lines(self):
-        self.assertIn("between line 5 and line 6. If", self.check(BETWEEN, code=1).stdout)
+        self.assertIn("fix       Put __syncthreads() between line 5 and line 6.\n", self.check(BETWEEN, code=1).stdout)
 
     def test_the_cure_fits_the_place(self):
         for text, cure in ((SHUFFLED, "Let all lanes of the warp make the call"), (EMPTY, "Round the number of blocks up"),
