@@ -144,6 +144,9 @@ static const char *advise_present(const heddle_learn_judging *judging, const hed
     const heddle_check_place *place = &finding->places[0];
     const char *index = index_of(judging, place);
     heddle_arena *arena = judging->verdict->arena;
+    if (place->frames > 0 && present->line > place->frame[0].line)
+        return heddle_learn_format(arena, "The condition `%s` comes after this access and does not protect it.",
+                                   present->text);
     if (index && strchr(index, '*')) // of row and column
         return heddle_learn_format(arena,
                                    "The condition `%s` does not stop this index, `%s`: which part of it is not tested?",
@@ -152,9 +155,6 @@ static const char *advise_present(const heddle_learn_judging *judging, const hed
         return heddle_learn_format(
             arena, "The condition `%s` tests `%s`, but this access uses `%s`: test the index that is used.",
             present->text, present->left, index);
-    if (place->frames > 0 && present->line > place->frame[0].line)
-        return heddle_learn_format(arena, "The condition `%s` comes after this access and does not protect it.",
-                                   present->text);
     if (heddle_learn_is_learners(judging, finding->memory->allocated.file))
         return heddle_learn_format(arena,
                                    "Does the condition `%s` enclose this line? If it does, the array is too small: an "
