@@ -47,7 +47,7 @@ void sim_wake_polling(sim_resident *resident)
 static bool look_again(sim_worker *worker)
 {
     sim_resident *resident = sim_resident_of(worker->block);
-    if (sim_runner_of(worker)->blocks.stopped > 0 || !sim_spin_again(&resident->progress))
+    if (sim_runner_of(worker)->blocks.stopped > 0 || !sim_spin_again(&resident->progress, resident->block.ended))
         return false;
     sim_wake_polling(resident);
     return true;

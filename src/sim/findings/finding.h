@@ -72,7 +72,7 @@ typedef struct sim_finding {
     size_t bytes;
     sim_order order; // of a race
     bool parts_warp; // some threads of a warp are at that barrier, the others have ended
-    bool ask_values; // racing writes whose values are not known: the JSON lists both places' offsets under "values"
+    bool ask_values; // racing writes whose values are not known: the JSON lists their offsets under "values"
 } sim_finding;
 
 // Hands *finding over: it is copied, and what its address belongs to (an allocation, this thread's shared memory) is

@@ -1,6 +1,4 @@
-// Keeps the words that the current thread has looked at, and notes at the sites which reads come again. Where the
-// compiler has written a loop's first round out by itself, the instruction before the loop polls with the one in it: so
-// two sites that read one word are joined, and race/polling.c compares their source lines.
+// Keeps the words that the current thread has looked at, and from where, and notes at the sites which reads come again.
 #include "progress/polls.h"
 
 #include "progress/progress.h"
@@ -26,29 +24,19 @@ static sim_looked *looked_by(sim_worker *worker)
     return looked;
 }
 
-// Two places of the program that read a word one after the other: what one of them does says something of the other,
-// too, unless that is known of itself.
-static void join(unsigned site, unsigned other)
-{
-    if (sim_sites[site].again != site)
-        sim_sites[site].again = (uint16_t)other;
-}
-
-void sim_polls_read(sim_worker *worker, unsigned site, uintptr_t address)
+bool sim_polls_read(sim_worker *worker, unsigned site, uintptr_t address)
 {
     sim_looked *looked = looked_by(worker);
-    for (unsigned i = 0; i < looked->count; i++) {
-        if (looked->address[i] != address)
-            continue;
-        join(site, looked->site[i]);
-        join(looked->site[i], site);
-        if (looked->site[i] == site)
-            return;
-    }
+    for (unsigned i = 0; i < looked->count; i++)
+        if (looked->address[i] == address && looked->site[i] == site) {
+            sim_sites[site].polls = true;
+            return true;
+        }
     looked->address[looked->next] = address;
     looked->site[looked->next] = site;
     looked->next = (looked->next + 1) % SIM_LOOKED_WORDS;
     looked->count += looked->count < SIM_LOOKED_WORDS;
+    return false;
 }
 
 int sim_polls_write(sim_worker *worker, unsigned site, uintptr_t address)

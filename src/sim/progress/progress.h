@@ -4,9 +4,10 @@
 // Progress is counted in steps, per block and per worker: a block starts, a thread ends, a barrier or a warp collective
 // completes. Events are counted too: a thread stops, or looks at a clock. A loop shows up in one of these ways.
 //
-// A thread polls (spin.c). It looks at one word 32 times in a row, a compare-and-swap of it fails, or an atomic of it
-// changes nothing. It lets all others of its block run first, then other blocks. If its registers and its stack were
-// the same at the last poll, it surely does nothing else; if not, it may be at work and is trusted for longer.
+// A thread polls (spin.c). It looks again 32 times in a row, at one word or at several, a compare-and-swap of it fails,
+// or an atomic of it changes nothing. It lets all others of its block run first, then other blocks. If its registers
+// and its stack were the same at the last poll, it surely does nothing else; if not, it may be at work and is trusted
+// for longer.
 //
 //     only polling, no thread of the host can act      error after 0.1 x SIM_SPIN_LIMIT
 //     only polling, some thread of the host goes on    error after 2 x SIM_SPIN_LIMIT
@@ -52,6 +53,7 @@ typedef struct sim_block_progress {
     uint64_t steps, round_steps;     // now, and at the last round of polling
     uint64_t at_work, round_at_work; // polls of threads that may be doing something else
     int idle_rounds;                 // rounds of polling without a step
+    int met_rounds, round_ended;     // those in which threads only met, in this turn; threads that had ended by then
     int ended_before;                // threads that had ended at the last step for that reason
 } sim_block_progress;
 

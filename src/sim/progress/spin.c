@@ -13,7 +13,8 @@
 
 enum {
     ROUNDS_IN_PLACE = 16,  // tries of a block before another block has a turn,
-    ROUNDS_AT_WORK = 4096, // if its threads may be doing something
+    ROUNDS_AT_WORK = 4096, // if its threads may be doing something,
+    ROUNDS_THAT_MEET = 32, // and if threads met, at a barrier or in a warp, but none has ended
     POLLS_AT_WORK = 32,    // looks of a thread that may be doing something, before it lets others run
     IDLE_TURNS = 2,        // turns of each resident block without progress, at least, before a spin counts as endless
     STATE_BYTES = 2048,    // of the stack are looked at: the frames of the loop and some of its callers
@@ -104,7 +105,7 @@ void sim_spin_block_begins(sim_block_progress *block, int threads, int warps)
     block->warps_spinning = 0;
     block->steps = block->round_steps = 0;
     block->at_work = block->round_at_work = 0;
-    block->idle_rounds = 0;
+    block->idle_rounds = block->met_rounds = block->round_ended = 0;
     block->ended_before = 0;
 }
 
@@ -150,7 +151,7 @@ void sim_spin_hurry(sim_block_progress *block)
     block->idle_rounds = ROUNDS_IN_PLACE;
 }
 
-bool sim_spin_again(sim_block_progress *block)
+bool sim_spin_again(sim_block_progress *block, int ended)
 {
     if (!block->warps_spinning)
         return false;
@@ -159,7 +160,9 @@ bool sim_spin_again(sim_block_progress *block)
     if (block->steps != block->round_steps) {
         block->round_steps = block->steps;
         block->idle_rounds = 0;
-        return true;
+        block->met_rounds = ended == block->round_ended ? block->met_rounds + 1 : 0;
+        block->round_ended = ended;
+        return block->met_rounds <= ROUNDS_THAT_MEET;
     }
     return ++block->idle_rounds <= (at_work ? ROUNDS_AT_WORK : ROUNDS_IN_PLACE);
 }
@@ -190,7 +193,7 @@ static bool host_goes_on(double time, bool *turned)
 bool sim_spin_endless(sim_worker *worker, unsigned blocks)
 {
     sim_worker_progress *progress = worker->progress;
-    worker->block->progress->idle_rounds = 0;
+    worker->block->progress->idle_rounds = worker->block->progress->met_rounds = 0;
     if (sim_workers_taking_part > 1)
         sched_yield();
     uint64_t steps, at_work;

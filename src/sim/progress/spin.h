@@ -14,8 +14,9 @@ bool sim_spin_polls(sim_worker *worker, uint32_t state_hash, bool known, bool *s
 // The current thread polls this word, at `pc`, and stops until the others have had their turn.
 void sim_spin_stops(sim_worker *worker, uintptr_t pc, bool surely, sim_polled word);
 
-// No thread of the block is ready, some poll. True: they try again; false: that has been done often enough.
-bool sim_spin_again(sim_block_progress *block);
+// No thread of the block is ready, so many have ended, some poll. True: they try again; false: that has been done often
+// enough.
+bool sim_spin_again(sim_block_progress *block, int ended);
 // From now on the block's next round of polling is its last before other blocks have a turn.
 void sim_spin_hurry(sim_block_progress *block);
 // Nothing but polling goes on on this worker, which has so many blocks. True: it has been so for too long, anywhere.

@@ -1,6 +1,8 @@
 // Whether the reads of a site poll. A read polls if the same instruction was seen to read a word again in the same
 // thread, which had not stored there in between (progress/polls.c): two reads in one expression are two instructions.
-// The instruction before a loop polls with the one in it if both are on one source line.
+// Others on the source line of such an instruction poll with it: the one before a loop, where the compiler has written
+// the first round out, and the second of two words that the loop waits for, which is looked at once if it is set by
+// then.
 
 #include <string.h>
 
@@ -8,18 +10,15 @@
 #include "race/site.h"
 #include "race/view.h"
 
-// Asks for all lines at once: each question starts a program.
+// Asks for the lines of all volatile reads at once: each question starts a program.
 static void find_lines(void)
 {
     bool asked = false;
-    for (unsigned site = 1; site < SIM_SITES; site++) {
-        unsigned again = sim_sites[site].again;
-        if (again == 0 || again == site || (sim_lines_of(sim_sites[site].pc) && sim_lines_of(sim_sites[again].pc)))
-            continue;
-        sim_lines_want(sim_sites[site].pc);
-        sim_lines_want(sim_sites[again].pc);
-        asked = true;
-    }
+    for (unsigned site = 1; site < SIM_SITES; site++)
+        if (sim_sites[site].kind == SIM_VOLATILE_READ && !sim_lines_of(sim_sites[site].pc)) {
+            sim_lines_want(sim_sites[site].pc);
+            asked = true;
+        }
     if (asked)
         sim_lines_resolve();
 }
@@ -43,11 +42,14 @@ bool sim_on_one_line(unsigned site, unsigned other)
 
 bool sim_polls_at(unsigned site)
 {
-    unsigned again = sim_sites[site].again;
-    if (again == 0 || again == site)
-        return again == site;
-    if (sim_sites[again].again != again)
-        return false; // neither of them is in a loop
-    find_lines();
-    return sim_on_one_line(site, again);
+    if (sim_sites[site].polls)
+        return true;
+    for (unsigned other = 1; other < SIM_SITES; other++) {
+        if (!sim_sites[other].polls)
+            continue;
+        find_lines();
+        if (sim_on_one_line(site, other))
+            return true;
+    }
+    return false;
 }

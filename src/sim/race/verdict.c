@@ -244,7 +244,7 @@ static void judge_volatile(race *one, int reader)
                      : "a volatile read polls what a plain write sets");
         return;
     }
-    finding->ask_values = !(sim_sites[one->site[0]].values && sim_sites[one->site[1]].values);
+    finding->ask_values = !sim_sites[one->site[!reader]].values;
     if (finding->order != SIM_ORDER_FENCE)
         snprintf(finding->note + strlen(finding->note), sizeof finding->note - strlen(finding->note),
                  "; volatile does not synchronise, and the read does not wait for the write");

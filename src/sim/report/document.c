@@ -86,7 +86,13 @@ static void write_memory(sim_json *out, const sim_described *memory)
     sim_json_close(out, '}');
 }
 
-// Offsets of the places of all records that are one finding in the source, of those that are `open` or of those that
+// A read has no value to ask for: whether it waits shows where the store lets others go first.
+static bool is_read(const sim_place *place)
+{
+    return strstr(place->role, "read") != NULL;
+}
+
+// Offsets of the stores of all records that are one finding in the source, of those that are `open` or of those that
 // were found to be harmless.
 static void write_offsets(sim_json *out, const char *name, const sim_record *record, bool open)
 {
@@ -99,7 +105,8 @@ static void write_offsets(sim_json *out, const char *name, const sim_record *rec
             sim_json_open(out, name, '[');
         any = true;
         for (int i = 0; i < SIM_PLACES; i++)
-            if (finding->place[i].pc && (i == 0 || finding->place[i].pc != finding->place[0].pc))
+            if (finding->place[i].pc && !is_read(&finding->place[i]) &&
+                (i == 0 || finding->place[i].pc != finding->place[0].pc))
                 sim_json_unsigned(out, NULL, offset_of(finding->place[i].pc));
     }
     if (any)

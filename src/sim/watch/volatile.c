@@ -4,8 +4,26 @@
 #include "race/sync.h"
 #include "watch/internal.h"
 
-// After this many polls of one word without anything else, let others run.
-enum { POLLS = 32 };
+// After this many polls, of one word or of several in turn, others run; and after so many looks in any case, for the
+// words may be more than are remembered.
+enum { POLLS = 32, MOST_LOOKS = 1024 };
+
+// The looks of a worker's threads since the last volatile store, or since others ran.
+typedef struct looks {
+    uintptr_t last; // the word that was looked at last
+    unsigned polls, count;
+    const uint64_t *logged; // where the log was behind the last one
+    bool only;              // nothing else was logged between them
+} looks;
+
+// True: the thread polls.
+static bool look(looks *made, const sim_worker *worker, uintptr_t address, bool again)
+{
+    made->only &= worker->log_next == made->logged;
+    made->polls = again || made->last == address ? made->polls + 1 : 0;
+    made->last = address;
+    return made->polls >= POLLS || ++made->count >= MOST_LOOKS;
+}
 
 void sim_access_orders(sim_worker *worker, unsigned site, uintptr_t address)
 {
@@ -33,26 +51,20 @@ static void note_update(const sim_worker *worker, unsigned site, uintptr_t addre
 // before it.
 void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address)
 {
-    static __thread uintptr_t polled;
-    static __thread unsigned polls;
-    static __thread const uint64_t *logged;
+    static __thread looks made;
     bool write = sim_sites[site].kind == SIM_VOLATILE_WRITE;
-    if (write)
+    if (write) {
         note_update(worker, site, address);
-    if (write)
         for (int turns = sim_polls_write(worker, site, address); turns > 0; turns--)
             sim_scheduler->delays(worker, sim_sites[site].pc);
-    else
-        sim_polls_read(worker, site, address);
-    if (write || polled != address) {
-        polled = address;
-        polls = 0;
-    } else if (++polls >= POLLS) {
-        polls = 0;
+        made = (looks){.last = address, .only = true};
+    } else if (look(&made, worker, address, sim_polls_read(worker, site, address))) {
         const sim_polled word = {address, sim_sites[site].bytes, SIM_LOOK_VOLATILE};
-        sim_scheduler->polls(worker, sim_sites[site].pc, worker->log_next == logged, &word);
+        const bool surely = made.only;
+        made = (looks){.last = address, .only = true};
+        sim_scheduler->polls(worker, sim_sites[site].pc, surely, &word);
     }
     sim_log_add(worker, site, address);
     sim_access_orders(worker, site, address);
-    logged = worker->log_next;
+    made.logged = worker->log_next;
 }
