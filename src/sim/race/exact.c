@@ -8,6 +8,7 @@
 #include "machine/options.h"
 #include "race/launches.h"
 #include "race/unfenced.h"
+#include "race/unwritten.h"
 
 typedef struct access {
     uint32_t stamp, lanes;
@@ -387,6 +388,14 @@ bool sim_exact_outlived(const sim_view *view, sim_cell *cell)
     return true;
 }
 
+// The places from which the word was read plainly, and at which this thread has been: its reads were guesses.
+static void note_guesses(const sim_view *view, int thread, const story *told)
+{
+    for (uint32_t i = 0; i < told->count; i++)
+        if (told->access[i].kind == SIM_READ && sim_has_read(view, thread, told->access[i].site))
+            sim_sites[told->access[i].site].optimistic = true;
+}
+
 void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)
 {
     story *told = begin(view, cell);
@@ -402,6 +411,8 @@ void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_
                    .what = (uint8_t)view->what,
                    .first = ++told->now,
                    .last = told->now};
+    if (sim_site_confirms(&sim_sites[view->site]))
+        note_guesses(view, thread, told);
     before own = {0};
     if (view->kind != SIM_ATOMIC)
         own = own_before(view, thread, told);

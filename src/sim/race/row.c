@@ -34,9 +34,12 @@ static void access_lane(const sim_view *view, sim_region *region, int thread, ui
 
 // A vector or structure half written may have padding, or a member nobody uses. Within a word, what may be padding
 // between members of one and two bytes ends at a multiple of two, and the byte before it is written; all else is a
-// mistake.
-static bool reads_unwritten(unsigned written, unsigned bytes)
+// mistake. So is every byte of a number that was not written: the compiler tells of structures in another way, because
+// those with such members need not be aligned as a number of that size.
+static bool reads_unwritten(unsigned written, unsigned bytes, bool whole)
 {
+    if (whole && bytes <= sizeof(uint32_t))
+        return written != (1u << bytes) - 1;
     if (bytes == 2)
         return written != 0x3 && written != 0x1;
     if (bytes == 4)
@@ -57,7 +60,7 @@ static void initialise_lane(sim_worker *worker, sim_region *region, unsigned sit
         size_t at = address + i - region->base;
         written |= (unsigned)(region->initialised[at >> SIM_WORD_SHIFT] >> (at % 4) & 1) << i;
     }
-    bool unwritten = reads && reads_unwritten(written, about->bytes);
+    bool unwritten = reads && reads_unwritten(written, about->bytes, about->whole);
     if (unwritten)
         sim_unwritten_read(worker, site, thread, address);
     if (writes || unwritten) // once is enough

@@ -86,7 +86,9 @@ static unsigned make(uintptr_t pc, unsigned copy, unsigned kind, unsigned bytes)
 
 unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes)
 {
-    return make(pc, SIM_NO_COPY, kind, bytes);
+    unsigned number = make(pc, SIM_NO_COPY, kind, bytes);
+    sim_sites[number].whole = number != 0;
+    return number;
 }
 
 unsigned sim_site_copying(uintptr_t pc, unsigned copy, unsigned kind, unsigned bytes)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/abi.h"
+
 enum { SIM_READ, SIM_WRITE, SIM_ATOMIC, SIM_VOLATILE_READ, SIM_VOLATILE_WRITE };
 
 // What an access of an asynchronous copy is (under_way.h): its issue and the last look at its source are there for
@@ -18,6 +20,7 @@ typedef struct sim_site {
     uint8_t scope;     // of an atomic: SIM_SCOPE_...
     uint8_t what;      // of an atomic: SIM_ATOMIC_... flags
     uint8_t copy;      // SIM_NO_COPY, ...
+    bool whole;        // a number or vector as the source has it, not a piece of a copy or structure
     bool discards;     // an atomic whose result is not used
     bool optimistic;   // a plain read whose thread goes on to an atomic on the same word that confirms it
     bool values;       // the values stored here are to be compared (values.c)
@@ -52,6 +55,13 @@ unsigned sim_site_sized(uintptr_t pc, unsigned kind, unsigned bytes);
 
 // The same for the accesses of asynchronous copies, of which one place may have several kinds.
 unsigned sim_site_copying(uintptr_t pc, unsigned copy, unsigned kind, unsigned bytes);
+
+// Whether a guess about the word before this atomic does no harm. An exchange whose result is looked at tests and sets.
+static inline bool sim_site_confirms(const sim_site *site)
+{
+    return site->kind == SIM_ATOMIC &&
+           ((site->what & SIM_ATOMIC_CONFIRM) || ((site->what & SIM_ATOMIC_REPLACE) && !site->discards));
+}
 
 static inline unsigned sim_site_find(uintptr_t pc)
 {

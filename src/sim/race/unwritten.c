@@ -91,8 +91,7 @@ static bool explain(unwritten *one, const sim_view *view, uintptr_t address, boo
     return kept < before;
 }
 
-// Whether the thread has been at the site since the last barrier.
-static bool has_read(const sim_view *view, int thread, unsigned site)
+bool sim_has_read(const sim_view *view, int thread, unsigned site)
 {
     const sim_ran *ran = ran_of(view->worker, site, thread);
     return ran->stamp == view->clock->stamp && (ran->lanes >> thread % SIM_LANES & 1);
@@ -109,7 +108,7 @@ bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *ea
         if (!explain(one, view, address, &first))
             continue;
         unwritten_then |= one->site == earlier->site;
-        one->in_vain |= first && has_read(view, thread, one->site);
+        one->in_vain |= first && sim_has_read(view, thread, one->site);
     }
     pthread_mutex_unlock(&lock);
     return unwritten_then;

@@ -15,6 +15,8 @@ typedef struct sim_ran {
     uint32_t stamp, lanes, again;
 } sim_ran;
 
+// Whether the thread has been at the site, to read, since the last barrier.
+bool sim_has_read(const sim_view *view, int thread, unsigned site);
 // An uninitialised read.
 void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address);
 // `thread` of the view writes a word, and that races with `earlier`, a read. True: nothing had written the word then.

@@ -22,13 +22,8 @@ static void poll(uintptr_t address, unsigned bytes, uintptr_t pc)
     polls = 0;
 }
 
-// Whether a guess about the word before this atomic does no harm. An exchange whose result is looked at tests and sets.
-static bool confirms(const sim_site *about)
-{
-    return (about->what & SIM_ATOMIC_CONFIRM) || ((about->what & SIM_ATOMIC_REPLACE) && !about->discards);
-}
-
-// The plain reads of the word that this very thread has made before, as far back as its log reaches.
+// The plain reads of the word that this very thread has made before, as far back as its log reaches. Older ones are
+// found in the story of the word (race/exact.c).
 static void note_guess(const sim_worker *worker, uintptr_t address)
 {
     const uint64_t *log = worker->watch->log[worker->lane];
@@ -59,7 +54,7 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
     if (!sim_access_check(worker, site, address, bytes, SIM_ATOMIC, pc) ||
         sim_access_unnumbered(worker, site, address, bytes, (what & SIM_ATOMIC_STORE) != 0))
         return;
-    if (confirms(&sim_sites[site]))
+    if (sim_site_confirms(&sim_sites[site]))
         note_guess(worker, address);
     poll(address, bytes, pc);
     sim_log_add(worker, site, address);

@@ -224,6 +224,15 @@ static void a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays(void *
     stays("__global__ void k() { if (cudaDeviceSynchronize()) return; }");
 }
 
+static void copies_by_builtins_become_calls(void **state)
+{
+    (void)state;
+    becomes("__device__ void f() { if (a) { __builtin_memcpy(p, q, 12); } }",
+            "__device__ void f() { if (a) { memcpy(p, q, 12); } }");
+    stays("void f() { __builtin_memcpy(p, q, 12); }");
+    stays("constexpr __device__ void f() { __builtin_memset(p, 0, 12); }");
+}
+
 static void an_atomic_without_use_of_its_result_says_so(void **state)
 {
     (void)state;
@@ -494,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_status_that_the_next_round_of_a_loop_reads_is_looked_at),
         cmocka_unit_test(the_mark_of_a_call_in_a_macro_stands_before_the_macro),
         cmocka_unit_test(a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays),
+        cmocka_unit_test(copies_by_builtins_become_calls),
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
         cmocka_unit_test(variables_of_the_device_are_marked),
         cmocka_unit_test(alignment_comes_first),
