@@ -288,6 +288,7 @@ static heddle_status build(const heddle_check_options *options, const char *cons
             .folder = folder->path,
             .seconds = options->build_seconds > 0 ? options->build_seconds : fmax(usual_seconds, options->seconds),
             .memory = options->memory ? options->memory : heddle_child_usual_memory(),
+            .separate = options->separate,
             .all_cuda = options->all_cuda,
             .unwatched = options->unwatched,
             .branches = counting,

@@ -22,7 +22,7 @@ typedef struct heddle_check_options {
     const char *const *link;    // and for the linker: -LDIR, -lNAME
     const char *ignored;        // flags that were given and change nothing, for a note; NULL: none
     bool all_cuda;              // -x cu: every source is CUDA
-    bool separate;              // -rdc=true, for nvcc
+    bool separate;              // -rdc=true: device code of all files is linked together
     const char *compiler;       // NULL: found
     const char *standard;       // of C++: "c++20"; NULL: C++17, as nvcc has it
     const char *gpu;            // NULL: the simulator's own choice

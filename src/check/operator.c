@@ -81,7 +81,7 @@ const heddle_op *heddle_check_op_suggest(const char *const *sources)
         for (int n = 0; n < count; n++)
             for (int s = 0; sources[s]; s++) {
                 heddle_check_defines defines;
-                if (heddle_check_file_defines(sources[s], names[n], &defines) == HEDDLE_OK && defines)
+                if (heddle_check_file_defines(sources[s], NULL, names[n], &defines) == HEDDLE_OK && defines)
                     return heddle_op_at(i);
             }
     }
@@ -106,7 +106,7 @@ static heddle_status choose_function(heddle_check_job *job, const char *const *s
     for (int n = 0; n < count; n++)
         for (int s = 0; sources[s]; s++) {
             heddle_check_defines defines;
-            HEDDLE_TRY(heddle_check_file_defines(sources[s], names[n], &defines));
+            HEDDLE_TRY(heddle_check_file_defines(sources[s], NULL, names[n], &defines));
             if (defines == HEDDLE_CHECK_IS_KERNEL && !kernel)
                 kernel = names[n];
             if (defines == HEDDLE_CHECK_FUNCTION) {

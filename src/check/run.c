@@ -83,7 +83,7 @@ static heddle_status has_main(const check_state *state, bool *found)
     for (int i = 0; state->sources[i] && !*found; i++) {
         heddle_check_defines defines = HEDDLE_CHECK_FUNCTION; // an object may hold it
         if (is_source(state->sources[i]))
-            HEDDLE_TRY(heddle_check_file_defines(state->sources[i], "main", &defines));
+            HEDDLE_TRY(heddle_check_file_defines(state->sources[i], state->options->include, "main", &defines));
         *found = defines == HEDDLE_CHECK_FUNCTION;
     }
     return HEDDLE_OK;

@@ -2,6 +2,8 @@
 
 #include "check/scan.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,26 +69,50 @@ static heddle_check_defines defines_in(const sim_source *source, const char *nam
     return may_define(source, name) ? HEDDLE_CHECK_FUNCTION : HEDDLE_CHECK_ABSENT;
 }
 
-static heddle_check_defines defines_below(heddle_check_sources *sources, const sim_source *source, const char *name,
-                                          int depth)
+typedef struct wanted_function {
+    heddle_check_sources *sources;
+    const char *const *folders; // of -I; NULL: none
+    const char *name;
+} wanted_function;
+
+// The file that a line includes, beside its own or in a folder of -I; NULL: it is in neither.
+static const sim_source *included_by(const wanted_function *wanted, const sim_source *source,
+                                     const sim_directive *directive)
 {
-    heddle_check_defines defines = defines_in(source, name);
+    const sim_source *found = heddle_check_sources_included(wanted->sources, source, directive);
+    bool quoted;
+    char path[PATH_MAX], *name = NULL;
+    if (!found && directive->kind == SIM_DIRECTIVE_INCLUDE)
+        name = sim_included_name(source, directive, &quoted);
+    for (int i = 0; name && !found && wanted->folders && wanted->folders[i]; i++) {
+        int length = snprintf(path, sizeof path, "%s/%s", wanted->folders[i], name);
+        if (length > 0 && (size_t)length < sizeof path && heddle_file_exists(path))
+            found = heddle_check_sources_code(wanted->sources, path);
+    }
+    free(name);
+    return found;
+}
+
+static heddle_check_defines defines_below(const wanted_function *wanted, const sim_source *source, int depth)
+{
+    heddle_check_defines defines = defines_in(source, wanted->name);
     for (int i = 0; i < source->directive_count && depth < DEEPEST_INCLUDE && defines == HEDDLE_CHECK_ABSENT; i++) {
-        const sim_source *included = heddle_check_sources_included(sources, source, &source->directives[i]);
+        const sim_source *included = included_by(wanted, source, &source->directives[i]);
         if (included)
-            defines = defines_below(sources, included, name, depth + 1);
+            defines = defines_below(wanted, included, depth + 1);
     }
     return defines;
 }
 
-heddle_status heddle_check_file_defines(const char *path, const char *name, heddle_check_defines *defines)
+heddle_status heddle_check_file_defines(const char *path, const char *const *folders, const char *name,
+                                        heddle_check_defines *defines)
 {
     *defines = HEDDLE_CHECK_ABSENT;
-    heddle_check_sources *sources = heddle_check_sources_create();
-    const sim_source *source = sources ? heddle_check_sources_code(sources, path) : NULL;
+    wanted_function wanted = {heddle_check_sources_create(), folders, name};
+    const sim_source *source = wanted.sources ? heddle_check_sources_code(wanted.sources, path) : NULL;
     if (source)
-        *defines = defines_below(sources, source, name, 0);
-    heddle_check_sources_free(sources);
+        *defines = defines_below(&wanted, source, 0);
+    heddle_check_sources_free(wanted.sources);
     return source ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: cannot be read", path);
 }
 

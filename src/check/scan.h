@@ -12,9 +12,10 @@ typedef enum heddle_check_defines {
     HEDDLE_CHECK_IS_KERNEL, // __global__
 } heddle_check_defines;
 
-// Whether a file, or one that it includes with quotes and that lies beside it, defines a function called `name`; in a
-// file with a bracket that is never closed, whether `name(` stands in it.
-heddle_status heddle_check_file_defines(const char *path, const char *name, heddle_check_defines *defines);
+// Whether a file, or one that it includes and that lies beside it or in one of the folders (NULL: none), defines a
+// function called `name`; in a file with a bracket that is never closed, whether `name(` stands in it.
+heddle_status heddle_check_file_defines(const char *path, const char *const *folders, const char *name,
+                                        heddle_check_defines *defines);
 // Fails where a file without a main is empty, no text, or no CUDA source; beside others (not `alone`) it may have
 // variables and nothing else.
 heddle_status heddle_check_file_refuse(const char *path, bool alone);

@@ -279,7 +279,7 @@ static heddle_check_options options_of(const check_settings *settings, const hed
         .link = flags->link,
         .ignored = flags->ignored,
         .all_cuda = flags->nvcc.options.all_cuda,
-        .separate = flags->nvcc.separate,
+        .separate = flags->nvcc.options.separate,
         .compiler = settings->compiler ? settings->compiler : flags->nvcc.options.compiler,
         .standard = settings->standard,
         .gpu = settings->gpu,

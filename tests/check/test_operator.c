@@ -16,7 +16,7 @@ static heddle_check_defines text_defines(const char *text, const char *name)
 {
     heddle_check_defines defines;
     scratch_write(folder, "text.cu", text, strlen(text));
-    assert_ok(heddle_check_file_defines(scratch_path(folder, "text.cu"), name, &defines));
+    assert_ok(heddle_check_file_defines(scratch_path(folder, "text.cu"), NULL, name, &defines));
     return defines;
 }
 
@@ -81,9 +81,9 @@ static void test_included_files_are_looked_at(void **state)
     scratch_write(folder, "part.cuh", "int main() {}\n", 14);
     scratch_write(folder, "whole.cu", "#include \"part.cuh\"\n", 20);
     scratch_write(folder, "loop.cu", "#include \"loop.cu\"\n", 19);
-    assert_ok(heddle_check_file_defines(scratch_path(folder, "whole.cu"), "main", &defines));
+    assert_ok(heddle_check_file_defines(scratch_path(folder, "whole.cu"), NULL, "main", &defines));
     assert_int_equal(defines, HEDDLE_CHECK_FUNCTION);
-    assert_ok(heddle_check_file_defines(scratch_path(folder, "loop.cu"), "main", &defines));
+    assert_ok(heddle_check_file_defines(scratch_path(folder, "loop.cu"), NULL, "main", &defines));
     assert_int_equal(defines, HEDDLE_CHECK_ABSENT);
 }
 

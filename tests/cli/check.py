@@ -146,6 +146,24 @@ class Check(unittest.TestCase):
         self.assertIn("unknown option -frobnicate", self.check("flags.cu", "-frobnicate", code=2).stderr)
         self.assertIn("-Xcompiler needs a value", self.check("flags.cu", "-Xcompiler", code=2).stderr)
 
+    def test_a_main_may_be_in_a_header_of_an_include_folder(self):
+        os.mkdir(os.path.join(self.folder, "harness"))
+        self.write("harness/main.cuh", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); cudaDeviceSynchronize(); }\n")
+        for include in ('"main.cuh"', "<main.cuh>"):
+            self.write("whole.cu", "#include %s\n" % include)
+            self.check("whole.cu", "-Iharness")
+
+    def test_device_code_is_each_files_own_unless_it_is_linked_together(self):
+        source = ("#include <cstdio>\n__device__ int factor() { return FACTOR; }\n__device__ int counter;\n"
+                  "static __global__ void k() { atomicAdd(&counter, factor()); }\n"
+                  "void RUN() { int n; k<<<1, 32>>>(); cudaMemcpyFromSymbol(&n, counter, 4); printf(\"%d\\n\", n); }\n")
+        self.write("main.cu", source.replace("FACTOR", "1").replace("RUN", "first") +
+                   "void second();\nint main() { first(); second(); }\n")
+        self.write("second.cu", source.replace("FACTOR", "2").replace("RUN", "second"))
+        self.assertTrue(self.check("main.cu", "second.cu").stdout.startswith("32\n64\n"))
+        self.assertIn("factor() is defined in main.cu and in second.cu",
+                      self.check("main.cu", "second.cu", "-rdc=true", code=1).stdout)
+
     def test_a_standard_older_than_the_headers_is_raised(self):
         self.write("standard.cu", "static_assert(__cplusplus == 201703L);\nint main() {}\n")
         for standard in (["--std", "c++11"], ["-std=c++14"], ["-std", "c++11"], ["-Xcompiler", "-std=c++11"]):

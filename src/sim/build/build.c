@@ -112,10 +112,31 @@ static sim_build_status gather(build_state *build, sim_build_result *result)
     return status;
 }
 
+// Without -rdc=true, device code is each file's own: the same __device__ name in two files means two things.
+static bool separate_objects(build_state *build)
+{
+    sim_names once = {0}, twice = {0};
+    bool fine = true;
+    for (int i = 0; i < build->job_count && fine; i++) {
+        sim_names here = {0};
+        if (build->jobs[i].language == SIM_LANGUAGE_CUDA)
+            fine = sim_object_device_symbols(build->jobs[i].object, &build->jobs[i].device_functions, &here);
+        for (int n = 0; n < here.count && fine; n++)
+            fine = sim_names_add(sim_names_have(&once, here.at[n]) ? &twice : &once, here.at[n]);
+        sim_names_release(&here);
+    }
+    for (int i = 0; i < build->job_count && fine && twice.count; i++)
+        if (build->jobs[i].language == SIM_LANGUAGE_CUDA)
+            fine = sim_object_separate(build->jobs[i].object, &twice, i);
+    sim_names_release(&once);
+    sim_names_release(&twice);
+    return fine;
+}
+
 static bool patch_objects(build_state *build)
 {
     sim_names defined = {0};
-    bool fine = true;
+    bool fine = build->job_count < 2 || build->context.options->separate || separate_objects(build);
     for (int i = 0; i < build->job_count; i++)
         if (build->jobs[i].language != SIM_LANGUAGE_NONE)
             fine &= sim_object_defined(build->jobs[i].object, &defined);
@@ -301,8 +322,10 @@ sim_build_status sim_build(const sim_build_options *options, sim_build_result *r
     for (int i = 0; i < SIM_STANDIN_KINDS; i++)
         sim_arguments_free(&build.context.standin[i].arguments);
     pthread_mutex_destroy(&build.context.lock);
-    for (int i = 0; build.jobs && i < build.job_count; i++)
+    for (int i = 0; build.jobs && i < build.job_count; i++) {
         sim_text_free(&build.jobs[i].depends);
+        sim_names_release(&build.jobs[i].device_functions);
+    }
     free(build.jobs);
     return status;
 }

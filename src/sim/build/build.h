@@ -32,6 +32,7 @@ typedef struct sim_build_options {
     bool shared;                // a loadable module instead of a program
     bool compile_only;          // -c
     bool keep;                  // leaves the rewritten files and objects, and says where
+    bool separate;              // -rdc=true: device code of all files is linked together
     bool all_cuda;              // -x cu: every source is CUDA
     bool depends;               // -MD: writes which files the output was made of, as a rule for make
     bool depends_phony;         // -MP: and a rule for each header, so that one may be deleted

@@ -344,7 +344,7 @@ static void apply(sim_command *command, const known_option *option, const char *
     case HOST_LINKER: add_words(command, value, true); break;
     case COMPILER: command->options.compiler = value; break;
     case LANGUAGE: command->options.all_cuda = strcmp(value, "cu") == 0; break;
-    case SEPARATE: command->separate = strcmp(value, "true") == 0; break;
+    case SEPARATE: command->options.separate = strcmp(value, "true") == 0; break;
     case FLAG: *(bool *)((char *)command + option->flag) = true; break;
     }
 }

@@ -7,7 +7,6 @@ typedef struct sim_command {
     sim_build_options options; // its lists belong to the command
     bool rewrite;              // --rewrite: print the rewritten file
     bool help, version, quiet;
-    bool separate;        // -rdc=true
     const char *standard; // -std, as given; NULL: not given
     struct sim_list {
         const char **at;

@@ -372,7 +372,12 @@ void sim_compile(sim_build_context *context, sim_job *job)
         run_compiler(context, job, job->path, NULL);
         return;
     }
-    if (rewrite(context, job, &rewritten))
+    if (rewrite(context, job, &rewritten)) {
+        int count;
+        const char *const *names = sim_rewritten_device_functions(&rewritten, &count);
+        for (int i = 0; i < count; i++)
+            sim_names_add(&job->device_functions, names[i]);
         run_compiler(context, job, rewritten.files[0].shadow, &rewritten);
+    }
     sim_rewritten_free(&rewritten);
 }

@@ -7,6 +7,7 @@
 #include "build/compiler.h"
 #include "build/home.h"
 #include "build/keeper.h"
+#include "build/object.h"
 #include "build/temporary.h"
 #include "rewrite/text.h"
 
@@ -42,7 +43,8 @@ typedef struct sim_job {
     int number;
     sim_language language; // NONE: for the linker, as it is
     char object[4096];
-    sim_text depends; // names of the files it was made of, as make reads them
+    sim_names device_functions; // that its source defines or declares
+    sim_text depends;           // names of the files it was made of, as make reads them
     sim_build_result result;
     sim_build_status status;
 } sim_job;

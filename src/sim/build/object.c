@@ -117,7 +117,18 @@ static const char *name_of(const object_file *object, const Elf64_Sym *symbol)
     return symbol->st_name < object->names_section->sh_size ? object->names + symbol->st_name : "";
 }
 
-static bool is_listed(const sim_names *names, const char *name)
+bool sim_names_add(sim_names *names, const char *name)
+{
+    char *copy = strdup(name);
+    if (!copy || !sim_array_grow(&names->at, names->count, &names->room, sizeof *names->at)) {
+        free(copy);
+        return false;
+    }
+    names->at[names->count++] = copy;
+    return true;
+}
+
+bool sim_names_have(const sim_names *names, const char *name)
 {
     for (int i = 0; i < names->count; i++)
         if (strcmp(names->at[i], name) == 0)
@@ -144,7 +155,7 @@ static const char *new_name(const char *name, bool thread_local, const sim_names
     for (int i = 0; starts[i]; i++)
         if (strncmp(name, starts[i], strlen(starts[i])) == 0)
             return NULL;
-    return is_listed(defined, name) ? NULL : "sim_dynamic_buffer";
+    return sim_names_have(defined, name) ? NULL : "sim_dynamic_buffer";
 }
 
 static bool write_object(const object_file *object, const char *path, const sim_text *names)
@@ -194,14 +205,75 @@ bool sim_object_defined(const char *path, sim_names *defined)
         if (ELF64_ST_TYPE(symbol->st_info) != STT_TLS || symbol->st_shndx == SHN_UNDEF ||
             ELF64_ST_BIND(symbol->st_info) == STB_LOCAL)
             continue;
-        char *name = strdup(name_of(&object, symbol));
-        if (!name || !sim_array_grow(&defined->at, defined->count, &defined->room, sizeof *defined->at)) {
-            free(name);
-            fine = false;
-        } else {
-            defined->at[defined->count++] = name;
-        }
+        fine = sim_names_add(defined, name_of(&object, symbol));
     }
+    sim_text_free(&object.file);
+    return fine;
+}
+
+// --- one name in several objects -------------------------------------------------------------------------------------
+
+static const char *section_name(const object_file *object, const Elf64_Sym *symbol)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)object->file.at;
+    if (symbol->st_shndx >= object->section_count || header->e_shstrndx >= object->section_count)
+        return "";
+    uint64_t at = object->sections[header->e_shstrndx].sh_offset + (uint64_t)object->sections[symbol->st_shndx].sh_name;
+    return at < object->file.bytes ? object->file.at + at : "";
+}
+
+// Whether a mangled name holds one of these names, its length before it: _Z5scalef.
+static bool is_mangled_of(const char *symbol, const sim_names *names)
+{
+    char part[512];
+    for (int i = 0; i < names->count; i++) {
+        snprintf(part, sizeof part, "%zu%s", strlen(names->at[i]), names->at[i]);
+        const char *found = strncmp(symbol, "_Z", 2) == 0 ? strstr(symbol, part) : NULL;
+        if (found && (found[-1] < '0' || found[-1] > '9'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_device_symbol(const object_file *object, const Elf64_Sym *symbol, const sim_names *functions)
+{
+    static const char start[] = "sim_";
+    if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_BIND(symbol->st_info) != STB_GLOBAL)
+        return false;
+    if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)
+        return strncmp(section_name(object, symbol), start, sizeof start - 1) == 0;
+    return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && is_mangled_of(name_of(object, symbol), functions);
+}
+
+bool sim_object_device_symbols(const char *path, const sim_names *functions, sim_names *symbols)
+{
+    object_file object;
+    bool fine = read_object(&object, path);
+    for (size_t i = 1; fine && i < object.symbol_count; i++)
+        if (is_device_symbol(&object, &object.symbols[i], functions))
+            fine = sim_names_add(symbols, name_of(&object, &object.symbols[i]));
+    sim_text_free(&object.file);
+    return fine;
+}
+
+bool sim_object_separate(const char *path, const sim_names *symbols, int number)
+{
+    object_file object;
+    bool fine = read_object(&object, path);
+    sim_text names = {0};
+    if (fine)
+        sim_text_add_bytes(&names, object.names, object.names_section->sh_size);
+    for (size_t i = 1; fine && i < object.symbol_count; i++) {
+        Elf64_Sym *symbol = &object.symbols[i];
+        const char *name = name_of(&object, symbol);
+        if (symbol->st_shndx == SHN_UNDEF || !sim_names_have(symbols, name))
+            continue;
+        symbol->st_name = (Elf64_Word)names.bytes;
+        sim_text_print(&names, "%s.%d", name, number);
+        sim_text_add_bytes(&names, "", 1);
+    }
+    fine = fine && !names.failed && write_object(&object, path, &names);
+    sim_text_free(&names);
     sim_text_free(&object.file);
     return fine;
 }

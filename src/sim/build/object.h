@@ -14,6 +14,16 @@ typedef struct sim_names {
     int count, room;
 } sim_names;
 
+// A list of strings, each copied. False: out of memory.
+bool sim_names_add(sim_names *names, const char *name);
+bool sim_names_have(const sim_names *names, const char *name);
+
+// Adds the symbols that an object file defines for the whole program and that are the device's: variables, and
+// functions by one of these names.
+bool sim_object_device_symbols(const char *path, const sim_names *functions, sim_names *symbols);
+// Gives those of its symbols that are listed a name that no other object has: `number` is the object's.
+bool sim_object_separate(const char *path, const sim_names *symbols, int number);
+
 // Renames undefined symbols of an object file: extern __shared__ arrays (undefined thread-local ones that no object of
 // the program defines: `defined`) become the buffer of dynamic shared memory; memcpy and its kin their watched forms.
 // False: not an object file of 64 bits that this can read, or it cannot be written.

@@ -233,15 +233,106 @@ bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const s
     return true;
 }
 
+static void learn_device_function(sim_unit *unit, const sim_source *source, int qualifier)
+{
+    int open, name = kernel_name_at(source, qualifier, &open);
+    unsigned side = 0;
+    for (int i = sim_statement_start(source, &source->code, qualifier); i < name; i++)
+        side |= sim_qualifier_side(&unit->qualifiers, source, &source->code.at[i]);
+    if (name < 0 || side & SIM_SIDE_HOST ||
+        !sim_array_grow(&unit->device_functions, unit->device_function_count, &unit->device_function_room,
+                        sizeof *unit->device_functions))
+        return;
+    const sim_token *token = &source->code.at[name];
+    char *copy = strndup(source->text + token->start, token->end - token->start);
+    if (copy)
+        unit->device_functions[unit->device_function_count++] = copy;
+}
+
 void sim_names_learn(sim_unit *unit, const sim_source *source)
 {
     for (int i = 0; i < source->code.count; i++) {
         const sim_token *token = &source->code.at[i];
-        if (sim_qualifier_side(&unit->qualifiers, source, token) & SIM_SIDE_GLOBAL)
+        unsigned side = sim_qualifier_side(&unit->qualifiers, source, token);
+        if (side & SIM_SIDE_GLOBAL)
             learn_kernel_at(unit, source, i);
+        else if (side & SIM_SIDE_DEVICE && sim_scope_of(source, token)->kind == SIM_SCOPE_FILE)
+            learn_device_function(unit, source, i);
         else if (is_atomic_name(source, token) && sim_token_is(source, sim_token_at(&source->code, i + 1), "("))
             learn_atomic(unit, source, i);
     }
+}
+
+// Function templates of the standard library that kernels are called after. After `using namespace std` the name stands
+// for both.
+static bool is_in_std(const char *name)
+{
+    static const char *const names[] = {"accumulate",
+                                        "advance",
+                                        "apply",
+                                        "begin",
+                                        "clamp",
+                                        "copy",
+                                        "count",
+                                        "data",
+                                        "distance",
+                                        "end",
+                                        "equal",
+                                        "exchange",
+                                        "fill",
+                                        "find",
+                                        "for_each",
+                                        "gcd",
+                                        "generate",
+                                        "get",
+                                        "hypot",
+                                        "includes",
+                                        "inner_product",
+                                        "inclusive_scan",
+                                        "exclusive_scan",
+                                        "iota",
+                                        "max",
+                                        "max_element",
+                                        "merge",
+                                        "min",
+                                        "min_element",
+                                        "mismatch",
+                                        "move",
+                                        "next",
+                                        "norm",
+                                        "partial_sum",
+                                        "partition",
+                                        "pow",
+                                        "prev",
+                                        "reduce",
+                                        "remove",
+                                        "replace",
+                                        "reverse",
+                                        "rotate",
+                                        "search",
+                                        "shuffle",
+                                        "size",
+                                        "sort",
+                                        "swap",
+                                        "transform",
+                                        "transform_reduce",
+                                        "unique",
+                                        NULL};
+    for (int i = 0; names[i]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void learn_std(sim_unit *unit, const sim_source *source)
+{
+    const sim_tokens *code = &source->code;
+    bool used = false;
+    for (int i = 0; i + 2 < code->count && !used; i++)
+        used = sim_token_is(source, &code->at[i], "using") && sim_token_is(source, &code->at[i + 1], "namespace") &&
+               sim_token_is(source, &code->at[i + 2], "std");
+    for (int i = 0; used && i < unit->kernel_count; i++)
+        unit->kernels[i].overloaded |= is_in_std(unit->kernels[i].name);
 }
 
 // The declaration of a function that shares its name with a kernel and is none: `kernel` is then the name of two.
@@ -261,6 +352,7 @@ static bool is_namesake(const sim_unit *unit, const sim_source *source, int inde
 
 void sim_names_learn_namesakes(sim_unit *unit, const sim_source *source)
 {
+    learn_std(unit, source);
     for (int i = 0; i < source->code.count && unit->kernel_count > 0; i++) {
         const sim_token *token = &source->code.at[i];
         if (token->kind != SIM_TOKEN_NAME)
@@ -282,5 +374,8 @@ void sim_names_free(sim_unit *unit)
     for (int i = 0; i < unit->own_atomic_count; i++)
         free(unit->own_atomics[i]);
     free(unit->own_atomics);
+    for (int i = 0; i < unit->device_function_count; i++)
+        free(unit->device_functions[i]);
+    free(unit->device_functions);
     sim_qualifiers_free(&unit->qualifiers);
 }

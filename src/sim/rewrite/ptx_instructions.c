@@ -174,6 +174,7 @@ static const ptx_formula formulas[] = {
     {"cos", 1, "cosf($1)"},
     {"tanh", 1, "tanhf($1)"},
     {"sad", 3, "sim::ptx_max($1, $2) - sim::ptx_min($1, $2) + $3"},
+    {"vabsdiff4.add", 3, "__vsadu4($1, $2) + $3"},
 };
 
 static bool is_half(const sim_ptx_instruction *instruction)
@@ -229,6 +230,8 @@ static bool arithmetic(const sim_ptx_instruction *instruction, sim_text *out)
     bool predicate = instruction->parts > 1 && strcmp(instruction->part[instruction->parts - 1], "pred") == 0;
     if (predicate)
         type = "bool";
+    if (is(instruction, "vabsdiff4") && !has(instruction, "s32"))
+        type = type_from_end(instruction, 1); // what is done with the four comes last
     key_of(instruction, key, sizeof key);
     if (predicate)
         key[strlen(key) - strlen(".pred")] = 0;

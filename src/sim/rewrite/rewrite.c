@@ -186,6 +186,12 @@ bool sim_rewritten_includes(const sim_rewritten *result, const char *const *name
     return false;
 }
 
+const char *const *sim_rewritten_device_functions(const sim_rewritten *result, int *count)
+{
+    *count = result->unit->device_function_count;
+    return (const char *const *)result->unit->device_functions;
+}
+
 // Start of a line in the text; its end when there are fewer.
 static uint32_t line_start(const sim_source *source, int line)
 {

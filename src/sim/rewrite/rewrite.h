@@ -35,6 +35,9 @@ void sim_rewritten_free(sim_rewritten *result);
 // Whether any file of the unit has #include <name> with one of these names. NULL ends the list.
 bool sim_rewritten_includes(const sim_rewritten *result, const char *const *names);
 
+// The names of functions that are the device's alone, and how many there are.
+const char *const *sim_rewritten_device_functions(const sim_rewritten *result, int *count);
+
 // Whether device code stands on this line of one of the user's files.
 bool sim_rewritten_is_device(const sim_rewritten *result, const char *path, int line);
 // Whether the function that this line stands in is one that nothing in a program of this one unit ever names.

@@ -38,6 +38,8 @@ typedef struct sim_unit {
     sim_qualifiers qualifiers;
     sim_kernel_name *kernels;
     int kernel_count, kernel_room;
+    char **device_functions; // names of those that are neither kernels nor the host's
+    int device_function_count, device_function_room;
     char **own_atomics; // functions of the user's with the name of an atomic of CUDA's
     int own_atomic_count, own_atomic_room;
 } sim_unit;

@@ -76,10 +76,6 @@ SIM_INLINE long long clock64()
 {
     return sim_clock();
 }
-SIM_INLINE unsigned long long __globaltimer()
-{
-    return sim_time_ns();
-}
 
 SIM_INLINE void __trap()
 {

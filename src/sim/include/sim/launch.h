@@ -284,7 +284,7 @@ template <class Call, class Only, class Exact> struct call_launcher {
         pass(first_choice(), any_by_address<Arguments...>(), arguments...);
     }
     template <class... Types, class... Arguments>
-    SIM_INLINE void convert(std::true_type, const std::tuple<Types...> *, Arguments &&...arguments) const
+    SIM_INLINE void convert(std::true_type, const type_list<Types...> *, Arguments &&...arguments) const
     {
         (*this)(at_launch<Types>(arguments)...);
     }
@@ -326,8 +326,7 @@ template <class Launcher, class... Parameters> struct single_launcher : pointer_
     template <size_t... At, class... Arguments>
     SIM_INLINE void pass_on(std::index_sequence<At...>, Arguments &&...arguments) const
     {
-        launcher(at_launch<typename std::tuple_element<At, std::tuple<Parameters...>>::type>(
-            std::forward<Arguments>(arguments))...);
+        launcher(at_launch<typename type_at<At, Parameters...>::type>(std::forward<Arguments>(arguments))...);
     }
 };
 

@@ -2,7 +2,6 @@
 // their parameters by a conversion. Who launches with them: sim/launch.h.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -10,6 +9,16 @@
 
 namespace sim
 {
+
+// Instead of std::tuple: <tuple> would declare std::array and std::apply too, which a program with `using namespace
+// std` may have as names of its own.
+template <class... Types> struct type_list {
+};
+template <size_t At, class First, class... Rest> struct type_at : type_at<At - 1, Rest...> {
+};
+template <class First, class... Rest> struct type_at<0, First, Rest...> {
+    typedef First type;
+};
 
 // NULL and 0 lose what they are when a template passes them on: this is the number again, or a null pointer.
 template <class Number> struct number_or_null {
@@ -148,13 +157,13 @@ struct chosen_forms<Call, std::index_sequence<Each...>, Arguments...> {
     using form =
         typename chosen_form<Type, IsKnown && !is_deduced<Call, At, IsKnown && std::is_copy_constructible<Type>::value,
                                                           std::index_sequence<Each...>, Arguments...>::value>::type;
-    typedef std::tuple<form<Each, Arguments>...> types;
-    typedef std::integral_constant<bool, !std::is_same<types, std::tuple<Arguments...>>::value &&
+    typedef type_list<form<Each, Arguments>...> types;
+    typedef std::integral_constant<bool, !std::is_same<types, type_list<Arguments...>>::value &&
                                              accepts_values<Call, form<Each, Arguments>...>::value>
         differ;
 };
 template <class... Arguments> struct given_forms {
-    typedef std::tuple<Arguments...> types;
+    typedef type_list<Arguments...> types;
     typedef std::false_type differ;
 };
 
