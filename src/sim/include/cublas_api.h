@@ -235,6 +235,9 @@ cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_
 cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
                              int k, const float *alpha, const void *a, cudaDataType a_type, int lda, const void *b,
                              cudaDataType b_type, int ldb, const float *beta, void *c, cudaDataType c_type, int ldc);
+cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType x_type, int incx, const void *y,
+                           cudaDataType y_type, int incy, void *result, cudaDataType result_type,
+                           cudaDataType execution_type);
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
                             int k, const void *alpha, const void *a, cudaDataType a_type, int lda, const void *b,
                             cudaDataType b_type, int ldb, const void *beta, void *c, cudaDataType c_type, int ldc,

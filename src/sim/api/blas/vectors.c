@@ -168,3 +168,14 @@ static cublasStatus_t queue_vector(cublasHandle_t handle, vector_function functi
 VECTORS(S, s, float, CUDA_R_32F)
 VECTORS(D, d, double, CUDA_R_64F)
 // NOLINTEND(readability-non-const-parameter)
+
+// Types that differ have rules of their own, which cuBLAS itself supports only in part.
+cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType x_type, int incx, const void *y,
+                           cudaDataType y_type, int incy, void *result, cudaDataType result_type,
+                           cudaDataType execution_type)
+{
+    (void)execution_type; // sums are made in double
+    if (x_type != y_type || x_type != result_type || sim_blas_size(x_type) == 0)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    return queue_vector(handle, FUNCTION("DotEx", DOT, x_type), n, 0, 0, x, incx, y, incy, result);
+}

@@ -59,32 +59,60 @@ template <class In, class Out> inline Out exclusive_scan(In first, In last, Out 
 {
     return thrust::exclusive_scan(first, last, out, sim_detail::value_of<In>(0));
 }
-template <class Keys, class In, class Out> inline Out inclusive_scan_by_key(Keys first, Keys last, In values, Out out)
+template <class Keys, class In, class Out, class Same, class R>
+inline Out inclusive_scan_by_key(Keys first, Keys last, In values, Out out, Same same, R combine)
 {
     size_t n = (size_t)(last - first);
     sim_view<Keys> keys(first, n, READ);
     sim_view<In> from(values, n, READ);
     sim_view<Out> to(out, n, WRITE);
     sim_detail::value_of<In> sum{};
-    for (size_t i = 0; i < n; i++)
-        to[i] = sum = i > 0 && keys[i] == keys[i - 1] ? sum + from[i] : from[i];
+    for (size_t i = 0; i < n; i++) {
+        sim_detail::value_of<In> value = from[i];
+        sum = i > 0 && same(keys[i - 1], keys[i]) ? (sim_detail::value_of<In>)combine(sum, value) : value;
+        to[i] = sum;
+    }
     to.put_back(n);
     return sim_detail::behind(out, n);
 }
-template <class Keys, class In, class Out> inline Out exclusive_scan_by_key(Keys first, Keys last, In values, Out out)
+template <class Keys, class In, class Out, class Same>
+inline Out inclusive_scan_by_key(Keys first, Keys last, In values, Out out, Same same)
+{
+    return thrust::inclusive_scan_by_key(first, last, values, out, same, plus<>());
+}
+template <class Keys, class In, class Out> inline Out inclusive_scan_by_key(Keys first, Keys last, In values, Out out)
+{
+    return thrust::inclusive_scan_by_key(first, last, values, out, equal_to<>());
+}
+template <class Keys, class In, class Out, class T, class Same, class R>
+inline Out exclusive_scan_by_key(Keys first, Keys last, In values, Out out, T start, Same same, R combine)
 {
     size_t n = (size_t)(last - first);
     sim_view<Keys> keys(first, n, READ);
     sim_view<In> from(values, n, READ);
     sim_view<Out> to(out, n, WRITE);
-    sim_detail::value_of<In> sum{}, next{};
+    T sum = start, next = start;
     for (size_t i = 0; i < n; i++) {
-        sum = i > 0 && keys[i] == keys[i - 1] ? next : sim_detail::value_of<In>{};
-        next = sum + from[i];
+        sum = i > 0 && same(keys[i - 1], keys[i]) ? next : start;
+        next = (T)combine(sum, from[i]); // before the store: in and out may be one
         to[i] = sum;
     }
     to.put_back(n);
     return sim_detail::behind(out, n);
+}
+template <class Keys, class In, class Out, class T, class Same>
+inline Out exclusive_scan_by_key(Keys first, Keys last, In values, Out out, T start, Same same)
+{
+    return thrust::exclusive_scan_by_key(first, last, values, out, start, same, plus<>());
+}
+template <class Keys, class In, class Out, class T>
+inline Out exclusive_scan_by_key(Keys first, Keys last, In values, Out out, T start)
+{
+    return thrust::exclusive_scan_by_key(first, last, values, out, start, equal_to<>());
+}
+template <class Keys, class In, class Out> inline Out exclusive_scan_by_key(Keys first, Keys last, In values, Out out)
+{
+    return thrust::exclusive_scan_by_key(first, last, values, out, sim_detail::value_of<In>{});
 }
 
 // --- runs of equal keys ----------------------------------------------------------------------------------------------
@@ -133,6 +161,18 @@ template <class In, class Same> inline In unique(In first, In last, Same same)
 template <class In> inline In unique(In first, In last)
 {
     return thrust::unique(first, last, equal_to<>());
+}
+template <class Keys, class In, class OutKeys, class Out, class Same>
+inline std::pair<OutKeys, Out> unique_by_key_copy(Keys first, Keys last, In values, OutKeys out_keys, Out out,
+                                                  Same same)
+{
+    return thrust::reduce_by_key(first, last, values, out_keys, out, same,
+                                 [](const auto &kept, const auto &) { return kept; });
+}
+template <class Keys, class In, class OutKeys, class Out>
+inline std::pair<OutKeys, Out> unique_by_key_copy(Keys first, Keys last, In values, OutKeys out_keys, Out out)
+{
+    return thrust::unique_by_key_copy(first, last, values, out_keys, out, equal_to<>());
 }
 template <class Keys, class In> inline std::pair<Keys, In> unique_by_key(Keys first, Keys last, In values)
 {

@@ -239,6 +239,12 @@ template <class T> inline device_ptr<T> device_malloc(size_t count)
     sim_detail::check(cudaMalloc(&memory, count * sizeof(T)));
     return device_ptr<T>(memory);
 }
+inline device_ptr<void> device_malloc(size_t bytes)
+{
+    void *memory = nullptr;
+    sim_detail::check(cudaMalloc(&memory, bytes));
+    return device_ptr<void>(memory);
+}
 template <class T> inline void device_free(device_ptr<T> pointer)
 {
     sim_detail::check(cudaFree(pointer.get()));
