@@ -103,7 +103,7 @@ class Public(unittest.TestCase):
         with open(os.path.join(self.scratch.name, "table.md")) as file:
             table = file.read()
         self.assertIn("| checkout | unknown | 3 | 0 | 1 | 2 of 2 (100 %) | 2 of 2 (100 %) | 1 | 0 |\n", table)
-        self.assertIn("| checkout/refused | npp.h:", table)
+        self.assertIn("| checkout/refused | refused.cu:1: the simulated GPU has no NPP", table)
 
     def test_a_folder_that_is_not_there_is_named(self):
         self.assertIn("nowhere: no such folder", self.script("nowhere", code=2).stderr)
