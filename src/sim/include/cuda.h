@@ -146,6 +146,10 @@ SIM_INLINE CUresult cuCtxPopCurrent(CUcontext *context)
 {
     return cuCtxGetCurrent(context);
 }
+SIM_INLINE CUresult cuCtxEnablePeerAccess(CUcontext, unsigned int)
+{
+    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+}
 SIM_INLINE CUresult cuCtxGetDevice(CUdevice *device)
 {
     return (CUresult)cudaGetDevice(device);
@@ -352,8 +356,14 @@ SIM_INLINE CUresult cuOccupancyMaxPotentialBlockSize(int *, int *, CUfunction, C
 {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
+SIM_INLINE CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, CUfunction, int, size_t)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
 SIM_INLINE CUresult cuLaunchKernel(CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
                                    unsigned int, unsigned int, CUstream, void **, void **)
 {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
+
+#include "sim/driver_memory.h"

@@ -68,6 +68,29 @@ SIM_INLINE cudaError_t cudaMallocFromPoolAsync(T **memory, size_t bytes, cudaMem
     return ::cudaMallocFromPoolAsync((void **)memory, bytes, pool, stream);
 }
 
+// Pools that several processes share: there is one process.
+struct cudaMemPoolPtrExportData {
+    unsigned char reserved[64];
+};
+SIM_INLINE cudaError_t cudaMemPoolExportToShareableHandle(void *, cudaMemPool_t, enum cudaMemAllocationHandleType,
+                                                          unsigned int)
+{
+    return cudaErrorNotSupported;
+}
+SIM_INLINE cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *, void *, enum cudaMemAllocationHandleType,
+                                                            unsigned int)
+{
+    return cudaErrorNotSupported;
+}
+SIM_INLINE cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData *, void *)
+{
+    return cudaErrorNotSupported;
+}
+SIM_INLINE cudaError_t cudaMemPoolImportPointer(void **, cudaMemPool_t, cudaMemPoolPtrExportData *)
+{
+    return cudaErrorNotSupported;
+}
+
 template <class T>
 SIM_INLINE cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *memory, size_t bytes = 0,
                                                 unsigned int flags = cudaMemAttachSingle)
