@@ -10,6 +10,14 @@ typedef enum heddle_check_nvcc {
     HEDDLE_CHECK_NVCC_ALWAYS, // a machine without it is an error
 } heddle_check_nvcc;
 
+// How far the current launch of a run has come.
+typedef struct heddle_check_progress {
+    const char *kernel;
+    uint64_t launch;      // of the run, from 1
+    double blocks, ended; // in the grid
+    double launch_seconds, run_seconds;
+} heddle_check_progress;
+
 // Lists end with NULL; a NULL list is an empty one.
 typedef struct heddle_check_options {
     const char *const *sources;
@@ -43,6 +51,8 @@ typedef struct heddle_check_options {
     bool doubts;        // the compiler's messages include local variables that may be read before they are set
     bool carry;         // its output passes through our hands, so that how it ended is known
     const char *expect; // file with the output it should have, if it is carried; NULL: any
+    // Told many times a second; returns whether it shows something now. NULL: it is to be gone. May be NULL itself.
+    bool (*progress)(const heddle_check_progress *now);
     int output, errors; // where the program's own output goes, as file descriptors; -1: nowhere
 } heddle_check_options;
 

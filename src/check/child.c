@@ -187,6 +187,8 @@ void heddle_child_wait(heddle_child *child, double patience)
         if (now >= until)
             return;
         child->end = look(child);
+        if (child->options.look)
+            child->options.look(child->options.look_context);
         if (child->end != HEDDLE_CHILD_RUNNING) {
             end_group(child);
             return;

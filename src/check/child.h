@@ -19,7 +19,9 @@ typedef struct heddle_child_options {
     uint64_t memory;                // bytes of memory in use; 0: no limit
     bool polite;                    // gives way to other processes
     const heddle_sandbox *sandbox;  // NULL: none
-    const volatile int *stop;       // non-zero: the person wants to stop; may be NULL
+    void (*look)(void *context);    // called many times a second while it runs; may be NULL
+    void *look_context;
+    const volatile int *stop; // non-zero: the person wants to stop; may be NULL
 } heddle_child_options;
 
 typedef enum heddle_child_end {

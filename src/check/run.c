@@ -25,6 +25,7 @@
 #include "check/operator.h"
 #include "check/order.h"
 #include "check/output.h"
+#include "check/progress.h"
 #include "check/questions.h"
 #include "check/scan.h"
 #include "check/slips.h"
@@ -201,6 +202,7 @@ typedef struct run_plan {
 typedef struct run_environment {
     char text[MOST_VARIABLES][VARIABLE_SIZE];
     const char *list[MOST_VARIABLES + 1];
+    char progress[PATH_SIZE];
     int count;
 } run_environment;
 
@@ -233,6 +235,9 @@ static void fill_environment(const check_state *state, const run_plan *plan, run
         set(environment, "SIM_COPY", plan->copy);
     if (plan->other_clock)
         set(environment, "SIM_TICK", "3");
+    heddle_check_folder_path(&state->folder, "progress", environment->progress, sizeof environment->progress);
+    if (state->options->progress)
+        set(environment, "SIM_PROGRESS", environment->progress);
     if (state->options->sandbox)
         set(environment, "TMPDIR", state->folder.path);
 }
@@ -260,6 +265,7 @@ static heddle_status run_child(check_state *state, const run_plan *plan, heddle_
     char **arguments = program_arguments(state);
     if (!arguments)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to start the program");
+    heddle_check_shown *shown = heddle_check_shown_open(options, environment.progress);
     struct termios terminal;
     bool has_terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &terminal) == 0;
     heddle_check_input input = {.file = -1};
@@ -282,6 +288,8 @@ static heddle_status run_child(check_state *state, const run_plan *plan, heddle_
         .memory = options->memory ? options->memory : heddle_child_usual_memory(),
         .sandbox = options->sandbox ? &state->sandbox : NULL,
         .stop = &interrupted,
+        .look = shown ? heddle_check_shown_look : NULL,
+        .look_context = shown,
     };
     if (status == HEDDLE_OK)
         status = heddle_child_start(child, &how);
@@ -295,6 +303,7 @@ static heddle_status run_child(check_state *state, const run_plan *plan, heddle_
     if (output)
         heddle_check_output_close(output);
     heddle_check_input_close(&input);
+    heddle_check_shown_close(shown);
     if (has_terminal)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal);
     free(arguments);

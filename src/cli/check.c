@@ -17,6 +17,7 @@
 #include "check/describe.h"
 #include "check/show.h"
 #include "cli/check_flags.h"
+#include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -301,6 +302,7 @@ static heddle_check_options options_of(const check_settings *settings, const hed
         .unwatched = settings->unwatched,
         .divergence = settings->divergence,
         .keep = settings->keep,
+        .progress = heddle_cli_check_progress_line(),
         .output = settings->quiet        ? -1
                   : settings->json.print ? STDERR_FILENO
                                          : STDOUT_FILENO,

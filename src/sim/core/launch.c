@@ -119,6 +119,7 @@ static void end_block(sim_worker *worker, sim_resident *resident)
     if (sim_watching)
         sim_watch_block_end(worker);
     sim_resident_free(worker, resident);
+    sim_shown_block_ended();
 }
 
 static void abandon(sim_worker *worker, sim_resident *resident)
@@ -260,9 +261,11 @@ int sim_run(sim_launch_state *launch)
     if (sim_watching)
         sim_watch_launch_begin(launch);
     sim_sample_begin(launch);
+    sim_shown_begin(launch);
     sim_host_thread_waits(1);
     sim_pool_run(run_blocks, sim_workers_taking_part);
     sim_host_thread_waits(-1);
+    sim_shown_end();
     sim_sample_end(launch);
     if (sim_watching)
         sim_watch_launch_end(launch);

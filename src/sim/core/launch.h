@@ -24,6 +24,12 @@ void sim_sample_wait(uint64_t position);
 void sim_sample_leave(void);                                // a worker takes no further blocks
 bool sim_sample_watches(uint64_t position, uint64_t block); // asked once for each block
 
+// --- shown.c --------------------------------------------------------------------------------------------------------
+
+void sim_shown_begin(const sim_launch_state *launch);
+void sim_shown_end(void);
+void sim_shown_block_ended(void);
+
 // --- grid.c ---------------------------------------------------------------------------------------------------------
 
 void sim_grid_begin(sim_launch_state *launch);

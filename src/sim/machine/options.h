@@ -16,6 +16,7 @@
 //                      second run learns with it whether racing writes stored the same value
 //   SIM_COPY=N.K:FILE  the copy to the host that operation N of the program makes as its Kth: its bytes are written to
 //                      FILE, or, where that is there already, compared with it
+//   SIM_PROGRESS=FILE  tell there how far the current launch has come (shown.h)
 //   SIM_TICK=N         how far the clocks of kernels go for each cycle (1): results that change with it are times
 #pragma once
 
@@ -32,7 +33,7 @@ typedef struct sim_options {
     double spin_limit;
     double budget; // accesses; 0: no limit
     uint64_t seed;
-    const char *values, *copy;
+    const char *values, *copy, *progress;
     unsigned tick;
     size_t stack; // bytes
 } sim_options;
