@@ -73,8 +73,19 @@ heddle_status heddle_check_output_open(heddle_check_output *output, int to, int 
 
 // --- carrying --------------------------------------------------------------------------------------------------------
 
+// The simulated GPU's runtime clears the line of progress behind the program's output (src/sim/core/shown.c).
+static size_t without_clearing(const char *piece, size_t size)
+{
+    static const char clear[] = "\033[K";
+    const size_t length = strlen(clear);
+    return size >= length && memcmp(piece + size - length, clear, length) == 0 ? size - length : size;
+}
+
 static void keep_piece(heddle_check_output *output, const char *piece, size_t size)
 {
+    size = without_clearing(piece, size);
+    if (size == 0)
+        return;
     output->last = piece[size - 1];
     if (!output->keep || output->too_long)
         return;

@@ -101,14 +101,15 @@ class Words(unittest.TestCase):
     def test_a_library_that_is_not_simulated_is_one_line_at_its_include(self):
         for header, library in (("nppi.h", "NPP"), ("cuda_gl_interop.h", "OpenGL interoperability"), ("nvrtc.h", "NVRTC")):
             text = self.check("#include <cstdio>\n#include <%s>\nint main() { return undeclared; }\n" % header)
-            self.assertRegex(text, r"^x.cu:2: error: the simulated GPU has no %s: .*\n +2 \| #include.*\n\nnot built\n$"
-                             % library)
+            self.assertRegex(text, r"^x.cu:2: error: the simulated GPU has no %s: .*\n +2 \| #include.*\n\n"
+                                   r".* explain not-built` says more\nnot built\n$" % library)
 
     def test_a_texture_reference_is_refused_in_one_line(self):
         text = self.check("texture<float, 2> image;\n__global__ void k(float *o) { *o = tex2D(image, 0, 0); }\n"
                           "int main() { cudaUnbindTexture(image); }\n")
         self.assertEqual(text, "x.cu:1:2: error: CUDA 12 and later have no texture references: use a texture object "
-                               "(cudaCreateTextureObject)\n     1 | texture<float, 2> image;\n       |  ^\n\nnot built\n")
+                               "(cudaCreateTextureObject)\n     1 | texture<float, 2> image;\n       |  ^\n\n"
+                               f"`{HEDDLE} explain not-built` says more\nnot built\n")
         self.check("template <class T> struct texture { T value; };\ntexture<float> image;\nint main() {}\n", code=0)
 
     # --- barriers -----------------------------------------------------------------------------------------------------
