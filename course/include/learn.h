@@ -473,7 +473,7 @@ template <typename Work> static void learn_time(const char *name, Work work)
 #endif
 }
 
-// A read of the learner's stays where the source has it: gcc would move one that stands above its guard behind the guard.
+// A read stays where the source has it: gcc would move one that stands above its guard behind it.
 #if defined(LEARN_SIMULATED) && !defined(__clang__)
 #pragma GCC optimize("no-tree-sink")
 #endif

@@ -135,6 +135,29 @@ static const char *index_of(const heddle_learn_judging *judging, const heddle_ch
     return *open == '[' ? heddle_learn_format(judging->verdict->arena, "%.*s", (int)(end - open) - 2, open + 1) : NULL;
 }
 
+// What the kernel computes a variable from, in the last line up to this one that sets it; NULL: not known.
+static const char *definition_of(const heddle_learn_judging *judging, const char *kernel, const char *name, int line)
+{
+    static const char *const ends[] = {";", ",", NULL};
+    const heddle_learn_code *code = judging->code;
+    int first, end, from = 0, depth = 0;
+    if (!find_parameters(judging, kernel, &first, &end))
+        return NULL;
+    for (int i = end + 1; i + 1 < code->tokens.count && code->tokens.at[i].line <= line; i++)
+        if (heddle_learn_code_is(code, i, name) && heddle_learn_code_is(code, i + 1, "="))
+            from = i + 2;
+    int to = from;
+    for (; from > 0 && to < code->tokens.count && (depth > 0 || !is_any_of(code, to, ends)); to++)
+        depth += heddle_learn_code_is(code, to, "(") - heddle_learn_code_is(code, to, ")");
+    return to > from ? text_between(judging, from, to) : NULL;
+}
+
+// Of a row and a column, not of a block and a thread.
+static bool is_of_two(const char *index)
+{
+    return strchr(index, '*') && !strstr(index, "blockIdx");
+}
+
 // --- advice ----------------------------------------------------------------------------------------------------------
 
 // Of a kernel that has a guard: it tests another index, stands elsewhere, or the array is smaller than it says.
@@ -147,10 +170,13 @@ static const char *advise_present(const heddle_learn_judging *judging, const hed
     if (place->frames > 0 && present->line > place->frame[0].line)
         return heddle_learn_format(arena, "The condition `%s` comes after this access and does not protect it.",
                                    present->text);
-    if (index && strchr(index, '*')) // of row and column
-        return heddle_learn_format(arena,
-                                   "The condition `%s` does not stop this index, `%s`: which part of it is not tested?",
-                                   present->text, index);
+    const char *from = index ? definition_of(judging, finding->kernel, index, place->frame[0].line) : NULL;
+    if (index && is_of_two(from ? from : index))
+        return heddle_learn_format(
+            arena,
+            "The condition `%s` does not stop this index, `%s%s%s`. Is it computed as this array "
+            "needs it? If so, which part of it is not tested?",
+            present->text, index, from ? " = " : "", from ? from : "");
     if (index && strcmp(index, present->left) != 0)
         return heddle_learn_format(
             arena, "The condition `%s` tests `%s`, but this access uses `%s`: test the index that is used.",
