@@ -156,6 +156,8 @@ static const char *advise_call(const heddle_learn_judging *judging, const heddle
     const char *address = line ? heddle_learn_advise_malloc(judging->verdict->arena, line) : NULL;
     if (address)
         return address;
+    if (strstr(finding->message, "without quotes"))
+        return NULL; // it says all
     if (strstr(finding->message, "cudaErrorMemoryAllocation"))
         return "If the size is right, the call may still fail. Test what it returns, and before another call replaces "
                "it: `if (error != cudaSuccess)`.";

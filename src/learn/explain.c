@@ -256,6 +256,7 @@ static bool says_cause(const heddle_check_finding *finding)
     case HEDDLE_CHECK_BAD_LAUNCH:
     case HEDDLE_CHECK_DEVICE_POINTER:
     case HEDDLE_CHECK_HOST_POINTER: return true;
+    case HEDDLE_CHECK_BAD_CALL: return strstr(finding->message, "without quotes") != NULL;
     case HEDDLE_CHECK_INVALID_FREE: return strstr(finding->message, "free it with") != NULL;
     case HEDDLE_CHECK_MISSING_WAIT: return strstr(finding->message, "without waiting") != NULL;
     case HEDDLE_CHECK_SPIN: return finding->place_count > 0 && strcmp(finding->places[0].role, "loop") == 0;
