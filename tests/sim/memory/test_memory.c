@@ -251,6 +251,17 @@ static void a_full_card_refuses(void **state)
     assert_null(sim_memory_allocate(card, SIM_MEMORY_DEVICE, 1, "all"));
     assert_null(sim_memory_allocate((size_t)-1, SIM_MEMORY_PINNED, 1, "more than there are addresses"));
     assert_true(sim_memory_free() < sim_memory_total());
+    // Pinned memory is not the card's, but its addresses are used up too. What was refused is nowhere.
+    const size_t most = sim_memory_span / 4 * 3;
+    visits before = {0}, after = {0};
+    sim_memory_each(visit, &before);
+    uintptr_t first = (uintptr_t)sim_memory_allocate(most, SIM_MEMORY_PINNED, 1, "most");
+    assert_true(first != 0);
+    assert_null(sim_memory_allocate(most, SIM_MEMORY_PINNED, 2, "more than is left"));
+    sim_memory_each(visit, &after);
+    assert_int_equal(after.live, before.live + 1);
+    assert_int_equal(after.wrong, 0);
+    assert_true(sim_memory_release(first, 3, &gone));
 }
 
 int main(void)
