@@ -133,6 +133,11 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
                                 "The program ended before its first launch, or has none: no work was done on the GPU.",
                                 "Launch the kernel with <<<blocks, threads>>>. If the program needs arguments to get "
                                 "there, give them after --."},
+    [HEDDLE_CHECK_TRUNCATED_GRID] =
+        {"truncated-grid", "too few blocks", NULL,
+         "A division of integers rounds down: the elements of the last, incomplete block get "
+         "no threads.",
+         "Round up, (n + 255) / 256, and guard the access in the kernel: if (i < n)."},
     [HEDDLE_CHECK_UNCHECKED_ERROR] = {"unchecked-error", "unchecked error", NULL,
                                       "A CUDA call or launch failed, and the program continued.",
                                       "Check what each call returns, and cudaGetLastError() after each launch.",

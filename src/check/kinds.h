@@ -32,6 +32,7 @@ typedef enum heddle_check_kind {
     HEDDLE_CHECK_WRONG_OUTPUT,    // of a program, against a file
     HEDDLE_CHECK_ORDER_DEPENDENT, // another legal order gave another result
     HEDDLE_CHECK_NO_LAUNCH,       // of a program that should have kernels
+    HEDDLE_CHECK_TRUNCATED_GRID,
     HEDDLE_CHECK_UNCHECKED_ERROR,
     HEDDLE_CHECK_LEAK,
     HEDDLE_CHECK_TIMEOUT,

@@ -7,37 +7,19 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "check/own.h"
 #include "sim/source/statement.h"
 
-enum { DEEPEST_MACRO = 8, MOST_FILES = 64 }; // macros made of macros; of a program: others are not read
-
-// A source file with those of its own that it includes.
-typedef struct own_files {
-    const sim_source *at[MOST_FILES];
-    int count;
-} own_files;
-
-static void add_file(heddle_check_sources *sources, const sim_source *source, own_files *files)
-{
-    for (int i = 0; i < files->count; i++)
-        if (files->at[i] == source)
-            return;
-    if (files->count == MOST_FILES)
-        return;
-    files->at[files->count++] = source;
-    for (int i = 0; i < source->directive_count; i++) {
-        const sim_source *included = heddle_check_sources_included(sources, source, &source->directives[i]);
-        if (included)
-            add_file(sources, included, files);
-    }
-}
+enum { DEEPEST_MACRO = 8 }; // macros made of macros
 
 // --- what leaves a function ------------------------------------------------------------------------------------------
 
-static bool leaves(const own_files *files, const sim_source *source, const sim_tokens *tokens, int token, int depth);
+static bool leaves(const heddle_check_own_files *files, const sim_source *source, const sim_tokens *tokens, int token,
+                   int depth);
 
 // Also of what changes the blocks around it: a brace without its other, a branch of another's if or switch.
-static bool definition_leaves(const own_files *files, const sim_source *source, const sim_directive *macro, int depth)
+static bool definition_leaves(const heddle_check_own_files *files, const sim_source *source, const sim_directive *macro,
+                              int depth)
 {
     static const char *const others[] = {"else", "case", "default", "asm", "__asm__", NULL};
     int braces = 0;
@@ -61,7 +43,8 @@ static bool looks_like_macro(const sim_source *source, const sim_tokens *tokens,
            sim_token_is(source, sim_token_at(tokens, token + 1), "(");
 }
 
-static bool leaves(const own_files *files, const sim_source *source, const sim_tokens *tokens, int token, int depth)
+static bool leaves(const heddle_check_own_files *files, const sim_source *source, const sim_tokens *tokens, int token,
+                   int depth)
 {
     static const char *const words[] = {"return", "goto", NULL};
     const sim_token *name = &tokens->at[token];
@@ -84,7 +67,7 @@ static bool leaves(const own_files *files, const sim_source *source, const sim_t
 }
 
 // asm("exit;"), which a function may do for its caller.
-static bool has_exit(const own_files *files)
+static bool has_exit(const heddle_check_own_files *files)
 {
     static const char word[] = "exit";
     for (int f = 0; f < files->count; f++) {
@@ -137,7 +120,7 @@ static int token_meant(const sim_source *source, const heddle_check_frame *frame
 // One function, while it is read.
 typedef struct reading {
     const sim_source *source;
-    const own_files *files;
+    const heddle_check_own_files *files;
     int open, at; // its brace; the barrier or call
     sim_statements statements;
     int outermost; // branch or loop around the barrier; -1: none
@@ -209,14 +192,14 @@ static reached judge(const reading *in)
 // Of one function: that of the barrier, or one that the next inner one was called from.
 static reached reach_in(heddle_check_sources *sources, const heddle_check_frame *frame, const char *called)
 {
-    own_files files = {.count = 0};
+    heddle_check_own_files files = {.count = 0};
     reached found = {.may_leave = true};
     reading in = {.source = heddle_check_sources_code(sources, frame->file), .files = &files, .outermost = -1};
     in.at = in.source ? token_meant(in.source, frame, called) : -1;
     in.open = in.at >= 0 ? sim_function_around(in.source, in.at) : -1;
     if (in.open < 0 || !sim_statements_read(in.source, in.open, &in.statements))
         return found;
-    add_file(sources, in.source, &files);
+    heddle_check_own_files_add(&files, sources, in.source);
     for (int i = sim_statement_around(&in.statements, in.at); i >= 0; i = in.statements.at[i].parent) {
         bool branch = sim_statement_is_branch(&in.statements.at[i]);
         bool loop = sim_statement_is_loop(&in.statements.at[i]);

@@ -20,6 +20,7 @@
 #include "check/explain.h"
 #include "check/files.h"
 #include "check/finish.h"
+#include "check/grid.h"
 #include "check/hide.h"
 #include "check/input.h"
 #include "check/operator.h"
@@ -587,6 +588,7 @@ static heddle_status check(check_state *state)
     if (options->sandbox)
         HEDDLE_TRY(open_sandbox(state));
     HEDDLE_TRY(run_first(state, &regular));
+    HEDDLE_TRY(heddle_check_grids_find(state->result, (const char *const *)state->sources));
     if (regular && !options->unwatched && !has_kind(state->result, HEDDLE_CHECK_SPIN))
         HEDDLE_TRY(run_others(state)); // an endless wait would be waited for again
     if (regular && options->divergence && !has_kind(state->result, HEDDLE_CHECK_SPIN))

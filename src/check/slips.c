@@ -5,34 +5,8 @@
 
 #include <string.h>
 
+#include "check/own.h"
 #include "sim/source/scope.h"
-
-enum { MOST_FILES = 64 }; // of a program, with what they include from beside them; others are not read
-
-typedef struct own_files {
-    const sim_source *at[MOST_FILES];
-    int count;
-} own_files;
-
-static void add_file(own_files *files, const sim_source *source)
-{
-    for (int i = 0; i < files->count; i++)
-        if (files->at[i] == source)
-            return;
-    if (source && files->count < MOST_FILES)
-        files->at[files->count++] = source;
-}
-
-static own_files read_files(heddle_check_sources *sources, const char *const *paths)
-{
-    own_files files = {.count = 0};
-    for (int i = 0; paths[i]; i++)
-        add_file(&files, heddle_check_sources_code(sources, paths[i]));
-    for (int f = 0; f < files.count; f++) // grows while it is read
-        for (int i = 0; i < files.at[f]->directive_count; i++)
-            add_file(&files, heddle_check_sources_included(sources, files.at[f], &files.at[f]->directives[i]));
-    return files;
-}
 
 static bool is(const sim_source *source, int token, const char *text)
 {
@@ -108,7 +82,7 @@ static bool means_something_else(const sim_source *source, const sim_token *name
     return false;
 }
 
-static bool is_kernel(const own_files *files, const sim_source *source, const sim_token *name)
+static bool is_kernel(const heddle_check_own_files *files, const sim_source *source, const sim_token *name)
 {
     bool found = false;
     for (int f = 0; f < files->count; f++) {
@@ -122,7 +96,7 @@ static bool is_kernel(const own_files *files, const sim_source *source, const si
     return found;
 }
 
-static bool is_plain_call(const own_files *files, const sim_source *source, int token)
+static bool is_plain_call(const heddle_check_own_files *files, const sim_source *source, int token)
 {
     const sim_token *name = &source->code.at[token];
     const sim_scope *scope = sim_scope_of(source, name);
@@ -177,7 +151,7 @@ int heddle_check_uncalled_barrier(const sim_source *source, int first_line, int 
 
 heddle_status heddle_check_slips_find(heddle_check_result *result, const char *const *sources)
 {
-    own_files files = read_files(result->sources, sources);
+    heddle_check_own_files files = heddle_check_own_files_read(result->sources, sources);
     for (int f = 0; f < files.count; f++) {
         const sim_source *source = files.at[f];
         for (int i = 0; i < source->code.count; i++) {

@@ -93,6 +93,62 @@ class Grade(unittest.TestCase):
         self.check(PRINTS, "--grade")
         self.assertIn("--grade does not go with --unwatched", self.check(PRINTS, "--grade", "--unwatched", code=2))
 
+    # --- grids --------------------------------------------------------------------------------------------------------
+
+    def grid(self, grid, head="", before="", kernel="if (i < n)\n        x[i] = 1;", call="", arguments="x, n"):
+        """What is said about a launch with this grid."""
+        text = self.check(f"""#include <cstdlib>
+{head}
+__global__ void set(int *x, int n)
+{{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    {kernel}
+}}
+void start(int *x, int count) {{ set<<<count / 256, 256>>>(x, count); }}
+int main()
+{{
+    int *x;
+    cudaMalloc(&x, 4096);
+    {before}
+    {call or f"set<<<{grid}, 256>>>({arguments});"}
+    cudaDeviceSynchronize();
+    cudaFree(x);
+}}
+""")
+        return re.findall(r"(?m)^warning: too few blocks\n  (.*)$", text)
+
+    def test_a_grid_that_was_rounded_down_is_told(self):
+        for grid, head, before in (("n / 256", "", "int n = 1000;"),
+                                   ("n / 256", "", "const int n = 10 * (96 + 4);"),
+                                   ("blocks", "", "int n = 1000, blocks = n / 256;"),
+                                   ("n / threads", "#define SIDE 16", "int n = 1000;\n    const int threads = SIDE * SIDE;"),
+                                   ("grid", "", "int n = 1000;\n    dim3 grid(n / 256);"),
+                                   ("dim3(n / 256, 1)", "const int n = 1000;", "")):
+            with self.subTest(grid=grid, before=before):
+                self.assertRegex(self.grid(grid, head, before)[0],
+                                 r"^kernel set is launched with n / \w+ = 3 blocks: 3 \* 256 = 768 of 1000 elements; the last "
+                                 r"232 are left out$")
+        self.assertEqual(len(self.grid("N / 256", "#define N 1000", kernel="if (i < N)\n        x[i] = 1;", arguments="x, 7")),
+                         1)
+
+    def test_grids_that_are_right_are_left_alone(self):
+        n = "int n = 1000;"
+        stride = "for (; i < n; i += gridDim.x * blockDim.x)\n        x[i] = 1;"
+        for given in ({"grid": "(n + 255) / 256", "before": n}, {"grid": "n / 256", "before": "int n = 768;"},
+                      {"grid": "n / 256", "before": n, "kernel": stride},
+                      {"grid": "n / 256", "before": n, "kernel": "for (; i < n; i += 768)\n        x[i] = 1;"},
+                      {"grid": "n / 256 + 1", "before": n},
+                      {"grid": "n / 256 + (n % 256 != 0)", "before": n},
+                      {"grid": "n / 256", "before": n + "\n    if (n % 256)\n        exit(1);\n    n = 512;"},
+                      {"grid": "n / 256", "before": "int n = 1000;\n    n -= 232;"},
+                      {"grid": "n / 256", "before": "int n = 1000;\n    n = 768;"},
+                      {"grid": "n / 256", "before": n, "arguments": "x, 768"},
+                      {"grid": "", "before": "int count = 1000;\n    count -= 232;", "call": "start(x, 768);"}):
+            with self.subTest(**given):
+                if "exit" in given["before"]:
+                    given["before"] = n + "\n    if (n % 256 == 5)\n        exit(1);"
+                self.assertEqual(self.grid(**given), [])
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
