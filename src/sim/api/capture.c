@@ -194,19 +194,42 @@ static void mark_back(struct CUgraphNode_st *node)
         mark_back(node->after[i]);
 }
 
-// Whether the last node of every stream of the capture comes before the end of the first stream.
-static bool all_joined(const sim_capture *capture)
+// Marks what comes before the end of the first stream.
+static void mark_joined(const sim_capture *capture)
 {
     for (size_t i = 0; i < capture->graph->count; i++)
         capture->graph->nodes[i]->mark = 0;
     for (size_t i = 0; i < capture->origin->capture_after_count; i++)
         mark_back(capture->origin->capture_after[i]);
-    for (const struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
-        for (size_t i = 0; stream->capture == capture && i < stream->capture_after_count; i++) {
-            if (stream->capture_after[i]->mark == 0)
-                return false;
-        }
-    }
+}
+
+// Whether the last nodes of the stream are marked.
+static bool is_joined(const struct CUstream_st *stream)
+{
+    for (size_t i = 0; i < stream->capture_after_count; i++)
+        if (stream->capture_after[i]->mark == 0)
+            return false;
+    return true;
+}
+
+static bool all_joined(const sim_capture *capture)
+{
+    mark_joined(capture);
+    for (const struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next)
+        if (stream->capture == capture && !is_joined(stream))
+            return false;
+    return true;
+}
+
+bool sim_capture_leave(struct CUstream_st *stream)
+{
+    if (stream == stream->capture->origin)
+        return false;
+    mark_joined(stream->capture);
+    if (!is_joined(stream))
+        return false;
+    stream->capture = NULL;
+    stream->capture_after_count = 0;
     return true;
 }
 

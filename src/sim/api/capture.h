@@ -20,5 +20,7 @@ bool sim_capture_global(void); // some stream captures in a mode that forbids un
 void sim_capture_invalidate_all(void);
 // A wait for, or a query of, a stream that captures is an error and spoils the capture.
 cudaError_t sim_capture_refuse(struct CUstream_st *stream);
+// The stream is no longer part of its capture. False: the capture began in it, or it has not been joined again.
+bool sim_capture_leave(struct CUstream_st *stream);
 void sim_capture_record(struct CUstream_st *stream, cudaEvent_t event);
 cudaError_t sim_capture_wait(struct CUstream_st *stream, cudaEvent_t event);

@@ -58,7 +58,7 @@ SIM_API(cudaStreamDestroy, (cudaStream_t handle), (handle))
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
         return cudaErrorInvalidResourceHandle;
-    if (stream->capture != NULL)
+    if (stream->capture != NULL && !sim_capture_leave(stream))
         return sim_capture_refuse(stream);
     stream->live = false;
     if (stream->first == NULL && !stream->chain_ended) {

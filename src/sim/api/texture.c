@@ -4,6 +4,7 @@
 
 #include "api/call.h"
 #include "api/pointer.h"
+#include "api/run.h"
 #include "sim/texture.h"
 
 enum { BITS_PER_BYTE = 8 };
@@ -137,11 +138,20 @@ SIM_API(cudaCreateSurfaceObject, (cudaSurfaceObject_t * surface, const struct cu
     return create(surface, resource, NULL);
 }
 
+// What was launched before the object is destroyed still uses it. The host has waited for nothing all the same.
+static void run_queued(void)
+{
+    for (struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next)
+        while (sim_stream_step(stream))
+            ;
+}
+
 static cudaError_t destroy(unsigned long long handle, bool surface)
 {
     struct sim_texture *object = handle != 0 ? object_of(handle, surface) : NULL;
     if (object == NULL)
         return handle == 0 ? cudaSuccess : cudaErrorInvalidValue;
+    run_queued();
     object->live = false;
     return cudaSuccess;
 }
