@@ -115,6 +115,30 @@ static heddle_status repeat_first(heddle_check_result *result, const heddle_chec
     return HEDDLE_OK;
 }
 
+static bool on_one_line(const heddle_check_place *a, const heddle_check_place *b)
+{
+    return a->frames && b->frames && a->frame[0].line == b->frame[0].line && a->frame[0].file && b->frame[0].file &&
+           strcmp(a->frame[0].file, b->frame[0].file) == 0;
+}
+
+// An atomic minimum or the like gives the same in every order, and a comparison that only spares some of them changes
+// nothing. Where what it made last is different in another order, the comparison has left out one that was needed.
+static void raise_guards(heddle_check_result *result)
+{
+    for (int i = 0; i < result->finding_count; i++)
+        for (int j = 0; result->findings[i]->kind == HEDDLE_CHECK_ORDER_DEPENDENT && j < result->finding_count; j++) {
+            const heddle_check_finding *differs = result->findings[i];
+            heddle_check_finding *race = result->findings[j];
+            bool guards = race->kind == HEDDLE_CHECK_RACE && race->order == HEDDLE_CHECK_ORDER_GUARD &&
+                          race->place_count == 2 && differs->place_count == 2;
+            if (!guards || (!on_one_line(&differs->places[1], &race->places[0]) &&
+                            !on_one_line(&differs->places[1], &race->places[1])))
+                continue;
+            race->tier = HEDDLE_CHECK_ERROR;
+            race->note = "in another order the value here is different: the read has skipped an atomic that was needed";
+        }
+}
+
 heddle_status heddle_check_order_compare(heddle_check_result *result, const heddle_check_report *report,
                                          const char *path, heddle_check_rerun rerun, void *context)
 {
@@ -138,5 +162,7 @@ heddle_status heddle_check_order_compare(heddle_check_result *result, const hedd
     if (asked && found.first < first->copy_count)
         HEDDLE_TRY(rerun(context, report, asked, &compared));
     result->compared = compared;
-    return report_copy(result, report, found.first, compared);
+    HEDDLE_TRY(report_copy(result, report, found.first, compared));
+    raise_guards(result);
+    return HEDDLE_OK;
 }

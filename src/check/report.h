@@ -24,7 +24,8 @@ typedef enum heddle_check_order {
     HEDDLE_CHECK_ORDER_COPY,   // one access is an asynchronous copy's that nothing waits for in between
     HEDDLE_CHECK_ORDER_FENCE,  // an atomic goes from one to the other, without fences
     HEDDLE_CHECK_ORDER_ACQUIRE,
-    HEDDLE_CHECK_ORDER_ACQUIRE_IN_BLOCK
+    HEDDLE_CHECK_ORDER_ACQUIRE_IN_BLOCK,
+    HEDDLE_CHECK_ORDER_GUARD // the read decides whether an atomic follows that would give the same in every order
 } heddle_check_order;
 
 // Why threads that have ended never reached a barrier, as far as the source shows it.

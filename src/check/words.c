@@ -224,6 +224,11 @@ static const words by_order[] = {
          "after it.",
          "Put __threadfence_block() after the atomic that takes the lock or sees the flag, use cuda::atomic_ref with "
          "acquire, or read the data through volatile."},
+    [HEDDLE_CHECK_ORDER_GUARD] =
+        {"A plain read decides whether the atomic is made, and another thread may change the word between the two.",
+         "Compare with the very value that the atomic is given, so that a skipped atomic would have changed nothing, "
+         "or "
+         "make the atomic without the comparison."},
 };
 
 // Of barriers that threads which have exited never reach.

@@ -13,8 +13,8 @@ import sys
 import tempfile
 import unittest
 
-from check_programs import (ADD, CLOCK, ENDLESS, FLAG, GUARDED, HIDDEN, KERNEL, LONG_LOOPS, MATMUL, NEXT, NO_MEMORY, ORDER,
-                            OVERWRITTEN, PAST_THE_END, RACE, ROWS, STREAMS, SUM, SUPPRESSED_COPY, THREADS, TWO_ARRAYS, UNSET)
+from check_programs import (ADD, CLOCK, ENDLESS, FLAG, GUARDED, GUARDED_MAXIMUM, HIDDEN, KERNEL, LONG_LOOPS, MATMUL,
+                            NEXT, NO_MEMORY, ORDER, OVERWRITTEN, PAST_THE_END, RACE, ROWS, STREAMS, SUM, SUPPRESSED_COPY, THREADS, TWO_ARRAYS, UNSET)
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -528,6 +528,17 @@ class Check(unittest.TestCase):
         self.assertIn("memory    list, 260 bytes of global memory, allocated at order.cu:6; 4 bytes at offset 4", result)
         document = json.loads(self.check("order.cu", "--json", "--schedules", "4").stdout)
         self.assertEqual([finding["kind"] for finding in document["findings"]], ["order-dependent"])
+
+    def test_a_comparison_that_skips_a_needed_atomic_is_an_error(self):
+        self.write("guard.cu", GUARDED_MAXIMUM.replace("OPERAND", "1000 - 2 * value"))
+        result = self.check("guard.cu", code=1).stdout
+        self.assertIn("error: data race on global memory best in kernel largest\n", result)
+        self.assertIn("in another order the value here is different", result)
+        self.assertIn("Compare with the very value that the atomic is given", result)
+        self.write("guard.cu", GUARDED_MAXIMUM.replace("OPERAND", "value"))
+        result = self.check("guard.cu").stdout
+        self.assertIn("warning: data race on global memory best in kernel largest\n", result)
+        self.assertNotIn("result depends on the order", result)
 
     def test_streams_and_threads_of_the_host_may_copy_in_any_order(self):
         self.write("streams.cu", STREAMS)

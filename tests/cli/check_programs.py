@@ -86,6 +86,27 @@ int main()
 }
 """
 
+# A comparison spares atomics; it is right only with the value that the atomic is given.
+GUARDED_MAXIMUM = """__global__ void largest(const int *input, int *best) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, value = input[i];
+    if (*best < value)
+        atomicMax(best, OPERAND);
+}
+int main() {
+    int *input, *best, host[128], result = 0;
+    for (int i = 0; i < 128; i++) host[i] = 3 * i + 1;
+    cudaMalloc(&input, sizeof host);
+    cudaMalloc(&best, sizeof result);
+    cudaMemcpy(input, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaMemcpy(best, &result, sizeof result, cudaMemcpyHostToDevice);
+    largest<<<2, 64>>>(input, best);
+    cudaMemcpy(&result, best, sizeof result, cudaMemcpyDeviceToHost);
+    cudaFree(input);
+    cudaFree(best);
+    return 0;
+}
+"""
+
 ORDER = r"""
 __global__ void queue(int *list) { list[1 + atomicAdd(list, 1)] = blockIdx.x + 1; }
 int main()

@@ -44,11 +44,12 @@ typedef enum sim_tier { SIM_ERROR, SIM_WARNING } sim_tier;
 // What would order the two sides of a race: it decides what fixes it.
 typedef enum sim_order {
     SIM_ORDER_BARRIER,
-    SIM_ORDER_BLOCKS,          // the threads are of different blocks
-    SIM_ORDER_COPY,            // one is an asynchronous copy that nothing waits for in between
-    SIM_ORDER_FENCE,           // an atomic on another word goes from one to the other, but no fence
-    SIM_ORDER_ACQUIRE,         // a fence before it, but none behind it: the first place is that atomic
-    SIM_ORDER_ACQUIRE_IN_BLOCK // so, too, and all who wrote are of the reader's block
+    SIM_ORDER_BLOCKS,           // the threads are of different blocks
+    SIM_ORDER_COPY,             // one is an asynchronous copy that nothing waits for in between
+    SIM_ORDER_FENCE,            // an atomic on another word goes from one to the other, but no fence
+    SIM_ORDER_ACQUIRE,          // a fence before it, but none behind it: the first place is that atomic
+    SIM_ORDER_ACQUIRE_IN_BLOCK, // so, too, and all who wrote are of the reader's block
+    SIM_ORDER_GUARD             // the read decides whether an atomic follows that would give the same in every order
 } sim_order;
 
 typedef struct sim_place {

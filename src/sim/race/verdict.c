@@ -258,6 +258,8 @@ static void judge_guess(race *one)
     if (!guess)
         return;
     one->finding.tier = SIM_WARNING;
+    if (sim_sites[one->site[b == SIM_ATOMIC]].what & SIM_ATOMIC_COMMUTES)
+        one->finding.order = SIM_ORDER_GUARD;
     snprintf(one->finding.note, sizeof one->finding.note,
              "an atomic of the same thread confirms the value that was read");
 }

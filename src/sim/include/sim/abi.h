@@ -97,7 +97,8 @@ enum {
     SIM_ATOMIC_ACQUIRE = 4,
     SIM_ATOMIC_RELEASE = 8,
     SIM_ATOMIC_REPLACE = 16, // an exchange: what was there does not matter where the result is not used
-    SIM_ATOMIC_CONFIRM = 32  // decides by what it finds itself (CAS, min, max, and, or): a stale guess does no harm
+    SIM_ATOMIC_CONFIRM = 32, // decides by what it finds itself (CAS, min, max, and, or): a stale guess does no harm
+    SIM_ATOMIC_COMMUTES = 64 // min, max, and, or: several of them give the same in every order
 };
 // Announces an atomic access, just before it is made. `what`: one of LOAD, STORE, UPDATE, with ACQUIRE or RELEASE where
 // the operation itself orders (cuda::atomic); CUDA's own atomics are relaxed.

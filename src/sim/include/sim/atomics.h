@@ -60,7 +60,7 @@ template <> struct announced<combine_exchange> {
     enum { what = SIM_ATOMIC_UPDATE | SIM_ATOMIC_REPLACE };
 };
 template <> struct announced<combine_min> {
-    enum { what = SIM_ATOMIC_UPDATE | SIM_ATOMIC_CONFIRM };
+    enum { what = SIM_ATOMIC_UPDATE | SIM_ATOMIC_CONFIRM | SIM_ATOMIC_COMMUTES };
 };
 template <> struct announced<combine_max> : announced<combine_min> {
 };
