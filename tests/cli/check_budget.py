@@ -73,8 +73,9 @@ class Budget(unittest.TestCase):
         path = os.path.join(self.folder.name, "program.cu")
         with open(path, "w") as file:
             file.write(PROGRAM.replace("BARRIER", barrier).replace("INDEX", index))
-        done = subprocess.run([HEDDLE, "check", "--no-nvcc", "--json", *options, path], stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.PIPE, timeout=PATIENCE, env={**os.environ, **(environment or {})})
+        done = subprocess.run([HEDDLE, "check", "--no-nvcc", "--json", *options, path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
+                              env={**os.environ, **(environment or {})})
         return done.returncode, json.loads(done.stdout)
 
     def blocks(self, result):
