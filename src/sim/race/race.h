@@ -26,6 +26,8 @@ static inline size_t sim_stretch_span(const sim_stretch *run, unsigned bytes)
 typedef struct sim_row {
     unsigned site;
     uint32_t mask;
+    // Other than 0: all 32 lanes take part, each so many bytes behind the one before it, and each is a run.
+    intptr_t step;
     int runs;
     sim_stretch run[32];
 } sim_row;

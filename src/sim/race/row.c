@@ -185,10 +185,41 @@ static void read_shared_words(const sim_view *view, const sim_stretch *run, sim_
     }
 }
 
+// Words that several blocks have read and none has written, as inputs are: one reader more changes nothing that a
+// later write would be judged by. Looked at without a lock, because that write will see what was seen here.
+static inline bool read_by_many(const sim_view *view, const sim_cell *cell, size_t count)
+{
+    uint64_t floor = view->floor, least = floor > view->begun ? floor : view->begun;
+    if ((cell->read & SIM_FLAGS) != SIM_MANY_BLOCKS)
+        return false;
+    unsigned other = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t write = cell[i].write, read = cell[i].read;
+        other |= (write >= floor) | (read < least) | ((read & SIM_FLAGS) != SIM_MANY_BLOCKS);
+    }
+    return other == 0;
+}
+
+// The same for shared memory: words that several warps have read since the barrier.
+static inline bool read_by_warps(const sim_view *view, const sim_cell *cell, size_t count)
+{
+    const uint64_t alike = (~(uint64_t)0 << SIM_STAMP_SHIFT) | SIM_FLAGS;
+    const uint64_t many = (uint64_t)view->clock->stamp << SIM_STAMP_SHIFT | SIM_MANY_WARPS;
+    if (((cell->read ^ many) & alike) != 0)
+        return false;
+    unsigned other = 0;
+    for (size_t i = 0; i < count; i++)
+        other |= (cell[i].write >= view->floor) | (((cell[i].read ^ many) & alike) != 0);
+    return other == 0;
+}
+
 static void run_words(const sim_view *view, const sim_stretch *run, sim_cell *cell, int thread, unsigned words)
 {
     uint64_t me = sim_clock_word(view->clock, thread) | (uint64_t)view->site << SIM_SITE_SHIFT;
     bool write = view->kind == SIM_WRITE;
+    size_t count = run->stride ? (size_t)run->lanes * words : words;
+    if (!write && (view->shared ? read_by_warps(view, cell, count) : read_by_many(view, cell, count)))
+        return;
     if (run->stride == 0 && run->lanes > 1) {
         read_shared_words(view, run, cell, me, words);
     } else if (words == 1 && write) {
@@ -205,21 +236,6 @@ static void run_words(const sim_view *view, const sim_stretch *run, sim_cell *ce
     }
 }
 
-// Words that several blocks have read and none has written, as inputs are: one reader more changes nothing that a
-// later write would be judged by. Looked at without a lock, because that write will see what was seen here.
-static inline bool read_by_many(const sim_view *view, const sim_cell *cell, size_t count)
-{
-    uint64_t floor = view->floor, least = floor > view->begun ? floor : view->begun;
-    if ((cell->read & SIM_FLAGS) != SIM_MANY_BLOCKS)
-        return false;
-    unsigned other = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t write = cell[i].write, read = cell[i].read;
-        other |= (write >= floor) | (read < least) | ((read & SIM_FLAGS) != SIM_MANY_BLOCKS);
-    }
-    return other == 0;
-}
-
 // run_words where other workers may be at the words too. False: the page has been split meanwhile.
 static bool run_words_locked(const sim_view *view, const sim_region *region, const sim_stretch *run, sim_cell *cell,
                              int thread, unsigned words)
@@ -233,6 +249,24 @@ static bool run_words_locked(const sim_view *view, const sim_region *region, con
         run_words(view, run, cell, thread, words);
     sim_granules_unlock(run->address, span);
     return still;
+}
+
+// One word of one lane, as in rows whose lanes are apart. False: this is not the common case, and nothing was done.
+static inline bool lone_word(const sim_view *view, const sim_region *region, uintptr_t address, int thread)
+{
+    const bool write = view->kind == SIM_WRITE;
+    const sim_page page = sim_page_find(region, address);
+    uint8_t *written = region->initialised ? region->initialised + ((address - region->base) >> SIM_WORD_SHIFT) : NULL;
+    if (!page.cells || page.grain != SIM_WORD_SHIFT || (!write && written && *written != SIM_WORD_INITIALISED))
+        return false;
+    sim_cell *cell = sim_cell_at(page, address);
+    if (view->common)
+        return !write && read_by_many(view, cell, 1);
+    if (write && written)
+        *written = SIM_WORD_INITIALISED;
+    const uint64_t me = sim_clock_word(view->clock, thread) | (uint64_t)view->site << SIM_SITE_SHIFT;
+    write ? sim_word_write(view, cell, me, address) : sim_word_read(view, cell, me, address);
+    return true;
 }
 
 static inline void note_read(const sim_worker *worker, const sim_row *row)
@@ -256,6 +290,7 @@ void sim_race_row(sim_worker *worker, const sim_row *row)
     }
     if (about->kind != SIM_WRITE)
         note_read(worker, row);
+    const bool words_only = bytes == 1u << SIM_WORD_SHIFT && about->kind <= SIM_WRITE && !sim_clock_spent;
     sim_region *region = NULL;
     sim_view view;
     for (int i = 0; i < row->runs; i++) {
@@ -267,6 +302,8 @@ void sim_race_row(sim_worker *worker, const sim_row *row)
             sim_view_make(&view, worker, region, row->site);
         }
         int thread = worker->warp * SIM_LANES + run->first;
+        if (row->step != 0 && words_only && lone_word(&view, region, run->address, thread))
+            continue;
         sim_cell *cell = NULL;
         bool alone = run->lanes == 1 || run->stride != 0;
         if (!sim_clock_spent && (about->kind == SIM_READ || (about->kind == SIM_WRITE && alone)))

@@ -49,6 +49,15 @@ static int sort_runs(const sim_row *row, const sim_stretch *sorted[SIM_LANES])
 // The 32-byte sectors that a row touches, and those that its bytes would fill if they lay side by side.
 static uint32_t count_sectors(const sim_row *row, unsigned bytes, uint32_t *ideal)
 {
+    if (row->step != 0) {
+        // No two lanes overlap. Steps below a sector leave none out; larger ones take one for each lane.
+        const uintptr_t first = row->run[row->step > 0 ? 0 : SIM_LANES - 1].address;
+        const uintptr_t last = row->run[row->step > 0 ? SIM_LANES - 1 : 0].address + bytes - 1;
+        const uintptr_t step = row->step > 0 ? (uintptr_t)row->step : -(uintptr_t)row->step;
+        *ideal = bytes * SIM_LANES / SECTOR;
+        if (step >= bytes)
+            return step >= SECTOR ? SIM_LANES : (uint32_t)((last >> SECTOR_SHIFT) - (first >> SECTOR_SHIFT) + 1);
+    }
     const sim_stretch *sorted[SIM_LANES];
     int runs = sort_runs(row, sorted);
     uint32_t sectors = 0;
@@ -70,6 +79,26 @@ static uint32_t count_sectors(const sim_row *row, unsigned bytes, uint32_t *idea
     }
     *ideal = (uint32_t)((distinct + SECTOR - 1) / SECTOR);
     return sectors;
+}
+
+// Whether no bank has to give two different words. Looks at no more than where each run begins and how long it is.
+static bool has_no_conflict(const sim_row *row, unsigned bytes)
+{
+    uint32_t busy = 0;
+    for (int i = 0; i < row->runs; i++) {
+        const sim_stretch *run = &row->run[i];
+        const unsigned words = run->stride ? (unsigned)run->lanes : 1, bank = (run->address >> BANK_SHIFT) % BANKS;
+        const uint32_t low = words == BANKS ? UINT32_MAX : (1u << words) - 1;
+        const uint32_t banks = low << bank | (bank ? low >> (BANKS - bank) : 0);
+        bool again = false; // the words of a run before
+        for (int k = 0; k < i && !again; k++)
+            again = row->run[k].address == run->address && row->run[k].lanes == run->lanes &&
+                    row->run[k].stride == run->stride;
+        if (bytes != 1u << BANK_SHIFT || (!again && (busy & banks)))
+            return false;
+        busy |= banks;
+    }
+    return true;
 }
 
 // The words of one group of lanes, bank by bank; how many different words the busiest bank has to give.
@@ -104,6 +133,16 @@ static uint32_t count_wavefronts(const sim_row *row, unsigned bytes, uint32_t *i
     if (row->runs == 1 && (row->run[0].stride == 0 || row->run[0].stride == bytes) && group == SIM_LANES) {
         *ideal = 1;
         return 1;
+    }
+    if (row->runs == 2 && has_no_conflict(row, bytes)) {
+        *ideal = 1;
+        return 1;
+    }
+    if (row->step != 0 && bytes == 1u << BANK_SHIFT) {
+        // Lanes meet in a bank as often as the step, in words, has factors in common with the number of banks.
+        const uintptr_t words = (uintptr_t)row->step >> BANK_SHIFT, common = words & -words;
+        *ideal = 1;
+        return common < BANKS ? (uint32_t)common : BANKS;
     }
     uint32_t wavefronts = 0, lanes = group == SIM_LANES ? UINT32_MAX : (1u << group) - 1;
     *ideal = 0;

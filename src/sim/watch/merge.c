@@ -21,6 +21,7 @@ static void row_make(sim_row *row, unsigned site, uint32_t mask, const uint64_t 
     unsigned bytes = sim_sites[site].bytes;
     row->site = site;
     row->mask = mask;
+    row->step = 0;
     row->runs = 0;
     for (int lane = 0; lane < SIM_LANES;) {
         if (!(mask >> lane & 1)) {
@@ -43,30 +44,49 @@ static void row_make(sim_row *row, unsigned site, uint32_t mask, const uint64_t 
     }
 }
 
-// All 32 lanes are at one site. Half warps that are each consecutive or at one address, as blocks 16 wide have them,
-// are known without a look at each lane.
-static void row_make_whole(sim_row *row, unsigned site, const uint64_t entry[SIM_LANES], const uint64_t same[2],
-                           const uint64_t consecutive[2])
+enum { HALF = SIM_LANES / 2 };
+
+// How the addresses of half a warp grow: by `step` from each lane to the next, unless uneven is other than 0.
+typedef struct half {
+    uint64_t step, uneven;
+} half;
+
+// All 32 lanes are apart by the same step.
+static void row_make_even(sim_row *row, const uint64_t entry[SIM_LANES], uint64_t step)
 {
-    enum { HALF = SIM_LANES / 2 };
-    unsigned bytes = sim_sites[site].bytes;
-    if ((same[0] && consecutive[0]) || (same[1] && consecutive[1])) {
+    row->step = (intptr_t)step;
+    row->runs = SIM_LANES;
+    for (int lane = 0; lane < SIM_LANES; lane++)
+        row->run[lane] = (sim_stretch){lane, 1, entry[lane] & SIM_ENTRY_ADDRESS, 0};
+}
+
+// All 32 lanes are at one site. Half warps that are each consecutive or at one address, as blocks 16 wide have them,
+// and whole ones with equal steps are known without a look at each lane.
+static void row_make_whole(sim_row *row, unsigned site, const uint64_t entry[SIM_LANES], const half halves[2])
+{
+    const uint64_t bytes = sim_sites[site].bytes, step = halves[0].step;
+    const bool dense = (step == 0 || step == bytes) && (halves[1].step == 0 || halves[1].step == bytes);
+    const bool even = step == halves[1].step && entry[HALF] - entry[HALF - 1] == step;
+    if (halves[0].uneven || halves[1].uneven || !(dense || even)) {
         row_make(row, site, UINT32_MAX, entry);
         return;
     }
     row->site = site;
     row->mask = UINT32_MAX;
-    unsigned stride[2] = {same[0] ? bytes : 0, same[1] ? bytes : 0};
-    row->runs = stride[0] == stride[1] && entry[HALF] - entry[HALF - 1] == stride[0] ? 1 : 2;
-    row->run[0] = (sim_stretch){0, row->runs == 1 ? SIM_LANES : HALF, entry[0] & SIM_ENTRY_ADDRESS, stride[0]};
-    row->run[1] = (sim_stretch){HALF, HALF, entry[HALF] & SIM_ENTRY_ADDRESS, stride[1]};
+    if (!dense) {
+        row_make_even(row, entry, step);
+        return;
+    }
+    row->step = 0;
+    row->runs = even ? 1 : 2;
+    row->run[0] = (sim_stretch){0, even ? SIM_LANES : HALF, entry[0] & SIM_ENTRY_ADDRESS, (unsigned)step};
+    row->run[1] = (sim_stretch){HALF, HALF, entry[HALF] & SIM_ENTRY_ADDRESS, (unsigned)halves[1].step};
 }
 
 // All 32 lanes have at least `steps` entries. Takes rows as long as all lanes are at one site, which is most of what
 // most kernels do. Returns how many rows it took.
 static uint32_t take_whole(sim_worker *worker, uint32_t steps)
 {
-    enum { HALF = SIM_LANES / 2 };
     struct sim_watch *watch = worker->watch;
     const uint64_t *next[SIM_LANES];
     for (int lane = 0; lane < SIM_LANES; lane++)
@@ -74,21 +94,24 @@ static uint32_t take_whole(sim_worker *worker, uint32_t steps)
     uint32_t taken = 0;
     sim_row row;
     for (; taken < steps; taken++) {
-        uint64_t entry[SIM_LANES], same[2] = {0}, consecutive[2] = {0};
-        unsigned site = (unsigned)(next[0][taken] >> SIM_ENTRY_SHIFT);
-        uint64_t bytes = sim_sites[site].bytes;
-        for (int half = 0; half < 2; half++) {
-            uint64_t first = next[half * HALF][taken], expected = first;
-            for (int i = 0; i < HALF; i++, expected += bytes) {
-                uint64_t one = next[half * HALF + i][taken];
-                entry[half * HALF + i] = one;
-                same[half] |= one ^ first;
-                consecutive[half] |= one ^ expected;
+        uint64_t entry[SIM_LANES], other = 0;
+        half halves[2];
+        const uint64_t site = next[0][taken] >> SIM_ENTRY_SHIFT << SIM_ENTRY_SHIFT;
+        for (int which = 0; which < 2; which++) {
+            const uint64_t *const *lanes = next + which * HALF;
+            uint64_t expected = lanes[0][taken], uneven = 0;
+            const uint64_t step = lanes[1][taken] - expected;
+            for (int i = 0; i < HALF; i++, expected += step) {
+                uint64_t one = lanes[i][taken];
+                entry[which * HALF + i] = one;
+                other |= one ^ site;
+                uneven |= one ^ expected;
             }
+            halves[which] = (half){step, uneven};
         }
-        if ((same[0] | same[1] | (entry[0] ^ entry[HALF])) >> SIM_ENTRY_SHIFT)
+        if (other >> SIM_ENTRY_SHIFT)
             break;
-        row_make_whole(&row, site, entry, same, consecutive);
+        row_make_whole(&row, (unsigned)(site >> SIM_ENTRY_SHIFT), entry, halves);
         row_done(worker, &row);
     }
     watch->accesses += (uint64_t)taken * SIM_LANES;
