@@ -43,10 +43,11 @@ static void waiting(void *closure)
 // How many of its blocks the launch watches. The numbers of launches are different throughout the test.
 static int run(void (*kernel)(void *), int cooperative, unsigned blocks)
 {
-    static uint64_t number;
+    static uint64_t number = 1;
     sim_kernel bound = {.name = "kernel", .run = kernel};
     sim_config config = {.grid = {blocks, 1, 1}, .block = {1, 1, 1}, .cooperative = cooperative};
-    sim_launch_state launch = {.kernel = &bound, .config = config, .number = ++number};
+    sim_launch_state launch = {.kernel = &bound, .config = config, .number = number};
+    number++;
     double_accesses = 0;
     flag = 0;
     memset(watched, 0, sizeof watched);
