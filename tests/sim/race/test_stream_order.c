@@ -82,6 +82,11 @@ static void the_past_is_ordered_before_everything(void **state)
     const uint64_t newer = run(&b);
     assert_true(sim_ordered(old, newer));
     assert_int_equal(sim_ordered_below(newer), newer);
+    // Of what is forgotten, and of what has not begun, nothing runs beside it as far as is known.
+    assert_int_equal(sim_ordered_below(old), old);
+    assert_int_equal(sim_ordered_below(newer + 1), newer + 1);
+    assert_false(sim_ordered(newer, newer + 1));
+    assert_false(sim_ordered(newer + 1, newer));
     sim_host_waited(&b.clock);
     sim_order_idle();
 }
