@@ -46,9 +46,27 @@ static void pools_can_be_made_and_asked()
     WORKS(cudaMemPoolDestroy(own));
 }
 
+static void a_pool_gives_no_more_than_its_limit()
+{
+    cudaMemPool_t own;
+    int *device, *more;
+    cudaMemPoolProps properties = {};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.maxSize = 64 << 20;
+    WORKS(cudaMemPoolCreate(&own, &properties));
+    WORKS(cudaMallocFromPoolAsync(&device, 4096, own, 0));
+    GIVES(cudaErrorMemoryAllocation, cudaMallocFromPoolAsync(&more, 256 << 20, own, 0));
+    WORKS(cudaFreeAsync(device, 0));
+    WORKS(cudaDeviceSynchronize());
+    WORKS(cudaMemPoolDestroy(own));
+    (void)cudaGetLastError();
+}
+
 int main()
 {
     memory_lives_from_the_stream_s_malloc_to_its_free();
     pools_can_be_made_and_asked();
+    a_pool_gives_no_more_than_its_limit();
     return 0;
 }
