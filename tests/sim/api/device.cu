@@ -27,7 +27,28 @@ static void properties_and_attributes_agree()
     AGREE(cudaDevAttrWarpSize, warpSize);
     AGREE(cudaDevAttrCooperativeLaunch, cooperativeLaunch);
     AGREE(cudaDevAttrManagedMemory, managedMemory);
+    AGREE(cudaDevAttrMaxBlockDimX, maxThreadsDim[0]);
+    AGREE(cudaDevAttrMaxBlockDimY, maxThreadsDim[1]);
+    AGREE(cudaDevAttrMaxBlockDimZ, maxThreadsDim[2]);
+    AGREE(cudaDevAttrMaxGridDimX, maxGridSize[0]);
+    AGREE(cudaDevAttrMaxGridDimY, maxGridSize[1]);
+    AGREE(cudaDevAttrMaxGridDimZ, maxGridSize[2]);
+    AGREE(cudaDevAttrReservedSharedMemoryPerBlock, reservedSharedMemPerBlock);
+    AGREE(cudaDevAttrMaxRegistersPerBlock, regsPerBlock);
+    AGREE(cudaDevAttrTotalConstantMemory, totalConstMem);
+    AGREE(cudaDevAttrMaxPitch, memPitch);
+    AGREE(cudaDevAttrTextureAlignment, textureAlignment);
+    AGREE(cudaDevAttrTexturePitchAlignment, texturePitchAlignment);
+    AGREE(cudaDevAttrSurfaceAlignment, surfaceAlignment);
+    AGREE(cudaDevAttrMaxTexture2DWidth, maxTexture2D[0]);
+    AGREE(cudaDevAttrMaxTexture2DHeight, maxTexture2D[1]);
+    AGREE(cudaDevAttrMaxTexture3DDepth, maxTexture3D[2]);
+    AGREE(cudaDevAttrAsyncEngineCount, asyncEngineCount);
+    AGREE(cudaDevAttrEccEnabled, ECCEnabled);
+    AGREE(cudaDevAttrPciBusId, pciBusID);
 #undef AGREE
+    HOLDS(card.maxThreadsDim[0] == 1024 && card.maxThreadsDim[1] == 1024 && card.maxThreadsDim[2] == 64);
+    HOLDS(card.maxGridSize[0] == 2147483647 && card.maxGridSize[1] == 65535 && card.maxGridSize[2] == 65535);
     HOLDS(card.sharedMemPerBlock <= card.sharedMemPerBlockOptin);
     HOLDS(card.sharedMemPerBlockOptin <= card.sharedMemPerMultiprocessor);
     size_t free_bytes, total;
