@@ -220,6 +220,15 @@ static void circles_are_refused()
     WORKS(cudaGraphAddDependencies(graph, &b, &a, NULL, 1));
     GIVES(cudaErrorInvalidValue, cudaGraphInstantiate(&exec, graph, 0));
     WORKS(cudaGraphRemoveDependencies(graph, &b, &a, NULL, 1));
+    GIVES(cudaErrorInvalidValue, cudaGraphRemoveDependencies(graph, &b, &a, NULL, 1)); // it is gone
+    size_t count = 0;
+    cudaGraphNode_t before, none = NULL;
+    GIVES(cudaErrorInvalidValue, cudaGraphRemoveDependencies(graph, &b, &none, NULL, 1));
+    WORKS(cudaGraphNodeGetDependencies(b, NULL, NULL, &count));
+    HOLDS(count == 1);
+    WORKS(cudaGraphNodeGetDependencies(b, &before, NULL, &count));
+    HOLDS(count == 1 && before == a);
+    GIVES(cudaErrorInvalidValue, cudaGraphNodeGetDependencies(b, NULL, NULL, NULL));
     WORKS(cudaGraphInstantiate(&exec, graph, 0));
     WORKS(cudaGraphExecDestroy(exec));
     WORKS(cudaGraphDestroy(graph));
