@@ -14,8 +14,8 @@ import tempfile
 import unittest
 
 from check_programs import (ADD, CLOCK, ENDLESS, FLAG, GUARDED, GUARDED_MAXIMUM, HIDDEN, KERNEL, LONG_LOOPS, MATMUL,
-                            NEXT, NO_MEMORY, ORDER, OVERWRITTEN, PAST_THE_END, RACE, ROWS, STREAMS, SUM,
-                            SUPPRESSED_COPY, THREADS, TWO_ARRAYS, UNSET)
+                            NEXT, NO_MEMORY, ORDER, OVERWRITTEN, PAST_THE_END, RACE, ROWS, STREAMS, SUM, SUPPRESSED_COPY,
+                            THREADS, TWO_ARRAYS, UNSET)
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))

@@ -224,6 +224,18 @@ static void a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays(void *
     stays("__global__ void k() { if (cudaDeviceSynchronize()) return; }");
 }
 
+static void shifts_by_variables_say_so(void **state)
+{
+    (void)state;
+    becomes("__device__ int f() { return a << b >> (c); }", "__device__ int f() { return a <<sim_shift<< b >> (c); }");
+    becomes("__device__ int f() { return a >> b; }", "__device__ int f() { return a >>sim_shift>> b; }");
+    becomes("__device__ int f() { return a << 2 * b; }", "__device__ int f() { return a <<sim_shift<< 2 * b; }");
+    stays("__device__ int f() { return (a << 3) + (b >> 31); }");
+    stays("__device__ void f() { box<box<int>> a; a <<= b; cells >>= b; }");
+    stays("__host__ __device__ int f() { return a << b; }");
+    stays("struct s { __device__ s operator<<(int) const; };");
+}
+
 static void copies_by_builtins_become_calls(void **state)
 {
     (void)state;
@@ -503,6 +515,7 @@ int main(void)
         cmocka_unit_test(a_status_that_the_next_round_of_a_loop_reads_is_looked_at),
         cmocka_unit_test(the_mark_of_a_call_in_a_macro_stands_before_the_macro),
         cmocka_unit_test(a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays),
+        cmocka_unit_test(shifts_by_variables_say_so),
         cmocka_unit_test(copies_by_builtins_become_calls),
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
         cmocka_unit_test(variables_of_the_device_are_marked),
