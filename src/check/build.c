@@ -84,13 +84,6 @@ static bool is_about_candidate(const sim_build_result *built, int at)
     return false;
 }
 
-// A header of a library that is not simulated says so in one error, and includes a file by this name to end the
-// compilation there: what the compiler says about that file is of no use.
-static bool is_aftermath(const sim_build_result *built, int at)
-{
-    return strstr(built->messages[at].text, "stopped/by/the/error/above") || is_about_candidate(built, at);
-}
-
 // The type of blockDim and gridDim is called as in CUDA.
 static void use_names_of_cuda(sim_build_result *built)
 {
@@ -111,7 +104,7 @@ static heddle_status keep_messages(const sim_build_result *built, heddle_check_r
     if (!stream)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the compiler's messages");
     for (int i = 0; i < built->count; i++) {
-        char *text = is_aftermath(built, i) ? NULL : sim_build_message_text(&built->messages[i]);
+        char *text = is_about_candidate(built, i) ? NULL : sim_build_message_text(&built->messages[i]);
         size_t length = text ? strlen(text) : 0;
         if (length)
             fprintf(stream, "%s%s", text, text[length - 1] == '\n' ? "" : "\n");
@@ -157,7 +150,7 @@ static heddle_status add_message(const sim_build_message *message, heddle_check_
 static heddle_status add_errors(const sim_build_result *built, heddle_check_result *result)
 {
     for (int i = 0; i < built->count; i++)
-        if (built->messages[i].kind == SIM_MESSAGE_ERROR && !is_aftermath(built, i))
+        if (built->messages[i].kind == SIM_MESSAGE_ERROR && !is_about_candidate(built, i))
             HEDDLE_TRY(add_message(&built->messages[i], HEDDLE_CHECK_NOT_BUILT, HEDDLE_CHECK_ERROR, result));
     return result->finding_count > 0 ? HEDDLE_OK
                                      : heddle_check_result_add(result, HEDDLE_CHECK_NOT_BUILT, HEDDLE_CHECK_ERROR,

@@ -131,13 +131,21 @@ static bool is_wanted(const message_reader *reader, const message_place *at, con
            !sim_rewritten_is_unused(reader->rewritten, file, at->line);
 }
 
+// A header of a library that is not simulated says so in one error, and includes a file by this name to end the
+// compilation there: what the compiler says about that file is of no use.
+static bool is_aftermath(const char *text, size_t bytes)
+{
+    static const char file[] = "stopped/by/the/error/above";
+    return memmem(text, bytes, file, sizeof file - 1) != NULL;
+}
+
 static void read_diagnostic(message_reader *reader, const message_place *at, sim_message_kind kind, const char *text,
                             size_t bytes)
 {
     message_place where = *at;
     if (kind != SIM_MESSAGE_NOTE)
         reader->unwanted = kind == SIM_MESSAGE_WARNING && !is_wanted(reader, at, text, bytes);
-    if (reader->unwanted)
+    if (reader->unwanted || is_aftermath(text, bytes))
         return;
     bool users = is_users(reader, at);
     if (!users && kind != SIM_MESSAGE_ERROR) {

@@ -114,6 +114,17 @@ static void a_program_of_several_files_is_built_and_runs(void **state)
     assert_int_equal(WEXITSTATUS(status), 42);
 }
 
+static void a_library_that_is_not_simulated_is_one_message(void **state)
+{
+    (void)state;
+    write_file("npp.cu", "#include <cstdio>\n#include <npp.h>\nint main() { return undeclared; }\n");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "npp.cu", "-o", "npp"), SIM_BUILD_FAILED);
+    assert_int_equal(result.count, 1);
+    assert_message(&result, "npp.cu", 2, 0, "the simulated GPU has no NPP: ");
+    sim_build_result_free(&result);
+}
+
 static void objects_are_linked_later(void **state)
 {
     (void)state;
@@ -366,6 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_of_several_files_is_built_and_runs),
+        cmocka_unit_test(a_library_that_is_not_simulated_is_one_message),
         cmocka_unit_test(objects_are_linked_later),
         cmocka_unit_test(errors_are_at_the_places_of_the_users_file),
         cmocka_unit_test(a_kernel_must_return_void),
