@@ -7,6 +7,9 @@
 extern "C" {
 #endif
 
+// A definition calls a handle that, and what it stands for by its name.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                           const cudaGraphEdgeData *edges, size_t count,
@@ -125,6 +128,8 @@ cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned int count SI
 cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count SIM_OR(1),
                                       unsigned int flags SIM_OR(0));
 cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count SIM_OR(1));
+
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)
 
 #ifdef __cplusplus
 }

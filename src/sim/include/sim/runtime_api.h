@@ -22,6 +22,9 @@ extern "C" {
 #define SIM_OR(value)
 #endif
 
+// A definition calls a handle that, and what it stands for by its name.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
+
 // --- errors and versions --------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetLastError(void);
@@ -262,6 +265,8 @@ int sim_default_stream_per_thread(void);
 // The stream that algorithms of Thrust and CUB which the calling thread of the host makes work in; 0 unless set.
 cudaStream_t sim_library_stream(void);
 void sim_library_stream_set(cudaStream_t stream);
+
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)
 
 #ifdef __cplusplus
 }
