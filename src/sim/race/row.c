@@ -30,16 +30,19 @@ static void access_lane(const sim_view *view, sim_region *region, int thread, ui
     }
 }
 
+// Defined in programs whose compiler copies structures word by word (sim/standin.h).
+extern char sim_copies_words __attribute__((weak));
+
 // --- whether memory was ever written --------------------------------------------------------------------------------
 
 // A vector or structure half written may have padding, or a member nobody uses. Within a word, what may be padding
 // between members of one and two bytes ends at a multiple of two, and the byte before it is written; all else is a
-// mistake. So is every byte of a number that was not written: the compiler tells of structures in another way, because
-// those with such members need not be aligned as a number of that size.
+// mistake. So is every byte of a number of four bytes that was not written: gcc tells of structures in another
+// way, because those with such members need not be aligned as that number.
 static bool reads_unwritten(unsigned written, unsigned bytes, bool whole)
 {
-    if (whole && bytes <= sizeof(uint32_t))
-        return written != (1u << bytes) - 1;
+    if (whole && bytes == sizeof(uint32_t) && !&sim_copies_words)
+        return written != SIM_WORD_INITIALISED;
     if (bytes == 2)
         return written != 0x3 && written != 0x1;
     if (bytes == 4)

@@ -42,6 +42,11 @@
 #include "sim/surface_fetch.h"
 #include "sim/texture_cube.h"
 
+#if defined(__clang__) && SIM_WATCHED
+// clang copies structures word by word: a word that is read may be padding in part (race/row.c).
+extern "C" __attribute__((weak, used)) char sim_copies_words = 1;
+#endif
+
 #else
 #include "sim/vector_types.h"
 #endif
