@@ -15,7 +15,7 @@ __global__ void add(int way, int *sum)
         ;
     __threadfence();
     if (way == 0) {
-        *sum += 1;                  // expect: race
+        *sum += 1; // expect: race
         *(volatile int *)&lock = 0;
     } else if (way == 1) {
         *sum += 1; // expect: race
