@@ -232,7 +232,7 @@ static const heddle_dataset *digits_for_fused_steps(void)
 static void a_resumed_fused_run_gives_the_same_bits(void **state)
 {
     (void)state;
-    const heddle_dataset *data = digits(on_a_card() ? 1501 : 2);
+    const heddle_dataset *data = digits_for_fused_steps();
     heddle_model *model = model_for(data, "cnn");
     heddle_train_options options = quick_options(NULL);
     options.batch = 1;

@@ -24,6 +24,7 @@ static struct {
     uint64_t number;     // of the launch
     uint64_t end;        // of the window: the first position that has to wait (atomic access)
     uint64_t watched;    // blocks so far (atomic access)
+    uint64_t left_out;   // blocks so far (atomic access)
     double share;        // of the blocks of the window that are watched
     int workers, at_end; // that take blocks; those of them that wait for the next window
 } sample = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
@@ -43,7 +44,7 @@ void sim_sample_begin(const sim_launch_state *launch)
     sample.blocks = launch->blocks;
     sample.number = launch->number;
     sample.end = FIRST_WINDOW;
-    sample.watched = 0;
+    sample.watched = sample.left_out = 0;
     sample.share = all_of_them;
     sample.workers = sim_workers_taking_part;
     sample.at_end = 0;
@@ -54,7 +55,7 @@ void sim_sample_end(sim_launch_state *launch)
     if (!sim_watching)
         return;
     sample.spent += (double)sim_watch_accesses();
-    launch->watched = sample.watched;
+    launch->watched = sample.blocks - sample.left_out; // a fault ends a launch before all its blocks have run
 }
 
 // The lock is held, and no block runs.
@@ -97,7 +98,6 @@ bool sim_sample_watches(uint64_t position, uint64_t block)
 {
     const bool watched = !sample.limited || position < FIRST_WINDOW || block == 0 || block == sample.blocks - 1 ||
                          sim_order_share(sim_options_get()->seed, sample.number, block) < sample.share;
-    if (watched)
-        __atomic_fetch_add(&sample.watched, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(watched ? &sample.watched : &sample.left_out, 1, __ATOMIC_RELAXED);
     return watched;
 }

@@ -104,25 +104,34 @@ static void follow_address(reached *reach, uintptr_t pc, uint32_t instruction, u
         reaches_through(reach, page[from] + (uintptr_t)immediate * sizeof(uintptr_t));
 }
 
+// In a shared library, the address of a variable of the thread: ldr xN, [x0, ...]; add x0, x0, ...; blr xN.
+static bool is_thread_local(uint32_t call, uint32_t before, uint32_t earlier)
+{
+    return is(before, 0xffc003ff, 0x91000000) && is(earlier, 0xffc003e0, 0xf9400000) &&
+           (earlier & 31) == (call >> 5 & 31);
+}
+
 // blr and its kin; br, unless an addition before it makes it the jump of a switch.
-static bool is_indirect_call(uint32_t instruction, uint32_t before)
+static bool is_indirect_call(uint32_t instruction, uint32_t before, uint32_t earlier)
 {
     bool call = is(instruction, 0xfefff000, 0xd63f0000), jump = is(instruction, 0xfefff000, 0xd61f0000);
-    return call || (jump && !is(before, 0xffc00000, 0x8b000000) && !is(before, 0xffe00000, 0x8b200000));
+    return (call && !is_thread_local(instruction, before, earlier)) ||
+           (jump && !is(before, 0xffc00000, 0x8b000000) && !is(before, 0xffe00000, 0x8b200000));
 }
 
 // Returns whether it calls through a pointer.
 static bool scan(reached *reach, uintptr_t start, uintptr_t end)
 {
     uintptr_t page[REGISTERS] = {0};
-    uint32_t before = 0;
+    uint32_t before = 0, earlier = 0;
     bool indirect = false;
     for (uintptr_t pc = start; pc + sizeof before <= end; pc += sizeof before) {
         uint32_t instruction;
         memcpy(&instruction, (const void *)pc, sizeof instruction); // NOLINT(performance-no-int-to-ptr)
         follow_branch(reach, pc, instruction);
         follow_address(reach, pc, instruction, page);
-        indirect |= is_indirect_call(instruction, before);
+        indirect |= is_indirect_call(instruction, before, earlier);
+        earlier = before;
         before = instruction;
     }
     return indirect;

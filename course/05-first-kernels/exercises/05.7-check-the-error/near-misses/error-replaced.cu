@@ -1,4 +1,4 @@
-// bad-call: before another call replaces it
+// unchecked-error: Check what the call returns
 
 #define BLOCKS  4
 #define THREADS 128 // per block
