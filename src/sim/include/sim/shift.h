@@ -22,7 +22,7 @@ template <class Type> struct shifted_right {
     Type value;
 };
 
-// What is no number shifts as it will.
+// A type that is not an integer keeps its own operators.
 template <class Value, class Count, bool Numbers = std::is_integral<Value>::value &&std::is_integral<Count>::value>
 struct shift {
     template <class Any> SIM_INLINE static auto left(Any value, Count count) -> decltype(value << count)
