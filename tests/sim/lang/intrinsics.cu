@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "intrinsics_half_list.h"
 #include "intrinsics_list.h"
 
 typedef unsigned long long hash_type;
