@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+from check_environment import check_environment
 from check_programs import (ADD, CLOCK, ENDLESS, FLAG, GUARDED, GUARDED_MAXIMUM, HIDDEN, KERNEL, LONG_LOOPS, MATMUL,
                             NEXT, NO_MEMORY, ORDER, OVERWRITTEN, PAST_THE_END, RACE, ROWS, STREAMS, SUM, SUPPRESSED_COPY,
                             THREADS, TWO_ARRAYS, UNSET)
@@ -28,9 +29,7 @@ class Check(unittest.TestCase):
         self.folder = self.scratch.name
         self.temporary = os.path.join(self.folder, "temporary")
         os.mkdir(self.temporary)
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
-        self.environment.update(TMPDIR=self.temporary, LC_ALL="C.UTF-8")
-        self.environment["ASAN_OPTIONS"] = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+        self.environment = check_environment(TMPDIR=self.temporary)
 
     def tearDown(self):
         self.scratch.cleanup()

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+from check_environment import check_environment
+
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PATIENCE = 240
@@ -246,8 +248,7 @@ int main()
 class Calls(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
-        self.environment["LC_ALL"] = "C.UTF-8"
+        self.environment = check_environment()
 
     def tearDown(self):
         self.scratch.cleanup()

@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+from check_environment import check_environment
+
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 PATIENCE = 240
 
@@ -31,9 +33,7 @@ int main()
 class Grade(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
-        self.environment["LC_ALL"] = "C.UTF-8"
-        self.environment["ASAN_OPTIONS"] = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+        self.environment = check_environment()
 
     def tearDown(self):
         self.scratch.cleanup()

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from check_environment import check_environment
+
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 PATIENCE = 240
 
@@ -130,10 +132,8 @@ class Orders(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "x.cu"), "w", encoding="utf-8") as file:
                 file.write(text)
-            environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
-            environment["LC_ALL"] = "C.UTF-8"
             result = subprocess.run([HEDDLE, "check", "x.cu", "--no-counters", "--no-nvcc", *arguments], cwd=folder,
-                                    capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False)
+                                    capture_output=True, text=True, env=check_environment(), timeout=PATIENCE, check=False)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result.stdout
 

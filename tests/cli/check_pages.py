@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+from check_environment import check_environment
+
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 PAGES = os.path.abspath(sys.argv.pop(1))
 PATIENCE = 240
@@ -20,10 +22,7 @@ OPTIONS = re.compile(r"`heddle check (--[^`]*)`")
 
 
 def run(*words, folder=None):
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
-    environment["LC_ALL"] = "C.UTF-8"
-    environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-    return subprocess.run([HEDDLE, *words], capture_output=True, text=True, env=environment, cwd=folder,
+    return subprocess.run([HEDDLE, *words], capture_output=True, text=True, env=check_environment(), cwd=folder,
                           timeout=PATIENCE, check=False)
 
 

@@ -16,6 +16,8 @@ import tempfile
 import time
 import unittest
 
+from check_environment import check_environment
+
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 PATIENCE = 240
 
@@ -54,9 +56,7 @@ class Trust(unittest.TestCase):
         self.tools = os.path.join(self.scratch.name, "tools")
         for folder in (self.folder, self.temporary, self.tools):
             os.mkdir(folder)
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
-        self.environment.update(TMPDIR=self.temporary, LC_ALL="C.UTF-8")
-        self.environment["ASAN_OPTIONS"] = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+        self.environment = check_environment(TMPDIR=self.temporary)
 
     def tearDown(self):
         self.scratch.cleanup()

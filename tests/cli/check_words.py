@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+from check_environment import check_environment
 import terminal
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
@@ -77,9 +78,7 @@ FILLS = "cudaMemcpyAsync(data, pinned, 128, cudaMemcpyHostToDevice, other)"
 class Words(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
-        self.environment["LC_ALL"] = "C.UTF-8"
-        self.environment["ASAN_OPTIONS"] = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+        self.environment = check_environment()
 
     def tearDown(self):
         self.scratch.cleanup()
