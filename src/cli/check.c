@@ -53,7 +53,7 @@ static const heddle_cli_option options[] = {
      0, 0, NULL},
     {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "treat warnings as errors", 0, 0, NULL},
     {"grade", HEDDLE_CLI_FLAG, PLACE(grade), NULL, NULL,
-     "judge like a teacher: treat warnings as errors, and a program that launches no kernel", 0, 0, NULL},
+     "judge like a teacher: warnings are errors, and so is a program that launches no kernel", 0, 0, NULL},
     {"expect", HEDDLE_CLI_TEXT, PLACE(expect), "FILE", NULL,
      "compare the program's output with this file, line by line; blanks at line ends do not count", 0, 0, NULL},
     {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL, "ignore the program's exit status", 0, 0, NULL},
@@ -63,8 +63,8 @@ static const heddle_cli_option options[] = {
     {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run the program without any checks, which is faster",
      0, 0, NULL},
     {"budget", HEDDLE_CLI_NUMBER, PLACE(budget), "SECONDS", "10",
-     "watch every access for about this long in each run; beyond it, large launches watch some of their blocks in full "
-     "and only the addresses of the others' accesses",
+     "watch every access for about this long in each run; beyond it, only some blocks of a large launch are watched in "
+     "full, and the others are only checked for wrong addresses",
      0.001, 1e6, NULL},
     {"full", HEDDLE_CLI_FLAG, PLACE(full), NULL, NULL, "watch every access, without a budget", 0, 0, NULL},
     {"counters", HEDDLE_CLI_FLAG, PLACE(counters), NULL, NULL,
@@ -92,9 +92,10 @@ static const heddle_cli_option options[] = {
      "memory limit for the program, and for each compiler; default: three quarters of the available memory", 0.01, 1e6,
      NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1",
-     "random seed: with --op, of the inputs; beyond the budget, of the choice of blocks", 0, 0, NULL},
+     "random seed of --op's inputs, and of the choice of blocks beyond --budget", 0, 0, NULL},
     {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
-     "fail if nvcc is not installed; without this option nvcc judges the source if it is installed", 0, 0, NULL},
+     "let nvcc compile the source too, and fail if it is not installed; by default nvcc is used where it is installed",
+     0, 0, NULL},
     {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not run nvcc", 0, 0, NULL},
     {"no-sandbox", HEDDLE_CLI_FLAG, PLACE(no_sandbox), NULL, NULL,
      "run the program with all of your rights; without this option it writes only below the working folder and "
@@ -450,21 +451,21 @@ const heddle_cli_command heddle_command_check = {
         "Builds the program with the host compiler and runs it on a simulated GPU that watches every memory access. "
         "Reports each error with its place, its cause and a fix. Also counts memory sectors and bank conflicts, line "
         "by line. Arguments after -- go to the program.\n\n"
-        "nvcc's flags may stay as a Makefile has them: -I, -D, -U, -include, -std, -x, -L, -l, -ccbin and what "
-        "-Xcompiler says about the language are used, others such as -O3, -arch and -o change nothing and are listed "
-        "in a note.\n\n"
+        "You can pass the nvcc flags of a Makefile as they are. A check uses those that change what the source means, "
+        "such as -I, -D, -std and -l. It ignores the others, such as -O3, -arch and -o, and lists them in a note.\n\n"
         "A check is a test run, not a proof: code that the input does not reach is not checked.\n\n"
-        "The program's host code runs on this machine. Where the kernel allows it, it is contained: it may write only "
-        "below the working folder and $TMPDIR, which is a folder of its own, and has no network. `heddle doctor` says "
-        "what contains it here.\n\n"
-        "A file without main must implement the operator that --op names. It defines a function with the operator's "
+        "The program's host code runs on this machine, in a sandbox where Linux has one: the program may write only "
+        "below the working folder and in a temporary folder of its own ($TMPDIR), and it has no network. `heddle "
+        "doctor` says which sandbox this machine has.\n\n"
+        "If no file has a main, the file must implement the operator that --op names. It defines a function with the "
+        "operator's "
         "name. The parameters of the function are device pointers to the operands, then the fields of the shape:\n"
         "  void matmul(const float *a, const float *b, float *output, int m, int n, int k)\n"
-        "`heddle ops NAME` lists operands and fields. Fields that have a default are optional: list all "
-        "of these or none.\n\n"
+        "`heddle ops NAME` lists operands and fields. Fields that have a default are optional: the "
+        "function has parameters for all of them or for none.\n\n"
         "Exit codes:\n"
-        "  0    no errors (with --strict: and no warnings) were found; without --grade also if no kernel was launched\n"
-        "  1    errors were found, the program did not build, its exit status was not 0, or nvcc did not answer\n"
+        "  0    no errors; with --strict no warnings either; with --grade a kernel was launched, too\n"
+        "  1    errors, no build, an exit status of the program other than 0, or nvcc did not finish\n"
         "  2    wrong usage\n"
         "  3    no C++ compiler\n"
         "  130  interrupted",

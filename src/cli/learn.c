@@ -391,13 +391,15 @@ const heddle_cli_command heddle_command_learn = {
         "terminal "
         "it judges once, as `heddle learn run` does.\n\n"
         "EXERCISE is a number (05.1), a name (which-element) or the path of its file; default: the current "
-        "exercise. `run`, `show`, `next` and `reset` make it the current one; `hint` does not. `heddle learn 05.1` is "
-        "short for `heddle learn run 05.1`.\n\n"
+        "exercise. `run`, `show` and `reset` make the exercise they are given the current one, and `next` the one it "
+        "goes "
+        "to; `hint` does not. An exercise without an action is judged: `heddle learn 05.1` means `heddle learn run "
+        "05.1`.\n\n"
         "Exit codes:\n"
         "  0    passed\n"
         "  1    not yet\n"
         "  2    wrong usage\n"
-        "  3    no compiler; with --device cuda: no GPU or no nvcc\n"
+        "  3    no compiler; for `learn run --device cuda`: no GPU or no nvcc\n"
         "  130  interrupted",
     .example = "heddle learn init\nheddle learn\nheddle learn run 05.1\nheddle learn hint",
     .run = run_command,

@@ -165,7 +165,7 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_learn_verify = {
     .name = "learn verify",
-    .summary = "check the course: every start and near miss fails as stated, every solution passes",
+    .summary = "for authors: check that every unsolved exercise fails as stated and every solution passes",
     .arguments = "[EXERCISE|CHAPTER]...",
     .most_arguments = MOST_EXERCISES,
     .description = "For writers of exercises. HEDDLE_COURSE names the folder of the course, if it is not the one that "
