@@ -123,29 +123,6 @@ template <bool Aligned> static __device__ inline void rows8_store(rows_pair_half
     }
 }
 
-// Eight columns, from `column` on, of eight rows of a small matrix, from `row` on: loads that do not wait for each
-// other.
-template <bool Aligned, typename Element>
-static __device__ inline void rows8_load_eight(const Element *matrix, int row, int columns, int column,
-                                               rows8 (&values)[ROWS8])
-{
-#pragma unroll
-    for (int i = 0; i < ROWS8; i++)
-        values[i] = rows8_load<Aligned>(rows_at(matrix, (size_t)(row + i) * columns + column, column), columns);
-}
-
-// Copies a small matrix into shared memory, by all threads of a block. Both are aligned, and so is the size. The L1
-// cache would do if it were large: beside kernels that take most of the shared memory, it is not.
-template <typename Element>
-static __device__ inline const Element *rows_stage(const Element *matrix, int elements, uint4 *room)
-{
-    const int pieces = elements * (int)sizeof(Element) / (int)sizeof(uint4);
-    for (int i = (int)threadIdx.x; i < pieces; i += (int)blockDim.x)
-        room[i] = ((const uint4 *)matrix)[i];
-    __syncthreads();
-    return (const Element *)room;
-}
-
 // Threads per block such that each keeps its eight channels from one grid stride to the next: a multiple of the row's
 // groups of eight, or simply many if a row has more of them than a block has threads.
 static inline unsigned rows8_threads(int channels)

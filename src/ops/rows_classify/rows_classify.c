@@ -133,8 +133,8 @@ static size_t workspace(const void *shape, int threads)
 
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_classify),
-    {"01_warp_per_row", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "one warp per sample, from its features to their probabilities: limited by latency", NULL, workspace},
+    {"01_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "sixteen samples per block, from their features to their probabilities, by tensor cores: limited by latency", NULL, workspace},
 };
 
 const heddle_op heddle_op_rows_classify = {

@@ -1,99 +1,158 @@
-// The logits of a network of few classes and their softmax, in registers: shared by rows_head and rows_classify.
+// The logits of a network of few classes and their softmax, for 16 samples per block: shared by rows_head and
+// rows_classify.
 //
-// A lane has every 32nd group of eight features. It computes its part of each logit, and the warp adds the parts. If
-// there are few samples, all warps of a block share one; else the block keeps the weight in shared memory, for every
-// warp reads it.
+// Each warp has every eighth group of 32 features and multiplies them by mma.sync. A sum does not depend on the order
+// of its features: a lane takes eight neighbours of a sample and of a class, one access of 16 bytes each, and gives
+// them to the tensor cores in the order in which it has them. The warps' sums are added in shared memory, in order.
+// Then a thread has one class of one sample.
+//
+// Pairs are multiplied in three products: upper by upper halves, and upper by lower in sums of their own.
 #pragma once
 
+#include "ops/cuda/mma16.h"
 #include "ops/cuda/rows8.h"
 
-enum { LOGITS_WARPS = 4, LOGITS_MOST_STAGED = 64 << 10 };
+enum {
+    LOGITS_SAMPLES = 16,
+    LOGITS_WARPS = 8,
+    LOGITS_THREADS = LOGITS_WARPS * 32,
+    LOGITS_GROUP = 32, // features that a warp has at a time, eight per lane
+    LOGITS_STEPS = 2,  // products for them
+};
 
-// The logits of a sample, in all lanes. Features from `first` on, every `step`-th group; weight: (k, c)
+// A block's sums and what is made of them. Columns: of the logits, 16 or 32
+template <int Columns> struct logits_room {
+    float parts[LOGITS_WARPS][LOGITS_SAMPLES][Columns];
+};
+
+// A thread's class and sample.
+struct logits_one {
+    int row, column;
+    float probability;
+    double loss; // of the sample; the same in all its threads
+    bool right;
+};
+
+// Eight neighbours of a row, of one of its planes, as four words; zeros if they are not there.
+template <bool Aligned, typename Element>
+__device__ static void logits_load(const Element *matrix, int row, int columns, int column, int plane, bool there,
+                                   uint32_t (&words)[4])
+{
+    const uint16_t *from =
+        (const uint16_t *)matrix + ((size_t)row * rows_layout<Element>::ELEMENTS + plane) * columns + column;
+    uint4 bits = {};
+    if (there && Aligned)
+        bits = *(const uint4 *)from;
+    else if (there)
+        bits = make_uint4(from[0] | from[1] << 16, from[2] | from[3] << 16, from[4] | from[5] << 16,
+                          from[6] | from[7] << 16);
+    words[0] = bits.x, words[1] = bits.y, words[2] = bits.z, words[3] = bits.w;
+}
+
+// The products of a group of features: rows of 16 samples by those of Columns classes.
+template <typename Type, int Tiles>
+__device__ static void logits_multiply(const uint32_t (&x)[2][4], const uint32_t (&w)[Tiles][4],
+                                       float (&sums)[Tiles][4])
+{
+#pragma unroll
+    for (int step = 0; step < LOGITS_STEPS; step++) {
+        const uint32_t a[4] = {x[0][2 * step], x[1][2 * step], x[0][2 * step + 1], x[1][2 * step + 1]};
+#pragma unroll
+        for (int tile = 0; tile < Tiles; tile++) {
+            const uint32_t b[2] = {w[tile][2 * step], w[tile][2 * step + 1]};
+            mma16(sums[tile], a, b, Type());
+        }
+    }
+}
+
+// Adds up a warp's features for the block's samples, from `first` on, into its part of the room.
 template <bool Aligned, typename Element, int Columns>
-__device__ static void logits_add_features(const Element *input, const Element *weight, int c, int k, int row,
-                                           int first, int step, float (&logits)[Columns])
+__device__ static void logits_add_features(const Element *input, const Element *weight, int n, int c, int k, int first,
+                                           logits_room<Columns> &room)
 {
+    typedef typename rows_layout<Element>::type type;
+    enum { TILES = Columns / 8, PLANES = rows_layout<Element>::ELEMENTS };
+    const int warp = threadIdx.x / 32, row = threadIdx.x % 32 / 4, eight = threadIdx.x % 4 * ROWS8;
+    float sums[TILES][4] = {}, lower[TILES][4] = {};
+#pragma unroll 2
+    for (int group = warp * LOGITS_GROUP; group < c; group += LOGITS_WARPS * LOGITS_GROUP) {
+        const int column = group + eight;
+        uint32_t x[PLANES][2][4], w[PLANES][TILES][4];
 #pragma unroll
-    for (int j = 0; j < Columns; j++)
-        logits[j] = 0;
-    for (int feature = first; feature < c; feature += step) {
-        const rows8 x = rows8_load<Aligned>(rows_at(input, (size_t)row * c + feature, feature), c);
+        for (int plane = 0; plane < PLANES; plane++) {
 #pragma unroll
-        for (int first_row = 0; first_row < Columns; first_row += ROWS8) {
-            if (first_row >= k)
-                break;
-            rows8 w[ROWS8];
-            rows8_load_eight<Aligned>(weight, first_row, c, feature, w);
+            for (int half = 0; half < 2; half++)
+                logits_load<Aligned>(input, first + half * 8 + row, c, column, plane,
+                                     column < c && first + half * 8 + row < n, x[plane][half]);
 #pragma unroll
-            for (int j = 0; j < ROWS8; j++)
-#pragma unroll
-                for (int i = 0; i < ROWS8; i++)
-                    logits[first_row + j] += x.v[i] * w[j].v[i];
+            for (int tile = 0; tile < TILES; tile++)
+                logits_load<Aligned>(weight, tile * 8 + row, c, column, plane, column < c && tile * 8 + row < k,
+                                     w[plane][tile]);
+        }
+        logits_multiply<type>(x[0], w[0], sums);
+        if (PLANES == 2) {
+            logits_multiply<type>(x[0], w[PLANES - 1], lower);
+            logits_multiply<type>(x[PLANES - 1], w[0], lower);
         }
     }
 #pragma unroll
-    for (int j = 0; j < Columns; j++) {
-        for (int distance = 16; distance > 0; distance /= 2)
-            logits[j] += __shfl_xor_sync(~0u, logits[j], distance);
-    }
+    for (int tile = 0; tile < TILES; tile++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            *(float2 *)&room.parts[warp][half * 8 + row][tile * 8 + eight / 4] =
+                make_float2(sums[tile][2 * half] + lower[tile][2 * half] * rows_pair_unscale,
+                            sums[tile][2 * half + 1] + lower[tile][2 * half + 1] * rows_pair_unscale);
+    __syncthreads();
 }
 
-// Adds the parts of the warps of a block, if they share a sample, and the bias.
-template <bool Shared, int Columns>
-__device__ static void logits_join(const float *bias, int k, float (*kept)[Columns], float (&logits)[Columns])
-{
-    if (Shared) {
-        __syncthreads(); // the sample before has been read
-        if (threadIdx.x % 32 == 0)
-#pragma unroll
-            for (int j = 0; j < Columns; j++)
-                kept[threadIdx.x / 32][j] = logits[j];
-        __syncthreads();
-#pragma unroll
-        for (int j = 0; j < Columns; j++) {
-            logits[j] = 0;
-            for (int warp = 0; warp < LOGITS_WARPS; warp++)
-                logits[j] += kept[warp][j];
-        }
-    }
-#pragma unroll
-    for (int j = 0; j < Columns; j++)
-        logits[j] += bias && j < k ? bias[j] : 0.0f;
-}
-
-// Turns logits into probabilities; returns the loss.
+// The softmax of one sample's logits by Columns neighbouring threads; `pass` counts the rounds that a block's samples
+// need.
 template <int Columns>
-__device__ static double logits_softmax(int classes, int label, float (&logits)[Columns], bool *right)
+__device__ static logits_one logits_softmax(const logits_room<Columns> &room, const float *bias, const int32_t *labels,
+                                            int n, int k, int classes, int first, int pass)
 {
-    float most = logits[0], sum = 0, own = 0;
-    int best = 0;
+    const int place = pass * LOGITS_THREADS + (int)threadIdx.x, sample = place / Columns;
+    logits_one one;
+    one.row = first + sample;
+    one.column = place % Columns;
+    const bool counts = one.column < classes;
+    float logit = bias && one.column < k ? bias[one.column] : 0.0f;
 #pragma unroll
-    for (int j = 1; j < Columns; j++)
-        if (j < classes && logits[j] > most) {
-            most = logits[j];
-            best = j;
+    for (int warp = 0; warp < LOGITS_WARPS; warp++)
+        logit += room.parts[warp][sample][one.column];
+    float most = counts ? logit : -INFINITY;
+    int best = one.column;
+#pragma unroll
+    for (int distance = Columns / 2; distance > 0; distance /= 2) {
+        const float other = __shfl_xor_sync(~0u, most, distance);
+        const int other_best = __shfl_xor_sync(~0u, best, distance);
+        if (other > most || (other == most && other_best < best)) {
+            most = other;
+            best = other_best;
         }
-#pragma unroll
-    for (int j = 0; j < Columns; j++) {
-        own = j == label ? logits[j] : own;
-        logits[j] = j < classes ? expf(logits[j] - most) : 0.0f;
-        sum += logits[j];
     }
+    const float power = counts ? expf(logit - most) : 0.0f;
+    float sum = power;
 #pragma unroll
-    for (int j = 0; j < Columns; j++)
-        logits[j] /= sum;
-    *right = best == label;
+    for (int distance = Columns / 2; distance > 0; distance /= 2)
+        sum += __shfl_xor_sync(~0u, sum, distance);
+    const int label = one.row < n ? labels[one.row] : 0;
+    const float own = __shfl_sync(~0u, logit, label & (Columns - 1), Columns);
+    one.probability = power / sum;
+    one.right = best == label && one.row < n;
     // A kernel cannot report a label that is not a class: the loss becomes NaN.
-    return label >= 0 && label < classes ? logf(sum) + most - own : NAN;
+    one.loss = one.row >= n ? 0 : label >= 0 && label < classes ? logf(sum) + most - own : NAN;
+    return one;
 }
 
-// The shared memory of a launch that keeps the weight there; 0: it does not.
-template <typename Element, typename Kernel> static size_t logits_stage(Kernel kernel, int k, int c, bool possible)
+// Adds a sample's loss, and whether it is right, to the sums of a warp, which its first lane has.
+template <int Columns> __device__ static void logits_count(const logits_one &one, double *loss, double *correct)
 {
-    const size_t bytes = (size_t)k * c * sizeof(Element);
-    if (!possible || bytes > LOGITS_MOST_STAGED)
-        return 0;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, LOGITS_MOST_STAGED);
-    return bytes;
+    double found = one.loss, right = one.right;
+    if (Columns == 16) { // two samples per warp
+        found += __shfl_xor_sync(~0u, found, 16);
+        right += __shfl_xor_sync(~0u, right, 16);
+    }
+    *loss += found;
+    *correct += right;
 }

@@ -11,7 +11,7 @@
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/division.h"
 #include "ops/cuda/element16.h"
-#include "ops/cuda/mma.h"
+#include "ops/cuda/mma16.h"
 #include "ops/cuda/rung.h"
 #include "ops/rows_conv/functions.h"
 #include "ops/rows_stem/rows_stem.h"
@@ -106,16 +106,6 @@ __device__ static void load_image(const stem_job &job, const uint8_t *pixels, El
     }
 }
 
-__device__ static void multiply(float (&sums)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], __half)
-{
-    mma_m16n8k16_half(sums, a, b, sums);
-}
-
-__device__ static void multiply(float (&sums)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], __nv_bfloat16)
-{
-    mma_m16n8k16_bfloat16(sums, a, b, sums);
-}
-
 // The convolution at two pixels per lane group, whose filters begin at `first` and `second`.
 template <typename Element, int Steps>
 __device__ static void convolve(const stem_lane<Steps> &lane, const Element *first, const Element *second,
@@ -134,7 +124,7 @@ __device__ static void convolve(const stem_lane<Steps> &lane, const Element *fir
             pair_of(first + column[2], first + column[3]), pair_of(second + column[2], second + column[3])};
 #pragma unroll
         for (int tile = 0; tile < TILES; tile++)
-            multiply(sums[tile], a, lane.weight[step][tile], Element());
+            mma16(sums[tile], a, lane.weight[step][tile], Element());
     }
 }
 

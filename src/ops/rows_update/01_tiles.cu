@@ -28,7 +28,13 @@ struct update_operands {
 
 enum job_kind { WEIGHTS, COLLECT, UPDATE };
 
-enum { TILE = HEDDLE_SEGMENT_TILE, WARPS = 8, THREADS = WARPS * 32, MANY_LINES = 9 }; // lines: taps of a 3x3 filter
+enum {
+    TILE = HEDDLE_SEGMENT_TILE,
+    WARPS = 8,
+    THREADS = WARPS * 32,
+    TILE_LINES = TILE / WARPS, // of a warp
+    MANY_LINES = 9,            // taps of a 3x3 filter
+};
 
 // A segment, and the first element of a tile of it.
 struct update_tile {
@@ -81,24 +87,73 @@ __device__ static float gradient_of(const update_tile &tile, const float *parts,
     return sum;
 }
 
-// Does the job for one parameter, and returns the value for its copies.
-template <job_kind Kind, int Optimizer>
-__device__ static float do_parameter(const update_operands &on, const float *hyper, float gradient, size_t at)
-{
-    if (Kind == WEIGHTS)
-        return on.parameters[at];
-    gradient *= on.unit;
-    if (Kind == COLLECT)
-        return on.parameters[at] = gradient;
-    float parameter = on.parameters[at];
-    if (Optimizer == 0)
-        sgd_step(gradient, hyper, &parameter);
-    else if (Optimizer == 1)
-        momentum_step(gradient, hyper, &parameter, &on.first_moment[at]);
-    else
-        adamw_step(gradient, hyper, &parameter, &on.first_moment[at], &on.second_moment[at]);
-    return on.parameters[at] = parameter;
-}
+// One parameter and its moments: loaded before its gradient is known, so that no load waits for another.
+template <job_kind Kind, int Optimizer> struct update_value {
+    float value, first, second;
+
+    __device__ void load(const update_operands &on, size_t at)
+    {
+        value = Kind == COLLECT ? 0 : on.parameters[at];
+        first = Kind == UPDATE && Optimizer >= 1 ? on.first_moment[at] : 0;
+        second = Kind == UPDATE && Optimizer == 2 ? on.second_moment[at] : 0;
+    }
+    __device__ void step(float gradient, const float *hyper)
+    {
+        if (Kind == COLLECT)
+            value = gradient;
+        if (Kind != UPDATE)
+            return;
+        if (Optimizer == 0)
+            sgd_step(gradient, hyper, &value);
+        else if (Optimizer == 1)
+            momentum_step(gradient, hyper, &value, &first);
+        else
+            adamw_step(gradient, hyper, &value, &first, &second);
+    }
+    __device__ void store(const update_operands &on, size_t at) const
+    {
+        if (Kind != WEIGHTS)
+            on.parameters[at] = value;
+        if (Kind == UPDATE && Optimizer >= 1)
+            on.first_moment[at] = first;
+        if (Kind == UPDATE && Optimizer == 2)
+            on.second_moment[at] = second;
+    }
+};
+
+// The same for four parameters in one access.
+template <job_kind Kind, int Optimizer> struct update_four {
+    float4 value, first, second;
+
+    __device__ void load(const update_operands &on, size_t at)
+    {
+        const float4 none = {};
+        value = Kind == COLLECT ? none : *(const float4 *)(on.parameters + at);
+        first = Kind == UPDATE && Optimizer >= 1 ? *(const float4 *)(on.first_moment + at) : none;
+        second = Kind == UPDATE && Optimizer == 2 ? *(const float4 *)(on.second_moment + at) : none;
+    }
+    __device__ void step(float4 gradient, const float *hyper)
+    {
+        update_value<Kind, Optimizer> one[4] = {{value.x, first.x, second.x},
+                                                {value.y, first.y, second.y},
+                                                {value.z, first.z, second.z},
+                                                {value.w, first.w, second.w}};
+        one[0].step(gradient.x, hyper), one[1].step(gradient.y, hyper);
+        one[2].step(gradient.z, hyper), one[3].step(gradient.w, hyper);
+        value = make_float4(one[0].value, one[1].value, one[2].value, one[3].value);
+        first = make_float4(one[0].first, one[1].first, one[2].first, one[3].first);
+        second = make_float4(one[0].second, one[1].second, one[2].second, one[3].second);
+    }
+    __device__ void store(const update_operands &on, size_t at) const
+    {
+        if (Kind != WEIGHTS)
+            *(float4 *)(on.parameters + at) = value;
+        if (Kind == UPDATE && Optimizer >= 1)
+            *(float4 *)(on.first_moment + at) = first;
+        if (Kind == UPDATE && Optimizer == 2)
+            *(float4 *)(on.second_moment + at) = second;
+    }
+};
 
 template <typename Element, job_kind Kind>
 __device__ static void store_copies(const update_tile &tile, const update_operands &on, int i, float value)
@@ -119,14 +174,22 @@ __device__ static void add_lines(const update_tile &tile, const float *parts, in
                                  int width, float (*turned)[TILE + 1], float (*shares)[MANY_LINES][TILE])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const size_t stride = (size_t)tile.padded_k * tile.taps * tile.padded_c;
     if (tile.parts < WARPS || lines > MANY_LINES) {
-        for (int i = threadIdx.x; i < lines * TILE; i += THREADS)
-            if (i % TILE < width)
-                turned[i / TILE][i % TILE] = gradient_of(tile, parts, first + i / TILE * pitch + i % TILE);
+        const float *from = parts + tile.part + first + warp * pitch + lane; // this warp's lines: every eighth
+        float sums[TILE_LINES] = {};
+        for (int part = 0; part < tile.parts; part++, from += stride)
+#pragma unroll
+            for (int i = 0; i < TILE_LINES; i++)
+                if (warp + i * WARPS < lines && lane < width)
+                    sums[i] += from[i * WARPS * pitch];
+#pragma unroll
+        for (int i = 0; i < TILE_LINES; i++)
+            turned[warp + i * WARPS][lane] = sums[i];
         return;
     }
-    const size_t stride = (size_t)tile.padded_k * tile.taps * tile.padded_c;
     float sums[MANY_LINES] = {};
+#pragma unroll 2
     for (int part = warp; part < tile.parts; part += WARPS)
 #pragma unroll
         for (int line = 0; line < MANY_LINES; line++)
@@ -144,66 +207,34 @@ __device__ static void add_lines(const update_tile &tile, const float *parts, in
     }
 }
 
-// Takes the optimiser's step for four parameters at once, from `at` on.
-template <job_kind Kind, int Optimizer>
-__device__ static float4 do_four_parameters(const update_operands &on, const float *hyper, float4 gradient, size_t at)
-{
-    float4 *const where = (float4 *)(on.parameters + at);
-    if (Kind == WEIGHTS)
-        return *where;
-    const float given[4] = {gradient.x * on.unit, gradient.y * on.unit, gradient.z * on.unit, gradient.w * on.unit};
-    union {
-        float4 all;
-        float each[4];
-    } value, first = {}, second = {};
-    if (Kind == COLLECT) {
-        value.all = make_float4(given[0], given[1], given[2], given[3]);
-    } else {
-        value.all = *where;
-        if (Optimizer >= 1)
-            first.all = *(const float4 *)(on.first_moment + at);
-        if (Optimizer == 2)
-            second.all = *(const float4 *)(on.second_moment + at);
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            if (Optimizer == 0)
-                sgd_step(given[j], hyper, &value.each[j]);
-            else if (Optimizer == 1)
-                momentum_step(given[j], hyper, &value.each[j], &first.each[j]);
-            else
-                adamw_step(given[j], hyper, &value.each[j], &first.each[j], &second.each[j]);
-        }
-        if (Optimizer >= 1)
-            *(float4 *)(on.first_moment + at) = first.all;
-        if (Optimizer == 2)
-            *(float4 *)(on.second_moment + at) = second.all;
-    }
-    *where = value.all;
-    return value.all;
-}
-
 // Four elements of a segment with one tap, from `i` on, that are four of the parameter too.
 template <typename Element, job_kind Kind, int Optimizer>
 __device__ static void do_four(const update_tile &tile, const update_operands &on, const float *hyper, int i)
 {
-    const size_t stride = (size_t)tile.padded_k * tile.padded_c;
+    const size_t stride = (size_t)tile.padded_k * tile.padded_c, at = (size_t)tile.parameter + i;
     const float4 *from = (const float4 *)(on.parts + tile.part + i);
-    float4 sum = {}, value = {};
+    const bool there = i / tile.padded_c < tile.k;
+    update_four<Kind, Optimizer> four = {};
+    float4 sum = {};
+    if (there)
+        four.load(on, at);
     if (Kind != WEIGHTS)
 #pragma unroll 8
         for (int part = 0; part < tile.parts; part++) {
             const float4 one = from[part * stride / 4];
             sum.x += one.x, sum.y += one.y, sum.z += one.z, sum.w += one.w;
         }
-    if (i / tile.padded_c < tile.k)
-        value = do_four_parameters<Kind, Optimizer>(on, hyper, sum, (size_t)tile.parameter + i);
+    if (there) {
+        four.step(make_float4(sum.x * on.unit, sum.y * on.unit, sum.z * on.unit, sum.w * on.unit), hyper);
+        four.store(on, at);
+    }
     if (Kind == COLLECT)
         return;
     if (tile.copy >= 0)
         rows_write_four((Element *)on.copies + tile.copy / rows_layout<Element>::ELEMENTS, i, i / tile.columns,
-                        tile.columns, value);
+                        tile.columns, four.value);
     if (tile.vector >= 0 && on.vectors)
-        *(float4 *)(on.vectors + tile.vector + i) = value;
+        *(float4 *)(on.vectors + tile.vector + i) = four.value;
 }
 
 // Whether four elements at a time are in reach of one access each, in all that the segment is stored in.
@@ -223,10 +254,14 @@ __device__ static void do_one(const update_tile &tile, const update_operands &on
                               float gradient)
 {
     const int row = i / tile.padded_c, channel = i % tile.padded_c;
-    float value = 0;
-    if (row < tile.k && channel < tile.c)
-        value = do_parameter<Kind, Optimizer>(on, hyper, gradient, tile.parameter + (size_t)row * tile.c + channel);
-    store_copies<Element, Kind>(tile, on, i, value);
+    const size_t at = tile.parameter + (size_t)row * tile.c + channel;
+    update_value<Kind, Optimizer> one = {};
+    if (row < tile.k && channel < tile.c) {
+        one.load(on, at);
+        one.step(gradient * on.unit, hyper);
+        one.store(on, at);
+    }
+    store_copies<Element, Kind>(tile, on, i, one.value);
 }
 
 // A tile of one element per lane with many parts: each warp adds every n-th of them, and then the warps' sums are added
@@ -269,6 +304,28 @@ __device__ static void do_flat(const update_tile &tile, const update_operands &o
     }
 }
 
+// A thread's elements of a tile in the order of the parameter: every 256th, from its own on.
+struct tile_places {
+    size_t at[TILE_LINES];
+    int tap[TILE_LINES], channel[TILE_LINES];   // of the tile
+    bool there[TILE_LINES], inside[TILE_LINES]; // there: of the parameter; inside: of the tile
+
+    __device__ tile_places(const update_tile &tile, int taps, int channels)
+    {
+        const unsigned factor = (0x10000u + taps - 1) / taps; // for numbers below 1024, this divides exactly
+#pragma unroll
+        for (int j = 0; j < TILE_LINES; j++) {
+            const int i = (int)threadIdx.x + j * THREADS;
+            channel[j] = (int)(i * factor >> 16);
+            tap[j] = i - channel[j] * taps;
+            inside[j] = i < channels * taps;
+            there[j] = inside[j] && tile.row < tile.k && tile.channel + channel[j] < tile.c;
+            at[j] = tile.parameter + ((size_t)tile.row * tile.c + tile.channel + channel[j]) * tile.taps + tile.tap +
+                    tap[j];
+        }
+    }
+};
+
 // A tile of one row. turned: (TILE, TILE + 1), taps by channels
 template <typename Element, job_kind Kind, int Optimizer>
 __device__ static void do_tile(const update_tile &tile, const update_operands &on, const float *hyper,
@@ -276,27 +333,34 @@ __device__ static void do_tile(const update_tile &tile, const update_operands &o
 {
     const int taps = min((int)TILE, tile.taps - tile.tap), channels = min((int)TILE, tile.padded_c - tile.channel);
     const int first = (tile.row * tile.taps + tile.tap) * tile.padded_c + tile.channel;
+    const tile_places places(tile, taps, channels);
+    update_value<Kind, Optimizer> mine[TILE_LINES] = {};
+#pragma unroll
+    for (int j = 0; j < TILE_LINES; j++)
+        if (places.there[j])
+            mine[j].load(on, places.at[j]);
     if (Kind != WEIGHTS)
         add_lines(tile, on.parts, first, taps, tile.padded_c, channels, turned, shares);
     __syncthreads();
-    for (int i = threadIdx.x; i < channels * taps; i += THREADS) {
-        const int channel = i / taps, tap = i % taps;
-        float value = 0;
-        if (tile.row < tile.k && tile.channel + channel < tile.c)
-            value = do_parameter<Kind, Optimizer>(
-                on, hyper, Kind == WEIGHTS ? 0 : turned[tap][channel],
-                tile.parameter + ((size_t)tile.row * tile.c + tile.channel + channel) * tile.taps + tile.tap + tap);
-        turned[tap][channel] = value;
+#pragma unroll
+    for (int j = 0; j < TILE_LINES; j++) {
+        if (places.there[j]) {
+            mine[j].step(Kind == WEIGHTS ? 0 : turned[places.tap[j]][places.channel[j]] * on.unit, hyper);
+            mine[j].store(on, places.at[j]);
+        }
+        if (places.inside[j])
+            turned[places.tap[j]][places.channel[j]] = mine[j].value;
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < taps * TILE; i += THREADS)
-        if (i % TILE < channels)
-            store_copies<Element, Kind>(tile, on, first + i / TILE * tile.padded_c + i % TILE,
-                                        turned[i / TILE][i % TILE]);
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int line = threadIdx.x / 32; line < TILE; line += WARPS)
+        if (line < taps && lane < channels)
+            store_copies<Element, Kind>(tile, on, first + line * tile.padded_c + lane, turned[line][lane]);
 }
 
 template <typename Element, job_kind Kind, int Optimizer>
-__global__ void __launch_bounds__(THREADS) rows_update(const update_shape shape, const update_operands on)
+__global__ void __launch_bounds__(THREADS, 3) rows_update(const update_shape shape, const update_operands on)
 {
     __shared__ float turned[TILE][TILE + 1], shares[WARPS][MANY_LINES][TILE], hyper[HEDDLE_HYPER_COUNT];
     const update_tile tile = tile_of(on.table, shape.segments, blockIdx.x); // the table never changes: no need to wait

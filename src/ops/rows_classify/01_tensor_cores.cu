@@ -1,4 +1,4 @@
-// rows_classify, rung 1: one warp per sample, from its features to their probabilities.
+// rows_classify, rung 1: sixteen samples per block, from their features to their probabilities.
 //
 // logits.h has the way to the softmax. Where the loss is wanted, each block stores that of its samples and the number
 // of correct ones; the last block to arrive adds these in order.
@@ -22,7 +22,6 @@ template <typename Element> struct classify_operands {
     int32_t *correct;
     int *arrived;
     double *parts; // (blocks, 2)
-    bool staged;   // blocks of many samples keep the weight in shared memory
 };
 
 // The sums of all samples, where they are wanted.
@@ -39,54 +38,41 @@ __device__ static void store_loss(const classify_shape &shape, const classify_op
         *on.correct = (int32_t)total[1];
 }
 
-template <typename Element, bool Aligned, bool Shared, int Columns>
-__global__ void __launch_bounds__(LOGITS_WARPS * 32)
-    rows_classify(const classify_shape shape, classify_operands<Element> on)
+template <typename Element, bool Aligned, int Columns>
+__global__ void __launch_bounds__(LOGITS_THREADS)
+    rows_classify(const classify_shape shape, const classify_operands<Element> on)
 {
-    extern __shared__ uint4 room[];
-    __shared__ float kept[Shared ? LOGITS_WARPS : 1][Columns];
+    __shared__ logits_room<Columns> room;
     heddle_wait_for_previous();
     heddle_release_next();
-    if (on.staged)
-        on.weight = rows_stage(on.weight, shape.k * shape.c, room);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int first = (Shared ? (int)threadIdx.x : lane) * ROWS8;
-    const int step = (Shared ? LOGITS_WARPS : 1) * 32 * ROWS8,
-              rows = Shared ? 1 : LOGITS_WARPS; // rows: of a block at a time
     double loss = 0, correct = 0;
-    for (int row = blockIdx.x * rows + (Shared ? 0 : warp); row < shape.n; row += gridDim.x * rows) {
-        float logits[Columns];
-        bool right;
-        logits_add_features<Aligned>(on.input, on.weight, shape.c, shape.k, row, first, step, logits);
-        logits_join<Shared>(on.bias, shape.k, kept, logits);
-        const double found = logits_softmax(shape.classes, on.labels[row], logits, &right);
-        loss += Shared && warp > 0 ? 0 : found;
-        correct += !(Shared && warp > 0) && right;
+    for (int first = blockIdx.x * LOGITS_SAMPLES; first < shape.n; first += gridDim.x * LOGITS_SAMPLES) {
+        logits_add_features<Aligned>(on.input, on.weight, shape.n, shape.c, shape.k, first, room);
 #pragma unroll
-        for (int j = 0; j < Columns; j++)
-            if (lane == j && j < shape.classes && !(Shared && warp > 0))
-                on.probabilities[(size_t)row * shape.classes + j] = logits[j];
+        for (int pass = 0; pass < LOGITS_SAMPLES * Columns / LOGITS_THREADS; pass++) {
+            const logits_one one =
+                logits_softmax<Columns>(room, on.bias, on.labels, shape.n, shape.k, shape.classes, first, pass);
+            logits_count<Columns>(one, &loss, &correct);
+            if (one.row < shape.n && one.column < shape.classes)
+                on.probabilities[(size_t)one.row * shape.classes + one.column] = one.probability;
+        }
+        __syncthreads(); // the logits have been read
     }
     if (on.loss || on.correct)
         store_loss(shape, on, loss, correct);
 }
 
 template <typename Element, int Columns>
-static heddle_status launch_columns(const heddle_call *call, classify_operands<Element> on)
+static heddle_status launch_columns(const heddle_call *call, const classify_operands<Element> &on)
 {
     const classify_shape *shape = (const classify_shape *)call->shape;
-    const bool shared = shape->n <= heddle_cuda_multiprocessors() * 2;
-    const unsigned wanted = shared ? shape->n : heddle_ceil_div(shape->n, LOGITS_WARPS);
+    const unsigned wanted = heddle_ceil_div(shape->n, LOGITS_SAMPLES);
     const unsigned most = (on.loss || on.correct) && !on.arrived ? 1 : HEDDLE_ROWS_CLASSIFY_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight);
-    const auto kernel = !aligned ? rows_classify<Element, false, false, Columns>
-                        : shared ? rows_classify<Element, true, true, Columns>
-                                 : rows_classify<Element, true, false, Columns>;
-    const size_t staged = logits_stage<Element>(kernel, shape->k, shape->c, aligned && !shared);
-    on.staged = staged > 0;
-    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most), dim3(LOGITS_WARPS * 32), staged,
-                                 heddle_cuda_stream_of(call), *shape, on);
-    return heddle_cuda_launched("01_warp_per_row");
+    heddle_cuda_launch_dependent(
+        aligned ? rows_classify<Element, true, Columns> : rows_classify<Element, false, Columns>,
+        dim3(wanted < most ? wanted : most), dim3(LOGITS_THREADS), 0, heddle_cuda_stream_of(call), *shape, on);
+    return heddle_cuda_launched("01_tensor_cores");
 }
 
 template <typename Element> static heddle_status launch_with(const heddle_call *call)
@@ -110,4 +96,4 @@ static heddle_status launch(const heddle_call *call)
     return ROWS_WITH_ELEMENT(classify_shape, launch_with, call);
 }
 
-HEDDLE_CUDA_RUNG("rows_classify", "01_warp_per_row", launch)
+HEDDLE_CUDA_RUNG("rows_classify", "01_tensor_cores", launch)
