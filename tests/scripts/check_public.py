@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""scripts/check-public on checkouts of a few lines: which programs it finds, with which flags, and what it reports.
+"""scripts/check-public on checkouts of a few lines: which programs it finds, with which flags, and what it reports; and
+scripts/public-docs on made-up results.
 
     check_public.py HEDDLE
 """
@@ -14,6 +15,7 @@ from loading import ROOT
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 SCRIPT = os.path.join(ROOT, "scripts", "check-public")
+DOCS = os.path.join(ROOT, "scripts", "public-docs")
 KERNEL = "__global__ void fill(int *p, int n) { if (threadIdx.x < n) p[threadIdx.x] = VALUE; }\n"
 MAIN = """#include <cstdlib>
 __global__ void fill(int *p, int n);
@@ -88,25 +90,92 @@ class Public(unittest.TestCase):
             "listed/fill: main.cu ./kernel.cu -Iinclude -DTHREADS=32 -DVALUE=2 -lcublas",
             "made/main: main.cu kernel.cu -O3 -arch=sm_90 -DTHREADS=32 -DVALUE=1 -lcudart 32"])
 
+    def programs(self):
+        with open(os.path.join(self.scratch.name, "results.json")) as file:
+            return json.load(file)["checkout"]["programs"]
+
     def test_what_is_built_and_found_is_written(self):
         self.write("made/Makefile", MAKEFILE)
         self.write("made/main.cu", MAIN)
         self.write("made/kernel.cu", KERNEL)
         self.write("alone.cu", ALONE)
         self.write("refused.cu", "#include <npp.h>\nint main() {}\n")
-        self.script("checkout", "--json", "results.json", "--markdown", "table.md")
-        with open(os.path.join(self.scratch.name, "results.json")) as file:
-            programs = json.load(file)["checkout"]["programs"]
-        self.assertEqual({name: (one["built"], one["ended"], one["kinds"]) for name, one in programs.items()},
-                         {"made/main": (True, True, {}), "alone": (True, True, {"out-of-bounds": 1}),
-                          "refused": (False, False, {})})
-        with open(os.path.join(self.scratch.name, "table.md")) as file:
-            table = file.read()
-        self.assertIn("| checkout | unknown | 3 | 0 | 1 | 2 of 2 (100 %) | 2 of 2 (100 %) | 1 | 0 |\n", table)
-        self.assertIn("| checkout/refused | refused.cu:1: the simulated GPU has no NPP", table)
+        self.script("checkout", "--json", "results.json", "--reports", "reports")
+        programs = self.programs()
+        self.assertEqual({name: (one["built"], one["ended"], one["errors"]) for name, one in programs.items()},
+                         {"made/main": (True, True, []), "alone": (True, True, ["out-of-bounds alone.cu:2"]),
+                          "refused": (False, False, [])})
+        self.assertEqual(programs["refused"]["refused"], "NPP")
+        self.assertEqual(programs["made/main"]["sources"], ["made/main.cu", "made/kernel.cu"])
+        self.assertGreater(programs["alone"]["processor_seconds"], 0)
+        with open(os.path.join(self.scratch.name, "reports", "checkout", "alone.json")) as file:
+            self.assertEqual(json.load(file)["errors"], 1)
+
+    def test_a_run_that_was_interrupted_is_resumed(self):
+        self.write("first.cu", "int main() {}\n")
+        self.script("checkout", "--json", "results.json")
+        self.write("second.cu", "int main() {}\n")
+        self.assertEqual(self.script("checkout", "--json", "results.json", "--resume").stdout.split(":")[0], "second")
+        self.assertEqual(sorted(self.programs()), ["first", "second"])
 
     def test_a_folder_that_is_not_there_is_named(self):
         self.assertIn("nowhere: no such folder", self.script("nowhere", code=2).stderr)
+
+
+def result(**fields):
+    return {"built": True, "refused": None, "nvcc": True, "why": "", "ended": True, "verdict": "clean", "errors": [],
+            "warnings": 0, "seconds": 1, "processor_seconds": 1, **fields}
+
+
+class Page(unittest.TestCase):
+    PROGRAMS = {"good": result(), "late": result(ended=False, seconds=70, processor_seconds=65),
+                "broken": result(built=False, ended=False, why="a.cu:1: unknown type"),
+                "rejected": result(built=False, ended=False, nvcc=False), "npp": result(built=False, refused="NPP"),
+                "racy": result(errors=["race b.cu:7"]), "wronged": result(errors=["race c.cu:8", "race c.cu:9"]),
+                "unread": result(errors=["race d.cu:9"])}
+    JUDGED = [{"checkout": "some", "program": "racy", "error": "*", "bug": True, "why": "no barrier"},
+              {"checkout": "some", "program": "wronged", "error": "*:9", "bug": False, "why": "ordered by a fence"}]
+
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.page = os.path.join(self.scratch.name, "page.md")
+        for name, content in (("results", {"some": {"commit": "1234567890", "programs": self.PROGRAMS}}),
+                              ("judged", self.JUDGED)):
+            with open(os.path.join(self.scratch.name, name), "w") as file:
+                json.dump(content, file)
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def made(self, block, *arguments):
+        """(exit code, what was said, the page)"""
+        with open(self.page, "w") as file:
+            file.write("<!-- figures: %s -->\n<!-- end -->\n" % block)
+        done = subprocess.run([sys.executable, DOCS, "--page", self.page, "--results", "results", "--judged", "judged",
+                               *arguments], cwd=self.scratch.name, capture_output=True, text=True, check=False)
+        with open(self.page) as file:
+            return done.returncode, done.stdout + done.stderr, file.read()
+
+    def test_shares_are_of_the_programs_that_count(self):
+        self.assertIn("| /some | 123456789 | 8 | 1 | 1 | 5 of 6 (83.3 %) | 4 of 5 (80.0 %) | 1 | 1 | 1 |",
+                      self.made("repositories")[2])
+
+    def test_an_error_that_nobody_read_is_told(self):
+        page = self.made("errors")[2]
+        self.assertIn("| some: b.cu:7 | race | bug | no barrier |", page)
+        self.assertIn("| some: c.cu:8 | race | not read yet |  |", page)
+        self.assertIn("| some: c.cu:9 | race | **false error** | ordered by a fence |", page)
+        self.assertIn("those of 1 programs are not read yet", self.made("goals")[2])
+
+    def test_what_fails_is_listed_with_its_reason(self):
+        page = self.made("failing")[2]
+        self.assertIn("| some/broken | a.cu:1: unknown type |", page)
+        self.assertIn("| some/late | does not end in time: 70 s, 65 s of the processors |", page)
+        self.assertNotIn("rejected", page)
+
+    def test_an_old_page_is_noticed(self):
+        self.assertEqual(self.made("refused", "--check")[:2],
+                         (1, self.page + " is out of date: run scripts/public-docs\n"))
 
 
 if __name__ == "__main__":
