@@ -27,6 +27,34 @@ struct Min {
     }
 };
 
+template <class Key, class Value> struct KeyValuePair {
+    Key key;
+    Value value;
+    KeyValuePair() = default;
+    SIM_GROUP_INLINE KeyValuePair(const Key &its_key, const Value &its_value) : key(its_key), value(its_value)
+    {
+    }
+    SIM_GROUP_INLINE bool operator!=(const KeyValuePair &other) const
+    {
+        return key != other.key || value != other.value;
+    }
+};
+// Of equal values, the one with the smaller key.
+struct ArgMax {
+    template <class K, class V>
+    SIM_GROUP_INLINE KeyValuePair<K, V> operator()(const KeyValuePair<K, V> &a, const KeyValuePair<K, V> &b) const
+    {
+        return a.value < b.value || (a.value == b.value && b.key < a.key) ? b : a;
+    }
+};
+struct ArgMin {
+    template <class K, class V>
+    SIM_GROUP_INLINE KeyValuePair<K, V> operator()(const KeyValuePair<K, V> &a, const KeyValuePair<K, V> &b) const
+    {
+        return b.value < a.value || (a.value == b.value && b.key < a.key) ? b : a;
+    }
+};
+
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 enum BlockLoadAlgorithm {

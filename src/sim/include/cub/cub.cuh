@@ -1,4 +1,5 @@
-// CUB on the simulated GPU: block_level.h, block_sort.h and device_level.h.
+// CUB on the simulated GPU: block_adjacent.h, block_level.h, block_sort.h and device_level.h.
 #pragma once
+#include <cub/block_adjacent.h>
 #include <cub/block_sort.h>
 #include <cub/device_level.h>

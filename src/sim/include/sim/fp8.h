@@ -182,6 +182,11 @@ SIM_INLINE __half2_raw __nv_cvt_fp8x2_to_halfraw2(const __nv_fp8x2_storage_t x, 
                   sim::fp8_pair(__half22float2(low), __NV_SATFINITE, kind))                                            \
         {                                                                                                              \
         }                                                                                                              \
+        SIM_INLINE explicit __nv_fp8x4_##name(const __nv_bfloat162 low, const __nv_bfloat162 high)                     \
+            : __x((__nv_fp8x4_storage_t)sim::fp8_pair(__bfloat1622float2(high), __NV_SATFINITE, kind) << 16 |          \
+                  sim::fp8_pair(__bfloat1622float2(low), __NV_SATFINITE, kind))                                        \
+        {                                                                                                              \
+        }                                                                                                              \
         SIM_INLINE explicit operator float4() const                                                                    \
         {                                                                                                              \
             return make_float4(sim::fp8_value((__nv_fp8_storage_t)__x, kind),                                          \

@@ -457,4 +457,22 @@ template <class... Bases> class view<zip_iterator<std::tuple<Bases...>>>
 
 template <class Iterator> using value_of = typename std::iterator_traits<Iterator>::value_type;
 } // namespace sim_detail
+
+using std::iterator_traits;
+template <class Iterator> struct iterator_value {
+    typedef typename std::iterator_traits<Iterator>::value_type type;
+};
+template <class Iterator> struct iterator_pointer {
+    typedef typename std::iterator_traits<Iterator>::pointer type;
+};
+template <class Iterator> struct iterator_reference {
+    typedef typename std::iterator_traits<Iterator>::reference type;
+};
+template <class Iterator> struct iterator_difference {
+    typedef typename std::iterator_traits<Iterator>::difference_type type;
+};
+template <class Iterator> using iterator_value_t = typename iterator_value<Iterator>::type;
+template <class Iterator> using iterator_pointer_t = typename iterator_pointer<Iterator>::type;
+template <class Iterator> using iterator_reference_t = typename iterator_reference<Iterator>::type;
+template <class Iterator> using iterator_difference_t = typename iterator_difference<Iterator>::type;
 } // namespace thrust

@@ -1,0 +1,3 @@
+// CUB on the simulated GPU: block_adjacent.h.
+#pragma once
+#include <cub/block_adjacent.h>
