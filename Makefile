@@ -64,9 +64,11 @@ test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/build $(BUILD)-sanitize $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on) -DHEDDLE_SANITIZE=ON
 	@scripts/test $(BUILD)-sanitize
 
-mutate: ## FILES="src/io/png.c ..." [COUNT=20] [SEED=1]: plant mistakes in a copy, list those that no test notices
+MUTATED = src/sim/watch src/check src/sim/race src/sim/api src/sim/memory src/io $(wildcard src/nn/trainer*.c) src/dist
+mutate: ## [FILES="src/io/png.c ..."] [COUNT=20] [SEED=1] [RESUME=1]: plant mistakes in a copy, list those that no test notices
 	@scripts/setup build sim install test
-	@scripts/mutate --build $(BUILD) --count $(or $(COUNT),20) --seed $(or $(SEED),1) $(FILES)
+	@scripts/mutate --build $(BUILD) --count $(or $(COUNT),20) --seed $(or $(SEED),1) $(if $(RESUME),--resume) \
+		$(or $(FILES),$(MUTATED))
 
 bench-cpu: ## heddle against PyTorch on this CPU, both rates from one run
 	@scripts/setup build demo bench

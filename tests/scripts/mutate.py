@@ -93,11 +93,31 @@ class Mutate(unittest.TestCase):
         self.assertEqual(self.listed("--count", "5"), self.listed("--count", "5"))
         self.assertNotEqual(self.listed("--count", "5"), self.listed("--count", "5", "--seed", "2"))
         every = self.listed("--count", "1000")
-        for line in ("-    return a > b ? a : b;\n+    return a >= b ? a : b;", "-    if (a == 7)\n+    if (!(a == 7))",
-                     "-    if (a == 7)\n+    if (a == 8)", "-    return 5;\n+    return 0;", "-    a += 1;\n+    ;"):
+        for line in ("- return a > b ? a : b;\n+ return a >= b ? a : b;", "- if (a == 7)\n+ if (!(a == 7))",
+                     "- if (a == 7)\n+ if (a == 8)", "- return 5;\n+ return 0;", "- a += 1;\n+ ;"):
             self.assertIn(line, every)
-        self.assertNotIn("+// A relation", every)
-        self.assertNotIn("+struct pair", every)
+        self.assertNotIn("+ // A relation", every)
+        self.assertNotIn("+ struct pair", every)
+
+    def test_a_change_leaves_the_mutants_of_other_functions(self):
+        def of_the_first(listed):
+            return [mutant for mutant in listed.split("src/room/")[1:] if "in larger" in mutant.split("\n")[0]]
+
+        before = self.listed("--count", "9")
+        self.write("src/room/small.c", SOURCE.replace("a == 7", "a == 6"))
+        try:
+            self.assertEqual(of_the_first(self.listed("--count", "9")), of_the_first(before))
+        finally:
+            self.write("src/room/small.c", SOURCE)
+
+    def test_each_folder_has_its_share(self):
+        os.mkdir(os.path.join(self.root, "src/other"))
+        self.write("src/other/one.c", "int one(int a)\n{\n    return a < 3 && a > 1;\n}\n")
+        try:
+            names = self.mutate("--list", "--count", "6", "src/room", "src/other").stdout
+        finally:
+            os.remove(os.path.join(self.root, "src/other/one.c"))
+        self.assertEqual((names.count("src/room/"), names.count("src/other/")), (3, 3))
 
     def test_what_is_tested_is_caught_and_the_rest_is_told(self):
         done = self.mutate("--count", "1000", "src/room/small.c")
@@ -115,9 +135,32 @@ class Mutate(unittest.TestCase):
         self.assertEqual(sum(result["totals"].values()), result["drawn"])
         self.assertEqual(result["drawn"], len(result["mutants"]))
         self.assertIn("survived: src/room/small.c:11, relation\n", done.stdout)
-        self.assertIn("-    if (a == 7)\n+    if (a != 7)\n", done.stdout)
+        self.assertIn("- if (a == 7)\n+ if (a != 7)\n", done.stdout)
         self.assertRegex(done.stdout, r"\n\d+ mutants drawn with seed 1: \d+ caught, \d+ survived \(\d+ % caught\); ")
+        self.assertEqual({row["by"] for row in result["mutants"] if row["outcome"] == "caught"}, {"room.small"})
+        self.assertEqual(result["folders"]["src/room"], result["totals"])
         self.assert_untouched()
+        self.resume_with_explanations(result)
+
+    def resume_with_explanations(self, result):
+        """Those explained are not survivors; the others that survived are tried again, and nothing else is."""
+        survivors = [row for row in result["mutants"] if row["outcome"] == "survived"]
+        keys = ("file", "function", "was", "now")
+        explained = [dict({key: survivors[0][key] for key in keys}, why="nobody can tell")]
+        self.write("tests/mutate.json", json.dumps(dict(TABLE, explained=explained)))
+        try:
+            done = self.mutate("--count", "1000", "--resume", "src/room/small.c")
+            explained[0]["now"] = "gone"
+            self.write("tests/mutate.json", json.dumps(dict(TABLE, explained=explained)))
+            stale = self.mutate("--count", "1", "src/room/small.c")
+        finally:
+            self.write("tests/mutate.json", FILES["tests/mutate.json"])
+        tried = [line for line in done.stdout.splitlines() if " of %d " % result["drawn"] in line]
+        self.assertEqual(len(tried), len(survivors) - 1, done.stdout)
+        self.assertIn(", %d survived" % (len(survivors) - 1), done.stdout)
+        self.assertIn("; 1 explained, ", done.stdout)
+        self.assertEqual(stale.stdout, "mutate: tests/mutate.json explains a mutant of src/room/small.c that is not there "
+                         "any more: gone\n")
 
     def test_an_interrupt_tells_what_is_known(self):
         job = subprocess.Popen([os.path.join(ROOT, "scripts", "mutate"), "--count", "1000", "src/room"], cwd=self.root,

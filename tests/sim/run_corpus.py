@@ -253,6 +253,22 @@ def check(path, compiler, explain, flags, keep, objects):
     return outcome
 
 
+def differs(outcome):
+    return outcome.missed or outcome.alarms or outcome.broken
+
+
+def likely_first(paths, objects):
+    """Of many runs that stop at the first program that differs: those that differed before come first, the latest ahead.
+    Returns the paths, and where to note the next one."""
+    seen = os.path.join(objects, "differed") if objects else None
+    names = []
+    if seen and os.path.exists(seen):
+        with open(seen) as text:
+            names = text.read().split()
+    latest = {os.path.join(CORPUS, name): number for number, name in enumerate(names, 1)}
+    return sorted(paths, key=lambda path: -latest.get(path, 0)), seen
+
+
 def summary(outcomes, seconds):
     planted = sum(group.required for outcome in outcomes for group in outcome.groups)
     found = sum(group.required and group.found for outcome in outcomes for group in outcome.groups)
@@ -300,14 +316,20 @@ def main():
         return
     if arguments.objects:
         os.makedirs(arguments.objects, exist_ok=True)
+    seen = None
+    if arguments.first:
+        paths, seen = likely_first(paths, arguments.objects)
     started, outcomes = time.time(), []
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
         jobs = [pool.submit(check, path, arguments.compiler, arguments.explain, arguments.flag, arguments.keep,
                             arguments.objects) for path in paths]
         for job in jobs:
             outcomes.append(job.result())
-            if arguments.first and (outcomes[-1].missed or outcomes[-1].alarms or outcomes[-1].broken):
+            if arguments.first and differs(outcomes[-1]):
                 pool.shutdown(wait=False, cancel_futures=True)
+                if seen:
+                    with open(seen, "a") as text:
+                        text.write(outcomes[-1].name + "\n")
                 break
     sys.exit(0 if summary(outcomes, time.time() - started) else 1)
 
