@@ -158,6 +158,20 @@ static bool is_of_two(const char *index)
     return strchr(index, '*') && !strstr(index, "blockIdx");
 }
 
+// Whether some index on the line is of a row and a column: for accesses whose place in the line is not known.
+static bool has_index_of_two(const heddle_learn_judging *judging, const heddle_check_place *place)
+{
+    const char *line = place->frames > 0
+                           ? heddle_check_sources_line(judging->sources, place->frame[0].file, place->frame[0].line)
+                           : NULL;
+    for (const char *open = line ? strchr(line, '[') : NULL; open; open = strchr(open + 1, '[')) {
+        const char *index = heddle_learn_format(judging->verdict->arena, "%.*s", (int)strcspn(open, "]"), open);
+        if (index && is_of_two(index))
+            return true;
+    }
+    return false;
+}
+
 // --- advice ----------------------------------------------------------------------------------------------------------
 
 // Of a kernel that has a guard: it tests another index, stands elsewhere, or the array is smaller than it says.
@@ -177,6 +191,11 @@ static const char *advise_present(const heddle_learn_judging *judging, const hed
             "The condition `%s` does not stop this index, `%s%s%s`. Is it computed as this array "
             "needs it? If so, which part of it is not tested?",
             present->text, index, from ? " = " : "", from ? from : "");
+    if (!index && has_index_of_two(judging, place))
+        return heddle_learn_format(arena,
+                                   "The condition `%s` does not stop the index of this access. Is it computed as this "
+                                   "array needs it? If so, which part of it is not tested?",
+                                   present->text);
     if (index && strcmp(index, present->left) != 0)
         return heddle_learn_format(
             arena, "The condition `%s` tests `%s`, but this access uses `%s`: test the index that is used.",

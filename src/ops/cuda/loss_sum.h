@@ -3,56 +3,58 @@
 
 #include <cuda_runtime.h>
 
-// Sums over a kernel: `loss` and `correct` are those of a warp's samples, in its first lane. Each block stores its sums
-// in parts, (blocks, 2); the last block to arrive adds these, always in the same order. True in one thread of that
-// block, which has both sums in `total`. arrived: NULL if there is one block.
+// Sums over a kernel, by one warp of each block, whose lanes all have the block's sums. Each block stores them in
+// parts, (blocks, 2); the last block to arrive adds these, always in the same order. True in one thread of that block,
+// which has both sums in `total`. arrived: NULL if there is one block.
+static __device__ inline bool loss_sum_blocks(double loss, double correct, double *parts, int *arrived,
+                                              double (&total)[2])
+{
+    const int lane = threadIdx.x % 32;
+    bool last = true;
+    if (arrived) {
+        if (lane == 0) {
+            parts[2 * blockIdx.x] = loss;
+            parts[2 * blockIdx.x + 1] = correct;
+            __threadfence();
+            last = atomicAdd(arrived, 1) == (int)gridDim.x - 1;
+        }
+        if (!__shfl_sync(~0u, (int)last, 0))
+            return false;
+        __syncwarp(); // a shuffle does not order accesses
+        __threadfence();
+        loss = correct = 0;
+        for (int block = lane; block < (int)gridDim.x; block += 32) {
+            loss += parts[2 * block];
+            correct += parts[2 * block + 1];
+        }
+        for (int distance = 16; distance > 0; distance /= 2) {
+            loss += __shfl_xor_sync(~0u, loss, distance);
+            correct += __shfl_xor_sync(~0u, correct, distance);
+        }
+        if (lane == 0)
+            *arrived = 0; // as the next call needs it
+    }
+    total[0] = loss;
+    total[1] = correct;
+    return lane == 0;
+}
+
+// The same by all warps of a block: `loss` and `correct` are those of a warp's samples, in its first lane.
 template <int Warps>
 static __device__ inline bool loss_sum(double loss, double correct, double *parts, int *arrived, double (&total)[2])
 {
     __shared__ double losses[Warps], rights[Warps];
-    __shared__ bool last;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (lane == 0) {
-        losses[warp] = loss;
-        rights[warp] = correct;
+    if (threadIdx.x % 32 == 0) {
+        losses[threadIdx.x / 32] = loss;
+        rights[threadIdx.x / 32] = correct;
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-        for (int i = 1; i < Warps; i++) {
-            losses[0] += losses[i];
-            rights[0] += rights[i];
-        }
-        parts[2 * blockIdx.x] = losses[0];
-        parts[2 * blockIdx.x + 1] = rights[0];
-        __threadfence();
-        last = !arrived || atomicAdd(arrived, 1) == (int)gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!last)
+    if (threadIdx.x >= 32)
         return false;
-    __threadfence();
     loss = correct = 0;
-    for (int block = (int)threadIdx.x; block < (int)gridDim.x; block += Warps * 32) {
-        loss += parts[2 * block];
-        correct += parts[2 * block + 1];
-    }
-    for (int distance = 16; distance > 0; distance /= 2) {
-        loss += __shfl_xor_sync(~0u, loss, distance);
-        correct += __shfl_xor_sync(~0u, correct, distance);
-    }
-    if (lane == 0) {
-        losses[warp] = loss;
-        rights[warp] = correct;
-    }
-    __syncthreads();
-    if (threadIdx.x > 0)
-        return false;
-    total[0] = total[1] = 0;
     for (int i = 0; i < Warps; i++) {
-        total[0] += losses[i];
-        total[1] += rights[i];
+        loss += losses[i];
+        correct += rights[i];
     }
-    if (arrived)
-        *arrived = 0; // as the next call needs it
-    return true;
+    return loss_sum_blocks(loss, correct, parts, arrived, total);
 }

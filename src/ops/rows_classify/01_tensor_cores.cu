@@ -39,22 +39,42 @@ __device__ static void store_loss(const classify_shape &shape, const classify_op
 }
 
 template <typename Element, bool Aligned, int Columns>
+__device__ static void add_features(const classify_shape &shape, const classify_operands<Element> &on, int first,
+                                    logits_room<Columns> &room)
+{
+    typedef logits_groups<Aligned, Element, Columns, 2> groups;
+    float sums[Columns / 8][4] = {}, lower[Columns / 8][4] = {};
+    groups own;
+    for (int begin = 0; begin < shape.c; begin += 2 * (int)groups::SPAN) {
+        own.load(on.input, on.weight, shape.n, shape.c, shape.k, first, begin);
+        own.multiply(sums, lower);
+    }
+    logits_keep<Columns>(sums, lower, room);
+}
+
+template <typename Element, bool Aligned, int Columns>
 __global__ void __launch_bounds__(LOGITS_THREADS)
     rows_classify(const classify_shape shape, const classify_operands<Element> on)
 {
+    enum { PASSES = LOGITS_SAMPLES * Columns / LOGITS_THREADS };
     __shared__ logits_room<Columns> room;
     heddle_wait_for_previous();
     heddle_release_next();
     double loss = 0, correct = 0;
     for (int first = blockIdx.x * LOGITS_SAMPLES; first < shape.n; first += gridDim.x * LOGITS_SAMPLES) {
-        logits_add_features<Aligned>(on.input, on.weight, shape.n, shape.c, shape.k, first, room);
+        logits_given given[PASSES];
 #pragma unroll
-        for (int pass = 0; pass < LOGITS_SAMPLES * Columns / LOGITS_THREADS; pass++) {
-            const logits_one one =
-                logits_softmax<Columns>(room, on.bias, on.labels, shape.n, shape.k, shape.classes, first, pass);
+        for (int pass = 0; pass < PASSES; pass++)
+            given[pass] = logits_give<Columns>(on.bias, on.labels, shape.n, shape.k, first, pass);
+        add_features<Element, Aligned, Columns>(shape, on, first, room);
+        __syncthreads();
+#pragma unroll
+        for (int pass = 0; pass < PASSES; pass++) {
+            const logits_given &own = given[pass];
+            const logits_one one = logits_softmax<Columns>(room, own, shape.n, shape.classes, first);
             logits_count<Columns>(one, &loss, &correct);
-            if (one.row < shape.n && one.column < shape.classes)
-                on.probabilities[(size_t)one.row * shape.classes + one.column] = one.probability;
+            if (own.row < shape.n && own.column < shape.classes)
+                on.probabilities[(size_t)own.row * shape.classes + own.column] = one.probability;
         }
         __syncthreads(); // the logits have been read
     }

@@ -1,9 +1,10 @@
 // rows_head, rung 1: sixteen samples per block, both products by mma.sync.
 //
-// logits.h has the way to the softmax. The gradients of the logits are left in shared memory, too. Then each warp
-// multiplies them by its groups of features: the weight, which lies by classes, is turned in shared memory, its words
-// placed so that a lane's sums are eight neighbours, one access of 16 bytes. Each block stores the loss of its samples
-// and the number of correct ones; the last block to arrive adds these in order.
+// logits.h has the way to the softmax. The gradients of the logits are left in shared memory, and each warp multiplies
+// them by its groups of features, which it still has: the samples in registers, the weight in shared memory, where
+// ldmatrix turns it, its words placed so that a lane's sums are eight neighbours, one access of 16 bytes. Meanwhile one
+// more warp stores the loss of the block's samples and the number of correct ones; the last block to arrive adds these
+// in order.
 //
 // Limited by: latency.
 
@@ -30,15 +31,25 @@ template <typename Element> struct head_operands {
     double *parts; // (blocks, 2)
 };
 
-template <typename Element, int Columns> struct head_room {
-    enum { PLANES = rows_layout<Element>::ELEMENTS, PITCH = Columns + 8 };
-    typedef typename rows_layout<Element>::type type;
-
-    union {
-        logits_room<Columns> logits;
-        uint4 turned[LOGITS_WARPS][PLANES][Columns][TURNED_PITCH / 4]; // when the logits have been read
+template <typename Element, int Columns> struct head_kind {
+    enum {
+        PLANES = rows_layout<Element>::ELEMENTS,
+        GROUPS = PLANES * Columns > 32 ? 2 : 4, // of features, that a warp keeps
+        PASSES = LOGITS_SAMPLES * Columns / LOGITS_THREADS,
+        SPAN = GROUPS * LOGITS_WARPS * LOGITS_GROUP, // features that a block has at a time
     };
-    type grads[2][LOGITS_SAMPLES][PITCH]; // upper and lower halves: rounded once more, the products would be less exact
+    typedef typename rows_layout<Element>::type type;
+    // A warp's groups of the weight, by classes: each word where ldmatrix will turn it to.
+    typedef uint32_t turned[LOGITS_WARPS][GROUPS][PLANES][Columns][TURNED_PITCH];
+};
+
+template <typename Element, int Columns> struct head_room {
+    typedef typename head_kind<Element, Columns>::type type;
+
+    logits_room<Columns> logits;
+    double losses[LOGITS_WARPS], rights[LOGITS_WARPS];
+    // Upper and lower halves: rounded once more, the products would be less exact.
+    type grads[2][LOGITS_SAMPLES][Columns + 8];
 
     __device__ void keep(int sample, int column, float gradient)
     {
@@ -56,108 +67,176 @@ template <typename Element, int Columns> struct head_room {
     }
 };
 
-// The loss of the block's samples, from `first` on, and the gradients of their logits.
-template <typename Element, int Columns>
-__device__ static void differentiate(const head_shape &shape, const head_operands<Element> &on, int first,
-                                     head_room<Element, Columns> &room, double *loss, double *correct)
-{
-    const float unit = ldexpf(*on.grad_loss / (float)shape.n, shape.scale);
-#pragma unroll
-    for (int pass = 0; pass < LOGITS_SAMPLES * Columns / LOGITS_THREADS; pass++) {
-        const logits_one one =
-            logits_softmax<Columns>(room.logits, on.bias, on.labels, shape.n, shape.k, shape.classes, first, pass);
-        const bool there = one.row < shape.n;
-        const float hit = there && one.column == on.labels[one.row] ? 1.0f : 0.0f;
-        const float gradient = there ? unit * (one.probability - hit) : 0.0f;
-        logits_count<Columns>(one, loss, correct);
-        if (there && one.column < shape.k)
-            rows_write(on.grad_logits, one.row, shape.k, one.column, gradient);
-        room.keep(one.row - first, one.column, gradient);
-    }
-    __syncthreads();
-}
-
-// The gradients of a warp's group of features: gradients of logits by the weight's columns.
-template <typename Element, bool Aligned, int Columns>
-__device__ static void multiply_group(const head_shape &shape, const head_operands<Element> &on, int column,
-                                      head_room<Element, Columns> &room, float (&sums)[4][4], float (&lower)[4][4])
-{
-    typedef head_room<Element, Columns> kind;
+// A warp's share of the work for 16 samples, from `first` on.
+template <typename Element, bool Aligned, int Columns> struct head_work {
+    typedef head_kind<Element, Columns> kind;
     typedef typename kind::type type;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+    const head_shape &shape;
+    const head_operands<Element> &on;
+    head_room<Element, Columns> &room;
+    typename kind::turned &turned;
+    int first;
+    float unit; // of gradients
+    logits_given given[kind::PASSES];
+    logits_groups<Aligned, Element, Columns, kind::GROUPS> groups;
+
+    // Loads a round of features, from `begin` on, and leaves the weight to be turned.
+    __device__ void load(int begin)
+    {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        groups.load(on.input, on.weight, shape.n, shape.c, shape.k, first, begin);
 #pragma unroll
-    for (int plane = 0; plane < (int)kind::PLANES; plane++)
+        for (int group = 0; group < kind::GROUPS; group++)
 #pragma unroll
-        for (int first = 0; first < Columns; first += 8) {
-            const int row = first + lane / 4;
-            uint32_t words[4];
-            logits_load<Aligned>(on.weight, row, shape.c, column, plane, column < shape.c && row < shape.k, words);
+            for (int plane = 0; plane < kind::PLANES; plane++)
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                ((uint32_t *)room.turned[warp][plane][row])[i * 4 + lane % 4] = words[i];
+                for (int tile = 0; tile < Columns / 8; tile++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        turned[warp][group][plane][tile * 8 + lane / 4][i * 4 + lane % 4] =
+                            groups.w[group][plane][tile][i];
+    }
+    __device__ void begin()
+    {
+#pragma unroll
+        for (int pass = 0; pass < kind::PASSES; pass++)
+            given[pass] = logits_give<Columns>(on.bias, on.labels, shape.n, shape.k, first, pass);
+        unit = ldexpf(*on.grad_loss / (float)shape.n, shape.scale);
+        float sums[Columns / 8][4] = {}, lower[Columns / 8][4] = {};
+        for (int begin = 0; begin < shape.c; begin += kind::SPAN) {
+            __syncwarp(); // the turned weight of the samples before has been read
+            load(begin);
+            groups.multiply(sums, lower);
         }
-    __syncwarp();
+        logits_keep<Columns>(sums, lower, room.logits);
+    }
+    // The losses of the samples, and the gradients of their logits.
+    __device__ void differentiate()
+    {
+        double loss = 0, correct = 0;
 #pragma unroll
-    for (int step = 0; step < Columns / 16; step++) {
-        uint32_t a[2][4], b[kind::PLANES][2];
-        room.read(0, step, a[0]);
-        room.read(1, step, a[1]);
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-#pragma unroll
-            for (int plane = 0; plane < (int)kind::PLANES; plane++)
-                ldmatrix_x2_transposed(b[plane], &room.turned[warp][plane][step * 16 + lane % 16][i]);
-            mma16(sums[i], a[0], b[0], type());
-            mma16(lower[i], a[1], b[0], type());
-            if (kind::PLANES == 2)
-                mma16(lower[i], a[0], b[kind::PLANES - 1], type());
+        for (int pass = 0; pass < kind::PASSES; pass++) {
+            const logits_given &own = given[pass];
+            const logits_one one = logits_softmax<Columns>(room.logits, own, shape.n, shape.classes, first);
+            const float gradient =
+                own.row < shape.n ? unit * (one.probability - (own.column == own.label ? 1.0f : 0.0f)) : 0.0f;
+            room.keep(own.row - first, own.column, gradient);
+            if (own.row < shape.n && own.column < shape.k)
+                rows_write(on.grad_logits, own.row, shape.k, own.column, gradient);
+            logits_count<Columns>(one, &loss, &correct);
+        }
+        if (threadIdx.x % 32 == 0) {
+            room.losses[threadIdx.x / 32] = loss;
+            room.rights[threadIdx.x / 32] = correct;
         }
     }
-    __syncwarp(); // before the next group is turned
-}
-
-template <typename Element, bool Aligned, int Columns>
-__device__ static void store_gradients(const head_shape &shape, const head_operands<Element> &on, int first,
-                                       head_room<Element, Columns> &room)
-{
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-#pragma unroll 2
-    for (int group = warp * LOGITS_GROUP; group < shape.c; group += LOGITS_WARPS * LOGITS_GROUP) {
-        const int column = group + lane % 4 * ROWS8;
-        float sums[4][4] = {}, lower[4][4] = {};
-        multiply_group<Element, Aligned, Columns>(shape, on, column, room, sums, lower);
+    // Gradients of logits by the weight's columns, for one group of features.
+    __device__ void multiply(int group, float (&sums)[4][4], float (&lower)[4][4]) const
+    {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const int row = first + half * 8 + lane / 4;
-            if (column >= shape.c || row >= shape.n)
-                continue;
-            const size_t at = (size_t)row * shape.c + column;
-            const rows8 x = rows8_load<Aligned>(rows_at(on.input, at, column), shape.c);
-            rows8 result;
+        for (int step = 0; step < Columns / 16; step++) {
+            uint32_t a[2][4], b[kind::PLANES][2];
+            room.read(0, step, a[0]);
+            room.read(1, step, a[1]);
 #pragma unroll
-            for (int i = 0; i < ROWS8; i++)
-                result.v[i] = (sums[i / 2][2 * half + i % 2] + lower[i / 2][2 * half + i % 2] * rows_pair_unscale) *
-                              rows_slope(shape.function, x.v[i]);
-            rows8_store<Aligned>(rows_at(on.grad_input, at, column), shape.c, result);
+            for (int i = 0; i < 4; i++) {
+#pragma unroll
+                for (int plane = 0; plane < kind::PLANES; plane++)
+                    ldmatrix_x2_transposed(b[plane], &turned[warp][group][plane][step * 16 + lane % 16][i * 4]);
+                mma16(sums[i], a[0], b[0], type());
+                mma16(lower[i], a[1], b[0], type());
+                if (kind::PLANES == 2)
+                    mma16(lower[i], a[0], b[kind::PLANES - 1], type());
+            }
         }
     }
-}
+    // A feature's value, from what the lane has loaded.
+    __device__ float feature(int group, int half, int i) const
+    {
+        typedef rows_element<type> element;
+        const float2 upper = element::floats(*(const typename element::pair *)&groups.x[group][0][half][i / 2]);
+        float value = i % 2 ? upper.y : upper.x;
+        if (kind::PLANES == 2) {
+            const float2 lower =
+                element::floats(*(const typename element::pair *)&groups.x[group][kind::PLANES - 1][half][i / 2]);
+            value += (i % 2 ? lower.y : lower.x) * rows_pair_unscale;
+        }
+        return value;
+    }
+    __device__ void store(int begin) const
+    {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int group = 0; group < kind::GROUPS; group++) {
+            const int column = groups.column_of(begin, group);
+            if (column - lane % 4 * ROWS8 >= shape.c) // the whole warp's
+                break;
+            float sums[4][4] = {}, lower[4][4] = {};
+            multiply(group, sums, lower);
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const int row = first + half * 8 + lane / 4;
+                rows8 result;
+#pragma unroll
+                for (int i = 0; i < ROWS8; i++)
+                    result.v[i] = (sums[i / 2][2 * half + i % 2] + lower[i / 2][2 * half + i % 2] * rows_pair_unscale) *
+                                  rows_slope(shape.function, feature(group, half, i));
+                if (column < shape.c && row < shape.n)
+                    rows8_store<Aligned>(rows_at(on.grad_input, (size_t)row * shape.c + column, column), shape.c,
+                                         result);
+            }
+        }
+    }
+    // The features' gradients. The last round is still here.
+    __device__ void end()
+    {
+        const int last = (shape.c - 1) / kind::SPAN * kind::SPAN;
+        __syncwarp();
+        store(last);
+        for (int begin = 0; begin < last; begin += kind::SPAN) {
+            __syncwarp();
+            load(begin);
+            __syncwarp();
+            store(begin);
+        }
+    }
+};
+
+// One more warp adds up the losses, which takes as long as the rest.
+enum { HEAD_THREADS = LOGITS_THREADS + 32 };
 
 template <typename Element, bool Aligned, int Columns>
-__global__ void __launch_bounds__(LOGITS_THREADS) rows_head(const head_shape shape, const head_operands<Element> on)
+__global__ void __launch_bounds__(HEAD_THREADS) rows_head(const head_shape shape, const head_operands<Element> on)
 {
+    extern __shared__ uint4 turned[];
     __shared__ head_room<Element, Columns> room;
+    typedef typename head_kind<Element, Columns>::turned turned_weight;
+    head_work<Element, Aligned, Columns> work = {shape, on, room, *(turned_weight *)turned};
+    const bool adds = threadIdx.x >= LOGITS_THREADS;
+    double loss = 0, correct = 0;
     heddle_wait_for_previous();
     heddle_release_next();
-    double loss = 0, correct = 0;
     for (int first = blockIdx.x * LOGITS_SAMPLES; first < shape.n; first += gridDim.x * LOGITS_SAMPLES) {
-        logits_add_features<Aligned>(on.input, on.weight, shape.n, shape.c, shape.k, first, room.logits);
-        differentiate<Element, Columns>(shape, on, first, room, &loss, &correct);
-        store_gradients<Element, Aligned, Columns>(shape, on, first, room);
-        __syncthreads(); // the next samples' logits take the place of the turned weight
+        work.first = first;
+        if (!adds)
+            work.begin();
+        __syncthreads();
+        if (!adds)
+            work.differentiate();
+        __syncthreads();
+        for (int warp = 0; adds && warp < LOGITS_WARPS; warp++) {
+            loss += room.losses[warp];
+            correct += room.rights[warp];
+        }
+        if (!adds)
+            work.end();
+        if (first + (int)gridDim.x * LOGITS_SAMPLES < shape.n)
+            __syncthreads(); // the room is free for the next samples
     }
     double total[2];
-    if (loss_sum<LOGITS_WARPS>(loss, correct, on.parts, on.arrived, total)) {
+    if (adds && loss_sum_blocks(loss, correct, on.parts, on.arrived, total)) {
         *on.loss = (float)(total[0] / shape.n);
         *on.correct = (int32_t)total[1];
     }
@@ -169,8 +248,10 @@ static heddle_status launch_columns(const heddle_call *call, const head_operands
     const head_shape *shape = (const head_shape *)call->shape;
     const unsigned wanted = heddle_ceil_div(shape->n, LOGITS_SAMPLES), most = HEDDLE_ROWS_HEAD_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight) && heddle_aligned16(on.grad_input);
-    heddle_cuda_launch_dependent(aligned ? rows_head<Element, true, Columns> : rows_head<Element, false, Columns>,
-                                 dim3(wanted < most ? wanted : most), dim3(LOGITS_THREADS), 0,
+    const auto kernel = aligned ? rows_head<Element, true, Columns> : rows_head<Element, false, Columns>;
+    const size_t bytes = sizeof(typename head_kind<Element, Columns>::turned);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most), dim3(HEAD_THREADS), bytes,
                                  heddle_cuda_stream_of(call), *shape, on);
     return heddle_cuda_launched("01_tensor_cores");
 }

@@ -25,9 +25,13 @@ template <int Columns> struct logits_room {
     float parts[LOGITS_WARPS][LOGITS_SAMPLES][Columns];
 };
 
-// A thread's class and sample.
+// What a thread needs besides the sums, for its class of its sample: loaded before them, so that nothing waits for it.
+struct logits_given {
+    int row, column, label; // row: of the batch
+    float bias;
+};
+
 struct logits_one {
-    int row, column;
     float probability;
     double loss; // of the sample; the same in all its threads
     bool right;
@@ -65,63 +69,90 @@ __device__ static void logits_multiply(const uint32_t (&x)[2][4], const uint32_t
     }
 }
 
-// Adds up a warp's features for the block's samples, from `first` on, into its part of the room.
-template <bool Aligned, typename Element, int Columns>
-__device__ static void logits_add_features(const Element *input, const Element *weight, int n, int c, int k, int first,
-                                           logits_room<Columns> &room)
+// A thread's class and sample; `pass` counts the rounds that a block's samples need.
+template <int Columns>
+__device__ static logits_given logits_give(const float *bias, const int32_t *labels, int n, int k, int first, int pass)
 {
-    typedef typename rows_layout<Element>::type type;
-    enum { TILES = Columns / 8, PLANES = rows_layout<Element>::ELEMENTS };
-    const int warp = threadIdx.x / 32, row = threadIdx.x % 32 / 4, eight = threadIdx.x % 4 * ROWS8;
-    float sums[TILES][4] = {}, lower[TILES][4] = {};
-#pragma unroll 2
-    for (int group = warp * LOGITS_GROUP; group < c; group += LOGITS_WARPS * LOGITS_GROUP) {
-        const int column = group + eight;
-        uint32_t x[PLANES][2][4], w[PLANES][TILES][4];
-#pragma unroll
-        for (int plane = 0; plane < PLANES; plane++) {
-#pragma unroll
-            for (int half = 0; half < 2; half++)
-                logits_load<Aligned>(input, first + half * 8 + row, c, column, plane,
-                                     column < c && first + half * 8 + row < n, x[plane][half]);
-#pragma unroll
-            for (int tile = 0; tile < TILES; tile++)
-                logits_load<Aligned>(weight, tile * 8 + row, c, column, plane, column < c && tile * 8 + row < k,
-                                     w[plane][tile]);
-        }
-        logits_multiply<type>(x[0], w[0], sums);
-        if (PLANES == 2) {
-            logits_multiply<type>(x[0], w[PLANES - 1], lower);
-            logits_multiply<type>(x[PLANES - 1], w[0], lower);
-        }
-    }
-#pragma unroll
-    for (int tile = 0; tile < TILES; tile++)
-#pragma unroll
-        for (int half = 0; half < 2; half++)
-            *(float2 *)&room.parts[warp][half * 8 + row][tile * 8 + eight / 4] =
-                make_float2(sums[tile][2 * half] + lower[tile][2 * half] * rows_pair_unscale,
-                            sums[tile][2 * half + 1] + lower[tile][2 * half + 1] * rows_pair_unscale);
-    __syncthreads();
+    const int place = pass * LOGITS_THREADS + (int)threadIdx.x;
+    logits_given given;
+    given.row = first + place / Columns;
+    given.column = place % Columns;
+    given.label = given.row < n ? labels[given.row] : 0;
+    given.bias = bias && given.column < k ? bias[given.column] : 0.0f;
+    return given;
 }
 
-// The softmax of one sample's logits by Columns neighbouring threads; `pass` counts the rounds that a block's samples
-// need.
+// Some groups of a warp's features: all loads are under way before the first is used.
+template <bool Aligned, typename Element, int Columns, int Groups> struct logits_groups {
+    enum { TILES = Columns / 8, PLANES = rows_layout<Element>::ELEMENTS, SPAN = LOGITS_WARPS * LOGITS_GROUP };
+    uint32_t x[Groups][PLANES][2][4], w[Groups][PLANES][TILES][4];
+
+    // The first of a lane's eight features.
+    static __device__ int column_of(int begin, int group)
+    {
+        return begin + group * SPAN + (int)threadIdx.x / 32 * LOGITS_GROUP + (int)threadIdx.x % 4 * ROWS8;
+    }
+    __device__ void load(const Element *input, const Element *weight, int n, int c, int k, int first, int begin)
+    {
+        const int row = threadIdx.x % 32 / 4;
+#pragma unroll
+        for (int group = 0; group < Groups; group++) {
+            const int column = column_of(begin, group);
+#pragma unroll
+            for (int plane = 0; plane < PLANES; plane++) {
+#pragma unroll
+                for (int half = 0; half < 2; half++)
+                    logits_load<Aligned>(input, first + half * 8 + row, c, column, plane,
+                                         column < c && first + half * 8 + row < n, x[group][plane][half]);
+#pragma unroll
+                for (int tile = 0; tile < TILES; tile++)
+                    logits_load<Aligned>(weight, tile * 8 + row, c, column, plane, column < c && tile * 8 + row < k,
+                                         w[group][plane][tile]);
+            }
+        }
+    }
+    __device__ void multiply(float (&sums)[TILES][4], float (&lower)[TILES][4]) const
+    {
+        typedef typename rows_layout<Element>::type type;
+#pragma unroll
+        for (int group = 0; group < Groups; group++) {
+            logits_multiply<type>(x[group][0], w[group][0], sums);
+            if (PLANES == 2) {
+                logits_multiply<type>(x[group][0], w[group][PLANES - 1], lower);
+                logits_multiply<type>(x[group][PLANES - 1], w[group][0], lower);
+            }
+        }
+    }
+};
+
+// Stores a warp's sums to its part of the room.
 template <int Columns>
-__device__ static logits_one logits_softmax(const logits_room<Columns> &room, const float *bias, const int32_t *labels,
-                                            int n, int k, int classes, int first, int pass)
+__device__ static void logits_keep(const float (&sums)[Columns / 8][4], const float (&lower)[Columns / 8][4],
+                                   logits_room<Columns> &room)
 {
-    const int place = pass * LOGITS_THREADS + (int)threadIdx.x, sample = place / Columns;
+    const int warp = threadIdx.x / 32, row = threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int tile = 0; tile < Columns / 8; tile++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            *(float2 *)&room.parts[warp][half * 8 + row][tile * 8 + column] =
+                make_float2(sums[tile][2 * half] + lower[tile][2 * half] * rows_pair_unscale,
+                            sums[tile][2 * half + 1] + lower[tile][2 * half + 1] * rows_pair_unscale);
+}
+
+// The softmax of one sample's logits by Columns neighbouring threads.
+template <int Columns>
+__device__ static logits_one logits_softmax(const logits_room<Columns> &room, const logits_given &given, int n,
+                                            int classes, int first)
+{
+    const bool counts = given.column < classes, there = given.row < n;
     logits_one one;
-    one.row = first + sample;
-    one.column = place % Columns;
-    const bool counts = one.column < classes;
-    float logit = bias && one.column < k ? bias[one.column] : 0.0f;
+    float logit = given.bias;
 #pragma unroll
     for (int warp = 0; warp < LOGITS_WARPS; warp++)
-        logit += room.parts[warp][sample][one.column];
+        logit += room.parts[warp][given.row - first][given.column];
     float most = counts ? logit : -INFINITY;
-    int best = one.column;
+    int best = given.column;
 #pragma unroll
     for (int distance = Columns / 2; distance > 0; distance /= 2) {
         const float other = __shfl_xor_sync(~0u, most, distance);
@@ -136,12 +167,11 @@ __device__ static logits_one logits_softmax(const logits_room<Columns> &room, co
 #pragma unroll
     for (int distance = Columns / 2; distance > 0; distance /= 2)
         sum += __shfl_xor_sync(~0u, sum, distance);
-    const int label = one.row < n ? labels[one.row] : 0;
-    const float own = __shfl_sync(~0u, logit, label & (Columns - 1), Columns);
+    const float own = __shfl_sync(~0u, logit, given.label & (Columns - 1), Columns);
     one.probability = power / sum;
-    one.right = best == label && one.row < n;
+    one.right = best == given.label && there;
     // A kernel cannot report a label that is not a class: the loss becomes NaN.
-    one.loss = one.row >= n ? 0 : label >= 0 && label < classes ? logf(sum) + most - own : NAN;
+    one.loss = !there ? 0 : given.label >= 0 && given.label < classes ? logf(sum) + most - own : NAN;
     return one;
 }
 

@@ -145,7 +145,8 @@ static size_t workspace(const void *shape, int threads)
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_head),
     {"01_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "sixteen samples per block, from their features to their gradients, by tensor cores: limited by latency", NULL, workspace},
+     "sixteen samples per block, from their features to their gradients, by tensor cores: limited by latency", NULL,
+     workspace, .capability = 80},
 };
 
 const heddle_op heddle_op_rows_head = {

@@ -171,6 +171,7 @@ static const char *const test_shapes[] = {
     "n=2 count=2 length=2 c=1 h=12 w=12 r=5 s=5 padding=2 columns=32 k=8 function=2 window=2 average=1 half=1",
     "n=2 count=4 length=4 c=2 h=9 w=11 r=3 s=3 stride=2 dilation=2 padding=1 columns=32 k=16 function=3",
     "n=1 count=2 length=3 c=1 h=11 w=9 r=2 s=2 columns=16 k=72 window=3 gap=2",
+    "n=1 count=2 length=2 c=1 h=19 w=20 r=3 s=3 padding=1 columns=16 k=8 gap=1",
     "n=1 count=1 length=1 c=3 h=8 w=8 r=5 s=5 columns=80 k=104 function=1 window=2 half=1",
     NULL};
 static const char *const bench_shapes[] = {
