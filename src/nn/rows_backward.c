@@ -1,6 +1,7 @@
 // The loss of a training step over rows, and the operators that give the gradients of its groups, the last first.
 
 #include "nn/rows_build.h"
+#include "ops/rows_norm/rows_norm.h"
 
 // The function whose gradient a product's has to go through: the one that the product it reads has applied itself.
 static heddle_rows_function function_before(const heddle_rows_builder *builder, const heddle_rows_group *group)
@@ -133,7 +134,7 @@ static heddle_status pass_gradient(heddle_rows_builder *builder, heddle_rows_gro
     int node;
     HEDDLE_TRY(heddle_rows_parts(builder, group->gamma, &gamma));
     HEDDLE_TRY(heddle_rows_parts(builder, group->beta, &beta));
-    HEDDLE_TRY(heddle_rows_counters(builder, 1, &arrived));
+    HEDDLE_TRY(heddle_rows_counters(builder, heddle_rows_norm_slices(shape.c), &arrived));
     if (group->around >= 0) {
         const heddle_trace_value left = trace->values[group->left]; // a copy: the array may move
         HEDDLE_TRY(heddle_trace_value_add(trace, "around", left.dtype, left.rank, left.dims, &around));

@@ -44,25 +44,35 @@ static __device__ inline const rows_pair_half *rows_at(const rows_pair *matrix, 
     return (const rows_pair_half *)matrix + 2 * at - column;
 }
 
-template <bool Aligned, typename Element> static __device__ inline rows8 rows8_load(const Element *from)
+template <bool Aligned> static __device__ inline uint4 rows8_sixteen_bytes(const void *from)
+{
+    if (Aligned)
+        return *(const uint4 *)from;
+    const uint16_t *elements = (const uint16_t *)from;
+    uint32_t words[ROWS8 / 2];
+#pragma unroll
+    for (int i = 0; i < ROWS8 / 2; i++)
+        words[i] = elements[2 * i] | (uint32_t)elements[2 * i + 1] << 16;
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+template <typename Element> static __device__ inline rows8 rows8_convert(const uint4 &bits)
 {
     typedef rows_element<Element> element;
+    const uint32_t words[ROWS8 / 2] = {bits.x, bits.y, bits.z, bits.w};
     rows8 values;
-    if (Aligned) {
-        const uint4 bits = *(const uint4 *)from;
-        const uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
 #pragma unroll
-        for (int i = 0; i < ROWS8 / 2; i++) {
-            const float2 two = element::floats(*(const typename element::pair *)&words[i]);
-            values.v[2 * i] = two.x;
-            values.v[2 * i + 1] = two.y;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < ROWS8; i++)
-            values.v[i] = element::number(from[i]);
+    for (int i = 0; i < ROWS8 / 2; i++) {
+        const float2 two = element::floats(*(const typename element::pair *)&words[i]);
+        values.v[2 * i] = two.x;
+        values.v[2 * i + 1] = two.y;
     }
     return values;
+}
+
+template <bool Aligned, typename Element> static __device__ inline rows8 rows8_load(const Element *from)
+{
+    return rows8_convert<Element>(rows8_sixteen_bytes<Aligned>(from));
 }
 
 template <bool Aligned, typename Element> static __device__ inline void rows8_store(Element *to, const rows8 &values)
@@ -89,15 +99,37 @@ template <bool Aligned, typename Element> static __device__ inline rows8 rows8_l
     return rows8_load<Aligned>(from);
 }
 
+// Eight values as they lie in memory: a load that nothing waits for until they are converted.
+template <typename Element> struct rows8_bits {
+    uint4 part[rows_layout<Element>::ELEMENTS];
+};
+
+template <typename Element, bool Aligned>
+static __device__ inline rows8_bits<Element> rows8_fetch(const typename rows_layout<Element>::place *from, int columns)
+{
+    rows8_bits<Element> bits;
+#pragma unroll
+    for (int i = 0; i < rows_layout<Element>::ELEMENTS; i++)
+        bits.part[i] = rows8_sixteen_bytes<Aligned>(from + i * columns);
+    return bits;
+}
+
+template <typename Element> static __device__ inline rows8 rows8_values(const rows8_bits<Element> &bits)
+{
+    rows8 values = rows8_convert<typename rows_layout<Element>::type>(bits.part[0]);
+    if (rows_layout<Element>::ELEMENTS == 2) {
+        const rows8 lo =
+            rows8_convert<typename rows_layout<Element>::type>(bits.part[rows_layout<Element>::ELEMENTS - 1]);
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            values.v[i] += lo.v[i] * rows_pair_unscale;
+    }
+    return values;
+}
+
 template <bool Aligned> static __device__ inline rows8 rows8_load(const rows_pair_half *from, int columns)
 {
-    const __half *hi = &from->half;
-    rows8 values = rows8_load<Aligned>(hi);
-    const rows8 lo = rows8_load<Aligned>(hi + columns);
-#pragma unroll
-    for (int i = 0; i < ROWS8; i++)
-        values.v[i] += lo.v[i] * rows_pair_unscale;
-    return values;
+    return rows8_values(rows8_fetch<rows_pair, Aligned>(from, columns));
 }
 
 template <bool Aligned, typename Element>

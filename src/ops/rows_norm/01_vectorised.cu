@@ -1,9 +1,9 @@
 // rows_norm, rung 1: eight channels per thread, 16 bytes per access.
 //
-// Forward, a thread has eight channels of one output pixel and reads its window. Backward, it has a window of the input
-// instead and writes its pixels, gaps included. Batchnorm's gradient needs two sums over all pixels first, so the
-// windows are read twice. The largest pixel of a window is found again from the input, not saved. Blocks keep their own
-// sums until the last block to arrive adds them, in order.
+// Forward, a thread has eight channels of one output pixel and reads its window; sixteen threads share a window larger
+// than two by two. Backward, it has a window of the input instead and writes its pixels, gaps included. Batchnorm's
+// gradient needs two sums over all pixels first (sums.h), so the windows are read twice. The largest pixel of a window
+// is found again from the input, not saved.
 //
 // A thread keeps its channels, so that factors and addends are computed once. There are separate kernels for windows of
 // one pixel and of two by two, for relu and for no function: all their loads are in flight before the first is used.
@@ -12,24 +12,22 @@
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/rung.h"
+#include "ops/rows_norm/sums.h"
 #include "ops/rows_norm/window.h"
 
 // --- forward ---------------------------------------------------------------------------------------------------------
 
 // The mean or the largest of a window's values.
 template <typename Element, bool Aligned, int Function, int Window>
-__device__ static rows8 pool(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
-                             const norm_item &at)
+__device__ static rows8 pool(const norm_shape &shape, const norm_window<Element, Aligned, Window> &window,
+                             const norm_scale &by)
 {
-    const norm_shape &shape = job.shape;
     const int w = window_of<Window>(shape), places = w * w;
-    norm_window_input<Element, Aligned, Window> input;
-    input.load(shape, on, at);
-    const rows8 add = add_at<Element, Aligned>(shape, on, output_at(job, at.image, at.y, at.x, at.c), at.c);
+    const rows8 add = rows8_values(window.add);
     rows8 result = {};
 #pragma unroll
     for (int i = 0; i < places; i++) {
-        const rows8 x = input.at(i, w);
+        const rows8 x = window.input(i, w);
 #pragma unroll
         for (int j = 0; j < ROWS8; j++) {
             const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
@@ -43,6 +41,12 @@ __device__ static rows8 pool(const norm_job &job, const norm_operands<Element> &
     for (int j = 0; j < ROWS8; j++)
         result.v[j] = shape.average ? result.v[j] / (float)places : value_of<Element, Function>(shape, result.v[j]);
     return result;
+}
+
+template <typename Element>
+__device__ static norm_scale forward_scale(const norm_shape &shape, const norm_operands<Element> &on, int c)
+{
+    return shape.normalise ? scale_of(on, statistics_of(shape, on, c), c) : no_scale();
 }
 
 template <typename Element>
@@ -68,173 +72,90 @@ __global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
     for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
          number += gridDim.x * blockDim.x) {
         const norm_item at = item_of(job, number);
+        const bool inside = at.y < job.out_h && at.x < job.out_w;
+        norm_window<Element, Aligned, Window> window;
+        if (inside) {
+            window.fetch_input(job.shape, on, at);
+            window.fetch_add(job.shape, on, output_at(job, at.image, at.y, at.x, at.c), at.c);
+        }
         if (c != at.c) {
             c = at.c;
-            by = job.shape.normalise ? scale_of(on, statistics_of(job.shape, on, c), c) : no_scale();
+            by = forward_scale(job.shape, on, c);
         }
         rows8 result = {}; // of a gap
-        if (at.y < job.out_h && at.x < job.out_w)
-            result = pool<Element, Aligned, Function, Window>(job, on, by, at);
-        rows8_store<Aligned>(in_output(job, on.output, (size_t)number * ROWS8, at), job.out_columns, result);
+        if (inside)
+            result = pool<Element, Aligned, Function, Window>(job.shape, window, by);
+        rows8_store<Aligned>(in_output(job, on.output, number * ROWS8, at), job.out_columns, result);
     }
     if (blockIdx.x == 0 && job.shape.normalise && on.running_mean && on.running_var)
         update_running(job.shape, on);
 }
 
-// --- backward --------------------------------------------------------------------------------------------------------
+// Large windows: POOL_LANES threads share the places of one.
+enum { POOL_THREADS = 256, POOL_LANES = 16, POOL_ITEMS = POOL_THREADS / POOL_LANES };
 
-// Blocks per multiprocessor whose registers fit.
-#define BACKWARD_BLOCKS(Element) (rows_layout<Element>::ELEMENTS == 1 ? 4 : 3)
-
-// A window with an output: its input, its gradient and, for max pooling, the position of the largest.
-template <typename Element, bool Aligned, int Function, int Window> struct norm_window {
-    norm_window_input<Element, Aligned, Window> input;
-    rows8 add, grad;
-    int winner[ROWS8];
-
-    __device__ void load(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
-                         const norm_item &item)
-    {
-        const norm_shape &shape = job.shape;
-        const size_t at = output_at(job, item.image, item.y, item.x, item.c);
-        input.load(shape, on, item);
-        grad = rows8_load<Aligned>(in_output(job, on.grad_output, at, item), job.out_columns);
-        add = add_at<Element, Aligned>(shape, on, at, item.c);
-        if (on.grad_more) {
-            const rows8 more = rows8_load<Aligned>(in_output(job, on.grad_more, at, item), job.out_columns);
+// The sum or the largest of every POOL_LANES-th value of a window.
+template <typename Element, bool Aligned>
+__device__ static rows8 pool_lane(const norm_job &job, const norm_operands<Element> &on, const norm_item &at, int lane)
+{
+    const norm_shape &shape = job.shape;
+    const int w = shape.window, places = w * w;
+    const norm_scale by = forward_scale(shape, on, at.c);
+    norm_window<Element, Aligned, 0> window;
+    window.fetch_input(shape, on, at);
+    window.fetch_add(shape, on, output_at(job, at.image, at.y, at.x, at.c), at.c);
+    const rows8 add = rows8_values(window.add);
+    rows8 result;
 #pragma unroll
-            for (int j = 0; j < ROWS8; j++)
-                grad.v[j] += more.v[j];
-        }
-        if (Window != 1 && !shape.average)
-            find_winners(shape, by);
-    }
-    __device__ void find_winners(const norm_shape &shape, const norm_scale &by)
-    {
-        const int w = window_of<Window>(shape);
-        rows8 most = {};
-#pragma unroll
-        for (int i = 0; i < w * w; i++) {
-            const rows8 x = input.at(i, w);
-#pragma unroll
-            for (int j = 0; j < ROWS8; j++) {
-                const float z = x.v[j] * by.scale[j] + by.shift[j];
-                if (i == 0 || z > most.v[j]) {
-                    most.v[j] = z;
-                    winner[j] = i;
-                }
-            }
-        }
-    }
-    // The gradient of z at place i, where the input is x.
-    __device__ rows8 grad_z(const norm_shape &shape, const norm_scale &by, const rows8 &x, int i) const
-    {
-        const int w = window_of<Window>(shape);
-        const float share = 1.0f / (float)(w * w);
-        rows8 result;
+    for (int j = 0; j < ROWS8; j++)
+        result.v[j] = shape.average ? 0.0f : -INFINITY;
+#pragma unroll 4
+    for (int i = lane; i < places; i += POOL_LANES) {
+        const rows8 x = window.input(i, w);
 #pragma unroll
         for (int j = 0; j < ROWS8; j++) {
             const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
-            const float through = grad.v[j] * slope_of<Element, Function>(shape, z);
-            result.v[j] = Window == 1 ? through : shape.average ? through * share : winner[j] == i ? through : 0.0f;
-        }
-        return result;
-    }
-};
-
-// One block adds the sums of all blocks: teams of threads take every n-th block, four sums per thread, and then the
-// teams' sums are added in order. kept: four doubles per thread
-template <typename Element>
-__device__ static void add_parts(const norm_shape &shape, const norm_operands<Element> &on, double *kept)
-{
-    const int fours = 2 * shape.c / 4, teams = max(1, (int)blockDim.x / fours);
-    for (int first = 0; first < fours; first += blockDim.x) { // once, except for very many channels
-        const int four = first + (int)threadIdx.x % fours, team = (int)threadIdx.x / fours;
-        double sums[4] = {};
-        if (team < teams && four < fours) {
-#pragma unroll 8
-            for (int block = team; block < (int)gridDim.x; block += teams) {
-                const float4 part = __ldcg((const float4 *)(on.parts + (size_t)block * 2 * shape.c) + four);
-                sums[0] += part.x, sums[1] += part.y, sums[2] += part.z, sums[3] += part.w;
-            }
-        }
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            kept[threadIdx.x * 4 + i] = sums[i];
-        __syncthreads();
-        for (int i = threadIdx.x; i < 4 * min(fours - first, (int)blockDim.x); i += blockDim.x) {
-            double sum = 0;
-            for (int from = 0; from < teams; from++)
-                sum += kept[from * fours * 4 + i];
-            const int at = first * 4 + i;
-            (at < shape.c ? on.grad_beta : on.grad_gamma - shape.c)[at] = (float)sum;
+            result.v[j] = shape.average ? result.v[j] + value_of<Element, -1>(shape, z) : fmaxf(result.v[j], z);
         }
     }
+    return result;
 }
 
-// Adds a block's sums of the same channels and stores them in its part. The last block to arrive adds all parts.
-template <typename Element>
-__device__ static void leave_sums(const norm_shape &shape, const norm_operands<Element> &on, float (&sums)[2 * ROWS8])
-{
-    extern __shared__ float kept[]; // (threads, 2 * ROWS8)
-    __shared__ bool last;
-    const int groups = shape.c / ROWS8;
-#pragma unroll
-    for (int i = 0; i < 2 * ROWS8; i++)
-        kept[threadIdx.x * 2 * ROWS8 + i] = sums[i];
-    __syncthreads();
-    for (int i = threadIdx.x; i < 2 * shape.c; i += blockDim.x) { // thread t has channels t % groups
-        const int which = i / shape.c, channel = i % shape.c;
-        float sum = 0;
-        for (int t = channel / ROWS8; t < (int)blockDim.x; t += groups)
-            sum += kept[t * 2 * ROWS8 + which * ROWS8 + channel % ROWS8];
-        on.parts[(size_t)blockIdx.x * 2 * shape.c + i] = sum;
-    }
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicAdd(on.arrived, 1) == (int)gridDim.x - 1;
-    __syncthreads();
-    if (!last)
-        return;
-    __threadfence();
-    add_parts(shape, on, (double *)kept);
-    if (threadIdx.x == 0)
-        *on.arrived = 0;
-}
-
-// Sums of grad_z and of grad_z * xhat, over all windows with an output.
-template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256, Window == 1 ? BACKWARD_BLOCKS(Element) : 2)
-    rows_norm_sums(const norm_job job, const norm_operands<Element> on)
+template <typename Element, bool Aligned>
+__global__ void __launch_bounds__(POOL_THREADS) rows_norm_pool(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
+    __shared__ rows8 lanes[POOL_LANES][POOL_ITEMS];
     const norm_shape &shape = job.shape;
-    const int w = window_of<Window>(shape), c = (int)(threadIdx.x % job.groups.by) * ROWS8; // of every item
-    const norm_statistics batch = statistics_of(shape, on, c);
-    const norm_scale by = scale_of(on, batch, c);
-    float sums[2 * ROWS8] = {};
-    for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
-         number += gridDim.x * blockDim.x) {
-        norm_window<Element, Aligned, Function, Window> window;
-        window.load(job, on, by, item_of(job, number));
+    const unsigned item = threadIdx.x % POOL_ITEMS, lane = threadIdx.x / POOL_ITEMS;
+    const unsigned number = blockIdx.x * POOL_ITEMS + item;
+    const norm_item at = item_of(job, number < job.items ? number : 0);
+    const bool inside = at.y < job.out_h && at.x < job.out_w;
+    if (inside)
+        lanes[lane][item] = pool_lane<Element, Aligned>(job, on, at, (int)lane);
+    __syncthreads();
+    if (lane == 0 && number < job.items) {
+        rows8 result = {}; // of a gap
+        if (inside)
+            result = lanes[0][item];
+        for (int i = 1; inside && i < POOL_LANES; i++) {
 #pragma unroll
-        for (int i = 0; i < w * w; i++) {
-            const rows8 x = window.input.at(i, w), grad = window.grad_z(shape, by, x, i);
-#pragma unroll
-            for (int j = 0; j < ROWS8; j++) {
-                sums[j] += grad.v[j];
-                sums[ROWS8 + j] += grad.v[j] * (x.v[j] - batch.mean.v[j]);
-            }
+            for (int j = 0; j < ROWS8; j++)
+                result.v[j] =
+                    shape.average ? result.v[j] + lanes[i][item].v[j] : fmaxf(result.v[j], lanes[i][item].v[j]);
         }
-    }
 #pragma unroll
-    for (int j = 0; j < ROWS8; j++)
-        sums[ROWS8 + j] *= batch.inverse.v[j];
-    leave_sums(shape, on, sums);
+        for (int j = 0; inside && j < ROWS8; j++)
+            result.v[j] = shape.average ? result.v[j] / (float)(shape.window * shape.window)
+                                        : value_of<Element, -1>(shape, result.v[j]);
+        rows8_store<Aligned>(in_output(job, on.output, number * ROWS8, at), job.out_columns, result);
+    }
+    if (blockIdx.x == 0 && shape.normalise && on.running_mean && on.running_var)
+        update_running(shape, on);
 }
+
+// --- backward --------------------------------------------------------------------------------------------------------
 
 // Batchnorm's gradient from the gradient of z: scale * grad + x * slope + offset, where x is the input.
 struct norm_gradient {
@@ -266,27 +187,79 @@ __device__ static rows8 input_gradient(const norm_scale &by, const norm_gradient
     return result;
 }
 
+// One pixel: a result or a gap.
+template <typename Element, bool Aligned, int Function>
+__device__ static void store_pixel(const norm_job &job, const norm_operands<Element> &on,
+                                   const norm_window<Element, Aligned, 1> &window, const norm_scale &by,
+                                   const norm_gradient &through, const norm_item &at)
+{
+    const norm_shape &shape = job.shape;
+    const rows8 x = window.input(0, 1), add = rows8_values(window.add);
+    rows8 grad = window.gradient(shape), result = {};
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++)
+        grad.v[j] *= slope_of<Element, Function>(shape, x.v[j] * by.scale[j] + by.shift[j] + add.v[j]);
+    const bool holds_result = at.y < shape.h && at.x < shape.w;
+    if (holds_result)
+        result = input_gradient(by, through, x, grad);
+    rows8_store<Aligned>(rows_at(on.output, input_at(shape, at.image, at.y, at.x, at.c), at.c), shape.c, result);
+    if (on.grad_add && holds_result)
+        rows8_store<Aligned>(rows_at(on.grad_add, output_at(job, at.image, at.y, at.x, at.c), at.c), shape.c, grad);
+}
+
+// The largest z of a window, without what is added to all, and its place.
+template <typename Element, bool Aligned, int Window>
+__device__ static void find_largest(const norm_shape &shape, const norm_window<Element, Aligned, Window> &window,
+                                    const norm_scale &by, rows8 &most, int (&winner)[ROWS8])
+{
+    const int w = window_of<Window>(shape);
+#pragma unroll
+    for (int i = 0; i < w * w; i++) {
+        const rows8 x = window.input(i, w);
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++) {
+            const float z = x.v[j] * by.scale[j] + by.shift[j];
+            if (i == 0 || z > most.v[j])
+                most.v[j] = z, winner[j] = i;
+        }
+    }
+}
+
 // A window with an output: all of its pixels hold results.
 template <typename Element, bool Aligned, int Function, int Window>
-__device__ static void store_window(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
+__device__ static void store_window(const norm_job &job, const norm_operands<Element> &on,
+                                    const norm_window<Element, Aligned, Window> &window, const norm_scale &by,
                                     const norm_gradient &through, const norm_item &at)
 {
     const norm_shape &shape = job.shape;
-    const int w = window_of<Window>(shape);
-    norm_window<Element, Aligned, Function, Window> window;
-    window.load(job, on, by, at);
+    const int w = window_of<Window>(shape), step = shape.c * rows_layout<Element>::ELEMENTS;
+    const rows8 grad = window.gradient(shape), add = rows8_values(window.add);
     typename rows_layout<Element>::place *to =
         rows_at(on.output, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
-    const int step = shape.c * rows_layout<Element>::ELEMENTS;
     rows8 around = {};
+    int winner[ROWS8] = {};
+    if (!shape.average) {
+        find_largest(shape, window, by, around, winner);
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++) // the only place with a gradient
+            around.v[j] = grad.v[j] * slope_of<Element, Function>(shape, around.v[j] + add.v[j]);
+    }
 #pragma unroll
     for (int i = 0; i < w * w; i++) {
-        const rows8 x = window.input.at(i, w), grad = window.grad_z(shape, by, x, i);
+        const rows8 x = window.input(i, w);
+        rows8 here;
 #pragma unroll
-        for (int j = 0; j < ROWS8; j++)
-            around.v[j] += grad.v[j];
+        for (int j = 0; j < ROWS8; j++) {
+            if (shape.average) {
+                const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
+                here.v[j] = grad.v[j] * slope_of<Element, Function>(shape, z);
+                around.v[j] += here.v[j];
+            } else {
+                here.v[j] = winner[j] == i ? around.v[j] : 0.0f;
+            }
+        }
         rows8_store<Aligned>(to + ((size_t)(i / w) * shape.pitch + i % w) * step, shape.c,
-                             input_gradient(by, through, x, grad));
+                             input_gradient(by, through, x, here));
     }
     if (on.grad_add)
         rows8_store<Aligned>(rows_at(on.grad_add, output_at(job, at.image, at.y, at.x, at.c), at.c), shape.c, around);
@@ -304,7 +277,7 @@ __device__ static void store_rest(const norm_job &job, const norm_operands<Eleme
         const int line = at.y * w + i / w, pixel = at.x * w + i % w;
         if (line >= lines || pixel >= shape.pitch)
             continue;
-        const size_t place = input_at(shape, at.image, line, pixel, at.c);
+        const unsigned place = input_at(shape, at.image, line, pixel, at.c);
         const bool result = line < shape.h && pixel < shape.w;
         rows8_store<Aligned>(
             rows_at(on.output, place, at.c), shape.c,
@@ -329,29 +302,71 @@ __device__ static void zero_gaps(const norm_job &job, const norm_operands<Elemen
     }
 }
 
+// Reads what the item has of its window. False: it has none, only gaps or results outside all windows.
+template <typename Element, bool Aligned, int Window>
+__device__ static bool fetch_item(const norm_job &job, const norm_operands<Element> &on, const norm_item &at,
+                                  norm_window<Element, Aligned, Window> &window)
+{
+    const norm_shape &shape = job.shape;
+    const int w = Window == 1 ? shape.window : 1;
+    const bool inside = at.y < job.out_h * w && at.x < job.out_w * w;
+    if (!inside)
+        window.fetch_nothing();
+    if (inside || (Window == 1 && at.y < shape.h && at.x < shape.w))
+        window.fetch_input(shape, on, at);
+    if (inside)
+        window.fetch_gradient(job, on, at);
+    return inside;
+}
+
+#ifndef NORM_BACKWARD_FLIGHT
+#define NORM_BACKWARD_FLIGHT 2
+#endif
+#ifndef NORM_BACKWARD_BLOCKS
+#define NORM_BACKWARD_BLOCKS 2
+#endif
+
 template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256, Window == 1 ? BACKWARD_BLOCKS(Element) : 2)
+__global__ void __launch_bounds__(256, NORM_BACKWARD_BLOCKS)
     rows_norm_backward(const norm_job job, const norm_operands<Element> on)
 {
+    enum { FLIGHT = Window == 1 ? NORM_BACKWARD_FLIGHT : 1 };
     heddle_wait_for_previous();
     heddle_release_next();
     const norm_shape &shape = job.shape;
+    const unsigned stride = gridDim.x * blockDim.x;
     int c = -1;
     norm_scale by = no_scale();
     norm_gradient through = {};
-    for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
-         number += gridDim.x * blockDim.x) {
-        const norm_item at = item_of(job, number);
-        if (c != at.c && shape.normalise) {
-            c = at.c;
-            const norm_statistics batch = statistics_of(shape, on, c);
-            by = scale_of(on, batch, c);
-            through = gradient_of(shape, on, batch, by, c);
+    for (unsigned first = blockIdx.x * blockDim.x + threadIdx.x; first < job.items; first += FLIGHT * stride) {
+        norm_window<Element, Aligned, Window> windows[FLIGHT];
+        norm_item items[FLIGHT];
+        bool inside[FLIGHT];
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++) {
+            const unsigned number = first + i * stride;
+            if (number < job.items) {
+                items[i] = item_of(job, number);
+                inside[i] = fetch_item(job, on, items[i], windows[i]);
+            }
         }
-        if (at.y < job.out_h && at.x < job.out_w)
-            store_window<Element, Aligned, Function, Window>(job, on, by, through, at);
-        else
-            store_rest<Element, Aligned>(job, on, by, through, at);
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++) {
+            if (first + i * stride >= job.items)
+                break;
+            if (c != items[i].c && shape.normalise) {
+                c = items[i].c;
+                const norm_statistics batch = statistics_of(shape, on, c);
+                by = scale_of(on, batch, c);
+                through = gradient_of(shape, on, batch, by, c);
+            }
+            if constexpr (Window == 1)
+                store_pixel<Element, Aligned, Function>(job, on, windows[i], by, through, items[i]);
+            else if (inside[i])
+                store_window<Element, Aligned, Function, Window>(job, on, windows[i], by, through, items[i]);
+            else
+                store_rest<Element, Aligned>(job, on, by, through, items[i]);
+        }
     }
     if (on.grad_add && shape.gap)
         zero_gaps<Element, Aligned>(job, on);
@@ -363,17 +378,16 @@ __global__ void __launch_bounds__(256, Window == 1 ? BACKWARD_BLOCKS(Element) : 
 
 template <typename Element> using norm_kernel = void(const norm_job, const norm_operands<Element>);
 
-// Of all kernels of a kind, the one for a shape.
-#define NORM_CHOOSE(kernel, shape, aligned)                                                                            \
+// Of all kernels of a kind, the one for a shape. pixels: along a side of what one thread has
+#define NORM_CHOOSE(kernel, shape, pixels, aligned)                                                                    \
     (!(aligned)                              ? kernel<Element, false, -1, 0>                                           \
-     : (shape)->function == HEDDLE_ROWS_RELU ? ((shape)->window == 1   ? kernel<Element, true, HEDDLE_ROWS_RELU, 1>    \
-                                                : (shape)->window == 2 ? kernel<Element, true, HEDDLE_ROWS_RELU, 2>    \
-                                                                       : kernel<Element, true, -1, 0>)                 \
-     : (shape)->window == 1                                                                                            \
-         ? ((shape)->function == HEDDLE_ROWS_IDENTITY ? kernel<Element, true, HEDDLE_ROWS_IDENTITY, 1>                 \
-                                                      : kernel<Element, true, -1, 1>)                                  \
-     : (shape)->window == 2 ? kernel<Element, true, -1, 2>                                                             \
-                            : kernel<Element, true, -1, 0>)
+     : (shape)->function == HEDDLE_ROWS_RELU ? ((pixels) == 1   ? kernel<Element, true, HEDDLE_ROWS_RELU, 1>           \
+                                                : (pixels) == 2 ? kernel<Element, true, HEDDLE_ROWS_RELU, 2>           \
+                                                                : kernel<Element, true, -1, 0>)                        \
+     : (pixels) == 1 ? ((shape)->function == HEDDLE_ROWS_IDENTITY ? kernel<Element, true, HEDDLE_ROWS_IDENTITY, 1>     \
+                                                                  : kernel<Element, true, -1, 1>)                      \
+     : (pixels) == 2 ? kernel<Element, true, -1, 2>                                                                    \
+                     : kernel<Element, true, -1, 0>)
 
 // Items (image, down, across, group of channels).
 static norm_job job_of(const norm_shape *shape, int down, int across)
@@ -386,21 +400,39 @@ static norm_job job_of(const norm_shape *shape, int down, int across)
     job.groups = heddle_divisor_of(shape->c / ROWS8);
     job.across = heddle_divisor_of(across);
     job.down = heddle_divisor_of(down);
+    job.window = heddle_divisor_of(shape->window);
     job.items = (unsigned)((size_t)shape->n * down * across * (shape->c / ROWS8));
     return job;
 }
 
 // In one wave: every block computes its channels' factors once.
 template <typename Element>
-static heddle_status launch_kernel(const heddle_call *call, norm_kernel<Element> *kernel, const norm_job &job,
-                                   const norm_operands<Element> &on, size_t shared_bytes)
+static heddle_status launch_wave(const heddle_call *call, norm_kernel<Element> *kernel, const norm_job &job,
+                                 const norm_operands<Element> &on)
 {
     const unsigned threads = rows8_threads(job.shape.c), wanted = heddle_ceil_div(job.items, threads);
     int each = 1;
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)threads, shared_bytes);
-    const unsigned most = (unsigned)min(heddle_cuda_multiprocessors() * each, (int)HEDDLE_ROWS_NORM_BLOCKS);
-    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most), dim3(threads), shared_bytes,
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)threads, 0);
+    const unsigned most = (unsigned)(heddle_cuda_multiprocessors() * each);
+    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most), dim3(threads), 0,
                                  heddle_cuda_stream_of(call), job, on);
+    return heddle_cuda_launched("01_vectorised");
+}
+
+// One block per multiprocessor, of as many threads as have an item.
+template <typename Element>
+static heddle_status launch_sums(const heddle_call *call, norm_kernel<Element> *kernel, norm_job job,
+                                 const norm_operands<Element> &on)
+{
+    const unsigned groups = (unsigned)job.shape.c / ROWS8, slices = (unsigned)heddle_rows_norm_slices(job.shape.c);
+    const unsigned each = heddle_ceil_div(groups, slices), step = HEDDLE_CUDA_BLOCK;
+    const unsigned multiprocessors = (unsigned)min(heddle_cuda_multiprocessors(), (int)HEDDLE_ROWS_NORM_BLOCKS);
+    const unsigned most = max(1u, multiprocessors / slices), share = heddle_ceil_div(job.items, most * slices);
+    const unsigned threads = min((unsigned)SUMS_THREADS, heddle_ceil_div(share, step) * step);
+    job.items /= groups; // every block has its channels
+    const unsigned wanted = heddle_ceil_div(job.items, threads / each);
+    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most, slices), dim3(threads),
+                                 sums_shared_bytes(threads), heddle_cuda_stream_of(call), job, on);
     return heddle_cuda_launched("01_vectorised");
 }
 
@@ -419,7 +451,12 @@ template <typename Element> static heddle_status forward_with(const heddle_call 
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output);
     const norm_job job =
         job_of(shape, heddle_rows_norm_out_h(shape) + shape->gap, heddle_rows_norm_out_w(shape) + shape->gap);
-    return launch_kernel(call, NORM_CHOOSE(rows_norm_forward, shape, aligned), job, on, 0);
+    if (shape->window <= 2)
+        return launch_wave(call, NORM_CHOOSE(rows_norm_forward, shape, shape->window, aligned), job, on);
+    heddle_cuda_launch_dependent(aligned ? rows_norm_pool<Element, true> : rows_norm_pool<Element, false>,
+                                 dim3(heddle_ceil_div(job.items, POOL_ITEMS)), dim3(POOL_THREADS), 0,
+                                 heddle_cuda_stream_of(call), job, on);
+    return heddle_cuda_launched("01_vectorised");
 }
 
 template <typename Element> static heddle_status backward_with(const heddle_call *call)
@@ -442,16 +479,19 @@ template <typename Element> static heddle_status backward_with(const heddle_call
     const bool aligned = heddle_aligned16(on.grad_output) && heddle_aligned16(on.grad_more) &&
                          heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output) &&
                          heddle_aligned16(on.grad_add);
-    const int w = shape->window, lines = shape->image_rows / shape->pitch;
+    const int lines = shape->image_rows / shape->pitch;
+    // Pixels of a large mean do not depend on each other, unless their gradients are added.
+    const int pixels = aligned && shape->average && shape->window > 2 && !on.grad_add ? 1 : shape->window;
+    const int windows = shape->window / pixels; // items along a side of a window
     if (shape->normalise) {
-        const norm_job job = job_of(shape, heddle_rows_norm_out_h(shape), heddle_rows_norm_out_w(shape));
-        const heddle_status status = launch_kernel(call, NORM_CHOOSE(rows_norm_sums, shape, aligned), job, on,
-                                                   rows8_threads(shape->c) * 2 * ROWS8 * sizeof(float));
+        const norm_job job =
+            job_of(shape, heddle_rows_norm_out_h(shape) * windows, heddle_rows_norm_out_w(shape) * windows);
+        const heddle_status status = launch_sums(call, NORM_CHOOSE(rows_norm_sums, shape, pixels, aligned), job, on);
         if (status != HEDDLE_OK)
             return status;
     }
-    const norm_job job = job_of(shape, (int)heddle_ceil_div(lines, w), (int)heddle_ceil_div(shape->pitch, w));
-    return launch_kernel(call, NORM_CHOOSE(rows_norm_backward, shape, aligned), job, on, 0);
+    const norm_job job = job_of(shape, (int)heddle_ceil_div(lines, pixels), (int)heddle_ceil_div(shape->pitch, pixels));
+    return launch_wave(call, NORM_CHOOSE(rows_norm_backward, shape, pixels, aligned), job, on);
 }
 
 static heddle_status launch_forward(const heddle_call *call)

@@ -67,7 +67,7 @@ HEDDLE_DIMS(dims_output, norm_shape, shape->flat ? shape->n : heddle_rows_norm_o
             shape->flat ? heddle_rows_norm_out_h(shape) * heddle_rows_norm_out_w(shape) * shape->c : shape->c)
 HEDDLE_DIMS(dims_sums, norm_shape, 2, shape->c)
 HEDDLE_DIMS(dims_channels, norm_shape, shape->c)
-HEDDLE_DIMS(dims_one, norm_shape, 1)
+HEDDLE_DIMS(dims_arrived, norm_shape, heddle_rows_norm_slices(shape->c))
 
 #define ROWS(text, part, size) HEDDLE_ROWS_OPERAND(text, part, HEDDLE_VALUES_NORMAL, size)
 #define SUMS                   .name = "sums", .role = HEDDLE_INPUT, .dtype = HEDDLE_F32, .values = HEDDLE_VALUES_OWN, .dims = dims_sums
@@ -95,7 +95,7 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)},
     {HEDDLE_FLOAT_OUTPUT("grad_beta", dims_channels)},
     {ROWS("grad_add", HEDDLE_OUTPUT, dims_added), .optional = true},
-    {HEDDLE_ROWS_ARRIVED(dims_one)},
+    {HEDDLE_ROWS_ARRIVED(dims_arrived)},
 };
 
 // Sums for results of mean 0.25 and variance 1.5; no block has arrived.
@@ -113,10 +113,13 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 
 static void fill_backward(const void *shape, int operand, uint64_t seed, double *values)
 {
-    if (backward_operands[operand].role == HEDDLE_UPDATE)
-        values[0] = 0;
-    else
+    int counters[HEDDLE_MAX_DIMS];
+    dims_arrived(shape, counters);
+    if (backward_operands[operand].role != HEDDLE_UPDATE)
         fill(shape, operand, seed, values);
+    else
+        for (int i = 0; i < counters[0]; i++)
+            values[i] = 0;
 }
 
 // --- the reference --------------------------------------------------------------------------------------------------
@@ -308,6 +311,8 @@ static const char *const test_shapes[] = {
     "n=2 h=4 w=4 pitch=5 image_rows=25 c=72 normalise=1 function=3 window=4 average=1",
     "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1 half=1",
     "n=2 h=3 w=3 pitch=3 image_rows=9 c=8 window=3",
+    "n=3 h=7 w=10 pitch=11 image_rows=88 c=136 normalise=1 function=1 window=3 average=1 gap=1",
+    "n=2 h=8 w=9 pitch=9 image_rows=72 c=88 normalise=1 function=2 window=4 half=1",
     "n=1 h=1 w=1 pitch=1 image_rows=1 c=8 pairs=1",
     "n=2 h=5 w=3 pitch=4 image_rows=24 c=8 normalise=1 function=1 gap=1 pairs=1",
     "n=3 h=6 w=4 pitch=5 image_rows=35 c=16 normalise=1 function=1 window=2 gap=1 pairs=1",

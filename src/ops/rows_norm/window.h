@@ -22,7 +22,7 @@ template <typename Element> struct norm_operands {
 struct norm_job {
     norm_shape shape;
     unsigned items;
-    heddle_divisor groups, across, down;
+    heddle_divisor groups, across, down, window;
     int out_h, out_w, out_columns;
 };
 
@@ -30,33 +30,40 @@ struct norm_item {
     int image, y, x, c;
 };
 
-__device__ static norm_item item_of(const norm_job &job, unsigned number)
+// Item `number` of (image, down, across), and the channel it begins at.
+__device__ static norm_item item_of(const norm_job &job, unsigned number, int c)
 {
-    unsigned group, x, y;
+    unsigned x, y;
     norm_item item;
-    item.image =
-        (int)heddle_divide(heddle_divide(heddle_divide(number, job.groups, &group), job.across, &x), job.down, &y);
-    item.y = (int)y, item.x = (int)x, item.c = (int)group * ROWS8;
+    item.image = (int)heddle_divide(heddle_divide(number, job.across, &x), job.down, &y);
+    item.y = (int)y, item.x = (int)x, item.c = c;
     return item;
 }
 
-// Places in the frames, in elements.
-__device__ static size_t input_at(const norm_shape &shape, int image, int line, int pixel, int c)
+__device__ static norm_item item_of(const norm_job &job, unsigned number)
 {
-    return ((size_t)image * shape.image_rows + line * shape.pitch + pixel) * shape.c + c;
+    unsigned group;
+    const unsigned row = heddle_divide(number, job.groups, &group);
+    return item_of(job, row, (int)group * ROWS8);
 }
 
-__device__ static size_t output_at(const norm_job &job, int image, int y, int x, int c)
+// Places in the frames, in elements: fewer than 2^31.
+__device__ static unsigned input_at(const norm_shape &shape, int image, int line, int pixel, int c)
+{
+    return (unsigned)((image * shape.image_rows + line * shape.pitch + pixel) * shape.c + c);
+}
+
+__device__ static unsigned output_at(const norm_job &job, int image, int y, int x, int c)
 {
     const int lines = job.out_h + job.shape.gap, pitch = job.out_w + job.shape.gap;
-    return ((size_t)(image * lines + y) * pitch + x) * job.shape.c + c;
+    return (unsigned)(((image * lines + y) * pitch + x) * job.shape.c + c);
 }
 
 // Value `at` of the output or of its gradient.
 template <typename Element>
-__device__ static auto in_output(const norm_job &job, Element *matrix, size_t at, const norm_item &item)
+__device__ static auto in_output(const norm_job &job, Element *matrix, unsigned at, const norm_item &item)
 {
-    return rows_at(matrix, at, job.shape.flat ? (int)(at - (size_t)item.image * job.out_columns) : item.c);
+    return rows_at(matrix, at, job.shape.flat ? (int)at - item.image * job.out_columns : item.c);
 }
 
 // Function and window, known at compile time or from the shape.
@@ -138,31 +145,70 @@ __device__ static norm_scale no_scale()
     return by;
 }
 
-template <typename Element, bool Aligned>
-__device__ static rows8 add_at(const norm_shape &shape, const norm_operands<Element> &on, size_t at, int c)
-{
-    rows8 none = {};
-    return on.add ? rows8_load<Aligned>(rows_at(on.add, at, c), shape.c) : none;
-}
-
-// The input of a window; if its size is not known at compile time, place by place.
-template <typename Element, bool Aligned, int Window> struct norm_window_input {
-    rows8 x[Window > 0 ? Window *Window : 1];
-    const typename rows_layout<Element>::place *from;
+// What one thread reads of one window, on its way: nothing waits for it until it is converted. For a window whose size
+// is not known at compile time, the input is read place by place.
+//
+// Window 1 is one pixel: of windows of any size if they are averaged, because a pixel then does not depend on the
+// others of its window.
+template <typename Element, bool Aligned, int Window> struct norm_window {
+    typedef typename rows_layout<Element>::place place;
+    rows8_bits<Element> x[Window > 0 ? Window *Window : 1], add, grad, more;
+    const place *from;
     int pitch, step, columns; // elements from line to line and from pixel to pixel; channels
 
-    __device__ void load(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
+    __device__ void fetch_input(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
     {
-        const int w = window_of<Window>(shape);
+        const int w = Window == 1 ? 1 : window_of<Window>(shape);
         from = rows_at(on.input, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
         columns = shape.c, step = columns * rows_layout<Element>::ELEMENTS, pitch = shape.pitch * step;
 #pragma unroll
         for (int i = 0; i < Window * Window; i++)
-            x[i] = rows8_load<Aligned>(from + (i / w) * pitch + (i % w) * step, columns);
+            x[i] = rows8_fetch<Element, Aligned>(from + (i / w) * pitch + (i % w) * step, columns);
     }
-    __device__ rows8 at(int i, int w) const
+    __device__ void fetch_add(const norm_shape &shape, const norm_operands<Element> &on, unsigned output, int c)
     {
-        return Window > 0 ? x[Window > 0 ? i : 0]
-                          : rows8_load<Aligned>(from + (size_t)(i / w) * pitch + (i % w) * step, columns);
+        add = {};
+        if (on.add)
+            add = rows8_fetch<Element, Aligned>(rows_at(on.add, output, c), shape.c);
+    }
+    __device__ void fetch_gradient(const norm_job &job, const norm_operands<Element> &on, const norm_item &at)
+    {
+        int y = at.y, x = at.x;
+        if (Window == 1 && job.shape.window > 1) {
+            unsigned rest;
+            y = (int)heddle_divide((unsigned)y, job.window, &rest);
+            x = (int)heddle_divide((unsigned)x, job.window, &rest);
+        }
+        const unsigned output = output_at(job, at.image, y, x, at.c);
+        grad = rows8_fetch<Element, Aligned>(in_output(job, on.grad_output, output, at), job.out_columns);
+        fetch_add(job.shape, on, output, at.c);
+        more = {};
+        if (on.grad_more)
+            more = rows8_fetch<Element, Aligned>(in_output(job, on.grad_more, output, at), job.out_columns);
+    }
+    __device__ void fetch_nothing()
+    {
+#pragma unroll
+        for (int i = 0; i < (Window > 0 ? Window * Window : 1); i++)
+            x[i] = {};
+        add = {}, grad = {}, more = {};
+    }
+
+    __device__ rows8 input(int i, int w) const
+    {
+        if (Window > 0)
+            return rows8_values(x[Window > 0 ? i : 0]);
+        return rows8_values(rows8_fetch<Element, Aligned>(from + (size_t)(i / w) * pitch + (i % w) * step, columns));
+    }
+    // The gradient of each place that has one.
+    __device__ rows8 gradient(const norm_shape &shape) const
+    {
+        const float share = shape.average ? 1.0f / (float)(shape.window * shape.window) : 1.0f;
+        rows8 sum = rows8_values(grad);
+        const rows8 other = rows8_values(more);
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++)
+            sum.v[j] = (sum.v[j] + other.v[j]) * share;
+        return sum;
     }
 };

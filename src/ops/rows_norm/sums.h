@@ -1,0 +1,209 @@
+// rows_norm backward, first part: batchnorm's two sums per channel, over all windows with an output.
+//
+// A block has a slice of at most 64 channels, which are one cache line of a row, and a share of the rows. Its threads
+// keep eight channels each. One block per multiprocessor, so that few parts remain to be added: the last block of a
+// slice to arrive adds those of its slice, in order.
+#pragma once
+
+#include "ops/cuda/dependent.h"
+#include "ops/rows_norm/window.h"
+
+#ifndef NORM_SUMS_THREADS
+#define NORM_SUMS_THREADS 512
+#endif
+#ifndef NORM_SUMS_FLIGHT
+#define NORM_SUMS_FLIGHT 3
+#endif
+
+enum {
+    SUMS_THREADS = NORM_SUMS_THREADS, // of a block, at most
+    SUMS_EACH = 2 * ROWS8,            // sums per thread
+    SUMS_GROUPS = HEDDLE_ROWS_NORM_SLICE / ROWS8,
+    SUMS_PARTS = 10, // that one thread has on their way
+};
+
+// Which of the job's channels a block has, in groups of eight; its threads have `rows` rows at a time.
+struct norm_slice {
+    int first, groups, rows;
+};
+
+__device__ static norm_slice slice_of(const norm_shape &shape)
+{
+    const int groups = shape.c / ROWS8, each = (groups + (int)gridDim.y - 1) / (int)gridDim.y;
+    norm_slice slice;
+    slice.first = (int)blockIdx.y * each;
+    slice.groups = min(each, groups - slice.first);
+    slice.rows = (int)blockDim.x / slice.groups;
+    return slice;
+}
+
+// One block adds the parts of a slice: four sums per thread, teams of threads every n-th part.
+template <typename Element>
+__device__ static void add_parts(const norm_operands<Element> &on, const norm_slice &slice, const float *parts,
+                                 double *kept)
+{
+    const int values = SUMS_EACH * slice.groups, fours = values / 4, teams = (int)blockDim.x / fours;
+    const int four = (int)threadIdx.x % fours, team = (int)threadIdx.x / fours, blocks = (int)gridDim.x;
+    double sums[4] = {};
+    for (int first = team; team < teams && first < blocks; first += SUMS_PARTS * teams) {
+        float4 part[SUMS_PARTS] = {};
+#pragma unroll
+        for (int i = 0; i < SUMS_PARTS; i++)
+            if (first + i * teams < blocks)
+                part[i] = __ldcg((const float4 *)(parts + (first + i * teams) * values) + four);
+#pragma unroll
+        for (int i = 0; i < SUMS_PARTS; i++)
+            sums[0] += part[i].x, sums[1] += part[i].y, sums[2] += part[i].z, sums[3] += part[i].w;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        kept[threadIdx.x * 4 + i] = sums[i]; // (team, value)
+    __syncthreads();
+    if ((int)threadIdx.x < values) {
+        double sum = 0;
+        for (int from = 0; from < teams; from++)
+            sum += kept[from * values + (int)threadIdx.x];
+        const int which = (int)threadIdx.x / slice.groups, group = (int)threadIdx.x % slice.groups;
+        (which < ROWS8 ? on.grad_beta : on.grad_gamma)[(slice.first + group) * ROWS8 + which % ROWS8] = (float)sum;
+    }
+}
+
+// Adds the sums of a block's threads, as many rows at a time as there are threads for, and stores them as its part.
+__device__ static void store_part(const norm_slice &slice, const float (&sums)[SUMS_EACH], float *part, float *kept)
+{
+    const int values = SUMS_EACH * slice.groups, teams = (int)blockDim.x / values,
+              pitch = (slice.rows + 1) * slice.groups;
+    const int value = (int)threadIdx.x % values, team = (int)threadIdx.x / values;
+    float *of_teams = kept + SUMS_EACH * pitch, sum = 0;
+    if ((int)threadIdx.x < slice.rows * slice.groups) {
+#pragma unroll
+        for (int i = 0; i < SUMS_EACH; i++)
+            kept[i * pitch + (int)threadIdx.x] = sums[i]; // (sum, row, group)
+    }
+    __syncthreads();
+    if (team < teams) {
+        const float *from = kept + value / slice.groups * pitch + value % slice.groups;
+#pragma unroll 8
+        for (int row = team; row < slice.rows; row += teams)
+            sum += from[row * slice.groups];
+        of_teams[threadIdx.x] = sum; // (team, value)
+    }
+    __syncthreads();
+    if ((int)threadIdx.x < values) {
+        sum = 0;
+        for (int i = 0; i < teams; i++)
+            sum += of_teams[i * values + (int)threadIdx.x];
+        part[threadIdx.x] = sum;
+    }
+}
+
+static inline size_t sums_shared_bytes(unsigned threads)
+{
+    return (SUMS_EACH * (threads + SUMS_GROUPS) + threads) * sizeof(float);
+}
+
+template <typename Element>
+__device__ static void leave_sums(const norm_operands<Element> &on, const norm_slice &slice,
+                                  const float (&sums)[SUMS_EACH])
+{
+    extern __shared__ double kept[];
+    __shared__ bool last;
+    const int values = SUMS_EACH * slice.groups;
+    float *parts = on.parts + (size_t)slice.first * SUMS_EACH * gridDim.x; // (block, sum, group)
+    store_part(slice, sums, parts + blockIdx.x * values, (float *)kept);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicAdd(&on.arrived[blockIdx.y], 1) == (int)gridDim.x - 1;
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence();
+    add_parts(on, slice, parts, kept);
+    if (threadIdx.x == 0)
+        on.arrived[blockIdx.y] = 0;
+}
+
+// Adds what a window contributes: its gradient of z, and that times (x - mean).
+template <typename Element, bool Aligned, int Function, int Window>
+__device__ static void add_window(const norm_shape &shape, const norm_window<Element, Aligned, Window> &window,
+                                  const norm_scale &by, const rows8 &mean, float (&sums)[SUMS_EACH])
+{
+    const int w = window_of<Window>(shape), places = Window == 1 ? 1 : w * w;
+    const rows8 grad = window.gradient(shape), add = rows8_values(window.add);
+    const bool largest = Window != 1 && !shape.average; // the only place with a gradient
+    rows8 most = {}, best = {};
+#pragma unroll
+    for (int i = 0; i < places; i++) {
+        const rows8 x = window.input(i, w);
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++) {
+            const float z = x.v[j] * by.scale[j] + by.shift[j];
+            if (largest) {
+                const bool more = i == 0 || z > most.v[j];
+                most.v[j] = more ? z : most.v[j];
+                best.v[j] = more ? x.v[j] : best.v[j];
+            } else {
+                const float through = grad.v[j] * slope_of<Element, Function>(shape, z + add.v[j]);
+                sums[j] += through;
+                sums[ROWS8 + j] += through * (x.v[j] - mean.v[j]);
+            }
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < ROWS8 && largest; j++) {
+        const float through = grad.v[j] * slope_of<Element, Function>(shape, most.v[j] + add.v[j]);
+        sums[j] += through;
+        sums[ROWS8 + j] += through * (best.v[j] - mean.v[j]);
+    }
+}
+
+// Items (image, down, across); blocks (share of the items, slice of the channels). From the last item to the first:
+// what the kernel before wrote last is still in the L2 cache, and so is what this one reads last when the gradient
+// begins.
+template <typename Element, bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(SUMS_THREADS, 1) rows_norm_sums(const norm_job job, const norm_operands<Element> on)
+{
+    enum { FLIGHT = Window == 1 ? NORM_SUMS_FLIGHT / rows_layout<Element>::ELEMENTS : 1 }; // items on their way
+    heddle_wait_for_previous();
+    heddle_release_next();
+    const norm_shape &shape = job.shape;
+    const norm_slice slice = slice_of(shape);
+    const int row = (int)threadIdx.x / slice.groups, c = (slice.first + (int)threadIdx.x % slice.groups) * ROWS8;
+    const unsigned stride = gridDim.x * (unsigned)slice.rows;
+    bool ready = false;
+    norm_scale by;
+    rows8 mean;
+    float sums[SUMS_EACH] = {};
+    for (unsigned first = blockIdx.x * (unsigned)slice.rows + (unsigned)row; row < slice.rows && first < job.items;
+         first += FLIGHT * stride) {
+        norm_window<Element, Aligned, Window> windows[FLIGHT];
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++) {
+            const unsigned number = first + i * stride;
+            if (number < job.items) {
+                const norm_item item = item_of(job, job.items - 1 - number, c);
+                windows[i].fetch_input(shape, on, item);
+                windows[i].fetch_gradient(job, on, item);
+            } else {
+                windows[i].fetch_nothing();
+            }
+        }
+        if (!ready) {
+            const norm_statistics batch = statistics_of(shape, on, c);
+            by = scale_of(on, batch, c);
+            mean = batch.mean;
+            ready = true;
+        }
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++)
+            add_window<Element, Aligned, Function, Window>(shape, windows[i], by, mean, sums);
+    }
+    if (row < slice.rows) {
+        const norm_statistics batch = statistics_of(shape, on, c);
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++)
+            sums[ROWS8 + j] *= batch.inverse.v[j];
+    }
+    leave_sums(on, slice, sums);
+}
