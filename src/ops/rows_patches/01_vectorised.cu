@@ -1,7 +1,8 @@
 // rows_patches, rung 1: eight channels per thread, 16 bytes per access.
 //
 // Forward, a thread copies eight channels of one tap. Backward, a pixel's gradient is the sum over all patches that
-// contain it: a thread loops over the taps of the filter, each of which has the pixel in one place or none.
+// contain it: a thread visits those places alone, four of them at a time, so that four loads are in flight. With a
+// stride of 2, a filter of 3 x 3 has a pixel in four places at most.
 //
 // Limited by: memory bandwidth.
 
@@ -19,6 +20,7 @@ struct patches_job {
     patches_shape shape;
     unsigned items;
     heddle_divisor groups, taps, filter, across, down; // of 8 channels; of a line of the filter; places or pixels
+    heddle_divisor stride, dilation;
     int out_h, out_w;
 };
 
@@ -49,36 +51,78 @@ __global__ void rows_patches_forward(const patches_job job, const Element *input
     }
 }
 
+// Along one side of an image: a place of the filter, and how far into its patch the pixel is.
+struct patches_place {
+    int place, distance;
+};
+
+__device__ static patches_place last_place(const patches_job &job, unsigned pixel)
+{
+    unsigned distance;
+    const unsigned place = heddle_divide(pixel + (unsigned)job.shape.padding, job.stride, &distance);
+    return {(int)place, (int)distance};
+}
+
+// `back` places before; its tap of the filter, or -1 if the pixel is beside its patch or between two taps.
+__device__ static int tap_before(const patches_job &job, const patches_place &last, int back, int places, int taps)
+{
+    unsigned between;
+    const int distance = last.distance + back * job.shape.stride;
+    const int tap = (int)heddle_divide((unsigned)distance, job.dilation, &between);
+    return (unsigned)(last.place - back) < (unsigned)places && tap < taps && between == 0 ? tap : -1;
+}
+
+// The sum over the places before `last`, both down and across, that contain a pixel.
 template <typename Element, bool Aligned>
-__global__ void rows_patches_backward(const patches_job job, const Element *grad_output, Element *grad_input)
+__device__ static rows8 gather(const patches_job &job, const Element *grad_output, unsigned image,
+                               const patches_place &last_y, const patches_place &last_x, int c)
+{
+    enum { SIDE = 2 };
+    const patches_shape &shape = job.shape;
+    const int columns = shape.r * shape.s * shape.c;
+    const int most_y = (shape.r - 1) * shape.dilation, most_x = (shape.s - 1) * shape.dilation;
+    rows8 sum = {};
+    for (int down = 0; last_y.distance + down * shape.stride <= most_y; down += SIDE)
+        for (int across = 0; last_x.distance + across * shape.stride <= most_x; across += SIDE) {
+            rows8_bits<Element> grad[SIDE * SIDE] = {};
+#pragma unroll
+            for (int i = 0; i < SIDE * SIDE; i++) {
+                const int y = down + i / SIDE, x = across + i % SIDE;
+                const int r = tap_before(job, last_y, y, job.out_h, shape.r);
+                const int s = tap_before(job, last_x, x, job.out_w, shape.s);
+                const int column = (r * shape.s + s) * shape.c + c;
+                const int place = ((int)image * job.out_h + last_y.place - y) * job.out_w + last_x.place - x;
+                if (r >= 0 && s >= 0)
+                    grad[i] = rows8_fetch<Element, Aligned>(
+                        rows_at(grad_output, (size_t)(unsigned)place * columns + column, column), columns);
+            }
+#pragma unroll
+            for (int i = 0; i < SIDE * SIDE; i++) {
+                const rows8 values = rows8_values(grad[i]);
+#pragma unroll
+                for (int j = 0; j < ROWS8; j++)
+                    sum.v[j] += values.v[j];
+            }
+        }
+    return sum;
+}
+
+template <typename Element, bool Aligned>
+__global__ void __launch_bounds__(HEDDLE_CUDA_BLOCK, 4)
+    rows_patches_backward(const patches_job job, const Element *grad_output, Element *grad_input)
 {
     heddle_wait_for_previous();
     heddle_release_next();
     const patches_shape &shape = job.shape;
-    const int columns = shape.r * shape.s * shape.c;
     for (unsigned item = blockIdx.x * blockDim.x + threadIdx.x; item < job.items; item += gridDim.x * blockDim.x) {
         unsigned group, pixel, line;
         const unsigned row = heddle_divide(item, job.groups, &group);
         const unsigned image = heddle_divide(heddle_divide(row, job.across, &pixel), job.down, &line);
-        rows8 sum = {};
-        const bool inside = (int)line < shape.h && (int)pixel < shape.w;
-        for (int r = 0; inside && r < shape.r; r++) {
-            const int down = (int)line + shape.padding - r * shape.dilation, y = down / shape.stride;
-            if (down < 0 || y >= job.out_h || y * shape.stride != down)
-                continue;
-            for (int s = 0; s < shape.s; s++) {
-                const int across = (int)pixel + shape.padding - s * shape.dilation, x = across / shape.stride;
-                if (across < 0 || x >= job.out_w || x * shape.stride != across)
-                    continue;
-                const int column = (r * shape.s + s) * shape.c + (int)group * ROWS8;
-                const size_t from = (((size_t)image * job.out_h + y) * job.out_w + x) * columns + column;
-                const rows8 grad = rows8_load<Aligned>(rows_at(grad_output, from, column), columns);
-#pragma unroll
-                for (int i = 0; i < ROWS8; i++)
-                    sum.v[i] += grad.v[i];
-            }
-        }
-        rows8_store<Aligned>(rows_at(grad_input, (size_t)item * ROWS8, (int)group * ROWS8), shape.c, sum);
+        const int c = (int)group * ROWS8;
+        rows8 sum = {}; // of a gap
+        if ((int)line < shape.h && (int)pixel < shape.w)
+            sum = gather<Element, Aligned>(job, grad_output, image, last_place(job, line), last_place(job, pixel), c);
+        rows8_store<Aligned>(rows_at(grad_input, (size_t)item * ROWS8, c), shape.c, sum);
     }
 }
 
@@ -91,6 +135,8 @@ static patches_job job_of(const patches_shape *shape)
     job.groups = heddle_divisor_of(shape->c / ROWS8);
     job.taps = heddle_divisor_of(shape->r * shape->s);
     job.filter = heddle_divisor_of(shape->s);
+    job.stride = heddle_divisor_of(shape->stride);
+    job.dilation = heddle_divisor_of(shape->dilation);
     return job;
 }
 
