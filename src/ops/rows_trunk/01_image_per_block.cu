@@ -12,30 +12,10 @@
 //
 // Limited by: float32 multiply-adds, and the threads that idle where a stage has less work than threads.
 
-#include <math.h>
-
 #include "ops/cuda/dependent.h"
-
 #include "ops/cuda/element16.h"
-#include "ops/cuda/rung.h"
-#include "ops/rows_conv/functions.h"
+#include "ops/rows_trunk/block.h"
 #include "ops/rows_trunk/convolve.h"
-
-typedef heddle_rows_trunk_shape trunk_shape;
-
-struct trunk_operands {
-    const uint8_t *dataset;
-    const int32_t *dataset_labels, *order;
-    const int64_t *cursor;
-    const float *weight[HEDDLE_ROWS_TRUNK_STAGES], *bias[HEDDLE_ROWS_TRUNK_STAGES];
-    float *activations;
-    int32_t *labels;
-    const void *grad_output;
-    void *output;
-    float *grad_weight[HEDDLE_ROWS_TRUNK_STAGES], *grad_bias[HEDDLE_ROWS_TRUNK_STAGES];
-    float *left; // (blocks, layout.left): each block's sums
-    int32_t *arrived;
-};
 
 struct trunk_job {
     int n, c, h, w;
@@ -44,13 +24,8 @@ struct trunk_job {
     heddle_divisor image_w, image_h;
     trunk_divisors by[HEDDLE_ROWS_TRUNK_STAGES];
     trunk_layout layout;
+    trunk_left left;
 };
-
-__device__ static void clear(float *from, int floats)
-{
-    for (int i = threadIdx.x; i < floats / 4; i += TRUNK_THREADS)
-        ((float4 *)from)[i] = make_float4(0, 0, 0, 0);
-}
 
 // (k, c, r, r) as convolve() takes it, or spread(). Elsewhere there is zero.
 template <bool Backward>
@@ -104,53 +79,6 @@ __device__ static __forceinline__ int windows_of(const trunk_stage &stage)
 {
     return stage.of.k * stage.size.next_h * stage.size.next_w;
 }
-
-// The results of a window: two by two if that is its size, each line in one access if it is aligned to 8 bytes, as all
-// of them are if the stage's first result is.
-__device__ static __forceinline__ bool aligned8(const float *kept)
-{
-    return (uintptr_t)kept % sizeof(float2) == 0;
-}
-
-__device__ static __forceinline__ void load_window(const float *from, int pitch, bool aligned, float (&y)[4])
-{
-    float2 lines[2];
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-        lines[i] = aligned ? __ldg((const float2 *)(from + i * pitch))
-                           : make_float2(__ldg(from + i * pitch), __ldg(from + i * pitch + 1));
-    y[0] = lines[0].x, y[1] = lines[0].y, y[2] = lines[1].x, y[3] = lines[1].y;
-}
-
-__device__ static __forceinline__ void store_window(float *to, int pitch, bool aligned, const float (&y)[4])
-{
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-        if (aligned)
-            *(float2 *)(to + i * pitch) = make_float2(y[2 * i], y[2 * i + 1]);
-        else
-            to[i * pitch] = y[2 * i], to[i * pitch + 1] = y[2 * i + 1];
-}
-
-// Pooling, one result after another. NaN is the largest.
-struct trunk_pool {
-    float sum, most;
-    int winner;
-
-    __device__ __forceinline__ trunk_pool() : sum(0.0f), most(-INFINITY), winner(0)
-    {
-    }
-    __device__ __forceinline__ void add(float y, int place)
-    {
-        sum += y;
-        if (!(y <= most) || place == 0)
-            most = y, winner = place;
-    }
-    __device__ __forceinline__ float result(const heddle_rows_trunk_stage &stage) const
-    {
-        return stage.average ? sum * (1.0f / (stage.window * stage.window)) : most;
-    }
-};
 
 // Where the next stage's input has a pixel of this one's.
 __device__ static __forceinline__ int place_in_next(const trunk_stage &next, const trunk_window &at)
@@ -219,7 +147,7 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_FORWARD_BLOCKS)
     extern __shared__ float4 vectors[];
     float *shared = (float *)vectors;
     const trunk_layout &layout = job.layout;
-    clear(shared, layout.floats);
+    trunk_clear(shared, layout.floats * sizeof(float));
     heddle_wait_for_previous();
     heddle_release_next();
     const int64_t begin = *on.cursor;
@@ -366,7 +294,7 @@ __device__ static void add_image(const trunk_job &job, const trunk_operands &on,
     for (int i = layout.stages - 1; i >= 0; i--) {
         const trunk_stage &stage = layout.stage[i];
         float *gradient = shared + layout.gradient;
-        clear(gradient, stage.sums.groups * stage.sums.group * stage.sums.plane);
+        trunk_clear(gradient, stage.sums.groups * stage.sums.group * stage.sums.plane * sizeof(float));
         __syncthreads();
         spread_gradient(job, i, kept + stage.size.kept, (const Element *)on.grad_output, image, shared);
         __syncthreads();
@@ -384,39 +312,11 @@ __device__ static void leave_sums(const trunk_job &job, const float *shared, flo
     const trunk_layout &layout = job.layout;
     for (int s = 0; s < layout.stages; s++) {
         const trunk_stage &stage = layout.stage[s];
-        const int weights = stage.of.k * stage.size.c * stage.of.r * stage.of.r, all = weights + stage.of.k;
+        const int weights = job.left.stage[s].weights, all = weights + stage.of.k;
         for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += TRUNK_THREADS)
-            to[stage.left + i] = i < weights ? sum_of_slots(stage, job.by[s], shared + stage.slots, i)
-                                 : i < all   ? shared[stage.bias + i - weights]
-                                             : 0.0f;
-    }
-}
-
-// Adds what the blocks of a part have left. from: (blocks, layout.left)
-__device__ static void add_blocks(const trunk_job &job, const trunk_operands &on, int part, const float *from)
-{
-    const trunk_layout &layout = job.layout;
-    for (int i = 4 * threadIdx.x; i < layout.left; i += 4 * TRUNK_THREADS) {
-        float4 sum = make_float4(0, 0, 0, 0);
-#pragma unroll 8
-        for (int block = 0; block < job.blocks; block++) {
-            const float4 one = __ldcg((const float4 *)(from + (size_t)block * layout.left + i));
-            sum.x += one.x, sum.y += one.y, sum.z += one.z, sum.w += one.w;
-        }
-        int s = 0;
-        while (s + 1 < layout.stages && i >= layout.stage[s + 1].left)
-            s++;
-        const trunk_stage &stage = layout.stage[s];
-        const int weights = stage.of.k * stage.size.c * stage.of.r * stage.of.r;
-        const float four[4] = {sum.x, sum.y, sum.z, sum.w};
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const int at = i + j - stage.left;
-            if (at < weights)
-                on.grad_weight[s][(size_t)part * weights + at] = four[j];
-            else if (at < weights + stage.of.k && on.grad_bias[s])
-                on.grad_bias[s][(size_t)part * stage.of.k + at - weights] = four[j];
-        }
+            to[job.left.stage[s].begin + i] = i < weights ? sum_of_slots(stage, job.by[s], shared + stage.slots, i)
+                                              : i < all   ? shared[stage.bias + i - weights]
+                                                          : 0.0f;
     }
 }
 
@@ -425,10 +325,9 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_BACKWARD_BLOCKS)
     rows_trunk_backward(const trunk_job job, const trunk_operands on)
 {
     extern __shared__ float4 vectors[];
-    __shared__ bool is_last;
     float *shared = (float *)vectors;
     const trunk_layout &layout = job.layout;
-    clear(shared, layout.floats);
+    trunk_clear(shared, layout.floats * sizeof(float));
     heddle_wait_for_previous();
     heddle_release_next();
     const int64_t begin = *on.cursor;
@@ -440,18 +339,8 @@ __global__ void __launch_bounds__(TRUNK_THREADS, TRUNK_BACKWARD_BLOCKS)
     for (int image = part * job.part + block; image < end; image += job.blocks)
         add_image<Element>(job, on, image, on.order[begin + image], shared);
     __syncthreads();
-    leave_sums(job, shared, on.left + (size_t)blockIdx.x * layout.left);
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        is_last = atomicAdd(&on.arrived[part], 1) == job.blocks - 1;
-    __syncthreads();
-    if (!is_last)
-        return;
-    __threadfence();
-    add_blocks(job, on, part, on.left + (size_t)part * job.blocks * layout.left);
-    if (threadIdx.x == 0)
-        on.arrived[part] = 0;
+    leave_sums(job, shared, on.left + (size_t)blockIdx.x * job.left.floats);
+    arrive_and_add(job.left, on, part, job.blocks);
 }
 
 // --- launchers ------------------------------------------------------------------------------------------------------
@@ -464,18 +353,11 @@ static trunk_job job_of(const trunk_shape *shape, bool is_backward)
     job.channels = heddle_trunk_channels(shape);
     job.columns = heddle_trunk_columns(shape);
     job.layout = trunk_layout_of(shape, is_backward);
+    job.left = trunk_left_of(shape);
     job.image_w = heddle_divisor_of(job.w), job.image_h = heddle_divisor_of(job.h);
     for (int i = 0; i < job.layout.stages; i++)
         job.by[i] = trunk_divisors_of(&job.layout.stage[i]);
     return job;
-}
-
-// Blocks that run at the same time, `most` per multiprocessor if their shared memory allows that many.
-static int blocks_at_once(size_t bytes, int most)
-{
-    const size_t all = 228 * 1024, reserved = 1024; // of a multiprocessor, and of each block
-    const int fit = (int)(all / (bytes + reserved));
-    return heddle_cuda_multiprocessors() * (fit < 1 ? 1 : fit < most ? fit : most);
 }
 
 static void launch_kernel(void (*kernel)(trunk_job, trunk_operands), int blocks, const heddle_call *call,
@@ -491,21 +373,10 @@ template <typename Element> static heddle_status forward_with(const heddle_call 
 {
     const trunk_shape *shape = (const trunk_shape *)call->shape;
     const trunk_job job = job_of(shape, false);
-    trunk_operands on = {};
-    on.dataset = (const uint8_t *)call->input[HEDDLE_TRUNK_DATASET];
-    on.order = (const int32_t *)call->input[HEDDLE_TRUNK_ORDER];
-    on.cursor = (const int64_t *)call->input[HEDDLE_TRUNK_CURSOR];
-    on.dataset_labels = (const int32_t *)call->input[HEDDLE_TRUNK_DATASET_LABELS];
-    for (int i = 0; i < job.layout.stages; i++) {
-        on.weight[i] = (const float *)call->input[HEDDLE_TRUNK_FIRST_WEIGHT + 2 * i];
-        on.bias[i] = (const float *)call->input[HEDDLE_TRUNK_FIRST_WEIGHT + 2 * i + 1];
-    }
-    on.output = call->output[HEDDLE_TRUNK_OUTPUT];
-    on.activations = (float *)call->output[HEDDLE_TRUNK_ACTIVATIONS];
-    on.labels = (int32_t *)call->output[HEDDLE_TRUNK_LABELS];
     heddle_cuda_stream_of(call); // makes the device current
-    const int most = blocks_at_once(job.layout.floats * sizeof(float), TRUNK_FORWARD_BLOCKS);
-    launch_kernel(rows_trunk_forward<Element>, shape->n < most ? shape->n : most, call, job, on);
+    const int most = trunk_blocks_at_once(job.layout.floats * sizeof(float), TRUNK_FORWARD_BLOCKS);
+    launch_kernel(rows_trunk_forward<Element>, shape->n < most ? shape->n : most, call, job,
+                  trunk_operands_of(call, false));
     return heddle_cuda_launched("01_image_per_block");
 }
 
@@ -513,25 +384,10 @@ template <typename Element> static heddle_status backward_with(const heddle_call
 {
     const trunk_shape *shape = (const trunk_shape *)call->shape;
     trunk_job job = job_of(shape, true);
-    trunk_operands on = {};
-    on.dataset = (const uint8_t *)call->input[HEDDLE_TRUNK_DATASET];
-    on.order = (const int32_t *)call->input[HEDDLE_TRUNK_ORDER];
-    on.cursor = (const int64_t *)call->input[HEDDLE_TRUNK_CURSOR];
-    on.grad_output = call->input[HEDDLE_TRUNK_GRAD_OUTPUT];
-    on.activations = (float *)call->input[HEDDLE_TRUNK_ACTIVATIONS_OF];
-    for (int i = 0; i < job.layout.stages; i++) {
-        on.weight[i] = i > 0 ? (const float *)call->input[HEDDLE_TRUNK_SECOND_WEIGHT + i - 1] : NULL;
-        on.grad_weight[i] = (float *)call->output[HEDDLE_TRUNK_FIRST_GRADIENT + 2 * i];
-        on.grad_bias[i] = (float *)call->output[HEDDLE_TRUNK_FIRST_GRADIENT + 2 * i + 1];
-    }
-    on.left = (float *)call->workspace;
-    on.arrived = (int32_t *)call->output[HEDDLE_TRUNK_ARRIVED];
     heddle_cuda_stream_of(call); // makes the device current
-    int most = blocks_at_once(job.layout.floats * sizeof(float), TRUNK_BACKWARD_BLOCKS);
-    most = (most < HEDDLE_ROWS_TRUNK_BLOCKS ? most : HEDDLE_ROWS_TRUNK_BLOCKS) / shape->parts;
     job.part = heddle_trunk_part(shape);
-    job.blocks = most < 1 ? 1 : most < job.part ? most : job.part;
-    launch_kernel(rows_trunk_backward<Element>, shape->parts * job.blocks, call, job, on);
+    job.blocks = trunk_blocks_per_part(shape, job.layout.floats * sizeof(float), TRUNK_BACKWARD_BLOCKS);
+    launch_kernel(rows_trunk_backward<Element>, shape->parts * job.blocks, call, job, trunk_operands_of(call, true));
     return heddle_cuda_launched("01_image_per_block");
 }
 

@@ -47,7 +47,6 @@ typedef struct trunk_stage {
     trunk_spread backward;
     trunk_sums sums;
     int input, weight, slots, bias; // where these are in shared memory; backward, bias is the sum of its gradients
-    int left;                       // where the stage's sums begin in what a block leaves
 } trunk_stage;
 
 typedef struct trunk_layout {
@@ -57,8 +56,16 @@ typedef struct trunk_layout {
     int row;      // forward: the row of the output
     int gradient; // backward: of the results of the current stage's convolution
     int floats;   // in all
-    int left;     // floats of sums that a block leaves
 } trunk_layout;
+
+// The sums that a block leaves: of each stage those of the weight, (k, c, r, r), and of the bias.
+typedef struct trunk_left {
+    int stages;
+    struct {
+        int begin, weights, k;
+    } stage[HEDDLE_ROWS_TRUNK_STAGES];
+    int floats;
+} trunk_left;
 
 static inline int trunk_round(int value, int multiple)
 {
@@ -68,6 +75,20 @@ static inline int trunk_round(int value, int multiple)
 static inline int trunk_larger(int a, int b)
 {
     return a > b ? a : b;
+}
+
+static inline trunk_left trunk_left_of(const heddle_rows_trunk_shape *shape)
+{
+    trunk_left left;
+    memset(&left, 0, sizeof left);
+    left.stages = heddle_trunk_stages(shape);
+    for (int i = 0; i < left.stages; i++) {
+        left.stage[i].begin = left.floats;
+        left.stage[i].weights = heddle_trunk_weights(shape, i);
+        left.stage[i].k = shape->stage[i].k;
+        left.floats += trunk_round(left.stage[i].weights + left.stage[i].k, 4);
+    }
+    return left;
 }
 
 // Filters that kernels know at compile time.
@@ -217,8 +238,6 @@ static inline trunk_layout trunk_layout_of(const heddle_rows_trunk_shape *shape,
                                                          : 0);
         stage->slots = trunk_take(&layout, is_backward ? sums->items * sums->group * sums->taps : 0);
         stage->bias = trunk_take(&layout, stage->of.k);
-        stage->left = layout.left;
-        layout.left += trunk_round(heddle_trunk_weights(shape, i) + stage->of.k, 4);
     }
     layout.shares = trunk_take(&layout, shares);
     layout.row = trunk_take(&layout, is_backward ? 0 : heddle_trunk_columns(shape));

@@ -8,7 +8,7 @@
 
 #include "heddle/random.h"
 #include "ops/rows_define.h"
-#include "ops/rows_trunk/layout.h"
+#include "ops/rows_trunk/tensor_layout.h"
 
 enum { MOST_SIDE = 128 }; // of an image, and channels of it are at most as many as a stage gives
 
@@ -292,13 +292,25 @@ static bool backward_fits(const void *shape)
     return trunk_bytes(shape, true) <= HEDDLE_ROWS_TRUNK_SHARED;
 }
 
+static bool forward_fits_tensor_cores(const void *shape_)
+{
+    const heddle_rows_trunk_shape *shape = shape_;
+    return !shape->pairs && tensor_layout_of(shape, false).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
+}
+
+static bool backward_fits_tensor_cores(const void *shape_)
+{
+    const heddle_rows_trunk_shape *shape = shape_;
+    return !shape->pairs && tensor_layout_of(shape, true).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
+}
+
 // What blocks leave; see the launcher.
 static size_t backward_workspace(const void *shape_, int threads)
 {
     (void)threads;
     const heddle_rows_trunk_shape *shape = shape_;
     const int blocks = shape->parts > HEDDLE_ROWS_TRUNK_BLOCKS ? shape->parts : HEDDLE_ROWS_TRUNK_BLOCKS;
-    return (size_t)blocks * (size_t)trunk_layout_of(shape, true).left * sizeof(float);
+    return (size_t)blocks * (size_t)trunk_left_of(shape).floats * sizeof(float);
 }
 
 HEDDLE_BY_REFERENCE(rows_trunk_forward)
@@ -309,6 +321,9 @@ static const heddle_rung forward_ladder[] = {
     {"01_image_per_block", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "all stages of an image in shared memory, strips of results in registers: limited by float32 arithmetic",
      forward_fits, NULL, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+    {"02_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "convolutions as products on tensor cores, straight out of shared memory: limited by one stage after another",
+     forward_fits_tensor_cores, NULL, HEDDLE_TF32, .capability = 80, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -316,6 +331,10 @@ static const heddle_rung backward_ladder[] = {
     {"01_image_per_block", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "all gradients of an image in shared memory, sums per thread: limited by float32 arithmetic", backward_fits,
      backward_workspace, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+    {"02_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "gradients as products on tensor cores, straight out of shared memory: limited by one stage after another",
+     backward_fits_tensor_cores, backward_workspace, HEDDLE_TF32, .capability = 80,
+     .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
 };
 
 #define ROWS_TRUNK(title, about)                                                                                       \

@@ -1,0 +1,443 @@
+// rows_trunk on tensor cores, backward. The gradient of a stage's results lies among zeros, as pixels do. Its product
+// with the weights at every tap is the gradient of the input, which a lane takes through the pooling and the function
+// of the stage before, window by window. Its product with the input, transposed, is the gradient of the weight.
+#pragma once
+
+#include "ops/rows_trunk/tensor.h"
+
+// --- before the first image -----------------------------------------------------------------------------------------
+
+// (k, c, r, r) as the right side of products: rows are channels of the results, columns those of the input.
+template <bool Pairs>
+__device__ static void load_back_weights(const tensor_job &job, int index, const float *from, char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    const int all = stage.of.k * stage.size.c * stage.taps;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < all; i += TENSOR_THREADS) {
+        unsigned tap, c;
+        const unsigned k = heddle_divide(heddle_divide(i, job.by[index].filter, &tap), job.by[index].c, &c);
+        const int fragment = ((c / 8 * stage.taps + tap) * stage.halves + k / 16) * TENSOR_FRAGMENT;
+        store_element<Pairs>(shared + stage.weight + fragment + place_in_right(k % 16, c % 8), job.layout.lower,
+                             __ldg(from + i));
+    }
+}
+
+// Where a column of filters begins: eight channels of a tap, (r, r, chunks).
+__device__ static __forceinline__ int chunk_at(const tensor_stage &stage, int number)
+{
+    const int tap = number / stage.chunks, r = stage.of.r;
+    return tap < stage.taps ? tap / r * stage.pitch + tap % r * stage.pixel + number % stage.chunks * TENSOR_CHUNK : 0;
+}
+
+__device__ static void set_places(const tensor_job &job, int index, char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    const int w = stage.size.kept_w, pixels = stage.size.kept_h * w, r = stage.of.r;
+    int2 *places = (int2 *)(shared + stage.places);
+    int *reach = (int *)(shared + stage.reach);
+    for (int i = threadIdx.x; i < (pixels + 15) / 16 * 16; i += TENSOR_THREADS) {
+        const int y = i / w, x = i % w;
+        places[i] = i < pixels ? make_int2(stage.gradient + (y + stage.frame) * stage.gradient_pitch +
+                                               (x + stage.frame) * stage.gradient_pixel,
+                                           stage.input + y * stage.pitch + x * stage.pixel)
+                               : make_int2(job.layout.zeros, stage.input);
+    }
+    for (int i = threadIdx.x; i < stage.taps * stage.halves; i += TENSOR_THREADS) {
+        const int tap = i / stage.halves;
+        reach[i] = (r - 1 - tap / r) * stage.gradient_pitch + (r - 1 - tap % r) * stage.gradient_pixel +
+                   i % stage.halves * 2 * TENSOR_CHUNK;
+    }
+}
+
+// --- what an image brings -------------------------------------------------------------------------------------------
+
+// The activations of a window, of channels `channel` and the next; without one, zeros.
+template <int Window> struct tensor_activations {
+    const float *from[2];
+    float two_by_two[2][4];
+    int pitch;
+
+    __device__ __forceinline__ tensor_activations(const tensor_stage &stage, const float *kept, int channel,
+                                                  const tensor_window &at, int window)
+    {
+        const bool aligned = aligned8(kept);
+        pitch = stage.size.kept_w;
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const bool is_there = channel + j < stage.of.k;
+            from[j] = kept + ((is_there ? channel + j : 0) * stage.size.kept_h + at.y * window) * pitch + at.x * window;
+            if constexpr (Window == 2)
+                load_window(from[j], pitch, aligned, two_by_two[j]);
+        }
+    }
+    __device__ __forceinline__ float at(int j, int place, int window) const
+    {
+        return Window == 2 ? two_by_two[j][place % 4] : __ldg(from[j] + place / window * pitch + place % window);
+    }
+};
+
+// The pooled activations of stage `index`, as the input of the next. Window: 0 if not known at compile time.
+template <bool Pairs, int Window>
+__device__ static void load_pooled(const tensor_job &job, int index, const float *kept, char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index], &next = job.layout.stage[index + 1];
+    const int window = Window > 0 ? Window : stage.of.window, count = (stage.of.k + 1) / 2 * windows_of(stage);
+#pragma unroll 2
+    for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
+        const tensor_window at = window_at(job, index, i);
+        const tensor_activations<Window> y(stage, kept, 2 * at.which, at, window);
+        float result[2];
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            trunk_pool pool;
+#pragma unroll
+            for (int place = 0; place < window * window; place++)
+                pool.add(y.at(j, place, window), place);
+            result[j] = 2 * at.which + j < stage.of.k ? pool.result(stage.of) : 0.0f;
+        }
+        store_two<Pairs>(shared + place_in_input(next, at) + 4 * at.which, job.layout.lower, result[0], result[1]);
+    }
+}
+
+// The row of gradients, and the largest of those that a warp has read.
+template <typename Element>
+__device__ static void load_row(const tensor_job &job, const Element *rows, int image, char *shared)
+{
+    float *row = (float *)(shared + job.layout.row), largest = 0;
+    for (int i = threadIdx.x; i < job.columns; i += TENSOR_THREADS) {
+        row[i] = rows_read(rows, image, job.columns, i);
+        largest = fmaxf(largest, fabsf(row[i]));
+    }
+    for (int step = 16; step > 0; step /= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+    if (threadIdx.x % 32 == 0)
+        ((float *)(shared + job.layout.largest))[threadIdx.x / 32] = largest;
+}
+
+// A power of two that makes the largest gradient about 32: smaller ones remain normal numbers of fp16, and there is
+// room for the sums that the stages before make of them. `back` is its inverse.
+__device__ static float scale_of(const tensor_job &job, const char *shared, float *back)
+{
+    float largest = 0;
+#pragma unroll
+    for (int i = 0; i < TENSOR_WARPS; i++)
+        largest = fmaxf(largest, ((const float *)(shared + job.layout.largest))[i]);
+    const int bias = 127, room = 5, smallest = room + 1;
+    const int exponent = max((int)(__float_as_uint(largest) >> 23), smallest);
+    *back = __uint_as_float((unsigned)(exponent - room) << 23);
+    return largest > 0.0f ? __uint_as_float((unsigned)(2 * bias + room - exponent) << 23) : (*back = 1.0f);
+}
+
+// --- the gradient of the input --------------------------------------------------------------------------------------
+
+// The gradient of a stage's results in a window, from that of what the window gave: channels `channel` and the next.
+template <bool Pairs, int Window>
+__device__ static __forceinline__ void spread_window(const tensor_job &job, int index,
+                                                     const tensor_activations<Window> &y, int channel,
+                                                     const tensor_window &at, const float (&gradient)[2], char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    const int window = Window > 0 ? Window : stage.of.window;
+    const float share = stage.of.average ? 1.0f / (window * window) : 1.0f;
+    char *to = shared + stage.gradient + (at.y * window + stage.frame) * stage.gradient_pitch +
+               (at.x * window + stage.frame) * stage.gradient_pixel + 2 * channel;
+    int winner[2] = {0, 0};
+    if (!stage.of.average)
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            trunk_pool pool;
+#pragma unroll
+            for (int place = 0; place < window * window; place++)
+                pool.add(y.at(j, place, window), place);
+            winner[j] = pool.winner;
+        }
+#pragma unroll
+    for (int place = 0; place < window * window; place++) {
+        float value[2];
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+            value[j] = channel + j < stage.of.k && (stage.of.average || place == winner[j])
+                           ? share * gradient[j] * rows_slope(stage.of.function, y.at(j, place, window))
+                           : 0.0f;
+        store_two<Pairs>(to + place / window * stage.gradient_pitch + place % window * stage.gradient_pixel,
+                         job.layout.lower, value[0], value[1]);
+    }
+}
+
+// The gradient of the last stage's results.
+template <bool Pairs, int Window>
+__device__ static void spread_row(const tensor_job &job, int index, const float *kept, float scale, char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    const int window = Window > 0 ? Window : stage.of.window, count = (stage.of.k + 1) / 2 * windows_of(stage);
+    for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
+        const tensor_window at = window_at(job, index, i);
+        const int channel = 2 * at.which;
+        const float *row = (const float *)(shared + job.layout.row) + (at.y * stage.size.next_w + at.x) * job.channels +
+                           channel; // channels are padded
+        const float gradient[2] = {scale * row[0], scale * row[1]};
+        const tensor_activations<Window> y(stage, kept, channel, at, window);
+        spread_window<Pairs, Window>(job, index, y, channel, at, gradient, shared);
+    }
+}
+
+// The gradient of 16 pixels of the input of stage `index`, eight channels of them, and from it that of the results of
+// the stage before. kept: its activations
+template <bool Pairs, int Window>
+__device__ static __forceinline__ void spread_tile(const tensor_job &job, int index, const float *kept, int tile,
+                                                   int chunk, char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index], &before = job.layout.stage[index - 1];
+    const int lane = threadIdx.x % 32, lower = job.layout.lower, windows = windows_of(before);
+    const int window = Window > 0 ? Window : before.of.window, steps = stage.taps * stage.halves;
+    const int *reach = (const int *)(shared + stage.reach);
+    const int row = tile * 16 + lane % 16;
+    const tensor_window pixel = window_at(job, index - 1, row < windows ? row : 0);
+    const char *from = shared + stage.gradient + pixel.y * stage.gradient_pitch + pixel.x * stage.gradient_pixel +
+                       lane / 16 * TENSOR_CHUNK;
+    const char *fragment = shared + stage.weight + chunk * steps * TENSOR_FRAGMENT;
+    tensor_sum<Pairs> sum[2]; // of every other step: half as many that wait for one another
+    tensor_left<Pairs> a;
+    tensor_right<Pairs> b;
+#pragma unroll 2
+    for (int step = 0; step < steps; step += 2)
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            if (step + i < steps) {
+                load_left<Pairs>(from + reach[step + i], lower, a);
+                load_right<Pairs>(fragment + (step + i) * TENSOR_FRAGMENT, lower, b);
+                sum[i].template add<false>(a, b);
+            }
+    const int channel = chunk * 8 + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int number = tile * 16 + i * 8 + lane / 4;
+        if (number >= windows || channel >= before.of.k)
+            continue;
+        const tensor_window at = window_at(job, index - 1, number);
+        const float gradient[2] = {sum[0].value(2 * i) + sum[1].value(2 * i),
+                                   sum[0].value(2 * i + 1) + sum[1].value(2 * i + 1)};
+        const tensor_activations<Window> y(before, kept, channel, at, window);
+        spread_window<Pairs, Window>(job, index - 1, y, channel, at, gradient, shared);
+    }
+}
+
+// --- the gradient of the weight -------------------------------------------------------------------------------------
+
+template <bool Pairs>
+__device__ static __forceinline__ void load_transposed(const char *row, int lower, uint32_t (&to)[Pairs ? 2 : 1][4])
+{
+#pragma unroll
+    for (int i = 0; i < (Pairs ? 2 : 1); i++)
+        ldmatrix_x4_transposed(to[i], row + i * lower);
+}
+
+// Adds a lane's results to its own sums.
+template <bool Pairs>
+__device__ static __forceinline__ void add_to_slot(const tensor_sum<Pairs> &sum, float back, char *slot)
+{
+    float4 *to = (float4 *)slot + threadIdx.x % 32, four = *to;
+    four.x += back * sum.value(0), four.y += back * sum.value(1);
+    four.z += back * sum.value(2), four.w += back * sum.value(3);
+    *to = four;
+}
+
+// Both halves of every element of a column are one: the product is the sum of the left side's.
+template <bool Pairs> __device__ static __forceinline__ void set_ones(tensor_right<Pairs> &b)
+{
+    const uint32_t ones = 0x3c003c00;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        b.part[0][i] = ones;
+        if constexpr (Pairs)
+            b.part[1][i] = 0;
+    }
+}
+
+// 16 channels of the results by two chunks of the filter; behind the last of them is the bias.
+template <bool Pairs>
+__device__ static __forceinline__ void add_unit(const tensor_job &job, int index, int row, int unit, float back,
+                                                char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    const int lane = threadIdx.x % 32, lower = job.layout.lower, last = stage.taps * stage.chunks;
+    const int steps = (stage.size.kept_h * stage.size.kept_w + 15) / 16;
+    const int2 *places = (const int2 *)(shared + stage.places);
+    const char *left = shared + (2 * row + lane / 8 % 2) * TENSOR_CHUNK;
+    const char *right = shared + chunk_at(stage, 2 * unit + lane / 16);
+    tensor_sum<Pairs> sum[2];
+#pragma unroll 2
+    for (int step = 0; step < steps; step++) {
+        tensor_left<Pairs> a;
+        uint32_t both[Pairs ? 2 : 1][4];
+        load_transposed<Pairs>(left + places[16 * step + lane % 8 + lane / 16 * 8].x, lower, a.part);
+        load_transposed<Pairs>(right + places[16 * step + lane % 16].y, lower, both);
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            tensor_right<Pairs> b;
+#pragma unroll
+            for (int i = 0; i < (Pairs ? 2 : 1); i++)
+                b.part[i][0] = both[i][2 * j], b.part[i][1] = both[i][2 * j + 1];
+            if (2 * unit + j == last)
+                set_ones<Pairs>(b);
+            sum[j].template add<false>(a, b);
+        }
+    }
+    char *slots = shared + stage.slots + (row * stage.units + unit) * 2 * TENSOR_SUM;
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+        add_to_slot<Pairs>(sum[j], back, slots + j * TENSOR_SUM);
+}
+
+// The first stage: 16 taps by eight channels of the results, of some lines; behind the last tap is the bias.
+template <bool Pairs>
+__device__ static __forceinline__ void add_first_unit(const tensor_job &job, int split, int row, int unit, float back,
+                                                      char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[0];
+    const int lane = threadIdx.x % 32, lower = job.layout.lower, all = stage.size.c * stage.taps, r = stage.of.r;
+    const int begin = split * stage.lines_per_split, end = min(stage.size.kept_h, begin + stage.lines_per_split);
+    const char *taps[2];
+    bool is_bias[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int number = row * 16 + i * 8 + lane / 4, c = number / stage.taps, tap = number % stage.taps;
+        const int x = tap % r;
+        is_bias[i] = number == all;
+        taps[i] = shared + stage.input + begin * stage.pitch + lane % 4 * 4;
+        if (number < all)
+            taps[i] += c * stage.plane + tap / r * stage.pitch + x / 2 * 4 + x % 2 * stage.copy;
+    }
+    const char *gradient =
+        shared + stage.gradient + begin * stage.gradient_pitch + lane % 16 * stage.gradient_pixel + unit * TENSOR_CHUNK;
+    const uint32_t ones = 0x3c003c00;
+    tensor_sum<Pairs> sum;
+    for (int y = begin; y < end; y++) {
+#pragma unroll 2
+        for (int x = 0; x < stage.size.kept_w; x += 16) {
+            tensor_left<Pairs> a = {};
+            tensor_right<Pairs> b;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const uint32_t two = *(const uint32_t *)(taps[i % 2] + x * 2 + i / 2 * 16);
+                a.part[0][i] = is_bias[i % 2] ? ones : two;
+            }
+#pragma unroll
+            for (int i = 0; i < (Pairs ? 2 : 1); i++)
+                ldmatrix_x2_transposed(b.part[i], gradient + x * stage.gradient_pixel + i * lower);
+            sum.template add<true>(a, b);
+        }
+        taps[0] += stage.pitch, taps[1] += stage.pitch, gradient += stage.gradient_pitch;
+    }
+    add_to_slot<Pairs>(sum, back,
+                       shared + stage.slots + ((split * stage.rows + row) * stage.units + unit) * TENSOR_SUM);
+}
+
+// --- an image, and what is left of all
+// --------------------------------------------------------------------------------
+
+template <bool Pairs>
+__device__ static void go_back(const tensor_job &job, int index, const float *kept, float back, char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index], &before = job.layout.stage[index - 1];
+    const int tiles = (windows_of(before) + 15) / 16, spreads = tiles * stage.chunks;
+    for (int item = threadIdx.x / 32; item < spreads + stage.rows * stage.units; item += TENSOR_WARPS)
+        if (item >= spreads)
+            add_unit<Pairs>(job, index, (item - spreads) / stage.units, (item - spreads) % stage.units, back, shared);
+        else if (before.of.window == 2)
+            spread_tile<Pairs, 2>(job, index, kept, item % tiles, item / tiles, shared);
+        else
+            spread_tile<Pairs, 0>(job, index, kept, item % tiles, item / tiles, shared);
+}
+
+// All gradients of one image, added to the block's sums.
+template <typename Element, bool Pairs>
+__device__ static void add_image(const tensor_job &job, const trunk_operands &on, int image, size_t from, char *shared)
+{
+    const tensor_layout &layout = job.layout;
+    const tensor_stage &first = layout.stage[0];
+    const float *kept = on.activations + (size_t)image * job.kept;
+    const int last = layout.stages - 1;
+    load_image(job, on.dataset + from * (job.c * job.h * job.w), shared);
+    load_row(job, (const Element *)on.grad_output, image, shared);
+    for (int i = 0; i < last; i++)
+        if (layout.stage[i].of.window == 2)
+            load_pooled<Pairs, 2>(job, i, kept + layout.stage[i].size.kept, shared);
+        else
+            load_pooled<Pairs, 0>(job, i, kept + layout.stage[i].size.kept, shared);
+    __syncthreads();
+    float back;
+    const float scale = scale_of(job, shared, &back);
+    if (layout.stage[last].of.window == 2)
+        spread_row<Pairs, 2>(job, last, kept + layout.stage[last].size.kept, scale, shared);
+    else
+        spread_row<Pairs, 0>(job, last, kept + layout.stage[last].size.kept, scale, shared);
+    __syncthreads();
+    for (int i = last; i > 0; i--) {
+        go_back<Pairs>(job, i, kept + layout.stage[i - 1].size.kept, back, shared);
+        __syncthreads();
+    }
+    const int side_by_side = first.rows * first.units;
+    for (int item = threadIdx.x / 32; item < first.splits * side_by_side; item += TENSOR_WARPS)
+        add_first_unit<Pairs>(job, item / side_by_side, item % side_by_side / first.units, item % first.units, back,
+                              shared);
+    __syncthreads();
+}
+
+// A result of a product among the lanes' sums.
+__device__ static __forceinline__ float slot_value(const char *slots, unsigned row, unsigned column)
+{
+    return ((const float *)slots)[((row % 8) * 4 + column / 2) * 4 + row / 8 * 2 + column % 2];
+}
+
+// The sum of weight or bias number i of a stage.
+__device__ static float sum_of(const tensor_job &job, int index, int i, const char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    const int weights = job.left.stage[index].weights, all = stage.size.c * stage.taps;
+    const char *slots = shared + stage.slots;
+    unsigned tap = 0, c = 0;
+    const unsigned k =
+        i < weights ? heddle_divide(heddle_divide(i, job.by[index].filter, &tap), job.by[index].c, &c) : i - weights;
+    if (index > 0) {
+        const int chunk = i < weights ? tap * stage.chunks + c / 8 : stage.taps * stage.chunks;
+        return slot_value(slots + (k / 16 * stage.units * 2 + chunk) * TENSOR_SUM, k % 16, c % 8);
+    }
+    const int row = i < weights ? c * stage.taps + tap : all;
+    float sum = 0;
+    for (int split = 0; split < stage.splits; split++)
+        sum +=
+            slot_value(slots + ((split * stage.rows + row / 16) * stage.units + k / 8) * TENSOR_SUM, row % 16, k % 8);
+    return i < weights ? sum * (1.0f / 255.0f) : sum;
+}
+
+template <typename Element, bool Pairs>
+__global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
+    rows_trunk_backward(const tensor_job job, const trunk_operands on)
+{
+    extern __shared__ float4 vectors[];
+    char *shared = (char *)vectors;
+    const tensor_layout &layout = job.layout;
+    trunk_clear(shared, layout.bytes);
+    __syncthreads();
+    for (int i = 1; i < layout.stages; i++)
+        set_places(job, i, shared);
+    heddle_wait_for_previous();
+    heddle_release_next();
+    const int64_t begin = *on.cursor;
+    for (int i = 1; i < layout.stages; i++)
+        load_back_weights<Pairs>(job, i, on.weight[i], shared);
+    const int part = blockIdx.x / job.blocks, block = blockIdx.x % job.blocks;
+    const int end = min(job.n, (part + 1) * job.part);
+    for (int image = part * job.part + block; image < end; image += job.blocks)
+        add_image<Element, Pairs>(job, on, image, on.order[begin + image], shared);
+    __syncthreads();
+    float *left = on.left + (size_t)blockIdx.x * job.left.floats;
+    for (int s = 0; s < layout.stages; s++) {
+        const int from = job.left.stage[s].begin, all = job.left.stage[s].weights + job.left.stage[s].k;
+        for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += TENSOR_THREADS)
+            left[from + i] = i < all ? sum_of(job, s, i, shared) : 0.0f;
+    }
+    arrive_and_add(job.left, on, part, job.blocks);
+}
