@@ -112,6 +112,9 @@ class Build:
         for name in files:
             if os.path.normpath(name) in self.objects:
                 sources.append(self.objects[os.path.normpath(name)])
+            elif name.endswith(".o"):  # made by commands that are not known: of the source beside it
+                beside = [name[:-2] + ending for ending in SOURCES]
+                sources += [(source, []) for source in beside if os.path.isfile(os.path.join(self.folder, source))][:1]
         names = list(dict.fromkeys(name for name, _ in sources))
         if any(name.endswith(".cu") for name in names) or (compiler == "nvcc" and names):
             more = [flag for _, of_object in sources for flag in of_object]

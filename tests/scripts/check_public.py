@@ -31,7 +31,8 @@ int main(int count, char **words)
 MAKEFILE = """CC = nvcc
 FLAGS = -O3 -arch=sm_90 -DTHREADS=32
 main: main.o kernel.o
-\t$(CC) $(FLAGS) $^ -o $@ -lcudart
+\tcd util; make
+\t$(CC) $(FLAGS) $^ util/util.o -o $@ -lcudart
 main.o: main.cu
 \t$(CC) $(FLAGS) -c $< -o $@
 kernel.o: kernel.cu
@@ -83,12 +84,13 @@ class Public(unittest.TestCase):
             self.write(folder + "/main.cu", MAIN)
             self.write(folder + "/kernel.cu", KERNEL)
         os.mkdir(os.path.join(self.checkout, "listed", "include"))
+        self.write("made/util/util.c", "")
         self.write("alone.cu", ALONE)
         self.write("header.cu", "// a part of another file: main(\n__global__ void none() {}\n")
         self.assertEqual(self.script("--list", "checkout").stdout.splitlines(), [
             "alone: alone.cu -O2 -DSIZE=16",
             "listed/fill: main.cu ./kernel.cu -Iinclude -DTHREADS=32 -DVALUE=2 -lcublas",
-            "made/main: main.cu kernel.cu -O3 -arch=sm_90 -DTHREADS=32 -DVALUE=1 -lcudart 32"])
+            "made/main: main.cu kernel.cu util/util.c -O3 -arch=sm_90 -DTHREADS=32 -DVALUE=1 -lcudart 32"])
 
     def programs(self):
         with open(os.path.join(self.scratch.name, "results.json")) as file:
@@ -129,6 +131,7 @@ def result(**fields):
 
 class Page(unittest.TestCase):
     PROGRAMS = {"good": result(), "late": result(ended=False, seconds=70, processor_seconds=65),
+                "stopped": result(ended=None, seconds=30, processor_seconds=9),
                 "broken": result(built=False, ended=False, why="a.cu:1: unknown type"),
                 "rejected": result(built=False, ended=False, nvcc=False), "npp": result(built=False, refused="NPP"),
                 "racy": result(errors=["race b.cu:7"]), "wronged": result(errors=["race c.cu:8", "race c.cu:9"]),
@@ -157,7 +160,7 @@ class Page(unittest.TestCase):
             return done.returncode, done.stdout + done.stderr, file.read()
 
     def test_shares_are_of_the_programs_that_count(self):
-        self.assertIn("| /some | 123456789 | 8 | 1 | 1 | 5 of 6 (83.3 %) | 4 of 5 (80.0 %) | 1 | 1 | 1 |",
+        self.assertIn("| /some | 123456789 | 9 | 1 | 1 | 6 of 7 (85.7 %) | 4 of 5 (80.0 %) | 1 | 1 | 1 | 1 |",
                       self.made("repositories")[2])
 
     def test_an_error_that_nobody_read_is_told(self):
@@ -171,6 +174,7 @@ class Page(unittest.TestCase):
         page = self.made("failing")[2]
         self.assertIn("| some/broken | a.cu:1: unknown type |", page)
         self.assertIn("| some/late | does not end in time: 70 s, 65 s of the processors |", page)
+        self.assertIn("| some/stopped | not decided: stopped after 30 s, 9 s of the processors |", page)
         self.assertNotIn("rejected", page)
 
     def test_an_old_page_is_noticed(self):

@@ -2,6 +2,7 @@
 // host after what the stream still has to do.
 #pragma once
 
+#include <chrono> // CUB brings it, and programs rely on that
 #include <limits>
 
 #include <cub/block_level.h>

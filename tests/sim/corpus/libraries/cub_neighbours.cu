@@ -74,6 +74,8 @@ static void differences()
 
 int main()
 {
+    const std::chrono::seconds second(1); // CUB's headers bring <chrono>
+    REQUIRE(second.count() == 1);
     differences();
     thrust::device_vector<int> where(1);
     thrust::device_vector<float> what(1);
