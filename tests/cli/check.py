@@ -428,6 +428,8 @@ class Check(unittest.TestCase):
         self.assertEqual(self.last_line(result), "nothing was checked: no kernel was launched")
         self.assertIn("note: the program launched no kernel: only its calls of the CUDA runtime", result.stdout)
         self.assertEqual(json.loads(self.check("none.cu", "--json").stdout)["status"], "nothing checked")
+        self.write("plain.cpp", "int main() { }\n")  # nothing in it refers to the simulated GPU
+        self.assertEqual(self.last_line(self.check("plain.cpp")), "nothing was checked: no kernel was launched")
         self.write("guard.cu", GUARDED)
         result = self.check("guard.cu")
         self.assertEqual(self.last_line(result), "nothing was checked: no kernel used memory")

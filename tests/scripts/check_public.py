@@ -160,7 +160,7 @@ class Page(unittest.TestCase):
             return done.returncode, done.stdout + done.stderr, file.read()
 
     def test_shares_are_of_the_programs_that_count(self):
-        self.assertIn("| /some | 123456789 | 9 | 1 | 1 | 6 of 7 (85.7 %) | 4 of 5 (80.0 %) | 1 | 1 | 1 | 1 |",
+        self.assertIn("| /some | 123456789 | 9 | 1 | 1 | 6 of 7 (85.7 %) | 4 of 6 (66.7 %) | 1 | 1 | 1 | 1 |",
                       self.made("repositories")[2])
 
     def test_an_error_that_nobody_read_is_told(self):
@@ -174,7 +174,7 @@ class Page(unittest.TestCase):
         page = self.made("failing")[2]
         self.assertIn("| some/broken | a.cu:1: unknown type |", page)
         self.assertIn("| some/late | does not end in time: 70 s, 65 s of the processors |", page)
-        self.assertIn("| some/stopped | not decided: stopped after 30 s, 9 s of the processors |", page)
+        self.assertIn("| some/stopped | stopped too early to say: 30 s, 9 s of the processors |", page)
         self.assertNotIn("rejected", page)
 
     def test_an_old_page_is_noticed(self):

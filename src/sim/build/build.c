@@ -186,7 +186,7 @@ static sim_build_status link_all(build_state *build, sim_build_result *result)
             sim_arguments_add(&call, *argument);
     if (build->openmp)
         sim_arguments_add(&call, "-lgomp");
-    sim_arguments_add(&call, "-Wl,-u,sim_runtime_begins");
+    sim_arguments_add(&call, "-Wl,-u,sim_runtime_begins,-u,sim_report_write"); // a program without CUDA reports, too
     sim_arguments_add(&call, build->context.home.runtime);
     const char *const rest[] = {"-pthread", "-lm", "-ldl", "-o", options->output ? options->output : "a.out", NULL};
     sim_arguments_add_list(&call, rest);
