@@ -57,7 +57,10 @@ bool sim_library_queue(cudaStream_t stream, sim_blas_call call, void (*run)(cons
                        size_t bytes, bool wait);
 cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*run)(const void *work),
                               const void *work, size_t bytes, bool result_on_host);
-// A wrong argument: a finding at the call, and the status for it. The text is what is wrong.
+// A wrong argument: a finding at the call. status: what the call returns then, "" where it has returned already.
+void sim_library_wrong(sim_blas_call call, const char *status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// So for cuBLAS, with its status. The text is what is wrong.
 cublasStatus_t sim_blas_wrong(sim_blas_call call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // A matrix as memory: `columns` runs of `rows` elements, `stride` elements apart. A vector is a matrix of one row.

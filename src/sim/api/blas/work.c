@@ -55,17 +55,31 @@ cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*
     return done ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-cublasStatus_t sim_blas_wrong(sim_blas_call call, const char *format, ...)
+static void report_wrong(sim_blas_call call, const char *status, const char *format, va_list arguments)
 {
     sim_finding finding = {
         .kind = SIM_BAD_CALL, .tier = SIM_ERROR, .place = {{.pc = (uintptr_t)call.pc, .role = "call"}}};
     int used = snprintf(finding.message, sizeof finding.message, "%s: ", call.name);
+    vsnprintf(finding.message + used, sizeof finding.message - (size_t)used, format, arguments);
+    if (status[0])
+        snprintf(finding.note, sizeof finding.note, "the call returns %s and does nothing", status);
+    sim_report(&finding);
+}
+
+void sim_library_wrong(sim_blas_call call, const char *status, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(finding.message + used, sizeof finding.message - (size_t)used, format, arguments);
+    report_wrong(call, status, format, arguments);
     va_end(arguments);
-    snprintf(finding.note, sizeof finding.note, "the call returns CUBLAS_STATUS_INVALID_VALUE and does nothing");
-    sim_report(&finding);
+}
+
+cublasStatus_t sim_blas_wrong(sim_blas_call call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report_wrong(call, "CUBLAS_STATUS_INVALID_VALUE", format, arguments);
+    va_end(arguments);
     return CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -171,7 +185,7 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
                     start, what,
                     device            ? ""
                     : is_number(span) ? "in device pointer mode, scalars must be in device memory"
-                                      : "cuBLAS takes device pointers for matrices and vectors");
+                                      : "the library takes a device pointer here");
         sim_thread_fail(cudaErrorIllegalAddress);
     }
     if (end > found.start + found.bytes) {
