@@ -176,7 +176,7 @@ static heddle_status begin(const heddle_infer *infer, infer_slot *slot, const ui
     if (!infer->direct)
         HEDDLE_TRY(heddle_copy(slot->stream, pinned_rows ? probabilities : slot->probabilities,
                                slot->plan->probabilities, rows));
-    return heddle_event_record(slot->ended, slot->stream);
+    return infer->direct ? HEDDLE_OK : heddle_event_record(slot->ended, slot->stream);
 }
 
 // Waits for the slot's batch.
@@ -186,7 +186,8 @@ static heddle_status finish(const heddle_infer *infer, infer_slot *slot)
     slot->count = 0;
     if (count == 0)
         return HEDDLE_OK;
-    HEDDLE_TRY(heddle_event_synchronize(slot->ended));
+    // Few images wait for their stream alone: an event would add to their latency.
+    HEDDLE_TRY(infer->direct ? heddle_stream_synchronize(slot->stream) : heddle_event_synchronize(slot->ended));
     if (slot->answers)
         memcpy(slot->answers, slot->probabilities, (size_t)count * infer->classes * sizeof(float));
     return HEDDLE_OK;
