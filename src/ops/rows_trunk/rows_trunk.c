@@ -298,10 +298,22 @@ static bool forward_fits_tensor_cores(const void *shape_)
     return !shape->pairs && tensor_layout_of(shape, false).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
 }
 
+static bool forward_fits_pairs(const void *shape_)
+{
+    const heddle_rows_trunk_shape *shape = shape_;
+    return shape->pairs && tensor_layout_of(shape, false).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
+}
+
 static bool backward_fits_tensor_cores(const void *shape_)
 {
     const heddle_rows_trunk_shape *shape = shape_;
     return !shape->pairs && tensor_layout_of(shape, true).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
+}
+
+static bool backward_fits_pairs(const void *shape_)
+{
+    const heddle_rows_trunk_shape *shape = shape_;
+    return shape->pairs && tensor_layout_of(shape, true).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
 }
 
 // What blocks leave; see the launcher.
@@ -324,6 +336,9 @@ static const heddle_rung forward_ladder[] = {
     {"02_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "convolutions as products on tensor cores, straight out of shared memory: limited by one stage after another",
      forward_fits_tensor_cores, NULL, HEDDLE_TF32, .capability = 80, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+    {"03_pairs", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "the same for pairs of fp16, three products each: limited by one stage after another", forward_fits_pairs, NULL,
+     HEDDLE_TF32X3, .capability = 80, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -335,6 +350,9 @@ static const heddle_rung backward_ladder[] = {
      "gradients as products on tensor cores, straight out of shared memory: limited by one stage after another",
      backward_fits_tensor_cores, backward_workspace, HEDDLE_TF32, .capability = 80,
      .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+    {"03_pairs", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "the same for pairs of fp16, three products each: limited by one stage after another", backward_fits_pairs,
+     backward_workspace, HEDDLE_TF32X3, .capability = 80, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
 };
 
 #define ROWS_TRUNK(title, about)                                                                                       \

@@ -45,6 +45,9 @@ static inline tensor_job tensor_job_of(const trunk_shape *shape, bool is_backwar
 
 // --- elements -------------------------------------------------------------------------------------------------------
 
+template <typename Element> constexpr bool tensor_has_pairs = false;
+template <> constexpr bool tensor_has_pairs<rows_pair> = true;
+
 // The elements of a lane, upper halves first; without pairs they are all there is.
 template <bool Pairs> struct tensor_left {
     uint32_t part[Pairs ? 2 : 1][4];

@@ -412,10 +412,11 @@ __device__ static float sum_of(const tensor_job &job, int index, int i, const ch
     return i < weights ? sum * (1.0f / 255.0f) : sum;
 }
 
-template <typename Element, bool Pairs>
+template <typename Element>
 __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
     rows_trunk_backward(const tensor_job job, const trunk_operands on)
 {
+    constexpr bool Pairs = tensor_has_pairs<Element>;
     extern __shared__ float4 vectors[];
     char *shared = (char *)vectors;
     const tensor_layout &layout = job.layout;

@@ -77,15 +77,15 @@ __device__ static __forceinline__ void convolve(const tensor_job &job, int index
     const int lane = threadIdx.x % 32, lower = job.layout.lower;
     const int *offsets = (const int *)(shared + stage.offsets);
     const char *fragment = shared + stage.weight + tile * stage.steps * TENSOR_FRAGMENT;
+    enum { STEPS_AT_ONCE = Pairs ? 1 : 4, FIRST_STEPS_AT_ONCE = Pairs ? 1 : 2 }; // what registers suffice for
     tensor_left<Pairs> a[2];
     tensor_right<Pairs> b;
     if constexpr (First) { // each lane picks its columns
-        const char *from[4];
+        int from[4];
 #pragma unroll
         for (int slot = 0; slot < 4; slot++)
-            from[slot] =
-                shared + filter_at<First, Window>(stage, slot_at<Window>(job, index, group, lane / 4, first, slot));
-#pragma unroll 2
+            from[slot] = filter_at<First, Window>(stage, slot_at<Window>(job, index, group, lane / 4, first, slot));
+#pragma unroll FIRST_STEPS_AT_ONCE
         for (int step = 0; step < stage.steps; step++, fragment += TENSOR_FRAGMENT) {
             load_right<Pairs>(fragment, lower, b);
 #pragma unroll
@@ -93,25 +93,25 @@ __device__ static __forceinline__ void convolve(const tensor_job &job, int index
                 const int offset = offsets[step * 8 + i / 2 * 4 + lane % 4];
 #pragma unroll
                 for (int m = 0; m < 2; m++)
-                    a[m].part[0][i] = *(const uint32_t *)(from[2 * m + i % 2] + offset);
+                    a[m].part[0][i] = *(const uint32_t *)(shared + from[2 * m + i % 2] + offset);
             }
 #pragma unroll
             for (int m = 0; m < 2; m++)
                 sum[m].template add<true>(a[m], b);
         }
     } else { // each lane has a row of a matrix
-        const char *from[2];
+        int from[2];
 #pragma unroll
         for (int m = 0; m < 2; m++)
-            from[m] = shared + filter_at<First, Window>(
-                                   stage, slot_at<Window>(job, index, group, lane % 8, first, 2 * m + lane / 8 % 2));
-#pragma unroll 4
+            from[m] = filter_at<First, Window>(
+                stage, slot_at<Window>(job, index, group, lane % 8, first, 2 * m + lane / 8 % 2));
+#pragma unroll STEPS_AT_ONCE
         for (int step = 0; step < stage.steps; step++, fragment += TENSOR_FRAGMENT) {
             const int offset = offsets[step * 2 + lane / 16];
             load_right<Pairs>(fragment, lower, b);
 #pragma unroll
             for (int m = 0; m < 2; m++) {
-                load_left<Pairs>(from[m] + offset, lower, a[m]);
+                load_left<Pairs>(shared + from[m] + offset, lower, a[m]);
                 sum[m].template add<false>(a[m], b);
             }
         }
@@ -135,55 +135,99 @@ __device__ static __forceinline__ void leave_window(const tensor_job &job, const
     }
 }
 
-// Window: 0 if not known at compile time.
-template <typename Element, bool Pairs, bool First, int Window>
+// The function of a stage, of all results of a lane: one branch for all. value: (channels, slots)
+template <bool Pairs, int Function> __device__ static __forceinline__ void apply(float (&value)[2][4])
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        value[i / 4][i % 4] =
+            Pairs ? rows_function(Function, value[i / 4][i % 4]) : rows_function16(Function, value[i / 4][i % 4]);
+}
+
+template <bool Pairs> __device__ static __forceinline__ void apply_function(int function, float (&value)[2][4])
+{
+    switch (function) {
+    case HEDDLE_ROWS_RELU: return apply<Pairs, HEDDLE_ROWS_RELU>(value);
+    case HEDDLE_ROWS_TANH: return apply<Pairs, HEDDLE_ROWS_TANH>(value);
+    case HEDDLE_ROWS_SIGMOID: return apply<Pairs, HEDDLE_ROWS_SIGMOID>(value);
+    default: return;
+    }
+}
+
+// The results of a lane, after the function. value: (channels, slots)
+template <bool Pairs, bool First, int Window>
+__device__ static __forceinline__ void compute(const tensor_job &job, int index, const char *shared, int group,
+                                               int tile, int first, float (&value)[2][4])
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    tensor_sum<Pairs> sum[2];
+    convolve<Pairs, First, Window>(job, index, shared, group, tile, first, sum);
+    const float2 bias = ((const float2 *)(shared + stage.bias))[tile * 4 + threadIdx.x % 4];
+    const float scale = First ? 1.0f / 255.0f : 1.0f;
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        value[i % 2][i / 2] = sum[i / 4].value(i % 4) * scale + (i % 2 ? bias.y : bias.x);
+    apply_function<Pairs>(stage.of.function, value);
+}
+
+// Eight windows of two by two, of eight channels.
+template <typename Element, bool Pairs, bool First>
+__device__ static __forceinline__ void take_two_by_two(const tensor_job &job, const trunk_operands &on, int index,
+                                                       int image, float *kept, int group, int tile, char *shared)
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    const int channel = tile * 8 + threadIdx.x % 4 * 2, pitch = stage.size.kept_w, plane = stage.size.kept_h * pitch;
+    float value[2][4], result[2];
+    compute<Pairs, First, 2>(job, index, shared, group, tile, 0, value);
+    const tensor_slot at = slot_at<2>(job, index, group, threadIdx.x % 32 / 4, 0, 0);
+    if (!at.is_there)
+        return;
+    const bool aligned = aligned8(kept);
+    kept += channel * plane + 2 * (at.window.y * pitch + at.window.x);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        trunk_pool pool;
+#pragma unroll
+        for (int slot = 0; slot < 4; slot++)
+            pool.add(value[j][slot], slot);
+        result[j] = channel + j < stage.of.k ? pool.result(stage.of) : 0.0f;
+        if (channel + j < stage.of.k)
+            store_window(kept + j * plane, pitch, aligned, value[j]);
+    }
+    leave_window<Element, Pairs>(job, on, index, image, at.window, channel, result, shared);
+}
+
+// Eight windows of any size, or 32 of one result.
+template <typename Element, bool Pairs, bool First>
 __device__ static __forceinline__ void take_group(const tensor_job &job, const trunk_operands &on, int index, int image,
                                                   float *kept, int group, int tile, char *shared)
 {
     const tensor_stage &stage = job.layout.stage[index];
-    const int lane = threadIdx.x % 32, window = Window > 0 ? Window : stage.of.window, kept_w = stage.size.kept_w;
-    const int channel = tile * 8 + lane % 4 * 2, plane = stage.size.kept_h * kept_w;
-    const float scale = First ? 1.0f / 255.0f : 1.0f;
-    const float2 bias = *(const float2 *)(shared + stage.bias + channel * sizeof(float));
-    const bool aligned = aligned8(kept);
+    const int lane = threadIdx.x % 32, window = stage.of.window, pitch = stage.size.kept_w;
+    const int channel = tile * 8 + lane % 4 * 2, plane = stage.size.kept_h * pitch;
     trunk_pool pool[2];
-    float result[2];
     for (int first = 0; first < window * window; first += TENSOR_ROWS_PER_TURN) {
-        tensor_sum<Pairs> sum[2];
-        convolve<Pairs, First, Window>(job, index, shared, group, tile, first, sum);
-        float two_by_two[2][4];
+        float value[2][4];
+        compute<Pairs, First, 0>(job, index, shared, group, tile, first, value);
 #pragma unroll
         for (int slot = 0; slot < 4; slot++) {
-            const tensor_slot at = slot_at<Window>(job, index, group, lane / 4, first, slot);
+            const tensor_slot at = slot_at<0>(job, index, group, lane / 4, first, slot);
             const int y = at.window.y * window + at.place / window, x = at.window.x * window + at.place % window;
+            if (!at.is_there)
+                continue;
+            float result[2];
 #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const float z = sum[slot / 2].value(slot % 2 * 2 + j) * scale + (j ? bias.y : bias.x);
-                const float value = Pairs ? rows_function(stage.of.function, z) : rows_function16(stage.of.function, z);
-                two_by_two[j][slot] = value;
-                if (at.is_there && window > 1)
-                    pool[j].add(value, at.place);
-                if (Window != 2 && at.is_there && channel + j < stage.of.k)
-                    kept[(channel + j) * plane + y * kept_w + x] = value;
-                result[j] = channel + j < stage.of.k ? value : 0.0f;
-            }
-            if (Window != 2 && window == 1 && at.is_there)
-                leave_window<Element, Pairs>(job, on, index, image, at.window, channel, result, shared);
-        }
-        const tensor_slot at = slot_at<Window>(job, index, group, lane / 4, 0, 0);
-        if (Window == 2 && at.is_there)
-#pragma unroll
-            for (int j = 0; j < 2; j++)
                 if (channel + j < stage.of.k)
-                    store_window(kept + (channel + j) * plane + 2 * at.window.y * kept_w + 2 * at.window.x, kept_w,
-                                 aligned, two_by_two[j]);
-    }
-    const tensor_slot at = slot_at<Window>(job, index, group, lane / 4, 0, 0);
-    if (window > 1 && at.is_there) {
-#pragma unroll
-        for (int j = 0; j < 2; j++)
-            result[j] = channel + j < stage.of.k ? pool[j].result(stage.of) : 0.0f;
-        leave_window<Element, Pairs>(job, on, index, image, at.window, channel, result, shared);
+                    kept[(channel + j) * plane + y * pitch + x] = value[j][slot];
+                pool[j].add(value[j][slot], at.place);
+                result[j] = channel + j < stage.of.k ? pool[j].result(stage.of) : 0.0f;
+            }
+            if (at.place == window * window - 1)
+                leave_window<Element, Pairs>(job, on, index, image, at.window, channel, result, shared);
+            if (window == 1)
+                pool[0] = pool[1] = trunk_pool();
+        }
     }
 }
 
@@ -196,15 +240,16 @@ __device__ static void run_stage(const tensor_job &job, const trunk_operands &on
     const int groups = (windows + each - 1) / each;
     for (int item = threadIdx.x / 32; item < groups * stage.tiles; item += TENSOR_WARPS)
         if (stage.of.window == 2)
-            take_group<Element, Pairs, First, 2>(job, on, index, image, kept, item % groups, item / groups, shared);
+            take_two_by_two<Element, Pairs, First>(job, on, index, image, kept, item % groups, item / groups, shared);
         else
-            take_group<Element, Pairs, First, 0>(job, on, index, image, kept, item % groups, item / groups, shared);
+            take_group<Element, Pairs, First>(job, on, index, image, kept, item % groups, item / groups, shared);
 }
 
-template <typename Element, bool Pairs>
+template <typename Element>
 __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
     rows_trunk_forward(const tensor_job job, const trunk_operands on)
 {
+    constexpr bool Pairs = tensor_has_pairs<Element>;
     extern __shared__ float4 vectors[];
     char *shared = (char *)vectors;
     const tensor_layout &layout = job.layout;
