@@ -18,6 +18,8 @@ MAKE_SECONDS = 20
 VALUED = {"-I", "-D", "-U", "-L", "-l", "-o", "-x", "-include", "-isystem", "-std", "--std", "-arch", "-code", "-gencode",
           "-Xcompiler", "-Xptxas", "-Xlinker", "-Xnvlink", "-Xcudafe", "-ccbin", "-maxrregcount", "--maxrregcount",
           "--generate-code", "--gpu-architecture", "--compiler-options", "--ptxas-options", "-MF", "-MT", "-MQ", "-t"}
+# Flags with which nvcc makes something other than a program or an object.
+PARTS = {"-cuda", "--cuda", "-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-E", "-M", "-MM"}
 # Of another compiler's flags, those that nvcc has too.
 SHARED = ("-I", "-D", "-U", "-L", "-l", "-include")
 MAIN = re.compile(rb"\bmain\s*\(")
@@ -99,7 +101,7 @@ class Build:
 
     def take(self, command):
         compiler = os.path.basename(command[0])
-        if compiler not in COMPILERS:
+        if compiler not in COMPILERS or PARTS & set(command):
             return
         files, flags, output = split_flags(command[1:])
         flags = portable(flags, compiler)

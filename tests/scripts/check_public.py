@@ -32,6 +32,7 @@ MAKEFILE = """CC = nvcc
 FLAGS = -O3 -arch=sm_90 -DTHREADS=32
 main: main.o kernel.o
 \tcd util; make
+\t$(CC) $(FLAGS) -ptx kernel.cu
 \t$(CC) $(FLAGS) $^ util/util.o -o $@ -lcudart
 main.o: main.cu
 \t$(CC) $(FLAGS) -c $< -o $@
@@ -101,12 +102,14 @@ class Public(unittest.TestCase):
         self.write("made/main.cu", MAIN)
         self.write("made/kernel.cu", KERNEL)
         self.write("alone.cu", ALONE)
+        self.write("flagged.cu", "// nvcc -nosuch flagged.cu\nint main() {}\n")
         self.write("refused.cu", "#include <npp.h>\nint main() {}\n")
         self.script("checkout", "--json", "results.json", "--reports", "reports")
         programs = self.programs()
         self.assertEqual({name: (one["built"], one["ended"], one["errors"]) for name, one in programs.items()},
                          {"made/main": (True, True, []), "alone": (True, True, ["out-of-bounds alone.cu:2"]),
-                          "refused": (False, False, [])})
+                          "flagged": (False, False, []), "refused": (False, False, [])})
+        self.assertIn("unknown option -nosuch", programs["flagged"]["why"])
         self.assertEqual(programs["refused"]["refused"], "NPP")
         self.assertEqual(programs["made/main"]["sources"], ["made/main.cu", "made/kernel.cu"])
         self.assertGreater(programs["alone"]["processor_seconds"], 0)
