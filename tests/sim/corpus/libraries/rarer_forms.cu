@@ -1,5 +1,5 @@
-// Forms of cuBLAS and Thrust that few programs use: a dot product of halves, scans by key with an operation, untyped
-// memory.
+// Forms of cuBLAS and Thrust that few programs use: a dot product of halves, scans by key with an operation, removal by
+// a stencil, extremes by a comparison, shuffling, untyped memory.
 #include "../corpus.h"
 
 #include <cublas_v2.h>
@@ -8,7 +8,14 @@
 #include <thrust/detail/type_traits.h>
 #include <thrust/device_malloc.h>
 #include <thrust/device_vector.h>
+#include <thrust/extrema.h>
+#include <thrust/functional.h>
+#include <thrust/random.h>
+#include <thrust/remove.h>
 #include <thrust/scan.h>
+#include <thrust/sequence.h>
+#include <thrust/shuffle.h>
+#include <thrust/sort.h>
 #include <thrust/unique.h>
 
 static void dot()
@@ -39,10 +46,40 @@ static void scans()
     REQUIRE(ends.first - out_keys.begin() == 2 && out_keys[1] == 2 && out[0] == 5 && out[1] == 4);
 }
 
+struct Odd {
+    __host__ __device__ bool operator()(int x) const
+    {
+        return x % 2 != 0;
+    }
+};
+
+static void selections()
+{
+    const int values[] = {5, 3, 4, 9, 1}, stencil[] = {0, 1, 0, 1, 0};
+    thrust::device_vector<int> v(values, values + 5), s(stencil, stencil + 5), even(5);
+    auto extremes = thrust::minmax_element(v.begin(), v.end(), thrust::greater<int>());
+    REQUIRE(*extremes.first == 9 && *extremes.second == 1);
+    auto end = thrust::remove_copy_if(v.begin(), v.end(), even.begin(), Odd());
+    REQUIRE(end - even.begin() == 1 && even[0] == 4);
+    end = thrust::remove_if(v.begin(), v.end(), s.begin(), Odd());
+    REQUIRE(end - v.begin() == 3 && v[0] == 5 && v[1] == 4 && v[2] == 1);
+    thrust::device_vector<int> order(100);
+    thrust::sequence(order.begin(), order.end());
+    thrust::shuffle(order.begin(), order.end(), thrust::default_random_engine(7));
+    int moved = 0;
+    for (int i = 0; i < 100; i++)
+        moved += order[i] != i;
+    REQUIRE(moved > 50);
+    thrust::sort(order.begin(), order.end());
+    for (int i = 0; i < 100; i++)
+        REQUIRE(order[i] == i);
+}
+
 int main()
 {
     dot();
     scans();
+    selections();
     thrust::device_ptr<void> memory = thrust::device_malloc(128);
     CHECK(cudaMemset(memory.get(), cuda::std::identity()(0), 128));
     thrust::device_free(memory);

@@ -180,6 +180,19 @@ template <class In> inline void reverse(In first, In last)
         std::swap(range[i], range[n - 1 - i]);
     range.put_back(n);
 }
+// Any order is right: Thrust promises none.
+template <class In, class Engine> inline void shuffle(In first, In last, Engine &&engine)
+{
+    size_t n = (size_t)(last - first);
+    sim_view<In> range(first, n, CHANGE);
+    for (size_t i = n; i > 1; i--) {
+        size_t other = (size_t)(engine() - engine.min()) % i;
+        sim_detail::value_of<In> kept = range[i - 1];
+        range[i - 1] = range[other];
+        range[other] = kept;
+    }
+    range.put_back(n);
+}
 template <class A, class B> inline B swap_ranges(A first, A last, B second)
 {
     size_t n = (size_t)(last - first);
@@ -200,6 +213,21 @@ template <class In, class P> inline In remove_if(In first, In last, P predicate)
             range[kept++] = range[i];
     range.put_back(kept);
     return first + (ptrdiff_t)kept;
+}
+template <class In, class Stencil, class P> inline In remove_if(In first, In last, Stencil stencil, P predicate)
+{
+    size_t n = (size_t)(last - first), kept = 0;
+    sim_view<In> range(first, n, CHANGE);
+    sim_view<Stencil> chosen(stencil, n, READ);
+    for (size_t i = 0; i < n; i++)
+        if (!predicate(chosen[i]))
+            range[kept++] = range[i];
+    range.put_back(kept);
+    return first + (ptrdiff_t)kept;
+}
+template <class In, class Out, class P> inline Out remove_copy_if(In first, In last, Out out, P predicate)
+{
+    return thrust::copy_if(first, last, out, [&](const sim_detail::value_of<In> &x) { return !predicate(x); });
 }
 template <class In, class T> inline In remove(In first, In last, const T &value)
 {
@@ -329,6 +357,10 @@ template <class In, class Less> inline In max_element(In first, In last, Less le
 template <class In> inline In max_element(In first, In last)
 {
     return thrust::max_element(first, last, less<sim_detail::value_of<In>>());
+}
+template <class In, class F> inline std::pair<In, In> minmax_element(In first, In last, F less)
+{
+    return std::make_pair(thrust::min_element(first, last, less), thrust::max_element(first, last, less));
 }
 template <class In> inline std::pair<In, In> minmax_element(In first, In last)
 {
