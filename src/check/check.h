@@ -20,7 +20,9 @@ typedef struct heddle_check_progress {
 
 // Lists end with NULL; a NULL list is an empty one.
 typedef struct heddle_check_options {
-    const char *const *sources;
+    const char *const *sources;   // NULL: a project is checked, by its command or its folder
+    const char *const *command;   // that builds a project and runs its programs; NULL: none
+    const char *cmake;            // folder of a CMake project, every program of which is built and run; NULL: none
     const char *const *arguments; // of the program
     const char *folder;           // to run the program in; NULL: ours
     const char *op;               // the operator that a file without main computes; NULL: none

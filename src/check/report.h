@@ -70,6 +70,7 @@ typedef struct heddle_check_finding {
     long long count;
     const char *kernel; // NULL in host code
     const char *message, *note;
+    const char *program;      // that it is about, where there are several; NULL: there is one
     const char *part;         // of the program, by its own name for it; "" or NULL: it has none
     const char *cause, *cure; // in words; NULL: not set yet (words.h)
     heddle_check_order order; // of a race

@@ -31,6 +31,7 @@ void heddle_check_result_free(heddle_check_result *result)
         return;
     for (int i = 0; i < result->run_count; i++)
         heddle_check_report_free(result->runs[i]);
+    heddle_check_result_free(result->joined);
     heddle_check_report_free(result->compared);
     heddle_check_report_free(result->branches);
     heddle_check_sources_free(result->sources);

@@ -20,8 +20,9 @@ typedef struct heddle_check_result {
     heddle_check_sources *sources;
     heddle_check_report *runs[HEDDLE_CHECK_MOST_RUNS]; // in the order they ran; the counters shown are the first's
     int run_count;
-    heddle_check_report *compared; // a further run, whose strings an order-dependent finding uses; or NULL
-    heddle_check_report *branches; // the run that counted divergent branches; NULL: there was none
+    heddle_check_report *compared;      // a further run, whose strings an order-dependent finding uses; or NULL
+    heddle_check_report *branches;      // the run that counted divergent branches; NULL: there was none
+    struct heddle_check_result *joined; // of programs that this one speaks for (join.h), in a list; NULL: none
     heddle_check_finding **findings;
     int finding_count, finding_room;
     const char **notes;

@@ -91,6 +91,8 @@ static cJSON *finding_json(const heddle_check_result *result, const heddle_check
         cJSON_AddStringToObject(object, "kernel", finding->kernel);
     else
         cJSON_AddNullToObject(object, "kernel");
+    if (finding->program)
+        cJSON_AddStringToObject(object, "program", finding->program);
     cJSON *places = cJSON_AddArrayToObject(object, "places");
     for (int i = 0; i < finding->place_count; i++)
         cJSON_AddItemToArray(places, place_json(result, &finding->places[i]));

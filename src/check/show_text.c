@@ -135,6 +135,8 @@ static void print_finding(const heddle_check_result *result, const heddle_check_
             heddle_check_headline(finding, text, sizeof text), colours->off);
     if (finding->message[0])
         fprintf(file, "  %s\n", finding->message);
+    if (finding->program)
+        fprintf(file, "  %-*s %s\n", ROLE_WIDTH, "program", finding->program);
     for (int i = 0; i < finding->place_count; i++)
         print_place(result, &finding->places[i], i > 0 ? &finding->places[i - 1] : NULL, colours, file);
     if (heddle_check_memory_sentence(finding, text, sizeof text)[0])

@@ -28,7 +28,7 @@
 enum { MOST_FILES = 64, QUOTED_SIZE = 1024 };
 
 typedef struct check_settings {
-    const char *op, *gpu, *suppress, *sarif, *html, *compiler, *standard, *expect;
+    const char *op, *cmake, *gpu, *suppress, *sarif, *html, *compiler, *standard, *expect;
     heddle_cli_list shapes, include, define, library;
     int schedules;
     double budget, timeout, memory;
@@ -46,6 +46,10 @@ static const heddle_cli_option options[] = {
     {"shape", HEDDLE_CLI_LIST, PLACE(shapes), "SHAPE", NULL,
      "with --op: shape to compare at, such as \"m=512 n=512 k=100\"; may be repeated; default: the operator's test "
      "shapes",
+     0, 0, NULL},
+    {"cmake", HEDDLE_CLI_TEXT, PLACE(cmake), "DIR", NULL,
+     "check a whole CMake project: build it in a temporary folder and run every CUDA program of it, with the arguments "
+     "after --; -D NAME=VALUE is for CMake",
      0, 0, NULL},
     {"schedules", HEDDLE_CLI_INT, PLACE(schedules), "N", "2",
      "number of runs, each in a different legal order of blocks and threads", 1, HEDDLE_CHECK_MOST_RUNS, NULL},
@@ -87,7 +91,8 @@ static const heddle_cli_option options[] = {
     {"library", HEDDLE_CLI_LIST, PLACE(library), "NAME", NULL, "library to link; the same as -l", 0, 0, NULL},
     {"compiler", HEDDLE_CLI_TEXT, PLACE(compiler), "NAME", NULL,
      "C++ compiler to use: gcc, clang or a path; default: gcc if it is installed, else clang", 0, 0, NULL},
-    {"timeout", HEDDLE_CLI_NUMBER, PLACE(timeout), "SECONDS", "60", "time limit for each run", 0.1, 1e6, NULL},
+    {"timeout", HEDDLE_CLI_NUMBER, PLACE(timeout), "SECONDS", "60",
+     "time limit for each run; the command of a project, which also builds, gets ten times as long", 0.1, 1e6, NULL},
     {"memory", HEDDLE_CLI_NUMBER, PLACE(memory), "GB", NULL,
      "memory limit for the program, and for each compiler; default: three quarters of the available memory", 0.01, 1e6,
      NULL},
@@ -370,11 +375,45 @@ static heddle_status refuse_outputs(const check_settings *settings, const heddle
     return HEDDLE_OK;
 }
 
-// Checks the command line before the run, which may be long.
-static heddle_status refuse_settings(const check_settings *settings, const heddle_cli_arguments *arguments)
+// A project's own build says how its files are compiled.
+static heddle_status refuse_project(const check_settings *settings, const heddle_check_flags *flags)
 {
+    const struct {
+        const char *name;
+        bool given;
+    } for_files[] = {
+        {"--op", settings->op},
+        {"--shape", settings->shapes.count > 0},
+        {"--include", settings->include.count > 0 || flags->nvcc.include.count > 0},
+        {"--define", !settings->cmake && (settings->define.count > 0 || flags->nvcc.compile.count > 0)},
+        {"--std", settings->standard},
+        {"--library", settings->library.count > 0 || flags->nvcc.link.count > 0},
+        {"--compiler", settings->compiler},
+        {"--divergence", settings->divergence},
+        {"--expect", settings->expect},
+        {"--nvcc", settings->nvcc},
+    };
+    for (size_t i = 0; i < sizeof for_files / sizeof *for_files; i++)
+        if (for_files[i].given)
+            return heddle_fail(HEDDLE_INVALID, "%s is for a check of files; a project is built by its own command",
+                               for_files[i].name);
+    return HEDDLE_OK;
+}
+
+static heddle_status refuse_files(const check_settings *settings, const heddle_cli_arguments *arguments)
+{
+    if (settings->cmake)
+        return heddle_fail(HEDDLE_INVALID, "--cmake %s checks the project in that folder; leave out %s",
+                           settings->cmake, arguments->items[0]);
     HEDDLE_TRY(refuse_missing_files(settings, arguments));
-    HEDDLE_TRY(refuse_exercise(arguments->items[0]));
+    return refuse_exercise(arguments->items[0]);
+}
+
+// Checks the command line before the run, which may be long.
+static heddle_status refuse_settings(const check_settings *settings, const heddle_cli_arguments *arguments,
+                                     const heddle_check_flags *flags)
+{
+    HEDDLE_TRY(arguments->count > 0 ? refuse_files(settings, arguments) : refuse_project(settings, flags));
     HEDDLE_TRY(refuse_standard(settings->standard));
     if (settings->expect && settings->op)
         return heddle_fail(HEDDLE_INVALID,
@@ -399,16 +438,23 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     for (int i = 0; i < arguments->count; i++)
         sources[i] = arguments->items[i];
     heddle_check_options how = options_of(settings, flags);
-    how.sources = sources;
-    how.arguments = (const char *const *)program;
+    const bool has_files = arguments->count > 0;
+    how.sources = has_files ? sources : NULL;
+    how.cmake = settings->cmake;
+    how.command = has_files || settings->cmake ? NULL : (const char *const *)program;
+    how.arguments = has_files || settings->cmake ? (const char *const *)program : NULL;
     heddle_cli_shapes shapes;
     heddle_check_result *result = NULL;
     heddle_status status = heddle_cli_shapes_read(&settings->shapes, &shapes);
     how.shapes = shapes.count > 0 ? shapes.items : NULL;
     fflush(stdout);
     heddle_cli_stop_gently(&(heddle_cli_gently){.also = interrupt_check});
+    if (status == HEDDLE_OK && !has_files && !settings->cmake && !(program && program[0]))
+        status =
+            heddle_fail(HEDDLE_INVALID, "nothing to check: name a .cu file, a command after -- or --cmake DIR; see "
+                                        "`heddle check --help`");
     if (status == HEDDLE_OK)
-        status = refuse_settings(settings, arguments);
+        status = refuse_settings(settings, arguments, flags);
     if (status == HEDDLE_OK)
         status = heddle_check_run(&how, &result);
     if (status == HEDDLE_OK)
@@ -444,8 +490,8 @@ static int run_command(int argc, char **argv)
 const heddle_cli_command heddle_command_check = {
     .name = "check",
     .summary = "find races, out-of-bounds accesses and other errors in a CUDA program, without a GPU",
-    .arguments = "FILE.cu... [-- ARGUMENTS]",
-    .least_arguments = 1,
+    .arguments = "FILE.cu... [-- ARGUMENTS] | -- COMMAND | --cmake DIR",
+    .least_arguments = 0,
     .most_arguments = MOST_FILES,
     .description =
         "Builds the program with the host compiler and runs it on a simulated GPU that watches every memory access. "
@@ -453,6 +499,12 @@ const heddle_cli_command heddle_command_check = {
         "by line. Arguments after -- go to the program.\n\n"
         "You can pass the nvcc flags of a Makefile as they are. A check uses those that change what the source means, "
         "such as -I, -D, -std and -l. It ignores the others, such as -O3, -arch and -o, and lists them in a note.\n\n"
+        "A whole project is checked by its own build: `heddle check -- make run` runs the command with an nvcc that "
+        "builds for the simulated GPU, and watches every program that the command runs. PATH, NVCC, CUDACXX, "
+        "CUDA_HOME, "
+        "CUDA_PATH and the like lead to that nvcc. The build writes where it always does, and its files are then those "
+        "of the simulated GPU. `--cmake DIR` builds a CMake project in a temporary folder instead and runs every CUDA "
+        "program of it. There is one report for all programs; each is run again by itself in other orders.\n\n"
         "A check is a test run, not a proof: code that the input does not reach is not checked.\n\n"
         "The program's host code runs on this machine, in a sandbox where Linux has one: the program may write only "
         "below the working folder and in a temporary folder of its own ($TMPDIR), and it has no network. `heddle "
@@ -471,6 +523,8 @@ const heddle_cli_command heddle_command_check = {
         "  130  interrupted",
     .example = "heddle check reduce.cu\n"
                "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
+               "heddle check -- make run\n"
+               "heddle check --cmake . -- --size 64\n"
                "heddle check matmul.cu --op matmul --html matmul.html\n"
                "heddle check --grade --expect expected.txt homework.cu\n"
                "heddle check matmul.cu --op matmul --shape \"m=64 n=64 k=100\"",

@@ -112,9 +112,37 @@ static sim_build_status gather(build_state *build, sim_build_result *result)
     return status;
 }
 
+// A number of an object's own, by its path: objects of one program may be made one at a time.
+static int number_of(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    unsigned hash = 2166136261u; // FNV-1a
+    for (const char *at = whole ? whole : path; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    free(whole);
+    return (int)(hash >> 1);
+}
+
+// An object that is linked later: which names others will have is not known yet.
+static bool separate_object(const sim_job *job)
+{
+    sim_names own = {0};
+    bool fine = job->language != SIM_LANGUAGE_CUDA ||
+                (sim_object_device_symbols(job->object, &job->device_functions, &own) &&
+                 (own.count == 0 || sim_object_separate(job->object, &own, number_of(job->object))));
+    sim_names_release(&own);
+    return fine;
+}
+
 // Without -rdc=true, device code is each file's own: the same __device__ name in two files means two things.
 static bool separate_objects(build_state *build)
 {
+    if (build->context.options->compile_only) {
+        bool fine = true;
+        for (int i = 0; i < build->job_count && fine; i++)
+            fine = separate_object(&build->jobs[i]);
+        return fine;
+    }
     sim_names once = {0}, twice = {0};
     bool fine = true;
     for (int i = 0; i < build->job_count && fine; i++) {
@@ -136,13 +164,15 @@ static bool separate_objects(build_state *build)
 static bool patch_objects(build_state *build)
 {
     sim_names defined = {0};
-    bool fine = build->job_count < 2 || build->context.options->separate || separate_objects(build);
+    const sim_build_options *options = build->context.options;
+    bool alone = build->job_count < 2 && !options->compile_only; // and nothing comes to it later
+    bool fine = alone || options->shared || options->separate || separate_objects(build);
     for (int i = 0; i < build->job_count; i++)
         if (build->jobs[i].language != SIM_LANGUAGE_NONE)
             fine &= sim_object_defined(build->jobs[i].object, &defined);
     for (int i = 0; i < build->job_count && fine; i++)
         if (build->jobs[i].language != SIM_LANGUAGE_NONE)
-            fine = sim_object_patch(build->jobs[i].object, &defined, !build->context.options->unwatched);
+            fine = sim_object_patch(build->jobs[i].object, &defined, !options->unwatched);
     sim_names_release(&defined);
     return fine;
 }
@@ -165,6 +195,11 @@ static const char *const played[] = {"cudart",   "cudart_static", "cuda",       
                                      "cublasLt", "curand",        "nvToolsExt", "cufft",       "cusparse",
                                      "cusolver", "nvrtc",         "cudnn",      "nccl",        "nvidia-ml",
                                      "cupti",    "nvjpeg",        "culibos",    "nppc_static", NULL};
+
+const char *const *sim_build_libraries(void)
+{
+    return played;
+}
 
 static bool is_played(const char *argument)
 {
@@ -211,6 +246,50 @@ static sim_build_status link_all(build_state *build, sim_build_result *result)
     return status == 0 ? SIM_BUILD_FINE : status < 0 ? SIM_BUILD_SYSTEM : SIM_BUILD_FAILED;
 }
 
+static sim_build_status run_tool(const build_state *build, sim_arguments *call, sim_build_result *result)
+{
+    sim_text said = {0};
+    int status = call->failed ? -1 : sim_process_run(call->at, &said, &build->context.limits);
+    if (status)
+        sim_build_say(result, SIM_MESSAGE_ERROR, "%s failed: %s", call->at ? call->at[0] : "the tool",
+                      said.at ? said.at : strerror(errno));
+    sim_text_free(&said);
+    sim_arguments_free(call);
+    return status == 0 ? SIM_BUILD_FINE : SIM_BUILD_FAILED;
+}
+
+// Made anew: what an earlier build has left there may be gone from this one.
+static sim_build_status archive_all(build_state *build, sim_build_result *result)
+{
+    const char *output = build->context.options->output;
+    sim_arguments call = {0};
+    sim_arguments_add(&call, "ar");
+    sim_arguments_add(&call, "rcs");
+    sim_arguments_add(&call, output ? output : "a.a");
+    for (int i = 0; i < build->job_count; i++)
+        sim_arguments_add(&call, build->jobs[i].object);
+    remove(output ? output : "a.a");
+    return run_tool(build, &call, result);
+}
+
+// Builds that link device code by itself link its object with the rest afterwards, so there has to be one.
+static sim_build_status link_device_code(build_state *build, sim_build_result *result)
+{
+    const char *output = build->context.options->output;
+    const char *const words[] = {"-x", "c", "-c", "/dev/null", "-o", output ? output : "a_dlink.o", NULL};
+    sim_arguments call = {0};
+    sim_arguments_add(&call, build->context.compiler.path);
+    sim_arguments_add_list(&call, words);
+    return run_tool(build, &call, result);
+}
+
+static sim_build_status combine(build_state *build, sim_build_result *result)
+{
+    if (build->context.options->device_link)
+        return link_device_code(build, result);
+    return build->context.options->archive ? archive_all(build, result) : link_all(build, result);
+}
+
 // A host program with OpenMP's calls is meant to be built with it. nvcc is told by -Xcompiler; here the include says
 // so.
 static bool wants_openmp(const sim_build_options *options)
@@ -251,9 +330,14 @@ static bool prepare(build_state *build, sim_build_result *result, sim_build_stat
     }
     sim_compiler_flags(&context->compiler, !options->unwatched, options->shared, &context->flags);
     // Options that change the language change the precompiled header too.
-    for (const char *const *option = options->compile; option && *option; option++)
-        if (strncmp(*option, "-std=", 5) == 0 || strncmp(*option, "-f", 2) == 0 || strncmp(*option, "-m", 2) == 0)
+    const char *standard = "-std=c++17"; // that compiler.c has among the flags
+    for (const char *const *option = options->compile; option && *option; option++) {
+        bool names_standard = strncmp(*option, "-std=", 5) == 0;
+        if ((names_standard && strcmp(*option, standard) != 0) || strncmp(*option, "-f", 2) == 0 ||
+            strncmp(*option, "-m", 2) == 0)
             sim_arguments_add(&context->flags, *option);
+        standard = names_standard ? *option : standard;
+    }
     build->openmp = wants_openmp(options);
     if (build->openmp && !context->compiler.clang)
         sim_arguments_add(&context->flags, "-fopenmp");
@@ -277,7 +361,8 @@ static bool make_jobs(build_state *build)
         else if (options->compile_only && options->output)
             snprintf(job->object, sizeof job->object, "%s", options->output);
         else if (options->compile_only)
-            snprintf(job->object, sizeof job->object, "%.*s.o", bytes, stem);
+            snprintf(job->object, sizeof job->object, "%s%s%.*s.o", options->objects ? options->objects : "",
+                     options->objects ? "/" : "", bytes, stem);
         else
             snprintf(job->object, sizeof job->object, "%s/%d.o", build->context.temporary.folder, i);
     }
@@ -309,7 +394,7 @@ sim_build_status sim_build(const sim_build_options *options, sim_build_result *r
             status = SIM_BUILD_SYSTEM;
         }
         if (status == SIM_BUILD_FINE && !options->compile_only)
-            status = link_all(&build, result);
+            status = combine(&build, result);
         if (status == SIM_BUILD_FINE && options->depends &&
             !sim_depends_write(options, build.jobs, build.job_count, result))
             status = SIM_BUILD_SYSTEM;

@@ -24,6 +24,7 @@ typedef struct sim_build_options {
     const char *compiler;       // gcc, clang, or a path; NULL: gcc, else clang
     const char *depend_file;    // -MF; NULL: the output's name with .d
     const char *depend_target;  // -MT, -MQ, as make reads it; NULL: the output
+    const char *objects;        // folder for objects of compile_only without `output`; NULL: here
     double seconds;             // each compiler may take; 0: no limit
     uint64_t memory;            // bytes that each compiler may use; 0: no limit
     const char *folder;         // for temporary files; NULL: $TMPDIR and the like
@@ -31,6 +32,8 @@ typedef struct sim_build_options {
     bool branches;              // count divergent branches, which makes the program slower
     bool shared;                // a loadable module instead of a program
     bool compile_only;          // -c
+    bool archive;               // -lib: an archive of the objects instead of a program
+    bool device_link;           // -dlink: an object with nothing in it, because device code is linked with the rest
     bool keep;                  // leaves the rewritten files and objects, and says where
     bool separate;              // -rdc=true: device code of all files is linked together
     bool all_cuda;              // -x cu: every source is CUDA
@@ -75,3 +78,6 @@ bool sim_build_raises_standard(const char *name);
 
 // Whether a file is compiled, by its ending; others go to the linker.
 bool sim_build_is_source(const char *path);
+
+// Names of the libraries whose part the runtime plays ("cudart", "cublas"), ended with NULL.
+const char *const *sim_build_libraries(void);

@@ -29,6 +29,9 @@ typedef enum action {
     COMPILER,
     LANGUAGE,
     SEPARATE, // -rdc
+    DEVICE_C, // -dc: -c and -rdc=true
+    FOLDER,   // -odir
+    REFUSE,   // asks for machine code of a GPU
     FLAG,     // sets a bool
 } action;
 
@@ -49,6 +52,10 @@ static const known_option own_options[] = {
     {"--help", FLAG, OF(help)},
     {"-V", FLAG, OF(version)},
     {"--version", FLAG, OF(version)},
+    {"--list-gpu-arch", FLAG, OF(list_code)},
+    {"-arch-ls", FLAG, OF(list_code)},
+    {"--list-gpu-code", FLAG, OF(list_code)},
+    {"-code-ls", FLAG, OF(list_code)},
     {NULL, IGNORE, 0},
 };
 
@@ -93,8 +100,28 @@ static const known_option options[] = {
     {"--x", LANGUAGE, 0},
     {"-c", FLAG, OF(options.compile_only)},
     {"--compile", FLAG, OF(options.compile_only)},
-    {"-dc", FLAG, OF(options.compile_only)},
-    {"--device-c", FLAG, OF(options.compile_only)},
+    {"-dc", DEVICE_C, 0},
+    {"--device-c", DEVICE_C, 0},
+    {"-dlink", FLAG, OF(options.device_link)},
+    {"--device-link", FLAG, OF(options.device_link)},
+    {"-lib", FLAG, OF(options.archive)},
+    {"--lib", FLAG, OF(options.archive)},
+    {"-run", FLAG, OF(run)},
+    {"--run", FLAG, OF(run)},
+    {"-M", FLAG, OF(list_depends)},
+    {"--generate-dependencies", FLAG, OF(list_depends)},
+    {"-MM", FLAG, OF(list_depends)},
+    {"--generate-nonsystem-dependencies", FLAG, OF(list_depends)},
+    {"-ptx", REFUSE, 0},
+    {"--ptx", REFUSE, 0},
+    {"-cubin", REFUSE, 0},
+    {"--cubin", REFUSE, 0},
+    {"-fatbin", REFUSE, 0},
+    {"--fatbin", REFUSE, 0},
+    {"-E", REFUSE, 0},
+    {"--preprocess", REFUSE, 0},
+    {"-cuda", FLAG, OF(translate)},
+    {"--cuda", FLAG, OF(translate)},
     {"-shared", FLAG, OF(options.shared)},
     {"--shared", FLAG, OF(options.shared)},
     {"-keep", FLAG, OF(options.keep)},
@@ -103,6 +130,12 @@ static const known_option options[] = {
     {"--disable-warnings", FLAG, OF(quiet)},
     {"-pthread", LINK, 0},
     {"-fopenmp", COMPILE, 0},
+    {"-odir", FOLDER, 0},
+    {"--output-directory", FOLDER, 0},
+    {"-v", FLAG, OF(verbose)},
+    {"--verbose", FLAG, OF(verbose)},
+    {"-dryrun", FLAG, OF(dry_run)},
+    {"--dryrun", FLAG, OF(dry_run)},
     {"-ansi", IGNORE, 0},
     {"-arch", IGNORE_VALUE, 0},
     {"--gpu-architecture", IGNORE_VALUE, 0},
@@ -143,8 +176,6 @@ static const known_option options[] = {
     {"--prec-sqrt", IGNORE_VALUE, 0},
     {"-t", IGNORE_VALUE, 0},
     {"--threads", IGNORE_VALUE, 0},
-    {"-odir", IGNORE_VALUE, 0},
-    {"--output-directory", IGNORE_VALUE, 0},
     {"-keep-dir", IGNORE_VALUE, 0},
     {"--keep-dir", IGNORE_VALUE, 0},
     {"-opt-info", IGNORE_VALUE, 0},
@@ -154,7 +185,6 @@ static const known_option options[] = {
     {"-Werror", IGNORE_VALUE, 0},
     {"-m", IGNORE_VALUE, 0},
     {"--machine", IGNORE_VALUE, 0},
-    {"-optf", IGNORE_VALUE, 0},
     {"-m64", IGNORE, 0},
     {"-g", IGNORE, 0},
     {"--debug", IGNORE, 0},
@@ -164,13 +194,8 @@ static const known_option options[] = {
     {"--generate-line-info", IGNORE, 0},
     {"--source-in-ptx", IGNORE, 0},
     {"-pg", IGNORE, 0},
-    {"-dlink", IGNORE, 0},
     {"-dw", IGNORE, 0},
     {"-noeh", IGNORE, 0},
-    {"-run", IGNORE, 0},
-    {"--run", IGNORE, 0},
-    {"-lib", IGNORE, 0},
-    {"--lib", IGNORE, 0},
     {"-allow-unsupported-compiler", IGNORE, 0},
     {"--allow-unsupported-compiler", IGNORE, 0},
     {"-forward-unknown-to-host-compiler", IGNORE, 0},
@@ -180,8 +205,6 @@ static const known_option options[] = {
     {"-extra-device-vectorization", IGNORE, 0},
     {"--extra-device-vectorization", IGNORE, 0},
     {"-src-in-ptx", IGNORE, 0},
-    {"-v", IGNORE, 0},
-    {"--verbose", IGNORE, 0},
     {"-use_fast_math", IGNORE, 0},
     {"--use_fast_math", IGNORE, 0},
     {"-restrict", IGNORE, 0},
@@ -202,8 +225,11 @@ static const known_option options[] = {
 
 // Prefixes of options that are known to say nothing here.
 static const char *const ignored_starts[] = {
-    "-O",         "--expt-", "-expt-",    "-W",         "--Wno", "-split-compile", "--split-compile", "--ptxas",
-    "--optimize", "-g",      "--relaxed", "--generate", NULL};
+    "-O",          "--expt-",    "-expt-", "-W",        "--Wno",      "-split-compile", "--split-compile",
+    "--ptxas",     "--optimize", "-g",     "--relaxed", "--generate", "-pie",           "-no-pie",
+    "-rdynamic",   "-static",    "-fPI",   "-fpi",      "-fno-",      "-fvisibility",   "-fstack",
+    "-ffast-math", "-ffp-",      "-flto",  "-funroll",  "-fstrict",   "-fdiagnostics",  "-fexceptions",
+    "-march",      "-mtune",     "-mcpu",  "-mavx",     "-msse",      "-mfma",          NULL};
 
 static bool push(struct sim_list *list, const char *value)
 {
@@ -345,13 +371,24 @@ static void apply(sim_command *command, const known_option *option, const char *
     case COMPILER: command->options.compiler = value; break;
     case LANGUAGE: command->options.all_cuda = strcmp(value, "cu") == 0; break;
     case SEPARATE: command->options.separate = strcmp(value, "true") == 0; break;
+    case DEVICE_C: command->options.separate = command->options.compile_only = true; break;
+    case FOLDER: command->options.objects = value; break;
+    case REFUSE: command->refused = option->name; break;
     case FLAG: *(bool *)((char *)command + option->flag) = true; break;
     }
 }
 
 static bool takes_value(const known_option *option)
 {
-    return option->action != IGNORE && option->action != FLAG && option->action != COMPILE && option->action != LINK;
+    switch (option->action) {
+    case IGNORE:
+    case COMPILE:
+    case LINK:
+    case DEVICE_C:
+    case REFUSE:
+    case FLAG: return false;
+    default: return true;
+    }
 }
 
 // Whether the argument is this option: -o, --option=value, or, when joined, -Dvalue. *value: what follows; NULL:
@@ -389,6 +426,9 @@ static sim_option_use use_of(const known_option *option)
     case DEPEND_FILE:
     case DEPEND_TARGET:
     case HOST_LINKER:
+    case DEVICE_C:
+    case FOLDER:
+    case REFUSE:
     case FLAG: return SIM_OPTION_OUTPUT;
     default: return SIM_OPTION_SOURCE;
     }
@@ -398,6 +438,10 @@ static sim_option_use use_of_others(sim_command *command, const char *argument)
 {
     if (strncmp(argument, "-Wl,", 4) == 0)
         return push(&command->link, argument) ? SIM_OPTION_OUTPUT : SIM_OPTION_IGNORED;
+    if (changes_meaning(argument)) { // nvcc forwards these to the host's compiler when it is asked to, and CMake asks
+        add_host_word(command, argument);
+        return SIM_OPTION_SOURCE;
+    }
     for (int i = 0; ignored_starts[i]; i++)
         if (strncmp(argument, ignored_starts[i], strlen(ignored_starts[i])) == 0)
             return SIM_OPTION_IGNORED;
@@ -452,7 +496,7 @@ bool sim_command_parse(sim_command *command, int argc, char **argv, sim_build_re
     command->options.include = command->include.at;
     command->options.compile = command->compile.at;
     command->options.link = command->link.at;
-    if (!command->files.count && !command->help && !command->version) {
+    if (!command->files.count && !command->help && !command->version && !command->list_code) {
         sim_build_say(result, SIM_MESSAGE_ERROR, "no source file; try simcc --help");
         return false;
     }

@@ -6,8 +6,14 @@
 typedef struct sim_command {
     sim_build_options options; // its lists belong to the command
     bool rewrite;              // --rewrite: print the rewritten file
+    bool translate;            // -cuda: write it to FILE.cu.cpp.ii, where nvcc writes its own
     bool help, version, quiet;
-    const char *standard; // -std, as given; NULL: not given
+    bool verbose, dry_run; // -v, --dryrun: nvcc prints its commands
+    bool run;              // -run: runs the program that it has built
+    bool list_depends;     // -M: prints the dependencies and compiles nothing
+    bool list_code;        // --list-gpu-arch, --list-gpu-code
+    const char *refused;   // an option for what a simulator cannot make, such as -ptx; NULL: none
+    const char *standard;  // -std, as given; NULL: not given
     struct sim_list {
         const char **at;
         int count, room;

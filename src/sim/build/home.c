@@ -80,9 +80,11 @@ static bool make_folders(char *path)
 
 bool sim_home_cache(char *folder, size_t room)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *own = getenv("SIM_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length;
-    if (cache && cache[0] == '/')
+    if (own && own[0] == '/')
+        length = snprintf(folder, room, "%s", own);
+    else if (cache && cache[0] == '/')
         length = snprintf(folder, room, "%s/heddle/sim", cache);
     else if (home && home[0] == '/')
         length = snprintf(folder, room, "%s/.cache/heddle/sim", home);

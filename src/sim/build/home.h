@@ -15,5 +15,6 @@ bool sim_home_find(sim_home *home);
 // Whether the headers are there, in the tree that this code was built from, but the runtime is not built yet.
 bool sim_home_is_unbuilt(void);
 
-// A folder for what can be made again, created if need be: below $XDG_CACHE_HOME or ~/.cache. False: there is none.
+// A folder for what can be made again, created if need be: $SIM_CACHE, else below $XDG_CACHE_HOME or ~/.cache. False:
+// there is none.
 bool sim_home_cache(char *folder, size_t room);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/started.h"
+
 unsigned sim_program_uses, sim_schedule;
 
 static sim_options options;
@@ -61,6 +63,8 @@ static void read_environment(void)
     enum { KIB = 1024 };
     double value;
     options.report = text_from("SIM_REPORT");
+    if (options.report && sim_started_in(options.report))
+        options.report = sim_started_report(options.report);
     options.gpu = text_from("SIM_GPU");
     if (!options.gpu)
         options.gpu = "h200";

@@ -1,7 +1,8 @@
 // What the environment asks of a simulated program (its arguments are its own), read once at the first CUDA call or
 // launch. `heddle check` sets these for the program it runs.
 //
-//   SIM_REPORT=FILE    write the report there as JSON (report/format.md); without it findings go to stderr as text
+//   SIM_REPORT=FILE    write the report there as JSON (report/format.md); without it findings go to stderr as text;
+//                      a folder, with a slash at its end: each process writes a file of its own there (started.h)
 //   SIM_WATCH=0        run only: no checks, no counters, even if the program was built with hooks
 //   SIM_BUDGET=M       million accesses that a run watches; launches that would go beyond watch some of their blocks.
 //                      0 (default): all are watched

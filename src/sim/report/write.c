@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "machine/options.h"
+#include "machine/started.h"
 #include "race/race.h"
 #include "report/internal.h"
 #include "watch/watch.h"
@@ -64,6 +65,8 @@ static void start(void)
     sim_module_self();
     sim_arena_take(0); // reserved now: the card's memory may leave no addresses
     atexit(at_exit);
+    if (sim_started_in(getenv("SIM_REPORT")))
+        sim_options_get(); // says that the program has started, even if it never calls CUDA
 }
 
 void sim_report_write(const char *status)

@@ -18,6 +18,7 @@
 
 #include "build/build.h"
 #include "build/command.h"
+#include "build/words.h"
 
 // A folder of its own for sources, temporary files and the cache, so that what is left behind can be counted.
 static char folder[64], temporary[96];
@@ -373,6 +374,76 @@ static int remove_folder(void **state)
     return chdir("/") || system(command);
 }
 
+static int status_of(const char *command)
+{
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+// A step of scale.cu and of start.cu, which mean different things unless device code is linked together.
+static void write_steps(void)
+{
+    write_file("start.cu", "void scale(int *p);\n__device__ int step = 3;\n"
+                           "__global__ void begin(int *p) { *p = step; }\n"
+                           "int main() { int *p, x; cudaMalloc(&p, 4); begin<<<1, 1>>>(p); scale(p);\n"
+                           "cudaMemcpy(&x, p, 4, cudaMemcpyDeviceToHost); cudaFree(p); return x; }\n");
+    write_file("scale.cu", "__device__ int step = 5;\n__global__ void times(int *p) { *p *= step; }\n"
+                           "void scale(int *p) { times<<<1, 1>>>(p); }\n");
+}
+
+static void objects_that_are_linked_later_keep_their_device_names(void **state)
+{
+    (void)state;
+    write_steps();
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "-c", "start.cu", "-o", "start.o"), SIM_BUILD_FINE);
+    assert_int_equal(BUILD(&result, "-c", "scale.cu", "-o", "scale.o"), SIM_BUILD_FINE);
+    assert_int_equal(BUILD(&result, "start.o", "scale.o", "-o", "steps"), SIM_BUILD_FINE);
+    sim_build_result_free(&result);
+    assert_int_equal(status_of("./steps >/dev/null 2>&1"), 15);
+}
+
+static void device_code_is_linked_and_archived(void **state)
+{
+    (void)state;
+    write_steps();
+    write_file("scale.cu", "extern __device__ int step;\n__global__ void times(int *p) { *p *= step; }\n"
+                           "void scale(int *p) { times<<<1, 1>>>(p); }\n");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "-dc", "start.cu", "-o", "start.o"), SIM_BUILD_FINE);
+    assert_int_equal(BUILD(&result, "-lib", "-rdc=true", "scale.cu", "-o", "scale.a"), SIM_BUILD_FINE);
+    assert_int_equal(BUILD(&result, "-shared", "-dlink", "start.o", "scale.a", "-o", "device.o"), SIM_BUILD_FINE);
+    assert_int_equal(BUILD(&result, "start.o", "device.o", "scale.a", "-o", "steps"), SIM_BUILD_FINE);
+    sim_build_result_free(&result);
+    assert_int_equal(status_of("./steps >/dev/null 2>&1"), 9);
+}
+
+static void words_come_from_files_too(void **state)
+{
+    (void)state;
+    write_file("options", "-DNAME=\"a b\"\n-DQUOTE=\\\"  @more\n");
+    write_file("more", "'x.cu'\n");
+    sim_words words = {0};
+    char *argv[] = {"-O3", "--options-file", "options", "--options-file=more"};
+    sim_words_add_list(&words, 4, argv);
+    sim_words_add_text(&words, " -g  -G");
+    const char *const expected[] = {"-O3", "-DNAME=a b", "-DQUOTE=\"", "x.cu", "x.cu", "-g", "-G"};
+    assert_int_equal(words.count, 7);
+    for (int i = 0; i < 7; i++)
+        assert_string_equal(words.at[i], expected[i]);
+    assert_false(words.failed);
+    sim_words_add_list(&words, 1, (char *[]){"@nowhere"});
+    assert_true(words.failed);
+    assert_string_equal(words.unread, "nowhere");
+    sim_words_free(&words);
+    // One that names itself ends all the same.
+    write_file("circle", "@circle\n");
+    sim_words_add_list(&words, 1, (char *[]){"@circle"});
+    assert_true(words.failed);
+    sim_words_free(&words);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +460,9 @@ int main(void)
         cmocka_unit_test(the_headers_of_an_object_are_listed),
         cmocka_unit_test(the_sources_of_a_program_are_listed_with_their_headers),
         cmocka_unit_test(a_list_that_cannot_be_written_is_an_error),
+        cmocka_unit_test(objects_that_are_linked_later_keep_their_device_names),
+        cmocka_unit_test(device_code_is_linked_and_archived),
+        cmocka_unit_test(words_come_from_files_too),
     };
     return cmocka_run_group_tests(tests, in_a_folder, remove_folder);
 }

@@ -1,0 +1,26 @@
+// What a project's command finds around it: a toolkit whose nvcc is ours, and folders that it may write in.
+#pragma once
+
+#include "check/runs.h"
+#include "check/started.h"
+
+enum { HEDDLE_CHECK_PROJECT_FOLDERS = 8 };
+
+typedef struct heddle_check_environment {
+    char toolkit[HEDDLE_CHECK_PATH];
+    char cache[HEDDLE_CHECK_PATH];                                 // of precompiled headers, for this check alone
+    char record[HEDDLE_CHECK_PATH];                                // file that lists what was compiled
+    heddle_check_strings variables;                                // "NAME=VALUE"
+    char folders[HEDDLE_CHECK_PROJECT_FOLDERS][HEDDLE_CHECK_PATH]; // it may write in these and where it works
+    int folder_count;
+} heddle_check_environment;
+
+// `folders`: more of those that it may write in.
+heddle_status heddle_check_environment_make(heddle_check_environment *environment, const heddle_check_state *state,
+                                            const char *const *folders, int count);
+void heddle_check_environment_free(heddle_check_environment *environment);
+
+// Contains a command or a program that starts now.
+heddle_status heddle_check_environment_sandbox(const heddle_check_environment *environment,
+                                               const heddle_check_options *options, const heddle_check_output *output,
+                                               heddle_sandbox *sandbox);
