@@ -117,6 +117,11 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
          "An array is read before it is filled, or only part of it was filled.",
          "Initialise it first (cudaMemset, a copy, a loop over the whole array) and synchronise before reading.",
          "memory is read before it is written", "error if a kernel reads it; warning if it is only copied to the host"},
+    [HEDDLE_CHECK_DIVISION_BY_ZERO] =
+        {"division-by-zero", "integer division by zero", NULL,
+         "The divisor is zero for some thread: a size or a count that was never set, or an index that starts at 0.",
+         "Divide only where the divisor is not zero. A GPU does not stop: it goes on with a meaningless result.",
+         "an integer is divided by zero, or a remainder is taken", "error"},
     [HEDDLE_CHECK_WRONG_RESULT] =
         {"wrong-result", "wrong result", NULL,
          "The output differs from the operator's reference by more than rounding can explain.",

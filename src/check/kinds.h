@@ -28,6 +28,7 @@ typedef enum heddle_check_kind {
     HEDDLE_CHECK_RACE,
     HEDDLE_CHECK_MISSING_WAIT,
     HEDDLE_CHECK_UNINITIALISED,
+    HEDDLE_CHECK_DIVISION_BY_ZERO,
     HEDDLE_CHECK_WRONG_RESULT,    // of an operator, against its reference
     HEDDLE_CHECK_WRONG_OUTPUT,    // of a program, against a file
     HEDDLE_CHECK_ORDER_DEPENDENT, // another legal order gave another result

@@ -1,4 +1,5 @@
-// Recognises the few messages that a wrong launch leads to, and the notes about the macros that a launch becomes.
+// Recognises the few messages that a wrong launch leads to, and what messages tell about the templates and macros that
+// launches and operators become.
 
 #include "build/wording.h"
 
@@ -71,9 +72,27 @@ static void add_launch(const char *text, size_t bytes, const char *launcher, sim
     }
 }
 
+// no match for ‘operator/’ in ‘std::forward<float4&>(…) / right’ (operand types are ‘float4’ and ‘float’): the types say
+// it. Returns where the clause begins and ends; false: there is none.
+static bool passed_on(const char *text, size_t bytes, size_t *start, size_t *end)
+{
+    const char *in = find(text, bytes, " in ‘std::forward<"), *types = find(text, bytes, " (operand types are");
+    if (!in || !types || types < in)
+        return false;
+    *start = (size_t)(in - text);
+    *end = (size_t)(types - text);
+    return true;
+}
+
 // What a directive says, #error "words", is the words alone.
 static void add_plain(const char *text, size_t bytes, sim_text *out)
 {
+    size_t start, end;
+    if (passed_on(text, bytes, &start, &end)) {
+        sim_text_add_bytes(out, text, start);
+        sim_text_add_bytes(out, text + end, bytes - end);
+        return;
+    }
     static const char directive[] = "#error ";
     const size_t length = sizeof directive - 1;
     if (bytes > length && memcmp(text, directive, length) == 0) {
@@ -87,6 +106,8 @@ static void add_plain(const char *text, size_t bytes, sim_text *out)
 bool sim_wording(sim_message_kind kind, const char *text, size_t bytes, sim_text *out, bool *launch)
 {
     *launch = false;
+    if (find(text, bytes, "sim::choice<false>"))
+        return false;
     if (kind == SIM_MESSAGE_NOTE) {
         static const char *const useless[] = {"in expansion of macro ‘SIM_",
                                               "sim_arguments",

@@ -43,6 +43,18 @@ void sim_assert_failed(const char *expression, const char *file, unsigned line, 
     end_thread(worker, &finding, (uintptr_t)__builtin_return_address(0), SIM_ERROR_ASSERT);
 }
 
+int sim_divided_by_zero(void)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        return 0;
+    sim_finding finding = sim_finding_make(worker, SIM_DIVISION_BY_ZERO, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message, "an integer is divided by zero: the result is undefined");
+    finding.place[0] = sim_place_of(worker, worker->thread, (uintptr_t)__builtin_return_address(0), "division");
+    sim_report(&finding);
+    return 1;
+}
+
 void sim_trap(void)
 {
     sim_worker *worker = sim_current;

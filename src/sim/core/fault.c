@@ -266,7 +266,12 @@ static void report_fault(void)
     sim_runner *runner = sim_runner_of(worker);
     bool overflow = runner->fault.signal == SIGSEGV && is_gap(worker, runner->fault.address);
     sim_current = worker; // it may have been in a function that is not watched
-    sim_finding finding = sim_finding_make(worker, overflow ? SIM_STACK_OVERFLOW : SIM_FAULT, SIM_ERROR);
+    bool arithmetic = runner->fault.signal == SIGFPE;
+    sim_finding finding = sim_finding_make(worker,
+                                           overflow     ? SIM_STACK_OVERFLOW
+                                           : arithmetic ? SIM_DIVISION_BY_ZERO
+                                                        : SIM_FAULT,
+                                           SIM_ERROR);
     if (overflow)
         snprintf(finding.message, sizeof finding.message, "stack overflow: the thread has %zu KiB of stack (SIM_STACK)",
                  runner->stacks.size / 1024);

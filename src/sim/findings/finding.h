@@ -33,6 +33,7 @@ typedef enum sim_finding_kind {
     SIM_TRAP,
     SIM_STACK_OVERFLOW,
     SIM_FAULT, // a wild address that only the hardware caught
+    SIM_DIVISION_BY_ZERO,
     SIM_UNSUPPORTED,
     SIM_ORDER_DEPENDENT, // a copy to the host brings something else than in another run (SIM_COPY)
     SIM_FINDING_KINDS

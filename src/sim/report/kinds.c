@@ -30,6 +30,7 @@ static const struct {
     {SIM_RACE, "race"},
     {SIM_MISSING_WAIT, "missing-wait"},
     {SIM_UNINITIALISED, "uninitialised"},
+    {SIM_DIVISION_BY_ZERO, "division-by-zero"},
     {SIM_ORDER_DEPENDENT, "order-dependent"},
     {SIM_UNCHECKED_ERROR, "unchecked-error"},
     {SIM_LEAK, "leak"},

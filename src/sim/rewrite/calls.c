@@ -1,7 +1,7 @@
 // Names that mean something else in device code, or that a macro cannot stand for: printf, malloc, free,
-// clock, new and delete become the kernel's own (sim/kernel_calls.h); __noinline__ is only a keyword of CUDA's
-// outside __attribute__; the address of a kernel as void * keeps the kernel's type; of several barriers on one line
-// each after the first gets a number.
+// clock, new and delete become the kernel's own (sim/kernel_calls.h), lrint and its kin too (sim/conversion.h);
+// __noinline__ is only a keyword of CUDA's outside __attribute__; the address of a kernel as void * keeps the kernel's
+// type; of several barriers on one line each after the first gets a number.
 
 #include <stdio.h>
 #include <string.h>
@@ -46,10 +46,10 @@ static void edit_call(sim_file *file, const sim_tokens *code, int index)
     const sim_source *source = &file->source;
     static const struct {
         const char *name, *ours;
-    } calls[] = {{"printf", "SIM_PRINTF"},
-                 {"malloc", "sim_kernel_malloc"},
-                 {"free", "sim_kernel_free"},
-                 {"clock", "sim_kernel_clock"}};
+    } calls[] = {{"printf", "SIM_PRINTF"},         {"malloc", "sim_kernel_malloc"},  {"free", "sim_kernel_free"},
+                 {"clock", "sim_kernel_clock"},    {"lrint", "sim::nearest"},        {"lrintf", "sim::nearest"},
+                 {"llrint", "sim::nearest"},       {"llrintf", "sim::nearest"},      {"lround", "sim::nearest_away"},
+                 {"lroundf", "sim::nearest_away"}, {"llround", "sim::nearest_away"}, {"llroundf", "sim::nearest_away"}};
     const sim_token *token = &code->at[index];
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (sim_token_is(source, token, calls[i].name) && is_call(source, code, index))

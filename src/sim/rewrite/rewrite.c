@@ -37,8 +37,9 @@ static void edit(const sim_unit *unit, int index)
     sim_edit_kernels(unit, file);
     sim_edit_calls(unit, file);
     sim_edit_casts(unit, file);
+    sim_edit_conversions(file);
     sim_edit_copies(file);
-    sim_edit_shifts(file);
+    sim_edit_arithmetic(unit, file);
     sim_edit_handled(unit, file);
     sim_edit_variables(unit, file);
     sim_edit_conditionals(unit, file);

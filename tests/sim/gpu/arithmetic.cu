@@ -233,8 +233,8 @@ template <class From> __global__ void convert(table *to)
     results[7] = (unsigned long long)value;
     results[8] = static_cast<unsigned char>(value);
     results[9] = static_cast<unsigned int>(value);
-    results[10] = static_cast<u64>(value);
-    results[11] = (u64) int(value);
+    results[10] = static_cast<unsigned long long>(value);
+    results[11] = int(value);
     results[12] = unsigned(value);
     int declared = value;
     unsigned int one = 1, other = value;

@@ -43,11 +43,16 @@ def store(nvcc, path):
     print("%s: %d results of %s" % (path, len(results), gpu))
 
 
+def kept(case, result):
+    """A byte has 8 bits; nvcc keeps more of them in a register where the result is undefined."""
+    return "%#x" % (int(result, 16) & 0xff) if case.startswith("u8 /= ") else result
+
+
 def compare(simcc, path):
     stored, computed = result_file.load(path)["results"], results_of([simcc])
     if [case for case, _ in stored] != [case for case, _ in computed]:
         raise result_file.Trouble("%s has other cases than arithmetic.cu: store them again on a GPU" % path)
-    wrong = [(case, gpu, here) for (case, gpu), (_, here) in zip(stored, computed) if gpu != here]
+    wrong = [(case, gpu, here) for (case, gpu), (_, here) in zip(stored, computed) if kept(case, gpu) != kept(case, here)]
     for case, gpu, here in wrong[:SHOWN]:
         print("%s: %s on the GPU, %s here" % (case, gpu, here))
     print("%d of %d results differ" % (len(wrong), len(stored)))

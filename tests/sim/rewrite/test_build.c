@@ -165,6 +165,21 @@ static void errors_are_at_the_places_of_the_users_file(void **state)
     assert_int_equal(access("wrong", F_OK), -1);
 }
 
+static void a_wrong_operator_names_only_the_users_types(void **state)
+{
+    (void)state;
+    write_file("operator.cu", "__global__ void k(float4 *p, float by) { p[0] = p[1] / by; p[1] /= by; }\n");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "operator.cu", "-o", "operator"), SIM_BUILD_FAILED);
+    for (int i = 0; i < result.count; i++) {
+        assert_null(strstr(result.messages[i].text, "sim"));
+        assert_null(strstr(result.messages[i].text, "std::"));
+        assert_string_equal(result.messages[i].file, "operator.cu");
+    }
+    assert_non_null(strstr(result.messages[0].text, "float4"));
+    sim_build_result_free(&result);
+}
+
 static void a_kernel_must_return_void(void **state)
 {
     (void)state;
@@ -451,6 +466,7 @@ int main(void)
         cmocka_unit_test(a_library_that_is_not_simulated_is_one_message),
         cmocka_unit_test(objects_are_linked_later),
         cmocka_unit_test(errors_are_at_the_places_of_the_users_file),
+        cmocka_unit_test(a_wrong_operator_names_only_the_users_types),
         cmocka_unit_test(a_kernel_must_return_void),
         cmocka_unit_test(what_the_linker_misses_is_named),
         cmocka_unit_test(names_of_unasked_headers_do_not_get_in_the_way),

@@ -53,9 +53,9 @@ static void further_barriers_of_a_line_are_numbered(void **state)
     (void)state;
     becomes("__global__ void k() { if (x) __syncthreads(); else __syncthreads(); }",
             "__global__ void k() { if (x) __syncthreads(); else sim_syncthreads_at<2>(); }");
-    becomes("__device__ int f() { __syncthreads(); int n = __syncthreads_count(1) + __syncthreads_or(0);\n"
+    becomes("__device__ int f() { __syncthreads(); n = __syncthreads_count(1) + __syncthreads_or(0);\n"
             "__syncthreads_and(1); return n; }",
-            "__device__ int f() { __syncthreads(); int n = sim_syncthreads_count_at<2>(1) + "
+            "__device__ int f() { __syncthreads(); n = sim_syncthreads_count_at<2>(1) + "
             "sim_syncthreads_or_at<3>(0);\n__syncthreads_and(1); return n; }");
     stays("__global__ void k() { __syncthreads();\n__syncthreads(); }");
     stays("__global__ void k() { __syncthreads(); own::__syncthreads(); \"__syncthreads()\"; }");
@@ -227,13 +227,47 @@ static void a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays(void *
 static void shifts_by_variables_say_so(void **state)
 {
     (void)state;
-    becomes("__device__ int f() { return a << b >> (c); }", "__device__ int f() { return a <<sim_shift<< b >> (c); }");
-    becomes("__device__ int f() { return a >> b; }", "__device__ int f() { return a >>sim_shift>> b; }");
-    becomes("__device__ int f() { return a << 2 * b; }", "__device__ int f() { return a <<sim_shift<< 2 * b; }");
+    becomes("__device__ int f() { return a << b >> (c); }", "__device__ int f() { return a <<sim_gpu<< b >> (c); }");
+    becomes("__device__ int f() { return a >> b; }", "__device__ int f() { return a >>sim_gpu>> b; }");
+    becomes("__device__ int f() { return a << 2 * b; }", "__device__ int f() { return a <<sim_gpu<< 2 * b; }");
     stays("__device__ int f() { return (a << 3) + (b >> 31); }");
-    stays("__device__ void f() { box<box<int>> a; a <<= b; cells >>= b; }");
+    becomes("__device__ void f() { box<box<int>> a; a <<= b; cells >>= b; a <<= 3; }",
+            "__device__ void f() { box<box<int>> a; a <<=sim_gpu= b; cells >>=sim_gpu= b; a <<= 3; }");
     stays("__host__ __device__ int f() { return a << b; }");
     stays("struct s { __device__ s operator<<(int) const; };");
+}
+
+static void divisions_by_variables_say_so(void **state)
+{
+    (void)state;
+    becomes("__device__ int f() { return a / b % -c; }", "__device__ int f() { return a /sim_gpu/ b %sim_gpu% -c; }");
+    becomes("__device__ void f() { a /= b; c[i] %= *d; }",
+            "__device__ void f() { a /=sim_gpu= b; c[i] %=sim_gpu= *d; }");
+    becomes("__host__ __device__ int f() { return a / 2 * b / 0; }",
+            "__host__ __device__ int f() { return a / 2 * b /sim_gpu/ 0; }");
+    becomes("#define UP(a, b) (((a) + (b) - 1) / (b))\n", "#define UP(a, b) (((a) + (b) - 1) /sim_gpu/ (b))\n");
+    stays("void f() { return a / b; }");
+    stays("#define HALF (a / b)\n#define PART(a) (a / b)\n#if PART(4) > 2\n#endif\n");
+    stays("struct s { unsigned n : 3; }; __device__ void f(s *a) { a->n /= b; a->n /= 2; }");
+    stays("struct s { __device__ s operator/(int) const; };");
+}
+
+static void conversions_to_integers_say_so(void **state)
+{
+    (void)state;
+    becomes("__device__ int f() { return (int)x + (float)(unsigned char)y; }",
+            "__device__ int f() { return ~(sim::cast<int>)x + (float)~(sim::cast<unsigned char>)y; }");
+    becomes("__device__ int f() { return i < int(x) + static_cast<long long>(y); }",
+            "__device__ int f() { return i < sim::converted<int>(x) + sim::converted<long long>(y); }");
+    becomes("__device__ void f() { const unsigned int a = x, b = 3; for (int i = y; i < a; i++) g(i); }",
+            "__device__ void f() { const unsigned int a = sim::to<unsigned int>() = x, b = 3; "
+            "for (int i = sim::to<int>() = y; i < a; i++) g(i); }");
+    becomes("__device__ long f() { return lrintf(x) + ::lround(x); }",
+            "__device__ long f() { return sim::nearest(x) + ::lround(x); }");
+    stays("__device__ void f() { int i = blockIdx.x * blockDim.x + threadIdx.x, *p = q, r[] = {1}, s; }");
+    stays("__device__ void f() { int (*g)(int) = h; box<int(float)> b; auto l = [](int) { return sizeof(int); }; }");
+    stays("__device__ void f() { constexpr int a = x; static const int b = y; int c{z}; int d(z); (int)3; }");
+    stays("void f() { int i = x; i = (int)y + int(z); }");
 }
 
 static void copies_by_builtins_become_calls(void **state)
@@ -256,7 +290,7 @@ static void an_atomic_without_use_of_its_result_says_so(void **state)
             "__device__ void f() { sim_discard(), (void)atomicExch(p, 1); }");
     becomes("__device__ void f() { switch (a) { case 1: atomicOr(p, 1); } }",
             "__device__ void f() { switch (a) { case 1: sim_discard(), atomicOr(p, 1); } }");
-    stays("__device__ int f() { int a = atomicAdd(p, 1); b = a ? 1 : atomicAdd(p, 1); return atomicAdd(p, 1); }");
+    stays("__device__ int f() { a = atomicAdd(p, 1); b = a ? 1 : atomicAdd(p, 1); return atomicAdd(p, 1); }");
     stays("__device__ void f() { while (atomicCAS(p, 0, 1) != 0) ; atomicCAS(p, 1, 0); }");
     // The user's own atomic is not CUDA's.
     stays("__device__ double atomicAdd(double *p, double x) { return 0; }\n__device__ void f() { atomicAdd(p, 1.0); }");
@@ -286,7 +320,7 @@ static void variables_of_the_device_are_marked(void **state)
     stays("__device__ P f(n::T);\n__device__ P f(T x = 3);\ntemplate <class... T> __device__ P f(T... x);\n");
     stays("__device__ P::P(int x) : a(4) { a = x; }\n__device__ P f(float (*g)(float));\n");
     stays("__device__ const int a = 3;\nconstexpr __device__ int b = 3;\nextern __device__ int c;\n");
-    stays("__device__ int f(int x);\n__device__ int g(int x) { int y = x; return y; }\n");
+    stays("__device__ int f(int x);\n__device__ int g(int x) { auto y = x; return y; }\n");
     stays("template <class T> __device__ T v;\n");
 }
 
@@ -423,8 +457,8 @@ static void a_cast_of_a_variable_hides_its_address(void **state)
     becomes("__device__ float g[4], *h;\n__device__ int f(float *) { return *(int *)g + *(int *)(h + 1); }",
             "SIM_DEVICE_VARIABLE __device__ float g[4], *h;\n__device__ int f(float *) { return "
             "*~(sim::hidden<int *>)g + *~(sim::hidden<int *>)(h + 1); }");
-    becomes("__global__ void k() { " BYTES "int n = sizeof(char *) + f(int *(c)); g((int *)p, (int)c[1]); }",
-            "__global__ void k() { " MADE "int n = sizeof(char *) + f(int *(c)); g((int *)p, (int)c[1]); }");
+    becomes("__global__ void k() { " BYTES "auto n = sizeof(char *) + f(int *(c)); g((int *)p, (float)c[1]); }",
+            "__global__ void k() { " MADE "auto n = sizeof(char *) + f(int *(c)); g((int *)p, (float)c[1]); }");
     stays("__global__ void k(char *c) { *(int *)(c + 1) = 1; }");
 #undef BYTES
 #undef MADE
@@ -516,6 +550,8 @@ int main(void)
         cmocka_unit_test(the_mark_of_a_call_in_a_macro_stands_before_the_macro),
         cmocka_unit_test(a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays),
         cmocka_unit_test(shifts_by_variables_say_so),
+        cmocka_unit_test(divisions_by_variables_say_so),
+        cmocka_unit_test(conversions_to_integers_say_so),
         cmocka_unit_test(copies_by_builtins_become_calls),
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
         cmocka_unit_test(variables_of_the_device_are_marked),

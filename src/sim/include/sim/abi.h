@@ -135,6 +135,7 @@ void sim_one_side(void);                // of this __host__ __device__ function 
 int sim_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void sim_assert_failed(const char *expression, const char *file, unsigned line, const char *function)
     __attribute__((noreturn));
+int sim_divided_by_zero(void); // an integer: a finding at the caller's line; 0: in host code, which does as it does
 void sim_trap(void) __attribute__((noreturn));
 void sim_exit_thread(void) __attribute__((noreturn));
 long long sim_clock(void);                // the SM's cycle counter: counts simulated steps, always rising

@@ -19,9 +19,11 @@
 #include "sim/abi.h"
 #include "sim/vector_types.h"
 
+#include "sim/arithmetic.h"
 #include "sim/atomic_builtins.h"
 #include "sim/atomics.h"
 #include "sim/barriers.h"
+#include "sim/conversion.h"
 #include "sim/hidden.h"
 #include "sim/index.h"
 #include "sim/intrinsics_convert.h"
@@ -33,7 +35,6 @@
 #include "sim/math.h"
 #include "sim/math_special.h"
 #include "sim/memory_access.h"
-#include "sim/shift.h"
 #include "sim/warp.h"
 
 #if __has_include("sim/runtime_api.h")
