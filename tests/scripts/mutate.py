@@ -155,8 +155,9 @@ class Mutate(unittest.TestCase):
             stale = self.mutate("--count", "1", "src/room/small.c")
         finally:
             self.write("tests/mutate.json", FILES["tests/mutate.json"])
-        tried = [line for line in done.stdout.splitlines() if " of %d " % result["drawn"] in line]
-        self.assertEqual(len(tried), len(survivors) - 1, done.stdout)
+        tried = " of %d  survived" % (len(survivors) - 1)
+        self.assertEqual(done.stdout.count(tried), len(survivors) - 1, done.stdout)
+        self.assertNotIn(" caught  ", done.stdout)
         self.assertIn(", %d survived" % (len(survivors) - 1), done.stdout)
         self.assertIn("; 1 explained, ", done.stdout)
         self.assertEqual(stale.stdout, "mutate: tests/mutate.json explains a mutant of src/room/small.c that is not there "

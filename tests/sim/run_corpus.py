@@ -138,20 +138,21 @@ def run(command, environment, seconds):
         return None, (late.stdout or b"").decode(errors="replace")
 
 
-def run_watched(program, folder, schedule, values=None):
+def run_watched(program, folder, schedule, values=None, seconds=RUN_SECONDS):
     report = os.path.join(folder, "report.json")
     if os.path.exists(report):
         os.remove(report)
-    environment = dict(os.environ, SIM_REPORT=report, SIM_SPIN_LIMIT=SPIN_SECONDS)
+    environment = dict(os.environ, SIM_REPORT=report, SIM_SPIN_LIMIT=SPIN_SECONDS,
+                       MUTATE_REACHED=os.path.join(folder, "reached"))
     if schedule:
         environment["SIM_SCHEDULE"] = schedule.group(1)
     if values:
         environment["SIM_VALUES"] = os.path.join(folder, "values")
         with open(environment["SIM_VALUES"], "w") as out:
             out.write("".join("%d\n" % value for value in values))
-    status, output = run([program], environment, RUN_SECONDS)
+    status, output = run([program], environment, seconds)
     if status is None:
-        return None, None, "ran for more than %d s" % RUN_SECONDS
+        return None, None, "ran for more than %d s" % seconds
     try:
         with open(report) as text:
             return status, json.load(text), output
@@ -172,7 +173,7 @@ def values_of(report):
 class Outcome:
     def __init__(self, name):
         self.name, self.groups, self.words = name, [], []
-        self.missed, self.alarms, self.broken = [], [], []
+        self.missed, self.alarms, self.broken, self.reached = [], [], [], []
         self.seconds = 0.0
 
 
@@ -220,7 +221,7 @@ def build(command, path, objects, program):
     return (status, output) if status == 0 else run(whole, None, BUILD_SECONDS)
 
 
-def check(path, compiler, explain, flags, keep, objects):
+def check(path, arguments):
     outcome = Outcome(os.path.relpath(path, CORPUS))
     outcome.groups = expectations(path)
     folder = tempfile.mkdtemp(prefix="corpus-")
@@ -231,22 +232,26 @@ def check(path, compiler, explain, flags, keep, objects):
         own = FLAGS.search(first)
         whole = first + text.read()
         outcome.words, schedule = WORD.findall(whole), SCHEDULE.search(whole)
-    status, output = build([compiler] + flags + (own.group(1).split() if own else []), path, objects, program)
+    command = [arguments.compiler] + arguments.flag + (own.group(1).split() if own else [])
+    status, output = build(command, path, arguments.objects, program)
     if status != 0:
         outcome.broken.append("does not build: " + output[-1500:].strip())
     else:
-        status, report, output = run_watched(program, folder, schedule)
+        status, report, output = run_watched(program, folder, schedule, seconds=arguments.seconds)
         asked = set()
         # Racing writes whose values the run did not know: run again with them noted, which may bring up others.
         while report and values_of(report) - asked and len(asked) < MOST_VALUES:
             asked |= values_of(report)
-            status, report, output = run_watched(program, folder, schedule, sorted(asked))
+            status, report, output = run_watched(program, folder, schedule, sorted(asked), arguments.seconds)
         if report is None:
             outcome.broken.append(output)
         else:
-            judge(outcome, status, explained(explain, program, folder, path), output)
+            judge(outcome, status, explained(arguments.explain, program, folder, path), output)
     outcome.seconds = time.time() - started
-    if keep:
+    if os.path.exists(os.path.join(folder, "reached")):
+        with open(os.path.join(folder, "reached")) as text:
+            outcome.reached = sorted(set(text.read().split()))
+    if arguments.keep:
         print("%s: %s" % (outcome.name, folder))
     else:
         shutil.rmtree(folder)
@@ -255,18 +260,6 @@ def check(path, compiler, explain, flags, keep, objects):
 
 def differs(outcome):
     return outcome.missed or outcome.alarms or outcome.broken
-
-
-def likely_first(paths, objects):
-    """Of many runs that stop at the first program that differs: those that differed before come first, the latest ahead.
-    Returns the paths, and where to note the next one."""
-    seen = os.path.join(objects, "differed") if objects else None
-    names = []
-    if seen and os.path.exists(seen):
-        with open(seen) as text:
-            names = text.read().split()
-    latest = {os.path.join(CORPUS, name): number for number, name in enumerate(names, 1)}
-    return sorted(paths, key=lambda path: -latest.get(path, 0)), seen
 
 
 def summary(outcomes, seconds):
@@ -294,6 +287,10 @@ def main():
     parser.add_argument("--explain", default="sim_explain", help="what explains a report (tests/sim/explain.c)")
     parser.add_argument("--flag", action="append", default=[], help="a flag for the compiler; may be given again")
     parser.add_argument("--filter", default="", help="only programs whose path matches this regular expression")
+    parser.add_argument("--programs", help="file of the programs to run, in this order")
+    parser.add_argument("--reached", help="file for what each program has written to the file in MUTATE_REACHED, as "
+                        "scripts/mutate asks for")
+    parser.add_argument("--seconds", type=int, default=RUN_SECONDS, help="most that a program may run (default: %(default)s)")
     parser.add_argument("--keep", action="store_true", help="keep programs and reports, and say where")
     parser.add_argument("--objects", help="folder that keeps compiled programs, for runs in which only the runtime changes")
     parser.add_argument("--first", action="store_true", help="stop at the first program that differs")
@@ -302,6 +299,9 @@ def main():
     paths = sorted(os.path.join(folder, name) for folder, _, names in os.walk(CORPUS) for name in names
                    if name.endswith(".cu"))
     paths = [path for path in paths if re.search(arguments.filter, os.path.relpath(path, CORPUS))]
+    if arguments.programs:
+        with open(arguments.programs) as text:
+            paths = [path for path in (os.path.join(CORPUS, name) for name in text.read().split()) if path in paths]
     if not paths:
         sys.exit("no program matches")
     if arguments.list:
@@ -316,21 +316,17 @@ def main():
         return
     if arguments.objects:
         os.makedirs(arguments.objects, exist_ok=True)
-    seen = None
-    if arguments.first:
-        paths, seen = likely_first(paths, arguments.objects)
     started, outcomes = time.time(), []
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
-        jobs = [pool.submit(check, path, arguments.compiler, arguments.explain, arguments.flag, arguments.keep,
-                            arguments.objects) for path in paths]
+        jobs = [pool.submit(check, path, arguments) for path in paths]
         for job in jobs:
             outcomes.append(job.result())
             if arguments.first and differs(outcomes[-1]):
                 pool.shutdown(wait=False, cancel_futures=True)
-                if seen:
-                    with open(seen, "a") as text:
-                        text.write(outcomes[-1].name + "\n")
                 break
+    if arguments.reached:
+        with open(arguments.reached, "w") as out:
+            json.dump({outcome.name: outcome.reached for outcome in outcomes}, out)
     sys.exit(0 if summary(outcomes, time.time() - started) else 1)
 
 
