@@ -217,6 +217,23 @@ static void the_others_are_told_which_rank_is_gone(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
+// A machine that loses its power says nothing: the kernel asks after it.
+static void assert_connections_are_kept_alive(void)
+{
+    int connections = 0;
+    for (int descriptor = 0; descriptor < 256; descriptor++) {
+        struct sockaddr_in peer;
+        socklen_t length = sizeof peer, size = sizeof(int);
+        int alive = 0;
+        if (getpeername(descriptor, (struct sockaddr *)&peer, &length) != 0 || peer.sin_family != AF_INET)
+            continue;
+        assert_int_equal(getsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &alive, &size), 0);
+        assert_true(alive);
+        connections++;
+    }
+    assert_int_equal(connections, 2 * (RANKS - 1)); // both ends are in this process
+}
+
 static void a_rank_on_another_machine_tries_the_addresses_in_turn(void **state)
 {
     (void)state;
@@ -229,6 +246,7 @@ static void a_rank_on_another_machine_tries_the_addresses_in_turn(void **state)
     place.address[0] = htonl(INADDR_BROADCAST); // where nobody can be connected to
     place.address[1] = htonl(INADDR_LOOPBACK);
     begin_watches(sides);
+    assert_connections_are_kept_alive();
     for (int i = RANKS - 1; i >= 0; i--)
         heddle_watch_end(sides[i].watch, false);
 }

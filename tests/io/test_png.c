@@ -180,7 +180,8 @@ static void transparency_is_laid_over_white(void **state)
 static void read_stroke(void *state, int ink, int paper, int *outside, int *stroke)
 {
     png_byte rows[HEIGHT][WIDTH][2];
-    memset(rows, 0, sizeof rows); // grey and alpha
+    for (int i = 0; i < HEIGHT * WIDTH; i++)
+        memcpy(rows[i / WIDTH][i % WIDTH], (png_byte[]){255, 0}, 2); // grey and alpha
     for (int x = 1; x < WIDTH && paper >= 0; x++)
         memcpy(rows[0][x], (png_byte[]){(png_byte)paper, 255}, 2);
     memcpy(rows[0][1], (png_byte[]){(png_byte)ink, 255}, 2);
@@ -204,6 +205,9 @@ static void a_light_drawing_is_laid_over_black(void **state)
     read_stroke(*state, 60, -1, &outside, &stroke);
     assert_int_equal(outside, 255);
     assert_int_equal(stroke, 60);
+    read_stroke(*state, 100, -1, &outside, &stroke); // neither light nor dark
+    assert_int_equal(outside, 255);
+    assert_int_equal(stroke, 100);
     read_stroke(*state, 0, 255, &outside, &stroke); // dark ink on paper of its own
     assert_int_equal(outside, 255);
     assert_int_equal(stroke, 0);
@@ -235,6 +239,11 @@ static void what_is_written_is_read_back(void **state)
         assert_ok(heddle_image_file_read(path, channels, &read));
         assert_int_equal(read.width, WIDTH);
         assert_memory_equal(read.pixels, pixels, (size_t)(HEIGHT * WIDTH * channels));
+        heddle_picture_free(&read);
+        assert_ok(heddle_png_write(path, &(heddle_picture){1, 1, channels, pixels}));
+        assert_ok(heddle_image_file_read(path, channels, &read));
+        assert_int_equal(read.width * read.height, 1);
+        assert_memory_equal(read.pixels, pixels, (size_t)channels);
         heddle_picture_free(&read);
     }
 }

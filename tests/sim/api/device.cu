@@ -40,9 +40,12 @@ static void properties_and_attributes_agree()
     AGREE(cudaDevAttrTextureAlignment, textureAlignment);
     AGREE(cudaDevAttrTexturePitchAlignment, texturePitchAlignment);
     AGREE(cudaDevAttrSurfaceAlignment, surfaceAlignment);
+    AGREE(cudaDevAttrMaxTexture1DWidth, maxTexture1D);
     AGREE(cudaDevAttrMaxTexture2DWidth, maxTexture2D[0]);
     AGREE(cudaDevAttrMaxTexture2DHeight, maxTexture2D[1]);
     AGREE(cudaDevAttrMaxTexture3DDepth, maxTexture3D[2]);
+    AGREE(cudaDevAttrMaxTexture2DLayeredHeight, maxTexture2DLayered[1]);
+    AGREE(cudaDevAttrMaxTexture2DLayeredLayers, maxTexture2DLayered[2]);
     AGREE(cudaDevAttrAsyncEngineCount, asyncEngineCount);
     AGREE(cudaDevAttrEccEnabled, ECCEnabled);
     AGREE(cudaDevAttrPciBusId, pciBusID);
@@ -57,6 +60,36 @@ static void properties_and_attributes_agree()
     GIVES(cudaErrorInvalidDevice, cudaGetDeviceProperties(&card, 1));
     GIVES(cudaErrorInvalidValue, cudaDeviceGetAttribute(&value, (cudaDeviceAttr)9999, 0));
     (void)cudaGetLastError();
+}
+
+static bool are(const int *values, int first, int second)
+{
+    return values[0] == first && values[1] == second;
+}
+
+static bool are(const int *values, int first, int second, int third)
+{
+    return are(values, first, second) && values[2] == third;
+}
+
+// As in the table of technical specifications of the programming guide, from compute capability 6 on.
+static void limits_are_those_of_the_guide()
+{
+    cudaDeviceProp card;
+    WORKS(cudaGetDeviceProperties(&card, 0));
+    HOLDS(card.warpSize == 32 && card.maxThreadsPerBlock == 1024);
+    HOLDS(card.totalConstMem == 64 << 10 && card.regsPerBlock == 64 << 10);
+    HOLDS(card.maxTexture1D == 131072 && card.maxTexture1DMipmap == 32768);
+    HOLDS(are(card.maxTexture1DLayered, 32768, 2048));
+    HOLDS(are(card.maxTexture2D, 131072, 65536) && are(card.maxTexture2DMipmap, 32768, 32768));
+    HOLDS(are(card.maxTexture2DLinear, 131072, 65000, 2097120) && are(card.maxTexture2DGather, 32768, 32768));
+    HOLDS(are(card.maxTexture2DLayered, 32768, 32768, 2048));
+    HOLDS(are(card.maxTexture3D, 16384, 16384, 16384) && are(card.maxTexture3DAlt, 8192, 8192, 32768));
+    HOLDS(card.maxTextureCubemap == 32768 && are(card.maxTextureCubemapLayered, 32768, 2046));
+    HOLDS(card.maxSurface1D == 32768 && are(card.maxSurface1DLayered, 32768, 2048));
+    HOLDS(are(card.maxSurface2D, 131072, 65536) && are(card.maxSurface2DLayered, 32768, 32768, 2048));
+    HOLDS(are(card.maxSurface3D, 16384, 16384, 16384));
+    HOLDS(card.maxSurfaceCubemap == 32768 && are(card.maxSurfaceCubemapLayered, 32768, 2046));
 }
 
 static void there_is_one_device()
@@ -96,6 +129,7 @@ static void limits_can_be_set()
 int main(int count, char **arguments)
 {
     properties_and_attributes_agree();
+    limits_are_those_of_the_guide();
     there_is_one_device();
     limits_can_be_set();
     if (count == 4) {

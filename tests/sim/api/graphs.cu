@@ -66,6 +66,16 @@ static void updates_change_values_but_not_shapes()
     WORKS(cudaStreamEndCapture(first, &other));
     GIVES(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, other, &info));
     HOLDS(info.result == cudaGraphExecUpdateErrorTopologyChanged && after_launches(exec, 1) == 22);
+    WORKS(cudaGraphDestroy(other));
+    WORKS(cudaStreamBeginCapture(first, cudaStreamCaptureModeRelaxed));
+    set_all<<<BLOCKS, BLOCK, 0, first>>>(device, COUNT, 1);
+    WORKS(cudaMemsetAsync(device, 0, sizeof host, first));
+    add_one<<<BLOCKS, BLOCK, 0, first>>>(device, COUNT);
+    WORKS(cudaStreamEndCapture(first, &other));
+    GIVES(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, other, &info));
+    cudaGraphNodeType changed;
+    WORKS(cudaGraphNodeGetType(info.errorNode, &changed));
+    HOLDS(info.result == cudaGraphExecUpdateErrorNodeTypeChanged && changed == cudaGraphNodeTypeMemset);
     WORKS(cudaGraphExecDestroy(exec));
     WORKS(cudaGraphDestroy(one));
     WORKS(cudaGraphDestroy(two));
@@ -92,6 +102,20 @@ static void captures_that_go_wrong()
     add_one<<<1, 1>>>(device, 1);
     HOLDS(cudaGetLastError() == cudaErrorStreamCaptureImplicit);
     GIVES(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(first, &graph));
+
+    cudaStream_t third;
+    WORKS(cudaStreamCreate(&third));
+    WORKS(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    add_one<<<1, 1, 0, first>>>(device, 1);
+    WORKS(cudaEventRecord(fork_event, first));
+    WORKS(cudaStreamWaitEvent(third, fork_event, 0));
+    add_one<<<1, 1, 0, third>>>(device, 1);
+    GIVES(cudaErrorStreamCaptureUnsupported, cudaStreamDestroy(third)); // it has not joined
+    GIVES(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(first, &graph));
+    WORKS(cudaStreamBeginCapture(third, cudaStreamCaptureModeGlobal));
+    GIVES(cudaErrorStreamCaptureUnsupported, cudaStreamDestroy(third)); // the capture is its own
+    GIVES(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(third, &graph));
+    WORKS(cudaStreamDestroy(third));
 
     GIVES(cudaErrorStreamCaptureUnsupported, cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal));
     GIVES(cudaErrorIllegalState, cudaStreamEndCapture(first, &graph));
@@ -138,7 +162,11 @@ static void graphs_can_be_built_by_hand()
     size_t nodes = 8;
     cudaGraphNodeType type;
     WORKS(cudaGraphGetNodes(graph, list, &nodes));
-    HOLDS(nodes == 6);
+    HOLDS(nodes == 6 && list[0] == fill && list[5] == copy && list[6] == NULL && list[7] == NULL);
+    nodes = 2;
+    list[2] = NULL;
+    WORKS(cudaGraphGetNodes(graph, list, &nodes));
+    HOLDS(nodes == 2 && list[1] == kernel && list[2] == NULL);
     WORKS(cudaGraphNodeGetType(nested, &type));
     HOLDS(type == cudaGraphNodeTypeGraph);
     WORKS(cudaGraphClone(&clone, graph));

@@ -1,5 +1,6 @@
 // Memory of every kind: what is allocated, how much is left, what a pointer is, and what cannot be freed.
 #include "check.h"
+#include <errno.h>
 
 static void a_card_that_is_full_says_so()
 {
@@ -130,6 +131,35 @@ static void what_was_not_allocated_is_not_freed()
     (void)cudaGetLastError();
 }
 
+static void arrays_that_cannot_be_made_are_refused()
+{
+    cudaArray_t array;
+    cudaMipmappedArray_t mipmap;
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>(), empty = {};
+    GIVES(cudaErrorInvalidValue, cudaMallocArray((cudaArray_t *)NULL, &format, 4, 4));
+    GIVES(cudaErrorInvalidValue, cudaMallocArray(&array, NULL, 4, 4));
+    GIVES(cudaErrorInvalidValue, cudaMallocArray(&array, &format, 0, 4));
+    GIVES(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&array, &empty, 4, 4));
+    GIVES(cudaErrorInvalidValue, cudaMalloc3DArray(&array, &format, make_cudaExtent(4, 5, 6), cudaArrayCubemap));
+    GIVES(cudaErrorInvalidValue, cudaMalloc3DArray(&array, &format, make_cudaExtent(4, 4, 5), cudaArrayCubemap));
+    GIVES(cudaErrorInvalidValue, cudaMallocMipmappedArray(NULL, &format, make_cudaExtent(8, 8, 0), 2, 0));
+    GIVES(cudaErrorInvalidValue, cudaMallocMipmappedArray(&mipmap, &format, make_cudaExtent(8, 8, 0), 0, 0));
+    WORKS(cudaMalloc3DArray(&array, &format, make_cudaExtent(4, 4, 6), cudaArrayCubemap));
+    WORKS(cudaFreeArray(array));
+    (void)cudaGetLastError();
+}
+
+static void the_host_heap_keeps_the_rules_of_posix()
+{
+    void *memory = NULL;
+    HOLDS(posix_memalign(&memory, 0, 100) == EINVAL);
+    HOLDS(posix_memalign(&memory, sizeof(void *) / 2, 100) == EINVAL);
+    HOLDS(posix_memalign(&memory, 3 * sizeof(void *), 100) == EINVAL);
+    HOLDS(memory == NULL);
+    HOLDS(posix_memalign(&memory, 4096, 100) == 0 && (size_t)memory % 4096 == 0);
+    free(memory);
+}
+
 int main()
 {
     a_card_that_is_full_says_so();
@@ -139,5 +169,7 @@ int main()
     a_pointer_tells_what_it_is();
     host_memory_can_be_registered();
     what_was_not_allocated_is_not_freed();
+    arrays_that_cannot_be_made_are_refused();
+    the_host_heap_keeps_the_rules_of_posix();
     return 0;
 }

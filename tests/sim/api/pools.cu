@@ -46,6 +46,24 @@ static void pools_can_be_made_and_asked()
     WORKS(cudaMemPoolDestroy(own));
 }
 
+static void neither_a_pool_nor_a_stream_that_is_gone_gives_memory()
+{
+    cudaMemPool_t pool;
+    cudaStream_t stream;
+    int *device;
+    cudaMemPoolProps properties = {};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    WORKS(cudaMemPoolCreate(&pool, &properties));
+    WORKS(cudaMemPoolDestroy(pool));
+    WORKS(cudaStreamCreate(&stream));
+    WORKS(cudaStreamDestroy(stream));
+    GIVES(cudaErrorInvalidValue, cudaMallocFromPoolAsync(&device, 4096, pool, 0));
+    GIVES(cudaErrorInvalidResourceHandle, cudaMallocAsync(&device, 4096, stream));
+    GIVES(cudaErrorInvalidResourceHandle, cudaFreeAsync(NULL, stream));
+    (void)cudaGetLastError();
+}
+
 static void a_pool_gives_no_more_than_its_limit()
 {
     cudaMemPool_t own;
@@ -68,5 +86,6 @@ int main()
     memory_lives_from_the_stream_s_malloc_to_its_free();
     pools_can_be_made_and_asked();
     a_pool_gives_no_more_than_its_limit();
+    neither_a_pool_nor_a_stream_that_is_gone_gives_memory();
     return 0;
 }

@@ -73,6 +73,20 @@ __global__ void nested(int *out)
     out[t] = sum;
 }
 
+// goto takes half of the lanes out of the inner loop: the next iteration of the outer one has all of them again.
+__global__ void left_by_goto(int *out)
+{
+    int t = threadIdx.x;
+    for (int i = 0; i < 2; i++) { // branch: executions=3 divergent=0
+        if (t < 32)               // branch: executions=2 divergent=0
+            out[t] = i;
+        for (int k = 0; k < 4; k++) // branch: executions=10 divergent=0
+            if (k == 1 && t % 2)    // branch: executions=8 divergent=2
+                goto next;
+    next:;
+    }
+}
+
 // Lanes leave the loop by break in different iterations, and agree behind it.
 __global__ void search(int *out)
 {
@@ -219,6 +233,7 @@ int main()
     triangular<<<1, 32>>>(out);
     same_trips<<<1, 32>>>(out, 10);
     nested<<<1, 32>>>(out);
+    left_by_goto<<<1, 32>>>(out);
     search<<<1, 32>>>(out);
     cases<<<1, 64>>>(out);
     calls<<<1, 32>>>(out);
