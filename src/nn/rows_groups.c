@@ -11,8 +11,8 @@ enum {
     WIDEST_SHIFTED = 63,              // pixels of a line and its gap: the rows that a filter reaches fit a load of TMA
     MOST_READERS = 2,                 // of a result: rows_norm adds up two gradients
     MOST_NORMALISED = 2048,           // channels that rows_norm has rungs for
-    PART_ROWS = 8 * HEDDLE_ROWS_PART, // rows worth a part of their own
-    CLUSTERS = 32,                    // of multiprocessors, that parts of a gradient are spread over
+    PART_ROWS = 4 * HEDDLE_ROWS_PART, // rows worth a part of their own
+    MULTIPROCESSORS = 132,            // that parts of a gradient are spread over
 };
 
 static int padded(int channels, int alignment)
@@ -196,15 +196,15 @@ static void set_features(heddle_rows_group *group, const heddle_rows_group *befo
         before ? before->next_h * before->next_w * before->shape.k : padded(group->product->in[0], PATCH_ALIGNMENT);
 }
 
-// In how many parts the gradient of the weight is added up: as many as keep all multiprocessors busy in clusters of
-// four, but none of too few rows. The update reads every part.
+// In how many parts the gradient of the weight is added up: as many as keep all multiprocessors busy in pairs, but none
+// of too few rows.
 static void set_parts(heddle_rows_group *group)
 {
     heddle_rows_conv_shape *shape = &group->shape;
     const bool taps = shape->r * shape->s > 1;
     const int tile_k = taps ? 64 : 128, tile_c = taps ? 64 : 128;
     const int tiles = (shape->k + tile_k - 1) / tile_k * ((shape->c + tile_c - 1) / tile_c);
-    const int room = tiles > 0 ? CLUSTERS / tiles : 1, most = heddle_rows_conv_rows(shape) / PART_ROWS;
+    const int room = tiles > 0 ? MULTIPROCESSORS / 2 / tiles : 1, most = heddle_rows_conv_rows(shape) / PART_ROWS;
     shape->parts = room < most ? room : most;
     if (shape->parts < 1)
         shape->parts = 1;

@@ -11,17 +11,8 @@ enum {
     SHARED_BYTES = 225 << 10, // of 227 KiB: the kernel uses 1.7 KiB besides
     // compute-sanitizer takes a product's three taps to lie one behind another, and expects all of them to be there.
     SLACK_BYTES = 4 << 10,
-    MOST_CLUSTER = 4, // blocks: larger clusters leave more of the chip's partitions unused
+    PAIR = 2, // blocks per cluster: with four, gradients of filters take a fifth longer (measured on an H200)
 };
-
-// Blocks that share a part: as many as run at the same time, each with a stage or more.
-static int cluster_for(int blocks, int stages)
-{
-    int cluster = 1;
-    while (cluster < MOST_CLUSTER && 2 * cluster <= stages && 2 * cluster * blocks <= heddle_cuda_multiprocessors())
-        cluster *= 2;
-    return cluster;
-}
 
 template <typename Element, int Lines, int Columns> static heddle_status launch_kind(const heddle_call *call)
 {
@@ -48,7 +39,7 @@ template <typename Element, int Lines, int Columns> static heddle_status launch_
     job.parts = shape->parts;
     job.part_stages = heddle_rows_conv_part_rows(shape) / ROWS_GRADIENT_ROWS;
     const int blocks = job.k_tiles * job.c_tiles * job.parts;
-    job.cluster = cluster_for(blocks, job.part_stages);
+    job.cluster = job.part_stages >= PAIR && blocks * PAIR <= heddle_cuda_multiprocessors() ? PAIR : 1;
     CUtensorMap output, input;
     heddle_status status = rows_map<Element>(&output, call->input[0], job.rows, 1, job.k, ROWS_GRADIENT_ROWS);
     if (status == HEDDLE_OK)
@@ -74,12 +65,12 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
         return launch_kind<Element, 3, 192>(call);
     if (!aligned || shape->r * shape->s != 1)
         return heddle_rows_conv_weight_naive(call);
-    // Narrow tiles if wide ones would leave SMs without one, unless clusters of blocks have the wide ones.
+    // Narrow tiles if wide ones would leave SMs without one, unless pairs of blocks have the wide ones.
     const long long tiles = (long long)heddle_ceil_div(shape->k, 128) * shape->parts;
     const int processors = heddle_cuda_multiprocessors(), few = 4; // stages that are too few to share
     const int stages = heddle_rows_conv_part_rows(shape) / ROWS_GRADIENT_ROWS;
-    const long long clusters = tiles * heddle_ceil_div(shape->c, 128);
-    if (shape->c > 64 && stages > few && 2 * clusters <= processors && 4 * clusters > processors)
+    const long long pairs = tiles * heddle_ceil_div(shape->c, 128);
+    if (shape->c > 64 && stages > few && PAIR * pairs <= processors && 2 * PAIR * pairs > processors)
         return launch_kind<Element, 1, 128>(call);
     if (shape->c > 128 && tiles * heddle_ceil_div(shape->c, 256) * 2 > processors)
         return launch_kind<Element, 1, 256>(call);
