@@ -138,6 +138,12 @@ static __device__ inline void rows8_store(Element *to, int columns, const rows8 
     rows8_store<Aligned>(to, values);
 }
 
+// To global memory, in one instruction: for pairs, a plain assignment becomes four in some kernels.
+static __device__ inline void rows8_put(void *to, const uint32_t (&words)[ROWS8 / 2])
+{
+    __stwb((uint4 *)to, make_uint4(words[0], words[1], words[2], words[3]));
+}
+
 template <bool Aligned> static __device__ inline void rows8_store(rows_pair_half *to, int columns, const rows8 &values)
 {
     __half *hi = &to->half, *lo = &to[columns].half;
@@ -146,8 +152,8 @@ template <bool Aligned> static __device__ inline void rows8_store(rows_pair_half
 #pragma unroll
         for (int i = 0; i < 4; i++)
             rows_pair_split(values.v[2 * i], values.v[2 * i + 1], (__half2 *)&upper[i], (__half2 *)&lower[i]);
-        *(uint4 *)hi = make_uint4(upper[0], upper[1], upper[2], upper[3]);
-        *(uint4 *)lo = make_uint4(lower[0], lower[1], lower[2], lower[3]);
+        rows8_put(hi, upper);
+        rows8_put(lo, lower);
     } else {
 #pragma unroll
         for (int i = 0; i < ROWS8; i++)

@@ -19,18 +19,18 @@
 
 // The mean or the largest of a window's values.
 template <typename Element, bool Aligned, int Function, int Window>
-__device__ static rows8 pool(const norm_shape &shape, const norm_window<Element, Aligned, Window> &window,
-                             const norm_scale &by)
+__device__ static rows8 pool(const norm_shape &shape, const norm_operands<Element> &on,
+                             const norm_window<Element, Aligned, Window> &window, const norm_scale &by_batch)
 {
-    const int w = window_of<Window>(shape), places = w * w;
-    const rows8 add = rows8_values(window.add);
+    const int w = window_of<Window>(shape), places = window.places(shape);
+    const norm_scale by = window.scale(on, by_batch);
     rows8 result = {};
 #pragma unroll
     for (int i = 0; i < places; i++) {
         const rows8 x = window.input(i, w);
 #pragma unroll
         for (int j = 0; j < ROWS8; j++) {
-            const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
+            const float z = x.v[j] * by.scale[j] + by.shift[j];
             if (shape.average)
                 result.v[j] += value_of<Element, Function>(shape, z);
             else
@@ -62,7 +62,7 @@ __device__ static void update_running(const norm_shape &shape, const norm_operan
 }
 
 template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
+__global__ void __launch_bounds__(256, Window *Window == 1 ? 4 : 2)
     rows_norm_forward(const norm_job job, const norm_operands<Element> on)
 {
     heddle_wait_for_previous();
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
     for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
          number += gridDim.x * blockDim.x) {
         const norm_item at = item_of(job, number);
-        const bool inside = at.y < job.out_h && at.x < job.out_w;
+        const bool inside = is_inside(job, at);
         norm_window<Element, Aligned, Window> window;
         if (inside) {
             window.fetch_input(job.shape, on, at);
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(256, Window == 1 ? 4 : 2)
         }
         rows8 result = {}; // of a gap
         if (inside)
-            result = pool<Element, Aligned, Function, Window>(job.shape, window, by);
+            result = pool<Element, Aligned, Function, Window>(job.shape, on, window, by);
         rows8_store<Aligned>(in_output(job, on.output, number * ROWS8, at), job.out_columns, result);
     }
     if (blockIdx.x == 0 && job.shape.normalise && on.running_mean && on.running_var)
@@ -100,11 +100,10 @@ __device__ static rows8 pool_lane(const norm_job &job, const norm_operands<Eleme
 {
     const norm_shape &shape = job.shape;
     const int w = shape.window, places = w * w;
-    const norm_scale by = forward_scale(shape, on, at.c);
     norm_window<Element, Aligned, 0> window;
     window.fetch_input(shape, on, at);
     window.fetch_add(shape, on, output_at(job, at.image, at.y, at.x, at.c), at.c);
-    const rows8 add = rows8_values(window.add);
+    const norm_scale by = window.scale(on, forward_scale(shape, on, at.c));
     rows8 result;
 #pragma unroll
     for (int j = 0; j < ROWS8; j++)
@@ -114,7 +113,7 @@ __device__ static rows8 pool_lane(const norm_job &job, const norm_operands<Eleme
         const rows8 x = window.input(i, w);
 #pragma unroll
         for (int j = 0; j < ROWS8; j++) {
-            const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
+            const float z = x.v[j] * by.scale[j] + by.shift[j];
             result.v[j] = shape.average ? result.v[j] + value_of<Element, -1>(shape, z) : fmaxf(result.v[j], z);
         }
     }
@@ -131,7 +130,7 @@ __global__ void __launch_bounds__(POOL_THREADS) rows_norm_pool(const norm_job jo
     const unsigned item = threadIdx.x % POOL_ITEMS, lane = threadIdx.x / POOL_ITEMS;
     const unsigned number = blockIdx.x * POOL_ITEMS + item;
     const norm_item at = item_of(job, number < job.items ? number : 0);
-    const bool inside = at.y < job.out_h && at.x < job.out_w;
+    const bool inside = is_inside(job, at);
     if (inside)
         lanes[lane][item] = pool_lane<Element, Aligned>(job, on, at, (int)lane);
     __syncthreads();
@@ -158,64 +157,68 @@ __global__ void __launch_bounds__(POOL_THREADS) rows_norm_pool(const norm_job jo
 // --- backward --------------------------------------------------------------------------------------------------------
 
 // Batchnorm's gradient from the gradient of z: scale * grad + x * slope + offset, where x is the input.
-struct norm_gradient {
+struct norm_factors {
+    norm_scale by;
     float slope[ROWS8], offset[ROWS8];
 };
 
 template <typename Element>
-__device__ static norm_gradient gradient_of(const norm_shape &shape, const norm_operands<Element> &on,
-                                            const norm_statistics &batch, const norm_scale &by, int c)
+__device__ static norm_factors factors_of(const norm_shape &shape, const norm_operands<Element> &on, int c)
 {
+    norm_factors factors = {no_scale(), {}, {}};
+    if (!shape.normalise)
+        return factors;
     const rows8 grad_gamma = floats8(on.grad_gamma + c), grad_beta = floats8(on.grad_beta + c);
+    const norm_statistics batch = statistics_of(shape, on, c);
     const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
-    norm_gradient through;
+    factors.by = scale_of(on, batch, c);
 #pragma unroll
     for (int j = 0; j < ROWS8; j++) {
-        through.slope[j] = -by.scale[j] * batch.inverse.v[j] * grad_gamma.v[j] * share;
-        through.offset[j] = -by.scale[j] * grad_beta.v[j] * share - batch.mean.v[j] * through.slope[j];
+        const float scale = factors.by.scale[j];
+        factors.slope[j] = -scale * batch.inverse.v[j] * grad_gamma.v[j] * share;
+        factors.offset[j] = -scale * grad_beta.v[j] * share - batch.mean.v[j] * factors.slope[j];
     }
-    return through;
+    return factors;
 }
 
-__device__ static rows8 input_gradient(const norm_scale &by, const norm_gradient &through, const rows8 &x,
-                                       const rows8 &grad)
+__device__ static rows8 input_gradient(const norm_factors &factors, const rows8 &x, const rows8 &grad)
 {
     rows8 result;
 #pragma unroll
     for (int j = 0; j < ROWS8; j++)
-        result.v[j] = by.scale[j] * grad.v[j] + x.v[j] * through.slope[j] + through.offset[j];
+        result.v[j] = factors.by.scale[j] * grad.v[j] + x.v[j] * factors.slope[j] + factors.offset[j];
     return result;
 }
 
 // One pixel: a result or a gap.
-template <typename Element, bool Aligned, int Function>
+template <typename Element, bool Aligned, int Function, int Window>
 __device__ static void store_pixel(const norm_job &job, const norm_operands<Element> &on,
-                                   const norm_window<Element, Aligned, 1> &window, const norm_scale &by,
-                                   const norm_gradient &through, const norm_item &at)
+                                   const norm_window<Element, Aligned, Window> &window, const norm_factors &factors,
+                                   const norm_item &at)
 {
     const norm_shape &shape = job.shape;
-    const rows8 x = window.input(0, 1), add = rows8_values(window.add);
-    rows8 grad = window.gradient(shape), result = {};
+    const norm_scale by = window.scale(on, factors.by);
+    const rows8 x = window.input(0, 1);
+    rows8 grad = window.gradient(job, on), result = {};
 #pragma unroll
     for (int j = 0; j < ROWS8; j++)
-        grad.v[j] *= slope_of<Element, Function>(shape, x.v[j] * by.scale[j] + by.shift[j] + add.v[j]);
+        grad.v[j] = through_function<Element, Function>(shape, x.v[j] * by.scale[j] + by.shift[j], grad.v[j]);
     const bool holds_result = at.y < shape.h && at.x < shape.w;
     if (holds_result)
-        result = input_gradient(by, through, x, grad);
+        result = input_gradient(factors, x, grad);
     rows8_store<Aligned>(rows_at(on.output, input_at(shape, at.image, at.y, at.x, at.c), at.c), shape.c, result);
-    if (on.grad_add && holds_result)
+    if (Window == NORM_AROUND && on.grad_add && holds_result)
         rows8_store<Aligned>(rows_at(on.grad_add, output_at(job, at.image, at.y, at.x, at.c), at.c), shape.c, grad);
 }
 
-// The largest z of a window, without what is added to all, and its place.
-template <typename Element, bool Aligned, int Window>
-__device__ static void find_largest(const norm_shape &shape, const norm_window<Element, Aligned, Window> &window,
-                                    const norm_scale &by, rows8 &most, int (&winner)[ROWS8])
+// The place of the largest z of a window, per channel, and that z.
+template <typename Element, bool Aligned>
+__device__ static rows8 find_largest(const norm_shape &shape, const norm_window<Element, Aligned, 0> &window,
+                                     const norm_scale &by, int (&winner)[ROWS8])
 {
-    const int w = window_of<Window>(shape);
-#pragma unroll
-    for (int i = 0; i < w * w; i++) {
-        const rows8 x = window.input(i, w);
+    rows8 most;
+    for (int i = 0; i < shape.window * shape.window; i++) {
+        const rows8 x = window.input(i, shape.window);
 #pragma unroll
         for (int j = 0; j < ROWS8; j++) {
             const float z = x.v[j] * by.scale[j] + by.shift[j];
@@ -223,52 +226,101 @@ __device__ static void find_largest(const norm_shape &shape, const norm_window<E
                 most.v[j] = z, winner[j] = i;
         }
     }
+    return most;
+}
+
+// Calls store(place, result) for the places of a window of any size, one after another, and returns the gradient of
+// what was added to all of them.
+template <typename Element, bool Aligned, int Function, typename Store>
+__device__ static rows8 place_gradients(const norm_shape &shape, const norm_window<Element, Aligned, 0> &window,
+                                        const norm_scale &by, const norm_factors &factors, const rows8 &grad,
+                                        Store store)
+{
+    rows8 around = {};
+    int winner[ROWS8] = {};
+    if (!shape.average) {
+        around = find_largest(shape, window, by, winner);
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++) // the only place with a gradient
+            around.v[j] = through_function<Element, Function>(shape, around.v[j], grad.v[j]);
+    }
+    for (int i = 0; i < shape.window * shape.window; i++) {
+        const rows8 x = window.input(i, shape.window);
+        rows8 here;
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++) {
+            here.v[j] = winner[j] == i ? around.v[j] : 0.0f;
+            if (shape.average) {
+                const float z = x.v[j] * by.scale[j] + by.shift[j];
+                here.v[j] = through_function<Element, Function>(shape, z, grad.v[j]);
+                around.v[j] += here.v[j];
+            }
+        }
+        store(i, input_gradient(factors, x, here));
+    }
+    return around;
+}
+
+// The same for a size known at compile time: channel by channel, in place, which takes few registers.
+template <typename Element, bool Aligned, int Function, int Window, typename Store>
+__device__ static rows8 place_gradients(const norm_shape &shape, const norm_window<Element, Aligned, Window> &window,
+                                        const norm_scale &by, const norm_factors &factors, const rows8 &grad,
+                                        Store store)
+{
+    rows8 values[window.PLACES], around = {};
+#pragma unroll
+    for (int i = 0; i < window.PLACES; i++)
+        values[i] = window.input(i, Window);
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++) {
+        float most = 0;
+        int winner = 0;
+#pragma unroll
+        for (int i = 0; i < window.PLACES; i++) {
+            const float z = values[i].v[j] * by.scale[j] + by.shift[j];
+            if (i == 0 || z > most)
+                most = z, winner = i;
+        }
+        const float largest = through_function<Element, Function>(shape, most, grad.v[j]);
+#pragma unroll
+        for (int i = 0; i < window.PLACES; i++) {
+            const float x = values[i].v[j], z = x * by.scale[j] + by.shift[j];
+            const float here = shape.average ? through_function<Element, Function>(shape, z, grad.v[j])
+                               : winner == i ? largest
+                                             : 0.0f;
+            around.v[j] += here;
+            values[i].v[j] = by.scale[j] * here + x * factors.slope[j] + factors.offset[j];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < window.PLACES; i++)
+        store(i, values[i]);
+    return around;
 }
 
 // A window with an output: all of its pixels hold results.
 template <typename Element, bool Aligned, int Function, int Window>
 __device__ static void store_window(const norm_job &job, const norm_operands<Element> &on,
-                                    const norm_window<Element, Aligned, Window> &window, const norm_scale &by,
-                                    const norm_gradient &through, const norm_item &at)
+                                    const norm_window<Element, Aligned, Window> &window, const norm_factors &factors,
+                                    const norm_item &at)
 {
     const norm_shape &shape = job.shape;
     const int w = window_of<Window>(shape), step = shape.c * rows_layout<Element>::ELEMENTS;
-    const rows8 grad = window.gradient(shape), add = rows8_values(window.add);
     typename rows_layout<Element>::place *to =
         rows_at(on.output, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
-    rows8 around = {};
-    int winner[ROWS8] = {};
-    if (!shape.average) {
-        find_largest(shape, window, by, around, winner);
-#pragma unroll
-        for (int j = 0; j < ROWS8; j++) // the only place with a gradient
-            around.v[j] = grad.v[j] * slope_of<Element, Function>(shape, around.v[j] + add.v[j]);
-    }
-#pragma unroll
-    for (int i = 0; i < w * w; i++) {
-        const rows8 x = window.input(i, w);
-        rows8 here;
-#pragma unroll
-        for (int j = 0; j < ROWS8; j++) {
-            if (shape.average) {
-                const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
-                here.v[j] = grad.v[j] * slope_of<Element, Function>(shape, z);
-                around.v[j] += here.v[j];
-            } else {
-                here.v[j] = winner[j] == i ? around.v[j] : 0.0f;
-            }
-        }
-        rows8_store<Aligned>(to + ((size_t)(i / w) * shape.pitch + i % w) * step, shape.c,
-                             input_gradient(by, through, x, here));
-    }
+    const rows8 around = place_gradients<Element, Aligned, Function>(
+        shape, window, window.scale(on, factors.by), factors, window.gradient(job, on),
+        [&](int i, const rows8 &result) {
+            rows8_store<Aligned>(to + ((size_t)(i / w) * shape.pitch + i % w) * step, shape.c, result);
+        });
     if (on.grad_add)
         rows8_store<Aligned>(rows_at(on.grad_add, output_at(job, at.image, at.y, at.x, at.c), at.c), shape.c, around);
 }
 
 // One beyond the last: its pixels are gaps, or results outside all windows.
 template <typename Element, bool Aligned>
-__device__ static void store_rest(const norm_job &job, const norm_operands<Element> &on, const norm_scale &by,
-                                  const norm_gradient &through, const norm_item &at)
+__device__ static void store_rest(const norm_job &job, const norm_operands<Element> &on, const norm_factors &factors,
+                                  const norm_item &at)
 {
     const norm_shape &shape = job.shape;
     const int w = shape.window, lines = shape.image_rows / shape.pitch;
@@ -281,7 +333,7 @@ __device__ static void store_rest(const norm_job &job, const norm_operands<Eleme
         const bool result = line < shape.h && pixel < shape.w;
         rows8_store<Aligned>(
             rows_at(on.output, place, at.c), shape.c,
-            result ? input_gradient(by, through, rows8_load<Aligned>(rows_at(on.input, place, at.c), shape.c), zero)
+            result ? input_gradient(factors, rows8_load<Aligned>(rows_at(on.input, place, at.c), shape.c), zero)
                    : zero);
     }
 }
@@ -291,14 +343,16 @@ template <typename Element, bool Aligned>
 __device__ static void zero_gaps(const norm_job &job, const norm_operands<Element> &on)
 {
     const norm_shape &shape = job.shape;
-    const int groups = shape.c / ROWS8, lines = job.out_h + shape.gap, pitch = job.out_w + shape.gap;
-    const unsigned items = (unsigned)(shape.n * lines * pitch * groups);
+    const int groups = shape.c / ROWS8, pitch = job.out_w + shape.gap, beside = job.out_h * shape.gap;
+    const int gaps = beside + shape.gap * pitch; // of an image: beside its lines, then below them
+    const unsigned items = (unsigned)(shape.n * gaps * groups);
     const rows8 zero = {};
     for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < items; number += gridDim.x * blockDim.x) {
-        const int row = (int)number / groups, x = row % pitch, y = row / pitch % lines;
-        if (y >= job.out_h || x >= job.out_w)
-            rows8_store<Aligned>(rows_at(on.grad_add, (size_t)number * ROWS8, (int)number % groups * ROWS8), shape.c,
-                                 zero);
+        const int row = (int)number / groups, image = row / gaps, gap = row % gaps, c = (int)number % groups * ROWS8;
+        const int below = gap - beside;
+        const unsigned at = gap < beside ? output_at(job, image, gap / shape.gap, job.out_w + gap % shape.gap, c)
+                                         : output_at(job, image, job.out_h + below / pitch, below % pitch, c);
+        rows8_store<Aligned>(rows_at(on.grad_add, at, c), shape.c, zero);
     }
 }
 
@@ -308,64 +362,60 @@ __device__ static bool fetch_item(const norm_job &job, const norm_operands<Eleme
                                   norm_window<Element, Aligned, Window> &window)
 {
     const norm_shape &shape = job.shape;
-    const int w = Window == 1 ? shape.window : 1;
+    const int w = window.PIXEL ? shape.window : 1;
     const bool inside = at.y < job.out_h * w && at.x < job.out_w * w;
     if (!inside)
         window.fetch_nothing();
-    if (inside || (Window == 1 && at.y < shape.h && at.x < shape.w))
+    if (inside || (window.PIXEL && at.y < shape.h && at.x < shape.w))
         window.fetch_input(shape, on, at);
     if (inside)
         window.fetch_gradient(job, on, at);
     return inside;
 }
 
-#ifndef NORM_BACKWARD_FLIGHT
-#define NORM_BACKWARD_FLIGHT 2
-#endif
-#ifndef NORM_BACKWARD_BLOCKS
-#define NORM_BACKWARD_BLOCKS 2
-#endif
-
 template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256, NORM_BACKWARD_BLOCKS)
-    rows_norm_backward(const norm_job job, const norm_operands<Element> on)
+__global__ void __launch_bounds__(256, 2) rows_norm_backward(const norm_job job, const norm_operands<Element> on)
 {
-    enum { FLIGHT = Window == 1 ? NORM_BACKWARD_FLIGHT : 1 };
+    enum { // items on their way, as many as there are registers for; one window of pairs leaves none for the factors
+        PIXEL = Window * Window == 1,
+        PAIRS = rows_layout<Element>::ELEMENTS == 2,
+        FLIGHT = Window == 1       ? (PAIRS ? 2 : 3)
+                 : PIXEL && !PAIRS ? 2
+                                   : 1,
+        FACTORS_FIRST = PAIRS && Window != 1,
+    };
     heddle_wait_for_previous();
     heddle_release_next();
     const norm_shape &shape = job.shape;
     const unsigned stride = gridDim.x * blockDim.x;
-    int c = -1;
-    norm_scale by = no_scale();
-    norm_gradient through = {};
+    norm_factors factors;
+    bool ready = false;
     for (unsigned first = blockIdx.x * blockDim.x + threadIdx.x; first < job.items; first += FLIGHT * stride) {
         norm_window<Element, Aligned, Window> windows[FLIGHT];
         norm_item items[FLIGHT];
         bool inside[FLIGHT];
+        if (FACTORS_FIRST && !ready) // a thread keeps its channels
+            factors = factors_of(shape, on, item_of(job, first).c);
 #pragma unroll
         for (int i = 0; i < FLIGHT; i++) {
             const unsigned number = first + i * stride;
-            if (number < job.items) {
-                items[i] = item_of(job, number);
+            items[i] = item_of(job, number < job.items ? number : first);
+            if (number < job.items)
                 inside[i] = fetch_item(job, on, items[i], windows[i]);
-            }
         }
+        if (!FACTORS_FIRST && !ready)
+            factors = factors_of(shape, on, items[0].c);
+        ready = true;
 #pragma unroll
         for (int i = 0; i < FLIGHT; i++) {
             if (first + i * stride >= job.items)
                 break;
-            if (c != items[i].c && shape.normalise) {
-                c = items[i].c;
-                const norm_statistics batch = statistics_of(shape, on, c);
-                by = scale_of(on, batch, c);
-                through = gradient_of(shape, on, batch, by, c);
-            }
-            if constexpr (Window == 1)
-                store_pixel<Element, Aligned, Function>(job, on, windows[i], by, through, items[i]);
+            if constexpr (PIXEL)
+                store_pixel<Element, Aligned, Function>(job, on, windows[i], factors, items[i]);
             else if (inside[i])
-                store_window<Element, Aligned, Function, Window>(job, on, windows[i], by, through, items[i]);
+                store_window<Element, Aligned, Function>(job, on, windows[i], factors, items[i]);
             else
-                store_rest<Element, Aligned>(job, on, by, through, items[i]);
+                store_rest<Element, Aligned>(job, on, factors, items[i]);
         }
     }
     if (on.grad_add && shape.gap)
@@ -378,15 +428,17 @@ __global__ void __launch_bounds__(256, NORM_BACKWARD_BLOCKS)
 
 template <typename Element> using norm_kernel = void(const norm_job, const norm_operands<Element>);
 
-// Of all kernels of a kind, the one for a shape. pixels: along a side of what one thread has
-#define NORM_CHOOSE(kernel, shape, pixels, aligned)                                                                    \
-    (!(aligned)                              ? kernel<Element, false, -1, 0>                                           \
-     : (shape)->function == HEDDLE_ROWS_RELU ? ((pixels) == 1   ? kernel<Element, true, HEDDLE_ROWS_RELU, 1>           \
-                                                : (pixels) == 2 ? kernel<Element, true, HEDDLE_ROWS_RELU, 2>           \
-                                                                : kernel<Element, true, -1, 0>)                        \
-     : (pixels) == 1 ? ((shape)->function == HEDDLE_ROWS_IDENTITY ? kernel<Element, true, HEDDLE_ROWS_IDENTITY, 1>     \
-                                                                  : kernel<Element, true, -1, 1>)                      \
-     : (pixels) == 2 ? kernel<Element, true, -1, 2>                                                                    \
+// Of all kernels of a kind, the one for a shape. pixels: along a side of what one thread has; around: one pixel and
+// more operands
+#define NORM_PIXEL(kernel, function, around)                                                                           \
+    ((around) ? kernel<Element, true, function, NORM_AROUND> : kernel<Element, true, function, 1>)
+#define NORM_CHOOSE(kernel, shape, pixels, around, aligned)                                                            \
+    (!(aligned)      ? kernel<Element, false, -1, 0>                                                                   \
+     : (pixels) == 1 ? ((shape)->function == HEDDLE_ROWS_RELU       ? NORM_PIXEL(kernel, HEDDLE_ROWS_RELU, around)     \
+                        : (shape)->function == HEDDLE_ROWS_IDENTITY ? NORM_PIXEL(kernel, HEDDLE_ROWS_IDENTITY, around) \
+                                                                    : NORM_PIXEL(kernel, -1, around))                  \
+     : (pixels) == 2 ? ((shape)->function == HEDDLE_ROWS_RELU ? kernel<Element, true, HEDDLE_ROWS_RELU, 2>             \
+                                                              : kernel<Element, true, -1, 2>)                          \
                      : kernel<Element, true, -1, 0>)
 
 // Items (image, down, across, group of channels).
@@ -452,7 +504,7 @@ template <typename Element> static heddle_status forward_with(const heddle_call 
     const norm_job job =
         job_of(shape, heddle_rows_norm_out_h(shape) + shape->gap, heddle_rows_norm_out_w(shape) + shape->gap);
     if (shape->window <= 2)
-        return launch_wave(call, NORM_CHOOSE(rows_norm_forward, shape, shape->window, aligned), job, on);
+        return launch_wave(call, NORM_CHOOSE(rows_norm_forward, shape, shape->window, on.add, aligned), job, on);
     heddle_cuda_launch_dependent(aligned ? rows_norm_pool<Element, true> : rows_norm_pool<Element, false>,
                                  dim3(heddle_ceil_div(job.items, POOL_ITEMS)), dim3(POOL_THREADS), 0,
                                  heddle_cuda_stream_of(call), job, on);
@@ -479,19 +531,21 @@ template <typename Element> static heddle_status backward_with(const heddle_call
     const bool aligned = heddle_aligned16(on.grad_output) && heddle_aligned16(on.grad_more) &&
                          heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output) &&
                          heddle_aligned16(on.grad_add);
-    const int lines = shape->image_rows / shape->pitch;
     // Pixels of a large mean do not depend on each other, unless their gradients are added.
     const int pixels = aligned && shape->average && shape->window > 2 && !on.grad_add ? 1 : shape->window;
-    const int windows = shape->window / pixels; // items along a side of a window
+    const bool around = on.add || on.grad_more || on.grad_add;
     if (shape->normalise) {
+        const int windows = shape->window / pixels; // items along a side of a window
         const norm_job job =
             job_of(shape, heddle_rows_norm_out_h(shape) * windows, heddle_rows_norm_out_w(shape) * windows);
-        const heddle_status status = launch_sums(call, NORM_CHOOSE(rows_norm_sums, shape, pixels, aligned), job, on);
+        const heddle_status status =
+            launch_sums(call, NORM_CHOOSE(rows_norm_sums, shape, pixels, around, aligned), job, on);
         if (status != HEDDLE_OK)
             return status;
     }
+    const int lines = shape->image_rows / shape->pitch;
     const norm_job job = job_of(shape, (int)heddle_ceil_div(lines, pixels), (int)heddle_ceil_div(shape->pitch, pixels));
-    return launch_wave(call, NORM_CHOOSE(rows_norm_backward, shape, pixels, aligned), job, on);
+    return launch_wave(call, NORM_CHOOSE(rows_norm_backward, shape, pixels, around, aligned), job, on);
 }
 
 static heddle_status launch_forward(const heddle_call *call)

@@ -8,16 +8,9 @@
 #include "ops/cuda/dependent.h"
 #include "ops/rows_norm/window.h"
 
-#ifndef NORM_SUMS_THREADS
-#define NORM_SUMS_THREADS 512
-#endif
-#ifndef NORM_SUMS_FLIGHT
-#define NORM_SUMS_FLIGHT 3
-#endif
-
 enum {
-    SUMS_THREADS = NORM_SUMS_THREADS, // of a block, at most
-    SUMS_EACH = 2 * ROWS8,            // sums per thread
+    SUMS_THREADS = 512,    // of a block, at most
+    SUMS_EACH = 2 * ROWS8, // sums per thread
     SUMS_GROUPS = HEDDLE_ROWS_NORM_SLICE / ROWS8,
     SUMS_PARTS = 10, // that one thread has on their way
 };
@@ -124,38 +117,46 @@ __device__ static void leave_sums(const norm_operands<Element> &on, const norm_s
         on.arrived[blockIdx.y] = 0;
 }
 
-// Adds what a window contributes: its gradient of z, and that times (x - mean).
-template <typename Element, bool Aligned, int Function, int Window>
-__device__ static void add_window(const norm_shape &shape, const norm_window<Element, Aligned, Window> &window,
-                                  const norm_scale &by, const rows8 &mean, float (&sums)[SUMS_EACH])
+// Adds what a place contributes: its gradient of z, and that times (x - mean).
+template <typename Element, int Function>
+__device__ static void add_place(const norm_shape &shape, const norm_scale &by, const rows8 &mean, const rows8 &x,
+                                 const rows8 &grad, float (&sums)[SUMS_EACH])
 {
-    const int w = window_of<Window>(shape), places = Window == 1 ? 1 : w * w;
-    const rows8 grad = window.gradient(shape), add = rows8_values(window.add);
-    const bool largest = Window != 1 && !shape.average; // the only place with a gradient
-    rows8 most = {}, best = {};
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++) {
+        const float through = through_function<Element, Function>(shape, x.v[j] * by.scale[j] + by.shift[j], grad.v[j]);
+        sums[j] += through;
+        sums[ROWS8 + j] += through * (x.v[j] - mean.v[j]);
+    }
+}
+
+template <typename Element, bool Aligned, int Function, int Window>
+__device__ static void add_window(const norm_job &job, const norm_operands<Element> &on,
+                                  const norm_window<Element, Aligned, Window> &window, const norm_scale &by_batch,
+                                  const rows8 &mean, float (&sums)[SUMS_EACH])
+{
+    const norm_shape &shape = job.shape;
+    const int w = window_of<Window>(shape), places = window.places(shape);
+    const norm_scale by = window.scale(on, by_batch);
+    const rows8 grad = window.gradient(job, on);
+    if (window.PIXEL || shape.average) {
+#pragma unroll
+        for (int i = 0; i < places; i++)
+            add_place<Element, Function>(shape, by, mean, window.input(i, w), grad, sums);
+        return;
+    }
+    rows8 most = {}, best = {}; // z and x of the largest, the only place with a gradient
 #pragma unroll
     for (int i = 0; i < places; i++) {
         const rows8 x = window.input(i, w);
 #pragma unroll
         for (int j = 0; j < ROWS8; j++) {
             const float z = x.v[j] * by.scale[j] + by.shift[j];
-            if (largest) {
-                const bool more = i == 0 || z > most.v[j];
-                most.v[j] = more ? z : most.v[j];
-                best.v[j] = more ? x.v[j] : best.v[j];
-            } else {
-                const float through = grad.v[j] * slope_of<Element, Function>(shape, z + add.v[j]);
-                sums[j] += through;
-                sums[ROWS8 + j] += through * (x.v[j] - mean.v[j]);
-            }
+            if (i == 0 || z > most.v[j])
+                most.v[j] = z, best.v[j] = x.v[j];
         }
     }
-#pragma unroll
-    for (int j = 0; j < ROWS8 && largest; j++) {
-        const float through = grad.v[j] * slope_of<Element, Function>(shape, most.v[j] + add.v[j]);
-        sums[j] += through;
-        sums[ROWS8 + j] += through * (best.v[j] - mean.v[j]);
-    }
+    add_place<Element, Function>(shape, by, mean, best, grad, sums);
 }
 
 // Items (image, down, across); blocks (share of the items, slice of the channels). From the last item to the first:
@@ -164,7 +165,8 @@ __device__ static void add_window(const norm_shape &shape, const norm_window<Ele
 template <typename Element, bool Aligned, int Function, int Window>
 __global__ void __launch_bounds__(SUMS_THREADS, 1) rows_norm_sums(const norm_job job, const norm_operands<Element> on)
 {
-    enum { FLIGHT = Window == 1 ? NORM_SUMS_FLIGHT / rows_layout<Element>::ELEMENTS : 1 }; // items on their way
+    // Items on their way, as many as there are registers for.
+    enum { FLIGHT = Window == 0 ? 1 : (Window == 1 ? 4 : 2) / rows_layout<Element>::ELEMENTS };
     heddle_wait_for_previous();
     heddle_release_next();
     const norm_shape &shape = job.shape;
@@ -197,7 +199,7 @@ __global__ void __launch_bounds__(SUMS_THREADS, 1) rows_norm_sums(const norm_job
         }
 #pragma unroll
         for (int i = 0; i < FLIGHT; i++)
-            add_window<Element, Aligned, Function, Window>(shape, windows[i], by, mean, sums);
+            add_window<Element, Aligned, Function, Window>(job, on, windows[i], by, mean, sums);
     }
     if (row < slice.rows) {
         const norm_statistics batch = statistics_of(shape, on, c);

@@ -47,6 +47,12 @@ __device__ static norm_item item_of(const norm_job &job, unsigned number)
     return item_of(job, row, (int)group * ROWS8);
 }
 
+// Of an item of the output: not a gap.
+__device__ static bool is_inside(const norm_job &job, const norm_item &item)
+{
+    return item.y < job.out_h && item.x < job.out_w;
+}
+
 // Places in the frames, in elements: fewer than 2^31.
 __device__ static unsigned input_at(const norm_shape &shape, int image, int line, int pixel, int c)
 {
@@ -73,9 +79,13 @@ template <typename Element, int Function> __device__ static float value_of(const
     return rows_layout<Element>::ELEMENTS == 1 ? rows_function16(function, z) : rows_function(function, z);
 }
 
-template <typename Element, int Function> __device__ static float slope_of(const norm_shape &shape, float z)
+// The gradient of z from that of the function's value.
+template <typename Element, int Function>
+__device__ static float through_function(const norm_shape &shape, float z, float grad)
 {
-    return rows_slope(Function < 0 ? shape.function : Function, value_of<Element, Function>(shape, z));
+    if (Function == HEDDLE_ROWS_RELU)
+        return z > 0.0f ? grad : 0.0f;
+    return grad * rows_slope(Function < 0 ? shape.function : Function, value_of<Element, Function>(shape, z));
 }
 
 template <int Window> __device__ static int window_of(const norm_shape &shape)
@@ -145,20 +155,25 @@ __device__ static norm_scale no_scale()
     return by;
 }
 
-// What one thread reads of one window, on its way: nothing waits for it until it is converted. For a window whose size
-// is not known at compile time, the input is read place by place.
+// What one thread reads of one window, on its way: nothing waits for it until it is converted.
 //
-// Window 1 is one pixel: of windows of any size if they are averaged, because a pixel then does not depend on the
-// others of its window.
+// Window is the size along a side if it is known at compile time, 0 if not: then the input is read place by place. A
+// pixel is a window of 1, or of any size if windows are averaged, because a pixel then does not depend on the others.
+// NORM_AROUND is a pixel with `add` or `grad_more`, which a window of 1 does not have. After pooling both are rare, and
+// read when they are needed.
+enum { NORM_AROUND = -1 };
+
 template <typename Element, bool Aligned, int Window> struct norm_window {
     typedef typename rows_layout<Element>::place place;
-    rows8_bits<Element> x[Window > 0 ? Window *Window : 1], add, grad, more;
-    const place *from;
+    enum { PIXEL = Window * Window == 1, PLACES = Window == 0 ? 1 : Window * Window };
+
+    rows8_bits<Element> x[PLACES], grad, add, more;
+    const place *from, *add_from, *more_from;
     int pitch, step, columns; // elements from line to line and from pixel to pixel; channels
 
     __device__ void fetch_input(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
     {
-        const int w = Window == 1 ? 1 : window_of<Window>(shape);
+        const int w = PIXEL ? 1 : window_of<Window>(shape);
         from = rows_at(on.input, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
         columns = shape.c, step = columns * rows_layout<Element>::ELEMENTS, pitch = shape.pitch * step;
 #pragma unroll
@@ -167,48 +182,71 @@ template <typename Element, bool Aligned, int Window> struct norm_window {
     }
     __device__ void fetch_add(const norm_shape &shape, const norm_operands<Element> &on, unsigned output, int c)
     {
-        add = {};
-        if (on.add)
-            add = rows8_fetch<Element, Aligned>(rows_at(on.add, output, c), shape.c);
+        add_from = Window != 1 && on.add ? rows_at(on.add, output, c) : NULL;
+        if (Window == NORM_AROUND && on.add)
+            add = rows8_fetch<Element, Aligned>(add_from, shape.c);
     }
     __device__ void fetch_gradient(const norm_job &job, const norm_operands<Element> &on, const norm_item &at)
     {
-        int y = at.y, x = at.x;
-        if (Window == 1 && job.shape.window > 1) {
-            unsigned rest;
-            y = (int)heddle_divide((unsigned)y, job.window, &rest);
-            x = (int)heddle_divide((unsigned)x, job.window, &rest);
-        }
-        const unsigned output = output_at(job, at.image, y, x, at.c);
+        unsigned rest, y = (unsigned)at.y, x = (unsigned)at.x;
+        if (PIXEL && job.shape.window > 1)
+            y = heddle_divide(y, job.window, &rest), x = heddle_divide(x, job.window, &rest);
+        const unsigned output = output_at(job, at.image, (int)y, (int)x, at.c);
         grad = rows8_fetch<Element, Aligned>(in_output(job, on.grad_output, output, at), job.out_columns);
         fetch_add(job.shape, on, output, at.c);
-        more = {};
-        if (on.grad_more)
-            more = rows8_fetch<Element, Aligned>(in_output(job, on.grad_more, output, at), job.out_columns);
+        more_from = Window != 1 && on.grad_more ? in_output(job, on.grad_more, output, at) : NULL;
+        if (Window == NORM_AROUND && on.grad_more)
+            more = rows8_fetch<Element, Aligned>(more_from, job.out_columns);
     }
     __device__ void fetch_nothing()
     {
 #pragma unroll
-        for (int i = 0; i < (Window > 0 ? Window * Window : 1); i++)
+        for (int i = 0; i < PLACES; i++)
             x[i] = {};
-        add = {}, grad = {}, more = {};
+        grad = {}, add = {}, more = {};
+        add_from = more_from = NULL;
     }
 
+    __device__ static int places(const norm_shape &shape)
+    {
+        return Window != 0 ? PLACES : shape.window * shape.window;
+    }
     __device__ rows8 input(int i, int w) const
     {
-        if (Window > 0)
-            return rows8_values(x[Window > 0 ? i : 0]);
+        if (Window != 0)
+            return rows8_values(x[Window != 0 ? i : 0]);
         return rows8_values(rows8_fetch<Element, Aligned>(from + (size_t)(i / w) * pitch + (i % w) * step, columns));
     }
-    // The gradient of each place that has one.
-    __device__ rows8 gradient(const norm_shape &shape) const
+    // z = x * scale + shift, with what is added to the window.
+    __device__ norm_scale scale(const norm_operands<Element> &on, const norm_scale &by) const
     {
-        const float share = shape.average ? 1.0f / (float)(shape.window * shape.window) : 1.0f;
-        rows8 sum = rows8_values(grad);
-        const rows8 other = rows8_values(more);
+        norm_scale result = by;
+        if (Window != 1 && (Window == NORM_AROUND ? on.add != NULL : add_from != NULL)) {
+            const rows8 values =
+                rows8_values(Window == NORM_AROUND ? add : rows8_fetch<Element, Aligned>(add_from, columns));
 #pragma unroll
-        for (int j = 0; j < ROWS8; j++)
-            sum.v[j] = (sum.v[j] + other.v[j]) * share;
+            for (int j = 0; j < ROWS8; j++)
+                result.shift[j] += values.v[j];
+        }
+        return result;
+    }
+    // The gradient of each place that has one.
+    __device__ rows8 gradient(const norm_job &job, const norm_operands<Element> &on) const
+    {
+        rows8 sum = rows8_values(grad);
+        if (Window != 1 && (Window == NORM_AROUND ? on.grad_more != NULL : more_from != NULL)) {
+            const rows8 values =
+                rows8_values(Window == NORM_AROUND ? more : rows8_fetch<Element, Aligned>(more_from, job.out_columns));
+#pragma unroll
+            for (int j = 0; j < ROWS8; j++)
+                sum.v[j] += values.v[j];
+        }
+        if (job.shape.average) {
+            const float share = 1.0f / (float)(job.shape.window * job.shape.window);
+#pragma unroll
+            for (int j = 0; j < ROWS8; j++)
+                sum.v[j] *= share;
+        }
         return sum;
     }
 };
