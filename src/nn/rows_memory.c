@@ -7,7 +7,6 @@
 #include "nn/rows.h"
 #include "nn/run.h"
 #include "ops/rows_conv/rows_conv.h"
-#include "ops/rows_norm/rows_norm.h"
 #include "ops/rows_update/rows_update.h"
 
 enum { ALIGNMENT = 128 }; // elements: what every tensor begins at a multiple of
@@ -153,7 +152,6 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
     for (int i = 0; i < rows->group_count; i++) {
         HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i]));
         arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 1; // of the product
-        arrived += heddle_rows_norm_slices(rows->groups[i].shape.k);  // of rows_norm's gradient
     }
     for (int i = 0; i < rows->segment_count; i++)
         rows->update.tiles += heddle_segment_tiles(rows->segments[i].padded_k, rows->segments[i].taps,

@@ -156,31 +156,6 @@ __global__ void __launch_bounds__(POOL_THREADS) rows_norm_pool(const norm_job jo
 
 // --- backward --------------------------------------------------------------------------------------------------------
 
-// Batchnorm's gradient from the gradient of z: scale * grad + x * slope + offset, where x is the input.
-struct norm_factors {
-    norm_scale by;
-    float slope[ROWS8], offset[ROWS8];
-};
-
-template <typename Element>
-__device__ static norm_factors factors_of(const norm_shape &shape, const norm_operands<Element> &on, int c)
-{
-    norm_factors factors = {no_scale(), {}, {}};
-    if (!shape.normalise)
-        return factors;
-    const rows8 grad_gamma = floats8(on.grad_gamma + c), grad_beta = floats8(on.grad_beta + c);
-    const norm_statistics batch = statistics_of(shape, on, c);
-    const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
-    factors.by = scale_of(on, batch, c);
-#pragma unroll
-    for (int j = 0; j < ROWS8; j++) {
-        const float scale = factors.by.scale[j];
-        factors.slope[j] = -scale * batch.inverse.v[j] * grad_gamma.v[j] * share;
-        factors.offset[j] = -scale * grad_beta.v[j] * share - batch.mean.v[j] * factors.slope[j];
-    }
-    return factors;
-}
-
 __device__ static rows8 input_gradient(const norm_factors &factors, const rows8 &x, const rows8 &grad)
 {
     rows8 result;
@@ -347,7 +322,8 @@ __device__ static void zero_gaps(const norm_job &job, const norm_operands<Elemen
     const int gaps = beside + shape.gap * pitch; // of an image: beside its lines, then below them
     const unsigned items = (unsigned)(shape.n * gaps * groups);
     const rows8 zero = {};
-    for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < items; number += gridDim.x * blockDim.x) {
+    const unsigned block = blockIdx.y * gridDim.x + blockIdx.x, stride = gridDim.y * gridDim.x * blockDim.x;
+    for (unsigned number = block * blockDim.x + threadIdx.x; number < items; number += stride) {
         const int row = (int)number / groups, image = row / gaps, gap = row % gaps, c = (int)number % groups * ROWS8;
         const int below = gap - beside;
         const unsigned at = gap < beside ? output_at(job, image, gap / shape.gap, job.out_w + gap % shape.gap, c)
@@ -373,39 +349,33 @@ __device__ static bool fetch_item(const norm_job &job, const norm_operands<Eleme
     return inside;
 }
 
-template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(256, 2) rows_norm_backward(const norm_job job, const norm_operands<Element> on)
-{
-    enum { // items on their way, as many as there are registers for; one window of pairs leaves none for the factors
+// Some items of one thread, on their way.
+template <typename Element, bool Aligned, int Window> struct norm_batch {
+    enum { // as many as there are registers for
         PIXEL = Window * Window == 1,
         PAIRS = rows_layout<Element>::ELEMENTS == 2,
         FLIGHT = Window == 1       ? (PAIRS ? 2 : 3)
                  : PIXEL && !PAIRS ? 2
                                    : 1,
-        FACTORS_FIRST = PAIRS && Window != 1,
     };
-    heddle_wait_for_previous();
-    heddle_release_next();
-    const norm_shape &shape = job.shape;
-    const unsigned stride = gridDim.x * blockDim.x;
-    norm_factors factors;
-    bool ready = false;
-    for (unsigned first = blockIdx.x * blockDim.x + threadIdx.x; first < job.items; first += FLIGHT * stride) {
-        norm_window<Element, Aligned, Window> windows[FLIGHT];
-        norm_item items[FLIGHT];
-        bool inside[FLIGHT];
-        if (FACTORS_FIRST && !ready) // a thread keeps its channels
-            factors = factors_of(shape, on, item_of(job, first).c);
+    norm_window<Element, Aligned, Window> windows[FLIGHT];
+    norm_item items[FLIGHT];
+    bool inside[FLIGHT];
+
+    __device__ void fetch(const norm_job &job, const norm_operands<Element> &on, unsigned first, unsigned stride, int c)
+    {
 #pragma unroll
         for (int i = 0; i < FLIGHT; i++) {
-            const unsigned number = first + i * stride;
-            items[i] = item_of(job, number < job.items ? number : first);
-            if (number < job.items)
+            if (first + i * stride < job.items) {
+                items[i] = item_of(job, first + i * stride, c);
                 inside[i] = fetch_item(job, on, items[i], windows[i]);
+            }
         }
-        if (!FACTORS_FIRST && !ready)
-            factors = factors_of(shape, on, items[0].c);
-        ready = true;
+    }
+    template <int Function>
+    __device__ void store(const norm_job &job, const norm_operands<Element> &on, const norm_factors &factors,
+                          unsigned first, unsigned stride) const
+    {
 #pragma unroll
         for (int i = 0; i < FLIGHT; i++) {
             if (first + i * stride >= job.items)
@@ -418,10 +388,36 @@ __global__ void __launch_bounds__(256, 2) rows_norm_backward(const norm_job job,
                 store_rest<Element, Aligned>(job, on, factors, items[i]);
         }
     }
+};
+
+// Items (image, down, across); blocks (share of the items, slice of the channels).
+template <typename Element, bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(SUMS_THREADS, 1)
+    rows_norm_backward(const norm_job job, const norm_operands<Element> on)
+{
+    typedef norm_batch<Element, Aligned, Window> batch;
+    heddle_wait_for_previous();
+    heddle_release_next();
+    const norm_shape &shape = job.shape;
+    const norm_slice slice = slice_of(shape);
+    const int row = (int)threadIdx.x / slice.groups, c = (slice.first + (int)threadIdx.x % slice.groups) * ROWS8;
+    const unsigned stride = gridDim.x * (unsigned)slice.rows;
+    unsigned first = row < slice.rows ? blockIdx.x * (unsigned)slice.rows + (unsigned)row : job.items;
+    batch items;
+    items.fetch(job, on, first, stride, c);
+    norm_factors factors = {no_scale(), {}, {}};
+    if (shape.normalise)
+        factors = factors_of(job, on, slice);
+    else if (blockIdx.x == 0 && (int)threadIdx.x < slice.groups * ROWS8)
+        on.grad_gamma[slice.first * ROWS8 + (int)threadIdx.x] = on.grad_beta[slice.first * ROWS8 + (int)threadIdx.x] =
+            0;
+    while (first < job.items) {
+        items.template store<Function>(job, on, factors, first, stride);
+        first += batch::FLIGHT * stride;
+        items.fetch(job, on, first, stride, c);
+    }
     if (on.grad_add && shape.gap)
         zero_gaps<Element, Aligned>(job, on);
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; !shape.normalise && i < shape.c; i += gridDim.x * blockDim.x)
-        on.grad_gamma[i] = on.grad_beta[i] = 0;
 }
 
 // --- launching -------------------------------------------------------------------------------------------------------
@@ -471,20 +467,27 @@ static heddle_status launch_wave(const heddle_call *call, norm_kernel<Element> *
     return heddle_cuda_launched("01_vectorised");
 }
 
-// One block per multiprocessor, of as many threads as have an item.
-template <typename Element>
-static heddle_status launch_sums(const heddle_call *call, norm_kernel<Element> *kernel, norm_job job,
-                                 const norm_operands<Element> &on)
+// One block per multiprocessor, of as many threads as have an item. Blocks (share of the items, slice of the channels).
+struct norm_grid {
+    unsigned blocks, slices, threads;
+};
+
+static norm_grid grid_of(norm_job *job)
 {
-    const unsigned groups = (unsigned)job.shape.c / ROWS8, slices = (unsigned)heddle_rows_norm_slices(job.shape.c);
-    const unsigned each = heddle_ceil_div(groups, slices), step = HEDDLE_CUDA_BLOCK;
+    const unsigned groups = (unsigned)job->shape.c / ROWS8, slices = heddle_ceil_div(groups, SUMS_GROUPS);
     const unsigned multiprocessors = (unsigned)min(heddle_cuda_multiprocessors(), (int)HEDDLE_ROWS_NORM_BLOCKS);
-    const unsigned most = max(1u, multiprocessors / slices), share = heddle_ceil_div(job.items, most * slices);
-    const unsigned threads = min((unsigned)SUMS_THREADS, heddle_ceil_div(share, step) * step);
-    job.items /= groups; // every block has its channels
-    const unsigned wanted = heddle_ceil_div(job.items, threads / each);
-    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most, slices), dim3(threads),
-                                 sums_shared_bytes(threads), heddle_cuda_stream_of(call), job, on);
+    const unsigned most = max(1u, multiprocessors / slices), share = heddle_ceil_div(job->items, most * slices);
+    const unsigned step = HEDDLE_CUDA_BLOCK, threads = min((unsigned)SUMS_THREADS, heddle_ceil_div(share, step) * step);
+    job->items /= groups; // every block has its channels
+    return {min(most, heddle_ceil_div(job->items, threads / heddle_ceil_div(groups, slices))), slices, threads};
+}
+
+template <typename Element>
+static heddle_status launch_slices(const heddle_call *call, norm_kernel<Element> *kernel, const norm_grid &grid,
+                                   const norm_job &job, const norm_operands<Element> &on, size_t shared_bytes)
+{
+    heddle_cuda_launch_dependent(kernel, dim3(grid.blocks, grid.slices), dim3(grid.threads), shared_bytes,
+                                 heddle_cuda_stream_of(call), job, on);
     return heddle_cuda_launched("01_vectorised");
 }
 
@@ -526,7 +529,6 @@ template <typename Element> static heddle_status backward_with(const heddle_call
     on.grad_gamma = (float *)call->output[1];
     on.grad_beta = (float *)call->output[2];
     on.grad_add = (Element *)call->output[3];
-    on.arrived = (int *)call->output[4];
     on.parts = (float *)call->workspace;
     const bool aligned = heddle_aligned16(on.grad_output) && heddle_aligned16(on.grad_more) &&
                          heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output) &&
@@ -534,18 +536,23 @@ template <typename Element> static heddle_status backward_with(const heddle_call
     // Pixels of a large mean do not depend on each other, unless their gradients are added.
     const int pixels = aligned && shape->average && shape->window > 2 && !on.grad_add ? 1 : shape->window;
     const bool around = on.add || on.grad_more || on.grad_add;
+    int parts = 0;
     if (shape->normalise) {
         const int windows = shape->window / pixels; // items along a side of a window
-        const norm_job job =
-            job_of(shape, heddle_rows_norm_out_h(shape) * windows, heddle_rows_norm_out_w(shape) * windows);
-        const heddle_status status =
-            launch_sums(call, NORM_CHOOSE(rows_norm_sums, shape, pixels, around, aligned), job, on);
+        norm_job job = job_of(shape, heddle_rows_norm_out_h(shape) * windows, heddle_rows_norm_out_w(shape) * windows);
+        const norm_grid grid = grid_of(&job);
+        parts = (int)grid.blocks;
+        const heddle_status status = launch_slices(call, NORM_CHOOSE(rows_norm_sums, shape, pixels, around, aligned),
+                                                   grid, job, on, sums_shared_bytes(grid.threads));
         if (status != HEDDLE_OK)
             return status;
     }
     const int lines = shape->image_rows / shape->pitch;
-    const norm_job job = job_of(shape, (int)heddle_ceil_div(lines, pixels), (int)heddle_ceil_div(shape->pitch, pixels));
-    return launch_wave(call, NORM_CHOOSE(rows_norm_backward, shape, pixels, around, aligned), job, on);
+    norm_job job = job_of(shape, (int)heddle_ceil_div(lines, pixels), (int)heddle_ceil_div(shape->pitch, pixels));
+    const norm_grid grid = grid_of(&job);
+    job.parts = parts;
+    return launch_slices(call, NORM_CHOOSE(rows_norm_backward, shape, pixels, around, aligned), grid, job, on,
+                         factors_shared_bytes(grid.threads));
 }
 
 static heddle_status launch_forward(const heddle_call *call)

@@ -67,7 +67,6 @@ HEDDLE_DIMS(dims_output, norm_shape, shape->flat ? shape->n : heddle_rows_norm_o
             shape->flat ? heddle_rows_norm_out_h(shape) * heddle_rows_norm_out_w(shape) * shape->c : shape->c)
 HEDDLE_DIMS(dims_sums, norm_shape, 2, shape->c)
 HEDDLE_DIMS(dims_channels, norm_shape, shape->c)
-HEDDLE_DIMS(dims_arrived, norm_shape, heddle_rows_norm_slices(shape->c))
 
 #define ROWS(text, part, size) HEDDLE_ROWS_OPERAND(text, part, HEDDLE_VALUES_NORMAL, size)
 #define SUMS                   .name = "sums", .role = HEDDLE_INPUT, .dtype = HEDDLE_F32, .values = HEDDLE_VALUES_OWN, .dims = dims_sums
@@ -95,10 +94,9 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)},
     {HEDDLE_FLOAT_OUTPUT("grad_beta", dims_channels)},
     {ROWS("grad_add", HEDDLE_OUTPUT, dims_added), .optional = true},
-    {HEDDLE_ROWS_ARRIVED(dims_arrived)},
 };
 
-// Sums for results of mean 0.25 and variance 1.5; no block has arrived.
+// Sums for results of mean 0.25 and variance 1.5.
 static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     (void)seed;
@@ -109,17 +107,6 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
         values[i] = 0.25 * count;
         values[shape->c + i] = (1.5 + 0.25 * 0.25) * count;
     }
-}
-
-static void fill_backward(const void *shape, int operand, uint64_t seed, double *values)
-{
-    int counters[HEDDLE_MAX_DIMS];
-    dims_arrived(shape, counters);
-    if (backward_operands[operand].role != HEDDLE_UPDATE)
-        fill(shape, operand, seed, values);
-    else
-        for (int i = 0; i < counters[0]; i++)
-            values[i] = 0;
 }
 
 // --- the reference --------------------------------------------------------------------------------------------------
@@ -373,6 +360,6 @@ const heddle_op heddle_op_rows_norm_backward = {
     .cost = backward_cost,
     .reference = backward_reference,
     .reduction = backward_reduction,
-    .fill = fill_backward,
+    .fill = fill,
     HEDDLE_LADDER(backward_ladder),
 };

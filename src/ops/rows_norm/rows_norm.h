@@ -11,13 +11,8 @@ extern const heddle_op heddle_op_rows_norm_forward, heddle_op_rows_norm_backward
 
 enum {
     HEDDLE_ROWS_NORM_BLOCKS = 1024, // that share the sums of a call, at most
-    HEDDLE_ROWS_NORM_SLICE = 64,    // channels that blocks count themselves for together
+    HEDDLE_ROWS_NORM_SLICE = 64,    // channels of a block, at most
 };
-
-static inline int heddle_rows_norm_slices(int channels)
-{
-    return (channels + HEDDLE_ROWS_NORM_SLICE - 1) / HEDDLE_ROWS_NORM_SLICE;
-}
 
 static inline int heddle_rows_norm_out_h(const heddle_rows_norm_shape *shape)
 {

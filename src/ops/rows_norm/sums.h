@@ -1,8 +1,10 @@
-// rows_norm backward, first part: batchnorm's two sums per channel, over all windows with an output.
+// rows_norm backward, first part: batchnorm's two sums per channel, over all windows with an output; and how the second
+// part gets its factors from them.
 //
 // A block has a slice of at most 64 channels, which are one cache line of a row, and a share of the rows. Its threads
-// keep eight channels each. One block per multiprocessor, so that few parts remain to be added: the last block of a
-// slice to arrive adds those of its slice, in order.
+// keep eight channels each. Every block stores its sums as one part. Every block of the second part adds those of its
+// slice, in order: one block that adds all at the end of the first would keep everyone waiting. There is one block per
+// multiprocessor, so that parts are few.
 #pragma once
 
 #include "ops/cuda/dependent.h"
@@ -28,37 +30,6 @@ __device__ static norm_slice slice_of(const norm_shape &shape)
     slice.groups = min(each, groups - slice.first);
     slice.rows = (int)blockDim.x / slice.groups;
     return slice;
-}
-
-// One block adds the parts of a slice: four sums per thread, teams of threads every n-th part.
-template <typename Element>
-__device__ static void add_parts(const norm_operands<Element> &on, const norm_slice &slice, const float *parts,
-                                 double *kept)
-{
-    const int values = SUMS_EACH * slice.groups, fours = values / 4, teams = (int)blockDim.x / fours;
-    const int four = (int)threadIdx.x % fours, team = (int)threadIdx.x / fours, blocks = (int)gridDim.x;
-    double sums[4] = {};
-    for (int first = team; team < teams && first < blocks; first += SUMS_PARTS * teams) {
-        float4 part[SUMS_PARTS] = {};
-#pragma unroll
-        for (int i = 0; i < SUMS_PARTS; i++)
-            if (first + i * teams < blocks)
-                part[i] = __ldcg((const float4 *)(parts + (first + i * teams) * values) + four);
-#pragma unroll
-        for (int i = 0; i < SUMS_PARTS; i++)
-            sums[0] += part[i].x, sums[1] += part[i].y, sums[2] += part[i].z, sums[3] += part[i].w;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        kept[threadIdx.x * 4 + i] = sums[i]; // (team, value)
-    __syncthreads();
-    if ((int)threadIdx.x < values) {
-        double sum = 0;
-        for (int from = 0; from < teams; from++)
-            sum += kept[from * values + (int)threadIdx.x];
-        const int which = (int)threadIdx.x / slice.groups, group = (int)threadIdx.x % slice.groups;
-        (which < ROWS8 ? on.grad_beta : on.grad_gamma)[(slice.first + group) * ROWS8 + which % ROWS8] = (float)sum;
-    }
 }
 
 // Adds the sums of a block's threads, as many rows at a time as there are threads for, and stores them as its part.
@@ -95,26 +66,11 @@ static inline size_t sums_shared_bytes(unsigned threads)
     return (SUMS_EACH * (threads + SUMS_GROUPS) + threads) * sizeof(float);
 }
 
+// The parts of a slice, (block, sum, group): each one has all sums of the slice.
 template <typename Element>
-__device__ static void leave_sums(const norm_operands<Element> &on, const norm_slice &slice,
-                                  const float (&sums)[SUMS_EACH])
+__device__ static float *parts_of(const norm_operands<Element> &on, const norm_slice &slice, int blocks)
 {
-    extern __shared__ double kept[];
-    __shared__ bool last;
-    const int values = SUMS_EACH * slice.groups;
-    float *parts = on.parts + (size_t)slice.first * SUMS_EACH * gridDim.x; // (block, sum, group)
-    store_part(slice, sums, parts + blockIdx.x * values, (float *)kept);
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicAdd(&on.arrived[blockIdx.y], 1) == (int)gridDim.x - 1;
-    __syncthreads();
-    if (!last)
-        return;
-    __threadfence();
-    add_parts(on, slice, parts, kept);
-    if (threadIdx.x == 0)
-        on.arrived[blockIdx.y] = 0;
+    return on.parts + (size_t)slice.first * SUMS_EACH * blocks;
 }
 
 // Adds what a place contributes: its gradient of z, and that times (x - mean).
@@ -201,11 +157,87 @@ __global__ void __launch_bounds__(SUMS_THREADS, 1) rows_norm_sums(const norm_job
         for (int i = 0; i < FLIGHT; i++)
             add_window<Element, Aligned, Function, Window>(job, on, windows[i], by, mean, sums);
     }
-    if (row < slice.rows) {
-        const norm_statistics batch = statistics_of(shape, on, c);
+    extern __shared__ float kept[];
+    float *parts = parts_of(on, slice, (int)gridDim.x);
+    store_part(slice, sums, parts + blockIdx.x * SUMS_EACH * (unsigned)slice.groups, kept);
+}
+
+// --- factors of the second part --------------------------------------------------------------------------------------
+
+// Batchnorm's gradient from the gradient of z: scale * grad + x * slope + offset, where x is the input.
+struct norm_factors {
+    norm_scale by;
+    float slope[ROWS8], offset[ROWS8];
+};
+
+static inline size_t factors_shared_bytes(unsigned threads)
+{
+    return threads * 4 * sizeof(double);
+}
+
+// Four sums per thread, over every n-th part; n teams of threads. kept: (team, sum, group)
+template <typename Element>
+__device__ static int add_parts(const norm_job &job, const norm_operands<Element> &on, const norm_slice &slice,
+                                double *kept)
+{
+    const float *parts = parts_of(on, slice, job.parts);
+    const int values = SUMS_EACH * slice.groups, fours = values / 4, teams = (int)blockDim.x / fours;
+    const int four = (int)threadIdx.x % fours, team = (int)threadIdx.x / fours;
+    double sums[4] = {};
+    for (int first = team; team < teams && first < job.parts; first += SUMS_PARTS * teams) {
+        float4 part[SUMS_PARTS] = {};
 #pragma unroll
-        for (int j = 0; j < ROWS8; j++)
-            sums[ROWS8 + j] *= batch.inverse.v[j];
+        for (int i = 0; i < SUMS_PARTS; i++)
+            if (first + i * teams < job.parts)
+                part[i] = ((const float4 *)(parts + (first + i * teams) * values))[four];
+#pragma unroll
+        for (int i = 0; i < SUMS_PARTS; i++)
+            sums[0] += part[i].x, sums[1] += part[i].y, sums[2] += part[i].z, sums[3] += part[i].w;
     }
-    leave_sums(on, slice, sums);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        kept[threadIdx.x * 4 + i] = sums[i];
+    return teams;
+}
+
+// The factors of one thread's channels, by all threads of a block: each channel's are computed once.
+template <typename Element>
+__device__ static norm_factors factors_of(const norm_job &job, const norm_operands<Element> &on,
+                                          const norm_slice &slice)
+{
+    extern __shared__ double kept_sums[];
+    __shared__ float scale[HEDDLE_ROWS_NORM_SLICE], shift[HEDDLE_ROWS_NORM_SLICE];
+    __shared__ float slope[HEDDLE_ROWS_NORM_SLICE], offset[HEDDLE_ROWS_NORM_SLICE];
+    const norm_shape &shape = job.shape;
+    const int own = (int)threadIdx.x, c = slice.first * ROWS8 + own, values = SUMS_EACH * slice.groups;
+    const bool has_channel = own < slice.groups * ROWS8;
+    const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
+    float sum = 0, square = 0, gamma = 0, beta = 0;
+    if (has_channel)
+        sum = on.sums[c], square = on.sums[shape.c + c], gamma = on.gamma[c], beta = on.beta[c];
+    const int teams = add_parts(job, on, slice, kept_sums);
+    __syncthreads();
+    if (has_channel) {
+        const float mean = sum * share, inverse = rsqrtf(fmaxf(square * share - mean * mean, 0.0f) + shape.epsilon);
+        double grad_beta = 0, grad_gamma = 0;
+        for (int team = 0; team < teams; team++) {
+            const double *from = kept_sums + team * values + own % ROWS8 * slice.groups + own / ROWS8;
+            grad_beta += from[0], grad_gamma += from[ROWS8 * slice.groups];
+        }
+        grad_gamma *= inverse;
+        scale[own] = gamma * inverse, shift[own] = beta - mean * scale[own];
+        slope[own] = -scale[own] * inverse * (float)grad_gamma * share;
+        offset[own] = -scale[own] * (float)grad_beta * share - mean * slope[own];
+        if (blockIdx.x == 0)
+            on.grad_gamma[c] = (float)grad_gamma, on.grad_beta[c] = (float)grad_beta;
+    }
+    __syncthreads();
+    const int group = own % slice.groups * ROWS8;
+    norm_factors factors;
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++) {
+        factors.by.scale[j] = scale[group + j], factors.by.shift[j] = shift[group + j];
+        factors.slope[j] = slope[group + j], factors.offset[j] = offset[group + j];
+    }
+    return factors;
 }

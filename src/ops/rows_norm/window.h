@@ -15,7 +15,6 @@ template <typename Element> struct norm_operands {
     const float *sums, *gamma, *beta;
     Element *output, *grad_add; // output: of forward, grad_input of backward
     float *running_mean, *running_var, *grad_gamma, *grad_beta, *parts;
-    int *arrived;
 };
 
 // The shape, and what items are divided by: (image, down, across, group of channels).
@@ -24,6 +23,7 @@ struct norm_job {
     unsigned items;
     heddle_divisor groups, across, down, window;
     int out_h, out_w, out_columns;
+    int parts; // of the sums, per slice
 };
 
 struct norm_item {
