@@ -122,9 +122,10 @@ __device__ static void finish_windows(const trunk_job &job, int index, float *sh
         if (Window == 2)
             store_window(kept + at.first, stage.size.kept_w, aligned, two_by_two);
         if (is_last)
-            shared[job.layout.row + (at.y * stage.size.next_w + at.x) * job.channels + at.k] = pool.result(stage.of);
+            shared[job.layout.row + (at.y * stage.size.next_w + at.x) * job.channels + at.k] =
+                pool.result(stage.of.average, window);
         else
-            shared[next.input + place_in_next(next, at)] = pool.result(stage.of);
+            shared[next.input + place_in_next(next, at)] = pool.result(stage.of.average, window);
     }
 }
 
@@ -198,7 +199,7 @@ __device__ static void load_pooled(const trunk_job &job, int index, const float 
             pool.add(Window == 2 ? two_by_two[place % 4] : __ldg(kept + at.first + line * stage.size.kept_w + pixel),
                      place);
         }
-        shared[next.input + place_in_next(next, at)] = pool.result(stage.of);
+        shared[next.input + place_in_next(next, at)] = pool.result(stage.of.average, window);
     }
 }
 

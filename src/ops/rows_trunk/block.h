@@ -118,9 +118,9 @@ struct trunk_pool {
         if (!(y <= most) || place == 0)
             most = y, winner = place;
     }
-    __device__ __forceinline__ float result(const heddle_rows_trunk_stage &stage) const
+    __device__ __forceinline__ float result(int average, int window) const
     {
-        return stage.average ? sum * (1.0f / (stage.window * stage.window)) : most;
+        return average ? sum * (1.0f / (window * window)) : most;
     }
 };
 

@@ -9,8 +9,8 @@
 #include "ops/rows_trunk/tensor_layout.h"
 
 struct tensor_divisors {
-    heddle_divisor filter, c;      // of weights
-    heddle_divisor next_w, next_h; // of windows
+    heddle_divisor filter, c;       // of weights
+    heddle_divisor next_w, windows; // of windows
 };
 
 struct tensor_job {
@@ -38,7 +38,7 @@ static inline tensor_job tensor_job_of(const trunk_shape *shape, bool is_backwar
         job.by[i].filter = heddle_divisor_of(stage.taps);
         job.by[i].c = heddle_divisor_of(stage.size.c);
         job.by[i].next_w = heddle_divisor_of(stage.size.next_w);
-        job.by[i].next_h = heddle_divisor_of(stage.size.next_h);
+        job.by[i].windows = heddle_divisor_of(stage.size.next_h * stage.size.next_w);
     }
     return job;
 }
@@ -123,42 +123,121 @@ __device__ static __forceinline__ void load_left(const char *row, int lower, ten
 
 // --- images and windows ---------------------------------------------------------------------------------------------
 
-// Its bytes as whole numbers, which are exact, in both copies.
+// Four neighbours of a line to a copy of the image that has them from column `column` on.
+__device__ static __forceinline__ void store_line(char *line, int column, const __half (&value)[4])
+{
+    __half *to = (__half *)line + column;
+    if (column % 2 == 0) {
+        *(__half2 *)to = __halves2half2(value[0], value[1]);
+        *(__half2 *)(to + 2) = __halves2half2(value[2], value[3]);
+    } else {
+        if (column > 0)
+            to[0] = value[0];
+        *(__half2 *)(to + 1) = __halves2half2(value[1], value[2]);
+        to[3] = value[3];
+    }
+}
+
+// The image's bytes as whole numbers, which are exact, in both copies: four at a time if lines and memory are aligned.
 __device__ static void load_image(const tensor_job &job, const uint8_t *pixels, char *shared)
 {
     const tensor_stage &first = job.layout.stage[0];
     const int all = job.c * job.h * job.w, padding = first.of.padding;
-#pragma unroll 2
-    for (int i = threadIdx.x; i < all; i += TENSOR_THREADS) {
+    const bool fours = job.w % 4 == 0 && (uintptr_t)pixels % 4 == 0;
+    for (int i = threadIdx.x * (fours ? 4 : 1); i < all; i += TENSOR_THREADS * (fours ? 4 : 1)) {
         unsigned x, y;
         const unsigned c = heddle_divide(heddle_divide(i, job.image_w, &x), job.image_h, &y);
-        const __half value = __ushort2half_rn(__ldg(pixels + i));
-        char *to = shared + first.input + c * first.plane + (y + padding) * first.pitch + (x + padding) * 2;
-        *(__half *)to = value;
-        if (x + padding > 0)
-            *(__half *)(to + first.copy - 2) = value;
+        char *line = shared + first.input + c * first.plane + (y + padding) * first.pitch;
+        const int column = x + padding;
+        if (fours) {
+            const uint32_t four = __ldg((const uint32_t *)(pixels + i));
+            __half value[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                value[j] = __ushort2half_rn(four >> 8 * j & 255);
+            store_line(line, column, value);
+            store_line(line + first.copy, column - 1, value);
+        } else {
+            const __half value = __ushort2half_rn(__ldg(pixels + i));
+            ((__half *)line)[column] = value;
+            if (column > 0)
+                ((__half *)(line + first.copy))[column - 1] = value;
+        }
     }
 }
 
-// A window, by its number in (next_h, next_w), or in several of these one behind another.
-struct tensor_window {
-    int which, y, x;
-};
-
-__device__ static __forceinline__ tensor_window window_at(const tensor_job &job, int index, int number)
-{
-    unsigned x, y;
-    const unsigned which = heddle_divide(heddle_divide(number, job.by[index].next_w, &x), job.by[index].next_h, &y);
-    return {(int)which, (int)y, (int)x};
-}
+// --- windows --------------------------------------------------------------------------------------------------------
 
 __device__ static __forceinline__ int windows_of(const tensor_stage &stage)
 {
     return stage.size.next_h * stage.size.next_w;
 }
 
-// Where an input has a pixel of the stage before, without its padding.
-__device__ static __forceinline__ int place_in_input(const tensor_stage &stage, const tensor_window &at)
+__device__ static __forceinline__ int2 window_at(const tensor_job &job, int index, int number)
 {
-    return stage.input + (at.y + stage.of.padding) * stage.pitch + (at.x + stage.of.padding) * stage.pixel;
+    unsigned x;
+    const unsigned y = heddle_divide(number, job.by[index].next_w, &x);
+    return make_int2((int)x, (int)y);
+}
+
+// Where a result is in the input: the first element that its filter reads.
+__device__ static __forceinline__ int filter_at(const tensor_stage &stage, bool is_first, int y, int x)
+{
+    return stage.input + y * stage.pitch + (is_first ? x / 2 * 4 + x % 2 * stage.copy : x * stage.pixel);
+}
+
+// What a window finds: offsets in shared memory, but that of its first result among the activations of a channel.
+struct __align__(16) tensor_place
+{
+    int here;  // forward: where the filter of its first result begins; backward: the gradient of that result
+    int kept;  // among the activations of a channel
+    int next;  // in the input of the next stage, or in the row
+    int reach; // backward: where filters that reach the pixel begin in the next stage's gradient
+};
+
+__device__ static __forceinline__ const tensor_place &place_of(const tensor_stage &stage, const char *shared,
+                                                               int number)
+{
+    return ((const tensor_place *)(shared + stage.windows))[number];
+}
+
+template <bool Backward> __device__ static void set_windows(const tensor_job &job, int index, char *shared)
+{
+    const bool is_last = index == job.layout.stages - 1;
+    const tensor_stage &stage = job.layout.stage[index], &next = job.layout.stage[is_last ? index : index + 1];
+    const int window = stage.of.window, padding = next.of.padding;
+    for (int i = threadIdx.x; i < windows_of(stage); i += TENSOR_THREADS) {
+        const int2 at = window_at(job, index, i);
+        const int y = at.y * window, x = at.x * window;
+        tensor_place place;
+        place.here = Backward ? stage.gradient + (y + stage.frame) * stage.gradient_pitch +
+                                    (x + stage.frame) * stage.gradient_pixel
+                              : filter_at(stage, index == 0, y, x);
+        place.kept = y * stage.size.kept_w + x;
+        place.next =
+            is_last ? i * job.channels : next.input + (at.y + padding) * next.pitch + (at.x + padding) * next.pixel;
+        place.reach = next.gradient + at.y * next.gradient_pitch + at.x * next.gradient_pixel;
+        ((tensor_place *)(shared + stage.windows))[i] = place;
+    }
+}
+
+// Where eight channels of each tap, (r, r, chunks), are in the input of a stage after the first; at the end, anywhere.
+__device__ static void set_offsets(const tensor_stage &stage, int count, char *shared)
+{
+    const int r = stage.of.r;
+    for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
+        const int tap = i / stage.chunks;
+        ((int *)(shared + stage.offsets))[i] =
+            tap < stage.taps ? tap / r * stage.pitch + tap % r * stage.pixel + i % stage.chunks * TENSOR_CHUNK : 0;
+    }
+}
+
+// The quotient of two numbers if it is small; *rest is the remainder.
+__device__ static __forceinline__ int few(int number, int by, int *rest)
+{
+    int quotient = 0;
+    for (; number >= by; number -= by)
+        quotient++;
+    *rest = number;
+    return quotient;
 }

@@ -17,56 +17,62 @@ __device__ static void load_back_weights(const tensor_job &job, int index, const
     for (int i = threadIdx.x; i < all; i += TENSOR_THREADS) {
         unsigned tap, c;
         const unsigned k = heddle_divide(heddle_divide(i, job.by[index].filter, &tap), job.by[index].c, &c);
-        const int fragment = ((c / 8 * stage.taps + tap) * stage.halves + k / 16) * TENSOR_FRAGMENT;
+        const int fragment = (c / 8 * stage.back_steps + tap * stage.halves + k / 16) * TENSOR_FRAGMENT;
         store_element<Pairs>(shared + stage.weight + fragment + place_in_right(k % 16, c % 8), job.layout.lower,
                              __ldg(from + i));
     }
 }
 
-// Where a column of filters begins: eight channels of a tap, (r, r, chunks).
-__device__ static __forceinline__ int chunk_at(const tensor_stage &stage, int number)
+// Where the taps of the first stage, (c, r, r), are in its input; at the end, anywhere.
+__device__ static void set_first_places(const tensor_stage &stage, char *shared)
 {
-    const int tap = number / stage.chunks, r = stage.of.r;
-    return tap < stage.taps ? tap / r * stage.pitch + tap % r * stage.pixel + number % stage.chunks * TENSOR_CHUNK : 0;
+    const int r = stage.of.r;
+    for (int i = threadIdx.x; i < 16 * stage.rows; i += TENSOR_THREADS) {
+        const int c = i / stage.taps, tap = i % stage.taps, x = tap % r;
+        ((int *)(shared + stage.places))[i] =
+            c < stage.size.c ? c * stage.plane + tap / r * stage.pitch + x / 2 * 4 + x % 2 * stage.copy : 0;
+    }
 }
 
+// Where the results of a stage are in its gradient and their filters in its input, and where its taps find the
+// gradient.
 __device__ static void set_places(const tensor_job &job, int index, char *shared)
 {
     const tensor_stage &stage = job.layout.stage[index];
     const int w = stage.size.kept_w, pixels = stage.size.kept_h * w, r = stage.of.r;
     int2 *places = (int2 *)(shared + stage.places);
     int *reach = (int *)(shared + stage.reach);
-    for (int i = threadIdx.x; i < (pixels + 15) / 16 * 16; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < (pixels + 31) / 32 * 32; i += TENSOR_THREADS) {
         const int y = i / w, x = i % w;
         places[i] = i < pixels ? make_int2(stage.gradient + (y + stage.frame) * stage.gradient_pitch +
                                                (x + stage.frame) * stage.gradient_pixel,
                                            stage.input + y * stage.pitch + x * stage.pixel)
                                : make_int2(job.layout.zeros, stage.input);
     }
-    for (int i = threadIdx.x; i < stage.taps * stage.halves; i += TENSOR_THREADS) {
-        const int tap = i / stage.halves;
-        reach[i] = (r - 1 - tap / r) * stage.gradient_pitch + (r - 1 - tap % r) * stage.gradient_pixel +
-                   i % stage.halves * 2 * TENSOR_CHUNK;
+    for (int i = threadIdx.x; i < stage.back_steps; i += TENSOR_THREADS) {
+        const int tap = i / stage.halves; // beyond the last one, weights are zero
+        reach[i] = tap < stage.taps ? (r - 1 - tap / r) * stage.gradient_pitch +
+                                          (r - 1 - tap % r) * stage.gradient_pixel + i % stage.halves * 2 * TENSOR_CHUNK
+                                    : 0;
     }
 }
 
 // --- what an image brings -------------------------------------------------------------------------------------------
 
-// The activations of a window, of channels `channel` and the next; without one, zeros.
+// The activations of a window, of channels `channel` and the next.
 template <int Window> struct tensor_activations {
+    enum { PLACES = Window > 0 ? Window *Window : 1 }; // that a loop over them has at once
     const float *from[2];
     float two_by_two[2][4];
     int pitch;
 
-    __device__ __forceinline__ tensor_activations(const tensor_stage &stage, const float *kept, int channel,
-                                                  const tensor_window &at, int window)
+    __device__ __forceinline__ tensor_activations(const tensor_stage &stage, const float *kept, int channel, int first)
     {
         const bool aligned = aligned8(kept);
         pitch = stage.size.kept_w;
 #pragma unroll
         for (int j = 0; j < 2; j++) {
-            const bool is_there = channel + j < stage.of.k;
-            from[j] = kept + ((is_there ? channel + j : 0) * stage.size.kept_h + at.y * window) * pitch + at.x * window;
+            from[j] = kept + (channel + j < stage.of.k ? channel + j : 0) * stage.size.kept_h * pitch + first;
             if constexpr (Window == 2)
                 load_window(from[j], pitch, aligned, two_by_two[j]);
         }
@@ -81,52 +87,45 @@ template <int Window> struct tensor_activations {
 template <bool Pairs, int Window>
 __device__ static void load_pooled(const tensor_job &job, int index, const float *kept, char *shared)
 {
-    const tensor_stage &stage = job.layout.stage[index], &next = job.layout.stage[index + 1];
+    enum { PLACES = tensor_activations<Window>::PLACES };
+    const tensor_stage &stage = job.layout.stage[index];
     const int window = Window > 0 ? Window : stage.of.window, count = (stage.of.k + 1) / 2 * windows_of(stage);
 #pragma unroll 2
     for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
-        const tensor_window at = window_at(job, index, i);
-        const tensor_activations<Window> y(stage, kept, 2 * at.which, at, window);
+        unsigned number;
+        const int channel = 2 * (int)heddle_divide(i, job.by[index].windows, &number);
+        const tensor_place &place = place_of(stage, shared, number);
+        const tensor_activations<Window> y(stage, kept, channel, place.kept);
         float result[2];
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             trunk_pool pool;
-#pragma unroll
+#pragma unroll PLACES
             for (int place = 0; place < window * window; place++)
                 pool.add(y.at(j, place, window), place);
-            result[j] = 2 * at.which + j < stage.of.k ? pool.result(stage.of) : 0.0f;
+            result[j] = channel + j < stage.of.k ? pool.result(stage.of.average, window) : 0.0f;
         }
-        store_two<Pairs>(shared + place_in_input(next, at) + 4 * at.which, job.layout.lower, result[0], result[1]);
+        store_two<Pairs>(shared + place.next + 2 * channel, job.layout.lower, result[0], result[1]);
     }
 }
 
-// The row of gradients, and the largest of those that a warp has read.
+// A power of two that makes the largest gradient of a row about 32: smaller ones remain normal numbers of fp16, and
+// there is room for the sums that the stages before make of them. `back` is its inverse. Every warp reads the whole
+// row.
 template <typename Element>
-__device__ static void load_row(const tensor_job &job, const Element *rows, int image, char *shared)
-{
-    float *row = (float *)(shared + job.layout.row), largest = 0;
-    for (int i = threadIdx.x; i < job.columns; i += TENSOR_THREADS) {
-        row[i] = rows_read(rows, image, job.columns, i);
-        largest = fmaxf(largest, fabsf(row[i]));
-    }
-    for (int step = 16; step > 0; step /= 2)
-        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
-    if (threadIdx.x % 32 == 0)
-        ((float *)(shared + job.layout.largest))[threadIdx.x / 32] = largest;
-}
-
-// A power of two that makes the largest gradient about 32: smaller ones remain normal numbers of fp16, and there is
-// room for the sums that the stages before make of them. `back` is its inverse.
-__device__ static float scale_of(const tensor_job &job, const char *shared, float *back)
+__device__ static float scale_of(const tensor_job &job, const Element *rows, int image, float *back)
 {
     float largest = 0;
-#pragma unroll
-    for (int i = 0; i < TENSOR_WARPS; i++)
-        largest = fmaxf(largest, ((const float *)(shared + job.layout.largest))[i]);
+#pragma unroll 4
+    for (int i = threadIdx.x % 32; i < job.columns; i += 32)
+        largest = fmaxf(largest, fabsf(rows_read(rows, image, job.columns, i)));
+    for (int step = 16; step > 0; step /= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
     const int bias = 127, room = 5, smallest = room + 1;
     const int exponent = max((int)(__float_as_uint(largest) >> 23), smallest);
-    *back = __uint_as_float((unsigned)(exponent - room) << 23);
-    return largest > 0.0f ? __uint_as_float((unsigned)(2 * bias + room - exponent) << 23) : (*back = 1.0f);
+    if (threadIdx.x == 0)
+        *back = __uint_as_float((unsigned)(exponent - room) << 23);
+    return __uint_as_float((unsigned)(2 * bias + room - exponent) << 23);
 }
 
 // --- the gradient of the input --------------------------------------------------------------------------------------
@@ -134,25 +133,25 @@ __device__ static float scale_of(const tensor_job &job, const char *shared, floa
 // The gradient of a stage's results in a window, from that of what the window gave: channels `channel` and the next.
 template <bool Pairs, int Window>
 __device__ static __forceinline__ void spread_window(const tensor_job &job, int index,
-                                                     const tensor_activations<Window> &y, int channel,
-                                                     const tensor_window &at, const float (&gradient)[2], char *shared)
+                                                     const tensor_activations<Window> &y, int channel, int here,
+                                                     const float (&gradient)[2], char *shared)
 {
+    enum { PLACES = tensor_activations<Window>::PLACES };
     const tensor_stage &stage = job.layout.stage[index];
     const int window = Window > 0 ? Window : stage.of.window;
     const float share = stage.of.average ? 1.0f / (window * window) : 1.0f;
-    char *to = shared + stage.gradient + (at.y * window + stage.frame) * stage.gradient_pitch +
-               (at.x * window + stage.frame) * stage.gradient_pixel + 2 * channel;
+    char *to = shared + here + 2 * channel;
     int winner[2] = {0, 0};
     if (!stage.of.average)
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             trunk_pool pool;
-#pragma unroll
+#pragma unroll PLACES
             for (int place = 0; place < window * window; place++)
                 pool.add(y.at(j, place, window), place);
             winner[j] = pool.winner;
         }
-#pragma unroll
+#pragma unroll PLACES
     for (int place = 0; place < window * window; place++) {
         float value[2];
 #pragma unroll
@@ -165,20 +164,28 @@ __device__ static __forceinline__ void spread_window(const tensor_job &job, int 
     }
 }
 
+// Two channels of each window.
+__device__ static __forceinline__ int row_items(const tensor_stage &stage)
+{
+    return (stage.of.k + 1) / 2 * windows_of(stage);
+}
+
 // The gradient of the last stage's results.
-template <bool Pairs, int Window>
-__device__ static void spread_row(const tensor_job &job, int index, const float *kept, float scale, char *shared)
+template <typename Element, bool Pairs, int Window>
+__device__ static void spread_row(const tensor_job &job, int index, const float *kept, const Element *rows, int image,
+                                  float scale, char *shared)
 {
     const tensor_stage &stage = job.layout.stage[index];
-    const int window = Window > 0 ? Window : stage.of.window, count = (stage.of.k + 1) / 2 * windows_of(stage);
+    const int count = row_items(stage);
     for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
-        const tensor_window at = window_at(job, index, i);
-        const int channel = 2 * at.which;
-        const float *row = (const float *)(shared + job.layout.row) + (at.y * stage.size.next_w + at.x) * job.channels +
-                           channel; // channels are padded
-        const float gradient[2] = {scale * row[0], scale * row[1]};
-        const tensor_activations<Window> y(stage, kept, channel, at, window);
-        spread_window<Pairs, Window>(job, index, y, channel, at, gradient, shared);
+        unsigned number;
+        const int channel = 2 * (int)heddle_divide(i, job.by[index].windows, &number);
+        const tensor_place &place = place_of(stage, shared, number);
+        const int column = place.next + channel;
+        const tensor_activations<Window> y(stage, kept, channel, place.kept);
+        const float gradient[2] = {scale * rows_read(rows, image, job.columns, column),
+                                   scale * rows_read(rows, image, job.columns, column + 1)}; // channels are padded
+        spread_window<Pairs, Window>(job, index, y, channel, place.here, gradient, shared);
     }
 }
 
@@ -190,36 +197,36 @@ __device__ static __forceinline__ void spread_tile(const tensor_job &job, int in
 {
     const tensor_stage &stage = job.layout.stage[index], &before = job.layout.stage[index - 1];
     const int lane = threadIdx.x % 32, lower = job.layout.lower, windows = windows_of(before);
-    const int window = Window > 0 ? Window : before.of.window, steps = stage.taps * stage.halves;
     const int *reach = (const int *)(shared + stage.reach);
-    const int row = tile * 16 + lane % 16;
-    const tensor_window pixel = window_at(job, index - 1, row < windows ? row : 0);
-    const char *from = shared + stage.gradient + pixel.y * stage.gradient_pitch + pixel.x * stage.gradient_pixel +
-                       lane / 16 * TENSOR_CHUNK;
-    const char *fragment = shared + stage.weight + chunk * steps * TENSOR_FRAGMENT;
-    tensor_sum<Pairs> sum[2]; // of every other step: half as many that wait for one another
-    tensor_left<Pairs> a;
-    tensor_right<Pairs> b;
-#pragma unroll 2
-    for (int step = 0; step < steps; step += 2)
+    const char *from =
+        shared + place_of(before, shared, min(windows - 1, tile * 16 + lane % 16)).reach + lane / 16 * TENSOR_CHUNK;
+    const char *fragment = shared + stage.weight + chunk * stage.back_steps * TENSOR_FRAGMENT;
+    enum { AT_ONCE = Pairs ? 2 : 4 }; // steps that load before they multiply: what registers suffice for
+    tensor_sum<Pairs> sum[2];         // of every other step: half as many that wait for one another
+    tensor_left<Pairs> a[AT_ONCE];
+    tensor_right<Pairs> b[AT_ONCE];
+#pragma unroll 1
+    for (int step = 0; step < stage.back_steps; step += AT_ONCE) {
 #pragma unroll
-        for (int i = 0; i < 2; i++)
-            if (step + i < steps) {
-                load_left<Pairs>(from + reach[step + i], lower, a);
-                load_right<Pairs>(fragment + (step + i) * TENSOR_FRAGMENT, lower, b);
-                sum[i].template add<false>(a, b);
-            }
+        for (int i = 0; i < AT_ONCE; i++) {
+            load_left<Pairs>(from + reach[step + i], lower, a[i]);
+            load_right<Pairs>(fragment + (step + i) * TENSOR_FRAGMENT, lower, b[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            sum[i % 2].template add<false>(a[i], b[i]);
+    }
     const int channel = chunk * 8 + lane % 4 * 2;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const int number = tile * 16 + i * 8 + lane / 4;
         if (number >= windows || channel >= before.of.k)
             continue;
-        const tensor_window at = window_at(job, index - 1, number);
+        const tensor_place &place = place_of(before, shared, number);
         const float gradient[2] = {sum[0].value(2 * i) + sum[1].value(2 * i),
                                    sum[0].value(2 * i + 1) + sum[1].value(2 * i + 1)};
-        const tensor_activations<Window> y(before, kept, channel, at, window);
-        spread_window<Pairs, Window>(job, index - 1, y, channel, at, gradient, shared);
+        const tensor_activations<Window> y(before, kept, channel, place.kept);
+        spread_window<Pairs, Window>(job, index - 1, y, channel, place.here, gradient, shared);
     }
 }
 
@@ -262,26 +269,32 @@ __device__ static __forceinline__ void add_unit(const tensor_job &job, int index
 {
     const tensor_stage &stage = job.layout.stage[index];
     const int lane = threadIdx.x % 32, lower = job.layout.lower, last = stage.taps * stage.chunks;
-    const int steps = (stage.size.kept_h * stage.size.kept_w + 15) / 16;
+    const int pixels = stage.size.kept_h * stage.size.kept_w;
     const int2 *places = (const int2 *)(shared + stage.places);
     const char *left = shared + (2 * row + lane / 8 % 2) * TENSOR_CHUNK;
-    const char *right = shared + chunk_at(stage, 2 * unit + lane / 16);
+    const char *right = shared + ((const int *)(shared + stage.offsets))[2 * unit + lane / 16];
+    enum { AT_ONCE = Pairs ? 1 : 2 }; // products that load before they multiply: what registers suffice for
     tensor_sum<Pairs> sum[2];
-#pragma unroll 2
-    for (int step = 0; step < steps; step++) {
-        tensor_left<Pairs> a;
-        uint32_t both[Pairs ? 2 : 1][4];
-        load_transposed<Pairs>(left + places[16 * step + lane % 8 + lane / 16 * 8].x, lower, a.part);
-        load_transposed<Pairs>(right + places[16 * step + lane % 16].y, lower, both);
+    tensor_left<Pairs> a[AT_ONCE];
+    uint32_t both[AT_ONCE][Pairs ? 2 : 1][4];
+#pragma unroll 1
+    for (int pixel = 0; pixel < pixels; pixel += 16 * AT_ONCE) {
 #pragma unroll
-        for (int j = 0; j < 2; j++) {
+        for (int s = 0; s < AT_ONCE; s++) {
+            const int2 *at = places + pixel + 16 * s;
+            load_transposed<Pairs>(left + at[lane % 8 + lane / 16 * 8].x, lower, a[s].part);
+            load_transposed<Pairs>(right + at[lane % 16].y, lower, both[s]);
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * AT_ONCE; i++) {
+            const int s = i / 2, j = i % 2;
             tensor_right<Pairs> b;
 #pragma unroll
-            for (int i = 0; i < (Pairs ? 2 : 1); i++)
-                b.part[i][0] = both[i][2 * j], b.part[i][1] = both[i][2 * j + 1];
+            for (int part = 0; part < (Pairs ? 2 : 1); part++)
+                b.part[part][0] = both[s][part][2 * j], b.part[part][1] = both[s][part][2 * j + 1];
             if (2 * unit + j == last)
                 set_ones<Pairs>(b);
-            sum[j].template add<false>(a, b);
+            sum[j].template add<false>(a[s], b);
         }
     }
     char *slots = shared + stage.slots + (row * stage.units + unit) * 2 * TENSOR_SUM;
@@ -296,18 +309,16 @@ __device__ static __forceinline__ void add_first_unit(const tensor_job &job, int
                                                       char *shared)
 {
     const tensor_stage &stage = job.layout.stage[0];
-    const int lane = threadIdx.x % 32, lower = job.layout.lower, all = stage.size.c * stage.taps, r = stage.of.r;
+    const int lane = threadIdx.x % 32, lower = job.layout.lower, all = stage.size.c * stage.taps;
     const int begin = split * stage.lines_per_split, end = min(stage.size.kept_h, begin + stage.lines_per_split);
     const char *taps[2];
     bool is_bias[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const int number = row * 16 + i * 8 + lane / 4, c = number / stage.taps, tap = number % stage.taps;
-        const int x = tap % r;
+        const int number = row * 16 + i * 8 + lane / 4;
         is_bias[i] = number == all;
-        taps[i] = shared + stage.input + begin * stage.pitch + lane % 4 * 4;
-        if (number < all)
-            taps[i] += c * stage.plane + tap / r * stage.pitch + x / 2 * 4 + x % 2 * stage.copy;
+        taps[i] =
+            shared + stage.input + begin * stage.pitch + lane % 4 * 4 + ((const int *)(shared + stage.places))[number];
     }
     const char *gradient =
         shared + stage.gradient + begin * stage.gradient_pitch + lane % 16 * stage.gradient_pixel + unit * TENSOR_CHUNK;
@@ -338,17 +349,22 @@ __device__ static __forceinline__ void add_first_unit(const tensor_job &job, int
 // --------------------------------------------------------------------------------
 
 template <bool Pairs>
-__device__ static void go_back(const tensor_job &job, int index, const float *kept, float back, char *shared)
+__device__ static __forceinline__ void go_back(const tensor_job &job, int index, const float *kept, float back,
+                                               char *shared)
 {
     const tensor_stage &stage = job.layout.stage[index], &before = job.layout.stage[index - 1];
     const int tiles = (windows_of(before) + 15) / 16, spreads = tiles * stage.chunks;
-    for (int item = threadIdx.x / 32; item < spreads + stage.rows * stage.units; item += TENSOR_WARPS)
+#pragma unroll 1
+    for (int item = threadIdx.x / 32; item < spreads + stage.rows * stage.units; item += TENSOR_WARPS) {
+        int place;
+        const int group = item < spreads ? few(item, tiles, &place) : few(item - spreads, stage.units, &place);
         if (item >= spreads)
-            add_unit<Pairs>(job, index, (item - spreads) / stage.units, (item - spreads) % stage.units, back, shared);
+            add_unit<Pairs>(job, index, group, place, back, shared);
         else if (before.of.window == 2)
-            spread_tile<Pairs, 2>(job, index, kept, item % tiles, item / tiles, shared);
+            spread_tile<Pairs, 2>(job, index, kept, place, group, shared);
         else
-            spread_tile<Pairs, 0>(job, index, kept, item % tiles, item / tiles, shared);
+            spread_tile<Pairs, 0>(job, index, kept, place, group, shared);
+    }
 }
 
 // All gradients of one image, added to the block's sums.
@@ -359,29 +375,35 @@ __device__ static void add_image(const tensor_job &job, const trunk_operands &on
     const tensor_stage &first = layout.stage[0];
     const float *kept = on.activations + (size_t)image * job.kept;
     const int last = layout.stages - 1;
+    const Element *rows = (const Element *)on.grad_output;
     load_image(job, on.dataset + from * (job.c * job.h * job.w), shared);
-    load_row(job, (const Element *)on.grad_output, image, shared);
     for (int i = 0; i < last; i++)
         if (layout.stage[i].of.window == 2)
             load_pooled<Pairs, 2>(job, i, kept + layout.stage[i].size.kept, shared);
         else
             load_pooled<Pairs, 0>(job, i, kept + layout.stage[i].size.kept, shared);
-    __syncthreads();
-    float back;
-    const float scale = scale_of(job, shared, &back);
-    if (layout.stage[last].of.window == 2)
-        spread_row<Pairs, 2>(job, last, kept + layout.stage[last].size.kept, scale, shared);
-    else
-        spread_row<Pairs, 0>(job, last, kept + layout.stage[last].size.kept, scale, shared);
-    __syncthreads();
-    for (int i = last; i > 0; i--) {
-        go_back<Pairs>(job, i, kept + layout.stage[i - 1].size.kept, back, shared);
-        __syncthreads();
+    if ((int)threadIdx.x / 32 * 32 < row_items(layout.stage[last])) {
+        const float *activations = kept + layout.stage[last].size.kept;
+        const float scale = scale_of(job, rows, image, (float *)(shared + layout.back));
+        if (layout.stage[last].of.window == 2)
+            spread_row<Element, Pairs, 2>(job, last, activations, rows, image, scale, shared);
+        else
+            spread_row<Element, Pairs, 0>(job, last, activations, rows, image, scale, shared);
     }
-    const int side_by_side = first.rows * first.units;
-    for (int item = threadIdx.x / 32; item < first.splits * side_by_side; item += TENSOR_WARPS)
-        add_first_unit<Pairs>(job, item / side_by_side, item % side_by_side / first.units, item % first.units, back,
-                              shared);
+    __syncthreads();
+    const float back = *(const float *)(shared + layout.back);
+#pragma unroll
+    for (int i = HEDDLE_ROWS_TRUNK_STAGES - 1; i > 0; i--) // unrolled, so that sizes are constants of the launch
+        if (i <= last) {
+            go_back<Pairs>(job, i, kept + layout.stage[i - 1].size.kept, back, shared);
+            __syncthreads();
+        }
+#pragma unroll 1
+    for (int item = threadIdx.x / 32; item < first.splits * first.rows * first.units; item += TENSOR_WARPS) {
+        int row, unit;
+        const int split = few(few(item, first.units, &unit), first.rows, &row);
+        add_first_unit<Pairs>(job, split, row, unit, back, shared);
+    }
     __syncthreads();
 }
 
@@ -422,8 +444,15 @@ __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
     const tensor_layout &layout = job.layout;
     trunk_clear(shared, layout.bytes);
     __syncthreads();
-    for (int i = 1; i < layout.stages; i++)
-        set_places(job, i, shared);
+    set_first_places(layout.stage[0], shared);
+    for (int i = 0; i < layout.stages; i++) {
+        set_windows<true>(job, i, shared);
+        if (i > 0) {
+            set_places(job, i, shared);
+            set_offsets(layout.stage[i], 2 * layout.stage[i].units, shared);
+        }
+    }
+    __syncthreads();
     heddle_wait_for_previous();
     heddle_release_next();
     const int64_t begin = *on.cursor;

@@ -5,7 +5,7 @@
 #include "ops/rows_trunk/tensor.h"
 
 // (k, c, r, r) as the right side of products: columns of a filter as the offsets below have them.
-template <bool Pairs>
+template <bool Exact>
 __device__ static void load_weights(const tensor_job &job, int index, const float *from, char *shared)
 {
     const tensor_stage &stage = job.layout.stage[index];
@@ -17,122 +17,72 @@ __device__ static void load_weights(const tensor_job &job, int index, const floa
         const unsigned column =
             index == 0 ? (c * r + tap / r) * even + tap % r : (tap * stage.chunks + c / 8) * 8 + c % 8;
         const int fragment = (k / 8 * stage.steps + column / 16) * TENSOR_FRAGMENT;
-        store_element<Pairs>(shared + stage.weight + fragment + place_in_right(column % 16, k % 8), job.layout.lower,
+        store_element<Exact>(shared + stage.weight + fragment + place_in_right(column % 16, k % 8), stage.weight_lower,
                              __ldg(from + i));
     }
 }
 
-// Of each two columns of the first stage, or eight of the others. Where there is none, the weights are zero.
-__device__ static void set_offsets(const tensor_job &job, int index, char *shared)
+// Where each two columns of the first stage, (c, r, r rounded up), are in its input; at the end, anywhere.
+__device__ static void set_first_offsets(const tensor_stage &stage, char *shared)
 {
-    const tensor_stage &stage = job.layout.stage[index];
-    int *offsets = (int *)(shared + stage.offsets);
     const int r = stage.of.r, pairs = (r + 1) / 2;
-    for (int i = threadIdx.x; i < stage.steps * (index == 0 ? 8 : 2); i += TENSOR_THREADS) {
-        const int line = index == 0 ? i / pairs : 0, tap = i / stage.chunks;
-        if (index == 0)
-            offsets[i] = line < stage.size.c * r ? line / r * stage.plane + line % r * stage.pitch + i % pairs * 4 : 0;
-        else
-            offsets[i] = tap < stage.taps ? tap / r * stage.pitch + tap % r * stage.pixel + i % stage.chunks * 16 : 0;
+    for (int i = threadIdx.x; i < 8 * stage.steps; i += TENSOR_THREADS) {
+        const int line = i / pairs;
+        ((int *)(shared + stage.offsets))[i] =
+            line < stage.size.c * r ? line / r * stage.plane + line % r * stage.pitch + i % pairs * 4 : 0;
     }
 }
 
-// The result in slot `slot` of lane group `row`: `place` of a window.
-struct tensor_slot {
-    tensor_window window;
-    int place;
-    bool is_there;
-};
-
-template <int Window>
-__device__ static __forceinline__ tensor_slot slot_at(const tensor_job &job, int index, int group, int row, int first,
-                                                      int slot)
+// Four results of a lane group, of eight channels. Exact: weights have lower halves; from: where the filters begin that
+// the lane reads, four in the first stage, where it picks its columns, else two, since it has a row of a matrix
+template <bool Exact, bool First>
+__device__ static __forceinline__ void convolve(const tensor_job &job, int index, const char *shared, int tile,
+                                                const int (&from)[4], tensor_sum<Exact> (&sum)[2])
 {
     const tensor_stage &stage = job.layout.stage[index];
-    const int window = Window > 0 ? Window : stage.of.window;
-    const int number = window == 1 ? (group * TENSOR_ROWS_PER_TURN + slot) * 8 + row : group * 8 + row;
-    tensor_slot at;
-    at.place = window == 1 ? 0 : first + slot;
-    at.is_there = number < windows_of(stage) && at.place < window * window;
-    at.window = window_at(job, index, at.is_there ? number : 0);
-    at.place = at.is_there ? at.place : 0;
-    return at;
-}
-
-// Where the filter of a result begins in the input.
-template <bool First, int Window>
-__device__ static __forceinline__ int filter_at(const tensor_stage &stage, const tensor_slot &slot)
-{
-    const int window = Window > 0 ? Window : stage.of.window;
-    const int y = slot.window.y * window + slot.place / window, x = slot.window.x * window + slot.place % window;
-    return stage.input + y * stage.pitch + (First ? x / 2 * 4 + x % 2 * stage.copy : x * stage.pixel);
-}
-
-// Four results of a lane group, of eight channels.
-template <bool Pairs, bool First, int Window>
-__device__ static __forceinline__ void convolve(const tensor_job &job, int index, const char *shared, int group,
-                                                int tile, int first, tensor_sum<Pairs> (&sum)[2])
-{
-    const tensor_stage &stage = job.layout.stage[index];
-    const int lane = threadIdx.x % 32, lower = job.layout.lower;
-    const int *offsets = (const int *)(shared + stage.offsets);
+    const int lane = threadIdx.x % 32;
+    const int *offsets = (const int *)(shared + stage.offsets) + (First ? lane % 4 : lane / 16);
     const char *fragment = shared + stage.weight + tile * stage.steps * TENSOR_FRAGMENT;
-    enum { STEPS_AT_ONCE = Pairs ? 1 : 4, FIRST_STEPS_AT_ONCE = Pairs ? 1 : 2 }; // what registers suffice for
-    tensor_left<Pairs> a[2];
-    tensor_right<Pairs> b;
-    if constexpr (First) { // each lane picks its columns
-        int from[4];
+    enum { AT_ONCE = Exact && !First ? 1 : 2 }; // steps that load before they multiply: what registers suffice for
+    tensor_left<Exact> a[AT_ONCE][2];
+    tensor_right<Exact> b[AT_ONCE];
+#pragma unroll 1
+    for (int step = 0; step < stage.steps; step += AT_ONCE, fragment += AT_ONCE * TENSOR_FRAGMENT) {
 #pragma unroll
-        for (int slot = 0; slot < 4; slot++)
-            from[slot] = filter_at<First, Window>(stage, slot_at<Window>(job, index, group, lane / 4, first, slot));
-#pragma unroll FIRST_STEPS_AT_ONCE
-        for (int step = 0; step < stage.steps; step++, fragment += TENSOR_FRAGMENT) {
-            load_right<Pairs>(fragment, lower, b);
+        for (int s = 0; s < AT_ONCE; s++) {
+            load_right<Exact>(fragment + s * TENSOR_FRAGMENT, stage.weight_lower, b[s]);
+            if constexpr (First) {
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const int offset = offsets[step * 8 + i / 2 * 4 + lane % 4];
+                for (int i = 0; i < 8; i++)
+                    a[s][i / 2 % 2].part[0][i / 4 * 2 + i % 2] =
+                        *(const uint32_t *)(shared + from[i % 4] + offsets[(step + s) * 8 + i / 4 * 4]);
+            } else {
+                const int offset = offsets[(step + s) * 2];
 #pragma unroll
                 for (int m = 0; m < 2; m++)
-                    a[m].part[0][i] = *(const uint32_t *)(shared + from[2 * m + i % 2] + offset);
+                    load_left<Exact>(shared + from[m] + offset, job.layout.lower, a[s][m]);
             }
+        }
+#pragma unroll
+        for (int s = 0; s < AT_ONCE; s++)
 #pragma unroll
             for (int m = 0; m < 2; m++)
-                sum[m].template add<true>(a[m], b);
-        }
-    } else { // each lane has a row of a matrix
-        int from[2];
-#pragma unroll
-        for (int m = 0; m < 2; m++)
-            from[m] = filter_at<First, Window>(
-                stage, slot_at<Window>(job, index, group, lane % 8, first, 2 * m + lane / 8 % 2));
-#pragma unroll STEPS_AT_ONCE
-        for (int step = 0; step < stage.steps; step++, fragment += TENSOR_FRAGMENT) {
-            const int offset = offsets[step * 2 + lane / 16];
-            load_right<Pairs>(fragment, lower, b);
-#pragma unroll
-            for (int m = 0; m < 2; m++) {
-                load_left<Pairs>(shared + from[m] + offset, lower, a[m]);
-                sum[m].template add<false>(a[m], b);
-            }
-        }
+                sum[m].template add<First>(a[s][m], b[s]);
     }
 }
 
 // The results of a window of channels `channel` and the next: to the next stage's input, or to the row.
 template <typename Element, bool Pairs>
 __device__ static __forceinline__ void leave_window(const tensor_job &job, const trunk_operands &on, int index,
-                                                    int image, const tensor_window &at, int channel,
-                                                    const float (&value)[2], char *shared)
+                                                    int image, int next, int channel, const float (&value)[2],
+                                                    char *shared)
 {
-    if (index == job.layout.stages - 1) {
-        const int column = (at.y * job.layout.stage[index].size.next_w + at.x) * job.channels + channel;
+    if (index == job.layout.stages - 1)
 #pragma unroll
         for (int j = 0; j < 2; j++)
-            rows_write((Element *)on.output, image, job.columns, column + j, value[j]);
-    } else {
-        store_two<Pairs>(shared + place_in_input(job.layout.stage[index + 1], at) + 2 * channel, job.layout.lower,
-                         value[0], value[1]);
-    }
+            rows_write((Element *)on.output, image, job.columns, next + channel + j, value[j]);
+    else
+        store_two<Pairs>(shared + next + 2 * channel, job.layout.lower, value[0], value[1]);
 }
 
 // The function of a stage, of all results of a lane: one branch for all. value: (channels, slots)
@@ -155,13 +105,13 @@ template <bool Pairs> __device__ static __forceinline__ void apply_function(int 
 }
 
 // The results of a lane, after the function. value: (channels, slots)
-template <bool Pairs, bool First, int Window>
-__device__ static __forceinline__ void compute(const tensor_job &job, int index, const char *shared, int group,
-                                               int tile, int first, float (&value)[2][4])
+template <bool Pairs, bool First>
+__device__ static __forceinline__ void compute(const tensor_job &job, int index, const char *shared, int tile,
+                                               const int (&from)[4], float (&value)[2][4])
 {
     const tensor_stage &stage = job.layout.stage[index];
-    tensor_sum<Pairs> sum[2];
-    convolve<Pairs, First, Window>(job, index, shared, group, tile, first, sum);
+    tensor_sum<Pairs || First> sum[2];
+    convolve<Pairs || First, First>(job, index, shared, tile, from, sum);
     const float2 bias = ((const float2 *)(shared + stage.bias))[tile * 4 + threadIdx.x % 4];
     const float scale = First ? 1.0f / 255.0f : 1.0f;
 #pragma unroll
@@ -176,25 +126,52 @@ __device__ static __forceinline__ void take_two_by_two(const tensor_job &job, co
                                                        int image, float *kept, int group, int tile, char *shared)
 {
     const tensor_stage &stage = job.layout.stage[index];
-    const int channel = tile * 8 + threadIdx.x % 4 * 2, pitch = stage.size.kept_w, plane = stage.size.kept_h * pitch;
+    const int lane = threadIdx.x % 32, number = group * 8 + lane / 4, last = windows_of(stage) - 1;
+    const int channel = tile * 8 + lane % 4 * 2, pitch = stage.size.kept_w, plane = stage.size.kept_h * pitch;
+    const int begin = place_of(stage, shared, min(last, First ? number : group * 8 + lane % 8)).here;
+    const int right = First ? stage.copy : lane / 8 % 2 * stage.pixel, below = stage.pitch;
+    const int from[4] = {begin + (First ? 0 : right), First ? begin + right : begin + right + below, begin + below,
+                         begin + below + right};
     float value[2][4], result[2];
-    compute<Pairs, First, 2>(job, index, shared, group, tile, 0, value);
-    const tensor_slot at = slot_at<2>(job, index, group, threadIdx.x % 32 / 4, 0, 0);
-    if (!at.is_there)
+    compute<Pairs, First>(job, index, shared, tile, from, value);
+    if (number > last)
         return;
+    const tensor_place &place = place_of(stage, shared, number);
     const bool aligned = aligned8(kept);
-    kept += channel * plane + 2 * (at.window.y * pitch + at.window.x);
+    kept += channel * plane + place.kept;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         trunk_pool pool;
 #pragma unroll
         for (int slot = 0; slot < 4; slot++)
             pool.add(value[j][slot], slot);
-        result[j] = channel + j < stage.of.k ? pool.result(stage.of) : 0.0f;
+        result[j] = channel + j < stage.of.k ? pool.result(stage.of.average, 2) : 0.0f;
         if (channel + j < stage.of.k)
             store_window(kept + j * plane, pitch, aligned, value[j]);
     }
-    leave_window<Element, Pairs>(job, on, index, image, at.window, channel, result, shared);
+    leave_window<Element, Pairs>(job, on, index, image, place.next, channel, result, shared);
+}
+
+// The result in slot `slot` of lane group `row`: `place` of a window.
+struct tensor_slot {
+    int number, place, y, x;
+    bool is_there;
+};
+
+__device__ static __forceinline__ tensor_slot slot_at(const tensor_job &job, int index, int group, int row, int first,
+                                                      int slot)
+{
+    const tensor_stage &stage = job.layout.stage[index];
+    const int window = stage.of.window;
+    tensor_slot at;
+    at.number = window == 1 ? (group * TENSOR_ROWS_PER_TURN + slot) * 8 + row : group * 8 + row;
+    at.place = window == 1 ? 0 : first + slot;
+    at.is_there = at.number < windows_of(stage) && at.place < window * window;
+    if (!at.is_there)
+        at.number = at.place = 0;
+    const int2 begin = window_at(job, index, at.number);
+    at.y = begin.y * window + at.place / window, at.x = begin.x * window + at.place % window;
+    return at;
 }
 
 // Eight windows of any size, or 32 of one result.
@@ -208,23 +185,30 @@ __device__ static __forceinline__ void take_group(const tensor_job &job, const t
     trunk_pool pool[2];
     for (int first = 0; first < window * window; first += TENSOR_ROWS_PER_TURN) {
         float value[2][4];
-        compute<Pairs, First, 0>(job, index, shared, group, tile, first, value);
+        int from[4];
+#pragma unroll
+        for (int slot = 0; slot < (First ? 4 : 2); slot++) {
+            const tensor_slot at = First ? slot_at(job, index, group, lane / 4, first, slot)
+                                         : slot_at(job, index, group, lane % 8, first, 2 * slot + lane / 8 % 2);
+            from[slot] = filter_at(stage, First, at.y, at.x);
+        }
+        compute<Pairs, First>(job, index, shared, tile, from, value);
 #pragma unroll
         for (int slot = 0; slot < 4; slot++) {
-            const tensor_slot at = slot_at<0>(job, index, group, lane / 4, first, slot);
-            const int y = at.window.y * window + at.place / window, x = at.window.x * window + at.place % window;
+            const tensor_slot at = slot_at(job, index, group, lane / 4, first, slot);
             if (!at.is_there)
                 continue;
             float result[2];
 #pragma unroll
             for (int j = 0; j < 2; j++) {
                 if (channel + j < stage.of.k)
-                    kept[(channel + j) * plane + y * pitch + x] = value[j][slot];
+                    kept[(channel + j) * plane + at.y * pitch + at.x] = value[j][slot];
                 pool[j].add(value[j][slot], at.place);
-                result[j] = channel + j < stage.of.k ? pool[j].result(stage.of) : 0.0f;
+                result[j] = channel + j < stage.of.k ? pool[j].result(stage.of.average, window) : 0.0f;
             }
             if (at.place == window * window - 1)
-                leave_window<Element, Pairs>(job, on, index, image, at.window, channel, result, shared);
+                leave_window<Element, Pairs>(job, on, index, image, place_of(stage, shared, at.number).next, channel,
+                                             result, shared);
             if (window == 1)
                 pool[0] = pool[1] = trunk_pool();
         }
@@ -232,17 +216,21 @@ __device__ static __forceinline__ void take_group(const tensor_job &job, const t
 }
 
 template <typename Element, bool Pairs, bool First>
-__device__ static void run_stage(const tensor_job &job, const trunk_operands &on, int index, int image, float *kept,
-                                 char *shared)
+__device__ static __forceinline__ void run_stage(const tensor_job &job, const trunk_operands &on, int index, int image,
+                                                 float *kept, char *shared)
 {
     const tensor_stage &stage = job.layout.stage[index];
     const int windows = windows_of(stage), each = stage.of.window == 1 ? 8 * TENSOR_ROWS_PER_TURN : 8;
     const int groups = (windows + each - 1) / each;
-    for (int item = threadIdx.x / 32; item < groups * stage.tiles; item += TENSOR_WARPS)
+#pragma unroll 1
+    for (int item = threadIdx.x / 32; item < groups * stage.tiles; item += TENSOR_WARPS) {
+        int group;
+        const int tile = few(item, groups, &group);
         if (stage.of.window == 2)
-            take_two_by_two<Element, Pairs, First>(job, on, index, image, kept, item % groups, item / groups, shared);
+            take_two_by_two<Element, Pairs, First>(job, on, index, image, kept, group, tile, shared);
         else
-            take_group<Element, Pairs, First>(job, on, index, image, kept, item % groups, item / groups, shared);
+            take_group<Element, Pairs, First>(job, on, index, image, kept, group, tile, shared);
+    }
 }
 
 template <typename Element>
@@ -255,16 +243,21 @@ __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
     const tensor_layout &layout = job.layout;
     trunk_clear(shared, layout.bytes);
     __syncthreads();
-    for (int i = 0; i < layout.stages; i++)
-        set_offsets(job, i, shared);
+    set_first_offsets(layout.stage[0], shared);
+    for (int i = 0; i < layout.stages; i++) {
+        set_windows<false>(job, i, shared);
+        if (i > 0)
+            set_offsets(layout.stage[i], 2 * layout.stage[i].steps, shared);
+    }
     heddle_wait_for_previous();
     heddle_release_next();
     const int64_t begin = *on.cursor;
-    for (int i = 0; i < layout.stages; i++) {
+    load_weights<true>(job, 0, on.weight[0], shared);
+    for (int i = 1; i < layout.stages; i++)
         load_weights<Pairs>(job, i, on.weight[i], shared);
+    for (int i = 0; i < layout.stages; i++)
         for (int k = threadIdx.x; k < layout.stage[i].of.k && on.bias[i]; k += TENSOR_THREADS)
             ((float *)(shared + layout.stage[i].bias))[k] = on.bias[i][k];
-    }
     for (int image = blockIdx.x; image < job.n; image += gridDim.x) {
         const size_t from = on.order[begin + image];
         float *kept = on.activations + (size_t)image * job.kept;
@@ -274,10 +267,12 @@ __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
         __syncthreads();
         run_stage<Element, Pairs, true>(job, on, 0, image, kept, shared);
         __syncthreads();
-        for (int i = 1; i < layout.stages; i++) {
-            run_stage<Element, Pairs, false>(job, on, i, image, kept + layout.stage[i].size.kept, shared);
-            if (i + 1 < layout.stages)
-                __syncthreads();
-        }
+#pragma unroll
+        for (int i = 1; i < HEDDLE_ROWS_TRUNK_STAGES; i++) // unrolled, so that sizes are constants of the launch
+            if (i < layout.stages) {
+                run_stage<Element, Pairs, false>(job, on, i, image, kept + layout.stage[i].size.kept, shared);
+                if (i + 1 < layout.stages)
+                    __syncthreads();
+            }
     }
 }

@@ -10,6 +10,7 @@ enum {
     TENSOR_BLOCKS = 2,       // per multiprocessor: what registers suffice for
     TENSOR_CHUNK = 16,       // bytes of eight channels: a row of a matrix of ldmatrix
     TENSOR_FRAGMENT = 256,   // bytes of the lanes' elements of the right side of a product, 16 by 8
+    TENSOR_PLACE = 16,       // bytes of what a window finds
     TENSOR_SUM = 512,        // bytes of the lanes' results of a product, 16 by 8
     TENSOR_ROWS_PER_TURN = 4 // results of a lane group in two products
 };
@@ -25,15 +26,17 @@ typedef struct tensor_stage {
     int chunks; // of eight channels of the input
     int tiles;  // of eight channels of the results
     int input, pitch, pixel, plane, copy;
-    int weight, bias; // forward; backward, weight is for the gradient of the input
-    int steps;        // forward: products, one behind another, that make a result
-    int offsets;      // forward: where the columns of a product are in the input
+    int windows;              // where each window finds what
+    int weight, weight_lower; // backward, for the gradient of the input; how far the lower halves are from the upper
+    int bias;                 // forward
+    int steps;                // forward: products, one behind another, that make a result; even
+    int offsets;              // where the columns of a product are in the input
 
     // Backward: gradient of the results, within a frame of zeros that the filter reaches into.
     int gradient, gradient_pitch, gradient_pixel, frame;
     int halves;                 // of 16 channels of the results
-    int places;                 // where each result is in gradient and input
-    int reach;                  // where each tap of the filter finds the gradient
+    int places;                 // where each result is in gradient and input; of the first stage, where each tap is
+    int reach, back_steps;      // where each tap finds the gradient; products that make the gradient of a pixel
     int rows, units, splits;    // of the weight's gradient: products side by side, and threads' shares
     int slots, lines_per_split; // where their sums are
 } tensor_stage;
@@ -43,7 +46,7 @@ typedef struct tensor_layout {
     tensor_stage stage[HEDDLE_ROWS_TRUNK_STAGES];
     int lower;         // pairs: how far the lower half of an element is from its upper one
     int zeros;         // a pixel without a gradient
-    int row, largest;  // backward: the row of gradients, and the largest of it, per warp
+    int back;          // backward: the inverse of the scale of gradients
     int halves, bytes; // bytes of fp16, and in all
 } tensor_layout;
 
@@ -86,8 +89,10 @@ static inline void tensor_set_input(tensor_stage *stage, int is_first, int *used
 
 static inline void tensor_set_forward(tensor_stage *stage, int is_first, int *used)
 {
-    stage->steps = (is_first ? tensor_first_columns(stage) + 15 : (stage->taps * stage->chunks + 1) * 8) / 16;
-    stage->weight = tensor_take(used, stage->tiles * stage->steps * TENSOR_FRAGMENT);
+    stage->steps = trunk_round(is_first ? tensor_first_columns(stage) : 8 * stage->taps * stage->chunks, 32) / 16;
+    const int bytes = stage->tiles * stage->steps * TENSOR_FRAGMENT;
+    stage->weight = tensor_take(used, is_first ? 2 * bytes : bytes); // the first stage's have lower halves always
+    stage->weight_lower = bytes;
 }
 
 static inline void tensor_set_backward(tensor_stage *stage, int is_first, int *used)
@@ -104,7 +109,8 @@ static inline void tensor_set_backward(tensor_stage *stage, int is_first, int *u
         stage->gradient_pitch = (size->w + across) * stage->gradient_pixel;
         stage->frame = across - stage->of.padding;
         stage->gradient = tensor_take(used, (size->h + across) * stage->gradient_pitch);
-        stage->weight = tensor_take(used, stage->chunks * stage->taps * stage->halves * TENSOR_FRAGMENT);
+        stage->back_steps = trunk_round(stage->taps * stage->halves, 4);
+        stage->weight = tensor_take(used, stage->chunks * stage->back_steps * TENSOR_FRAGMENT);
     }
 }
 
@@ -122,13 +128,15 @@ static inline void tensor_set_sums(tensor_stage *stage, int is_first, int *used)
         stage->lines_per_split = (lines + splits - 1) / splits;
         stage->splits = (lines + stage->lines_per_split - 1) / stage->lines_per_split;
         stage->slots = tensor_take(used, stage->splits * side_by_side * TENSOR_SUM);
+        stage->places = tensor_take(used, stage->rows * 16 * (int)sizeof(int));
     } else {
         stage->rows = stage->halves;
         stage->units = (stage->taps * stage->chunks + 1 + 1) / 2;
         stage->splits = 1;
         stage->slots = tensor_take(used, 2 * stage->rows * stage->units * TENSOR_SUM);
-        stage->places = tensor_take(used, trunk_round(pixels, 16) * 2 * (int)sizeof(int));
-        stage->reach = tensor_take(used, stage->taps * stage->halves * (int)sizeof(int));
+        stage->places = tensor_take(used, trunk_round(pixels, 32) * 2 * (int)sizeof(int));
+        stage->reach = tensor_take(used, stage->back_steps * (int)sizeof(int));
+        stage->offsets = tensor_take(used, 2 * stage->units * (int)sizeof(int));
     }
 }
 
@@ -158,6 +166,9 @@ static inline tensor_layout tensor_layout_of(const heddle_rows_trunk_shape *shap
     used += layout.lower;
     for (int i = 0; i < layout.stages; i++) {
         tensor_stage *stage = &layout.stage[i];
+        stage->windows = tensor_take(&used, stage->size.next_h * stage->size.next_w * TENSOR_PLACE);
+        if (i > 0 || shape->pairs)
+            stage->weight_lower = layout.lower;
         if (is_backward) {
             tensor_set_sums(stage, i == 0, &used);
             continue;
@@ -165,10 +176,7 @@ static inline tensor_layout tensor_layout_of(const heddle_rows_trunk_shape *shap
         stage->bias = tensor_take(&used, 8 * stage->tiles * (int)sizeof(float));
         stage->offsets = tensor_take(&used, 8 * stage->steps * (int)sizeof(int));
     }
-    if (is_backward) {
-        layout.row = tensor_take(&used, heddle_trunk_columns(shape) * (int)sizeof(float));
-        layout.largest = tensor_take(&used, TENSOR_WARPS * (int)sizeof(float));
-    }
+    layout.back = tensor_take(&used, (int)sizeof(float));
     layout.bytes = used;
     return layout;
 }
