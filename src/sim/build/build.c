@@ -291,14 +291,14 @@ static sim_build_status combine(build_state *build, sim_build_result *result)
 }
 
 // A host program with OpenMP's calls is meant to be built with it. nvcc is told by -Xcompiler; here the include says
-// so.
+// so, unless the source asks whether it has OpenMP: then it does without, as it would with nvcc.
 static bool wants_openmp(const sim_build_options *options)
 {
     bool wants = false;
     for (const char *const *path = options->files; *path && !wants; path++) {
         sim_text source = {0};
         wants = language_of(*path, options->all_cuda) != SIM_LANGUAGE_NONE && sim_text_read(&source, *path) &&
-                source.at && strstr(source.at, "include <omp.h>");
+                source.at && strstr(source.at, "include <omp.h>") && !strstr(source.at, "_OPENMP");
         sim_text_free(&source);
     }
     return wants;
