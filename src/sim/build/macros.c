@@ -17,10 +17,6 @@ static const char *const with_templates[] = {"cooperative_groups",
                                              "helper_",
                                              NULL};
 
-// Stand-in headers that only say that there is no such library here. They speak where the program includes them: the
-// #if that such a line stands in may leave it out.
-static const char *const refusals[] = {"cublasXt.h", NULL};
-
 bool sim_macro_is_letter(const char *option)
 {
     return strncmp(option, "-D", 2) == 0 && isalpha((unsigned char)option[2]) &&
@@ -29,9 +25,6 @@ bool sim_macro_is_letter(const char *option)
 
 static bool is_read_before(const char *name)
 {
-    for (const char *const *refusal = refusals; *refusal; refusal++)
-        if (strncmp(name, *refusal, strlen(*refusal)) == 0)
-            return false;
     for (const char *const *start = with_templates; *start; start++)
         if (strncmp(name, *start, strlen(*start)) == 0)
             return true;

@@ -1,5 +1,6 @@
 // cuRAND's host API on the simulated GPU. Every pseudorandom generator is Philox4_32_10 underneath: the same seed gives
-// the same numbers in every run, but not the numbers that cuRAND's own library gives. Implemented in api/blas/random.c.
+// the same numbers in every run, but not the numbers that cuRAND's own library gives. Sobol's are cuRAND's, without
+// scrambling and for the first 161 dimensions. Implemented in api/blas/random.c and sobol.c.
 #pragma once
 #define CURAND_H_
 
@@ -62,6 +63,8 @@ typedef enum curandDirectionVectorSet {
 } curandDirectionVectorSet_t;
 
 typedef struct curandGenerator_st *curandGenerator_t;
+typedef unsigned int curandDirectionVectors32_t[32];
+typedef unsigned long long curandDirectionVectors64_t[64];
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,6 +80,8 @@ curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, u
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset);
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order);
 curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions);
+curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t *vectors[], curandDirectionVectorSet_t set);
+curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t *vectors[], curandDirectionVectorSet_t set);
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator);
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int *output, size_t n);
 curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long *output, size_t n);

@@ -1,6 +1,7 @@
 // cuRAND's device API on the simulated GPU: Philox4_32_10, XORWOW and MRG32k3a give cuRAND's own numbers, bit for bit,
 // for the same seed, sequence and offset; uniform values too. Normal values agree to rounding (sine and logarithm are
-// the host's). Poisson values follow the distribution, not cuRAND's sequence. Sobol and MTGP32 are not simulated.
+// the host's). Poisson values follow the distribution, not cuRAND's sequence. Sobol's sequences
+// are cuRAND's own. Scrambled Sobol and MTGP32 are not simulated.
 #pragma once
 #define CURAND_KERNEL_H_
 
@@ -462,3 +463,5 @@ template <class State> SIM_INLINE unsigned int curand_poisson(State *state, doub
     } while (product > 1);
     return count - 1;
 }
+
+#include "sim/sobol.h"

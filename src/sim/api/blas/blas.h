@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cublasXt.h"
 #include "cublas_api.h"
 
 struct cublasContext {
@@ -15,6 +16,19 @@ struct cublasContext {
     cublasMath_t math_mode;
     int processors; // cublasSetSmCountTarget
 };
+
+// cuBLASXt works in a stream of its own and returns when it is done.
+struct cublasXtContext {
+    struct cublasContext blas;
+    int block;
+    cublasXtPinnedMemMode_t pinning;
+};
+#define SIM_BLAS_XT_CALL(name) ((sim_blas_call){name, __builtin_return_address(0), true})
+// Sizes of cuBLASXt are as wide as pointers; those that cuBLAS takes are simulated.
+#define SIM_BLAS_XT_FITS(...)                                                                                          \
+    sim_blas_xt_fits((const size_t[]){__VA_ARGS__}, sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
+bool sim_blas_xt_fits(const size_t *sizes, size_t count);
+cublasStatus_t sim_blas_xt_wait(cublasXtHandle_t handle, cublasStatus_t queued);
 
 static inline bool sim_blas_numbers_on_device(const struct cublasContext *handle)
 {
@@ -33,8 +47,9 @@ size_t sim_blas_element(int i, int n, int increment);
 typedef struct sim_blas_call {
     const char *name;
     const void *pc;
+    bool host_memory; // is taken, too, as cuBLASXt does
 } sim_blas_call;
-#define SIM_BLAS_CALL(name) ((sim_blas_call){name, __builtin_return_address(0)})
+#define SIM_BLAS_CALL(name) ((sim_blas_call){name, __builtin_return_address(0), false})
 
 // --- a number given by pointer: read at the call where it lies on the host, when the work runs where on the device
 // ----

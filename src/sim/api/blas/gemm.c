@@ -123,6 +123,24 @@ static cublasStatus_t queue_product(cublasHandle_t handle, sim_blas_call call, c
 
 // --- one type -------------------------------------------------------------------------------------------------------
 
+#define XT_PRODUCT(L, T, type)                                                                                         \
+    cublasStatus_t cublasXt##L##gemm(cublasXtHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,      \
+                                     size_t m, size_t n, size_t k, const T *alpha, const T *a, size_t lda, const T *b, \
+                                     size_t ldb, const T *beta, T *c, size_t ldc)                                      \
+    {                                                                                                                  \
+        if (!handle)                                                                                                   \
+            return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
+        if (!SIM_BLAS_XT_FITS(m, n, k, lda, ldb, ldc))                                                                 \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                                        \
+        shape s = {transa, transb, (int)m, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc, 1};                           \
+        operands o = {type, type, type, type, alpha, beta, a, b, c, 0, 0, 0, false};                                   \
+        return sim_blas_xt_wait(handle, queue_product(&handle->blas, SIM_BLAS_XT_CALL("cublasXt" #L "gemm"), &s, &o)); \
+    }
+// NOLINTBEGIN(readability-non-const-parameter): the result is written through the work it is put into
+XT_PRODUCT(S, float, CUDA_R_32F)
+XT_PRODUCT(D, double, CUDA_R_64F)
+// NOLINTEND(readability-non-const-parameter)
+
 #define PRODUCTS(L, suffix, T, type)                                                                                   \
     cublasStatus_t cublas##L##gemm##suffix(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,  \
                                            int m, int n, int k, const T *alpha, const T *a, int lda, const T *b,       \

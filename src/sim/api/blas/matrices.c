@@ -363,4 +363,46 @@ static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_function functi
 // NOLINTBEGIN(readability-non-const-parameter): the result is written later, through the work it is put into
 MATRICES(S, float, CUDA_R_32F)
 MATRICES(D, double, CUDA_R_64F)
+
+// cuBLASXt: the same, after a look at the sizes.
+#define XT_FUNCTION(L, NAME, OPERATION, t) ((matrix_function){SIM_BLAS_XT_CALL("cublasXt" #L NAME), OPERATION, t})
+#define XT_QUEUE(FUNCTION, READING, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)                                      \
+    if (!handle)                                                                                                       \
+        return CUBLAS_STATUS_NOT_INITIALIZED;                                                                          \
+    if (!SIM_BLAS_XT_FITS(m, n, k, lda, ldb, ldc))                                                                     \
+        return CUBLAS_STATUS_NOT_SUPPORTED;                                                                            \
+    return sim_blas_xt_wait(handle, queue_matrix(&handle->blas, FUNCTION, READING, (int)(m), (int)(n), (int)(k),       \
+                                                 alpha, a, (int)(lda), b, (int)(ldb), beta, c, (int)(ldc)))
+
+#define XT_MATRICES(L, T, t)                                                                                           \
+    cublasStatus_t cublasXt##L##symm(cublasXtHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, size_t m,  \
+                                     size_t n, const T *alpha, const T *a, size_t lda, const T *b, size_t ldb,         \
+                                     const T *beta, T *c, size_t ldc)                                                  \
+    {                                                                                                                  \
+        matrix_reading reading = {.side = side, .uplo = uplo};                                                         \
+        XT_QUEUE(XT_FUNCTION(L, "symm", SYMM, t), reading, m, n, 0, alpha, a, lda, b, ldb, beta, c, ldc);              \
+    }                                                                                                                  \
+    cublasStatus_t cublasXt##L##syrk(cublasXtHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,          \
+                                     size_t n, size_t k, const T *alpha, const T *a, size_t lda, const T *beta, T *c,  \
+                                     size_t ldc)                                                                       \
+    {                                                                                                                  \
+        matrix_reading reading = {.transa = trans, .uplo = uplo};                                                      \
+        XT_QUEUE(XT_FUNCTION(L, "syrk", SYRK, t), reading, n, n, k, alpha, a, lda, NULL, 0, beta, c, ldc);             \
+    }                                                                                                                  \
+    cublasStatus_t cublasXt##L##trsm(cublasXtHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,            \
+                                     cublasOperation_t trans, cublasDiagType_t diag, size_t m, size_t n,               \
+                                     const T *alpha, const T *a, size_t lda, T *b, size_t ldb)                         \
+    {                                                                                                                  \
+        matrix_reading reading = {.transa = trans, .side = side, .uplo = uplo, .diag = diag};                          \
+        XT_QUEUE(XT_FUNCTION(L, "trsm", TRSM, t), reading, m, n, 0, alpha, a, lda, NULL, 0, NULL, b, ldb);             \
+    }                                                                                                                  \
+    cublasStatus_t cublasXt##L##trmm(cublasXtHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,            \
+                                     cublasOperation_t trans, cublasDiagType_t diag, size_t m, size_t n,               \
+                                     const T *alpha, const T *a, size_t lda, const T *b, size_t ldb, T *c, size_t ldc) \
+    {                                                                                                                  \
+        matrix_reading reading = {.transa = trans, .side = side, .uplo = uplo, .diag = diag};                          \
+        XT_QUEUE(XT_FUNCTION(L, "trmm", TRMM, t), reading, m, n, 0, alpha, a, lda, b, ldb, NULL, c, ldc);              \
+    }
+XT_MATRICES(S, float, CUDA_R_32F)
+XT_MATRICES(D, double, CUDA_R_64F)
 // NOLINTEND(readability-non-const-parameter)

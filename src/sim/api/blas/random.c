@@ -1,8 +1,10 @@
-// cuRAND's host API: numbers written to device memory by work in a stream, from Philox at a position that moves on.
+// cuRAND's host API: numbers written to device memory by work in a stream, from Philox at a position that moves on, or
+// from Sobol's sequences, one dimension after the other.
 #include <math.h>
 #include <stdlib.h>
 
 #include "api/blas/blas.h"
+#include "api/blas/sobol.h"
 #include "curand.h"
 #include "sim/philox.h"
 
@@ -10,6 +12,8 @@ struct curandGenerator_st {
     unsigned long long seed, position;
     cudaStream_t stream;
     bool on_host;
+    int quasi; // bits of Sobol's numbers; 0: Philox
+    unsigned dimensions;
 };
 
 typedef enum distribution {
@@ -31,6 +35,8 @@ typedef struct random_work {
     void *output;
     size_t n;
     double mean, deviation; // or lambda
+    int quasi;
+    unsigned dimensions;
 } random_work;
 
 // The four 32-bit numbers that belong to element `index`: two uniforms of full precision.
@@ -78,6 +84,44 @@ static void fill_one(const random_work *w, size_t i)
     }
 }
 
+// The value below which a share p of all normal values lies: the approximation 26.2.23 of Abramowitz and Stegun, made
+// exact by Newton's steps.
+static double normal_of(double p)
+{
+    bool upper = p > 0.5;
+    double q = upper ? 1 - p : p, t = sqrt(-2 * log(q));
+    double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    for (int i = 0; i < 3; i++) // x: above which a share q lies
+        x += (0.5 * erfc(x * 0.7071067811865476) - q) / (exp(-x * x / 2) * 0.3989422804014327);
+    return upper ? x : -x;
+}
+
+static void fill_quasi(const random_work *w, size_t i)
+{
+    size_t each = w->n / w->dimensions;
+    uint64_t bits = sim_sobol((unsigned)(i / each), w->position + i % each);
+    uint32_t high = (uint32_t)(bits >> 32);
+    double u = (double)high * 0x1p-32 + 0x1p-33;
+    double fine = w->quasi == 64 ? (double)(bits >> 11) * 0x1p-53 + 0x1p-54 : u;
+    switch (w->shape) {
+    case BITS: ((uint32_t *)w->output)[i] = high; break;
+    case LONG_BITS: ((uint64_t *)w->output)[i] = bits; break;
+    case UNIFORM: ((float *)w->output)[i] = (float)u; break;
+    case UNIFORM_DOUBLE: ((double *)w->output)[i] = w->quasi == 64 ? fine : u + 0x1p-33; break;
+    case NORMAL: ((float *)w->output)[i] = (float)(w->mean + w->deviation * normal_of(u)); break;
+    case NORMAL_DOUBLE: ((double *)w->output)[i] = w->mean + w->deviation * normal_of(fine); break;
+    case LOG_NORMAL: ((float *)w->output)[i] = (float)exp(w->mean + w->deviation * normal_of(u)); break;
+    case LOG_NORMAL_DOUBLE: ((double *)w->output)[i] = exp(w->mean + w->deviation * normal_of(fine)); break;
+    default: ((uint32_t *)w->output)[i] = poisson(w, i);
+    }
+}
+
+static void fill_all(const random_work *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        (w->quasi ? fill_quasi : fill_one)(w, i);
+}
+
 static bool wide(distribution shape)
 {
     return shape == LONG_BITS || shape == UNIFORM_DOUBLE || shape == NORMAL_DOUBLE || shape == LOG_NORMAL_DOUBLE;
@@ -88,8 +132,7 @@ static void random_run(const void *work)
     const random_work *w = work;
     sim_blas_span span = {"the output", w->output, wide(w->shape) ? CUDA_R_64F : CUDA_R_32F, w->n, 1, w->n};
     sim_blas_writes(w->call, &span);
-    for (size_t i = 0; i < w->n; i++)
-        fill_one(w, i);
+    fill_all(w);
     sim_blas_written(&span);
 }
 
@@ -97,12 +140,17 @@ static curandStatus_t generate(curandGenerator_t generator, random_work w)
 {
     if (!generator)
         return CURAND_STATUS_NOT_INITIALIZED;
+    if ((w.shape == LONG_BITS && generator->quasi == 32) || (w.shape == BITS && generator->quasi == 64))
+        return CURAND_STATUS_TYPE_ERROR;
+    if (generator->quasi && w.n % generator->dimensions)
+        return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     w.seed = generator->seed;
     w.position = generator->position;
-    generator->position += w.n;
+    w.quasi = generator->quasi;
+    w.dimensions = generator->dimensions;
+    generator->position += w.n / generator->dimensions;
     if (generator->on_host) {
-        for (size_t i = 0; i < w.n; i++)
-            fill_one(&w, i);
+        fill_all(&w);
         return CURAND_STATUS_SUCCESS;
     }
     return w.n == 0 || sim_library_queue(generator->stream, w.call, random_run, &w, sizeof w, false)
@@ -110,20 +158,22 @@ static curandStatus_t generate(curandGenerator_t generator, random_work w)
                : CURAND_STATUS_LAUNCH_FAILURE;
 }
 
-// Normal values come in pairs there, so an odd number is refused.
+// Normal values of pseudorandom generators come in pairs there, so an odd number is refused.
 static curandStatus_t generate_pairs(curandGenerator_t generator, random_work w)
 {
-    return w.n % 2 ? CURAND_STATUS_LENGTH_NOT_MULTIPLE : generate(generator, w);
+    return w.n % 2 && generator && !generator->quasi ? CURAND_STATUS_LENGTH_NOT_MULTIPLE : generate(generator, w);
 }
 
 static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host)
 {
-    if (type >= CURAND_RNG_QUASI_DEFAULT)
+    if (type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 || type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64)
         return CURAND_STATUS_TYPE_ERROR;
     *generator = calloc(1, sizeof **generator);
     if (!*generator)
         return CURAND_STATUS_ALLOCATION_FAILED;
     (*generator)->on_host = on_host;
+    (*generator)->quasi = type == CURAND_RNG_QUASI_SOBOL64 ? 64 : type >= CURAND_RNG_QUASI_DEFAULT ? 32 : 0;
+    (*generator)->dimensions = 1;
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -163,6 +213,8 @@ curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)
 
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed)
 {
+    if (generator->quasi)
+        return CURAND_STATUS_TYPE_ERROR;
     generator->seed = seed;
     generator->position = 0;
     return CURAND_STATUS_SUCCESS;
@@ -182,9 +234,15 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrd
 
 curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions)
 {
-    (void)generator;
-    (void)dimensions;
-    return CURAND_STATUS_TYPE_ERROR;
+    if (!generator || !generator->quasi)
+        return generator ? CURAND_STATUS_TYPE_ERROR : CURAND_STATUS_NOT_INITIALIZED;
+    if (dimensions < 1 || dimensions > SIM_SOBOL_DIMENSIONS) {
+        sim_library_wrong(SIM_BLAS_CALL("curandSetQuasiRandomGeneratorDimensions"), "CURAND_STATUS_OUT_OF_RANGE",
+                          "%u dimensions; %d are simulated", dimensions, SIM_SOBOL_DIMENSIONS);
+        return CURAND_STATUS_OUT_OF_RANGE;
+    }
+    generator->dimensions = dimensions;
+    return CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator)

@@ -159,12 +159,18 @@ static bool in_image(uintptr_t address)
     return address >= module->image_lo && address < module->image_hi;
 }
 
+// Ordinary host memory, which nothing is known about.
+static bool is_ordinary(const sim_blas_span *span)
+{
+    return (uintptr_t)span->data - sim_memory_base >= sim_memory_span;
+}
+
 static void check_place(sim_blas_call call, const sim_blas_span *span, const char *verb)
 {
     uintptr_t start = (uintptr_t)span->data, end = start + span_bytes(span);
     sim_allocation found;
     char what[64];
-    if (start == end || in_image(start))
+    if (start == end || in_image(start) || (call.host_memory && start != 0 && is_ordinary(span)))
         return;
     if (start == 0) {
         snprintf(what, sizeof what, "%s through a null pointer:", verb);
@@ -199,7 +205,7 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
 
 void sim_blas_used(const sim_blas_span *span, bool write)
 {
-    if (!sim_watching || in_image((uintptr_t)span->data) || span_bytes(span) == 0)
+    if (!sim_watching || is_ordinary(span) || span_bytes(span) == 0)
         return;
     size_t size = sim_blas_size(span->type);
     bool dense = span->rows == span->stride || span->columns <= 1;
@@ -211,7 +217,7 @@ void sim_blas_reads(sim_blas_call call, const sim_blas_span *span)
 {
     check_place(call, span, "reads");
     sim_blas_used(span, false);
-    if (!sim_watching || in_image((uintptr_t)span->data))
+    if (!sim_watching || is_ordinary(span))
         return;
     size_t size = sim_blas_size(span->type);
     bool dense = span->rows == span->stride || span->columns <= 1;
@@ -232,7 +238,7 @@ void sim_blas_writes(sim_blas_call call, const sim_blas_span *span)
 
 void sim_blas_written(const sim_blas_span *span)
 {
-    if (!sim_watching || in_image((uintptr_t)span->data))
+    if (!sim_watching || is_ordinary(span))
         return;
     sim_blas_used(span, true);
     size_t size = sim_blas_size(span->type);

@@ -4,9 +4,6 @@
 #include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
 #include <mma.h>
-#if K == 4
-#include <cublasXt.h> // not simulated, which matters to nobody here
-#endif
 
 __device__ unsigned lane()
 {
