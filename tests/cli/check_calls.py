@@ -354,7 +354,7 @@ class Calls(unittest.TestCase):
         self.assertTrue(result.stdout.endswith("not built\n"), result.stdout)
 
     def test_a_library_that_is_not_simulated_is_told_in_one_error(self):
-        result = self.check("#include <cudnn.h>\nint main() { }\n", code=1)
+        result = self.check("#include <npp.h>\nint main() { }\n", code=1)
         self.assertEqual(result.stdout.count(" error: "), 1, result.stdout)
 
     def test_shapes_behind_a_fault_are_not_called_large(self):

@@ -43,6 +43,7 @@ cublasStatus_t cublasXtDeviceSelect(cublasXtHandle_t handle, int count, int devi
     return CUBLAS_STATUS_SUCCESS;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): as declared by cuBLASXt
 cublasStatus_t cublasXtGetNumBoards(int count, int devices[], int *boards)
 {
     (void)devices;
