@@ -12,6 +12,13 @@
 
 // --- ranking ---------------------------------------------------------------------------------------------------------
 
+// One that may be a consequence of another comes after it.
+static bool is_after(const heddle_check_finding *finding)
+{
+    static const char start[] = "after a fault";
+    return strncmp(finding->note, start, sizeof start - 1) == 0;
+}
+
 // By tier, then by kind; among equals the one seen more often.
 static int compare_weight(const heddle_check_finding *a, const heddle_check_finding *b)
 {
@@ -19,6 +26,8 @@ static int compare_weight(const heddle_check_finding *a, const heddle_check_find
         return a->tier == HEDDLE_CHECK_ERROR ? -1 : 1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
+    if (is_after(a) != is_after(b))
+        return is_after(a) ? 1 : -1;
     return (a->count < b->count) - (a->count > b->count);
 }
 

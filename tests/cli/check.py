@@ -16,7 +16,7 @@ import unittest
 from check_environment import check_environment
 from check_programs import (ADD, CLOCK, ENDLESS, FLAG, GUARDED, GUARDED_MAXIMUM, HIDDEN, KERNEL, LONG_LOOPS, MATMUL,
                             NEXT, NO_MEMORY, ORDER, OVERWRITTEN, PAST_THE_END, RACE, ROWS, STREAMS, SUM, SUPPRESSED_COPY,
-                            THREADS, TWO_ARRAYS, UNSET)
+                            THREADS, TWO_ARRAYS, TWO_FAULTS, UNSET)
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -75,16 +75,25 @@ class Check(unittest.TestCase):
         result = self.check("fill.cu", code=1)
         self.assertIn("d_c, 124 bytes of global memory, allocated at fill.cu:6; 4 bytes past its end", result.stdout)
 
+    def test_a_fault_that_may_be_a_consequence_says_of_which(self):
+        self.write("two.cu", TWO_FAULTS)
+        report = json.loads(self.check("two.cu", "--json", code=1).stdout)
+        self.assertEqual([(finding["places"][0]["line"], finding["note"]) for finding in report["findings"]],
+                         [(5, ""), (8, ""),
+                          (6, "after a fault at line 5, in the same block: it may be a consequence of that one")])
+
     def test_what_a_fault_hides_is_told_in_one_line(self):
         self.write("hidden.cu", HIDDEN)
         result = self.check("hidden.cu", code=1)
-        self.assertEqual(re.findall(r"(?m)^note: kernel fill stopped at its fault: (.*)$", result.stdout),
-                         ["the rest of it, 2 later launches and 1 copy were not run, so nothing in them was checked; fix it "
-                          "and check again"])
+        self.assertEqual(re.findall(r"(?m)^note: kernel fill failed: (.*)$", result.stdout),
+                         ["2 later launches and 1 copy did not run, so nothing there was checked; fix it and check again"])
         self.assertIn("2 later launches", " ".join(json.loads(self.check("hidden.cu", "--json", code=1).stdout)["notes"]))
         self.write("fill.cu", PAST_THE_END)
+        self.assertIn("note: kernel fill failed: what would have come after it was not checked;",
+                      self.check("fill.cu", code=1).stdout)
+        self.write("null.cu", PAST_THE_END.replace("(d_c);", "(nullptr);", 1))
         self.assertIn("note: kernel fill stopped at its fault: the rest of it, and what would have come after it, was not "
-                      "checked;", self.check("fill.cu", code=1).stdout)
+                      "checked;", self.check("null.cu", code=1).stdout)
         self.write("wild.cu", "int main() { *(volatile int *)64 = 1; }\n")
         self.assertIn("note: host code crashed: what it would have done next", self.check("wild.cu", code=1).stdout)
         self.write("reverse.cu", RACE)
@@ -218,7 +227,7 @@ class Check(unittest.TestCase):
         self.write("matmul.cu", KERNEL.replace("b[i * n + column]", "b[i * n + column + 100000]"))
         said = self.check("matmul.cu", "--op", "matmul", code=1).stdout
         self.assertIn(" in kernel matmul\n", said)
-        self.assertIn("note: kernel matmul stopped at its fault", said)
+        self.assertIn("note: kernel matmul failed", said)
         self.write("matmul.cu", KERNEL.replace("sum +=", "som +="))
         result = self.check("matmul.cu", "--op", "matmul", code=1)
         self.assertIn("som", result.stdout + result.stderr)

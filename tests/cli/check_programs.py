@@ -185,6 +185,29 @@ int main()
 """
 
 # A kernel that faults, then another mistake in two launches and a copy.
+# What thread 0 reads out of bounds is its index; thread 1 is wrong by itself.
+TWO_FAULTS = r"""
+__global__ void go(const int *index, int *out)
+{
+    if (threadIdx.x == 0) {
+        int k = index[40];
+        out[k + 40] = 1;
+    } else {
+        out[threadIdx.x + 31] = 1;
+    }
+}
+int main()
+{
+    int *index, *out;
+    cudaMalloc(&index, 128);
+    cudaMalloc(&out, 128);
+    go<<<1, 2>>>(index, out);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+    cudaFree(index);
+}
+"""
+
 HIDDEN = r"""
 __global__ void fill(float *d_c) { d_c[threadIdx.x] = 1; }
 __global__ void race(float *x) { x[0] = threadIdx.x; }

@@ -12,6 +12,7 @@
 #include "program/program.h"
 #include "progress/host_threads.h"
 #include "progress/spin.h"
+#include "report/stopped.h"
 
 // More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits forever on hardware
 // too.
@@ -247,6 +248,7 @@ int sim_run(sim_launch_state *launch)
     launch->warps = (launch->threads + SIM_LANES - 1) / SIM_LANES;
     launch->failed = false;
     launch->error = 0;
+    memset(launch->faults, 0, sizeof launch->faults);
     const char *missing = sim_pool_start();
     if (missing) {
         cannot_run(launch, missing);
@@ -271,5 +273,7 @@ int sim_run(sim_launch_state *launch)
         sim_watch_launch_end(launch);
     if (sim_printf_flush)
         sim_printf_flush();
+    if (launch->error)
+        sim_stopped_early(launch->failed);
     return launch->error;
 }

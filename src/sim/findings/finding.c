@@ -11,9 +11,17 @@ void sim_findings_go_to(void (*take)(const sim_finding *finding, uint64_t times)
     taker = take;
 }
 
+// A thread that went on after a wrong access works with a value that was never there: what its block then does to
+// others is only a consequence. Another wrong address may be one, and says so.
+static bool is_consequence(const sim_finding *finding)
+{
+    return finding->tainted && finding->kind != SIM_OUT_OF_BOUNDS && finding->kind != SIM_MISALIGNED &&
+           finding->kind != SIM_USE_AFTER_FREE && finding->kind != SIM_HOST_POINTER && finding->kind != SIM_FAULT;
+}
+
 void sim_report_many(const sim_finding *finding, uint64_t times)
 {
-    if (taker)
+    if (taker && !is_consequence(finding))
         taker(finding, times);
 }
 
@@ -22,9 +30,19 @@ void sim_report(const sim_finding *finding)
     sim_report_many(finding, 1);
 }
 
+static bool is_misled(const sim_worker *worker)
+{
+    return worker->block && worker->block->fault_at &&
+           (worker->block->misled[worker->thread / SIM_LANES] >> worker->thread % SIM_LANES & 1);
+}
+
 sim_finding sim_finding_of(const sim_worker *worker, sim_finding_kind kind, sim_tier tier)
 {
-    return (sim_finding){.kind = kind, .tier = tier, .kernel = worker->launch->kernel->name};
+    return (sim_finding){.kind = kind,
+                         .tier = tier,
+                         .kernel = worker->launch->kernel->name,
+                         .tainted = worker->block && worker->block->faulted,
+                         .after = is_misled(worker) ? worker->block->fault_at : 0};
 }
 
 sim_place sim_place_of(const sim_worker *worker, int thread, uintptr_t pc, const char *role)

@@ -69,6 +69,9 @@ typedef struct sim_finding {
     char message[400];  // one sentence without source places: those are in place[]
     char note[320];     // what decides here, e.g. "same warp, no __syncwarp between"; may be empty
     sim_place place[SIM_PLACES];
+    bool fault;        // a wrong access: one of a line stands for all
+    bool tainted;      // its block has gone on after a wrong access
+    uintptr_t after;   // place of a read among these, which may be its cause; 0: none
     unsigned column;   // of the first place, in the rewritten text; 0: not known
     uintptr_t address; // 0: not about memory
     size_t bytes;

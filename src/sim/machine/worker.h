@@ -8,6 +8,7 @@
 
 #include "sim/abi.h"
 
+enum { SIM_FAULTS = 32 };
 enum { SIM_LANES = 32, SIM_WARPS = 32, SIM_THREADS = SIM_LANES * SIM_WARPS };
 
 typedef struct sim_worker sim_worker;
@@ -29,15 +30,20 @@ typedef struct sim_launch_state {
     uint32_t first_serial; // blocks are numbered first_serial + their linear index over the program (race/)
     uint64_t watched;      // blocks in which every access was watched; known at the end
     bool failed;           // a fatal finding: no further block starts (atomic access)
-    int error;             // the cudaError_t it leaves behind
+    // Places of wrong accesses that the launch has survived so far (watch/survive.c; atomic access).
+    uintptr_t faults[SIM_FAULTS];
+    int error; // the cudaError_t it leaves behind
 } sim_launch_state;
 
 struct sim_block {
     sim_launch_state *launch;
     uint64_t number; // linear index in the grid
     unsigned index[3];
-    bool unwatched;     // of its accesses only the addresses are checked (core/sample.c)
-    int ended, waiting; // threads ended; threads at the block barrier
+    bool faulted;               // a thread has gone on after a wrong access (watch/survive.c)
+    uintptr_t fault_at;         // return address of the first such read; 0: there was none
+    uint32_t misled[SIM_WARPS]; // lanes by warp that such a read, their own or one before a meeting, may mislead
+    bool unwatched;             // of its accesses only the addresses are checked (core/sample.c)
+    int ended, waiting;         // threads ended; threads at the block barrier
     // Lanes by warp.
     uint32_t live[SIM_WARPS], ready[SIM_WARPS], started[SIM_WARPS], full_log[SIM_WARPS];
     uintptr_t waits_at[SIM_THREADS];     // return address of the call a thread waits in

@@ -17,6 +17,7 @@ static void want_lines(sim_record *record)
             sim_lines_want(record->finding.place[i].pc);
         sim_lines_want(record->memory.allocated_at);
         sim_lines_want(record->memory.freed_at);
+        sim_lines_want(record->finding.after);
     }
 }
 
@@ -25,11 +26,24 @@ static const char *role_of(const sim_finding *finding, int place)
     return finding->place[place].role ? finding->place[place].role : "";
 }
 
+// What a thread read from nowhere may be the index with which its block goes wrong again.
+static void note_after(sim_record *record)
+{
+    sim_finding *finding = &record->finding;
+    const sim_stack *after = finding->after ? sim_lines_of(finding->after) : NULL;
+    const sim_frame *there = after ? &after->frames[0] : NULL,
+                    *here = record->where[0] ? record->where[0]->frames : NULL;
+    if (there && there->line && (!here || sim_frame_compare(there, here) != 0) && !finding->note[0])
+        snprintf(finding->note, sizeof finding->note,
+                 "after a fault at line %u, in the same block: it may be a consequence of that one", there->line);
+}
+
 static void place_in_source(sim_record *record)
 {
     for (; record; record = record->next) {
         for (int i = 0; i < SIM_PLACES; i++)
             record->where[i] = sim_lines_of(record->finding.place[i].pc);
+        note_after(record);
         if (sim_options_get()->strict)
             record->finding.tier = SIM_ERROR;
     }
@@ -70,8 +84,18 @@ static bool same_call(const sim_finding *a, const sim_finding *b)
     return !calls || (length == strcspn(b->message, end) && memcmp(a->message, b->message, length) == 0);
 }
 
+// An index that is wrong is often wrong for several arrays of its line: one finding is enough.
+static bool same_fault(const sim_record *a, const sim_record *b)
+{
+    return a->finding.fault && b->finding.fault && a->finding.kind == b->finding.kind &&
+           a->finding.kernel == b->finding.kernel && a->where[0] && a->where[0]->frames[0].line &&
+           same_stack(a->where[0], b->where[0]);
+}
+
 static bool same_in_source(const sim_record *a, const sim_record *b)
 {
+    if (same_fault(a, b))
+        return true;
     if (a->finding.kind != b->finding.kind || strcmp(a->memory.name, b->memory.name) != 0 ||
         a->memory.allocated_at != b->memory.allocated_at || !same_call(&a->finding, &b->finding))
         return false;

@@ -8,7 +8,14 @@
 enum { NAME_BYTES = 128, COUNT_BYTES = 48 };
 
 static char stopped[NAME_BYTES]; // the kernel, kept by its letters: its name may lie in memory that is freed
+static bool early;               // it did not come to its end
 static unsigned long long launches, copies;
+
+void sim_stopped_early(bool stops_early)
+{
+    if (stopped[0] == '\0')
+        early = stops_early;
+}
 
 void sim_stopped_at(const char *kernel)
 {
@@ -48,20 +55,26 @@ static void write_count(char *text, const char *before, unsigned long long count
 
 void sim_stopped_text(char *text, size_t bytes)
 {
+    static const char again[] = "fix it and check again";
     char later[COUNT_BYTES], moved[COUNT_BYTES];
     text[0] = '\0';
     if (stopped[0] == '\0')
         return;
-    write_count(later, copies > 0 ? ", " : " and ", launches, "later launch", "later launches");
-    write_count(moved, " and ", copies, "copy", "copies");
-    if (launches + copies > 0)
+    const char *first = !early ? "" : copies > 0 ? ", " : " and ";
+    write_count(later, first, launches, "later launch", "later launches");
+    write_count(moved, early || launches > 0 ? " and " : "", copies, "copy", "copies");
+    if (launches + copies > 0 && early)
         snprintf(text, bytes,
-                 "kernel %s stopped at its fault: the rest of it%s%s were not run, so nothing in them was "
-                 "checked; fix it and check again",
-                 stopped, later, moved);
+                 "kernel %s stopped at its fault: the rest of it%s%s were not run, so nothing in them was checked; %s",
+                 stopped, later, moved, again);
+    else if (launches + copies > 0)
+        snprintf(text, bytes, "kernel %s failed: %s%s did not run, so nothing there was checked; %s", stopped, later,
+                 moved, again);
+    else if (early)
+        snprintf(text, bytes,
+                 "kernel %s stopped at its fault: the rest of it, and what would have come after it, was not checked; "
+                 "%s",
+                 stopped, again);
     else
-        snprintf(text, bytes,
-                 "kernel %s stopped at its fault: the rest of it, and what would have come after it, was "
-                 "not checked; fix it and check again",
-                 stopped);
+        snprintf(text, bytes, "kernel %s failed: what would have come after it was not checked; %s", stopped, again);
 }

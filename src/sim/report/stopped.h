@@ -2,10 +2,13 @@
 // come after it cannot be found in the same run. The report says so.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // A kernel has broken the device. The first one counts.
 void sim_stopped_at(const char *kernel);
+// And has not come to its end: the last launch that failed.
+void sim_stopped_early(bool early);
 // Queued work that is not run, and a call that is refused, because of it.
 void sim_stopped_launch(void);
 void sim_stopped_copy(void);

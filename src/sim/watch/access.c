@@ -39,10 +39,10 @@ static sim_finding finding_at(const sim_worker *worker, sim_finding_kind kind, u
     return finding;
 }
 
-static void fail(const sim_finding *finding, int error)
+// Accesses of one thread to one place: of an atomic, a copy or a poll the caller needs what is not there.
+static bool is_plain(unsigned kind)
 {
-    sim_report(finding);
-    sim_scheduler->fail(error);
+    return kind == SIM_READ || kind == SIM_WRITE;
 }
 
 static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -51,7 +51,8 @@ static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned byte
     snprintf(finding.message, sizeof finding.message,
              "%s of %u bytes at an address that is not a multiple of %u (off by %u)", verb(kind), bytes, bytes,
              (unsigned)(address % bytes));
-    fail(&finding, SIM_ERROR_MISALIGNED);
+    enum { ANYWHERE = 8 }; // so many bytes are read and written at every address by every host
+    sim_fault_at(worker, &finding, SIM_ERROR_MISALIGNED, is_plain(kind) && bytes <= ANYWHERE);
 }
 
 static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -59,6 +60,9 @@ static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, u
     sim_allocation near;
     bool known = sim_memory_meant(address, bytes, &near);
     bool freed = known && sim_memory_is_stale(&near, address);
+    sim_allocation there; // some bytes of it may be somebody's
+    bool harmless = is_plain(kind) && address - sim_memory_base <= sim_memory_span - bytes &&
+                    !sim_memory_find(address, &there) && !sim_memory_find(address + bytes - 1, &there);
     sim_finding finding = finding_at(worker, freed ? SIM_USE_AFTER_FREE : SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     if (freed) {
         snprintf(finding.message, sizeof finding.message, "%s of %u bytes %s memory that has been freed", verb(kind),
@@ -72,7 +76,7 @@ static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, u
                  : partly ? "of which only some are in an allocation"
                           : "beyond the end of an allocation, where nothing was allocated");
     }
-    fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
+    sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, harmless);
 }
 
 static void fail_constant(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -80,7 +84,19 @@ static void fail_constant(sim_worker *worker, uintptr_t address, unsigned bytes,
     sim_finding finding = finding_at(worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message, "%s of %u bytes in constant memory, which kernels can only read",
              verb(kind), bytes);
-    fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
+    sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, false);
+}
+
+// Behind each __shared__ array there is room that nobody has, and so there is behind the part of the dynamic buffer
+// that the launch was given.
+static bool is_gap(const sim_worker *worker, uintptr_t address, unsigned bytes)
+{
+    sim_symbol first, last;
+    bool begins = sim_symbol_at(address, &first), ends = sim_symbol_at(address + bytes - 1, &last);
+    if (!begins && !ends)
+        return address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo - bytes;
+    return begins && ends && first.start == worker->dynamic_lo && last.start == worker->dynamic_lo &&
+           address - worker->dynamic_lo >= worker->launch->config.shared;
 }
 
 static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -97,7 +113,7 @@ static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, u
         snprintf(finding.message, sizeof finding.message,
                  "%s of %u bytes outside the __shared__ variables of the block", verb(kind), bytes);
     }
-    fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
+    sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, is_plain(kind) && is_gap(worker, address, bytes));
 }
 
 // Whether the host has no memory at this address either.
@@ -117,7 +133,7 @@ static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, uns
              : unmapped ? "%s of %u byte%s at address %#llx, where neither GPU nor host has memory"
                         : "%s of %u byte%s in host memory, which a kernel cannot access",
              verb(kind), bytes, bytes == 1 ? "" : "s", (unsigned long long)address);
-    fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
+    sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, false);
 }
 
 static void remember(sim_worker *worker, unsigned site, uintptr_t start, size_t size, unsigned bytes)
@@ -190,8 +206,10 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     const sim_module *module = sim_module_self();
     if (address - sim_memory_base < sim_memory_span) {
         sim_allocation found;
-        if (!sim_memory_find(address, &found) || !inside(address, bytes, found.start, found.bytes))
+        if (!sim_memory_find(address, &found) || !inside(address, bytes, found.start, found.bytes)) {
             fail_global(worker, address, bytes, kind, pc);
+            return false;
+        }
         bool write = kind != SIM_READ && kind != SIM_VOLATILE_READ;
         if (!sim_copies_meet(worker, address, bytes, write, pc, found.start, found.bytes))
             remember(worker, site, found.start, found.bytes, bytes);
@@ -222,9 +240,10 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
             return false;
         fail_host(worker, address, bytes, kind, pc); // host memory is out of reach
     }
-    if ((address & (bytes - 1)) != 0)
-        fail_misaligned(worker, address, bytes, kind, pc);
-    return true;
+    if ((address & (bytes - 1)) == 0)
+        return true;
+    fail_misaligned(worker, address, bytes, kind, pc);
+    return false;
 }
 
 bool sim_access_unnumbered(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, bool write)
@@ -276,7 +295,9 @@ void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsi
     unsigned site = sim_site_find(pc);
     if (site == 0)
         site = sim_site_make(pc, kind, bytes);
+    worker->watch->single = true;
     note(worker, site, address, bytes, kind, pc);
+    worker->watch->single = false;
     note_values(worker, site, address, bytes, kind);
 }
 

@@ -52,13 +52,26 @@ struct sim_watch {
     uint64_t accesses, barriers;      // since the launch began
     bool discard;                     // the next atomic's result is not used
     unsigned passed;                  // logs of lanes of unwatched blocks that have been full
+    bool single;                      // a hook for one access is at work, not one for many bytes
+    struct {
+        uintptr_t address;
+        uint64_t launch, block;
+        int thread;
+    } fault; // the last that was survived
 };
 
 bool sim_watch_ready(void); // starts the watch on first use; false: not watching
 
-// access.c: everything the fast path of a hook does not do. Logs the access, or reports it and ends the thread.
+// access.c: everything the fast path of a hook does not do. Logs the access, or reports it.
 void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc);
-// Bounds, alignment; on success fills the slot. Does not return on a fault.
+// watch.c: what the current block has done is judged; from now on only its addresses are.
+void sim_watch_forsake(sim_worker *worker);
+// survive.c: reports a wrong access. Returns where the thread can go on: what follows the hook touches nothing that
+// anybody has. `harmless`: the caller knows that; not by itself enough.
+void sim_fault_at(sim_worker *worker, const sim_finding *finding, int error, bool harmless);
+
+// Bounds, alignment; on success fills the slot. After a fault that the launch survives, or where nobody needs to know:
+// false.
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind,
                       uintptr_t pc);
 // An access at a place for which no number was left: only that it wrote is noted. False: the site has a number.

@@ -72,6 +72,10 @@ void sim_watch_block_begin(sim_worker *worker)
         return;
     worker->block->branches = NULL;
     worker->block->clock = NULL;
+    worker->block->faulted = false;
+    worker->block->fault_at = 0;
+    memset(worker->block->misled, 0, sizeof worker->block->misled);
+    worker->watch->single = false; // a thread that failed in the middle of a hook may have left it
     if (!worker->block->unwatched) {
         worker->block->clock = sim_clock_block_begin(worker->block);
         forget_shared(worker);
@@ -175,6 +179,12 @@ static void merge_in_place(sim_worker *worker, uint32_t unfinished)
         sim_watch_enter(worker);
 }
 
+void sim_watch_forsake(sim_worker *worker)
+{
+    merge_in_place(worker, 0);
+    worker->block->faulted = worker->block->unwatched = true;
+}
+
 uint32_t sim_watch_warp_stopped(sim_worker *worker)
 {
     uint32_t full = worker->block->full_log[worker->warp];
@@ -190,10 +200,18 @@ uint32_t sim_watch_warp_stopped(sim_worker *worker)
     return room;
 }
 
+// Threads that meet may hand on what one of them read.
+static void spread(sim_block *block)
+{
+    if (block->fault_at)
+        memset(block->misled, 0xff, sizeof block->misled);
+}
+
 void sim_watch_barrier(sim_worker *worker)
 {
     if (!sim_watching)
         return;
+    spread(worker->block);
     merge_in_place(worker, 0);
     sim_branches_settle(worker);
     worker->watch->barriers += !worker->block->unwatched;
@@ -205,6 +223,7 @@ void sim_watch_barrier_some(sim_worker *worker, int id, const uint32_t members[S
 {
     if (!sim_watching)
         return;
+    spread(worker->block);
     // The last to come may only arrive: its warp goes on, and its rows are not complete.
     if (members[worker->warp] >> worker->lane & 1)
         merge_in_place(worker, 0);
@@ -234,6 +253,7 @@ void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered)
 {
     if (!sim_watching)
         return;
+    spread(worker->block);
     // A whole warp stands still: its rows are complete. Part of one: only the detector must know of it now.
     if (mask == worker->block->live[worker->warp])
         merge_in_place(worker, 0);
