@@ -110,16 +110,18 @@ bool sim_compiler_find(sim_compiler *compiler, const char *wanted)
 static const char *const gcc_always[] = {"-fno-extern-tls-init", "-fno-optimize-sibling-calls",
                                          "-fno-crossjumping",    "-fno-tree-tail-merge",
                                          "-fno-ipa-icf",         NULL};
-// Accesses as they were written: a float4 is one access (sra), a loop's body is one place (unrolling, vectors), and
-// code lies in the order of the source, by which lanes that have parted are brought together again (reorder); memcpy
-// and its kin stay calls, because the code they are turned into otherwise has no hooks (builtin); and a shared array
-// that nobody fills is read all the same, instead of being taken for zeros (reference-addressable).
+// Accesses as they were written: a float4 is one access (sra), a read above the if that uses it stays there (sink), a
+// loop's body is one place (unrolling, vectors), and code lies in the order of the source, by which lanes that have
+// parted are brought together again (reorder); memcpy and its kin stay calls, because the code they are turned into
+// otherwise has no hooks (builtin); and a shared array that nobody fills is read all the same, instead of being taken
+// for zeros (reference-addressable).
 static const char *const gcc_watched[] = {"-O2",
                                           "-fsanitize=thread",
                                           "-fsanitize=bounds",
                                           "-fno-tree-sra",
                                           "-fno-ipa-sra",
                                           "-fno-ipa-reference-addressable",
+                                          "-fno-tree-sink",
                                           "-fno-tree-vectorize",
                                           "-fno-unroll-loops",
                                           "-fno-section-anchors",
@@ -132,8 +134,8 @@ static const char *const gcc_watched[] = {"-O2",
 // Since gcc 11; what 10 calls at the entry and exit of functions does nothing.
 static const char *const gcc_watched_later[] = {"--param", "tsan-instrument-func-entry-exit=0", "--param",
                                                 "tsan-distinguish-volatile=1", NULL};
-// The same; and accesses of two branches are not made one, which would have no line (common-insts, tail-merge); loads
-// of vectors stay whole where only their elements are used (vector-combine, build/copies.h).
+// The same (code-sinking); and accesses of two branches are not made one, which would have no line (common-insts,
+// tail-merge); loads of vectors stay whole where only their elements are used (vector-combine, build/copies.h).
 static const char *const clang_watched[] = {"-O2",
                                             "-fsanitize=thread,array-bounds",
                                             "-fno-vectorize",
@@ -153,6 +155,8 @@ static const char *const clang_watched[] = {"-O2",
                                             "-sink-common-insts=0",
                                             "-mllvm",
                                             "-enable-tail-merge=0",
+                                            "-mllvm",
+                                            "-instcombine-code-sinking=0",
                                             NULL};
 // The library's checked memcpy and its kin (some systems turn them on by themselves) are builtins by another name,
 // which become code without hooks. -Wp: the preprocessor sees it after all that the program's own options define.
