@@ -10,20 +10,28 @@
 
 #include "sim/source/statement.h"
 
-static const char *const barrier_calls[] = {"__syncthreads", "sync", "arrive_and_wait", "wait", "__syncwarp", NULL};
+static const char *const block_barriers[] = {"__syncthreads", "sync", "arrive_and_wait", "wait", NULL};
+static const char *const warp_barriers[] = {"__syncwarp", NULL};
 
-// Whether a barrier is called on these lines.
-static bool lines_have_barrier(const sim_source *source, int first_line, int last_line)
+// The token of the first of these calls on these lines; -1: there is none.
+static int find_call(const sim_source *source, int first_line, int last_line, const char *const *calls)
 {
     int first, last;
     for (sim_tokens_on_line(&source->code, first_line, &first, &last);
          first < source->code.count && source->code.at[first].line <= last_line; first++) {
         const sim_token *next = sim_token_at(&source->code, first + 1);
-        if (sim_token_is_any(source, &source->code.at[first], barrier_calls) &&
+        if (sim_token_is_any(source, &source->code.at[first], calls) &&
             (sim_token_is(source, next, "(") || sim_token_is(source, next, "<")))
-            return true;
+            return first;
     }
-    return false;
+    return -1;
+}
+
+// Whether a barrier that would order the two accesses is called on these lines.
+static bool lines_have_barrier(const sim_source *source, int first_line, int last_line, bool in_warp)
+{
+    return find_call(source, first_line, last_line, block_barriers) >= 0 ||
+           (in_warp && find_call(source, first_line, last_line, warp_barriers) >= 0);
 }
 
 typedef struct gap {
@@ -121,12 +129,6 @@ static int line_of(const sim_source *source, int token)
     return source->code.at[token].line;
 }
 
-static bool loop_has_barrier(const sim_source *source, const sim_statements *statements, int loop)
-{
-    const sim_statement *around = &statements->at[loop];
-    return lines_have_barrier(source, line_of(source, around->first), line_of(source, around->last));
-}
-
 // The last line of what the loop's body does.
 static int body_end(const sim_source *source, const sim_statements *statements, int loop)
 {
@@ -155,7 +157,15 @@ typedef struct reading {
     sim_statements statements;
     int one, other; // the statements of the accesses
     int loop;       // around both; -1: none
+    bool in_warp;   // the threads are of one warp
 } reading;
+
+static bool loop_has_barrier(const reading *in)
+{
+    const sim_statement *around = &in->statements.at[in->loop];
+    return lines_have_barrier(in->source, line_of(in->source, around->first), line_of(in->source, around->last),
+                              in->in_warp);
+}
 
 static void at_end_of_loop(const reading *in, char *text, size_t size)
 {
@@ -172,8 +182,8 @@ static void at_end_of_loop(const reading *in, char *text, size_t size)
 static bool place_of(const reading *in, int first, int last, int from, int to, char *text, size_t size)
 {
     gap between = {0};
-    bool barrier_between = lines_have_barrier(in->source, first + 1, last - 1);
-    bool barrier_in_loop = in->loop >= 0 && loop_has_barrier(in->source, &in->statements, in->loop);
+    bool barrier_between = lines_have_barrier(in->source, first + 1, last - 1, in->in_warp);
+    bool barrier_in_loop = in->loop >= 0 && loop_has_barrier(in);
     if (in->loop >= 0 && (first == last ? !barrier_in_loop : barrier_between)) {
         at_end_of_loop(in, text, size);
         return true;
@@ -191,23 +201,17 @@ static bool place_of(const reading *in, int first, int last, int from, int to, c
     return true;
 }
 
-static bool barrier_place(const sim_source *source, int first, int last, char *text, size_t size)
+// Reads the function around the two lines; false: they are not in one.
+static bool read_function(const sim_source *source, int from, int to, reading *in)
 {
-    int from, to, ignored;
-    reading in = {.source = source, .loop = -1};
-    sim_tokens_on_line(&source->code, first, &from, &ignored);
-    sim_tokens_on_line(&source->code, last, &to, &ignored);
     int function = sim_function_around(source, from);
-    bool found = false;
-    if (function >= 0 && function == sim_function_around(source, to) &&
-        sim_statements_read(source, function, &in.statements)) {
-        in.one = sim_statement_around(&in.statements, from);
-        in.other = sim_statement_around(&in.statements, to);
-        in.loop = common_loop(&in.statements, in.one, in.other);
-        found = place_of(&in, first, last, from, to, text, size);
-    }
-    sim_statements_free(&in.statements);
-    return found;
+    if (function < 0 || function != sim_function_around(source, to) ||
+        !sim_statements_read(source, function, &in->statements))
+        return false;
+    in->one = sim_statement_around(&in->statements, from);
+    in->other = sim_statement_around(&in->statements, to);
+    in->loop = common_loop(&in->statements, in->one, in->other);
+    return true;
 }
 
 int heddle_check_branch_around(heddle_check_sources *sources, const heddle_check_frame *frame)
@@ -224,15 +228,64 @@ int heddle_check_branch_around(heddle_check_sources *sources, const heddle_check
     return line;
 }
 
-bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
-                                size_t size)
+// The two lines of a race in one function; false: they are not known.
+static const sim_source *lines_of(heddle_check_sources *sources, const heddle_check_finding *finding, int *first,
+                                  int *last)
 {
     const heddle_check_frame *one, *other;
     if (finding->kind != HEDDLE_CHECK_RACE || finding->place_count != 2 || !find_common(finding, &one, &other))
+        return NULL;
+    *first = one->line < other->line ? one->line : other->line;
+    *last = one->line < other->line ? other->line : one->line;
+    return *first > 0 ? heddle_check_sources_code(sources, one->file) : NULL;
+}
+
+static bool is_in_warp(const heddle_check_finding *finding)
+{
+    return strstr(finding->note, "same warp") != NULL;
+}
+
+bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
+                                size_t size)
+{
+    int first, last, from, to, ignored;
+    const sim_source *source = lines_of(sources, finding, &first, &last);
+    reading in = {.source = source, .loop = -1, .in_warp = is_in_warp(finding)};
+    if (!source || lines_have_barrier(source, first, first, in.in_warp) ||
+        lines_have_barrier(source, last, last, in.in_warp))
         return false;
-    const sim_source *source = heddle_check_sources_code(sources, one->file);
-    int first = one->line < other->line ? one->line : other->line;
-    int last = one->line < other->line ? other->line : one->line;
-    return source && first > 0 && !lines_have_barrier(source, first, first) &&
-           !lines_have_barrier(source, last, last) && barrier_place(source, first, last, text, size);
+    sim_tokens_on_line(&source->code, first, &from, &ignored);
+    sim_tokens_on_line(&source->code, last, &to, &ignored);
+    bool found = read_function(source, from, to, &in) && place_of(&in, first, last, from, to, text, size);
+    sim_statements_free(&in.statements);
+    return found;
+}
+
+// Between the lines of the accesses, or, where those of different iterations meet, in the loop around them.
+static int warp_barrier_of(const reading *in, int first, int last)
+{
+    bool in_loop = in->loop >= 0 && first == last;
+    int from = in_loop ? line_of(in->source, in->statements.at[in->loop].first) : first + 1;
+    int to = in_loop ? line_of(in->source, in->statements.at[in->loop].last) : last - 1;
+    int call = lines_have_barrier(in->source, from, to, false) ? -1 : find_call(in->source, from, to, warp_barriers);
+    if (call < 0)
+        return 0;
+    int statement = sim_statement_around(&in->statements, call);
+    return branch_line(in->source, &in->statements, statement, -1) > 0 ? 0 : line_of(in->source, call);
+}
+
+int heddle_check_warp_barrier(heddle_check_sources *sources, const heddle_check_finding *finding)
+{
+    int first, last, from, to, ignored, line = 0;
+    bool within_block = finding->order == HEDDLE_CHECK_ORDER_BARRIER && !is_in_warp(finding);
+    const sim_source *source = within_block ? lines_of(sources, finding, &first, &last) : NULL;
+    if (!source)
+        return 0;
+    reading in = {.source = source, .loop = -1};
+    sim_tokens_on_line(&source->code, first, &from, &ignored);
+    sim_tokens_on_line(&source->code, last, &to, &ignored);
+    if (read_function(source, from, to, &in))
+        line = warp_barrier_of(&in, first, last);
+    sim_statements_free(&in.statements);
+    return line;
 }

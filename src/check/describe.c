@@ -185,6 +185,8 @@ const char *heddle_check_headline(const heddle_check_finding *finding, char *tex
     if (kind->link && finding->memory)
         snprintf(memory, sizeof memory, " %s %s%s", kind->link, memory_text(finding, space, sizeof space),
                  names_text(finding, names, sizeof names));
+    else if (kind->link && finding->array)
+        snprintf(memory, sizeof memory, " %s %s", kind->link, finding->array);
     if (finding->kernel)
         snprintf(kernel, sizeof kernel, " in kernel %s", finding->kernel);
     bool skipped = finding->reach == HEDDLE_CHECK_REACH_BRANCH || finding->reach == HEDDLE_CHECK_REACH_PASSED;

@@ -243,6 +243,19 @@ static size_t array_length(const sim_source *source, const heddle_check_frame *f
     return open - source->code.at[bracket].start + (uint32_t)frame->column - (uint32_t)access->column;
 }
 
+// Whether a __shared__ declaration of the file names it.
+static bool is_shared(const sim_source *source, const char *name)
+{
+    const sim_tokens *code = &source->code;
+    bool declared = false;
+    for (int i = 0; i < code->count; i++) {
+        declared = is(source, i, "__shared__") || (declared && !is(source, i, ";"));
+        if (declared && sim_token_is(source, &code->at[i], name) && is(source, i + 1, "["))
+            return true;
+    }
+    return false;
+}
+
 // "index 40 is outside of an array of 32": which array that is.
 static void name_array(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
 {
@@ -260,6 +273,8 @@ static void name_array(heddle_check_finding *finding, heddle_check_sources *sour
              (int)array_length(source, frame, &access), line + access.column - 1, at);
     const char *copy = heddle_arena_copy_text(arena, text);
     finding->message = copy ? copy : finding->message;
+    snprintf(text, sizeof text, "%s %s", is_shared(source, access.name) ? "shared memory" : "array", access.name);
+    finding->array = heddle_arena_copy_text(arena, text);
 }
 
 void heddle_check_names_settle(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)

@@ -79,6 +79,7 @@ typedef struct heddle_check_finding {
     heddle_check_place *places;
     int place_count;
     heddle_check_memory *memory; // NULL: not about memory
+    const char *array;           // whose index is wrong, where memory is not known: "shared memory s"; NULL: not known
     const char *parameter;       // what the kernel calls it; "": not known; NULL: it has no other name
     long long *values;           // offsets to ask for with SIM_VALUES: what they store decides the tier
     int value_count;

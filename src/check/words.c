@@ -277,15 +277,15 @@ static const words copy_and_barrier = {
 static const words one_statement = {
     "A barrier is missing between the write and the read, or several threads write to one location.",
     "Where all threads update one element, make the update one atomic operation, such as atomicAdd. Where they read "
-    "each other's elements, read into a variable first, put __syncthreads() (or __syncwarp() within a warp) after "
+    "each other's elements, read into a variable first, put __syncthreads() after "
     "that, "
     "then write; in a loop, put another barrier after the write."};
 static const words one_statement_in_loop = {
     "An iteration of the loop reads what another thread wrote in an earlier one, and there is no barrier between them.",
-    "Put __syncthreads() (or __syncwarp() within a warp) between the two accesses."};
+    "Put __syncthreads() between the two accesses."};
 static const words read_while_overwritten = {
     "A thread reads an element that another thread overwrites in the same statement.",
-    "Read into a variable first, then write, and put __syncthreads() (or __syncwarp() within a warp) between the two "
+    "Read into a variable first, then write, and put __syncthreads() between the two "
     "accesses."};
 static const words lost_update = {
     "Several threads update one element: each reads it, changes it and writes it back, and updates of others are lost.",
@@ -297,9 +297,9 @@ static const words many_writers = {
 static const words missing_barrier = {
     "A thread reads what another thread writes, and there is no barrier between them.",
     "Put __syncthreads() between the two accesses."};
-static const words missing_barrier_in_warp = {
+static const words missing_barrier_in_branch = {
     "A thread reads what another thread writes, and there is no barrier between them.",
-    "Put __syncthreads() (or __syncwarp() within a warp) between the two accesses."};
+    "Put __syncthreads() between the two accesses; if only one warp takes the branch, put __syncwarp() inside it."};
 static const words missing_barrier_at_atomic = {
     "Some threads use the memory atomically while others still set it or already read it.",
     "Put __syncthreads() between the two accesses."};
@@ -470,7 +470,8 @@ static const words *of_statement(heddle_check_sources *sources, const heddle_che
 }
 
 // What the lines of a race within a block add: where a barrier can stand between them, it is all that is wanting.
-static const words *of_lines(heddle_check_sources *sources, const heddle_check_finding *finding, bool placed)
+static const words *of_lines(heddle_check_sources *sources, const heddle_check_finding *finding, bool placed,
+                             const char *place)
 {
     bool within_block = finding->kind == HEDDLE_CHECK_RACE && finding->order == HEDDLE_CHECK_ORDER_BARRIER;
     if (!within_block || finding->place_count < 2 || says(finding, "asynchronous"))
@@ -482,7 +483,7 @@ static const words *of_lines(heddle_check_sources *sources, const heddle_check_f
     bool reads = has_role(finding, "read") && has_role(finding, "write");
     if (!placed || !reads)
         return NULL;
-    return says(finding, "same warp") ? &missing_barrier_in_warp : &missing_barrier;
+    return says(finding, "same warp") && strstr(place, "branch") ? &missing_barrier_in_branch : &missing_barrier;
 }
 
 // The line in the function of a race that names a barrier and does not call it; 0: none.
@@ -517,6 +518,22 @@ static bool settle_uncalled(heddle_check_finding *finding, heddle_check_sources 
     return finding->cure != NULL;
 }
 
+// A barrier of a warp, where the threads are of different warps.
+static bool settle_warp_barrier(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
+{
+    char cause[256], cure[128];
+    int line = finding->cure ? 0 : heddle_check_warp_barrier(sources, finding);
+    if (line == 0)
+        return false;
+    snprintf(cause, sizeof cause,
+             "__syncwarp() in line %d makes only the threads of one warp wait, and these two are in different warps.",
+             line);
+    snprintf(cure, sizeof cure, "Use __syncthreads() in line %d.", line);
+    finding->cause = heddle_arena_copy_text(arena, cause);
+    finding->cure = heddle_arena_copy_text(arena, cure);
+    return finding->cause && finding->cure;
+}
+
 // For a barrier in the middle of one statement; false: all threads get there, as far as branches show it.
 static bool name_branch(heddle_check_sources *sources, const heddle_check_finding *finding, char *text, size_t size)
 {
@@ -529,13 +546,13 @@ static bool name_branch(heddle_check_sources *sources, const heddle_check_findin
 void heddle_check_words_settle(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
 {
     char place[320], text[1024];
-    if (settle_uncalled(finding, sources, arena))
+    if (settle_uncalled(finding, sources, arena) || settle_warp_barrier(finding, sources, arena))
         return;
     if (!finding->cure && !by_what_it_says(finding) && heddle_check_index_settle(finding, sources, arena))
         return;
     words found = words_of(finding);
     bool placed = heddle_check_barrier_place(sources, finding, place, sizeof place);
-    const words *better = of_lines(sources, finding, placed);
+    const words *better = of_lines(sources, finding, placed, place);
     found = better ? *better : found;
     if (!placed && found.cure == read_while_overwritten.cure)
         placed = name_branch(sources, finding, place, sizeof place);

@@ -267,7 +267,7 @@ class Words(unittest.TestCase):
         self.assertEqual(sorted(re.findall(r"(?m)^  fix +(.*)$", text)),
                          ["Make the update one atomic operation, such as atomicAdd, or give each thread an element of "
                           "its own.",
-                          "Put __syncthreads() (or __syncwarp() within a warp) between line 6 and line 7."])
+                          "Put __syncthreads() between line 6 and line 7."])
         self.assertNotIn("would not help", text)
 
     def test_a_scan_in_place_reads_before_it_writes(self):
@@ -276,8 +276,41 @@ class Words(unittest.TestCase):
                   "        if (t >= step)\n            part[t] += part[t - step];\n        __syncthreads();\n    }\n"
                   "    data[t] = part[t];\n}\n")
         text = self.check(kernel + HOST, LAUNCH="scan<<<1, COUNT>>>(data);")
-        self.assertIn("fix       Read into a variable first, then write, and put __syncthreads() (or __syncwarp() within "
-                      "a warp) between the two accesses, outside the branch of line 8.\n", text)
+        self.assertIn("fix       Read into a variable first, then write, and put __syncthreads() between the two "
+                      "accesses, outside the branch of line 8.\n", text)
+
+    def test_a_barrier_of_a_warp_where_warps_meet_is_named(self):
+        kernel = ("__global__ void sum(float *data)\n{\n    __shared__ float part[COUNT];\n"
+                  "    part[threadIdx.x] = data[threadIdx.x];\n    __syncthreads();\n"
+                  "    for (int half = COUNT / 2; half > 0; half /= 2) {\n        if (threadIdx.x < half)\n"
+                  "            part[threadIdx.x] += part[threadIdx.x + half];\n        __syncwarp();\n    }\n"
+                  "    if (threadIdx.x == 0)\n        data[0] = part[0];\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="sum<<<1, COUNT>>>(data);")
+        self.assertIn("cause     __syncwarp() in line 9 makes only the threads of one warp wait, and these two are in "
+                      "different warps.\n", text)
+        self.assertIn("fix       Use __syncthreads() in line 9.\n", text)
+
+    def test_in_a_branch_of_one_warp_a_barrier_of_the_warp_will_do(self):
+        kernel = ("__global__ void turn(float *data)\n{\n    __shared__ float part[32];\n    int t = threadIdx.x;\n"
+                  "    if (t < 32) {\n        part[t] = data[t];\n        data[t] = part[31 - t];\n    }\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="turn<<<1, COUNT>>>(data);")
+        self.assertIn("fix       Put __syncthreads() between line 6 and line 7, outside the branch of line 5 unless all "
+                      "threads of the block take it; if only one warp takes the branch, put __syncwarp() inside it.\n",
+                      text)
+
+    def test_the_headline_of_a_wrong_index_names_the_array(self):
+        kernel = ("__global__ void fill(float *data)\n{\n    __shared__ float part[64];\n"
+                  "    part[threadIdx.x] = data[threadIdx.x];\n    float own[4] = {};\n    own[threadIdx.x] = 1;\n"
+                  "    data[0] = own[0];\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="fill<<<1, COUNT>>>(data);")
+        self.assertRegex(text, r"(?m)^error: out-of-bounds access to (shared memory part|array own) in kernel fill$")
+
+    def test_how_often_a_stopped_kernel_was_wrong_is_not_told(self):
+        kernel = ("__global__ void fill(float *data)\n{\n    data[blockIdx.x % 2] = threadIdx.x;\n"
+                  "    if (blockIdx.x == 40)\n        data[COUNT] = 1;\n}\n")
+        text = self.check(kernel + HOST, LAUNCH="fill<<<64, 64>>>(data);")
+        self.assertIn("stopped at its fault", text)
+        self.assertNotIn("seen ", text)
 
     def test_many_writers_of_one_element(self):
         kernel = "__global__ void last(float *data)\n{\n    data[0] = threadIdx.x;\n}\n"

@@ -6,6 +6,7 @@
 #include "machine/barrier_line.h"
 #include "machine/options.h"
 #include "report/internal.h"
+#include "report/stopped.h"
 
 uintptr_t sim_crashed_at;
 static sim_conclusion conclusion;
@@ -194,5 +195,8 @@ const sim_conclusion *sim_conclude(void)
         else
             add(record);
     }
+    for (size_t i = 0; i < conclusion.count; i++)
+        if (sim_was_stopped(conclusion.findings[i]->finding.kernel))
+            conclusion.findings[i]->count = 1;
     return &conclusion;
 }

@@ -23,6 +23,11 @@ void sim_stopped_at(const char *kernel)
         snprintf(stopped, sizeof stopped, "%s", kernel != NULL ? kernel : "?");
 }
 
+bool sim_was_stopped(const char *kernel)
+{
+    return kernel != NULL && stopped[0] != '\0' && strncmp(kernel, stopped, NAME_BYTES - 1) == 0;
+}
+
 void sim_stopped_launch(void)
 {
     launches++;

@@ -16,3 +16,5 @@ void sim_stopped_call(const char *function);
 
 // For the report: one sentence about what was not checked; "" where no kernel stopped.
 void sim_stopped_text(char *text, size_t bytes);
+// Whether this kernel was stopped: how often it made another mistake depends on how far its other blocks had come.
+bool sim_was_stopped(const char *kernel);
