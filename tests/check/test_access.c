@@ -82,6 +82,7 @@ static void test_a_column_beside_the_access_tells_which_part_of_the_line_has_it(
     MEANS("a[i]", "a", .role = "read", .line = "float x = a[i]; y = b[i];", .before = "float "); // an initialiser
     MEANS("b[i]", "b", .role = "read", .line = "y = a[j]; put(i, b[i]);", .before = "put");      // an argument
     MEANS("ref[1]", "ref", .role = "read", .line = "x = c[1]; a[5] = ref[1];", .before = "a[5] ");
+    MEANS("ref[1]", "ref", .role = "read", .line = "x = c[1]; a[5] = (y) + ref[1];", .before = "a[5] ");
     MEANS("a[i]", "a", .role = "write", .line = "a[i] = change(v, b[i]);",
           .before = "change");                                                         // it stores what it returns
     MEANS("AT", "", .role = "read", .line = "y = AT(b, i) + a[i];", .before = "y = "); // what a macro has is not seen

@@ -118,7 +118,7 @@ int main()
         return re.findall(r"(?m)^warning: too few blocks\n  (.*)$", text)
 
     def test_a_grid_that_was_rounded_down_is_told(self):
-        for grid, head, before in (("n / 256", "", "int n = 1000;"),
+        for grid, head, before in (("n / 256", "", "int n = 1000;\n    if (0 > n)\n        return 1;"),
                                    ("n / 256", "", "const int n = 10 * (96 + 4);"),
                                    ("blocks", "", "int n = 1000, blocks = n / 256;"),
                                    ("n / threads", "#define SIDE 16", "int n = 1000;\n    const int threads = SIDE * SIDE;"),

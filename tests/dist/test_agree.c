@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -20,6 +21,7 @@ static bool elsewhere;                  // the other ranks are on other machines
 static heddle_dist *failing;            // meets a failure of its own while it waits; NULL: nobody
 static heddle_status starting, testing; // what the engine answers
 static int started, asked;              // exchanges that began, and how often the last was asked for
+static int closed;                      // how often the engine was
 
 // The others gather what this rank sends, which begins with the name of its host.
 static void play_gather(const heddle_exchange *exchange)
@@ -54,7 +56,13 @@ static heddle_status play_test(heddle_channel channel, bool *done)
     return testing == HEDDLE_OK ? HEDDLE_OK : heddle_fail(testing, "cannot go on");
 }
 
-static const heddle_engine played = {.version = HEDDLE_ENGINE_VERSION, .start = play_start, .test = play_test};
+static void play_close(void)
+{
+    closed++;
+}
+
+static const heddle_engine played = {
+    .version = HEDDLE_ENGINE_VERSION, .start = play_start, .test = play_test, .close = play_close};
 
 // The rank under test, of which `failed` others with this sum of ranks have failed.
 static heddle_dist among(int failed, int sum_of_ranks)
@@ -62,7 +70,7 @@ static heddle_dist among(int failed, int sum_of_ranks)
     others[0] = failed;
     others[1] = sum_of_ranks;
     starting = testing = HEDDLE_OK;
-    started = asked = 0;
+    started = asked = closed = 0;
     return (heddle_dist){
         .ranks = {.rank = OWN, .ranks = RANKS}, .mpi = &played, .lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER};
 }
@@ -129,6 +137,28 @@ static void an_exchange_that_fails_ends_at_once(void **state)
     assert_int_equal(asked, 1);
 }
 
+// The ranks end together, unless one failed and the others do not know of it, or one is lost.
+static void close_meets_the_others(bool failed, bool agreed, heddle_status failure, bool meets)
+{
+    heddle_dist *dist = malloc(sizeof *dist);
+    assert_non_null(dist);
+    *dist = among(0, 0);
+    dist->agreed = agreed;
+    atomic_store(&dist->failure, failure);
+    heddle_dist_close(dist, failed);
+    assert_int_equal(started, meets);
+    assert_int_equal(closed, meets);
+}
+
+static void a_rank_that_failed_alone_waits_for_nobody(void **state)
+{
+    (void)state;
+    close_meets_the_others(false, false, HEDDLE_OK, true);
+    close_meets_the_others(true, true, HEDDLE_OK, true);
+    close_meets_the_others(true, false, HEDDLE_OK, false);
+    close_meets_the_others(false, false, HEDDLE_IO, false);
+}
+
 static void a_failure_inside_a_stream_is_told_before_the_next_exchange(void **state)
 {
     (void)state;
@@ -192,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_failed_keeps_its_own_message),
         cmocka_unit_test(only_the_first_rank_reports_what_all_have_met),
         cmocka_unit_test(an_exchange_that_fails_ends_at_once),
+        cmocka_unit_test(a_rank_that_failed_alone_waits_for_nobody),
         cmocka_unit_test(a_failure_inside_a_stream_is_told_before_the_next_exchange),
         cmocka_unit_test(a_failure_while_a_rank_waits_ends_the_exchange),
         cmocka_unit_test(sums_are_of_all_ranks),

@@ -138,7 +138,7 @@ class Mutate(unittest.TestCase):
         self.assertIn("- if (a == 7)\n+ if (a != 7)\n", done.stdout)
         self.assertRegex(done.stdout, r"\n\d+ mutants drawn with seed 1: \d+ caught, \d+ survived \(\d+ % caught\); ")
         self.assertEqual({row["by"] for row in result["mutants"] if row["outcome"] == "caught"}, {"room.small"})
-        self.assertEqual(result["folders"]["src/room"], result["totals"])
+        self.assertEqual(result["folders"], [dict({"folder": "src/room"}, **result["totals"])])
         self.assert_untouched()
         self.resume_with_explanations(result)
 

@@ -16,10 +16,26 @@ __global__ void nothing()
 {
 }
 
+__global__ void count_threads(int *count)
+{
+    atomicAdd(count, 1);
+}
+
 // The documented error; the runtime of CUDA 13.0 gives the other one.
 static bool is_refusal(cudaError_t error)
 {
     return error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidValue;
+}
+
+static void every_thread_of_every_block_runs()
+{
+    int *device, count = 0;
+    WORKS(cudaMalloc(&device, sizeof(int)));
+    WORKS(cudaMemset(device, 0, sizeof(int)));
+    count_threads<<<dim3(3, 2), dim3(8, 5)>>>(device);
+    WORKS(cudaMemcpy(&count, device, sizeof(int), cudaMemcpyDeviceToHost));
+    HOLDS(count == 3 * 2 * 8 * 5);
+    WORKS(cudaFree(device));
 }
 
 static void sizes_that_no_card_has()
@@ -154,6 +170,7 @@ static void a_fault_is_there_to_stay()
 
 int main(int count, char **)
 {
+    every_thread_of_every_block_runs();
     sizes_that_no_card_has();
     shared_memory_beyond_48_kilobytes_must_be_asked_for();
     kernels_by_address();
