@@ -272,6 +272,11 @@ def fastest(rows):
     return min((row for row in rows if is_timed(row)), key=lambda row: row["microseconds"], default=None)
 
 
+def is_like(row):
+    """Whether a peer's row measures what heddle's does: a single image is predicted alone, with no other under way."""
+    return row["batch"] > 1 or "pipelined" not in row["mode"].split()
+
+
 def compared(results, job):
     """[{"model", "batch", "precision", "own", "peer", "ratio", "wanted"}]: rows are None where there is no figure."""
     rows = [row for row in results["results"] if row["job"] == job]
@@ -283,7 +288,8 @@ def compared(results, job):
                 at = [row for row in of_model if row["batch"] == batch]
                 own = fastest(row for row in at if row["framework"] == OWN
                               and row["precision"] in STANDS_FOR.get(precision, [precision]))
-                peer = fastest(row for row in at if row["framework"] != OWN and row["precision"] == precision)
+                peer = fastest(row for row in at if row["framework"] != OWN and row["precision"] == precision
+                               and is_like(row))
                 if any(row["precision"] == precision for row in at):
                     made.append({"model": model, "batch": batch, "precision": precision, "own": own, "peer": peer,
                                  "ratio": peer["microseconds"] / own["microseconds"] if own and peer else None,

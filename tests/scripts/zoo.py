@@ -129,6 +129,13 @@ class Zoo(unittest.TestCase):
         self.assertIn(("torch", "compile graph", "no compiler"), without)
         self.assertIn(("jax", "scan nchw", "no time left"), without)
 
+    def test_a_single_image_is_compared_with_modes_that_predict_it_alone(self):
+        modes = "graph,pipelined folded compile graph channels-last"
+        results, _ = self.measure("--models", "cnn", "--jobs", "infer", "--batches", "1,64", "--peer-modes", modes,
+                                  times={"graph": 300.0, "pipelined folded compile graph channels-last": 200.0})
+        self.assertEqual({pair["batch"]: pair["peer"]["mode"] for pair in zoo.compared(results, "infer")},
+                         {1: "graph", 64: "pipelined folded compile graph channels-last"})
+
     def test_merging_replaces_only_what_was_measured(self):
         how = ["--models", "mlp", "--jobs", "train", "--batches", "64", "--precisions", "fp32"]
         self.measure(*how, times={"graph": 300.0, "compile graph": 250.0})
