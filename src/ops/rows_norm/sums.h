@@ -14,7 +14,8 @@ enum {
     SUMS_THREADS = 512,    // of a block, at most
     SUMS_EACH = 2 * ROWS8, // sums per thread
     SUMS_GROUPS = HEDDLE_ROWS_NORM_SLICE / ROWS8,
-    SUMS_PARTS = 10, // that one thread has on their way
+    SUMS_ROWS = 16,  // that one thread adds together: loads that do not wait for each other
+    SUMS_PARTS = 10, // the same for parts
 };
 
 // Which of the job's channels a block has, in groups of eight; its threads have `rows` rows at a time.
@@ -32,6 +33,43 @@ __device__ static norm_slice slice_of(const norm_shape &shape)
     return slice;
 }
 
+// What a block's first threads read, one channel each, and what they make of it.
+struct norm_channel {
+    bool exists;
+    float sum, square, gamma, beta;
+};
+
+template <typename Element>
+__device__ static norm_channel fetch_channel(const norm_shape &shape, const norm_operands<Element> &on,
+                                             const norm_slice &slice)
+{
+    const int c = slice.first * ROWS8 + (int)threadIdx.x;
+    norm_channel channel = {};
+    channel.exists = (int)threadIdx.x < slice.groups * ROWS8;
+    if (channel.exists) {
+        channel.sum = on.sums[c], channel.square = on.sums[shape.c + c];
+        channel.gamma = on.gamma[c], channel.beta = on.beta[c];
+    }
+    return channel;
+}
+
+// z = x * scale + shift, the mean, and one over the standard deviation.
+struct __align__(16) norm_found
+{
+    float mean, inverse, scale, shift;
+};
+
+__device__ static norm_found statistics_of(const norm_shape &shape, const norm_channel &channel)
+{
+    const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
+    norm_found found;
+    found.mean = channel.sum * share;
+    found.inverse = rsqrtf(fmaxf(channel.square * share - found.mean * found.mean, 0.0f) + shape.epsilon);
+    found.scale = channel.gamma * found.inverse;
+    found.shift = channel.beta - found.mean * found.scale;
+    return found;
+}
+
 // Adds the sums of a block's threads, as many rows at a time as there are threads for, and stores them as its part.
 __device__ static void store_part(const norm_slice &slice, const float (&sums)[SUMS_EACH], float *part, float *kept)
 {
@@ -47,9 +85,15 @@ __device__ static void store_part(const norm_slice &slice, const float (&sums)[S
     __syncthreads();
     if (team < teams) {
         const float *from = kept + value / slice.groups * pitch + value % slice.groups;
-#pragma unroll 8
-        for (int row = team; row < slice.rows; row += teams)
-            sum += from[row * slice.groups];
+        for (int first = team; first < slice.rows; first += SUMS_ROWS * teams) {
+            float some[SUMS_ROWS];
+#pragma unroll
+            for (int i = 0; i < SUMS_ROWS; i++)
+                some[i] = first + i * teams < slice.rows ? from[(first + i * teams) * slice.groups] : 0.0f;
+#pragma unroll
+            for (int i = 0; i < SUMS_ROWS; i++)
+                sum += some[i];
+        }
         of_teams[threadIdx.x] = sum; // (team, value)
     }
     __syncthreads();
@@ -115,49 +159,73 @@ __device__ static void add_window(const norm_job &job, const norm_operands<Eleme
     add_place<Element, Function>(shape, by, mean, best, grad, sums);
 }
 
-// Items (image, down, across); blocks (share of the items, slice of the channels). From the last item to the first:
-// what the kernel before wrote last is still in the L2 cache, and so is what this one reads last when the gradient
-// begins.
-template <typename Element, bool Aligned, int Function, int Window>
-__global__ void __launch_bounds__(SUMS_THREADS, 1) rows_norm_sums(const norm_job job, const norm_operands<Element> on)
+// The statistics of one thread's channels, by all threads of a block: each channel's are computed once.
+template <typename Element>
+__device__ static norm_scale share_statistics(const norm_shape &shape, const norm_operands<Element> &on,
+                                              const norm_slice &slice, rows8 &mean)
 {
-    // Items on their way, as many as there are registers for.
-    enum { FLIGHT = Window == 0 ? 1 : (Window == 1 ? 4 : 2) / rows_layout<Element>::ELEMENTS };
-    heddle_wait_for_previous();
-    heddle_release_next();
-    const norm_shape &shape = job.shape;
-    const norm_slice slice = slice_of(shape);
-    const int row = (int)threadIdx.x / slice.groups, c = (slice.first + (int)threadIdx.x % slice.groups) * ROWS8;
-    const unsigned stride = gridDim.x * (unsigned)slice.rows;
-    bool ready = false;
+    __shared__ norm_found all[HEDDLE_ROWS_NORM_SLICE];
+    const norm_channel channel = fetch_channel(shape, on, slice);
+    if (channel.exists)
+        all[threadIdx.x] = statistics_of(shape, channel);
+    __syncthreads();
     norm_scale by;
-    rows8 mean;
-    float sums[SUMS_EACH] = {};
-    for (unsigned first = blockIdx.x * (unsigned)slice.rows + (unsigned)row; row < slice.rows && first < job.items;
-         first += FLIGHT * stride) {
-        norm_window<Element, Aligned, Window> windows[FLIGHT];
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++) {
+        const norm_found &found = all[(int)threadIdx.x % slice.groups * ROWS8 + j];
+        by.scale[j] = found.scale, by.shift[j] = found.shift, mean.v[j] = found.mean;
+    }
+    return by;
+}
+
+// Some windows of one thread, on their way.
+template <typename Element, bool Aligned, int Window> struct sums_batch {
+    // As many as there are registers for.
+    enum { FLIGHT = Window == 0 ? 1 : (Window == 1 ? 4 : 2) / rows_layout<Element>::ELEMENTS };
+    norm_window<Element, Aligned, Window> windows[FLIGHT];
+
+    // From the last item to the first: what the kernel before wrote last is still in the L2 cache, and so is what this
+    // one reads last when the gradient begins.
+    __device__ void fetch(const norm_job &job, const norm_operands<Element> &on, unsigned first, unsigned stride, int c)
+    {
 #pragma unroll
         for (int i = 0; i < FLIGHT; i++) {
             const unsigned number = first + i * stride;
             if (number < job.items) {
                 const norm_item item = item_of(job, job.items - 1 - number, c);
-                windows[i].fetch_input(shape, on, item);
+                windows[i].fetch_input(job.shape, on, item);
                 windows[i].fetch_gradient(job, on, item);
             } else {
                 windows[i].fetch_nothing();
             }
         }
-        if (!ready) {
-            const norm_statistics batch = statistics_of(shape, on, c);
-            by = scale_of(on, batch, c);
-            mean = batch.mean;
-            ready = true;
-        }
-#pragma unroll
-        for (int i = 0; i < FLIGHT; i++)
-            add_window<Element, Aligned, Function, Window>(job, on, windows[i], by, mean, sums);
     }
+};
+
+// Items (image, down, across); blocks (share of the items, slice of the channels).
+template <typename Element, bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(SUMS_THREADS, 1) rows_norm_sums(const norm_job job, const norm_operands<Element> on)
+{
+    typedef sums_batch<Element, Aligned, Window> batch;
     extern __shared__ float kept[];
+    heddle_wait_for_previous();
+    heddle_release_next();
+    const norm_slice slice = slice_of(job.shape);
+    const int row = (int)threadIdx.x / slice.groups, c = (slice.first + (int)threadIdx.x % slice.groups) * ROWS8;
+    const unsigned stride = gridDim.x * (unsigned)slice.rows;
+    unsigned first = row < slice.rows ? blockIdx.x * (unsigned)slice.rows + (unsigned)row : job.items;
+    batch items;
+    items.fetch(job, on, first, stride, c);
+    rows8 mean;
+    const norm_scale by = share_statistics(job.shape, on, slice, mean);
+    float sums[SUMS_EACH] = {};
+    while (first < job.items) {
+#pragma unroll
+        for (int i = 0; i < batch::FLIGHT; i++)
+            add_window<Element, Aligned, Function, Window>(job, on, items.windows[i], by, mean, sums);
+        first += batch::FLIGHT * stride;
+        items.fetch(job, on, first, stride, c);
+    }
     float *parts = parts_of(on, slice, (int)gridDim.x);
     store_part(slice, sums, parts + blockIdx.x * SUMS_EACH * (unsigned)slice.groups, kept);
 }
@@ -210,24 +278,21 @@ __device__ static norm_factors factors_of(const norm_job &job, const norm_operan
     __shared__ float slope[HEDDLE_ROWS_NORM_SLICE], offset[HEDDLE_ROWS_NORM_SLICE];
     const norm_shape &shape = job.shape;
     const int own = (int)threadIdx.x, c = slice.first * ROWS8 + own, values = SUMS_EACH * slice.groups;
-    const bool has_channel = own < slice.groups * ROWS8;
-    const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
-    float sum = 0, square = 0, gamma = 0, beta = 0;
-    if (has_channel)
-        sum = on.sums[c], square = on.sums[shape.c + c], gamma = on.gamma[c], beta = on.beta[c];
+    const norm_channel channel = fetch_channel(shape, on, slice);
     const int teams = add_parts(job, on, slice, kept_sums);
     __syncthreads();
-    if (has_channel) {
-        const float mean = sum * share, inverse = rsqrtf(fmaxf(square * share - mean * mean, 0.0f) + shape.epsilon);
+    if (channel.exists) {
+        const norm_found found = statistics_of(shape, channel);
+        const float share = 1.0f / ((float)shape.n * shape.h * shape.w);
         double grad_beta = 0, grad_gamma = 0;
         for (int team = 0; team < teams; team++) {
             const double *from = kept_sums + team * values + own % ROWS8 * slice.groups + own / ROWS8;
             grad_beta += from[0], grad_gamma += from[ROWS8 * slice.groups];
         }
-        grad_gamma *= inverse;
-        scale[own] = gamma * inverse, shift[own] = beta - mean * scale[own];
-        slope[own] = -scale[own] * inverse * (float)grad_gamma * share;
-        offset[own] = -scale[own] * (float)grad_beta * share - mean * slope[own];
+        grad_gamma *= found.inverse;
+        scale[own] = found.scale, shift[own] = found.shift;
+        slope[own] = -found.scale * found.inverse * (float)grad_gamma * share;
+        offset[own] = -found.scale * (float)grad_beta * share - found.mean * slope[own];
         if (blockIdx.x == 0)
             on.grad_gamma[c] = (float)grad_gamma, on.grad_beta[c] = (float)grad_beta;
     }
