@@ -112,6 +112,23 @@ __device__ static __forceinline__ int place_in_right(unsigned row, unsigned colu
     return 2 * (((column * 4 + row % 8 / 2) * 2 + row / 8) * 2 + row % 2);
 }
 
+// Calls store(i, weight) for all of a stage's weights; their loads are under way together.
+template <typename Store> __device__ static __forceinline__ void for_weights(const float *from, int all, Store store)
+{
+    enum { AT_ONCE = 5 };
+#pragma unroll 1
+    for (int first = threadIdx.x; first < all; first += AT_ONCE * TENSOR_THREADS) {
+        float value[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++)
+            value[j] = first + j * TENSOR_THREADS < all ? __ldg(from + first + j * TENSOR_THREADS) : 0.0f;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++)
+            if (first + j * TENSOR_THREADS < all)
+                store(first + j * TENSOR_THREADS, value[j]);
+    }
+}
+
 // Eight rows of each of four matrices, of the upper halves and of the lower ones.
 template <bool Pairs>
 __device__ static __forceinline__ void load_left(const char *row, int lower, tensor_left<Pairs> &a)
@@ -139,12 +156,15 @@ __device__ static __forceinline__ void store_line(char *line, int column, const 
 }
 
 // The image's bytes as whole numbers, which are exact, in both copies: four at a time if lines and memory are aligned.
+// The upper half of the threads begins: backward the lower half has other work.
 __device__ static void load_image(const tensor_job &job, const uint8_t *pixels, char *shared)
 {
     const tensor_stage &first = job.layout.stage[0];
     const int all = job.c * job.h * job.w, padding = first.of.padding;
     const bool fours = job.w % 4 == 0 && (uintptr_t)pixels % 4 == 0;
-    for (int i = threadIdx.x * (fours ? 4 : 1); i < all; i += TENSOR_THREADS * (fours ? 4 : 1)) {
+    const int thread = (threadIdx.x + TENSOR_THREADS / 2) % TENSOR_THREADS, each = fours ? 4 : 1;
+#pragma unroll 1
+    for (int i = thread * each; i < all; i += TENSOR_THREADS * each) {
         unsigned x, y;
         const unsigned c = heddle_divide(heddle_divide(i, job.image_w, &x), job.image_h, &y);
         char *line = shared + first.input + c * first.plane + (y + padding) * first.pitch;
@@ -167,6 +187,24 @@ __device__ static void load_image(const tensor_job &job, const uint8_t *pixels, 
 }
 
 // --- windows --------------------------------------------------------------------------------------------------------
+
+// Whether windows are two by two, with lines that one access can load or store: the fast way through a stage.
+__device__ static __forceinline__ bool has_pairs_of_lines(const tensor_stage &stage, const float *kept)
+{
+    return stage.of.window == 2 && (uintptr_t)kept % sizeof(float2) == 0;
+}
+
+// Pooling of two by two results. NaN is the largest.
+__device__ static __forceinline__ float pool_four(int average, const float (&y)[4])
+{
+    if (average)
+        return (y[0] + y[1] + (y[2] + y[3])) * 0.25f;
+    trunk_pool pool;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        pool.add(y[i], i);
+    return pool.most;
+}
 
 __device__ static __forceinline__ int windows_of(const tensor_stage &stage)
 {
@@ -206,6 +244,7 @@ template <bool Backward> __device__ static void set_windows(const tensor_job &jo
     const bool is_last = index == job.layout.stages - 1;
     const tensor_stage &stage = job.layout.stage[index], &next = job.layout.stage[is_last ? index : index + 1];
     const int window = stage.of.window, padding = next.of.padding;
+#pragma unroll 1
     for (int i = threadIdx.x; i < windows_of(stage); i += TENSOR_THREADS) {
         const int2 at = window_at(job, index, i);
         const int y = at.y * window, x = at.x * window;
@@ -225,6 +264,7 @@ template <bool Backward> __device__ static void set_windows(const tensor_job &jo
 __device__ static void set_offsets(const tensor_stage &stage, int count, char *shared)
 {
     const int r = stage.of.r;
+#pragma unroll 1
     for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
         const int tap = i / stage.chunks;
         ((int *)(shared + stage.offsets))[i] =

@@ -13,20 +13,20 @@ __device__ static void load_back_weights(const tensor_job &job, int index, const
 {
     const tensor_stage &stage = job.layout.stage[index];
     const int all = stage.of.k * stage.size.c * stage.taps;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < all; i += TENSOR_THREADS) {
+    for_weights(from, all, [&](int i, float weight) {
         unsigned tap, c;
         const unsigned k = heddle_divide(heddle_divide(i, job.by[index].filter, &tap), job.by[index].c, &c);
         const int fragment = (c / 8 * stage.back_steps + tap * stage.halves + k / 16) * TENSOR_FRAGMENT;
         store_element<Pairs>(shared + stage.weight + fragment + place_in_right(k % 16, c % 8), job.layout.lower,
-                             __ldg(from + i));
-    }
+                             weight);
+    });
 }
 
 // Where the taps of the first stage, (c, r, r), are in its input; at the end, anywhere.
 __device__ static void set_first_places(const tensor_stage &stage, char *shared)
 {
     const int r = stage.of.r;
+#pragma unroll 1
     for (int i = threadIdx.x; i < 16 * stage.rows; i += TENSOR_THREADS) {
         const int c = i / stage.taps, tap = i % stage.taps, x = tap % r;
         ((int *)(shared + stage.places))[i] =
@@ -42,6 +42,7 @@ __device__ static void set_places(const tensor_job &job, int index, char *shared
     const int w = stage.size.kept_w, pixels = stage.size.kept_h * w, r = stage.of.r;
     int2 *places = (int2 *)(shared + stage.places);
     int *reach = (int *)(shared + stage.reach);
+#pragma unroll 1
     for (int i = threadIdx.x; i < (pixels + 31) / 32 * 32; i += TENSOR_THREADS) {
         const int y = i / w, x = i % w;
         places[i] = i < pixels ? make_int2(stage.gradient + (y + stage.frame) * stage.gradient_pitch +
@@ -49,6 +50,7 @@ __device__ static void set_places(const tensor_job &job, int index, char *shared
                                            stage.input + y * stage.pitch + x * stage.pixel)
                                : make_int2(job.layout.zeros, stage.input);
     }
+#pragma unroll 1
     for (int i = threadIdx.x; i < stage.back_steps; i += TENSOR_THREADS) {
         const int tap = i / stage.halves; // beyond the last one, weights are zero
         reach[i] = tap < stage.taps ? (r - 1 - tap / r) * stage.gradient_pitch +
@@ -68,14 +70,31 @@ template <int Window> struct tensor_activations {
 
     __device__ __forceinline__ tensor_activations(const tensor_stage &stage, const float *kept, int channel, int first)
     {
-        const bool aligned = aligned8(kept);
         pitch = stage.size.kept_w;
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             from[j] = kept + (channel + j < stage.of.k ? channel + j : 0) * stage.size.kept_h * pitch + first;
             if constexpr (Window == 2)
-                load_window(from[j], pitch, aligned, two_by_two[j]);
+                load_window(from[j], pitch, true, two_by_two[j]);
         }
+    }
+    __device__ __forceinline__ float pooled(int average, int j, int window) const
+    {
+        if constexpr (Window == 2)
+            return pool_four(average, two_by_two[j]);
+        return pool(j, window).result(average, window);
+    }
+    __device__ __forceinline__ int winner(int j, int window) const
+    {
+        return pool(j, window).winner;
+    }
+    __device__ __forceinline__ trunk_pool pool(int j, int window) const
+    {
+        trunk_pool pool;
+#pragma unroll PLACES
+        for (int place = 0; place < window * window; place++)
+            pool.add(at(j, place, window), place);
+        return pool;
     }
     __device__ __forceinline__ float at(int j, int place, int window) const
     {
@@ -87,7 +106,6 @@ template <int Window> struct tensor_activations {
 template <bool Pairs, int Window>
 __device__ static void load_pooled(const tensor_job &job, int index, const float *kept, char *shared)
 {
-    enum { PLACES = tensor_activations<Window>::PLACES };
     const tensor_stage &stage = job.layout.stage[index];
     const int window = Window > 0 ? Window : stage.of.window, count = (stage.of.k + 1) / 2 * windows_of(stage);
 #pragma unroll 2
@@ -98,13 +116,8 @@ __device__ static void load_pooled(const tensor_job &job, int index, const float
         const tensor_activations<Window> y(stage, kept, channel, place.kept);
         float result[2];
 #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            trunk_pool pool;
-#pragma unroll PLACES
-            for (int place = 0; place < window * window; place++)
-                pool.add(y.at(j, place, window), place);
-            result[j] = channel + j < stage.of.k ? pool.result(stage.of.average, window) : 0.0f;
-        }
+        for (int j = 0; j < 2; j++)
+            result[j] = channel + j < stage.of.k ? y.pooled(stage.of.average, j, window) : 0.0f;
         store_two<Pairs>(shared + place.next + 2 * channel, job.layout.lower, result[0], result[1]);
     }
 }
@@ -130,7 +143,27 @@ __device__ static float scale_of(const tensor_job &job, const Element *rows, int
 
 // --- the gradient of the input --------------------------------------------------------------------------------------
 
-// The gradient of a stage's results in a window, from that of what the window gave: channels `channel` and the next.
+// rows_slope() as a polynomial of the function's value, times a factor: no branches.
+struct tensor_slope {
+    float none, once, twice; // coefficients
+    bool is_relu;
+
+    __device__ __forceinline__ tensor_slope(int function, float factor)
+        : none(function == HEDDLE_ROWS_SIGMOID ? 0.0f : factor), once(function == HEDDLE_ROWS_SIGMOID ? factor : 0.0f),
+          twice(function == HEDDLE_ROWS_SIGMOID || function == HEDDLE_ROWS_TANH ? -factor : 0.0f),
+          is_relu(function == HEDDLE_ROWS_RELU)
+    {
+    }
+    __device__ __forceinline__ float at(float y) const
+    {
+        if (is_relu)
+            return y > 0.0f ? none : 0.0f;
+        return none + y * (once + y * twice);
+    }
+};
+
+// The gradient of a stage's results in a window, from that of what the window gave: channels `channel` and the next,
+// which is zero if there is none.
 template <bool Pairs, int Window>
 __device__ static __forceinline__ void spread_window(const tensor_job &job, int index,
                                                      const tensor_activations<Window> &y, int channel, int here,
@@ -139,26 +172,21 @@ __device__ static __forceinline__ void spread_window(const tensor_job &job, int 
     enum { PLACES = tensor_activations<Window>::PLACES };
     const tensor_stage &stage = job.layout.stage[index];
     const int window = Window > 0 ? Window : stage.of.window;
-    const float share = stage.of.average ? 1.0f / (window * window) : 1.0f;
+    const tensor_slope slope(stage.of.function, stage.of.average ? 1.0f / (window * window) : 1.0f);
     char *to = shared + here + 2 * channel;
-    int winner[2] = {0, 0};
+    int winner[2] = {-1, -1}; // all of them
     if (!stage.of.average)
 #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            trunk_pool pool;
-#pragma unroll PLACES
-            for (int place = 0; place < window * window; place++)
-                pool.add(y.at(j, place, window), place);
-            winner[j] = pool.winner;
-        }
+        for (int j = 0; j < 2; j++)
+            winner[j] = y.winner(j, window);
 #pragma unroll PLACES
     for (int place = 0; place < window * window; place++) {
         float value[2];
 #pragma unroll
-        for (int j = 0; j < 2; j++)
-            value[j] = channel + j < stage.of.k && (stage.of.average || place == winner[j])
-                           ? share * gradient[j] * rows_slope(stage.of.function, y.at(j, place, window))
-                           : 0.0f;
+        for (int j = 0; j < 2; j++) {
+            value[j] = gradient[j] * slope.at(y.at(j, place, window));
+            value[j] = winner[j] < 0 || winner[j] == place ? value[j] : 0.0f;
+        }
         store_two<Pairs>(to + place / window * stage.gradient_pitch + place % window * stage.gradient_pixel,
                          job.layout.lower, value[0], value[1]);
     }
@@ -184,7 +212,8 @@ __device__ static void spread_row(const tensor_job &job, int index, const float 
         const int column = place.next + channel;
         const tensor_activations<Window> y(stage, kept, channel, place.kept);
         const float gradient[2] = {scale * rows_read(rows, image, job.columns, column),
-                                   scale * rows_read(rows, image, job.columns, column + 1)}; // channels are padded
+                                   channel + 1 < stage.of.k ? scale * rows_read(rows, image, job.columns, column + 1)
+                                                            : 0.0f};
         spread_window<Pairs, Window>(job, index, y, channel, place.here, gradient, shared);
     }
 }
@@ -197,7 +226,7 @@ __device__ static __forceinline__ void spread_tile(const tensor_job &job, int in
 {
     const tensor_stage &stage = job.layout.stage[index], &before = job.layout.stage[index - 1];
     const int lane = threadIdx.x % 32, lower = job.layout.lower, windows = windows_of(before);
-    const int *reach = (const int *)(shared + stage.reach);
+    const int4 *reach = (const int4 *)(shared + stage.reach);
     const char *from =
         shared + place_of(before, shared, min(windows - 1, tile * 16 + lane % 16)).reach + lane / 16 * TENSOR_CHUNK;
     const char *fragment = shared + stage.weight + chunk * stage.back_steps * TENSOR_FRAGMENT;
@@ -205,16 +234,22 @@ __device__ static __forceinline__ void spread_tile(const tensor_job &job, int in
     tensor_sum<Pairs> sum[2];         // of every other step: half as many that wait for one another
     tensor_left<Pairs> a[AT_ONCE];
     tensor_right<Pairs> b[AT_ONCE];
+    int4 next = *reach;
 #pragma unroll 1
-    for (int step = 0; step < stage.back_steps; step += AT_ONCE) {
+    for (int step = 0; step < stage.back_steps; step += 4, fragment += 4 * TENSOR_FRAGMENT) {
+        const int at[4] = {next.x, next.y, next.z, next.w};
+        next = *++reach; // there is room behind the last ones
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            load_left<Pairs>(from + reach[step + i], lower, a[i]);
-            load_right<Pairs>(fragment + (step + i) * TENSOR_FRAGMENT, lower, b[i]);
+        for (int first = 0; first < 4; first += AT_ONCE) {
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++) {
+                load_left<Pairs>(from + at[first + i], lower, a[i]);
+                load_right<Pairs>(fragment + (first + i) * TENSOR_FRAGMENT, lower, b[i]);
+            }
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++)
+                sum[i % 2].template add<false>(a[i], b[i]);
         }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            sum[i % 2].template add<false>(a[i], b[i]);
     }
     const int channel = chunk * 8 + lane % 4 * 2;
 #pragma unroll
@@ -354,13 +389,14 @@ __device__ static __forceinline__ void go_back(const tensor_job &job, int index,
 {
     const tensor_stage &stage = job.layout.stage[index], &before = job.layout.stage[index - 1];
     const int tiles = (windows_of(before) + 15) / 16, spreads = tiles * stage.chunks;
+    const bool is_fast = has_pairs_of_lines(before, kept);
 #pragma unroll 1
     for (int item = threadIdx.x / 32; item < spreads + stage.rows * stage.units; item += TENSOR_WARPS) {
         int place;
         const int group = item < spreads ? few(item, tiles, &place) : few(item - spreads, stage.units, &place);
         if (item >= spreads)
             add_unit<Pairs>(job, index, group, place, back, shared);
-        else if (before.of.window == 2)
+        else if (is_fast)
             spread_tile<Pairs, 2>(job, index, kept, place, group, shared);
         else
             spread_tile<Pairs, 0>(job, index, kept, place, group, shared);
@@ -378,14 +414,14 @@ __device__ static void add_image(const tensor_job &job, const trunk_operands &on
     const Element *rows = (const Element *)on.grad_output;
     load_image(job, on.dataset + from * (job.c * job.h * job.w), shared);
     for (int i = 0; i < last; i++)
-        if (layout.stage[i].of.window == 2)
+        if (has_pairs_of_lines(layout.stage[i], kept + layout.stage[i].size.kept))
             load_pooled<Pairs, 2>(job, i, kept + layout.stage[i].size.kept, shared);
         else
             load_pooled<Pairs, 0>(job, i, kept + layout.stage[i].size.kept, shared);
     if ((int)threadIdx.x / 32 * 32 < row_items(layout.stage[last])) {
         const float *activations = kept + layout.stage[last].size.kept;
         const float scale = scale_of(job, rows, image, (float *)(shared + layout.back));
-        if (layout.stage[last].of.window == 2)
+        if (has_pairs_of_lines(layout.stage[last], activations))
             spread_row<Element, Pairs, 2>(job, last, activations, rows, image, scale, shared);
         else
             spread_row<Element, Pairs, 0>(job, last, activations, rows, image, scale, shared);
@@ -455,13 +491,18 @@ __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
     __syncthreads();
     heddle_wait_for_previous();
     heddle_release_next();
+    const int part = blockIdx.x / job.blocks, first = part * job.part + blockIdx.x % job.blocks;
+    const int end = min(job.n, (part + 1) * job.part);
     const int64_t begin = *on.cursor;
+    int next = first < end ? on.order[begin + first] : 0;
     for (int i = 1; i < layout.stages; i++)
         load_back_weights<Pairs>(job, i, on.weight[i], shared);
-    const int part = blockIdx.x / job.blocks, block = blockIdx.x % job.blocks;
-    const int end = min(job.n, (part + 1) * job.part);
-    for (int image = part * job.part + block; image < end; image += job.blocks)
-        add_image<Element, Pairs>(job, on, image, on.order[begin + image], shared);
+    for (int image = first; image < end; image += job.blocks) {
+        const size_t from = next;
+        if (image + job.blocks < end)
+            next = on.order[begin + image + job.blocks];
+        add_image<Element, Pairs>(job, on, image, from, shared);
+    }
     __syncthreads();
     float *left = on.left + (size_t)blockIdx.x * job.left.floats;
     for (int s = 0; s < layout.stages; s++) {

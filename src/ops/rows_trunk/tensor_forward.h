@@ -10,22 +10,22 @@ __device__ static void load_weights(const tensor_job &job, int index, const floa
 {
     const tensor_stage &stage = job.layout.stage[index];
     const int all = stage.of.k * stage.size.c * stage.taps, r = stage.of.r, even = r + r % 2;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < all; i += TENSOR_THREADS) {
+    for_weights(from, all, [&](int i, float weight) {
         unsigned tap, c;
         const unsigned k = heddle_divide(heddle_divide(i, job.by[index].filter, &tap), job.by[index].c, &c);
         const unsigned column =
             index == 0 ? (c * r + tap / r) * even + tap % r : (tap * stage.chunks + c / 8) * 8 + c % 8;
         const int fragment = (k / 8 * stage.steps + column / 16) * TENSOR_FRAGMENT;
         store_element<Exact>(shared + stage.weight + fragment + place_in_right(column % 16, k % 8), stage.weight_lower,
-                             __ldg(from + i));
-    }
+                             weight);
+    });
 }
 
 // Where each two columns of the first stage, (c, r, r rounded up), are in its input; at the end, anywhere.
 __device__ static void set_first_offsets(const tensor_stage &stage, char *shared)
 {
     const int r = stage.of.r, pairs = (r + 1) / 2;
+#pragma unroll 1
     for (int i = threadIdx.x; i < 8 * stage.steps; i += TENSOR_THREADS) {
         const int line = i / pairs;
         ((int *)(shared + stage.offsets))[i] =
@@ -46,6 +46,10 @@ __device__ static __forceinline__ void convolve(const tensor_job &job, int index
     enum { AT_ONCE = Exact && !First ? 1 : 2 }; // steps that load before they multiply: what registers suffice for
     tensor_left<Exact> a[AT_ONCE][2];
     tensor_right<Exact> b[AT_ONCE];
+    int at[AT_ONCE]; // of the next steps
+#pragma unroll
+    for (int s = 0; s < AT_ONCE; s++)
+        at[s] = First ? 0 : offsets[s * 2];
 #pragma unroll 1
     for (int step = 0; step < stage.steps; step += AT_ONCE, fragment += AT_ONCE * TENSOR_FRAGMENT) {
 #pragma unroll
@@ -57,10 +61,10 @@ __device__ static __forceinline__ void convolve(const tensor_job &job, int index
                     a[s][i / 2 % 2].part[0][i / 4 * 2 + i % 2] =
                         *(const uint32_t *)(shared + from[i % 4] + offsets[(step + s) * 8 + i / 4 * 4]);
             } else {
-                const int offset = offsets[(step + s) * 2];
 #pragma unroll
                 for (int m = 0; m < 2; m++)
-                    load_left<Exact>(shared + from[m] + offset, job.layout.lower, a[s][m]);
+                    load_left<Exact>(shared + from[m] + at[s], job.layout.lower, a[s][m]);
+                at[s] = offsets[(step + s + AT_ONCE) * 2]; // there is room behind the last ones
             }
         }
 #pragma unroll
@@ -137,17 +141,12 @@ __device__ static __forceinline__ void take_two_by_two(const tensor_job &job, co
     if (number > last)
         return;
     const tensor_place &place = place_of(stage, shared, number);
-    const bool aligned = aligned8(kept);
     kept += channel * plane + place.kept;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        trunk_pool pool;
-#pragma unroll
-        for (int slot = 0; slot < 4; slot++)
-            pool.add(value[j][slot], slot);
-        result[j] = channel + j < stage.of.k ? pool.result(stage.of.average, 2) : 0.0f;
+        result[j] = channel + j < stage.of.k ? pool_four(stage.of.average, value[j]) : 0.0f;
         if (channel + j < stage.of.k)
-            store_window(kept + j * plane, pitch, aligned, value[j]);
+            store_window(kept + j * plane, pitch, true, value[j]);
     }
     leave_window<Element, Pairs>(job, on, index, image, place.next, channel, result, shared);
 }
@@ -222,11 +221,12 @@ __device__ static __forceinline__ void run_stage(const tensor_job &job, const tr
     const tensor_stage &stage = job.layout.stage[index];
     const int windows = windows_of(stage), each = stage.of.window == 1 ? 8 * TENSOR_ROWS_PER_TURN : 8;
     const int groups = (windows + each - 1) / each;
+    const bool is_fast = has_pairs_of_lines(stage, kept);
 #pragma unroll 1
     for (int item = threadIdx.x / 32; item < groups * stage.tiles; item += TENSOR_WARPS) {
         int group;
         const int tile = few(item, groups, &group);
-        if (stage.of.window == 2)
+        if (is_fast)
             take_two_by_two<Element, Pairs, First>(job, on, index, image, kept, group, tile, shared);
         else
             take_group<Element, Pairs, First>(job, on, index, image, kept, group, tile, shared);
@@ -252,6 +252,7 @@ __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
     heddle_wait_for_previous();
     heddle_release_next();
     const int64_t begin = *on.cursor;
+    int next = on.order[begin + blockIdx.x];
     load_weights<true>(job, 0, on.weight[0], shared);
     for (int i = 1; i < layout.stages; i++)
         load_weights<Pairs>(job, i, on.weight[i], shared);
@@ -259,7 +260,9 @@ __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
         for (int k = threadIdx.x; k < layout.stage[i].of.k && on.bias[i]; k += TENSOR_THREADS)
             ((float *)(shared + layout.stage[i].bias))[k] = on.bias[i][k];
     for (int image = blockIdx.x; image < job.n; image += gridDim.x) {
-        const size_t from = on.order[begin + image];
+        const size_t from = next;
+        if (image + (int)gridDim.x < job.n)
+            next = on.order[begin + image + gridDim.x];
         float *kept = on.activations + (size_t)image * job.kept;
         load_image(job, on.dataset + from * (job.c * job.h * job.w), shared);
         if (threadIdx.x == 0)

@@ -135,7 +135,7 @@ static inline void tensor_set_sums(tensor_stage *stage, int is_first, int *used)
         stage->splits = 1;
         stage->slots = tensor_take(used, 2 * stage->rows * stage->units * TENSOR_SUM);
         stage->places = tensor_take(used, trunk_round(pixels, 32) * 2 * (int)sizeof(int));
-        stage->reach = tensor_take(used, stage->back_steps * (int)sizeof(int));
+        stage->reach = tensor_take(used, (stage->back_steps + 4) * (int)sizeof(int));
         stage->offsets = tensor_take(used, 2 * stage->units * (int)sizeof(int));
     }
 }
