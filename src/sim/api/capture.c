@@ -254,10 +254,12 @@ SIM_API(cudaStreamEndCapture, (cudaStream_t handle, cudaGraph_t *graph), (handle
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
         return cudaErrorInvalidResourceHandle;
-    if (graph == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the output argument for the graph is NULL");
-    *graph = NULL;
     sim_capture *capture = stream->capture;
+    cudaGraph_t unwanted; // of a capture into a graph that the program has already
+    if (graph == NULL && (capture == NULL || capture->owns_graph))
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the graph is NULL");
+    graph = graph != NULL ? graph : &unwanted;
+    *graph = NULL;
     if (capture == NULL)
         return sim_fail(cudaErrorIllegalState, "the stream is not capturing");
     if (capture->origin != stream)

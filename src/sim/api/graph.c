@@ -61,6 +61,9 @@ static void delete_node(struct CUgraphNode_st *node)
     sim_work_release(&node->work);
     if (node->child != NULL)
         sim_graph_delete(node->child);
+    for (size_t i = 0; i < node->body_count; i++)
+        sim_graph_delete(node->bodies[i]);
+    free(node->bodies);
     free(node->after);
     free(node);
 }
@@ -145,9 +148,21 @@ enum cudaGraphNodeType sim_graph_type_of(const sim_work *work)
     case SIM_WORK_CALLBACK: return cudaGraphNodeTypeHost;
     case SIM_WORK_RECORD: return cudaGraphNodeTypeEventRecord;
     case SIM_WORK_FREE: return cudaGraphNodeTypeMemFree;
+    case SIM_WORK_CONDITION: return cudaGraphNodeTypeConditional;
     case SIM_WORK_NOTHING: break;
     }
     return cudaGraphNodeTypeEmpty;
+}
+
+static void clone_bodies(struct CUgraphNode_st *to, const struct CUgraphNode_st *from)
+{
+    to->body_count = 0;
+    to->bodies = from->body_count > 0 ? allocated(calloc(from->body_count, sizeof(struct CUgraph_st *))) : NULL;
+    for (size_t i = 0; to->bodies != NULL && i < from->body_count; i++) {
+        struct CUgraph_st *body = sim_graph_clone(from->bodies[i]);
+        if (body != NULL)
+            to->bodies[to->body_count++] = body;
+    }
 }
 
 struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph)
@@ -167,6 +182,7 @@ struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph)
         to->work = sim_work_share(&from->work);
         if (from->child != NULL)
             to->child = sim_graph_clone(from->child);
+        clone_bodies(to, from);
         from->mark = i;
     }
     for (size_t i = 0; clone != NULL && i < graph->count; i++) {

@@ -13,6 +13,11 @@ struct CUgraphNode_st {
     struct CUgraphNode_st *original; // of which this one is a clone
     struct CUgraph_st *child;
     cudaEvent_t event;
+    // Of a conditional node: the graphs that it chooses from.
+    struct CUgraph_st **bodies;
+    size_t body_count;
+    enum cudaGraphConditionalNodeType condition_type;
+    struct sim_condition_value *value;
     // As the program gave them, to be given back.
     struct cudaKernelNodeParams kernel;
     struct cudaMemcpy3DParms copy;
@@ -55,6 +60,37 @@ struct CUgraphExec_st {
     struct sim_operation *last_operation; // of that launch; NULL: none yet
     unsigned long long flags;
 };
+
+// What kernels set by cudaGraphSetConditional: its address is the program's handle.
+typedef struct sim_condition_value {
+    struct sim_condition_value
+        *next; // all that were made; graphs that are ready may outlive the graph they were made from
+    unsigned value, initial;
+    bool assigned; // at every launch
+} sim_condition_value;
+
+typedef struct sim_body {
+    sim_step *steps;
+    size_t count;
+} sim_body;
+
+// A conditional node of a graph that is ready: shared by the pieces of its launches.
+struct sim_condition {
+    int references;
+    sim_condition_value *value;
+    enum cudaGraphConditionalNodeType type;
+    size_t chain; // what bodies run comes one after the other
+    sim_body *bodies;
+    size_t count;
+};
+#define SIM_BODY_TO_CHOOSE SIZE_MAX
+#define SIM_BODY_TO_RESET  (SIZE_MAX - 1)
+
+sim_condition_value *sim_condition_value_of(cudaGraphConditionalHandle handle); // NULL with a finding when it is none
+bool sim_condition_new(const struct CUgraphNode_st *node, sim_work *work); // false: no order to run in, or no memory
+void sim_condition_release(struct sim_condition *condition);
+struct sim_operation;
+void sim_condition_run(struct sim_operation *operation); // queues what it says right behind it
 
 // NULL where there is no memory, which sim_no_memory (api/call.h) has been told then.
 struct CUgraph_st *sim_graph_new(void);

@@ -105,7 +105,13 @@ static sim_operation *queue_step(struct CUstream_st *stream, struct CUgraphExec_
         sim_order_join(&step->clock, &event->clock);
     sim_work nothing = sim_work_new(SIM_WORK_NOTHING);
     sim_work work = step->disabled ? nothing : sim_work_share(&step->work);
-    sim_operation *operation = sim_stream_push_at(stream, &work, step->chain, &step->clock);
+    const bool chooses = work.kind == SIM_WORK_CONDITION;
+    const size_t chain = chooses ? work.condition.shared->chain : step->chain;
+    sim_operation *operation = sim_stream_push_at(stream, &work, chain, &step->clock);
+    if (chooses) { // what it runs goes in between, and comes before all that comes after the node
+        sim_chain_all(chain, &step->clock);
+        operation = sim_stream_push_at(stream, &nothing, step->chain, &step->clock);
+    }
     if (waits)
         sim_operation_after(operation, event->operation);
     if (step->type == cudaGraphNodeTypeEventRecord)
@@ -117,6 +123,13 @@ static sim_operation *queue_step(struct CUstream_st *stream, struct CUgraphExec_
 static void queue_steps(struct CUstream_st *stream, struct CUgraphExec_st *exec)
 {
     sim_operation *former = exec->last_operation, *last = NULL;
+    for (size_t i = 0; i < exec->count; i++) {
+        if (exec->steps[i].work.kind != SIM_WORK_CONDITION)
+            continue;
+        sim_work reset = sim_work_share(&exec->steps[i].work);
+        reset.condition.body = SIM_BODY_TO_RESET;
+        sim_operation_after(sim_stream_push_at(stream, &reset, SIM_NO_CHAIN, &stream->clock), former);
+    }
     for (size_t i = 0; i < exec->count; i++) {
         sim_operation *operation = queue_step(stream, exec, &exec->steps[i]);
         sim_operation_after(operation, former);

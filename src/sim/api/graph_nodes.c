@@ -1,4 +1,5 @@
 // The runtime API's functions that add nodes to graphs, and read and change what they do.
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,6 +396,36 @@ SIM_API(cudaGraphMemFreeNodeGetParams, (cudaGraphNode_t handle, void *place), (h
     return cudaSuccess;
 }
 
+// --- conditions -----------------------------------------------------------------------------------------------------
+
+static cudaError_t add_conditional(target at, struct cudaConditionalNodeParams *parameters)
+{
+    struct CUgraphNode_st *node;
+    sim_condition_value *value = sim_condition_value_of(parameters->handle);
+    if (value == NULL)
+        return cudaErrorInvalidValue;
+    const unsigned most = parameters->type == cudaGraphCondTypeIf      ? 2
+                          : parameters->type == cudaGraphCondTypeWhile ? 1
+                                                                       : UINT_MAX;
+    if (parameters->size == 0 || parameters->size > most)
+        return sim_fail(cudaErrorInvalidValue, "a node of this type cannot have %u bodies", parameters->size);
+    struct CUgraph_st **bodies = calloc(parameters->size, sizeof *bodies);
+    if (bodies == NULL)
+        return sim_no_memory();
+    const cudaError_t error = add_plain(at, cudaGraphNodeTypeConditional, &node);
+    if (error != cudaSuccess) {
+        free(bodies);
+        return error;
+    }
+    node->bodies = bodies;
+    node->condition_type = parameters->type;
+    node->value = value;
+    while (node->body_count < parameters->size && (bodies[node->body_count] = sim_graph_new()) != NULL)
+        node->body_count++;
+    parameters->phGraph_out = bodies;
+    return node->body_count == parameters->size ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
 // --- any of them ----------------------------------------------------------------------------------------------------
 
 static cudaError_t add_any(target at, struct cudaGraphNodeParams *parameters)
@@ -413,6 +444,7 @@ static cudaError_t add_any(target at, struct cudaGraphNodeParams *parameters)
     case cudaGraphNodeTypeEventRecord: return add_event(at, parameters->type, parameters->eventRecord.event);
     case cudaGraphNodeTypeMemAlloc: return add_allocation(at, &parameters->alloc);
     case cudaGraphNodeTypeMemFree: return add_free(at, parameters->free.dptr);
+    case cudaGraphNodeTypeConditional: return add_conditional(at, &parameters->conditional);
     default:
         return sim_fail_as(SIM_UNSUPPORTED, SIM_ERROR, cudaErrorNotSupported, 0, 0,
                            "nodes of this type (%d) are not simulated", (int)parameters->type);

@@ -130,6 +130,10 @@ static bool add_step(step_list *list, struct CUgraphNode_st *node, const ends *a
     *step = (sim_step){.node = node, .type = node->type, .event = node->event, .work = sim_work_share(&node->work)};
     step->after = earlier;
     step->chain = SIM_NO_CHAIN;
+    if (node->body_count > 0 && !sim_condition_new(node, &step->work)) {
+        free(earlier);
+        return false;
+    }
     for (size_t i = 0; i < after->count; i++)
         step->after[step->after_count++] = after->steps[i];
     return add_end(own, list->count++);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "api/call.h"
+#include "api/graph.h"
 #include "api/touch.h"
 #include "machine/options.h"
 #include "progress/beside.h"
@@ -63,6 +64,8 @@ static void execute(sim_operation *operation)
         }
         if (kind == SIM_WORK_KERNEL)
             sim_touch_runs(operation);
+        if (kind == SIM_WORK_CONDITION)
+            sim_condition_run(operation);
         cudaStream_t handle = stream == sim_stream_legacy() ? NULL : operation->stream;
         const cudaError_t error = sim_work_run(&operation->work, number, handle);
         sim_streams_host_function_runs(NULL);

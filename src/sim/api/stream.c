@@ -174,6 +174,29 @@ sim_operation *sim_stream_push_at(struct CUstream_st *stream, sim_work *work, si
     return operation;
 }
 
+sim_operation *sim_stream_insert(sim_operation *behind, sim_work *work, size_t chain, const sim_order_clock *clock)
+{
+    sim_operation *operation = calloc(1, sizeof *operation);
+    if (operation == NULL) {
+        sim_work_release(work);
+        sim_no_memory();
+        return NULL;
+    }
+    struct CUstream_st *stream = behind->stream;
+    *operation =
+        (sim_operation){.work = *work, .stream = stream, .next = behind->next, .references = 1, .chain = chain};
+    operation->work.submitted = behind->work.submitted;
+    operation->work.thread = behind->work.thread;
+    behind->next = operation;
+    if (stream->last == behind)
+        stream->last = operation;
+    sim_order_join(&operation->clock, clock);
+    if (sim_work_has_number(work))
+        operation->sequence = sim_chain_advance(chain, &operation->clock);
+    count(operation, 1);
+    return operation;
+}
+
 void sim_stream_await(struct CUstream_st *stream, sim_operation *operation, const sim_order_clock *clock)
 {
     sim_order_join(&stream->clock, clock);

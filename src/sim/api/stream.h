@@ -55,6 +55,8 @@ sim_operation *sim_stream_push(struct CUstream_st *stream, sim_work *work);
 void sim_stream_await(struct CUstream_st *stream, sim_operation *operation, const sim_order_clock *clock);
 // A piece of a graph: at `clock` on `chain` instead of the stream's own.
 sim_operation *sim_stream_push_at(struct CUstream_st *stream, sim_work *work, size_t chain, sim_order_clock *clock);
+// Right behind an operation that is running, as part of it: at its time, and next on `chain`.
+sim_operation *sim_stream_insert(sim_operation *behind, sim_work *work, size_t chain, const sim_order_clock *clock);
 // What a new operation of this stream comes after: its own last one, the host, the legacy stream's rules.
 void sim_stream_meet(struct CUstream_st *stream);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/call.h"
+#include "api/graph.h"
 
 sim_work sim_work_new(sim_work_kind kind)
 {
@@ -27,6 +28,8 @@ sim_work sim_work_share(const sim_work *work)
 {
     if (work->kind == SIM_WORK_KERNEL)
         work->kernel.bound->references++;
+    if (work->kind == SIM_WORK_CONDITION)
+        work->condition.shared->references++;
     return *work;
 }
 
@@ -40,6 +43,8 @@ void sim_work_release(sim_work *work)
     }
     if (work->kind == SIM_WORK_COPY)
         free(work->copy.staging);
+    if (work->kind == SIM_WORK_CONDITION)
+        sim_condition_release(work->condition.shared);
     work->kind = SIM_WORK_NOTHING;
 }
 

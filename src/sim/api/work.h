@@ -16,6 +16,7 @@ typedef enum sim_work_kind {
     SIM_WORK_CALLBACK, // cudaStreamAddCallback
     SIM_WORK_RECORD,
     SIM_WORK_FREE,
+    SIM_WORK_CONDITION, // of a conditional node: runs its bodies step by step
 } sim_work_kind;
 
 // A kernel with its arguments, shared by the launches and graph nodes that use it.
@@ -65,6 +66,10 @@ typedef struct sim_work {
         } callback;
         cudaEvent_t event;
         void *memory;
+        struct {
+            struct sim_condition *shared; // api/graph.h
+            size_t body, step;            // to be run next
+        } condition;
     };
 } sim_work;
 

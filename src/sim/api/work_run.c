@@ -147,7 +147,8 @@ static void run_free(const sim_work *work, uint64_t number)
 cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream)
 {
     switch (work->kind) {
-    case SIM_WORK_NOTHING: break;
+    case SIM_WORK_NOTHING:
+    case SIM_WORK_CONDITION: break; // whose pieces are queued by sim_condition_run
     case SIM_WORK_KERNEL: return run_kernel(work, number);
     case SIM_WORK_COPY: run_copy(work, number); break;
     case SIM_WORK_FILL: run_fill(work, number); break;

@@ -126,6 +126,14 @@ uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock)
     return sequence;
 }
 
+void sim_chain_all(size_t chain, sim_order_clock *clock)
+{
+    enum { FAR = 1 << 30 };
+    extend(clock, chain + 1);
+    if (chain < clock->count)
+        clock->at[chain] = (uint64_t)FAR * FAR;
+}
+
 // --- the host -------------------------------------------------------------------------------------------------------
 
 bool sim_host_waited_for_clock(const sim_order_clock *clock)

@@ -26,6 +26,9 @@ void sim_chain_end(size_t chain); // another stream may go on with it
 // The next operation of a chain: `clock` becomes its time.
 uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock);
 
+// The time `clock` comes after everything that the chain will ever run.
+void sim_chain_all(size_t chain, sim_order_clock *clock);
+
 // What the host has waited for. Everything that it submits comes after that.
 extern sim_order_clock sim_host_clock;
 void sim_host_waited(const sim_order_clock *clock);
