@@ -128,13 +128,14 @@ class Public(unittest.TestCase):
 
 
 def result(**fields):
-    return {"built": True, "refused": None, "nvcc": True, "why": "", "ended": True, "verdict": "clean", "errors": [],
-            "warnings": 0, "seconds": 1, "processor_seconds": 1, **fields}
+    return {"built": True, "refused": None, "nvcc": True, "why": "", "ended": True, "stopped": False, "verdict": "clean",
+            "errors": [], "warnings": 0, "seconds": 1, "processor_seconds": 1, **fields}
 
 
 class Page(unittest.TestCase):
     PROGRAMS = {"good": result(), "late": result(ended=False, seconds=70, processor_seconds=65),
-                "stopped": result(ended=None, seconds=30, processor_seconds=9),
+                "stopped": result(ended=None, stopped=True, seconds=30, processor_seconds=9),
+                "shortened": result(ended=None),
                 "broken": result(built=False, ended=False, why="a.cu:1: unknown type"),
                 "rejected": result(built=False, ended=False, nvcc=False), "npp": result(built=False, refused="NPP"),
                 "racy": result(errors=["race b.cu:7"]), "wronged": result(errors=["race c.cu:8", "race c.cu:9"]),
@@ -163,7 +164,7 @@ class Page(unittest.TestCase):
             return done.returncode, done.stdout + done.stderr, file.read()
 
     def test_shares_are_of_the_programs_that_count(self):
-        self.assertIn("| /some | 123456789 | 9 | 1 | 1 | 6 of 7 (85.7 %) | 4 of 6 (66.7 %) | 1 | 1 | 1 | 1 |",
+        self.assertIn("| /some | 123456789 | 10 | 1 | 1 | 7 of 8 (87.5 %) | 4 of 7 (57.1 %) | 2 | 1 | 1 | 1 |",
                       self.made("repositories")[2])
 
     def test_an_error_that_nobody_read_is_told(self):
@@ -179,6 +180,7 @@ class Page(unittest.TestCase):
         self.assertIn("| some/late | does not end in time: 70 s, 65 s of the processors |", page)
         self.assertIn("| some/stopped | stopped too early to say: 30 s, 9 s of the processors |", page)
         self.assertNotIn("rejected", page)
+        self.assertNotIn("shortened", page)
 
     def test_an_old_page_is_noticed(self):
         self.assertEqual(self.made("refused", "--check")[:2],
