@@ -103,8 +103,7 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
         {"race", "data race", "on",
          "A barrier is missing between the write and the read, or several threads write to one location.",
          "Put __syncthreads() between the two accesses. If many threads update one location, make each update an "
-         "atomic "
-         "operation such as atomicAdd.",
+         "atomic operation such as atomicAdd.",
          "two threads access the same memory without synchronisation, and at least one writes",
          "error; warning in six cases, listed below"},
     [HEDDLE_CHECK_MISSING_WAIT] =

@@ -72,8 +72,8 @@ static void add_launch(const char *text, size_t bytes, const char *launcher, sim
     }
 }
 
-// no match for ‘operator/’ in ‘std::forward<float4&>(…) / right’ (operand types are ‘float4’ and ‘float’): the types say
-// it. Returns where the clause begins and ends; false: there is none.
+// no match for ‘operator/’ in ‘std::forward<float4&>(…) / right’ (operand types are ‘float4’ and ‘float’): the types
+// say it. Returns where the clause begins and ends; false: there is none.
 static bool passed_on(const char *text, size_t bytes, size_t *start, size_t *end)
 {
     const char *in = find(text, bytes, " in ‘std::forward<"), *types = find(text, bytes, " (operand types are");
