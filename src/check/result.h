@@ -15,6 +15,27 @@ typedef enum heddle_check_nvcc_answer {
     HEDDLE_CHECK_NO_ANSWER,
 } heddle_check_nvcc_answer;
 
+// Why something that a program uses may differ on a GPU.
+typedef enum heddle_check_fidelity {
+    HEDDLE_CHECK_FAST_MATH, // an intrinsic with few bits: here it has all of them
+    HEDDLE_CHECK_MATH,      // a function whose last bits are the host library's
+    HEDDLE_CHECK_TENSOR,    // sums of tensor cores, whose order NVIDIA does not tell
+    HEDDLE_CHECK_LIBRARY,   // results of cuBLAS and its kin, up to rounding
+    HEDDLE_CHECK_TIMING,    // clocks and measured times: not simulated
+    HEDDLE_CHECK_PLACEMENT, // which multiprocessor runs a block: not simulated
+} heddle_check_fidelity;
+
+typedef struct heddle_check_use {
+    heddle_check_fidelity fidelity;
+    const char *name; // "__expf"
+    const char *file; // of the first use
+    int line;
+    int decides_line;    // where its result may decide something; 0: nowhere, as far as the function shows
+    const char *decides; // "branch", "index" or "comparison"
+} heddle_check_use;
+
+enum { HEDDLE_CHECK_MOST_USES = 32 }; // others are not listed
+
 typedef struct heddle_check_result {
     heddle_arena *arena;
     heddle_check_sources *sources;
@@ -27,6 +48,8 @@ typedef struct heddle_check_result {
     int finding_count, finding_room;
     const char **notes;
     int note_count, note_room;
+    heddle_check_use uses[HEDDLE_CHECK_MOST_USES]; // fidelity.h; each name once
+    int use_count;
     int errors, warnings, suppressed;
     bool built;           // the program was compiled
     bool unwatched;       // it only ran

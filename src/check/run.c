@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "check/describe.h"
 #include "check/expect.h"
+#include "check/fidelity.h"
 #include "check/files.h"
 #include "check/finish.h"
 #include "check/grid.h"
@@ -208,6 +209,7 @@ static heddle_status check_files(heddle_check_state *state)
     if (!state->result->built)
         return HEDDLE_OK; // nvcc would only say the same again
     HEDDLE_TRY(heddle_check_slips_find(state->result, (const char *const *)state->sources));
+    HEDDLE_TRY(heddle_check_fidelity_find(state->result, (const char *const *)state->sources));
     bool regular = false;
     if (options->carry)
         HEDDLE_TRY(heddle_check_output_open(&state->output, options->output, options->errors, options->expect != NULL));

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "check/describe.h"
+#include "check/fidelity.h"
 #include "check/show.h"
 #include "heddle/heddle.h"
 
@@ -171,6 +172,32 @@ static cJSON *kernel_json(const heddle_check_result *result, const heddle_check_
     return object;
 }
 
+// --- fidelity --------------------------------------------------------------------------------------------------------
+
+static cJSON *use_json(const heddle_check_use *use)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "name", use->name);
+    cJSON_AddStringToObject(object, "why", heddle_check_fidelity_name(use->fidelity));
+    cJSON_AddStringToObject(object, "file", use->file);
+    cJSON_AddNumberToObject(object, "line", use->line);
+    if (use->decides_line) {
+        cJSON_AddStringToObject(object, "decides", use->decides);
+        cJSON_AddNumberToObject(object, "decides_line", use->decides_line);
+    }
+    return object;
+}
+
+static void add_fidelity(const heddle_check_result *result, cJSON *json)
+{
+    cJSON *object = cJSON_AddObjectToObject(json, "fidelity");
+    cJSON *approximate = cJSON_AddArrayToObject(object, "approximate");
+    cJSON *not_simulated = cJSON_AddArrayToObject(object, "not_simulated");
+    for (int i = 0; i < result->use_count; i++)
+        cJSON_AddItemToArray(result->uses[i].fidelity < HEDDLE_CHECK_TIMING ? approximate : not_simulated,
+                             use_json(&result->uses[i]));
+}
+
 // --- all of it -------------------------------------------------------------------------------------------------------
 
 cJSON *heddle_check_json(const heddle_check_result *result)
@@ -208,5 +235,6 @@ cJSON *heddle_check_json(const heddle_check_result *result)
     cJSON *notes = cJSON_AddArrayToObject(json, "notes");
     for (int i = 0; i < result->note_count; i++)
         cJSON_AddItemToArray(notes, cJSON_CreateString(result->notes[i]));
+    add_fidelity(result, json);
     return json;
 }

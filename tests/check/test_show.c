@@ -215,6 +215,8 @@ static void test_json_has_everything(void **state)
 {
     (void)state;
     heddle_check_result *result = sample_result(folder, sample_report);
+    result->uses[result->use_count++] = (heddle_check_use){HEDDLE_CHECK_FAST_MATH, "__expf", "tile.cu", 6, 8, "branch"};
+    result->uses[result->use_count++] = (heddle_check_use){HEDDLE_CHECK_TIMING, "clock64", "tile.cu", 7, 0, NULL};
     cJSON *json = heddle_check_json(result);
     assert_int_equal(at(json, "errors")->valueint, 2);
     assert_true(cJSON_IsFalse(at(json, "clean")));
@@ -226,6 +228,10 @@ static void test_json_has_everything(void **state)
     const cJSON *lines = at(cJSON_GetArrayItem(at(json, "kernels"), 0), "lines");
     assert_int_equal(cJSON_GetArraySize(lines), 3);
     assert_int_equal(at(cJSON_GetArrayItem(lines, 2), "wavefronts")->valueint, 16);
+    assert_int_equal(cJSON_GetArraySize(at(at(json, "fidelity"), "not_simulated")), 1);
+    const cJSON *approximate = cJSON_GetArrayItem(at(at(json, "fidelity"), "approximate"), 0);
+    assert_string_equal(text_at(approximate, "why"), "fast-math");
+    assert_int_equal(at(approximate, "decides_line")->valueint, 8);
     cJSON_Delete(json);
     heddle_check_result_free(result);
 }
