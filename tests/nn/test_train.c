@@ -425,6 +425,13 @@ static void options_that_make_no_sense_are_refused(void **state)
     (void)state;
     heddle_model *model = small_cnn();
     heddle_train_options options = quick_options(NULL);
+    const heddle_dataset *data = small_dataset(40, 1);
+    heddle_device *device = open_cpu(1);
+    assert_int_equal(heddle_train(NULL, model, data, NULL, &options, NULL), HEDDLE_INVALID);
+    assert_int_equal(heddle_train(device, NULL, data, NULL, &options, NULL), HEDDLE_INVALID);
+    assert_int_equal(heddle_train(device, model, NULL, NULL, &options, NULL), HEDDLE_INVALID);
+    assert_int_equal(heddle_train(device, model, data, NULL, NULL, NULL), HEDDLE_INVALID);
+    heddle_device_close(device);
     options.batch = 0;
     assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
     options = quick_options(NULL);

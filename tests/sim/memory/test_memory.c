@@ -262,6 +262,10 @@ static void a_full_card_refuses(void **state)
     assert_int_equal(after.live, before.live + 1);
     assert_int_equal(after.wrong, 0);
     assert_true(sim_memory_release(first, 3, &gone));
+    // What was refused before may be had now, and it is where all memory is.
+    first = (uintptr_t)sim_memory_allocate(most, SIM_MEMORY_PINNED, 4, "most again");
+    assert_true(first >= sim_memory_base && first + most <= sim_memory_base + sim_memory_span);
+    assert_true(sim_memory_release(first, 5, &gone));
 }
 
 int main(void)
