@@ -56,6 +56,13 @@ static void wrong_directions_and_sizes()
     (void)cudaGetLastError();
 }
 
+static void copies_of_nothing_work_from_anywhere()
+{
+    WORKS(cudaMemcpy(NULL, NULL, 0, cudaMemcpyHostToDevice));
+    WORKS(cudaMemcpyAsync(NULL, NULL, 0, cudaMemcpyDeviceToHost, 0));
+    WORKS(cudaMemcpy2D(NULL, 8, NULL, 8, 8, 0, cudaMemcpyHostToDevice));
+}
+
 static void planes_and_volumes()
 {
     const size_t width = 10, height = 6, depth = 3;
@@ -90,6 +97,17 @@ static void planes_and_volumes()
         for (int y = 0; y < 3; y++)
             HOLDS(memcmp(back[z][y], &host[z + 1][y + 2][1], 4) == 0);
     WORKS(cudaFree(volume.ptr));
+
+    // Whole rows, but only the first two of each slice, to where slices have no more.
+    char *packed;
+    WORKS(cudaMalloc(&packed, 2 * width * depth));
+    there.dstPtr = make_cudaPitchedPtr(packed, width, width, 2);
+    there.extent = make_cudaExtent(width, 2, depth);
+    WORKS(cudaMemcpy3D(&there));
+    WORKS(cudaMemcpy(back, packed, 2 * width * depth, cudaMemcpyDeviceToHost));
+    for (int z = 0; z < depth; z++)
+        HOLDS(memcmp((char *)back + 2 * width * z, host[z], 2 * width) == 0);
+    WORKS(cudaFree(packed));
 }
 
 static void arrays()
@@ -141,6 +159,7 @@ int main()
 {
     every_direction();
     wrong_directions_and_sizes();
+    copies_of_nothing_work_from_anywhere();
     planes_and_volumes();
     arrays();
     variables();

@@ -166,6 +166,10 @@ static void a_fault_is_there_to_stay()
     HOLDS(cudaGetLastError() == cudaSuccess); // given once; the calls go on failing
     GIVES(fault, cudaFree(data));
     GIVES(fault, cudaDeviceSynchronize());
+    int clusters;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = config.blockDim = dim3(32);
+    GIVES(fault, cudaOccupancyMaxActiveClusters(&clusters, nothing, &config));
 }
 
 int main(int count, char **)

@@ -21,9 +21,11 @@ int main()
         weights[i] = (float)i; // expect: device-pointer
     count<<<1, 8>>>(output);
     SHOW(cudaDeviceSynchronize());
-    printf("%d\n", counter); // expect: device-pointer
-    printf("%d\n", limit); // expect: device-pointer
-    lonely = 1;            // expect: device-pointer(warning)
+    printf("%d\n", counter);       // expect: device-pointer
+    printf("%d\n", limit);         // expect: device-pointer
+    lonely = 1;                    // expect: device-pointer(warning)
+    asm volatile("" ::: "memory"); // so that the compiler reads it again
+    printf("%d\n", lonely);        // expect: device-pointer(warning)
     CHECK(cudaFree(output));
     return 0;
 }
