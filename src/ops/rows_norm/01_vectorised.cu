@@ -349,44 +349,31 @@ __device__ static bool fetch_item(const norm_job &job, const norm_operands<Eleme
     return inside;
 }
 
-// Some items of one thread, on their way.
-template <typename Element, bool Aligned, int Window> struct norm_batch {
-    enum { // as many as there are registers for
-        PIXEL = Window * Window == 1,
-        PAIRS = rows_layout<Element>::ELEMENTS == 2,
-        FLIGHT = Window == 1       ? (PAIRS ? 2 : 3)
-                 : PIXEL && !PAIRS ? 2
-                                   : 1,
-    };
-    norm_window<Element, Aligned, Window> windows[FLIGHT];
-    norm_item items[FLIGHT];
-    bool inside[FLIGHT];
+// One item of a thread, on its way.
+template <typename Element, bool Aligned, int Window> struct norm_pending {
+    norm_window<Element, Aligned, Window> window;
+    norm_item item;
+    bool inside;
 
-    __device__ void fetch(const norm_job &job, const norm_operands<Element> &on, unsigned first, unsigned stride, int c)
+    __device__ void fetch(const norm_job &job, const norm_operands<Element> &on, unsigned number, int c)
     {
-#pragma unroll
-        for (int i = 0; i < FLIGHT; i++) {
-            if (first + i * stride < job.items) {
-                items[i] = item_of(job, first + i * stride, c);
-                inside[i] = fetch_item(job, on, items[i], windows[i]);
-            }
+        if (number < job.items) {
+            item = item_of(job, number, c);
+            inside = fetch_item(job, on, item, window);
         }
     }
     template <int Function>
     __device__ void store(const norm_job &job, const norm_operands<Element> &on, const norm_factors &factors,
-                          unsigned first, unsigned stride) const
+                          unsigned number) const
     {
-#pragma unroll
-        for (int i = 0; i < FLIGHT; i++) {
-            if (first + i * stride >= job.items)
-                break;
-            if constexpr (PIXEL)
-                store_pixel<Element, Aligned, Function>(job, on, windows[i], factors, items[i]);
-            else if (inside[i])
-                store_window<Element, Aligned, Function>(job, on, windows[i], factors, items[i]);
-            else
-                store_rest<Element, Aligned>(job, on, factors, items[i]);
-        }
+        if (number >= job.items)
+            return;
+        if constexpr (norm_window<Element, Aligned, Window>::PIXEL)
+            store_pixel<Element, Aligned, Function>(job, on, window, factors, item);
+        else if (inside)
+            store_window<Element, Aligned, Function>(job, on, window, factors, item);
+        else
+            store_rest<Element, Aligned>(job, on, factors, item);
     }
 };
 
@@ -395,7 +382,12 @@ template <typename Element, bool Aligned, int Function, int Window>
 __global__ void __launch_bounds__(SUMS_THREADS, 1)
     rows_norm_backward(const norm_job job, const norm_operands<Element> on)
 {
-    typedef norm_batch<Element, Aligned, Window> batch;
+    enum { // items of a thread on their way, as many as there are registers for
+        PAIRS = rows_layout<Element>::ELEMENTS == 2,
+        FLIGHT = Window == 1                       ? (PAIRS ? 2 : 3)
+                 : Window == NORM_AROUND && !PAIRS ? 2
+                                                   : 1,
+    };
     heddle_wait_for_previous();
     heddle_release_next();
     const norm_shape &shape = job.shape;
@@ -403,19 +395,22 @@ __global__ void __launch_bounds__(SUMS_THREADS, 1)
     const int row = (int)threadIdx.x / slice.groups, c = (slice.first + (int)threadIdx.x % slice.groups) * ROWS8;
     const unsigned stride = gridDim.x * (unsigned)slice.rows;
     unsigned first = row < slice.rows ? blockIdx.x * (unsigned)slice.rows + (unsigned)row : job.items;
-    batch items;
-    items.fetch(job, on, first, stride, c);
+    norm_pending<Element, Aligned, Window> pending[FLIGHT];
+#pragma unroll
+    for (int i = 0; i < FLIGHT; i++)
+        pending[i].fetch(job, on, first + i * stride, c);
     norm_factors factors = {no_scale(), {}, {}};
     if (shape.normalise)
         factors = factors_of(job, on, slice);
     else if (blockIdx.x == 0 && (int)threadIdx.x < slice.groups * ROWS8)
         on.grad_gamma[slice.first * ROWS8 + (int)threadIdx.x] = on.grad_beta[slice.first * ROWS8 + (int)threadIdx.x] =
             0;
-    while (first < job.items) {
-        items.template store<Function>(job, on, factors, first, stride);
-        first += batch::FLIGHT * stride;
-        items.fetch(job, on, first, stride, c);
-    }
+    for (; first < job.items; first += FLIGHT * stride)
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++) { // while one is stored, the others are on their way
+            pending[i].template store<Function>(job, on, factors, first + i * stride);
+            pending[i].fetch(job, on, first + (FLIGHT + i) * stride, c);
+        }
     if (on.grad_add && shape.gap)
         zero_gaps<Element, Aligned>(job, on);
 }

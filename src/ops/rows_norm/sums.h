@@ -178,35 +178,33 @@ __device__ static norm_scale share_statistics(const norm_shape &shape, const nor
     return by;
 }
 
-// Some windows of one thread, on their way.
-template <typename Element, bool Aligned, int Window> struct sums_batch {
-    // As many as there are registers for.
-    enum { FLIGHT = Window == 0 ? 1 : (Window == 1 ? 4 : 2) / rows_layout<Element>::ELEMENTS };
-    norm_window<Element, Aligned, Window> windows[FLIGHT];
-
-    // From the last item to the first: what the kernel before wrote last is still in the L2 cache, and so is what this
-    // one reads last when the gradient begins.
-    __device__ void fetch(const norm_job &job, const norm_operands<Element> &on, unsigned first, unsigned stride, int c)
-    {
-#pragma unroll
-        for (int i = 0; i < FLIGHT; i++) {
-            const unsigned number = first + i * stride;
-            if (number < job.items) {
-                const norm_item item = item_of(job, job.items - 1 - number, c);
-                windows[i].fetch_input(job.shape, on, item);
-                windows[i].fetch_gradient(job, on, item);
-            } else {
-                windows[i].fetch_nothing();
-            }
-        }
+// From the last item to the first: what the kernel before wrote last is still in the L2 cache, and so is what this one
+// reads last when the gradient begins.
+template <typename Element, bool Aligned, int Window>
+__device__ static void fetch_window(const norm_job &job, const norm_operands<Element> &on, unsigned number, int c,
+                                    norm_window<Element, Aligned, Window> &window)
+{
+    if (number < job.items) {
+        const norm_item item = item_of(job, job.items - 1 - number, c);
+        window.fetch_input(job.shape, on, item);
+        window.fetch_gradient(job, on, item);
+    } else {
+        window.fetch_nothing();
     }
-};
+}
 
 // Items (image, down, across); blocks (share of the items, slice of the channels).
 template <typename Element, bool Aligned, int Function, int Window>
 __global__ void __launch_bounds__(SUMS_THREADS, 1) rows_norm_sums(const norm_job job, const norm_operands<Element> on)
 {
-    typedef sums_batch<Element, Aligned, Window> batch;
+    enum { // windows of a thread on their way, as many as there are registers for
+        PAIRS = rows_layout<Element>::ELEMENTS == 2,
+        FLIGHT = Window == 0             ? 1
+                 : Window == 1           ? (PAIRS ? 2 : 4)
+                 : Window == NORM_AROUND ? (PAIRS ? 1 : 3)
+                 : PAIRS                 ? 1
+                                         : 2,
+    };
     extern __shared__ float kept[];
     heddle_wait_for_previous();
     heddle_release_next();
@@ -214,18 +212,19 @@ __global__ void __launch_bounds__(SUMS_THREADS, 1) rows_norm_sums(const norm_job
     const int row = (int)threadIdx.x / slice.groups, c = (slice.first + (int)threadIdx.x % slice.groups) * ROWS8;
     const unsigned stride = gridDim.x * (unsigned)slice.rows;
     unsigned first = row < slice.rows ? blockIdx.x * (unsigned)slice.rows + (unsigned)row : job.items;
-    batch items;
-    items.fetch(job, on, first, stride, c);
+    norm_window<Element, Aligned, Window> windows[FLIGHT];
+#pragma unroll
+    for (int i = 0; i < FLIGHT; i++)
+        fetch_window(job, on, first + i * stride, c, windows[i]);
     rows8 mean;
     const norm_scale by = share_statistics(job.shape, on, slice, mean);
     float sums[SUMS_EACH] = {};
-    while (first < job.items) {
+    for (; first < job.items; first += FLIGHT * stride)
 #pragma unroll
-        for (int i = 0; i < batch::FLIGHT; i++)
-            add_window<Element, Aligned, Function, Window>(job, on, items.windows[i], by, mean, sums);
-        first += batch::FLIGHT * stride;
-        items.fetch(job, on, first, stride, c);
-    }
+        for (int i = 0; i < FLIGHT; i++) { // while one is added, the others are on their way
+            add_window<Element, Aligned, Function, Window>(job, on, windows[i], by, mean, sums);
+            fetch_window(job, on, first + (FLIGHT + i) * stride, c, windows[i]);
+        }
     float *parts = parts_of(on, slice, (int)gridDim.x);
     store_part(slice, sums, parts + blockIdx.x * SUMS_EACH * (unsigned)slice.groups, kept);
 }
