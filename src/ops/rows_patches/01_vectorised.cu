@@ -1,8 +1,8 @@
 // rows_patches, rung 1: eight channels per thread, 16 bytes per access.
 //
 // Forward, a thread copies eight channels of one tap. Backward, a pixel's gradient is the sum over all patches that
-// contain it: a thread visits those places alone, four of them at a time, so that four loads are in flight. With a
-// stride of 2, a filter of 3 x 3 has a pixel in four places at most.
+// contain it: a thread visits those places alone, four of them at a time. It has two pixels (of pairs, one), so that
+// eight loads are in flight. With a stride of 2, a filter of 3 x 3 has a pixel in four places at most.
 //
 // Limited by: memory bandwidth.
 
@@ -72,57 +72,108 @@ __device__ static int tap_before(const patches_job &job, const patches_place &la
     return (unsigned)(last.place - back) < (unsigned)places && tap < taps && between == 0 ? tap : -1;
 }
 
-// The sum over the places before `last`, both down and across, that contain a pixel.
-template <typename Element, bool Aligned>
-__device__ static rows8 gather(const patches_job &job, const Element *grad_output, unsigned image,
-                               const patches_place &last_y, const patches_place &last_x, int c)
+// Eight channels of a pixel, and the last place of the filter that may contain it.
+struct patches_pixel {
+    bool inside; // not a gap
+    int image, c;
+    patches_place y, x;
+};
+
+__device__ static patches_pixel pixel_of(const patches_job &job, unsigned item)
 {
-    enum { SIDE = 2 };
+    unsigned group, across, line;
+    const unsigned row = heddle_divide(item, job.groups, &group);
+    patches_pixel pixel;
+    pixel.image = (int)heddle_divide(heddle_divide(row, job.across, &across), job.down, &line);
+    pixel.c = (int)group * ROWS8;
+    pixel.inside = item < job.items && (int)line < job.shape.h && (int)across < job.shape.w;
+    pixel.y = last_place(job, line), pixel.x = last_place(job, across);
+    return pixel;
+}
+
+// Whether the pixel may be in the patch so many places before the last.
+__device__ static bool reaches(const patches_place &last, int back, int taps, const patches_shape &shape)
+{
+    return last.distance + back * shape.stride <= (taps - 1) * shape.dilation;
+}
+
+enum { PATCHES_SIDE = 2, PATCHES_FOUR = PATCHES_SIDE * PATCHES_SIDE, PATCHES_BLOCKS = 3 }; // blocks per multiprocessor
+
+// Four places, from `down` and `across` before the last on, on their way.
+template <typename Element, bool Aligned> struct patches_four {
+    rows8_bits<Element> grad[PATCHES_FOUR];
+
+    __device__ void fetch(const patches_job &job, const Element *grad_output, const patches_pixel &pixel, int down,
+                          int across)
+    {
+        const patches_shape &shape = job.shape;
+        const int columns = shape.r * shape.s * shape.c;
+#pragma unroll
+        for (int i = 0; i < PATCHES_FOUR; i++) {
+            const int back_y = down + i / PATCHES_SIDE, back_x = across + i % PATCHES_SIDE;
+            const int r = tap_before(job, pixel.y, back_y, job.out_h, shape.r);
+            const int s = tap_before(job, pixel.x, back_x, job.out_w, shape.s);
+            const int y = pixel.y.place - back_y, x = pixel.x.place - back_x;
+            const int column = (r * shape.s + s) * shape.c + pixel.c;
+            const unsigned at = // fewer than 2^31
+                (unsigned)(((pixel.image * job.out_h + y) * job.out_w + x) * columns + column);
+            grad[i] = {};
+            if (pixel.inside && r >= 0 && s >= 0)
+                grad[i] = rows8_fetch<Element, Aligned>(rows_at(grad_output, at, column), columns);
+        }
+    }
+    __device__ void add_to(rows8 &sum) const
+    {
+#pragma unroll
+        for (int i = 0; i < PATCHES_FOUR; i++) {
+            const rows8 values = rows8_values(grad[i]);
+#pragma unroll
+            for (int j = 0; j < ROWS8; j++)
+                sum.v[j] += values.v[j];
+        }
+    }
+};
+
+// Adds all places of a pixel, of which the first four are on their way.
+template <typename Element, bool Aligned>
+__device__ static rows8 add_places(const patches_job &job, const Element *grad_output, const patches_pixel &pixel,
+                                   patches_four<Element, Aligned> &four)
+{
     const patches_shape &shape = job.shape;
-    const int columns = shape.r * shape.s * shape.c;
-    const int most_y = (shape.r - 1) * shape.dilation, most_x = (shape.s - 1) * shape.dilation;
     rows8 sum = {};
-    for (int down = 0; last_y.distance + down * shape.stride <= most_y; down += SIDE)
-        for (int across = 0; last_x.distance + across * shape.stride <= most_x; across += SIDE) {
-            rows8_bits<Element> grad[SIDE * SIDE] = {};
-#pragma unroll
-            for (int i = 0; i < SIDE * SIDE; i++) {
-                const int y = down + i / SIDE, x = across + i % SIDE;
-                const int r = tap_before(job, last_y, y, job.out_h, shape.r);
-                const int s = tap_before(job, last_x, x, job.out_w, shape.s);
-                const int column = (r * shape.s + s) * shape.c + c;
-                const int place = ((int)image * job.out_h + last_y.place - y) * job.out_w + last_x.place - x;
-                if (r >= 0 && s >= 0)
-                    grad[i] = rows8_fetch<Element, Aligned>(
-                        rows_at(grad_output, (size_t)(unsigned)place * columns + column, column), columns);
-            }
-#pragma unroll
-            for (int i = 0; i < SIDE * SIDE; i++) {
-                const rows8 values = rows8_values(grad[i]);
-#pragma unroll
-                for (int j = 0; j < ROWS8; j++)
-                    sum.v[j] += values.v[j];
-            }
+    four.add_to(sum);
+    for (int down = 0; pixel.inside && reaches(pixel.y, down, shape.r, shape); down += PATCHES_SIDE)
+        for (int across = down == 0 ? PATCHES_SIDE : 0; reaches(pixel.x, across, shape.s, shape);
+             across += PATCHES_SIDE) {
+            four.fetch(job, grad_output, pixel, down, across);
+            four.add_to(sum);
         }
     return sum;
 }
 
 template <typename Element, bool Aligned>
-__global__ void __launch_bounds__(HEDDLE_CUDA_BLOCK, 4)
+__global__ void __launch_bounds__(HEDDLE_CUDA_BLOCK, PATCHES_BLOCKS)
     rows_patches_backward(const patches_job job, const Element *grad_output, Element *grad_input)
 {
+    enum { FLIGHT = rows_layout<Element>::ELEMENTS == 2 ? 1 : 2 }; // pixels on their way
     heddle_wait_for_previous();
     heddle_release_next();
-    const patches_shape &shape = job.shape;
-    for (unsigned item = blockIdx.x * blockDim.x + threadIdx.x; item < job.items; item += gridDim.x * blockDim.x) {
-        unsigned group, pixel, line;
-        const unsigned row = heddle_divide(item, job.groups, &group);
-        const unsigned image = heddle_divide(heddle_divide(row, job.across, &pixel), job.down, &line);
-        const int c = (int)group * ROWS8;
-        rows8 sum = {}; // of a gap
-        if ((int)line < shape.h && (int)pixel < shape.w)
-            sum = gather<Element, Aligned>(job, grad_output, image, last_place(job, line), last_place(job, pixel), c);
-        rows8_store<Aligned>(rows_at(grad_input, (size_t)item * ROWS8, c), shape.c, sum);
+    const unsigned stride = gridDim.x * blockDim.x;
+    for (unsigned first = blockIdx.x * blockDim.x + threadIdx.x; first < job.items; first += FLIGHT * stride) {
+        patches_pixel pixels[FLIGHT];
+        patches_four<Element, Aligned> fours[FLIGHT];
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++) {
+            pixels[i] = pixel_of(job, first + i * stride);
+            fours[i].fetch(job, grad_output, pixels[i], 0, 0);
+        }
+#pragma unroll
+        for (int i = 0; i < FLIGHT; i++) {
+            const unsigned item = first + i * stride;
+            const rows8 sum = add_places(job, grad_output, pixels[i], fours[i]);
+            if (item < job.items)
+                rows8_store<Aligned>(rows_at(grad_input, (size_t)item * ROWS8, pixels[i].c), job.shape.c, sum);
+        }
     }
 }
 
@@ -140,9 +191,9 @@ static patches_job job_of(const patches_shape *shape)
     return job;
 }
 
-static unsigned blocks_for(unsigned items)
+static unsigned blocks_for(unsigned items, unsigned each)
 {
-    const unsigned wanted = heddle_cuda_blocks(items), most = (unsigned)heddle_cuda_multiprocessors() * 8;
+    const unsigned wanted = heddle_cuda_blocks(items), most = (unsigned)heddle_cuda_multiprocessors() * each;
     return wanted < most ? wanted : most;
 }
 
@@ -155,8 +206,9 @@ template <typename Element> static heddle_status forward_with(const heddle_call 
     job.items = (unsigned)((size_t)shape->n * job.out_h * job.out_w * shape->r * shape->s * shape->c / ROWS8);
     const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->output[0]);
     heddle_cuda_launch_dependent(aligned ? rows_patches_forward<Element, true> : rows_patches_forward<Element, false>,
-                                 dim3(blocks_for(job.items)), dim3(HEDDLE_CUDA_BLOCK), 0, heddle_cuda_stream_of(call),
-                                 job, (const Element *)call->input[0], (Element *)call->output[0]);
+                                 dim3(blocks_for(job.items, 8)), dim3(HEDDLE_CUDA_BLOCK), 0,
+                                 heddle_cuda_stream_of(call), job, (const Element *)call->input[0],
+                                 (Element *)call->output[0]);
     return heddle_cuda_launched("01_vectorised");
 }
 
@@ -169,8 +221,9 @@ template <typename Element> static heddle_status backward_with(const heddle_call
     job.items = (unsigned)((size_t)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap) * shape->c / ROWS8);
     const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->output[0]);
     heddle_cuda_launch_dependent(aligned ? rows_patches_backward<Element, true> : rows_patches_backward<Element, false>,
-                                 dim3(blocks_for(job.items)), dim3(HEDDLE_CUDA_BLOCK), 0, heddle_cuda_stream_of(call),
-                                 job, (const Element *)call->input[0], (Element *)call->output[0]);
+                                 dim3(blocks_for(job.items, PATCHES_BLOCKS)), dim3(HEDDLE_CUDA_BLOCK), 0,
+                                 heddle_cuda_stream_of(call), job, (const Element *)call->input[0],
+                                 (Element *)call->output[0]);
     return heddle_cuda_launched("01_vectorised");
 }
 
