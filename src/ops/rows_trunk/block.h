@@ -157,14 +157,15 @@ __device__ static void add_blocks(const trunk_left &left, const trunk_operands &
 __device__ static void arrive_and_add(const trunk_left &left, const trunk_operands &on, int part, int blocks)
 {
     __shared__ bool is_last;
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        __threadfence(); // what the barrier has shown to this thread, it shows to the other blocks
         is_last = atomicAdd(&on.arrived[part], 1) == blocks - 1;
+        __threadfence();
+    }
     __syncthreads();
     if (!is_last)
         return;
-    __threadfence();
     add_blocks(left, on, part, blocks, on.left + (size_t)part * blocks * left.floats);
     if (threadIdx.x == 0)
         on.arrived[part] = 0;

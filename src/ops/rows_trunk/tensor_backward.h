@@ -122,18 +122,50 @@ __device__ static void load_pooled(const tensor_job &job, int index, const float
     }
 }
 
-// A power of two that makes the largest gradient of a row about 32: smaller ones remain normal numbers of fp16, and
-// there is room for the sums that the stages before make of them. `back` is its inverse. Every warp reads the whole
-// row.
-template <typename Element>
-__device__ static float scale_of(const tensor_job &job, const Element *rows, int image, float *back)
+// The number whose 16 bits are the upper ones of `bits`.
+__device__ static __forceinline__ float number_of(uint32_t bits, __nv_bfloat16)
 {
-    float largest = 0;
-#pragma unroll 4
-    for (int i = threadIdx.x % 32; i < job.columns; i += 32)
-        largest = fmaxf(largest, fabsf(rows_read(rows, image, job.columns, i)));
-    for (int step = 16; step > 0; step /= 2)
-        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+    return __uint_as_float(bits);
+}
+
+__device__ static __forceinline__ float number_of(uint32_t bits, __half)
+{
+    return __half2float(__ushort_as_half((unsigned short)(bits >> 16)));
+}
+
+__device__ static __forceinline__ float number_of(uint32_t bits, rows_pair)
+{
+    return number_of(bits, __half());
+}
+
+// The largest number of a row, without its sign; of pairs, the largest upper half. Numbers are ordered as their bits
+// are. Every warp reads the whole row.
+template <typename Element> __device__ static float largest_of(const tensor_job &job, const Element *rows, int image)
+{
+    const uint16_t *row = (const uint16_t *)(rows + (size_t)image * job.columns);
+    const uint32_t no_sign = 0x7fff0000;
+    uint32_t largest = 0;
+    if ((uintptr_t)row % sizeof(uint4) == 0) { // columns are a multiple of eight
+#pragma unroll 2
+        for (int i = threadIdx.x % 32; i < job.columns / 8; i += 32) {
+            const uint4 eight = __ldg((const uint4 *)row + i);
+            const uint32_t two[4] = {eight.x, eight.y, eight.z, eight.w};
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                largest = max(largest, max(two[j] & no_sign, two[j] << 16 & no_sign));
+        }
+    } else {
+#pragma unroll 1
+        for (int i = threadIdx.x % 32; i < job.columns; i += 32)
+            largest = max(largest, (uint32_t)row[i] << 16 & no_sign);
+    }
+    return number_of(__reduce_max_sync(0xffffffffu, largest), Element());
+}
+
+// A power of two that makes the largest gradient of a row about 32: smaller ones remain normal numbers of fp16, and
+// there is room for the sums that the stages before make of them. `back` is its inverse.
+__device__ static __forceinline__ float scale_of(float largest, float *back)
+{
     const int bias = 127, room = 5, smallest = room + 1;
     const int exponent = max((int)(__float_as_uint(largest) >> 23), smallest);
     if (threadIdx.x == 0)
@@ -420,7 +452,7 @@ __device__ static void add_image(const tensor_job &job, const trunk_operands &on
             load_pooled<Pairs, 0>(job, i, kept + layout.stage[i].size.kept, shared);
     if ((int)threadIdx.x / 32 * 32 < row_items(layout.stage[last])) {
         const float *activations = kept + layout.stage[last].size.kept;
-        const float scale = scale_of(job, rows, image, (float *)(shared + layout.back));
+        const float scale = scale_of(largest_of(job, rows, image), (float *)(shared + layout.back));
         if (has_pairs_of_lines(layout.stage[last], activations))
             spread_row<Element, Pairs, 2>(job, last, activations, rows, image, scale, shared);
         else
