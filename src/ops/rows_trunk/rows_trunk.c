@@ -295,25 +295,25 @@ static bool backward_fits(const void *shape)
 static bool forward_fits_tensor_cores(const void *shape_)
 {
     const heddle_rows_trunk_shape *shape = shape_;
-    return !shape->pairs && tensor_layout_of(shape, false).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
+    return !shape->pairs && tensor_layout_of(shape, false, TENSOR_WARPS).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
 }
 
 static bool forward_fits_pairs(const void *shape_)
 {
     const heddle_rows_trunk_shape *shape = shape_;
-    return shape->pairs && tensor_layout_of(shape, false).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
+    return shape->pairs && tensor_layout_of(shape, false, TENSOR_WARPS).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
 }
 
 static bool backward_fits_tensor_cores(const void *shape_)
 {
     const heddle_rows_trunk_shape *shape = shape_;
-    return !shape->pairs && tensor_layout_of(shape, true).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
+    return !shape->pairs && tensor_layout_of(shape, true, TENSOR_WARPS).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
 }
 
 static bool backward_fits_pairs(const void *shape_)
 {
     const heddle_rows_trunk_shape *shape = shape_;
-    return shape->pairs && tensor_layout_of(shape, true).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
+    return shape->pairs && tensor_layout_of(shape, true, TENSOR_WARPS).bytes <= HEDDLE_ROWS_TRUNK_SHARED;
 }
 
 // What blocks leave; see the launcher.

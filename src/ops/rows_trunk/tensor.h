@@ -17,21 +17,23 @@ struct tensor_job {
     int n, c, h, w;
     int kept, channels, columns; // of a row of activations; of the output
     int part, blocks;            // backward: images of a part, and blocks that share them
+    int warps;                   // of a block
     heddle_divisor image_w, image_h;
     tensor_divisors by[HEDDLE_ROWS_TRUNK_STAGES];
     tensor_layout layout;
     trunk_left left;
 };
 
-static inline tensor_job tensor_job_of(const trunk_shape *shape, bool is_backward)
+static inline tensor_job tensor_job_of(const trunk_shape *shape, bool is_backward, int warps)
 {
     tensor_job job = {};
     job.n = shape->n, job.c = shape->c, job.h = shape->h, job.w = shape->w;
     job.kept = heddle_trunk_kept(shape);
     job.channels = heddle_trunk_channels(shape);
     job.columns = heddle_trunk_columns(shape);
-    job.layout = tensor_layout_of(shape, is_backward);
+    job.layout = tensor_layout_of(shape, is_backward, warps);
     job.left = trunk_left_of(shape);
+    job.warps = warps;
     job.image_w = heddle_divisor_of(job.w), job.image_h = heddle_divisor_of(job.h);
     for (int i = 0; i < job.layout.stages; i++) {
         const tensor_stage &stage = job.layout.stage[i];
@@ -117,15 +119,15 @@ template <typename Store> __device__ static __forceinline__ void for_weights(con
 {
     enum { AT_ONCE = 5 };
 #pragma unroll 1
-    for (int first = threadIdx.x; first < all; first += AT_ONCE * TENSOR_THREADS) {
+    for (int first = threadIdx.x; first < all; first += AT_ONCE * blockDim.x) {
         float value[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; j++)
-            value[j] = first + j * TENSOR_THREADS < all ? __ldg(from + first + j * TENSOR_THREADS) : 0.0f;
+            value[j] = first + j * blockDim.x < all ? __ldg(from + first + j * blockDim.x) : 0.0f;
 #pragma unroll
         for (int j = 0; j < AT_ONCE; j++)
-            if (first + j * TENSOR_THREADS < all)
-                store(first + j * TENSOR_THREADS, value[j]);
+            if (first + j * blockDim.x < all)
+                store(first + j * blockDim.x, value[j]);
     }
 }
 
@@ -162,9 +164,9 @@ __device__ static void load_image(const tensor_job &job, const uint8_t *pixels, 
     const tensor_stage &first = job.layout.stage[0];
     const int all = job.c * job.h * job.w, padding = first.of.padding;
     const bool fours = job.w % 4 == 0 && (uintptr_t)pixels % 4 == 0;
-    const int thread = (threadIdx.x + TENSOR_THREADS / 2) % TENSOR_THREADS, each = fours ? 4 : 1;
+    const int thread = threadIdx.x ^ blockDim.x / 2, each = fours ? 4 : 1;
 #pragma unroll 1
-    for (int i = thread * each; i < all; i += TENSOR_THREADS * each) {
+    for (int i = thread * each; i < all; i += blockDim.x * each) {
         unsigned x, y;
         const unsigned c = heddle_divide(heddle_divide(i, job.image_w, &x), job.image_h, &y);
         char *line = shared + first.input + c * first.plane + (y + padding) * first.pitch;
@@ -245,7 +247,7 @@ template <bool Backward> __device__ static void set_windows(const tensor_job &jo
     const tensor_stage &stage = job.layout.stage[index], &next = job.layout.stage[is_last ? index : index + 1];
     const int window = stage.of.window, padding = next.of.padding;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < windows_of(stage); i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < windows_of(stage); i += blockDim.x) {
         const int2 at = window_at(job, index, i);
         const int y = at.y * window, x = at.x * window;
         tensor_place place;
@@ -265,7 +267,7 @@ __device__ static void set_offsets(const tensor_stage &stage, int count, char *s
 {
     const int r = stage.of.r;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < count; i += blockDim.x) {
         const int tap = i / stage.chunks;
         ((int *)(shared + stage.offsets))[i] =
             tap < stage.taps ? tap / r * stage.pitch + tap % r * stage.pixel + i % stage.chunks * TENSOR_CHUNK : 0;

@@ -27,7 +27,7 @@ __device__ static void set_first_places(const tensor_stage &stage, char *shared)
 {
     const int r = stage.of.r;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < 16 * stage.rows; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < 16 * stage.rows; i += blockDim.x) {
         const int c = i / stage.taps, tap = i % stage.taps, x = tap % r;
         ((int *)(shared + stage.places))[i] =
             c < stage.size.c ? c * stage.plane + tap / r * stage.pitch + x / 2 * 4 + x % 2 * stage.copy : 0;
@@ -43,7 +43,7 @@ __device__ static void set_places(const tensor_job &job, int index, char *shared
     int2 *places = (int2 *)(shared + stage.places);
     int *reach = (int *)(shared + stage.reach);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < (pixels + 31) / 32 * 32; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < (pixels + 31) / 32 * 32; i += blockDim.x) {
         const int y = i / w, x = i % w;
         places[i] = i < pixels ? make_int2(stage.gradient + (y + stage.frame) * stage.gradient_pitch +
                                                (x + stage.frame) * stage.gradient_pixel,
@@ -51,7 +51,7 @@ __device__ static void set_places(const tensor_job &job, int index, char *shared
                                : make_int2(job.layout.zeros, stage.input);
     }
 #pragma unroll 1
-    for (int i = threadIdx.x; i < stage.back_steps; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < stage.back_steps; i += blockDim.x) {
         const int tap = i / stage.halves; // beyond the last one, weights are zero
         reach[i] = tap < stage.taps ? (r - 1 - tap / r) * stage.gradient_pitch +
                                           (r - 1 - tap % r) * stage.gradient_pixel + i % stage.halves * 2 * TENSOR_CHUNK
@@ -109,7 +109,7 @@ __device__ static void load_pooled(const tensor_job &job, int index, const float
     const tensor_stage &stage = job.layout.stage[index];
     const int window = Window > 0 ? Window : stage.of.window, count = (stage.of.k + 1) / 2 * windows_of(stage);
 #pragma unroll 2
-    for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < count; i += blockDim.x) {
         unsigned number;
         const int channel = 2 * (int)heddle_divide(i, job.by[index].windows, &number);
         const tensor_place &place = place_of(stage, shared, number);
@@ -237,7 +237,7 @@ __device__ static void spread_row(const tensor_job &job, int index, const float 
 {
     const tensor_stage &stage = job.layout.stage[index];
     const int count = row_items(stage);
-    for (int i = threadIdx.x; i < count; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < count; i += blockDim.x) {
         unsigned number;
         const int channel = 2 * (int)heddle_divide(i, job.by[index].windows, &number);
         const tensor_place &place = place_of(stage, shared, number);
@@ -423,7 +423,7 @@ __device__ static __forceinline__ void go_back(const tensor_job &job, int index,
     const int tiles = (windows_of(before) + 15) / 16, spreads = tiles * stage.chunks;
     const bool is_fast = has_pairs_of_lines(before, kept);
 #pragma unroll 1
-    for (int item = threadIdx.x / 32; item < spreads + stage.rows * stage.units; item += TENSOR_WARPS) {
+    for (int item = threadIdx.x / 32; item < spreads + stage.rows * stage.units; item += blockDim.x / 32) {
         int place;
         const int group = item < spreads ? few(item, tiles, &place) : few(item - spreads, stage.units, &place);
         if (item >= spreads)
@@ -467,7 +467,7 @@ __device__ static void add_image(const tensor_job &job, const trunk_operands &on
             __syncthreads();
         }
 #pragma unroll 1
-    for (int item = threadIdx.x / 32; item < first.splits * first.rows * first.units; item += TENSOR_WARPS) {
+    for (int item = threadIdx.x / 32; item < first.splits * first.rows * first.units; item += blockDim.x / 32) {
         int row, unit;
         const int split = few(few(item, first.units, &unit), first.rows, &row);
         add_first_unit<Pairs>(job, split, row, unit, back, shared);
@@ -503,7 +503,7 @@ __device__ static float sum_of(const tensor_job &job, int index, int i, const ch
 }
 
 template <typename Element>
-__global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
+__global__ void __launch_bounds__(32 * TENSOR_MOST_WARPS, 1)
     rows_trunk_backward(const tensor_job job, const trunk_operands on)
 {
     constexpr bool Pairs = tensor_has_pairs<Element>;
@@ -539,7 +539,7 @@ __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
     float *left = on.left + (size_t)blockIdx.x * job.left.floats;
     for (int s = 0; s < layout.stages; s++) {
         const int from = job.left.stage[s].begin, all = job.left.stage[s].weights + job.left.stage[s].k;
-        for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += TENSOR_THREADS)
+        for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += blockDim.x)
             left[from + i] = i < all ? sum_of(job, s, i, shared) : 0.0f;
     }
     arrive_and_add(job.left, on, part, job.blocks);

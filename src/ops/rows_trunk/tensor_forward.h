@@ -26,7 +26,7 @@ __device__ static void set_first_offsets(const tensor_stage &stage, char *shared
 {
     const int r = stage.of.r, pairs = (r + 1) / 2;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < 8 * stage.steps; i += TENSOR_THREADS) {
+    for (int i = threadIdx.x; i < 8 * stage.steps; i += blockDim.x) {
         const int line = i / pairs;
         ((int *)(shared + stage.offsets))[i] =
             line < stage.size.c * r ? line / r * stage.plane + line % r * stage.pitch + i % pairs * 4 : 0;
@@ -223,7 +223,7 @@ __device__ static __forceinline__ void run_stage(const tensor_job &job, const tr
     const int groups = (windows + each - 1) / each;
     const bool is_fast = has_pairs_of_lines(stage, kept);
 #pragma unroll 1
-    for (int item = threadIdx.x / 32; item < groups * stage.tiles; item += TENSOR_WARPS) {
+    for (int item = threadIdx.x / 32; item < groups * stage.tiles; item += blockDim.x / 32) {
         int group;
         const int tile = few(item, groups, &group);
         if (is_fast)
@@ -234,7 +234,7 @@ __device__ static __forceinline__ void run_stage(const tensor_job &job, const tr
 }
 
 template <typename Element>
-__global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
+__global__ void __launch_bounds__(32 * TENSOR_MOST_WARPS, 1)
     rows_trunk_forward(const tensor_job job, const trunk_operands on)
 {
     constexpr bool Pairs = tensor_has_pairs<Element>;
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(TENSOR_THREADS, TENSOR_BLOCKS)
     for (int i = 1; i < layout.stages; i++)
         load_weights<Pairs>(job, i, on.weight[i], shared);
     for (int i = 0; i < layout.stages; i++)
-        for (int k = threadIdx.x; k < layout.stage[i].of.k && on.bias[i]; k += TENSOR_THREADS)
+        for (int k = threadIdx.x; k < layout.stage[i].of.k && on.bias[i]; k += blockDim.x)
             ((float *)(shared + layout.stage[i].bias))[k] = on.bias[i][k];
     for (int image = blockIdx.x; image < job.n; image += gridDim.x) {
         const size_t from = next;

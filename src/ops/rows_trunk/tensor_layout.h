@@ -5,9 +5,8 @@
 #include "ops/rows_trunk/layout.h"
 
 enum {
-    TENSOR_WARPS = 16,
-    TENSOR_THREADS = 32 * TENSOR_WARPS,
-    TENSOR_BLOCKS = 2,       // per multiprocessor: what registers suffice for
+    TENSOR_MOST_WARPS = 32,  // on a multiprocessor: what registers suffice for
+    TENSOR_WARPS = 16,       // of a block where there are more images than multiprocessors; else it has all
     TENSOR_CHUNK = 16,       // bytes of eight channels: a row of a matrix of ldmatrix
     TENSOR_FRAGMENT = 256,   // bytes of the lanes' elements of the right side of a product, 16 by 8
     TENSOR_PLACE = 16,       // bytes of what a window finds
@@ -117,14 +116,14 @@ static inline void tensor_set_backward(tensor_stage *stage, int is_first, int *u
 // The sums of the weight's gradient. After the first stage a product has 16 channels of the results by a tap's eight
 // of the input, and a warp computes two of them; one more is for the bias. In the first stage it has 16 taps by eight
 // channels of the results, and warps share the lines; one more tap is for the bias.
-static inline void tensor_set_sums(tensor_stage *stage, int is_first, int *used)
+static inline void tensor_set_sums(tensor_stage *stage, int is_first, int warps, int *used)
 {
     const int lines = stage->size.kept_h, pixels = lines * stage->size.kept_w;
     if (is_first) {
         stage->rows = (stage->size.c * stage->taps + 1 + 15) / 16;
         stage->units = stage->tiles;
         const int side_by_side = stage->rows * stage->units;
-        const int splits = side_by_side < TENSOR_WARPS ? TENSOR_WARPS / side_by_side : 1;
+        const int splits = side_by_side < warps ? warps / side_by_side : 1;
         stage->lines_per_split = (lines + splits - 1) / splits;
         stage->splits = (lines + stage->lines_per_split - 1) / stage->lines_per_split;
         stage->slots = tensor_take(used, stage->splits * side_by_side * TENSOR_SUM);
@@ -140,7 +139,7 @@ static inline void tensor_set_sums(tensor_stage *stage, int is_first, int *used)
     }
 }
 
-static inline tensor_layout tensor_layout_of(const heddle_rows_trunk_shape *shape, int is_backward)
+static inline tensor_layout tensor_layout_of(const heddle_rows_trunk_shape *shape, int is_backward, int warps)
 {
     tensor_layout layout;
     int used = 0, pixel = 0;
@@ -170,7 +169,7 @@ static inline tensor_layout tensor_layout_of(const heddle_rows_trunk_shape *shap
         if (i > 0 || shape->pairs)
             stage->weight_lower = layout.lower;
         if (is_backward) {
-            tensor_set_sums(stage, i == 0, &used);
+            tensor_set_sums(stage, i == 0, warps, &used);
             continue;
         }
         stage->bias = tensor_take(&used, 8 * stage->tiles * (int)sizeof(float));
