@@ -11,7 +11,7 @@ enum {
     // Multiply-adds of an image up to which float32 in shared memory is worth more than tensor cores and the memory
     // that their padded rows take.
     MOST_PRODUCTS = 600 * 1000,
-    MOST_PARTS = 16, // of a gradient: few enough to be added up at once, as many as blocks that add theirs up before
+    MOST_PARTS = 64, // of a gradient: few enough for rows_update, so many that few blocks have to wait for others
 };
 
 // --- which groups are a trunk ---------------------------------------------------------------------------------------

@@ -126,6 +126,17 @@ struct trunk_pool {
 
 // --- sums of gradients ----------------------------------------------------------------------------------------------
 
+// Number `at` of a stage's sums: of its weight, or of its bias.
+__device__ static __forceinline__ void store_gradient(const trunk_left &left, const trunk_operands &on, int part,
+                                                      int stage, int at, float sum)
+{
+    const int weights = left.stage[stage].weights, k = left.stage[stage].k;
+    if (at < weights)
+        on.grad_weight[stage][(size_t)part * weights + at] = sum;
+    else if (at < weights + k && on.grad_bias[stage])
+        on.grad_bias[stage][(size_t)part * k + at - weights] = sum;
+}
+
 // Adds what the blocks of a part have left. from: (blocks, left.floats)
 __device__ static void add_blocks(const trunk_left &left, const trunk_operands &on, int part, int blocks,
                                   const float *from)
@@ -140,16 +151,10 @@ __device__ static void add_blocks(const trunk_left &left, const trunk_operands &
         int s = 0;
         while (s + 1 < left.stages && i >= left.stage[s + 1].begin)
             s++;
-        const int weights = left.stage[s].weights, k = left.stage[s].k;
         const float four[4] = {sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const int at = i + j - left.stage[s].begin;
-            if (at < weights)
-                on.grad_weight[s][(size_t)part * weights + at] = four[j];
-            else if (at < weights + k && on.grad_bias[s])
-                on.grad_bias[s][(size_t)part * k + at - weights] = four[j];
-        }
+        for (int j = 0; j < 4; j++)
+            store_gradient(left, on, part, s, i + j - left.stage[s].begin, four[j]);
     }
 }
 

@@ -275,9 +275,9 @@ static const char *const test_shapes[] = {
     "n=701 count=64 length=701 c=1 h=5 w=4 k1=3 r1=3 padding1=1 function1=1 window1=2 parts=2", NULL};
 static const char *const bench_shapes[] = {
     "n=1024 count=60000 length=60000 c=1 h=28 w=28 k1=6 r1=5 padding1=2 function1=2 window1=2 average1=1 k2=16 r2=5 "
-    "function2=2 window2=2 average2=1 parts=16",
+    "function2=2 window2=2 average2=1 parts=64",
     "n=64 count=60000 length=60000 c=1 h=28 w=28 k1=6 r1=5 padding1=2 function1=2 window1=2 average1=1 k2=16 r2=5 "
-    "function2=2 window2=2 average2=1 parts=16",
+    "function2=2 window2=2 average2=1 parts=64",
     NULL};
 
 // --- ladders --------------------------------------------------------------------------------------------------------

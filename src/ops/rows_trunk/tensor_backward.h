@@ -502,6 +502,22 @@ __device__ static float sum_of(const tensor_job &job, int index, int i, const ch
     return i < weights ? sum * (1.0f / 255.0f) : sum;
 }
 
+// The block's sums: for the other blocks of the part, or as the gradients if it is alone.
+__device__ static void leave_sums(const tensor_job &job, const trunk_operands &on, int part, const char *shared)
+{
+    float *left = on.left + (size_t)blockIdx.x * job.left.floats;
+    for (int s = 0; s < job.layout.stages; s++) {
+        const int from = job.left.stage[s].begin, all = job.left.stage[s].weights + job.left.stage[s].k;
+        for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += blockDim.x) {
+            const float sum = i < all ? sum_of(job, s, i, shared) : 0.0f;
+            if (job.blocks == 1)
+                store_gradient(job.left, on, part, s, i, sum);
+            else
+                left[from + i] = sum;
+        }
+    }
+}
+
 template <typename Element>
 __global__ void __launch_bounds__(32 * TENSOR_MOST_WARPS, 1)
     rows_trunk_backward(const tensor_job job, const trunk_operands on)
@@ -536,11 +552,7 @@ __global__ void __launch_bounds__(32 * TENSOR_MOST_WARPS, 1)
         add_image<Element, Pairs>(job, on, image, from, shared);
     }
     __syncthreads();
-    float *left = on.left + (size_t)blockIdx.x * job.left.floats;
-    for (int s = 0; s < layout.stages; s++) {
-        const int from = job.left.stage[s].begin, all = job.left.stage[s].weights + job.left.stage[s].k;
-        for (int i = threadIdx.x; i < (all + 3) / 4 * 4; i += blockDim.x)
-            left[from + i] = i < all ? sum_of(job, s, i, shared) : 0.0f;
-    }
-    arrive_and_add(job.left, on, part, job.blocks);
+    leave_sums(job, on, part, shared);
+    if (job.blocks > 1)
+        arrive_and_add(job.left, on, part, job.blocks);
 }
