@@ -412,8 +412,7 @@ __device__ static __forceinline__ void add_first_unit(const tensor_job &job, int
                        shared + stage.slots + ((split * stage.rows + row) * stage.units + unit) * TENSOR_SUM);
 }
 
-// --- an image, and what is left of all
-// --------------------------------------------------------------------------------
+// --- an image, and what all images leave ----------------------------------------------------------------------------
 
 template <bool Pairs>
 __device__ static __forceinline__ void go_back(const tensor_job &job, int index, const float *kept, float back,

@@ -113,9 +113,10 @@ template <bool Pairs, bool First>
 __device__ static __forceinline__ void compute(const tensor_job &job, int index, const char *shared, int tile,
                                                const int (&from)[4], float (&value)[2][4])
 {
+    constexpr bool Exact = Pairs || First;
     const tensor_stage &stage = job.layout.stage[index];
-    tensor_sum<Pairs || First> sum[2];
-    convolve<Pairs || First, First>(job, index, shared, tile, from, sum);
+    tensor_sum<Exact> sum[2];
+    convolve<Exact, First>(job, index, shared, tile, from, sum);
     const float2 bias = ((const float2 *)(shared + stage.bias))[tile * 4 + threadIdx.x % 4];
     const float scale = First ? 1.0f / 255.0f : 1.0f;
 #pragma unroll
