@@ -255,7 +255,7 @@ SIM_API(cudaStreamEndCapture, (cudaStream_t handle, cudaGraph_t *graph), (handle
     if (stream == NULL)
         return cudaErrorInvalidResourceHandle;
     sim_capture *capture = stream->capture;
-    cudaGraph_t unwanted; // of a capture into a graph that the program has already
+    cudaGraph_t unwanted = NULL; // of a capture into a graph that the program has already
     if (graph == NULL && (capture == NULL || capture->owns_graph))
         return sim_fail(cudaErrorInvalidValue, "the output argument for the graph is NULL");
     graph = graph != NULL ? graph : &unwanted;
