@@ -50,6 +50,7 @@ def split_flags(words):
     files, flags, output = [], [], None
     words = iter(words)
     for word in words:
+        word = "-x" if word == "--x" else word
         if word == "-o":
             output = next(words, None)
         elif word in VALUED:

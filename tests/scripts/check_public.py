@@ -52,7 +52,7 @@ add_executable(fill ${SOURCES})
 target_compile_definitions(fill PRIVATE THREADS=32 VALUE=2)
 target_link_libraries(fill PRIVATE CUDA::cublas)
 """
-ALONE = """// nvcc -O2 -DSIZE=16 alone.cu -o alone
+ALONE = """// nvcc -O2 --x cu -DSIZE=16 alone.cu -o alone
 __global__ void fill(int *p) { p[threadIdx.x] = 1; }
 int main() { int *p; cudaMalloc(&p, SIZE * 4); fill<<<1, 32>>>(p); cudaDeviceSynchronize(); cudaFree(p); }
 """
@@ -89,7 +89,7 @@ class Public(unittest.TestCase):
         self.write("alone.cu", ALONE)
         self.write("header.cu", "// a part of another file: main(\n__global__ void none() {}\n")
         self.assertEqual(self.script("--list", "checkout").stdout.splitlines(), [
-            "alone: alone.cu -O2 -DSIZE=16",
+            "alone: alone.cu -O2 -x cu -DSIZE=16",
             "listed/fill: main.cu ./kernel.cu -Iinclude -DTHREADS=32 -DVALUE=2 -lcublas",
             "made/main: main.cu kernel.cu util/util.c -O3 -arch=sm_90 -DTHREADS=32 -DVALUE=1 -lcudart 32"])
 
