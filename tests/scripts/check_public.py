@@ -172,7 +172,9 @@ class Page(unittest.TestCase):
         self.assertIn("| some: b.cu:7 | race | bug | no barrier |", page)
         self.assertIn("| some: c.cu:8 | race | not read yet |  |", page)
         self.assertIn("| some: c.cu:9 | race | **false error** | ordered by a fence |", page)
-        self.assertIn("those of 1 programs are not read yet", self.made("goals")[2])
+        goals = self.made("goals")[2]
+        self.assertIn("those of 1 programs are not read yet", goals)
+        self.assertIn("- Stopped before their end, so that errors may be unseen: 1.", goals)
 
     def test_what_fails_is_listed_with_its_reason(self):
         page = self.made("failing")[2]
