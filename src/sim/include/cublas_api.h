@@ -214,7 +214,14 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int size, const void 
                                       const T *a, int lda, T *b, int ldb);                                             \
     cublasStatus_t cublas##L##trmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
                                       cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,    \
-                                      const T *a, int lda, const T *b, int ldb, T *c, int ldc);
+                                      const T *a, int lda, const T *b, int ldb, T *c, int ldc);                        \
+    cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const a[], int lda, int *pivots,           \
+                                           int *info, int batches);                                                    \
+    cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,            \
+                                           const T *const a[], int lda, const int *pivots, T *const b[], int ldb,      \
+                                           int *info, int batches);                                                    \
+    cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const T *const a[], int lda,                  \
+                                           const int *pivots, T *const c[], int ldc, int *info, int batches);
 SIM_CUBLAS_REAL(S, s, float)
 SIM_CUBLAS_REAL(D, d, double)
 #undef SIM_CUBLAS_REAL

@@ -140,7 +140,7 @@ static int smaller(int m, int n)
     return m < n ? m : n;
 }
 
-static bool read_pivots(const solver_work *w)
+bool sim_solver_pivots(const solver_work *w)
 {
     sim_blas_span span = plain("devIpiv", w->pivots, w->wide_pivots ? CUDA_R_64F : CUDA_R_32I, w->n);
     if (!w->pivots)
@@ -167,7 +167,7 @@ static bool check_reads(const solver_work *w)
     case GETRS:
         reads(w, "A", w->a, w->n, w->n, w->lda);
         reads(w, "B", w->b, w->n, w->k, w->ldb);
-        return read_pivots(w);
+        return sim_solver_pivots(w);
     case POTRS:
         triangle(w, false, false);
         reads(w, "B", w->b, w->n, w->k, w->ldb);

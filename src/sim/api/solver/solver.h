@@ -24,3 +24,5 @@ typedef struct solver_work {
 
 // factor.c: reads the matrices, computes in double, stores the results. Returns devInfo.
 int sim_solver_run(const solver_work *work);
+// dense.c: that the pivots are there and are rows of A; else a finding, and false.
+bool sim_solver_pivots(const solver_work *work);
