@@ -6,7 +6,7 @@
 //     nvcc -O3 -arch=native -rdc=true examples/dynamic_parallelism.cu -lcudadevrt -o dynamic_parallelism
 //     ./dynamic_parallelism [results.json]
 //
-// The simulated GPU has no dynamic parallelism: this needs a real one. Exit: 0 fine, 1 a result was wrong, 3 no GPU.
+// Its sizes are too large for the simulated GPU: this needs a real one. Exit: 0 fine, 1 a result was wrong, 3 no GPU.
 
 #include <cstdio>
 #include <cstdlib>
@@ -199,7 +199,7 @@ int main(int count, char **arguments)
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         fprintf(stderr,
-                "dynamic_parallelism: no GPU here, and the simulated one has no dynamic parallelism: run it on a "
+                "dynamic_parallelism: no GPU here, and its sizes are too large for the simulated one: run it on a "
                 "machine with a GPU\n");
         return 3;
     }

@@ -377,9 +377,7 @@ static void find_words(search *in, const char *const *words)
 
 static void find_call(search *in, const heddle_check_finding *finding, const char *name)
 {
-    if (finding->kernel && strstr(finding->message, "a launch inside a kernel"))
-        find_launches(in);
-    if (in->count == 0 && name[0])
+    if (name[0])
         find_words(in, (const char *const[]){name, NULL});
     if (in->count != 1)
         find_calls(in, finding->message);

@@ -122,9 +122,7 @@ static void test_calls_launches_and_loops_are_found_by_what_they_are(void **stat
           .line = "CHECK(cudaMemcpy(h, d, n, k));");
     MEANS("__shfl_down_sync", NULL, .role = "call", .message = "__shfl_down_sync: lane 3",
           .line = "v += __shfl_down_sync(mask, v, 1);");
-    MEANS("child<<<1, 32>>>", NULL, .role = "call",
-          .message = "dynamic parallelism: a launch inside a kernel is not simulated",
-          .line = "__syncthreads(); if (t == 0) child<<<1, 32>>>(x);");
+    MEANS("child<<<1, 32>>>", NULL, .role = "launch", .line = "__syncthreads(); if (t == 0) child<<<1, 32>>>(x);");
     MEANS("while", NULL, .role = "loop", .line = "    while (k >= 0) {");
     heddle_check_access access; // of two calls the column decides
     assert_true(

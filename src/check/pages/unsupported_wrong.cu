@@ -1,12 +1,13 @@
-__global__ void parent()
+__global__ void parent(int *data)
 {
-    cudaStream_t stream;
-    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); // only a real GPU can do this
-    cudaStreamDestroy(stream);
+    cudaMemsetAsync(data, 0, 64 * sizeof(int), 0); // only a real GPU can do this
 }
 
 int main()
 {
-    parent<<<1, 1>>>();
+    int *data;
+    cudaMalloc(&data, 64 * sizeof(int));
+    parent<<<1, 1>>>(data);
     cudaDeviceSynchronize();
+    cudaFree(data);
 }

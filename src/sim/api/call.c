@@ -1,6 +1,7 @@
 // The frame around every API call: lock, last error, sticky error, findings about failed calls.
 #define _GNU_SOURCE
 #include "api/call.h"
+#include "api/children.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -349,6 +350,8 @@ const char *cudaGetErrorString(cudaError_t error)
 
 static cudaError_t last_error(bool reset)
 {
+    if (sim_current != NULL)
+        return sim_child_error(reset);
     sim_api_lock();
     const cudaError_t error = call.last_error;
     if (reset)

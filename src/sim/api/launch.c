@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/children.h"
 #include "api/chips.h"
 #include "api/function.h"
 #include "api/launch.h"
@@ -142,11 +143,23 @@ static cudaError_t submit(const sim_config *config, const sim_kernel *kernel)
     return work.kernel.bound != NULL ? sim_stream_submit(stream, &work) : cudaErrorMemoryAllocation;
 }
 
+void *sim_launch_pause(void)
+{
+    sim_worker *worker = sim_current;
+    sim_current = NULL;
+    return worker;
+}
+
+void sim_launch_resume(void *paused)
+{
+    sim_current = paused;
+}
+
 int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *pc)
 {
     const uintptr_t caller = pc != NULL ? (uintptr_t)pc : SIM_CALLER;
     if (sim_current != NULL)
-        sim_unsupported_at("a kernel launch in a kernel (dynamic parallelism)", "launch from host code", caller);
+        return sim_child_launch(sim_current, config, kernel, caller);
     if (!sim_call_begin("the launch", caller)) {
         release(kernel);
         return sim_call_refused();

@@ -3,6 +3,7 @@
 
 #include "api/call.h"
 #include "api/capture.h"
+#include "api/children.h"
 #include "api/event.h"
 #include "api/run.h"
 #include "api/stream.h"
@@ -42,7 +43,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 {
-    return SIM_CALL(create(stream, flags, 0));
+    return sim_current != NULL ? sim_child_stream(stream) : SIM_CALL(create(stream, flags, 0));
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
@@ -51,7 +52,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flag
 }
 
 // What is queued still runs, as in CUDA.
-SIM_API(cudaStreamDestroy, (cudaStream_t handle), (handle))
+static cudaError_t destroy(cudaStream_t handle)
 {
     if (handle == NULL || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
         return sim_fail(cudaErrorInvalidResourceHandle, "a default stream cannot be destroyed");
@@ -66,6 +67,11 @@ SIM_API(cudaStreamDestroy, (cudaStream_t handle), (handle))
         stream->chain_ended = true;
     }
     return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t handle)
+{
+    return sim_current != NULL ? cudaSuccess : SIM_CALL(destroy(handle));
 }
 
 // --- asking ---------------------------------------------------------------------------------------------------------

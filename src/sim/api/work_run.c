@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/children.h"
 #include "api/event.h"
 #include "api/variable.h"
 #include "core/core.h"
@@ -29,7 +30,7 @@ static cudaError_t run_kernel(const sim_work *work, uint64_t number)
         .launched_at = work->pc,
         .number = number,
     };
-    return (cudaError_t)sim_run(&launch);
+    return sim_run_with_children(&launch);
 }
 
 // --- copies and fills -----------------------------------------------------------------------------------------------

@@ -54,10 +54,6 @@ static void edit_launch(const sim_unit *unit, sim_file *file, const sim_tokens *
 {
     const sim_source *source = &file->source;
     const sim_token *callee = &tokens->at[launch->callee];
-    if (tokens == &source->code && sim_scope_is_device_only(sim_scope_of(source, callee)))
-        sim_edit_insert(file, callee->start,
-                        "sim_unsupported(\"dynamic parallelism: a launch inside a kernel\", "
-                        "\"launch the kernel from host code\"), ");
     bool any = is_macro_parameter(source, tokens, launch->name);
     sim_edit_insert(file, callee->start, any ? "SIM_LAUNCH_CALL((" : launcher_of(unit, source, tokens, launch));
     const sim_token *open = &tokens->at[launch->open], *close = &tokens->at[launch->close];

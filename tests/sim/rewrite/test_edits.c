@@ -121,11 +121,11 @@ static void what_only_looks_like_a_launch_stays(void **state)
     stays("std::vector<std::vector<std::vector<int>>> v;\n");
 }
 
-static void a_launch_in_a_kernel_is_refused_where_it_stands(void **state)
+static void a_launch_in_a_kernel_is_one_like_any_other(void **state)
 {
     (void)state;
     char *result = rewrite("__global__ void k() {\n    k<<<1, 2>>>();\n}\n");
-    assert_non_null(strstr(result, "\n    sim_unsupported(\"dynamic parallelism"));
+    assert_non_null(strstr(result, "\n    SIM_LAUNCH_POINTER((k), (1, 2))();"));
     free(result);
 }
 
@@ -542,7 +542,7 @@ int main(void)
         cmocka_unit_test(names_that_are_no_single_function_are_called),
         cmocka_unit_test(launches_in_macros_are_rewritten),
         cmocka_unit_test(what_only_looks_like_a_launch_stays),
-        cmocka_unit_test(a_launch_in_a_kernel_is_refused_where_it_stands),
+        cmocka_unit_test(a_launch_in_a_kernel_is_one_like_any_other),
         cmocka_unit_test(a_call_whose_status_is_looked_at_says_so),
         cmocka_unit_test(a_status_that_is_assigned_anew_is_read_no_more),
         cmocka_unit_test(a_status_whose_assignment_is_a_condition_or_a_value_is_looked_at),

@@ -43,6 +43,10 @@ typedef struct sim_kernel {
 // Returns a cudaError_t and sets the last error. `pc` names the launching line: pass __builtin_return_address(0) of a
 // function that is not inlined, or 0 to have sim_launch take its own return address.
 int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *pc);
+// Around the making of a kernel's closure, which is memory of the host: in a kernel that launches another, what is
+// accessed meanwhile is the simulator's own. `pause` returns what `resume` takes.
+void *sim_launch_pause(void);
+void sim_launch_resume(void *paused);
 
 // --- block barriers --------------------------------------------------------------------------------------------------
 

@@ -84,7 +84,9 @@ template <class Body> SIM_INLINE sim_kernel kernel_of(const char *name, const vo
     sim_kernel kernel = {name, function, nullptr, nullptr, 0, nullptr}; // nothing to run: there was no memory for it
     if (posix_memalign(&memory, alignment, sizeof(Body)) != 0)
         return kernel;
+    void *paused = sim_launch_pause();
     new (memory) Body(body);
+    sim_launch_resume(paused);
     kernel = {name, function, closure<Body>::run, memory, sizeof(Body), closure<Body>::release};
     return kernel;
 }

@@ -47,6 +47,8 @@ typedef void(CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t s
 #define cudaStreamNonBlocking               0x01
 #define cudaStreamLegacy                    ((cudaStream_t)0x1)
 #define cudaStreamPerThread                 ((cudaStream_t)0x2)
+#define cudaStreamTailLaunch                ((cudaStream_t)0x3)
+#define cudaStreamFireAndForget             ((cudaStream_t)0x4)
 #define cudaEventDefault                    0x00
 #define cudaEventBlockingSync               0x01
 #define cudaEventDisableTiming              0x02

@@ -1,0 +1,159 @@
+// The list of launches that wait for their parent's end.
+#include "api/children.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "findings/finding.h"
+
+enum { MOST_THREADS = 1024, DEEPEST = 24 }; // nesting, as CUDA has it
+
+typedef struct child {
+    uint64_t block, order; // of the parent's blocks; among all that they launched
+    bool tail;
+    sim_config config;
+    sim_kernel kernel;
+    uintptr_t pc;
+    struct child *next;
+} child;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static child *launched; // by the grid that runs
+static uint64_t launched_count;
+static int depth;
+
+static __thread cudaError_t last_error; // of threads of kernels
+
+cudaError_t sim_child_error(bool reset)
+{
+    const cudaError_t error = last_error;
+    if (reset)
+        last_error = cudaSuccess;
+    return error;
+}
+
+cudaError_t sim_child_stream(cudaStream_t *stream)
+{
+    static char token;
+    *stream = (cudaStream_t)&token;
+    return cudaSuccess;
+}
+
+static void release(const sim_kernel *kernel)
+{
+    if (kernel->release != NULL)
+        kernel->release(kernel->closure);
+}
+
+static cudaError_t refuse(sim_worker *worker, const sim_kernel *kernel, uintptr_t pc, cudaError_t error,
+                          const char *message)
+{
+    sim_finding finding = sim_finding_of(worker, SIM_BAD_LAUNCH, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message, "the launch of %s in a kernel: %s",
+             kernel->name != NULL ? kernel->name : "a kernel", message);
+    finding.place[0] = sim_place_of(worker, worker->thread, pc, "launch");
+    sim_report(&finding);
+    release(kernel);
+    last_error = error;
+    return error;
+}
+
+// Shared and local memory are the block's and the thread's own: a child has others at the same address.
+static const char *wrong_argument(const sim_worker *worker, const sim_kernel *kernel)
+{
+    for (size_t at = 0; at + sizeof(uintptr_t) <= kernel->closure_bytes; at += sizeof(uintptr_t)) {
+        uintptr_t word;
+        memcpy(&word, (const char *)kernel->closure + at, sizeof word);
+        if (word - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo)
+            return "an argument points to shared memory of the parent's block, which the child cannot access";
+        if (word - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
+            return "an argument points to local memory of the parent's thread, which the child cannot access";
+    }
+    return NULL;
+}
+
+static bool is_empty(sim_dim size)
+{
+    return size.x == 0 || size.y == 0 || size.z == 0;
+}
+
+cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const sim_kernel *kernel, uintptr_t pc)
+{
+    const uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
+    if (kernel->run == NULL)
+        return cudaErrorMemoryAllocation;
+    if (is_empty(config->grid) || is_empty(config->block) || threads > MOST_THREADS)
+        return refuse(worker, kernel, pc, cudaErrorInvalidConfiguration,
+                      "its grid or block is empty, or a block has more than 1024 threads");
+    const char *wrong = wrong_argument(worker, kernel);
+    if (wrong != NULL)
+        return refuse(worker, kernel, pc, cudaErrorInvalidValue, wrong);
+    child *made = malloc(sizeof *made);
+    if (made == NULL) {
+        release(kernel);
+        return cudaErrorMemoryAllocation;
+    }
+    *made = (child){.block = worker->block->number,
+                    .tail = config->stream == cudaStreamTailLaunch,
+                    .config = *config,
+                    .kernel = *kernel,
+                    .pc = pc};
+    pthread_mutex_lock(&lock);
+    made->order = launched_count++;
+    made->next = launched;
+    launched = made;
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
+}
+
+// Tail launches last; then by block, so that the order of workers does not show.
+static int compare(const void *left, const void *right)
+{
+    const child *a = *(child *const *)left, *b = *(child *const *)right;
+    if (a->tail != b->tail)
+        return a->tail ? 1 : -1;
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static size_t take_all(child ***list)
+{
+    size_t count = 0, used = 0;
+    for (const child *one = launched; one != NULL; one = one->next)
+        count++;
+    *list = malloc((count + 1) * sizeof **list);
+    for (child *one = launched; one != NULL && *list != NULL; one = one->next)
+        (*list)[used++] = one;
+    launched = NULL;
+    if (used > 1)
+        qsort(*list, used, sizeof **list, compare);
+    return used;
+}
+
+static cudaError_t run_child(const child *one, uint64_t number)
+{
+    sim_launch_state launch = {.kernel = &one->kernel, .config = one->config, .launched_at = one->pc, .number = number};
+    launch.config.stream = NULL;
+    return depth < DEEPEST ? sim_run_with_children(&launch) : cudaErrorLaunchMaxDepthExceeded;
+}
+
+cudaError_t sim_run_with_children(sim_launch_state *launch)
+{
+    child **list = NULL;
+    cudaError_t error = (cudaError_t)sim_run(launch);
+    size_t count = launched != NULL ? take_all(&list) : 0;
+    depth++;
+    for (size_t i = 0; i < count; i++) {
+        if (error == cudaSuccess)
+            error = run_child(list[i], launch->number);
+        release(&list[i]->kernel);
+        free(list[i]);
+    }
+    depth--;
+    free(list);
+    return error;
+}

@@ -1,0 +1,18 @@
+// Kernels that kernels launch (dynamic parallelism, by the rules of CUDA 12). No thread can wait for its children, so a
+// grid's children run when it has ended: those of a block in the order in which it launched them, whatever streams it
+// named, each with its own children; then those in cudaStreamTailLaunch.
+#pragma once
+
+#include <stdint.h>
+
+#include "machine/worker.h"
+#include "sim/runtime_api.h"
+
+// A launch by the current thread of a kernel. Takes the kernel's closure over, whatever happens.
+cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const sim_kernel *kernel, uintptr_t pc);
+// What cudaGetLastError gives in a kernel.
+cudaError_t sim_child_error(bool reset);
+// A stream that a kernel creates: its launches are ordered in any case.
+cudaError_t sim_child_stream(cudaStream_t *stream);
+// Runs a launch and then its children, theirs, and so on.
+cudaError_t sim_run_with_children(sim_launch_state *launch);

@@ -1,0 +1,26 @@
+// nvcc-refuses: needs -rdc. Pointers to a parent's shared and local memory mean nothing to a child.
+#include "../corpus.h"
+
+__global__ void child(int *data)
+{
+    data[threadIdx.x] = 1;
+}
+
+__global__ void parent()
+{
+    __shared__ int tile[32];
+    int local[4] = {0};
+    tile[threadIdx.x] = local[threadIdx.x % 4];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        child<<<1, 32>>>(tile); // expect: bad-launch
+        child<<<1, 4>>>(local); // expect: bad-launch
+    }
+}
+
+int main()
+{
+    parent<<<1, 32>>>();
+    SHOW(cudaDeviceSynchronize());
+    return 0;
+}
