@@ -1,6 +1,7 @@
 // Stand-ins for watch/ and report/; see doubles.h.
 #define _GNU_SOURCE
 #include "doubles.h"
+#include "report/stopped.h"
 #include "watch/scheduler.h"
 
 #include <link.h>
@@ -238,4 +239,9 @@ void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered)
     (void)worker;
     (void)mask;
     tell(ordered ? 'M' : 'm');
+}
+
+void sim_stopped_early(bool early)
+{
+    (void)early;
 }
