@@ -59,10 +59,11 @@ static const heddle_cli_option options[] = {
     {"grade", HEDDLE_CLI_FLAG, PLACE(grade), NULL, NULL,
      "judge like a teacher: warnings are errors, and so is a program that launches no kernel", 0, 0, NULL},
     {"expect", HEDDLE_CLI_TEXT, PLACE(expect), "FILE", NULL,
-     "compare the program's output with this file, line by line; blanks at line ends do not count", 0, 0, NULL},
+     "compare the program's output with this file, line by line; white space at the end of a line is ignored", 0, 0,
+     NULL},
     {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL, "ignore the program's exit status", 0, 0, NULL},
     {"suppress", HEDDLE_CLI_TEXT, PLACE(suppress), "FILE", NULL,
-     "file of findings to ignore. One rule per line: a KIND, a blank, then SOURCE, SOURCE:LINE or kernel:NAME", 0, 0,
+     "file of findings to ignore. One rule per line: a KIND, a space, then SOURCE, SOURCE:LINE or kernel:NAME", 0, 0,
      NULL},
     {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run the program without any checks, which is faster",
      0, 0, NULL},
@@ -97,15 +98,15 @@ static const heddle_cli_option options[] = {
      "memory limit for the program, and for each compiler; default: three quarters of the available memory", 0.01, 1e6,
      NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1",
-     "random seed of --op's inputs, and of the choice of blocks beyond --budget", 0, 0, NULL},
+     "random seed for the inputs of --op, and for the choice of the blocks that are watched in full beyond --budget", 0,
+     0, NULL},
     {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
-     "let nvcc compile the source too, and fail if it is not installed; by default nvcc is used where it is installed",
-     0, 0, NULL},
+     "also compile the source with nvcc, and fail if nvcc is not installed; default: use nvcc if it is installed", 0, 0,
+     NULL},
     {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not run nvcc", 0, 0, NULL},
     {"no-sandbox", HEDDLE_CLI_FLAG, PLACE(no_sandbox), NULL, NULL,
-     "run the program with all of your rights; without this option it writes only below the working folder and "
-     "$TMPDIR, "
-     "and has no network",
+     "run the program with all of your permissions; by default it may write only below the working folder and $TMPDIR, "
+     "and has no network access",
      0, 0, NULL},
     {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "keep the built program and its reports, and print their folder",
      0, 0, NULL},
@@ -495,8 +496,8 @@ const heddle_cli_command heddle_command_check = {
     .most_arguments = MOST_FILES,
     .description =
         "Builds the program with the host compiler and runs it on a simulated GPU that watches every memory access. "
-        "Reports each error with its place, its cause and a fix. Also counts memory sectors and bank conflicts, line "
-        "by line. Arguments after -- go to the program.\n\n"
+        "For each error it prints the source line, the cause and how to fix it. Also counts memory sectors and bank "
+        "conflicts, line by line. Arguments after -- go to the program.\n\n"
         "You can pass the nvcc flags of a Makefile as they are. A check uses those that change what the source means, "
         "such as -I, -D, -std and -l. It ignores the others, such as -O3, -arch and -o, and lists them in a note.\n\n"
         "A whole project is checked by its own build: `heddle check -- make run` runs the command with an nvcc that "
@@ -506,9 +507,9 @@ const heddle_cli_command heddle_command_check = {
         "of the simulated GPU. `--cmake DIR` builds a CMake project in a temporary folder instead and runs every CUDA "
         "program of it. There is one report for all programs; each is run again by itself in other orders.\n\n"
         "A check is a test run, not a proof: code that the input does not reach is not checked.\n\n"
-        "The program's host code runs on this machine, in a sandbox where Linux has one: the program may write only "
-        "below the working folder and in a temporary folder of its own ($TMPDIR), and it has no network. `heddle "
-        "doctor` says which sandbox this machine has.\n\n"
+        "The program's host code runs on this machine, in a sandbox if the system supports one: the program may write "
+        "only below the working folder and in a temporary folder of its own ($TMPDIR), and it has no network access. "
+        "`heddle doctor` says which sandbox this machine has.\n\n"
         "If no file has a main, the file must implement the operator that --op names. It defines a function with the "
         "operator's "
         "name. The parameters of the function are device pointers to the operands, then the fields of the shape:\n"
@@ -516,8 +517,8 @@ const heddle_cli_command heddle_command_check = {
         "`heddle ops NAME` lists operands and fields. Fields that have a default are optional: the "
         "function has parameters for all of them or for none.\n\n"
         "Exit codes:\n"
-        "  0    no errors; with --strict no warnings either; with --grade a kernel was launched, too\n"
-        "  1    errors, no build, an exit status of the program other than 0, or nvcc did not finish\n"
+        "  0    no errors; with --strict or --grade, no warnings either; with --grade, a kernel was launched\n"
+        "  1    errors, the build failed, the program's exit status was not 0, or nvcc did not finish\n"
         "  2    wrong usage\n"
         "  3    no C++ compiler\n"
         "  130  interrupted",

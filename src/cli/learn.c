@@ -280,7 +280,7 @@ const heddle_cli_command heddle_command_learn_init = {
 
 const heddle_cli_command heddle_command_learn_show = {
     .name = "learn show",
-    .summary = "show what an exercise asks for, or where a chapter is",
+    .summary = "show the task of an exercise, or the exercises of a chapter and where its page is",
     .arguments = "[EXERCISE|CHAPTER]",
     .most_arguments = 1,
     .description = "The exercise becomes the current one.",
@@ -311,7 +311,7 @@ const heddle_cli_command heddle_command_learn_hint = {
 
 const heddle_cli_command heddle_command_learn_reset = {
     .name = "learn reset",
-    .summary = "start an exercise again; your text is kept in a file beside it",
+    .summary = "restore the original file of an exercise; your version is kept beside it as a .bak file",
     .arguments = "[EXERCISE]",
     .most_arguments = 1,
     .description =
@@ -323,7 +323,7 @@ const heddle_cli_command heddle_command_learn_reset = {
 
 const heddle_cli_command heddle_command_learn_solution = {
     .name = "learn solution",
-    .summary = "show a solution and its reason, after you have passed",
+    .summary = "show a solution with an explanation, after you have passed",
     .arguments = "[EXERCISE]",
     .most_arguments = 1,
     .example = "heddle learn solution 05.1",
@@ -381,25 +381,22 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_learn = {
     .name = "learn",
-    .summary = "learn CUDA by exercises that are checked as you save, without a GPU",
+    .summary = "learn CUDA with exercises that are checked each time you save, without a GPU",
     .arguments = "[ACTION|EXERCISE]",
     .most_arguments = 1,
     .description =
-        "Without an action it shows the current exercise, watches your folder and judges your file each time you save "
-        "it, on a simulated GPU. Keys: n next, t task, v more of a long verdict, h hint, l list, r reset, s solution, "
-        "q quit, ? help. Without a "
-        "terminal "
-        "it judges once, as `heddle learn run` does.\n\n"
+        "Without an action it shows the current exercise, watches your folder and checks your file each time you save "
+        "it, on a simulated GPU. Keys: n next exercise, t task, v scroll down, h hint, l list, r reset, s solution, "
+        "q quit, ? help. Without a terminal it checks once, as `heddle learn run` does.\n\n"
         "EXERCISE is a number (05.1), a name (which-element) or the path of its file; default: the current "
-        "exercise. `run`, `show` and `reset` make the exercise they are given the current one, and `next` the one it "
-        "goes "
-        "to; `hint` does not. An exercise without an action is judged: `heddle learn 05.1` means `heddle learn run "
-        "05.1`.\n\n"
+        "exercise. After `run`, `show` and `reset`, the exercise that they were given is the current one; after "
+        "`next`, the one that it shows. `hint` and `solution` do not change the current exercise. An exercise without "
+        "an action is checked: `heddle learn 05.1` means `heddle learn run 05.1`.\n\n"
         "Exit codes:\n"
         "  0    passed\n"
         "  1    not yet\n"
         "  2    wrong usage\n"
-        "  3    no compiler; for `learn run --device cuda`: no GPU or no nvcc\n"
+        "  3    no compiler; with `learn run --device cuda` also: no GPU, or no nvcc\n"
         "  130  interrupted",
     .example = "heddle learn init\nheddle learn\nheddle learn run 05.1\nheddle learn hint",
     .run = run_command,

@@ -95,7 +95,7 @@ static int run_command(int argc, char **argv)
 
 const heddle_cli_command heddle_command_learn_run = {
     .name = "learn run",
-    .summary = "judge an exercise once",
+    .summary = "check an exercise once",
     .arguments = "[EXERCISE]",
     .most_arguments = 1,
     .description = "Builds your file with the exercise's judge, runs both on the simulated GPU and explains what is "

@@ -361,7 +361,7 @@ static void press_help(watching *now, const heddle_cli_learn_style *style)
         "t      the whole task, which is folded to its goal where the screen is low\n"
         "h      hints you have seen; again: one more\n"
         "l      list: the exercises of this chapter, and the other chapters\n"
-        "r      reset: start again; your text is kept in a .bak file\n"
+        "r      reset: restore the original file; your version is kept as a .bak file\n"
         "s      solution, once you have passed\n"
         "v      more of what does not fit on the screen\n"
         "Enter  judge again\n"

@@ -8,9 +8,9 @@
 // NULL-terminated.
 extern const char *const heddle_cli_precisions[];
 #define HEDDLE_CLI_PRECISION_HELP                                                                                      \
-    "lowest precision allowed for multiplications (tf32x3: three products of 11-bit halves on tensor cores, close "    \
-    "to fp32); an operator with no kernel in that precision uses a more precise one; sums and parameters are always "  \
-    "fp32"
+    "lowest precision allowed for multiplications (tf32x3: splits each fp32 number into shorter ones and multiplies "  \
+    "them on tensor cores; close to fp32); an operator with no kernel in that precision uses a more precise one; "     \
+    "sums and parameters are always fp32"
 // Of commands that only run forward.
 #define HEDDLE_CLI_PRECISION_FORWARD_HELP                                                                              \
     "lowest precision allowed for multiplications (tf32x3: close to fp32, on tensor cores); fp16 and bf16 are "        \

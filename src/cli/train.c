@@ -84,8 +84,9 @@ static const heddle_cli_option options[] = {
      "CPU threads of this process; 0: one per core, or an equal share of the cores if several ranks share them", 0,
      1024, NULL},
     {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
-     "how ranks, the processes that one mpirun or srun starts, exchange gradients: mpi, nccl; auto: nccl between "
-     "GPUs, else mpi; off: each process trains alone",
+     "how ranks exchange gradients; the ranks of a run are the processes that one mpirun or srun starts. mpi or "
+     "nccl: use only that; auto: nccl if every rank has its own GPU and NCCL is installed, else mpi; off: each process "
+     "trains alone",
      0, 0, heddle_dist_choice_names},
     {"bucket", HEDDLE_CLI_NUMBER, PLACE(bucket), "MB", NULL,
      "with several ranks: all-reduce the gradients in buckets of this many MB, overlapped with the backward pass; 0: "
