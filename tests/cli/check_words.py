@@ -307,7 +307,7 @@ class Words(unittest.TestCase):
 
     def test_how_often_a_stopped_kernel_was_wrong_is_not_told(self):
         kernel = ("__global__ void fill(float *data)\n{\n    data[blockIdx.x % 2] = threadIdx.x;\n"
-                  "    if (blockIdx.x == 40)\n        data[COUNT] = 1;\n}\n")
+                  "    if (blockIdx.x == 40)\n        atomicAdd(data + COUNT, 1.0f);\n}\n")
         text = self.check(kernel + HOST, LAUNCH="fill<<<64, 64>>>(data);")
         self.assertIn("stopped at its fault", text)
         self.assertNotIn("seen ", text)

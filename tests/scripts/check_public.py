@@ -95,7 +95,7 @@ class Public(unittest.TestCase):
 
     def programs(self):
         with open(os.path.join(self.scratch.name, "results.json")) as file:
-            return json.load(file)["checkout"]["programs"]
+            return {row["program"]: row for row in json.load(file)["checkout"]["programs"]}
 
     def test_what_is_built_and_found_is_written(self):
         self.write("made/Makefile", MAKEFILE)
@@ -146,7 +146,8 @@ class Page(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.page = os.path.join(self.scratch.name, "page.md")
-        for name, content in (("results", {"some": {"commit": "1234567890", "programs": self.PROGRAMS}}),
+        for name, content in (("results", {"some": {"commit": "1234567890", "programs": [
+                dict(result, program=name) for name, result in sorted(self.PROGRAMS.items())]}}),
                               ("judged", self.JUDGED)):
             with open(os.path.join(self.scratch.name, name), "w") as file:
                 json.dump(content, file)

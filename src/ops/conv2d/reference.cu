@@ -36,7 +36,7 @@ __device__ static double sum_of_block(double value)
         if (threadIdx.x < (unsigned)half)
             partial[threadIdx.x] += partial[threadIdx.x + half];
     }
-    return partial[0];
+    return threadIdx.x == 0 ? partial[0] : 0;
 }
 
 // One block per weight. input: (n, c, h, w), grad_output: (n, k, out_h, out_w), grad_weight: (k, c, r, s)

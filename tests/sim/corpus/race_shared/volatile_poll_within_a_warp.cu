@@ -1,5 +1,5 @@
-// Lanes of a warp wait for one another by polling volatile shared memory: they need __syncwarp.
-// cure: __syncwarp
+// Lanes of a warp wait for one another by polling volatile shared memory: they need a barrier.
+// cure: __syncthreads
 #include "../corpus.h"
 
 __global__ void wait(int *output)

@@ -1,6 +1,6 @@
 // A reduction in volatile shared memory by the lanes of one warp, without __syncwarp. The macro reads each word twice,
 // in one expression: that is no loop that waits for a store.
-// cure: __syncwarp
+// cure: __syncthreads
 #include "../corpus.h"
 
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
