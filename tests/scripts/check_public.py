@@ -174,14 +174,14 @@ class Page(unittest.TestCase):
         self.assertIn("| some: c.cu:8 | race | not read yet |  |", page)
         self.assertIn("| some: c.cu:9 | race | **false error** | ordered by a fence |", page)
         goals = self.made("goals")[2]
-        self.assertIn("those of 1 programs are not read yet", goals)
-        self.assertIn("- Stopped before their end, so that errors may be unseen: 1.", goals)
+        self.assertIn("Programs whose errors are not reviewed yet: 1", goals)
+        self.assertIn("- Of these 7, 1 were stopped before their end", goals)
 
     def test_what_fails_is_listed_with_its_reason(self):
         page = self.made("failing")[2]
         self.assertIn("| some/broken | a.cu:1: unknown type |", page)
-        self.assertIn("| some/late | does not end in time: 70 s, 65 s of the processors |", page)
-        self.assertIn("| some/stopped | stopped too early to say: 30 s, 9 s of the processors |", page)
+        self.assertIn("| some/late | needs more than 60 s: 70 s wall time, 65 s CPU time |", page)
+        self.assertIn("| some/stopped | stopped, result unknown: 30 s wall time, 9 s CPU time |", page)
         self.assertNotIn("rejected", page)
         self.assertNotIn("shortened", page)
 
