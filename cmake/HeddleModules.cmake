@@ -121,6 +121,11 @@ endforeach()
 list(GET HEDDLE_CUDA_ARCHITECTURES -1 latest)
 list(APPEND heddle_cuda_code -gencode arch=compute_${latest},code=compute_${latest})
 set(heddle_hopper_code -gencode arch=compute_90a,code=sm_90a)
+# Kernels over rows work beside products by wgmma: elsewhere nothing calls them.
+set(heddle_rows_code ${heddle_cuda_code})
+if(90 IN_LIST HEDDLE_CUDA_ARCHITECTURES)
+  set(heddle_rows_code -gencode arch=compute_90,code=sm_90)
+endif()
 
 # A machine without a GPU compiles kernels and never runs them: there, optimising them doubles the time of the large ones
 # for nothing. Level 1 is the least that works: at 0, template parameters are not yet the constants that inline assembly
@@ -150,6 +155,8 @@ function(heddle_cuda_module target file)
     set(code ${heddle_cuda_code})
     if(source IN_LIST heddle_hopper_sources)
       set(code ${heddle_hopper_code})
+    elseif(source MATCHES "/rows_[^/]*/" AND NOT source MATCHES "/rows_conv/")
+      set(code ${heddle_rows_code})
     endif()
     add_custom_command(OUTPUT ${object}
       COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEDDLE_NVCC} -std=c++17 ${heddle_cuda_optimisation} ${code} ${warnings}

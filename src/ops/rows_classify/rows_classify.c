@@ -135,7 +135,7 @@ static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_classify),
     {"01_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "sixteen samples per block, from their features to their probabilities, by tensor cores: limited by latency", NULL,
-     workspace, .capability = 80},
+     workspace, .capability = 90},
 };
 
 const heddle_op heddle_op_rows_classify = {

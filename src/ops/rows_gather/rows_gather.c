@@ -130,7 +130,7 @@ HEDDLE_BY_REFERENCE(rows_gather)
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_gather),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight columns of a patch per thread: limited by write bandwidth", NULL, NULL},
+     "eight columns of a patch per thread: limited by write bandwidth", NULL, NULL, .capability = 90},
 };
 
 const heddle_op heddle_op_rows_gather = {

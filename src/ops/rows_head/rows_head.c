@@ -146,7 +146,7 @@ static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_head),
     {"01_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "sixteen samples per block, from their features to their gradients, by tensor cores: limited by latency", NULL,
-     workspace, .capability = 80},
+     workspace, .capability = 90},
 };
 
 const heddle_op heddle_op_rows_head = {

@@ -113,7 +113,8 @@ static size_t workspace(const void *shape, int threads)
 
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_loss),
-    {"01_warp_per_row", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "one warp per sample: limited by latency", NULL, workspace},
+    {"01_warp_per_row", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "one warp per sample: limited by latency", NULL, workspace,
+     .capability = 90},
 };
 
 const heddle_op heddle_op_rows_loss = {

@@ -328,7 +328,7 @@ HEDDLE_OF_SHAPE(bool, takes_sums, norm_shape, !shape->normalise || shape->c <= 2
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_norm_forward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight channels of one output pixel per thread: limited by memory bandwidth", NULL, NULL},
+     "eight channels of one output pixel per thread: limited by memory bandwidth", NULL, NULL, .capability = 90},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -336,7 +336,7 @@ static const heddle_rung backward_ladder[] = {
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "eight channels of one window per thread, once for the sums and once for the gradient: limited by memory "
      "bandwidth",
-     takes_sums, backward_workspace},
+     takes_sums, backward_workspace, .capability = 90},
 };
 
 #define ROWS_NORM(title, about)                                                                                        \

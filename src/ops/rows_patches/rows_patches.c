@@ -132,14 +132,14 @@ HEDDLE_BY_REFERENCE(rows_patches_backward)
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_patches_forward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "eight channels of a tap per thread: limited by write bandwidth",
-     NULL, NULL},
+     NULL, NULL, .capability = 90},
 };
 
 static const heddle_rung backward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_patches_backward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "eight channels of a pixel per thread, summed over the taps that contain it: limited by memory bandwidth", NULL,
-     NULL},
+     NULL, .capability = 90},
 };
 
 #define ROWS_PATCHES(title, about)                                                                                     \

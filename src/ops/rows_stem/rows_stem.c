@@ -185,7 +185,7 @@ static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_stem),
     {"01_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "one block per image, from bytes to pooled rows: limited by loads from shared memory", NULL, NULL,
-     .capability = 80},
+     .capability = 90},
 };
 
 const heddle_op heddle_op_rows_stem = {

@@ -332,27 +332,27 @@ static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_trunk_forward),
     {"01_image_per_block", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "all stages of an image in shared memory, strips of results in registers: limited by float32 arithmetic",
-     forward_fits, NULL, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+     forward_fits, NULL, .capability = 90, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
     {"02_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "convolutions as products on tensor cores, straight out of shared memory: limited by one stage after another",
-     forward_fits_tensor_cores, NULL, HEDDLE_TF32, .capability = 80, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+     forward_fits_tensor_cores, NULL, HEDDLE_TF32, .capability = 90, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
     {"03_pairs", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "the same for pairs of fp16, three products each: limited by one stage after another", forward_fits_pairs, NULL,
-     HEDDLE_TF32X3, .capability = 80, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+     HEDDLE_TF32X3, .capability = 90, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
 };
 
 static const heddle_rung backward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_trunk_backward),
     {"01_image_per_block", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "all gradients of an image in shared memory, sums per thread: limited by float32 arithmetic", backward_fits,
-     backward_workspace, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+     backward_workspace, .capability = 90, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
     {"02_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "gradients as products on tensor cores, straight out of shared memory: limited by one stage after another",
-     backward_fits_tensor_cores, backward_workspace, HEDDLE_TF32, .capability = 80,
+     backward_fits_tensor_cores, backward_workspace, HEDDLE_TF32, .capability = 90,
      .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
     {"03_pairs", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "the same for pairs of fp16, three products each: limited by one stage after another", backward_fits_pairs,
-     backward_workspace, HEDDLE_TF32X3, .capability = 80, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
+     backward_workspace, HEDDLE_TF32X3, .capability = 90, .shared_bytes = HEDDLE_ROWS_TRUNK_SHARED},
 };
 
 #define ROWS_TRUNK(title, about)                                                                                       \

@@ -277,7 +277,8 @@ HEDDLE_BY_REFERENCE(rows_update)
     HEDDLE_REFERENCE_RUNG(name),                                                                                       \
     {                                                                                                                  \
         "01_tiles", HEDDLE_CUDA, HEDDLE_FUSED, NULL,                                                                   \
-            "one block per tile of a weight, transposed in shared memory: limited by memory bandwidth", NULL, NULL     \
+            "one block per tile of a weight, transposed in shared memory: limited by memory bandwidth", NULL, NULL,    \
+            .capability = 90                                                                                           \
     }
 static const heddle_rung weights_ladder[] = {RUNGS(rows_weights)}, collect_ladder[] = {RUNGS(rows_collect)},
                          update_ladder[] = {RUNGS(rows_update)};
