@@ -66,7 +66,7 @@ bool sim_watch_ready(void); // starts the watch on first use; false: not watchin
 void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc);
 // watch.c: what the current block has done is judged; from now on only its addresses are.
 void sim_watch_forsake(sim_worker *worker);
-// survive.c: reports a wrong access. Returns where the thread can go on: what follows the hook touches nothing that
+// survive.c: reports a wrong access. Returns where the thread can go on: what follows the hook changes nothing that
 // anybody has. `harmless`: the caller knows that; not by itself enough.
 void sim_fault_at(sim_worker *worker, const sim_finding *finding, int error, bool harmless);
 

@@ -1,5 +1,6 @@
 // Wrong accesses that a kernel survives, so that one run shows them all. The hook comes before the access, which is
-// then made: so the thread goes on only where the access touches nothing that anybody has. On a GPU the launch has
+// then made: so the thread goes on only where the access changes nothing that anybody has: outside of every allocation,
+// or a misaligned read. A misaligned write ends the kernel, because later reads would see it. On a GPU the launch has
 // failed all the same, and its error is set; the block is no longer watched for anything but wrong addresses, because
 // what it does with a value that it read from nowhere is only a consequence.
 
@@ -32,7 +33,7 @@ void sim_fault_at(sim_worker *worker, const sim_finding *finding, int error, boo
     struct sim_watch *watch = worker->watch;
     const uintptr_t pc = finding->place[0].pc;
     const bool goes_on = harmless && watch && watch->single && has_room(launch, pc);
-    if (!goes_on || !is_told(worker, finding)) {
+    if (!watch || !is_told(worker, finding)) {
         sim_finding told = *finding;
         told.fault = true;
         sim_report(&told);

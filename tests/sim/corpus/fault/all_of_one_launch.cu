@@ -1,4 +1,5 @@
-// Wrong accesses in several lines: the kernel goes on after each, so that one run shows them all.
+// Wrong accesses in several lines: the kernel goes on after each, so that one run shows them all. A misaligned write,
+// which would change what others read, ends it.
 #include "../corpus.h"
 
 __global__ void faults(float *a, float *b, int n)
@@ -13,8 +14,11 @@ __global__ void faults(float *a, float *b, int n)
     float *row = tile;
     row[i + gridDim.x] = 3; // expect: out-of-bounds
     if (i == 0)
-        *(float *)((char *)a + 2) = 1; // expect: misaligned
-    dynamic[i] = 0;                    // expect: out-of-bounds
+        b[0] = *(const float *)((const char *)a + 2); // expect: misaligned
+    dynamic[i] = 0;                                   // expect: out-of-bounds
+    __syncthreads();
+    *(float *)((char *)b + 2) += 1; // expect: misaligned
+    a[i + n] = 1;                   // not run
 }
 
 __global__ void later(float *a)
