@@ -351,7 +351,7 @@ const char *cudaGetErrorString(cudaError_t error)
 static cudaError_t last_error(bool reset)
 {
     if (sim_current != NULL)
-        return sim_child_error(reset);
+        return sim_child_error(sim_current, reset);
     sim_api_lock();
     const cudaError_t error = call.last_error;
     if (reset)

@@ -25,13 +25,23 @@ static child *launched; // by the grid that runs
 static uint64_t launched_count;
 static int depth;
 
-static __thread cudaError_t last_error; // of threads of kernels
-
-cudaError_t sim_child_error(bool reset)
+cudaError_t sim_child_error(const sim_worker *worker, bool reset)
 {
-    const cudaError_t error = last_error;
-    if (reset)
-        last_error = cudaSuccess;
+    int *const errors = worker->block->launch_errors;
+    const cudaError_t error = errors != NULL ? (cudaError_t)errors[worker->thread] : cudaSuccess;
+    if (reset && errors != NULL)
+        errors[worker->thread] = cudaSuccess;
+    return error;
+}
+
+// Without the memory for it, the thread does not learn of the error.
+static cudaError_t set_error(const sim_worker *worker, cudaError_t error)
+{
+    sim_block *block = worker->block;
+    if (block->launch_errors == NULL)
+        block->launch_errors = calloc(SIM_THREADS, sizeof *block->launch_errors);
+    if (block->launch_errors != NULL)
+        block->launch_errors[worker->thread] = error;
     return error;
 }
 
@@ -57,8 +67,7 @@ static cudaError_t refuse(sim_worker *worker, const sim_kernel *kernel, uintptr_
     finding.place[0] = sim_place_of(worker, worker->thread, pc, "launch");
     sim_report(&finding);
     release(kernel);
-    last_error = error;
-    return error;
+    return set_error(worker, error);
 }
 
 // Shared and local memory are the block's and the thread's own: a child has others at the same address.
@@ -84,7 +93,7 @@ cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const
 {
     const uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
     if (kernel->run == NULL)
-        return cudaErrorMemoryAllocation;
+        return set_error(worker, cudaErrorMemoryAllocation);
     if (is_empty(config->grid) || is_empty(config->block) || threads > MOST_THREADS)
         return refuse(worker, kernel, pc, cudaErrorInvalidConfiguration,
                       "its grid or block is empty, or a block has more than 1024 threads");
@@ -94,7 +103,7 @@ cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const
     child *made = malloc(sizeof *made);
     if (made == NULL) {
         release(kernel);
-        return cudaErrorMemoryAllocation;
+        return set_error(worker, cudaErrorMemoryAllocation);
     }
     *made = (child){.block = worker->block->number,
                     .tail = config->stream == cudaStreamTailLaunch,

@@ -11,7 +11,7 @@
 // A launch by the current thread of a kernel. Takes the kernel's closure over, whatever happens.
 cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const sim_kernel *kernel, uintptr_t pc);
 // What cudaGetLastError gives in a kernel.
-cudaError_t sim_child_error(bool reset);
+cudaError_t sim_child_error(const sim_worker *worker, bool reset);
 // A stream that a kernel creates: its launches are ordered in any case.
 cudaError_t sim_child_stream(cudaStream_t *stream);
 // Runs a launch and then its children, theirs, and so on.

@@ -86,6 +86,8 @@ void sim_resident_free(sim_worker *worker, sim_resident *resident)
         runner->blocks.here = NULL;
     free(resident->shared);
     resident->shared = NULL;
+    free(resident->block.launch_errors);
+    resident->block.launch_errors = NULL;
     resident->next = runner->blocks.spare;
     runner->blocks.spare = resident;
     runner->blocks.count--;

@@ -51,6 +51,7 @@ struct sim_block {
     sim_block_clock *clock;              // race/'s own
     struct sim_block_branches *branches; // watch/'s own
     struct sim_block_progress *progress; // progress/'s own
+    int *launch_errors;                  // by thread: the last error of its launches of kernels; NULL: there was none
 };
 
 // The word that a thread polls, and how it looks at it.
