@@ -9,7 +9,7 @@
 #include "core/core.h"
 #include "findings/finding.h"
 
-enum { MOST_THREADS = 1024, DEEPEST = 24 }; // nesting, as CUDA has it
+enum { MOST_THREADS = 1024, LEVELS = 24 }; // of nested grids, the host's included, as CUDA has it
 
 typedef struct child {
     uint64_t block, order; // of the parent's blocks; among all that they launched
@@ -23,7 +23,7 @@ typedef struct child {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static child *launched; // by the grid that runs
 static uint64_t launched_count;
-static int depth;
+static int depth; // of the grid that runs; the host launches grids of depth 0
 
 cudaError_t sim_child_error(const sim_worker *worker, bool reset)
 {
@@ -97,6 +97,11 @@ cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const
     if (is_empty(config->grid) || is_empty(config->block) || threads > MOST_THREADS)
         return refuse(worker, kernel, pc, cudaErrorInvalidConfiguration,
                       "its grid or block is empty, or a block has more than 1024 threads");
+    if (depth + 1 == LEVELS) {
+        char message[80];
+        snprintf(message, sizeof message, "it would be nested %d levels deep; the limit is %d", depth + 2, LEVELS);
+        return refuse(worker, kernel, pc, cudaErrorLaunchMaxDepthExceeded, message);
+    }
     const char *wrong = wrong_argument(worker, kernel);
     if (wrong != NULL)
         return refuse(worker, kernel, pc, cudaErrorInvalidValue, wrong);
@@ -147,7 +152,7 @@ static cudaError_t run_child(const child *one, uint64_t number)
 {
     sim_launch_state launch = {.kernel = &one->kernel, .config = one->config, .launched_at = one->pc, .number = number};
     launch.config.stream = NULL;
-    return depth < DEEPEST ? sim_run_with_children(&launch) : cudaErrorLaunchMaxDepthExceeded;
+    return sim_run_with_children(&launch);
 }
 
 cudaError_t sim_run_with_children(sim_launch_state *launch)
