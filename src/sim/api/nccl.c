@@ -18,10 +18,20 @@ typedef struct collective {
     const void *send;
     void *receive;
     size_t count;
-    cudaDataType type; // one of the same size
     cudaStream_t stream;
     enum { WHOLE, SEND, RECEIVE } part; // of a message from the rank to itself
+    ncclComm_t comm;
+    ncclDataType_t type;
 } collective;
+
+#define TYPE(name, same_size) [name] = {#name, same_size}
+static const struct {
+    const char *name;
+    cudaDataType same_size;
+} types[] = {TYPE(ncclInt8, CUDA_R_8I),       TYPE(ncclUint8, CUDA_R_8U),      TYPE(ncclInt32, CUDA_R_32I),
+             TYPE(ncclUint32, CUDA_R_32I),    TYPE(ncclInt64, CUDA_R_64F),     TYPE(ncclUint64, CUDA_R_64F),
+             TYPE(ncclFloat16, CUDA_R_16F),   TYPE(ncclFloat32, CUDA_R_32F),   TYPE(ncclFloat64, CUDA_R_64F),
+             TYPE(ncclBfloat16, CUDA_R_16BF), TYPE(ncclFloat8e4m3, CUDA_R_8U), TYPE(ncclFloat8e5m2, CUDA_R_8U)};
 
 static __thread struct {
     int depth, count, room;
@@ -35,12 +45,13 @@ static __thread struct {
 static void collective_run(const void *work)
 {
     const collective *w = work;
-    sim_blas_span from = {"sendbuff", w->send, w->type, w->count, 1, w->count};
-    sim_blas_span to = {"recvbuff", w->receive, w->type, w->count, 1, w->count};
+    const cudaDataType type = types[w->type].same_size;
+    sim_blas_span from = {"sendbuff", w->send, type, w->count, 1, w->count};
+    sim_blas_span to = {"recvbuff", w->receive, type, w->count, 1, w->count};
     sim_blas_reads(w->call, &from);
     sim_blas_writes(w->call, &to);
     if (w->count > 0)
-        memmove(w->receive, w->send, w->count * sim_blas_size(w->type));
+        memmove(w->receive, w->send, w->count * sim_blas_size(type));
     sim_blas_written(&to);
 }
 
@@ -66,17 +77,13 @@ static ncclResult_t keep(const collective *w)
 
 static ncclResult_t submit(ncclComm_t comm, int root, ncclDataType_t type, collective w)
 {
-    static const cudaDataType of_size[] = {
-        [ncclInt8] = CUDA_R_8I,       [ncclUint8] = CUDA_R_8U,      [ncclInt32] = CUDA_R_32I,
-        [ncclUint32] = CUDA_R_32I,    [ncclInt64] = CUDA_R_64F,     [ncclUint64] = CUDA_R_64F,
-        [ncclFloat16] = CUDA_R_16F,   [ncclFloat32] = CUDA_R_32F,   [ncclFloat64] = CUDA_R_64F,
-        [ncclBfloat16] = CUDA_R_16BF, [ncclFloat8e4m3] = CUDA_R_8U, [ncclFloat8e5m2] = CUDA_R_8U};
     if (!comm)
         return WRONG(w.call, ncclInvalidArgument, "the communicator is NULL");
     if ((unsigned)type >= ncclNumTypes || root != 0)
         return WRONG(w.call, ncclInvalidArgument, "data type %d, and rank %d of a communicator with one rank",
                      (int)type, root);
-    w.type = of_size[type];
+    w.comm = comm;
+    w.type = type;
     if (group.depth > 0)
         return keep(&w);
     if (w.part != WHOLE)
@@ -84,21 +91,30 @@ static ncclResult_t submit(ncclComm_t comm, int root, ncclDataType_t type, colle
     return run(&w);
 }
 
-// Gives each message that is sent to the first receive of as many elements; the receive's stream does the work.
+// Messages arrive in the order in which their communicator sends them: the first receive that is left.
+static collective *receive_of(const collective *send)
+{
+    for (int i = 0; i < group.count; i++)
+        if (group.waiting[i].part == RECEIVE && group.waiting[i].comm == send->comm)
+            return &group.waiting[i];
+    return NULL;
+}
+
+// Gives each message that is sent to its receive, whose stream does the work.
 static ncclResult_t join(void)
 {
     for (int i = 0; i < group.count; i++) {
-        collective *send = &group.waiting[i];
-        int to = 0;
-        while (send->part == SEND && to < group.count &&
-               !(group.waiting[to].part == RECEIVE && group.waiting[to].count == send->count))
-            to++;
-        if (to == group.count)
-            return WRONG(send->call, ncclInvalidUsage, "no ncclRecv of %zu elements in the group", send->count);
-        if (send->part == SEND) {
-            group.waiting[to].send = send->send;
-            group.waiting[to].part = WHOLE;
-        }
+        const collective *send = &group.waiting[i];
+        if (send->part != SEND)
+            continue;
+        collective *receive = receive_of(send);
+        if (!receive)
+            return WRONG(send->call, ncclInvalidUsage, "no ncclRecv of this communicator is left in the group");
+        if (receive->count != send->count || receive->type != send->type)
+            return WRONG(send->call, ncclInvalidUsage, "%zu elements of %s are sent; the ncclRecv is of %zu of %s",
+                         send->count, types[send->type].name, receive->count, types[receive->type].name);
+        receive->send = send->send;
+        receive->part = WHOLE;
     }
     for (int i = 0; i < group.count; i++)
         if (group.waiting[i].part == RECEIVE)
@@ -228,7 +244,7 @@ ncclResult_t ncclCommUserRank(ncclComm_t comm, int *rank)
 
 // --- operations -----------------------------------------------------------------------------------------------------
 
-#define PART(name, part) ((collective){SIM_BLAS_CALL(name), send, receive, count, CUDA_R_8U, stream, part})
+#define PART(name, part) ((collective){SIM_BLAS_CALL(name), send, receive, count, stream, part, NULL, ncclInt8})
 #define COLLECTIVE(name) PART(name, WHOLE)
 
 // NOLINTBEGIN(readability-non-const-parameter): results are written later, through the work they are put into
