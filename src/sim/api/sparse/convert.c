@@ -55,24 +55,40 @@ static void to_coo(const index_work *w)
         }
 }
 
-// Each row's columns in rising order: insertion, which keeps the order of equal ones.
+typedef struct sorted_entry {
+    int column, from, place; // `from`: where it was, so that equal columns keep their order
+} sorted_entry;
+
+static int compare_entries(const void *left, const void *right)
+{
+    const sorted_entry *a = left, *b = right;
+    return a->column != b->column ? (a->column > b->column) - (a->column < b->column) : a->from - b->from;
+}
+
+static void sort_row(const index_work *w, int first, int end, sorted_entry *entries)
+{
+    for (int i = first; i < end; i++)
+        entries[i - first] = (sorted_entry){w->out[i], i, w->permutation ? w->permutation[i] : 0};
+    if (first < end)
+        qsort(entries, (size_t)(end - first), sizeof *entries, compare_entries);
+    for (int i = first; i < end; i++) {
+        w->out[i] = entries[i - first].column;
+        if (w->permutation)
+            w->permutation[i] = entries[i - first].place;
+    }
+}
+
+// Each row's columns in rising order.
 static void sort_rows(const index_work *w)
 {
-    for (int row = 0; row < w->m; row++) {
+    sorted_entry *entries = malloc(((size_t)w->nnz + 1) * sizeof *entries);
+    for (int row = 0; entries && row < w->m; row++) {
         int first = w->in[row] - w->base, end = w->in[row + 1] - w->base;
         if (!in_range(w, "offset", first, w->nnz, row) || !in_range(w, "offset", end, w->nnz, row))
-            return;
-        for (int i = first + 1; i < end; i++)
-            for (int k = i; k > first && w->out[k - 1] > w->out[k]; k--) {
-                int column = w->out[k], place = w->permutation ? w->permutation[k] : 0;
-                w->out[k] = w->out[k - 1];
-                w->out[k - 1] = column;
-                if (w->permutation) {
-                    w->permutation[k] = w->permutation[k - 1];
-                    w->permutation[k - 1] = place;
-                }
-            }
+            break;
+        sort_row(w, first, end, entries);
     }
+    free(entries);
 }
 
 static void index_run(const void *work)

@@ -1,5 +1,5 @@
 // cuSPARSE's systems and conversions: incomplete LU and its two triangles, a tridiagonal matrix that needs pivots,
-// COO to CSR, CSR to CSC, dense to sparse and back.
+// COO to CSR, CSR to CSC, columns sorted, dense to sparse and back.
 #include "../corpus.h"
 #include <cmath>
 #include <cusparse.h>
@@ -123,6 +123,37 @@ static void transposed(cusparseHandle_t handle, const int *offsets, const int *d
     CHECK(cudaFree(to_values));
 }
 
+// A short row, then a long one in falling order in which each column is there twice.
+static void sorted(cusparseHandle_t handle)
+{
+    const int count = 1 << 16, ends[] = {1, 3, count + 1};
+    static int from[count], got[count], places[count];
+    from[0] = 9, from[1] = 5;
+    for (int i = 2; i < count; i++)
+        from[i] = (count - i + 1) / 2;
+    int *offsets = device_copy(ends), *d_columns = device_copy(from), *permutation = device_zeros<int>(count);
+    size_t bytes = 0;
+    void *buffer = NULL;
+    cusparseMatDescr_t plain;
+    DONE(cusparseCreateMatDescr(&plain));
+    DONE(cusparseSetMatIndexBase(plain, CUSPARSE_INDEX_BASE_ONE));
+    DONE(cusparseCreateIdentityPermutation(handle, count, permutation));
+    DONE(cusparseXcsrsort_bufferSizeExt(handle, 2, count, count, offsets, d_columns, &bytes));
+    CHECK(cudaMalloc(&buffer, bytes));
+    DONE(cusparseXcsrsort(handle, 2, count, count, plain, offsets, d_columns, permutation, buffer));
+    fetch(got, d_columns);
+    fetch(places, permutation);
+    REQUIRE(got[0] == 5 && got[1] == 9 && places[0] == 1 && places[1] == 0);
+    for (int i = 2; i < count; i++) {
+        REQUIRE(got[i] == i / 2 && from[places[i]] == got[i]);
+        REQUIRE(i % 2 == 0 || places[i] == places[i - 1] + 1);
+    }
+    DONE(cusparseDestroyMatDescr(plain));
+    CHECK(cudaFree(buffer));
+    for (int *memory : {offsets, d_columns, permutation})
+        CHECK(cudaFree(memory));
+}
+
 static void from_dense_and_back(cusparseHandle_t handle)
 {
     const float dense[] = {0, 7, 0, 8, 0, 9};
@@ -171,6 +202,7 @@ int main()
     transposed(handle, offsets, d_columns, d_values);
     by_incomplete_lu(handle, offsets, d_columns, d_values);
     tridiagonal(handle);
+    sorted(handle);
     from_dense_and_back(handle);
     DONE(cusparseDestroy(handle));
     CHECK(cudaFree(d_rows));
