@@ -15,12 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
-
 enum {
     OPEN_FOLDERS = 16,  // nftw may hold this many at a time
     YOUNG_SECONDS = 60, // a folder may take as long to get its lock and its name
     MODE = 0600,
+    FOLDER_MODE = 0700,
 };
 
 static const char prefix[] = "heddle-check-";
@@ -125,12 +124,16 @@ heddle_status heddle_check_folder_inner(const heddle_check_folder *outer, const 
 {
     *inner = (heddle_check_folder){.lock = -1};
     heddle_check_folder_path(outer, name, inner->path, sizeof inner->path);
-    return heddle_folder_create(inner->path);
+    remove_tree(inner->path);
+    if (mkdir(inner->path, FOLDER_MODE) != 0)
+        return heddle_fail(HEDDLE_IO, "%s: cannot create this folder: %s", inner->path, strerror(errno));
+    return HEDDLE_OK;
 }
 
 void heddle_check_folder_clean(const heddle_check_folder *folder)
 {
-    DIR *entries = opendir(folder->path);
+    int file = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = file >= 0 ? fdopendir(file) : NULL;
     // cppcheck-suppress readdirCalled ; readdir is safe on a folder that one thread reads
     for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
         struct stat about;
@@ -140,6 +143,8 @@ void heddle_check_folder_clean(const heddle_check_folder *folder)
     }
     if (entries)
         closedir(entries);
+    else if (file >= 0)
+        close(file);
 }
 
 void heddle_check_folder_release(heddle_check_folder *folder)

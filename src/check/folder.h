@@ -16,7 +16,8 @@ typedef struct heddle_check_folder {
 // `keep`: it stays when it is released, under a name that the sweep leaves alone.
 heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep);
 void heddle_check_folder_release(heddle_check_folder *folder);
-// A folder inside that a program may write in, released with the outer one.
+// A new folder inside that a program may write in, released with the outer one. What was there by that name is removed,
+// and no link is followed.
 heddle_status heddle_check_folder_inner(const heddle_check_folder *outer, const char *name, heddle_check_folder *inner);
 // Removes links, pipes and the like: what a program that writes there has left must be safe to open.
 void heddle_check_folder_clean(const heddle_check_folder *folder);

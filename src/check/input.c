@@ -47,7 +47,8 @@ static void carry(int to, int record)
 static heddle_status start_carrier(heddle_check_input *input)
 {
     int ends[2];
-    int record = open(input->record, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
+    unlink(input->record);
+    int record = open(input->record, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
     if (record < 0 || pipe2(ends, O_CLOEXEC) != 0) {
         if (record >= 0)
             close(record);
@@ -79,6 +80,17 @@ heddle_status heddle_check_input_open(heddle_check_input *input, const char *fol
     // /proc's name opens the file anew, from its start.
     input->file = open(once ? input->record : "/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
     return HEDDLE_OK;
+}
+
+int heddle_check_input_file(const char *path)
+{
+    struct stat about;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file >= 0 && (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))) {
+        close(file);
+        file = -1;
+    }
+    return file;
 }
 
 void heddle_check_input_passed(heddle_check_input *input)

@@ -12,8 +12,11 @@ typedef struct heddle_check_input {
     pid_t carrier;    // a process that passes it on; 0: none
 } heddle_check_input;
 
-// For run number `run`, counted from 0. heddle_check_input_close ends it.
+// For run number `run`, counted from 0. heddle_check_input_close ends it. `folder`: for the record; programs must not
+// be able to write there.
 heddle_status heddle_check_input_open(heddle_check_input *input, const char *folder, int run);
+// Opens a file for reading; -1: it is not a regular file. A pipe in its place is not waited for.
+int heddle_check_input_file(const char *path);
 // After the child has been started: our copy of its descriptor goes.
 void heddle_check_input_passed(heddle_check_input *input);
 void heddle_check_input_close(heddle_check_input *input);

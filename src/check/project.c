@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,15 +24,18 @@
 #include "check/slips.h"
 #include "check/started.h"
 
+static const char no_file[] = "/dev/null";
+
 enum { TIMES_AS_LONG = 10, MOST_REPEATED = 64, MOST_NAMED = 5, LARGEST_LOG = 1 << 24 };
 
 typedef struct whole_project {
     heddle_check_state *state; // of the whole
-    heddle_check_folder reports, programs, build;
+    heddle_check_folder reports, build;
     heddle_check_environment environment;
     heddle_check_strings sources, include, built;
     heddle_check_start *starts;
     int start_count;
+    int signal; // that ended a command; 0: none did
     struct timespec since;
 } whole_project;
 
@@ -80,14 +84,23 @@ static heddle_status run_command(whole_project *project, const char *const *comm
     state.options = &options;
     state.environment = project->environment.variables.at;
     HEDDLE_TRY(find_command(command[0], state.program, sizeof state.program));
+    heddle_status status = HEDDLE_OK;
     if (options.carry)
-        HEDDLE_TRY(heddle_check_output_open(&state.output, options.output, options.errors, false));
-    if (options.sandbox)
-        HEDDLE_TRY(heddle_check_environment_sandbox(&project->environment, &options, &state.output, &state.sandbox));
-    heddle_status status = heddle_check_run_command(&state, project->reports.path, child);
+        status = heddle_check_output_open(&state.output, options.output, options.errors, false);
+    if (options.sandbox && status == HEDDLE_OK)
+        status = heddle_check_environment_sandbox(&project->environment, project->reports.path, &options, &state.output,
+                                                  &state.sandbox);
+    if (status == HEDDLE_OK)
+        status = heddle_check_run_command(&state, project->reports.path, child);
+    heddle_check_folder_clean(&project->reports);
+    heddle_check_folder_clean(&state.folder);
     project->state->result->open_line = state.output.last && state.output.last != '\n';
     heddle_sandbox_close(&state.sandbox);
     heddle_check_output_free(&state.output);
+    if (status == HEDDLE_OK && child->end == HEDDLE_CHILD_STOPPED)
+        status = heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+    if (status == HEDDLE_OK && child->end == HEDDLE_CHILD_SIGNALLED)
+        project->signal = child->code;
     return status;
 }
 
@@ -171,8 +184,6 @@ static heddle_status run_built(whole_project *project)
         heddle_child child = {.process = -1};
         command[0] = project->built.at[i];
         status = run_command(project, command, -1, false, &child);
-        if (status == HEDDLE_OK && child.end == HEDDLE_CHILD_STOPPED)
-            status = heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
         if (child.end == HEDDLE_CHILD_EXITED && child.code != 0 && project->state->result->exit_status == 0)
             project->state->result->exit_status = child.code;
         if (status == HEDDLE_OK && (child.end == HEDDLE_CHILD_TIMED_OUT || child.end == HEDDLE_CHILD_TOO_LARGE))
@@ -238,11 +249,18 @@ static heddle_status judge_report(heddle_check_state *state, const heddle_check_
     return heddle_check_judge_end(state->options, state->result, &child, report);
 }
 
+static bool is_regular(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 // Whether the program can be run again by itself, in the folder and with the input that it had.
 static bool can_repeat(const heddle_check_start *start)
 {
-    return access(start->file, X_OK) == 0 && access(start->folder, X_OK) == 0 &&
-           (start->input[0] == '/' || start->input[0] == '\0');
+    bool no_input = start->input[0] == '\0' || strcmp(start->input, no_file) == 0;
+    return is_regular(start->file) && access(start->file, X_OK) == 0 && access(start->folder, X_OK) == 0 &&
+           (no_input || is_regular(start->input));
 }
 
 static heddle_status check_start(heddle_check_state *state, const heddle_check_start *start, bool again)
@@ -267,8 +285,9 @@ static heddle_status check_start(heddle_check_state *state, const heddle_check_s
         if (can_repeat(start))
             HEDDLE_TRY(heddle_check_run_others(state));
         else
-            HEDDLE_TRY(heddle_check_result_note(result, "only one order was checked: the program reads a pipe, or is "
-                                                        "no longer there, so it cannot be run again by itself"));
+            HEDDLE_TRY(heddle_check_result_note(result, "only one order was checked: the program's standard input is "
+                                                        "no regular file, or it is no longer there, so it cannot be "
+                                                        "run again by itself"));
     }
     return heddle_check_notes(state->options, result);
 }
@@ -288,18 +307,22 @@ static heddle_status check_program(whole_project *project, int number)
     options.grade = false; // judged over all programs
     state.options = &options;
     state.environment = start->environment;
-    state.input = strncmp(start->input, "/dev/", 5) == 0 || start->input[0] != '/' ? NULL : start->input;
+    state.input = start->input[0] != '/' || strcmp(start->input, no_file) == 0 ? NULL : start->input;
     state.sources = project->sources.count > 0 ? (char **)project->sources.at : no_sources;
     state.repeats = true;
     snprintf(state.program, sizeof state.program, "%s", start->file);
-    snprintf(name, sizeof name, "%d", number);
-    HEDDLE_TRY(heddle_check_folder_inner(&project->programs, name, &state.folder));
+    snprintf(name, sizeof name, "program-%d", number);
+    HEDDLE_TRY(
+        heddle_check_folder_inner(&state.outer, name, &state.folder)); // now: the command cannot have written there
     HEDDLE_TRY(heddle_check_result_create(&state.result));
-    if (project->sources.count > 0)
+    if (project->sources.count > 0 && is_regular(state.program))
         state.columns = heddle_check_columns_open(state.program, project->sources.at, project->include.at);
+    heddle_status status = HEDDLE_OK;
     if (options.sandbox)
-        HEDDLE_TRY(heddle_check_environment_sandbox(&project->environment, &options, &state.output, &state.sandbox));
-    heddle_status status = check_start(&state, start, !start->same && number < MOST_REPEATED);
+        status = heddle_check_environment_sandbox(&project->environment, state.folder.path, &options, &state.output,
+                                                  &state.sandbox);
+    if (status == HEDDLE_OK)
+        status = check_start(&state, start, !start->same && number < MOST_REPEATED);
     heddle_sandbox_close(&state.sandbox);
     heddle_check_columns_close(state.columns);
     if (status != HEDDLE_OK) {
@@ -342,6 +365,9 @@ static heddle_status refuse_nothing(const whole_project *project, const heddle_c
     char command[1024], idle[1024];
     const heddle_check_options *options = project->state->options;
     command_text(options->command, command, sizeof command);
+    if (child->end == HEDDLE_CHILD_SIGNALLED)
+        return heddle_fail(HEDDLE_INTERNAL, "`%s` was ended by %s and ran no program that nvcc built", command,
+                           heddle_child_signal_name(child->code));
     if (child->end == HEDDLE_CHILD_EXITED && child->code != 0)
         return heddle_fail(HEDDLE_INTERNAL, "`%s` ended with status %d and ran no program that nvcc built", command,
                            child->code);
@@ -360,14 +386,25 @@ static heddle_status refuse_nothing(const whole_project *project, const heddle_c
 static heddle_status judge_command(whole_project *project, const heddle_child *child)
 {
     heddle_check_result *result = project->state->result;
-    if (child->end == HEDDLE_CHILD_STOPPED)
-        return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     if (child->end == HEDDLE_CHILD_TIMED_OUT || child->end == HEDDLE_CHILD_TOO_LARGE)
         return heddle_check_judge_end(project->state->options, result, child, NULL);
     if (project->start_count == 0)
         return refuse_nothing(project, child);
     result->exit_status = child->end == HEDDLE_CHILD_EXITED ? child->code : 0;
     return HEDDLE_OK;
+}
+
+// A signal that ended a command is an error, unless what was found in a program explains it.
+static heddle_status judge_signal(const whole_project *project)
+{
+    heddle_check_result *result = project->state->result;
+    for (int i = 0; i < result->finding_count; i++)
+        if (result->findings[i]->tier == HEDDLE_CHECK_ERROR && result->findings[i]->kind != HEDDLE_CHECK_LEAK)
+            return HEDDLE_OK;
+    if (project->signal == 0)
+        return HEDDLE_OK;
+    return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, "The command was ended by %s.",
+                                   heddle_child_signal_name(project->signal));
 }
 
 static heddle_status note_project(whole_project *project)
@@ -391,6 +428,17 @@ static heddle_status note_project(whole_project *project)
     return HEDDLE_OK;
 }
 
+static heddle_status read_starts(whole_project *project)
+{
+    int damaged = 0;
+    HEDDLE_TRY(heddle_check_starts_read(project->reports.path, &project->starts, &project->start_count, &damaged));
+    if (damaged == 0)
+        return HEDDLE_OK;
+    return heddle_check_result_note(project->state->result,
+                                    "%d program%s not checked: the record of how it was started is damaged", damaged,
+                                    damaged == 1 ? " was" : "s were");
+}
+
 static heddle_status run_all(whole_project *project)
 {
     heddle_check_state *state = project->state;
@@ -405,7 +453,7 @@ static heddle_status run_all(whole_project *project)
     if (!state->result->built)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_check_compiled_read(project->environment.record, &project->sources, &project->include));
-    HEDDLE_TRY(heddle_check_starts_read(project->reports.path, &project->starts, &project->start_count));
+    HEDDLE_TRY(read_starts(project));
     if (!options->cmake) {
         HEDDLE_TRY(heddle_check_built_find(options->folder ? options->folder : ".", project->since, &project->built));
         HEDDLE_TRY(judge_command(project, &child));
@@ -416,6 +464,7 @@ static heddle_status run_all(whole_project *project)
     }
     for (int i = 0; i < project->start_count; i++)
         HEDDLE_TRY(check_program(project, i));
+    HEDDLE_TRY(judge_signal(project));
     return note_project(project);
 }
 
@@ -427,12 +476,9 @@ heddle_status heddle_check_project(heddle_check_state *state)
     clock_gettime(CLOCK_REALTIME_COARSE, &project.since); // files have the time of this clock
     heddle_status status = heddle_check_folder_inner(&state->outer, "reports", &project.reports);
     if (status == HEDDLE_OK)
-        status = heddle_check_folder_inner(&state->outer, "programs", &project.programs);
-    if (status == HEDDLE_OK)
         status = heddle_check_folder_inner(&state->outer, "build", &project.build);
-    const char *const folders[] = {project.reports.path, project.programs.path, project.build.path};
     if (status == HEDDLE_OK)
-        status = heddle_check_environment_make(&project.environment, state, folders, 3);
+        status = heddle_check_environment_make(&project.environment, state, project.build.path);
     if (status == HEDDLE_OK)
         status = run_all(&project);
     heddle_check_starts_free(project.starts, project.start_count);

@@ -132,7 +132,7 @@ static void add_folder(heddle_check_environment *environment, const char *folder
 }
 
 heddle_status heddle_check_environment_make(heddle_check_environment *environment, const heddle_check_state *state,
-                                            const char *const *folders, int count)
+                                            const char *build)
 {
     HEDDLE_TRY(heddle_check_toolkit_make(state->outer.path, environment->toolkit, sizeof environment->toolkit));
     HEDDLE_TRY(set_variables(environment));
@@ -141,8 +141,7 @@ heddle_status heddle_check_environment_make(heddle_check_environment *environmen
     HEDDLE_TRY(set(environment, "SIM_BUILT", environment->record));
     add_folder(environment, state->folder.path);
     add_folder(environment, environment->cache);
-    for (int i = 0; i < count; i++)
-        add_folder(environment, folders[i]);
+    add_folder(environment, build);
     return HEDDLE_OK;
 }
 
@@ -151,13 +150,13 @@ void heddle_check_environment_free(heddle_check_environment *environment)
     heddle_check_strings_free(&environment->variables);
 }
 
-heddle_status heddle_check_environment_sandbox(const heddle_check_environment *environment,
+heddle_status heddle_check_environment_sandbox(const heddle_check_environment *environment, const char *own,
                                                const heddle_check_options *options, const heddle_check_output *output,
                                                heddle_sandbox *sandbox)
 {
-    const char *folders[HEDDLE_CHECK_PROJECT_FOLDERS + 2] = {"."};
+    const char *folders[HEDDLE_CHECK_PROJECT_FOLDERS + 3] = {".", own};
     for (int i = 0; i < environment->folder_count; i++)
-        folders[i + 1] = environment->folders[i];
+        folders[i + 2] = environment->folders[i];
     int to = output->program >= 0 ? output->program : options->output;
     int errors = output->program >= 0 ? output->errors : options->errors;
     const int files[] = {to >= 0 ? to : errors, errors, -1};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool already_asked(const heddle_check_questions *asked, long long offset)
 {
@@ -33,7 +34,8 @@ heddle_status heddle_check_questions_gather(heddle_check_questions *asked, const
 
 heddle_status heddle_check_questions_write(heddle_check_questions *asked, int schedule, const char *path)
 {
-    FILE *file = fopen(path, "w");
+    unlink(path); // a program may have made it a link to another file
+    FILE *file = fopen(path, "wxe");
     if (!file)
         return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
     for (size_t i = 0; i < asked->count; i++)

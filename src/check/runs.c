@@ -3,7 +3,6 @@
 #include "check/runs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,9 +131,9 @@ static heddle_status run_child(heddle_check_state *state, const run_plan *plan, 
     heddle_check_input input = {.file = -1};
     heddle_status status = HEDDLE_OK;
     if (state->input)
-        input.file = open(state->input, O_RDONLY | O_CLOEXEC);
+        input.file = heddle_check_input_file(state->input);
     else if (!options->no_input)
-        status = heddle_check_input_open(&input, state->folder.path, plan->number);
+        status = heddle_check_input_open(&input, state->outer.path, plan->number);
     const bool first = plan->number == 0;
     heddle_check_output *output = first && options->carry ? &state->output : NULL;
     heddle_child_options how = {

@@ -12,6 +12,7 @@
 #include "base/file.h"
 
 enum { LARGEST_START = 1 << 24, LARGEST_PROGRAM = 1 << 30, DEEPEST_FOLDER = 12, PATH_SIZE = 4096 };
+enum { MOST_PROGRAMS = 10000 }; // as in sim/machine/started.c
 
 static const char tried[] = "/CMakeFiles/"; // where CMake tries the compiler
 
@@ -54,6 +55,13 @@ static bool has(const heddle_check_strings *strings, const char *text)
         if (strcmp(strings->at[i], text) == 0)
             return true;
     return false;
+}
+
+// A pipe would keep us waiting.
+static bool is_regular(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 // --- starts ----------------------------------------------------------------------------------------------------------
@@ -111,29 +119,31 @@ static void release(heddle_check_start *start)
     free((void *)start->environment);
 }
 
-heddle_status heddle_check_starts_read(const char *folder, heddle_check_start **starts, int *count)
+heddle_status heddle_check_starts_read(const char *folder, heddle_check_start **starts, int *count, int *damaged)
 {
     char path[PATH_SIZE];
-    heddle_status status = HEDDLE_OK;
-    *count = 0;
+    *count = *damaged = 0;
     *starts = NULL;
-    for (int number = 0; status == HEDDLE_OK; number++) {
+    for (int number = 0; number < MOST_PROGRAMS; number++) {
         snprintf(path, sizeof path, "%s/%04d.run", folder, number);
-        if (!heddle_file_exists(path))
-            return HEDDLE_OK;
+        if (!is_regular(path))
+            continue; // a number that the project has used for something else
         heddle_check_start *moved = realloc(*starts, (size_t)(*count + 1) * sizeof *moved);
         if (!moved)
             return no_memory();
         *starts = moved;
         heddle_check_start *start = &moved[(*count)++];
         *start = (heddle_check_start){0};
-        status = read_start(folder, number, start);
+        heddle_status status = read_start(folder, number, start);
+        if (status == HEDDLE_OUT_OF_MEMORY)
+            return status;
+        *damaged += status != HEDDLE_OK;
         for (int i = 0; status == HEDDLE_OK && i + 1 < *count && !start->same; i++)
             start->same = same_start(&moved[i], start);
-        if (status == HEDDLE_OK && strstr(start->file, tried))
+        if (status != HEDDLE_OK || strstr(start->file, tried))
             release(&moved[--*count]);
     }
-    return status;
+    return HEDDLE_OK;
 }
 
 void heddle_check_starts_free(heddle_check_start *starts, int count)
@@ -149,14 +159,14 @@ heddle_status heddle_check_compiled_read(const char *path, heddle_check_strings 
 {
     char *content = NULL;
     size_t size = 0;
-    if (!heddle_file_exists(path))
+    if (!is_regular(path))
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_file_read(path, LARGEST_START, &content, &size));
     heddle_status status = HEDDLE_OK;
     for (const char *at = content, *end = content + size; at < end && status == HEDDLE_OK;) {
         const char *string = next_string(&at, end);
         heddle_check_strings *list = string[0] == 's' ? sources : string[0] == 'i' ? include : NULL;
-        if (list && !strstr(string, tried) && !has(list, string + 1))
+        if (list && !strstr(string, tried) && !has(list, string + 1) && (list == include || is_regular(string + 1)))
             status = heddle_check_strings_add(list, string + 1);
     }
     free(content);

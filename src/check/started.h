@@ -28,11 +28,12 @@ typedef struct heddle_check_start {
 } heddle_check_start;
 
 // Reads the starts that were recorded in a folder, in their order, but for those by which CMake tries the compiler.
-heddle_status heddle_check_starts_read(const char *folder, heddle_check_start **starts, int *count);
+// *damaged: how many of them cannot be read, and are left out.
+heddle_status heddle_check_starts_read(const char *folder, heddle_check_start **starts, int *count, int *damaged);
 void heddle_check_starts_free(heddle_check_start *starts, int count);
 
 // Reads what was compiled (sim/build/nvcc.h): sources and folders of headers, each once. A file that is not there lists
-// nothing. What CMake compiles to try the compiler is left out.
+// nothing, and only regular files are sources. What CMake compiles to try the compiler is left out.
 heddle_status heddle_check_compiled_read(const char *path, heddle_check_strings *sources,
                                          heddle_check_strings *include);
 

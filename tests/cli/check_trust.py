@@ -214,6 +214,57 @@ int main() { mkfifo(getenv("SIM_REPORT"), 0600); _exit(0); }
 """)
         self.assertIn("left no report", self.check("x.cu", "--no-nvcc", code=1).stdout)
 
+    # --- projects -----------------------------------------------------------------------------------------------------
+
+    def check_command(self, script, code=0, **how):
+        """Checks a command of a shell; $WORK is the folder that the check works in."""
+        self.write("x.cu")
+        build = "WORK=${SIM_REPORT%/reports/}\nnvcc x.cu -o x || exit 9\n"
+        return self.check("--", "sh", "-c", build + script, code=code, **how)
+
+    def test_a_command_cannot_have_the_check_write_or_remove_elsewhere(self):
+        precious = os.path.join(self.scratch.name, "precious")
+        os.mkdir(precious)
+        kept = os.path.join(precious, "kept")
+        with open(kept, "w", encoding="utf-8") as file:
+            file.write("kept")
+        os.symlink(kept, os.path.join(precious, "link"))
+        for folder in ("programs", "program-0", "programs/0", "run/0", "reports/0"):
+            for name in ("values", "progress", "report-1.json"):
+                self.check_command(f"mkdir -p $WORK/{folder}; ln -s {kept} $WORK/{folder}/{name}; ./x")
+            self.check_command(f"ln -s {precious} $WORK/{folder}; ./x")
+        for name in ("run/input", "input", "run/values", "run/compiled", "run/progress", "reports/0000.run",
+                     "reports/0000.json", "reports/0001.run"):
+            self.check_command(f"ln -sf {kept} $WORK/{name}; echo 1 | ./x")
+        with open(kept, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "kept")
+        self.assertEqual(sorted(os.listdir(precious)), ["kept", "link"])
+
+    def test_a_command_cannot_keep_the_check_waiting(self):
+        for name in ("reports/0000.run", "run/compiled", "run/input"):
+            self.check_command(f"rm -f $WORK/{name}; mkfifo $WORK/{name}; ./x")
+        report = "$WORK/reports/0000.json"
+        self.assertIn("left no report", self.check_command(f"./x; rm {report}; mkfifo {report}", code=1).stdout)
+        self.check_command("mkfifo y.cu; printf 's%s/y.cu\\0' \"$PWD\" >> $SIM_BUILT; ./x")
+        self.check_command("./x; rm x; mkfifo x")
+
+    def test_a_pipe_is_not_opened_again_for_other_orders(self):
+        said = self.check_command("mkfifo in; echo 1 > in & ./x < in").stdout
+        self.assertIn("note: only one order was checked: the program's standard input is no regular file", said)
+        self.assertRegex(said, "clean: 1 schedule, ")
+        said = self.check_command("echo 1 > file; ./x < file").stdout
+        self.assertRegex(said, "clean: 2 schedules, ")
+
+    def test_a_command_that_a_signal_ends_is_not_clean(self):
+        said = self.check_command("./x; kill -SEGV $$", code=1).stdout
+        self.assertIn("error: program died\n  The command was ended by SIGSEGV", said)
+        said = self.check("--", "sh", "-c", "kill -SEGV $$", code=1).stderr
+        self.assertRegex(said, "^heddle: `sh -c 'kill -SEGV \\$\\$'` was ended by SIGSEGV .* and ran no program")
+
+    def test_a_damaged_record_of_a_start_costs_only_that_program(self):
+        said = self.check_command("./x; : > $WORK/reports/0007.run").stdout
+        self.assertIn("note: 1 program was not checked: the record of how it was started is damaged", said)
+
     def test_a_program_that_fails_is_told_what_it_may_not_do(self):
         self.write("x.cu", "int main() { return 3; }\n")
         document = json.loads(self.check("x.cu", "--no-nvcc", "--json", code=1).stdout)

@@ -64,7 +64,7 @@ void sim_nvcc_record(const sim_command *command)
     for (const char *const *folder = options->include; folder && *folder; folder++)
         add_path(&record, 'i', *folder);
     // One call, so that builds with several compilers at once do not mix their lists.
-    int to = record.at ? open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+    int to = record.at ? open(file, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600) : -1;
     if (to >= 0 && write(to, record.at, record.bytes) != (ssize_t)record.bytes)
         fprintf(stderr, "simcc: the list of what was compiled cannot be written to %s (SIM_BUILT)\n", file);
     if (to >= 0)

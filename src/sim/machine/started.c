@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "machine/started.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,17 +59,20 @@ static void tell(int to)
 
 const char *sim_started_report(const char *folder)
 {
-    static char path[PATH_BYTES];
-    for (int number = 0; number < MOST_PROGRAMS; number++) {
-        if (snprintf(path, sizeof path, "%s%04d.run", folder, number) >= (int)sizeof path)
-            return NULL;
-        int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (to < 0)
-            continue; // another process has this number
-        tell(to);
-        close(to);
-        snprintf(path, sizeof path, "%s%04d.json", folder, number);
-        return path;
-    }
-    return NULL;
+    static char path[PATH_BYTES], written[PATH_BYTES];
+    int number = -1, error = 0;
+    if (snprintf(written, sizeof written, "%s%d.start", folder, (int)getpid()) >= (int)sizeof written)
+        return NULL;
+    int to = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (to < 0)
+        return NULL;
+    tell(to);
+    close(to);
+    do { // another process may have the number
+        snprintf(path, sizeof path, "%s%04d.run", folder, ++number);
+        error = link(written, path) == 0 ? 0 : errno;
+    } while (error == EEXIST && number + 1 < MOST_PROGRAMS);
+    unlink(written);
+    snprintf(path, sizeof path, "%s%04d.json", folder, number);
+    return error == 0 ? path : NULL;
 }

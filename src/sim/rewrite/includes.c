@@ -99,6 +99,13 @@ int sim_unit_read(sim_unit *unit, const char *path)
     return sim_unit_add(unit, path, sim_text_take(&text), bytes);
 }
 
+// A pipe among the headers would keep us waiting; the compiler may read it.
+static bool is_regular(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static void read_includes_of(sim_unit *unit, int index, const char *const *folders)
 {
     const sim_source *source = &unit->files[index]->source;
@@ -112,7 +119,7 @@ static void read_includes_of(sim_unit *unit, int index, const char *const *folde
         if (!path)
             continue;
         int target = find_source(unit, path);
-        if (target < 0)
+        if (target < 0 && is_regular(path))
             target = sim_unit_read(unit, path);
         free(path);
         if (target >= 0 &&
