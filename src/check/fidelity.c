@@ -41,7 +41,8 @@ static const struct {
 static const struct {
     const char *prefix, *name;
 } libraries[] = {
-    {"cublas", "cuBLAS"}, {"cufft", "cuFFT"}, {"curandGenerateNormal", "cuRAND"}, {"curand_normal", "cuRAND"}};
+    {"cublas", "cuBLAS"},        {"cudnn", "cuDNN"},       {"cufft", "cuFFT"},      {"curandGenerateNormal", "cuRAND"},
+    {"curand_normal", "cuRAND"}, {"cusolver", "cuSOLVER"}, {"cusparse", "cuSPARSE"}};
 
 const char *heddle_check_fidelity_name(heddle_check_fidelity fidelity)
 {

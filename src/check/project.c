@@ -17,6 +17,7 @@
 #include "base/place.h"
 #include "base/text.h"
 #include "check/ending.h"
+#include "check/fidelity.h"
 #include "check/grid.h"
 #include "check/join.h"
 #include "check/notes.h"
@@ -158,9 +159,9 @@ static heddle_status configure(whole_project *project, bool *fine)
         if (strncmp(options->compile[i], "-D", 2) == 0)
             status = heddle_check_strings_add(&words, options->compile[i]);
     for (int i = 0; options->define && options->define[i] && status == HEDDLE_OK; i++) {
-        char word[1024];
-        snprintf(word, sizeof word, "-D%s", options->define[i]);
-        status = heddle_check_strings_add(&words, word);
+        status = heddle_check_strings_add(&words, "-D");
+        if (status == HEDDLE_OK)
+            status = heddle_check_strings_add(&words, options->define[i]);
     }
     if (status == HEDDLE_OK)
         status = run_logged(project, words.at, "cmake", fine);
@@ -461,6 +462,7 @@ static heddle_status run_all(whole_project *project)
     if (project->sources.count > 0) {
         HEDDLE_TRY(heddle_check_comments_look(project->sources.at, state->result));
         HEDDLE_TRY(heddle_check_slips_find(state->result, project->sources.at));
+        HEDDLE_TRY(heddle_check_fidelity_find(state->result, project->sources.at));
     }
     for (int i = 0; i < project->start_count; i++)
         HEDDLE_TRY(check_program(project, i));

@@ -29,18 +29,32 @@ static heddle_status set(heddle_check_environment *environment, const char *name
     return status;
 }
 
+static heddle_status set_joined(heddle_check_environment *environment, const char *name, const char *first,
+                                const char *between, const char *second)
+{
+    size_t size = strlen(first) + strlen(between) + strlen(second) + 1;
+    char *text = malloc(size);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to start the command");
+    snprintf(text, size, "%s%s%s", first, between, second);
+    heddle_status status = set(environment, name, text);
+    free(text);
+    return status;
+}
+
 // A list of folders with ours in front.
 static heddle_status set_first(heddle_check_environment *environment, const char *name, const char *folder)
 {
     const char *others = getenv(name);
-    size_t size = strlen(folder) + (others ? strlen(others) : 0) + 2;
-    char *text = malloc(size);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to start the command");
-    snprintf(text, size, "%s%s%s", folder, others && *others ? ":" : "", others ? others : "");
-    heddle_status status = set(environment, name, text);
-    free(text);
-    return status;
+    return set_joined(environment, name, folder, others && *others ? ":" : "", others ? others : "");
+}
+
+// Variables for make, " NAME=VALUE ...", behind what the person has set: variables come after "--".
+static heddle_status set_make(heddle_check_environment *environment, const char *variables)
+{
+    const char *given = getenv("MAKEFLAGS");
+    bool has_variables = given && (strncmp(given, "-- ", 3) == 0 || strstr(given, " -- "));
+    return set_joined(environment, "MAKEFLAGS", given ? given : "", has_variables ? "" : " --", variables);
 }
 
 // By these names makefiles and CMake know where CUDA is. A makefile that sets one itself is overruled.
@@ -50,7 +64,7 @@ enum { ROOTS = sizeof roots / sizeof *roots };
 
 static heddle_status set_variables(heddle_check_environment *environment)
 {
-    char path[2 * HEDDLE_CHECK_PATH], flags[ROOTS * 2 * HEDDLE_CHECK_PATH] = "--";
+    char path[2 * HEDDLE_CHECK_PATH], flags[ROOTS * 2 * HEDDLE_CHECK_PATH] = "";
     const char *toolkit = environment->toolkit;
     snprintf(path, sizeof path, "%s/bin", toolkit);
     HEDDLE_TRY(set_first(environment, "PATH", path));
@@ -68,7 +82,7 @@ static heddle_status set_variables(heddle_check_environment *environment)
         HEDDLE_TRY(set(environment, roots[i], toolkit));
         snprintf(flags + used, sizeof flags - used, " %s=%s", roots[i], toolkit);
     }
-    return strchr(toolkit, ' ') ? HEDDLE_OK : set(environment, "MAKEFLAGS", flags);
+    return strchr(toolkit, ' ') ? HEDDLE_OK : set_make(environment, flags);
 }
 
 // --- the cache -------------------------------------------------------------------------------------------------------

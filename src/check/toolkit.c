@@ -3,6 +3,7 @@
 
 #include "check/toolkit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -60,6 +61,22 @@ static heddle_status write_text(const char *path, const char *text)
                 size == length && memcmp(there, text, length) == 0;
     free(there);
     return same ? HEDDLE_OK : heddle_file_write_atomic(path, &(heddle_slice){text, length}, 1);
+}
+
+// A program in bin would be found before all others in later checks. What begins as ours does may be a file that
+// another check is writing.
+static void remove_others(const char *toolkit)
+{
+    static const char own[] = "nvcc", temporary[] = "nvcc.";
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/bin", toolkit);
+    DIR *entries = opendir(path);
+    // cppcheck-suppress readdirCalled ; readdir is safe on a folder that one thread reads
+    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries))
+        if (strcmp(entry->d_name, own) != 0 && strncmp(entry->d_name, temporary, sizeof temporary - 1) != 0)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
 }
 
 static heddle_status write_nvcc(const char *toolkit, const char *simcc)
@@ -121,5 +138,6 @@ heddle_status heddle_check_toolkit_make(const char *folder, char *path, size_t s
     HEDDLE_TRY(link_folder(path, "lib", "lib64"));
     for (const char *const *name = sim_build_libraries(); *name; name++)
         HEDDLE_TRY(write_library(path, *name, home.runtime));
+    remove_others(path);
     return write_nvcc(path, simcc);
 }

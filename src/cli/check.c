@@ -398,6 +398,10 @@ static heddle_status refuse_project(const check_settings *settings, const heddle
         if (for_files[i].given)
             return heddle_fail(HEDDLE_INVALID, "%s is for a check of files; a project is built by its own command",
                                for_files[i].name);
+    for (int i = 0; i < flags->nvcc.compile.count; i++)
+        if (strncmp(flags->nvcc.compile.at[i], "-D", 2) != 0)
+            return heddle_fail(HEDDLE_INVALID, "%s is for a check of files; --cmake passes only -D NAME=VALUE on",
+                               flags->nvcc.compile.at[i]);
     return HEDDLE_OK;
 }
 

@@ -3,9 +3,11 @@
     check_project.py path/to/heddle
 """
 
+import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,7 +79,36 @@ class Project(unittest.TestCase):
                          "heddle: `sh -c 'exit 7'` ended with status 7 and ran no program that nvcc built\n")
         self.assertRegex(self.check(code=2).stderr, r"^heddle: nothing to check: .*\n$")
         self.assertRegex(self.check("--op", "matmul", "--", "make", code=2).stderr, r"^heddle: --op is for .*\n$")
+        self.assertRegex(self.check("--cmake", ".", "-UNAME", code=2).stderr,
+                         r"^heddle: -UNAME is for a check of files; --cmake passes only -D NAME=VALUE on\n$")
         self.assertRegex(self.check("--cmake", ".", code=2).stderr, r"there is no CMakeLists\.txt\n$")
+
+    def test_what_make_was_told_before_is_kept(self):
+        os.mkdir(self.folder)
+        with open(os.path.join(self.folder, "Makefile"), "w", encoding="utf-8") as file:
+            file.write("all:\n\t@echo make $(firstword $(MAKEFLAGS)) $(SIZE) $(CUDA_HOME)\n")
+        for given in ("k -- SIZE=3", "-k SIZE=3"):
+            self.environment["MAKEFLAGS"] = given
+            self.assertRegex(self.check("--", "make", code=2).stdout, r"^make k 3 /.*/nvcc-[0-9a-f]{16}\n$")
+
+    def test_what_a_gpu_computes_otherwise_is_noted(self):
+        os.mkdir(self.folder)
+        with open(os.path.join(self.folder, "x.cu"), "w", encoding="utf-8") as file:
+            file.write("__global__ void f(float *a) { *a = __expf(2); }\nint main()\n{\n    float *a;\n"
+                       "    cudaMalloc(&a, 4);\n    f<<<1, 1>>>(a);\n    cudaFree(a);\n}\n")
+        said = self.check("--", "sh", "-c", "nvcc x.cu -o x && ./x", code=0).stdout
+        self.assertIn("note: approximate: __expf (line 1); a GPU gives other last bits\n", said)
+
+    def test_a_program_left_in_the_toolkit_is_not_run_by_later_checks(self):
+        self.copy("make")
+        self.environment["XDG_CACHE_HOME"] = os.path.join(self.scratch.name, "cache")
+        self.check("--", "sh", "-c", "make scale && ./scale", code=0)
+        nvcc, = glob.glob(self.environment["XDG_CACHE_HOME"] + "/**/bin/nvcc", recursive=True)
+        with open(os.path.join(os.path.dirname(nvcc), "make"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho not make\n")
+        os.chmod(file.name, 0o755)
+        self.assertNotIn("not make", self.check("--", "sh", "-c", "make scale; ./scale", code=0).stdout)
+        self.assertEqual(os.listdir(os.path.dirname(nvcc)), ["nvcc"])
 
     def test_a_source_that_does_not_compile_fails_the_build(self):
         self.copy("make")
@@ -100,10 +131,26 @@ class Project(unittest.TestCase):
     def test_a_cmake_project_that_fails_shows_why(self):
         os.mkdir(self.folder)
         with open(os.path.join(self.folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
-            file.write("message(FATAL_ERROR \"no such thing\")\n")
+            file.write("message(FATAL_ERROR \"no such thing ${LONG}\")\n")
         result = self.check("--cmake", ".", code=1)
         self.assertIn("no such thing", result.stdout)
         self.assertTrue(result.stdout.endswith("note: cmake failed\nnot built\n"))
+        value = "x" * 3000
+        self.assertIn(value, self.check("--cmake", ".", "-D", f"LONG={value}", code=1).stdout)
+
+    def test_an_interrupt_of_cmake_is_an_interrupt(self):
+        os.mkdir(self.folder)
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        with open(os.path.join(self.folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write(f"execute_process(COMMAND sh -c \"echo > '{pipe}'; sleep 1000\")\n")
+        with subprocess.Popen([HEDDLE, "check", "--cmake", "."], env=self.environment, cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as check:
+            with open(pipe, encoding="ascii") as file:
+                file.read()
+            check.send_signal(signal.SIGINT)
+            check.communicate(timeout=PATIENCE)
+        self.assertEqual(check.returncode, 130)
 
 
 if __name__ == "__main__":
