@@ -60,6 +60,9 @@ static heddle_status start_carrier(heddle_check_input *input)
     close(ends[1]);
     close(record);
     input->file = ends[0];
+    struct stat about;
+    if (fstat(ends[0], &about) == 0)
+        snprintf(input->pipe, sizeof input->pipe, "pipe:[%llu]", (unsigned long long)about.st_ino);
     if (input->carrier < 0) {
         input->carrier = 0;
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "cannot pass standard input on: %s", strerror(errno));
@@ -109,4 +112,10 @@ void heddle_check_input_close(heddle_check_input *input)
     while (waitpid(input->carrier, NULL, 0) < 0 && errno == EINTR)
         continue;
     input->carrier = 0;
+}
+
+const char *heddle_check_input_unread(const heddle_check_input *input)
+{
+    struct stat about;
+    return lstat(input->record, &about) == 0 && about.st_size == 0 ? input->pipe : "";
 }

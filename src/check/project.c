@@ -34,6 +34,7 @@ typedef struct whole_project {
     heddle_check_folder reports, build;
     heddle_check_environment environment;
     heddle_check_strings sources, include, built;
+    heddle_check_strings unread; // standard inputs of commands that nothing came through
     heddle_check_start *starts;
     int start_count;
     int signal; // that ended a command; 0: none did
@@ -102,6 +103,8 @@ static heddle_status run_command(whole_project *project, const char *const *comm
         status = heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     if (status == HEDDLE_OK && child->end == HEDDLE_CHILD_SIGNALLED)
         project->signal = child->code;
+    if (status == HEDDLE_OK && state.unread[0])
+        status = heddle_check_strings_add(&project->unread, state.unread);
     return status;
 }
 
@@ -257,14 +260,17 @@ static bool is_regular(const char *path)
 }
 
 // Whether the program can be run again by itself, in the folder and with the input that it had.
-static bool can_repeat(const heddle_check_start *start)
+static bool can_repeat(const whole_project *project, const heddle_check_start *start)
 {
     bool no_input = start->input[0] == '\0' || strcmp(start->input, no_file) == 0;
+    for (int i = 0; i < project->unread.count; i++)
+        no_input |= strcmp(start->input, project->unread.at[i]) == 0;
     return is_regular(start->file) && access(start->file, X_OK) == 0 && access(start->folder, X_OK) == 0 &&
            (no_input || is_regular(start->input));
 }
 
-static heddle_status check_start(heddle_check_state *state, const heddle_check_start *start, bool again)
+static heddle_status check_start(const whole_project *project, heddle_check_state *state,
+                                 const heddle_check_start *start, bool again)
 {
     heddle_check_result *result = state->result;
     heddle_check_report *report = NULL;
@@ -283,7 +289,7 @@ static heddle_status check_start(heddle_check_state *state, const heddle_check_s
     for (int i = 0; i < result->finding_count; i++)
         regular &= result->findings[i]->kind != HEDDLE_CHECK_SPIN;
     if (regular && again && !state->options->unwatched) {
-        if (can_repeat(start))
+        if (can_repeat(project, start))
             HEDDLE_TRY(heddle_check_run_others(state));
         else
             HEDDLE_TRY(heddle_check_result_note(result, "only one order was checked: the program's standard input is "
@@ -323,7 +329,7 @@ static heddle_status check_program(whole_project *project, int number)
         status = heddle_check_environment_sandbox(&project->environment, state.folder.path, &options, &state.output,
                                                   &state.sandbox);
     if (status == HEDDLE_OK)
-        status = check_start(&state, start, !start->same && number < MOST_REPEATED);
+        status = check_start(project, &state, start, !start->same && number < MOST_REPEATED);
     heddle_sandbox_close(&state.sandbox);
     heddle_check_columns_close(state.columns);
     if (status != HEDDLE_OK) {
@@ -487,6 +493,7 @@ heddle_status heddle_check_project(heddle_check_state *state)
     heddle_check_strings_free(&project.sources);
     heddle_check_strings_free(&project.include);
     heddle_check_strings_free(&project.built);
+    heddle_check_strings_free(&project.unread);
     heddle_check_environment_free(&project.environment);
     return status;
 }

@@ -166,6 +166,7 @@ static heddle_status run_child(heddle_check_state *state, const run_plan *plan, 
     if (output)
         heddle_check_output_close(output);
     heddle_check_input_close(&input);
+    snprintf(state->unread, sizeof state->unread, "%s", heddle_check_input_unread(&input));
     heddle_check_shown_close(shown);
     if (has_terminal)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal);

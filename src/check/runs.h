@@ -33,6 +33,7 @@ typedef struct heddle_check_state {
     const volatile int *stop;       // non-zero: the person wants to stop
     const char *const *environment; // of the program, over ours; NULL: ours
     const char *input;              // file for its standard input; NULL: as the options say
+    char unread[32];                // the pipe that was its standard input, if nothing came through it; otherwise ""
     bool repeats;                   // a command ran the program before: if it fails now, the reason may be another
 } heddle_check_state;
 

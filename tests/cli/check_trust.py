@@ -75,9 +75,10 @@ class Trust(unittest.TestCase):
         os.chmod(path, 0o755)
         self.environment["PATH"] = self.tools + ":" + os.environ["PATH"]
 
-    def check(self, *arguments, code=0, folder=None, clean_up=True):
+    def check(self, *arguments, code=0, folder=None, clean_up=True, given=None):
         result = subprocess.run([HEDDLE, "check", "--no-counters", *arguments], capture_output=True, text=True,
-                                env=self.environment, cwd=folder or self.folder, timeout=PATIENCE, check=False)
+                                env=self.environment, cwd=folder or self.folder, timeout=PATIENCE, check=False,
+                                input=given)
         self.assertEqual(result.returncode, code, f"{arguments}:\n{result.stdout}\n{result.stderr}")
         if clean_up:
             self.assertEqual(os.listdir(self.temporary), [])
@@ -254,6 +255,10 @@ int main() { mkfifo(getenv("SIM_REPORT"), 0600); _exit(0); }
         self.assertRegex(said, "clean: 1 schedule, ")
         said = self.check_command("echo 1 > file; ./x < file").stdout
         self.assertRegex(said, "clean: 2 schedules, ")
+
+    def test_other_orders_are_run_where_nothing_came_from_a_terminal_or_pipe(self):
+        for given, orders in (("", "2 schedules"), ("1\n", "1 schedule")):
+            self.assertRegex(self.check_command("cat; ./x", given=given).stdout, f"clean: {orders}, ")
 
     def test_a_command_that_a_signal_ends_is_not_clean(self):
         said = self.check_command("./x; kill -SEGV $$", code=1).stdout
