@@ -232,8 +232,11 @@ int main() { mkfifo(getenv("SIM_REPORT"), 0600); _exit(0); }
         os.symlink(kept, os.path.join(precious, "link"))
         for folder in ("programs", "program-0", "programs/0", "run/0", "reports/0"):
             for name in ("values", "progress", "report-1.json"):
-                self.check_command(f"mkdir -p $WORK/{folder}; ln -s {kept} $WORK/{folder}/{name}; ./x")
-            self.check_command(f"ln -s {precious} $WORK/{folder}; ./x")
+                self.check_command(f"mkdir -p $WORK/{folder}; ln -s {kept} $WORK/{folder}/{name}; ./x < /dev/null")
+            self.check_command(f"ln -s {precious} $WORK/{folder}; ./x < /dev/null")
+            with open(kept, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "kept", folder)
+            self.assertEqual(sorted(os.listdir(precious)), ["kept", "link"], folder)
         for name in ("run/input", "input", "run/values", "run/compiled", "run/progress", "reports/0000.run",
                      "reports/0000.json", "reports/0001.run"):
             self.check_command(f"ln -sf {kept} $WORK/{name}; echo 1 | ./x")
