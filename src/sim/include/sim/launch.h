@@ -28,16 +28,6 @@ struct CUstream_st;
 #define SIM_PASS_ON __attribute__((always_inline))
 #endif
 
-// gcc 10 and clang do not have it.
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_clear_padding)
-#define SIM_CLEAR_PADDING(object) __builtin_clear_padding(object)
-#endif
-#endif
-#ifndef SIM_CLEAR_PADDING
-#define SIM_CLEAR_PADDING(object) (void)(object)
-#endif
-
 #define SIM_TEXT_OF(...) #__VA_ARGS__
 #define SIM_LAUNCH_POINTER(kernel, configuration)                                                                      \
     ::sim::launch_pointer(SIM_TEXT_OF kernel, ::sim::configure configuration, kernel)
@@ -86,15 +76,6 @@ template <class Body> struct closure {
     }
 };
 
-// The runtime looks for addresses among the arguments: what was in memory before must not pass for one.
-template <class Body> SIM_INLINE void clear_padding(std::true_type, Body *body)
-{
-    SIM_CLEAR_PADDING(body);
-}
-template <class Body> SIM_INLINE void clear_padding(std::false_type, Body *)
-{
-}
-
 // A kernel with its arguments bound; `body` calls it for one thread.
 template <class Body> SIM_INLINE sim_kernel kernel_of(const char *name, const void *function, const Body &body)
 {
@@ -104,7 +85,7 @@ template <class Body> SIM_INLINE sim_kernel kernel_of(const char *name, const vo
     if (posix_memalign(&memory, alignment, sizeof(Body)) != 0)
         return kernel;
     void *paused = sim_launch_pause();
-    clear_padding(std::is_trivially_copyable<Body>(), new (memory) Body(body));
+    new (memory) Body(body);
     sim_launch_resume(paused);
     kernel = {name, function, closure<Body>::run, memory, sizeof(Body), closure<Body>::release};
     return kernel;
