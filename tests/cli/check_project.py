@@ -27,7 +27,8 @@ class Project(unittest.TestCase):
         self.folder = os.path.join(self.scratch.name, "project")
         os.mkdir(self.temporary)
         # A toolkit that the person has is not the one that is used.
-        self.environment = check_environment(TMPDIR=self.temporary, CUDA_HOME="/nowhere", MAKEFLAGS="")
+        self.environment = check_environment(TMPDIR=self.temporary, CUDA_HOME="/nowhere", MAKEFLAGS="",
+                                             MAKELEVEL="0")
 
     def tearDown(self):
         self.scratch.cleanup()
