@@ -129,136 +129,61 @@ static size_t workspace_for(int algorithm, const dnn_tensor *result)
     return algorithm == 0 ? 0 : sim_dnn_bytes(result);
 }
 
-#define LIST_ALGORITHMS(COUNT, type, result)                                                                           \
-    if (!handle || !convolution)                                                                                       \
-        return handle ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_NOT_INITIALIZED;                                         \
-    *returned = requested < (COUNT) ? requested : (COUNT);                                                             \
-    for (int i = 0; i < *returned; i++) {                                                                              \
-        int algorithm = i < 2 ? 1 - i : i;                                                                             \
-        results[i].algo = (type)algorithm;                                                                             \
-        results[i].status = CUDNN_STATUS_SUCCESS;                                                                      \
-        results[i].time = 0;                                                                                           \
-        results[i].memory = workspace_for(algorithm, result);                                                          \
-        results[i].determinism = CUDNN_DETERMINISTIC;                                                                  \
-        results[i].mathType = convolution->math;                                                                       \
+// The functions that tell of a direction's algorithms: its name in them, its constants' and its types', its operands.
+#define ALGORITHMS(Direction, DIRECTION, Short, first_type, second_type, result_type)                                  \
+    static cudnnStatus_t list_##Short(cudnnHandle_t handle, cudnnConvolutionDescriptor_t convolution,                  \
+                                      result_type result, int requested, int *returned,                                \
+                                      cudnnConvolution##Short##AlgoPerf_t *results)                                    \
+    {                                                                                                                  \
+        if (!handle || !result || !convolution)                                                                        \
+            return handle ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_NOT_INITIALIZED;                                     \
+        const int count = CUDNN_CONVOLUTION_##DIRECTION##_ALGO_COUNT;                                                  \
+        *returned = requested < count ? requested : count;                                                             \
+        for (int i = 0; i < *returned; i++) {                                                                          \
+            const int algorithm = i < 2 ? 1 - i : i;                                                                   \
+            results[i].algo = (cudnnConvolution##Short##Algo_t)algorithm;                                              \
+            results[i].status = CUDNN_STATUS_SUCCESS;                                                                  \
+            results[i].time = 0;                                                                                       \
+            results[i].memory = workspace_for(algorithm, &result->tensor);                                             \
+            results[i].determinism = CUDNN_DETERMINISTIC;                                                              \
+            results[i].mathType = convolution->math;                                                                   \
+        }                                                                                                              \
+        return CUDNN_STATUS_SUCCESS;                                                                                   \
     }                                                                                                                  \
-    return CUDNN_STATUS_SUCCESS
+    cudnnStatus_t cudnnGetConvolution##Direction##Algorithm_v7(                                                        \
+        cudnnHandle_t handle, first_type first, second_type second, cudnnConvolutionDescriptor_t convolution,          \
+        result_type result, int requested, int *returned, cudnnConvolution##Short##AlgoPerf_t *results)                \
+    {                                                                                                                  \
+        (void)first, (void)second;                                                                                     \
+        return list_##Short(handle, convolution, result, requested, returned, results);                                \
+    }                                                                                                                  \
+    cudnnStatus_t cudnnFindConvolution##Direction##Algorithm(                                                          \
+        cudnnHandle_t handle, first_type first, second_type second, cudnnConvolutionDescriptor_t convolution,          \
+        result_type result, int requested, int *returned, cudnnConvolution##Short##AlgoPerf_t *results)                \
+    {                                                                                                                  \
+        (void)first, (void)second;                                                                                     \
+        return list_##Short(handle, convolution, result, requested, returned, results);                                \
+    }                                                                                                                  \
+    cudnnStatus_t cudnnGetConvolution##Direction##WorkspaceSize(                                                       \
+        cudnnHandle_t handle, first_type first, second_type second, cudnnConvolutionDescriptor_t convolution,          \
+        result_type result, cudnnConvolution##Short##Algo_t algorithm, size_t *bytes)                                  \
+    {                                                                                                                  \
+        (void)first, (void)second;                                                                                     \
+        if (!handle || !result || !convolution)                                                                        \
+            return handle ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_NOT_INITIALIZED;                                     \
+        *bytes = workspace_for((int)algorithm, &result->tensor);                                                       \
+        return CUDNN_STATUS_SUCCESS;                                                                                   \
+    }                                                                                                                  \
+    cudnnStatus_t cudnnGetConvolution##Direction##AlgorithmMaxCount(cudnnHandle_t handle, int *count)                  \
+    {                                                                                                                  \
+        *count = CUDNN_CONVOLUTION_##DIRECTION##_ALGO_COUNT;                                                           \
+        return handle ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_INITIALIZED;                                           \
+    }
 
-cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
-                                                     cudnnFilterDescriptor_t w,
-                                                     cudnnConvolutionDescriptor_t convolution,
-                                                     cudnnTensorDescriptor_t y, int requested, int *returned,
-                                                     cudnnConvolutionFwdAlgoPerf_t *results)
-{
-    (void)x, (void)w;
-    LIST_ALGORITHMS(CUDNN_CONVOLUTION_FWD_ALGO_COUNT, cudnnConvolutionFwdAlgo_t, &y->tensor);
-}
-
-cudnnStatus_t cudnnFindConvolutionForwardAlgorithm(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
-                                                   cudnnFilterDescriptor_t w, cudnnConvolutionDescriptor_t convolution,
-                                                   cudnnTensorDescriptor_t y, int requested, int *returned,
-                                                   cudnnConvolutionFwdAlgoPerf_t *results)
-{
-    (void)x, (void)w;
-    LIST_ALGORITHMS(CUDNN_CONVOLUTION_FWD_ALGO_COUNT, cudnnConvolutionFwdAlgo_t, &y->tensor);
-}
-
-cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
-                                                      cudnnFilterDescriptor_t w,
-                                                      cudnnConvolutionDescriptor_t convolution,
-                                                      cudnnTensorDescriptor_t y, cudnnConvolutionFwdAlgo_t algorithm,
-                                                      size_t *bytes)
-{
-    (void)x, (void)w;
-    if (!handle || !y || !convolution)
-        return handle ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_NOT_INITIALIZED;
-    *bytes = workspace_for((int)algorithm, &y->tensor);
-    return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnGetConvolutionForwardAlgorithmMaxCount(cudnnHandle_t handle, int *count)
-{
-    *count = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
-    return handle ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_INITIALIZED;
-}
-
-cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t handle, cudnnFilterDescriptor_t w,
-                                                          cudnnTensorDescriptor_t dy,
-                                                          cudnnConvolutionDescriptor_t convolution,
-                                                          cudnnTensorDescriptor_t dx, int requested, int *returned,
-                                                          cudnnConvolutionBwdDataAlgoPerf_t *results)
-{
-    (void)w, (void)dy;
-    LIST_ALGORITHMS(CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, cudnnConvolutionBwdDataAlgo_t, &dx->tensor);
-}
-
-cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithm(cudnnHandle_t handle, cudnnFilterDescriptor_t w,
-                                                        cudnnTensorDescriptor_t dy,
-                                                        cudnnConvolutionDescriptor_t convolution,
-                                                        cudnnTensorDescriptor_t dx, int requested, int *returned,
-                                                        cudnnConvolutionBwdDataAlgoPerf_t *results)
-{
-    (void)w, (void)dy;
-    LIST_ALGORITHMS(CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, cudnnConvolutionBwdDataAlgo_t, &dx->tensor);
-}
-
-cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(cudnnHandle_t handle, cudnnFilterDescriptor_t w,
-                                                           cudnnTensorDescriptor_t dy,
-                                                           cudnnConvolutionDescriptor_t convolution,
-                                                           cudnnTensorDescriptor_t dx,
-                                                           cudnnConvolutionBwdDataAlgo_t algorithm, size_t *bytes)
-{
-    (void)w, (void)dy;
-    if (!handle || !dx || !convolution)
-        return handle ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_NOT_INITIALIZED;
-    *bytes = workspace_for((int)algorithm, &dx->tensor);
-    return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithmMaxCount(cudnnHandle_t handle, int *count)
-{
-    *count = CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT;
-    return handle ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_INITIALIZED;
-}
-
-cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
-                                                            cudnnTensorDescriptor_t dy,
-                                                            cudnnConvolutionDescriptor_t convolution,
-                                                            cudnnFilterDescriptor_t dw, int requested, int *returned,
-                                                            cudnnConvolutionBwdFilterAlgoPerf_t *results)
-{
-    (void)x, (void)dy;
-    LIST_ALGORITHMS(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, cudnnConvolutionBwdFilterAlgo_t, &dw->tensor);
-}
-
-cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithm(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
-                                                          cudnnTensorDescriptor_t dy,
-                                                          cudnnConvolutionDescriptor_t convolution,
-                                                          cudnnFilterDescriptor_t dw, int requested, int *returned,
-                                                          cudnnConvolutionBwdFilterAlgoPerf_t *results)
-{
-    (void)x, (void)dy;
-    LIST_ALGORITHMS(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, cudnnConvolutionBwdFilterAlgo_t, &dw->tensor);
-}
-
-cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
-                                                             cudnnTensorDescriptor_t dy,
-                                                             cudnnConvolutionDescriptor_t convolution,
-                                                             cudnnFilterDescriptor_t dw,
-                                                             cudnnConvolutionBwdFilterAlgo_t algorithm, size_t *bytes)
-{
-    (void)x, (void)dy;
-    if (!handle || !dw || !convolution)
-        return handle ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_NOT_INITIALIZED;
-    *bytes = workspace_for((int)algorithm, &dw->tensor);
-    return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithmMaxCount(cudnnHandle_t handle, int *count)
-{
-    *count = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
-    return handle ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_INITIALIZED;
-}
+ALGORITHMS(Forward, FWD, Fwd, cudnnTensorDescriptor_t, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t)
+ALGORITHMS(BackwardData, BWD_DATA, BwdData, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t)
+ALGORITHMS(BackwardFilter, BWD_FILTER, BwdFilter, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t,
+           cudnnFilterDescriptor_t)
 
 // --- the functions --------------------------------------------------------------------------------------------------
 
