@@ -130,7 +130,7 @@ static size_t workspace_for(int algorithm, const dnn_tensor *result)
 }
 
 // The functions that tell of a direction's algorithms: its name in them, its constants' and its types', its operands.
-#define ALGORITHMS(Direction, DIRECTION, Short, first_type, second_type, result_type)                                  \
+#define ALGORITHMS(Direction, DIRECTION, Short, first_type, first, second_type, second, result_type, result)           \
     static cudnnStatus_t list_##Short(cudnnHandle_t handle, cudnnConvolutionDescriptor_t convolution,                  \
                                       result_type result, int requested, int *returned,                                \
                                       cudnnConvolution##Short##AlgoPerf_t *results)                                    \
@@ -180,10 +180,11 @@ static size_t workspace_for(int algorithm, const dnn_tensor *result)
         return handle ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_INITIALIZED;                                           \
     }
 
-ALGORITHMS(Forward, FWD, Fwd, cudnnTensorDescriptor_t, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t)
-ALGORITHMS(BackwardData, BWD_DATA, BwdData, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t)
-ALGORITHMS(BackwardFilter, BWD_FILTER, BwdFilter, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t,
-           cudnnFilterDescriptor_t)
+ALGORITHMS(Forward, FWD, Fwd, cudnnTensorDescriptor_t, x, cudnnFilterDescriptor_t, w, cudnnTensorDescriptor_t, y)
+ALGORITHMS(BackwardData, BWD_DATA, BwdData, cudnnFilterDescriptor_t, w, cudnnTensorDescriptor_t, dy,
+           cudnnTensorDescriptor_t, dx)
+ALGORITHMS(BackwardFilter, BWD_FILTER, BwdFilter, cudnnTensorDescriptor_t, x, cudnnTensorDescriptor_t, dy,
+           cudnnFilterDescriptor_t, dw)
 
 // --- the functions --------------------------------------------------------------------------------------------------
 
