@@ -224,15 +224,15 @@ static void a_resumed_run_gives_the_same_bits(void **state)
 
 // For the fused step: on a card so many that graphs of many steps run, of another length where the images pass through
 // it; the simulated one takes a second per step, and they run one by one.
-static const heddle_dataset *digits_for_fused_steps(void)
+static const heddle_dataset *digits_for_fused_steps(int simulated)
 {
-    return digits(on_a_card() ? 1501 : 3);
+    return digits(on_a_card() ? 1501 : simulated);
 }
 
 static void a_resumed_fused_run_gives_the_same_bits(void **state)
 {
     (void)state;
-    const heddle_dataset *data = digits_for_fused_steps();
+    const heddle_dataset *data = digits_for_fused_steps(3);
     heddle_model *model = model_for(data, "cnn");
     heddle_train_options options = quick_options(NULL);
     options.batch = 1;
@@ -248,7 +248,7 @@ static void streamed_images_give_the_same_bits(void **state)
 {
     (void)state;
     const heddle_dataset *few = small_dataset(61, 3);
-    const heddle_dataset *sets[] = {few, digits_for_fused_steps(), few};
+    const heddle_dataset *sets[] = {few, digits_for_fused_steps(2), few};
     heddle_model *models[] = {tiny_model(few), model_for(sets[1], "cnn"), tiny_model(few)};
     for (int i = 0; i < 3; i++) {
         const char *folders[2];
