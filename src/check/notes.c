@@ -68,9 +68,29 @@ static heddle_status note_left_out(heddle_check_result *result)
                                     kernels, named > MOST_NAMED ? "; ..." : "");
 }
 
+// Which kernels were launched again on unchanged memory.
+static heddle_status note_repeated(heddle_check_result *result)
+{
+    double launches = 0, repeated = 0;
+    const heddle_check_report *first = result->run_count > 0 ? result->runs[0] : NULL;
+    for (int k = 0; first && k < first->kernel_count; k++) {
+        launches += first->kernels[k].launches;
+        repeated += first->kernels[k].repeated;
+    }
+    char those[32], all[32];
+    if (repeated == 0)
+        return HEDDLE_OK;
+    return heddle_check_result_note(result,
+                                    "%s of %s launches repeat an earlier one on memory that has not changed since, and "
+                                    "were not run again; counts are of the others; --full runs all",
+                                    heddle_check_count_text(repeated, those, sizeof those),
+                                    heddle_check_count_text(launches, all, sizeof all));
+}
+
 heddle_status heddle_check_notes(const heddle_check_options *options, heddle_check_result *result)
 {
     HEDDLE_TRY(note_unchecked(result));
     HEDDLE_TRY(note_nothing(options, result));
-    return note_left_out(result);
+    HEDDLE_TRY(note_left_out(result));
+    return note_repeated(result);
 }

@@ -235,6 +235,7 @@ static void read_kernel(reading *reader, const cJSON *object, heddle_check_kerne
         .name = text(reader, object, "kernel"),
         .shared = number(object, "shared"),
         .launches = number(object, "launches"),
+        .repeated = number(object, "repeated_launches"),
         .accesses = number(object, "accesses"),
         .barriers = number(object, "barriers"),
         .threads = number(object, "threads"),

@@ -119,7 +119,8 @@ typedef struct heddle_check_kernel {
     const char *name;
     int grid[3], block[3];
     double shared, launches, accesses, barriers, threads;
-    double blocks, watched_blocks; // of all launches; those in which every access was watched
+    double repeated;               // of the launches: not run, because they repeat an earlier one on unchanged memory
+    double blocks, watched_blocks; // of all launches that were run; those in which every access was watched
     heddle_check_line *lines;
     int line_count;
     heddle_check_branch *branches; // in a run that counts them

@@ -160,6 +160,7 @@ static cJSON *kernel_json(const heddle_check_result *result, const heddle_check_
     add_triple(object, "block", kernel->block);
     cJSON_AddNumberToObject(object, "shared", kernel->shared);
     cJSON_AddNumberToObject(object, "launches", kernel->launches);
+    cJSON_AddNumberToObject(object, "repeated_launches", kernel->repeated);
     cJSON_AddNumberToObject(object, "accesses", kernel->accesses);
     cJSON_AddNumberToObject(object, "barriers", kernel->barriers);
     cJSON_AddNumberToObject(object, "threads", kernel->threads);

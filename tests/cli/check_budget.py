@@ -145,5 +145,112 @@ class Budget(unittest.TestCase):
             self.assertRegex(file.read(), r"\d+ % of blocks watched")
 
 
+# Twenty rounds of two kernels. The program itself knows what has to come out.
+ROUNDS = r"""
+#include <cstdio>
+enum { BLOCKS = 64, THREADS = 64, WORDS = BLOCKS * THREADS };
+__constant__ int factor;
+__device__ int addend;
+__global__ void spread(const int *from, int *to)
+{
+    int i = blockIdx.x * THREADS + threadIdx.x, sum = 0;
+    for (int k = 0; k < 20; k++)
+        sum += from[(i + k) % WORDS];
+    to[i] = sum * factor + addend;
+}
+__global__ void add(int *to, const int *from)
+{
+    int i = blockIdx.x * THREADS + threadIdx.x;
+    to[i] = to[i] + from[i];
+}
+__global__ void set_addend() { addend = 5; }
+int main()
+{
+    static int host[WORDS], zero[WORDS];
+    int *from, *to, *last, *sums, five = 5;
+    for (int i = 0; i < WORDS; i++)
+        host[i] = 1;
+    cudaMalloc(&from, sizeof host);
+    cudaMalloc(&to, sizeof host);
+    cudaMalloc(&last, sizeof host);
+    cudaMalloc(&sums, sizeof host);
+    cudaMemcpy(from, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaMemset(sums, 0, sizeof host);
+    cudaMemcpyToSymbol(factor, &host[0], sizeof(int));
+    cudaStream_t other;
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    for (int round = 0; round < 20; round++) {
+        if (round == 10) {
+            CHANGE;
+        }
+        spread<<<BLOCKS, THREADS>>>(from, to);
+        spread<<<BLOCKS, THREADS>>>(to, last);
+        add<<<BLOCKS, THREADS>>>(sums, last);
+    }
+    WAIT;
+    cudaMemcpyAsync(host, last, sizeof host, cudaMemcpyDeviceToHost, other);
+    cudaStreamSynchronize(0);
+    cudaStreamSynchronize(other);
+    int got = host[7];
+    cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost);
+    printf("%d %d\n", got, host[7]);
+    cudaStreamDestroy(other);
+    cudaFree(from);
+    cudaFree(to);
+    cudaFree(last);
+    cudaFree(sums);
+    return got != LAST || host[7] != 10 * 400 + 10 * LAST;
+}
+"""
+
+
+class Repeated(unittest.TestCase):
+    def check(self, *options, change="", last=400, wait="cudaDeviceSynchronize()"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rounds.cu")
+            with open(path, "w") as file:
+                file.write(ROUNDS.replace("CHANGE", change).replace("WAIT", wait).replace("LAST", str(last)))
+            done = subprocess.run([HEDDLE, "check", "--no-nvcc", "--json", "--budget", "0.1", *options, path],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+        result = json.loads(done.stdout)
+        return result, {kernel["kernel"]: (kernel["launches"], kernel["repeated_launches"])
+                        for kernel in result["kernels"]}
+
+    def test_a_launch_that_changes_nothing_is_not_run_again(self):
+        result, launches = self.check()
+        self.assertEqual(result["verdict"].split(":")[0], "clean")
+        count, repeated = launches["spread"]
+        self.assertEqual(count, 40)
+        self.assertGreater(repeated, 20)
+        self.assertLess(repeated, 39)
+        self.assertEqual(launches["add"], (20, 0))  # which reads what it writes
+        self.assertIn("%d of 60 launches repeat" % repeated, result["notes"][-1])
+
+    def test_full_runs_all(self):
+        result, launches = self.check("--full")
+        self.assertEqual((launches["spread"], result["notes"]), ((40, 0), []))
+
+    def test_changes_are_seen(self):
+        whole = self.check()[1]["spread"][1]
+        for last, change in {
+                0: "cudaMemset(from, 0, sizeof host)",
+                0.0: "cudaMemcpy(from, zero, sizeof host, cudaMemcpyHostToDevice)",
+                800: "add<<<BLOCKS, THREADS>>>(from, from)",
+                800.0: "cudaMemcpy(last, from, sizeof host, cudaMemcpyDeviceToDevice); add<<<BLOCKS, THREADS>>>(from, last)",
+                505: "set_addend<<<1, 1>>>()",
+                10000: "cudaMemcpyToSymbol(factor, &five, sizeof five)"}.items():
+            with self.subTest(change=change):
+                result, launches = self.check(change=change, last=int(last))
+                self.assertEqual((result["verdict"].split(":")[0], result["findings"]), ("clean", []))
+                self.assertLess(launches["spread"][1], whole)
+                self.assertGreater(launches["spread"][1], 10)
+
+    def test_a_missing_wait_for_one_of_them_is_found(self):
+        # The host has waited for the first ten rounds, but not for those that repeat them.
+        result, launches = self.check(wait="", change="cudaDeviceSynchronize()")
+        self.assertGreater(launches["spread"][1], 20)
+        self.assertEqual([finding["kind"] for finding in result["findings"]], ["missing-wait"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -15,6 +15,7 @@
 #include "core/core.h"
 #include "machine/worker.h"
 #include "program/program.h"
+#include "watch/watch.h"
 
 // As documented, and as CUDA 12's runtime does; that of CUDA 13.0 gives cudaErrorInvalidValue.
 static const cudaError_t impossible_sizes = cudaErrorInvalidConfiguration;
@@ -158,8 +159,10 @@ void sim_launch_resume(void *paused)
 int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *pc)
 {
     const uintptr_t caller = pc != NULL ? (uintptr_t)pc : SIM_CALLER;
-    if (sim_current != NULL)
+    if (sim_current != NULL) {
+        sim_repeated_once(sim_current);
         return sim_child_launch(sim_current, config, kernel, caller);
+    }
     if (!sim_call_begin("the launch", caller)) {
         release(kernel);
         return sim_call_refused();

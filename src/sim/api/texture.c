@@ -6,6 +6,7 @@
 #include "api/pointer.h"
 #include "api/run.h"
 #include "sim/texture.h"
+#include "watch/watch.h"
 
 enum { BITS_PER_BYTE = 8 };
 
@@ -114,6 +115,7 @@ static cudaError_t create(unsigned long long *handle, const struct cudaResourceD
         return error;
     }
     made->element = (int)element_of(&made->format);
+    sim_repeated_never();
     objects[object_count++] = made;
     *handle = (unsigned long long)(uintptr_t)made;
     return cudaSuccess;

@@ -14,6 +14,7 @@
 #include "program/program.h"
 #include "race/last.h"
 #include "report/report.h"
+#include "watch/watch.h"
 #include "sim/abi.h"
 #include "watch/watch.h"
 
@@ -118,6 +119,8 @@ void sim_variable_touched(uintptr_t address, size_t bytes, bool write, uintptr_t
 
 void sim_variable_copied(uintptr_t start, size_t bytes, bool written)
 {
+    if (written)
+        sim_repeated_forget();
     pthread_mutex_lock(&lock);
     int at = 0;
     while (at < copy_count &&

@@ -101,6 +101,7 @@ long long sim_clock(void)
         return 0;
     sim_runner *runner = sim_runner_of(worker);
     sim_thread_acts(&runner->worker);
+    sim_repeated_once(worker);
     // Looking at the clock is an event: a loop that waits for it is no endless one.
     uint64_t events = sim_progress_count(&runner->progress.events);
     runner->clock += CYCLES_PER_LOOK;

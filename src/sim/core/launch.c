@@ -255,6 +255,8 @@ int sim_run(sim_launch_state *launch)
         return SIM_ERROR_MEMORY;
     }
     launch->uses = sim_kernel_uses(launch->kernel);
+    if (sim_sample_repeats(launch))
+        return 0;
     sim_workers_taking_part = workers_for(launch);
     run.launch = launch;
     atomic_store(&run.next, 0);

@@ -17,6 +17,8 @@ bool sim_turns_stop(const sim_launch_state *launch);
 
 // --- sample.c -------------------------------------------------------------------------------------------------------
 
+// Whether the launch repeats an earlier one and is left out for that, in a run that has spent some of its budget.
+bool sim_sample_repeats(sim_launch_state *launch);
 void sim_sample_begin(const sim_launch_state *launch);
 void sim_sample_end(sim_launch_state *launch); // before the watch counts it
 // Before the block at `position` of the order starts: waits until what the blocks before have accessed is known.

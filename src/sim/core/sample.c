@@ -36,6 +36,14 @@ static bool can_leave_out(const sim_launch_state *launch)
            launch->blocks > FIRST_WINDOW;
 }
 
+bool sim_sample_repeats(sim_launch_state *launch)
+{
+    enum { BEGUN = 16 }; // this part of the budget: the counters of small programs are of every launch
+    const sim_options *options = sim_options_get();
+    return options->budget > 0 && sample.spent >= options->budget / BEGUN && !options->values &&
+           sim_watch_repeats(launch);
+}
+
 void sim_sample_begin(const sim_launch_state *launch)
 {
     const double budget = sim_options_get()->budget;

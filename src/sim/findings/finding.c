@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static uint64_t reported;
 static void (*taker)(const sim_finding *finding, uint64_t times);
 
 void sim_findings_go_to(void (*take)(const sim_finding *finding, uint64_t times))
@@ -21,8 +22,14 @@ static bool is_consequence(const sim_finding *finding)
 
 void sim_report_many(const sim_finding *finding, uint64_t times)
 {
+    __atomic_add_fetch(&reported, 1, __ATOMIC_RELAXED);
     if (taker && !is_consequence(finding))
         taker(finding, times);
+}
+
+uint64_t sim_findings_count(void)
+{
+    return __atomic_load_n(&reported, __ATOMIC_RELAXED);
 }
 
 void sim_report(const sim_finding *finding)

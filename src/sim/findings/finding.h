@@ -86,6 +86,7 @@ typedef struct sim_finding {
 // that the order of workers does not show.
 void sim_report(const sim_finding *finding);
 void sim_report_many(const sim_finding *finding, uint64_t times); // seen so many times
+uint64_t sim_findings_count(void);                                // reported so far
 // Who takes them: the report, before everything else.
 void sim_findings_go_to(void (*take)(const sim_finding *finding, uint64_t times));
 

@@ -9,6 +9,7 @@
 static sim_launch_record *records;
 static size_t count, room;
 static uint32_t next_serial = 1;
+static bool renewed; // the numbers of the records are not in order any more
 
 static sim_launch_record *add(uint64_t number, uint32_t blocks, uint32_t next_stamp)
 {
@@ -32,8 +33,8 @@ static uint32_t floor_of(uint64_t number, uint32_t next_stamp)
 {
     uint64_t below = sim_ordered_below(number);
     uint32_t floor = next_stamp;
-    for (size_t i = count; i-- > 0 && records[i].number >= below;)
-        if (records[i].number < number)
+    for (size_t i = count; i-- > 0 && (renewed || records[i].number >= below);)
+        if (records[i].number >= below && records[i].number < number)
             floor = records[i].first_stamp;
     return floor;
 }
@@ -55,6 +56,7 @@ uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp)
 void sim_launches_forget(void)
 {
     count = 0;
+    renewed = false;
 }
 
 const sim_launch_record *sim_launches_find(uint32_t serial)
@@ -70,6 +72,16 @@ const sim_launch_record *sim_launches_find(uint32_t serial)
     if (low == 0 || serial - records[low - 1].first_serial >= records[low - 1].blocks)
         return NULL;
     return &records[low - 1];
+}
+
+bool sim_launches_renew(uint32_t serial, uint64_t number)
+{
+    const sim_launch_record *found = sim_launches_find(serial);
+    if (!found)
+        return false;
+    records[found - records].number = number;
+    renewed = true;
+    return true;
 }
 
 bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial)

@@ -18,4 +18,6 @@ typedef struct sim_launch_record {
 uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp);
 void sim_launches_forget(void);
 bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial);
+// The launch that has the block counts as `number` from now on, which repeats it. False: it is not known any more.
+bool sim_launches_renew(uint32_t serial, uint64_t number);
 const sim_launch_record *sim_launches_find(uint32_t serial); // NULL: unknown

@@ -191,6 +191,7 @@ static void write_kernel(const sim_kernel_count *count, void *context)
     sim_json_triple(out, "block", count->block);
     sim_json_unsigned(out, "shared", count->shared);
     sim_json_unsigned(out, "launches", count->launches);
+    sim_json_unsigned(out, "repeated_launches", count->repeated);
     sim_json_unsigned(out, "accesses", count->accesses);
     sim_json_unsigned(out, "barriers", count->barriers);
     sim_json_unsigned(out, "threads", count->threads);

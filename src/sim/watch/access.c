@@ -196,6 +196,7 @@ static bool is_registered(sim_worker *worker, uintptr_t address, unsigned bytes)
     if (!sim_memory_find(address, &registered) || !inside(address, bytes, registered.start, registered.bytes))
         return false;
     sim_thread_acts(worker); // the host may be at it, too
+    sim_repeated_once(worker);
     return true;
 }
 
@@ -210,6 +211,7 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
             fail_global(worker, address, bytes, kind, pc);
             return false;
         }
+        sim_repeated_note(worker, &found, kind);
         bool write = kind != SIM_READ && kind != SIM_VOLATILE_READ;
         if (!sim_copies_meet(worker, address, bytes, write, pc, found.start, found.bytes))
             remember(worker, site, found.start, found.bytes, bytes);
@@ -228,6 +230,7 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
         }
         if (known && kind != SIM_READ && kind != SIM_VOLATILE_READ && sim_is_constant_variable(address))
             fail_constant(worker, address, bytes, kind, pc);
+        sim_repeated_variable(worker, sim_is_managed_variable(address), kind);
         if (known)
             remember(worker, site, symbol.start, symbol.bytes, bytes);
     } else if (address - module->image_lo < module->image_hi - module->image_lo) {

@@ -15,6 +15,8 @@ static bool in_global(uintptr_t start)
 void *sim_watch_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function)
 {
     void *memory = sim_memory_allocate(bytes, kind, pc, function);
+    if (memory)
+        sim_repeated_changed((uintptr_t)memory);
     bool initialised = kind == SIM_MEMORY_PINNED || kind == SIM_MEMORY_MANAGED;
     if (memory && sim_watch_ready() && initialised && in_global((uintptr_t)memory))
         sim_region_mark(&sim_global_region, (uintptr_t)memory, bytes, true);
@@ -26,6 +28,7 @@ bool sim_watch_release(uintptr_t start, uintptr_t pc)
     sim_extent gone;
     if (!sim_memory_release(start, pc, &gone))
         return false;
+    sim_repeated_changed(start);
     if (!sim_watching || !in_global(start))
         return true;
     // A kernel frees too: what its warp did with the memory so far is judged before.

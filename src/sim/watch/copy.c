@@ -206,6 +206,9 @@ static void hold_against_copies(const copy *one)
 
 static void hold(const copy *one)
 {
+    for (int side = 0; side < 2; side++)
+        if (one->start[side])
+            sim_repeated_use(one->start[side], side == 0, one->number);
     copy *kept = &copies[copy_count++ % KEPT];
     *kept = *one;
     hold_against_shadow(kept, true);

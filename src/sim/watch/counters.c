@@ -298,6 +298,17 @@ void sim_counters_collect(sim_launch_state *launch)
     pthread_mutex_unlock(&collecting);
 }
 
+void sim_counters_repeated(const sim_launch_state *launch)
+{
+    pthread_mutex_lock(&collecting);
+    kernel_total *kernel = kernel_of(launch);
+    if (kernel) {
+        kernel->count.launches++;
+        kernel->count.repeated++;
+    }
+    pthread_mutex_unlock(&collecting);
+}
+
 void sim_counters_each(void (*visit)(const sim_count *count, void *context), void *context)
 {
     for (const kernel_total *kernel = kernels; kernel; kernel = kernel->next)

@@ -41,6 +41,18 @@ typedef struct sim_counter {
     unsigned worst_block[3], worst_warp;
 } sim_counter;
 
+// What a worker's blocks of a launch use (repeated.c).
+enum { SIM_USED = 24 };
+struct sim_used {
+    struct sim_used_memory {
+        uintptr_t start; // of an allocation
+        bool read, written;
+    } at[SIM_USED];
+    unsigned count;
+    bool once;    // the launch cannot be compared with another one
+    bool unknown; // and has written what is not listed
+};
+
 struct sim_watch {
     uint64_t log[SIM_LANES][SIM_LOG_STRIDE];
     uint32_t head[SIM_LANES], tail[SIM_LANES]; // entries not yet merged
@@ -52,6 +64,7 @@ struct sim_watch {
     uint64_t accesses, barriers;      // since the launch began
     bool discard;                     // the next atomic's result is not used
     unsigned passed;                  // logs of lanes of unwatched blocks that have been full
+    struct sim_used used;             // since the launch began
     bool single;                      // a hook for one access is at work, not one for many bytes
     struct {
         uintptr_t address;
@@ -108,9 +121,20 @@ void sim_copies_launch_begin(uint64_t number);
 bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, uintptr_t start,
                      size_t size);
 
+// repeated.c: the current thread uses an allocation, or a variable of the program (managed: one that the host sees).
+void sim_repeated_note(sim_worker *worker, const sim_allocation *allocation, unsigned kind);
+void sim_repeated_variable(sim_worker *worker, bool managed, unsigned kind);
+// An operation that is not a kernel uses the allocation at `address`.
+void sim_repeated_use(uintptr_t address, bool written, uint64_t number);
+void sim_repeated_changed(uintptr_t start); // an allocation is new, gone or filled
+void sim_repeated_begin(sim_launch_state *launch);
+void sim_repeated_end(const sim_launch_state *launch);
+bool sim_repeated_is(const sim_launch_state *launch); // repeats an earlier one; from now on that one counts as this
+
 // counters.c
 void sim_counters_row(sim_worker *worker, const sim_row *row);
 void sim_counters_collect(sim_launch_state *launch);
+void sim_counters_repeated(const sim_launch_state *launch); // which is not run
 
 // volatile.c: the current thread is about to access a word through volatile.
 void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address);

@@ -39,6 +39,7 @@ void sim_watch_launch_begin(sim_launch_state *launch)
     sim_clock_launch_begin(launch);
     sim_sync_launch_begin();
     sim_copies_launch_begin(launch->number);
+    sim_repeated_begin(launch);
     for (int i = 0; i < sim_workers; i++) {
         sim_worker *worker = sim_worker_at(i);
         if (worker) // memory may have been freed since
@@ -48,8 +49,18 @@ void sim_watch_launch_begin(sim_launch_state *launch)
 
 void sim_watch_launch_end(sim_launch_state *launch)
 {
-    if (sim_watching)
-        sim_counters_collect(launch);
+    if (!sim_watching)
+        return;
+    sim_counters_collect(launch);
+    sim_repeated_end(launch);
+}
+
+bool sim_watch_repeats(sim_launch_state *launch)
+{
+    if (!sim_watching || !sim_repeated_is(launch))
+        return false;
+    sim_counters_repeated(launch);
+    return true;
 }
 
 // Every __shared__ variable and the dynamic part hold nothing yet.

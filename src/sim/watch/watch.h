@@ -23,6 +23,13 @@ void sim_watch_block_end(sim_worker *worker);
 void sim_watch_block_park(sim_worker *worker);
 void sim_watch_block_resume(sim_worker *worker);
 
+// Whether the launch would only repeat an earlier one, whose results are still there: then it need not run, and is
+// counted. Asked before sim_watch_launch_begin.
+bool sim_watch_repeats(sim_launch_state *launch);
+void sim_repeated_once(sim_worker *worker); // the current launch may do something else the next time
+void sim_repeated_forget(void);             // nothing is known any more of what memory holds
+void sim_repeated_never(void);              // kernels may read memory that the watch does not hear of
+
 // The current thread changes: leave before, enter after worker->thread, ->warp and ->lane are set.
 void sim_watch_leave(sim_worker *worker);
 void sim_watch_enter(sim_worker *worker);
@@ -105,6 +112,7 @@ typedef struct sim_kernel_count {
     unsigned grid[3], block[3]; // of the first launch
     size_t shared;
     uint64_t launches, accesses, barriers, threads;
-    uint64_t blocks, watched; // of all launches; those of them in which every access was watched
+    uint64_t repeated;        // launches that were not run, because they repeat an earlier one; part of `launches`
+    uint64_t blocks, watched; // of all launches that were run; those of them in which every access was watched
 } sim_kernel_count;
 void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *context), void *context);

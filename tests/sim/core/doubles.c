@@ -149,6 +149,17 @@ void sim_watch_start(sim_worker *worker)
     (void)worker;
 }
 
+bool sim_watch_repeats(sim_launch_state *launch)
+{
+    (void)launch;
+    return false;
+}
+
+void sim_repeated_once(sim_worker *worker)
+{
+    (void)worker;
+}
+
 void sim_watch_launch_begin(sim_launch_state *launch)
 {
     (void)launch;
