@@ -11,6 +11,7 @@
 
 #include "build/copies.h"
 #include "build/depends.h"
+#include "build/lenient.h"
 #include "build/macros.h"
 #include "build/messages.h"
 #include "build/object.h"
@@ -18,12 +19,8 @@
 #include "build/process.h"
 #include "rewrite/rewrite.h"
 
-static const char constructed_shared[] = "#undef SIM_SHARED\n#define SIM_SHARED thread_local\n"
-                                         "#undef SIM_SHARED_STATIC\n#define SIM_SHARED_STATIC thread_local\n"
-                                         "#undef SIM_SHARED_EXTERN\n#define SIM_SHARED_EXTERN thread_local\n";
-
 // first: what is compiled, and not one of its headers.
-static bool write_file(const sim_build_context *context, const sim_rewritten_file *written, bool constructed,
+static bool write_file(const sim_build_context *context, const sim_rewritten_file *written, unsigned lenient,
                        bool first)
 {
     FILE *file = fopen(written->shadow, "wb");
@@ -33,7 +30,7 @@ static bool write_file(const sim_build_context *context, const sim_rewritten_fil
     sim_text name = {0};
     sim_text_add_quoted(&name, written->path, strlen(written->path));
     bool fine = !first || sim_macros_write(file, context->options->compile, written->text);
-    fine = fprintf(file, "%s%s%s#line 1 \"%s\"\n", constructed ? constructed_shared : "",
+    fine = fprintf(file, "%s%s%s#line 1 \"%s\"\n", first ? sim_lenient_preamble(lenient) : "",
                    written->uses_ptx ? "#include \"sim/ptx.h\"\n" : "",
                    context->options->branches ? "#include \"sim/branches.h\"\n" : "", name.at ? name.at : "") > 0 &&
            fine;
@@ -42,12 +39,11 @@ static bool write_file(const sim_build_context *context, const sim_rewritten_fil
     return fclose(file) == 0 && fine;
 }
 
-static bool write_files(const sim_build_context *context, const sim_rewritten *rewritten, sim_job *job,
-                        bool constructed)
+static bool write_files(const sim_build_context *context, const sim_rewritten *rewritten, sim_job *job)
 {
     for (int i = 0; i < rewritten->count; i++) {
         const sim_rewritten_file *file = &rewritten->files[i];
-        if (file->text && file->shadow && !write_file(context, file, constructed && i == 0, i == 0)) {
+        if (file->text && file->shadow && !write_file(context, file, job->lenient, i == 0)) {
             sim_build_say(&job->result, SIM_MESSAGE_ERROR, "%s: %s", file->shadow, strerror(errno));
             job->status = SIM_BUILD_SYSTEM;
             return false;
@@ -67,7 +63,7 @@ static bool rewrite(const sim_build_context *context, sim_job *job, sim_rewritte
         job->status = errno == ENOENT || errno == EISDIR || errno == EACCES ? SIM_BUILD_USAGE : SIM_BUILD_SYSTEM;
         return false;
     }
-    return write_files(context, rewritten, job, false);
+    return write_files(context, rewritten, job);
 }
 
 static const struct sim_standin *standin(sim_build_context *context, sim_standin_kind kind)
@@ -312,6 +308,8 @@ static int call_compiler(sim_build_context *context, const sim_job *job, const c
     add_folders(context, folder, &call);
     sim_arguments_add(&call, clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret");
     sim_arguments_add(&call, clang ? "-fno-color-diagnostics" : "-fdiagnostics-color=never");
+    if (sim_lenient_option(job->lenient))
+        sim_arguments_add(&call, sim_lenient_option(job->lenient));
     depends->bytes = 0;
     sim_depends_options(context, job, &call, depends);
     sim_arguments_add(&call, source);
@@ -338,10 +336,10 @@ static void run_compiler(sim_build_context *context, sim_job *job, const char *s
         sim_text_free(&said);
         status = call_compiler(context, job, source, outdated ? SIM_STANDIN_PLAIN : SIM_STANDIN_FAST, &said, &depends);
     }
-    // A __shared__ variable whose type has an empty constructor: CUDA allows it, a variable that is never constructed
-    // is not of such a type.
-    bool refused = status > 0 && said.at && strstr(said.at, "constant initializer");
-    if (refused && rewritten && write_files(context, rewritten, job, true)) {
+    while (status > 0 && said.at && rewritten && (sim_lenient_asked(said.at) & ~job->lenient)) {
+        job->lenient |= sim_lenient_asked(said.at);
+        if (!write_files(context, rewritten, job))
+            break;
         sim_text_free(&said);
         status = call_compiler(context, job, source, SIM_STANDIN_PLAIN, &said, &depends);
     }

@@ -45,6 +45,7 @@ typedef struct sim_job {
     char object[4096];
     sim_names device_functions; // that its source defines or declares
     sim_text depends;           // names of the files it was made of, as make reads them
+    unsigned lenient;           // SIM_LENIENT_*, see lenient.h
     sim_build_result result;
     sim_build_status status;
 } sim_job;

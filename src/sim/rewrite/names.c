@@ -12,6 +12,30 @@ static const char *const atomics[] = {"atomicAdd", "atomicSub", "atomicExch", "a
                                       "atomicDec", "atomicAnd", "atomicOr",   "atomicXor", NULL};
 static const char *const atomic_scopes[] = {"", "_block", "_system", NULL};
 
+bool sim_name_list_has(const sim_name_list *names, const sim_source *source, const sim_token *token)
+{
+    for (int i = 0; i < names->count; i++)
+        if (sim_token_is(source, token, names->at[i]))
+            return true;
+    return false;
+}
+
+static void add_name(sim_name_list *names, const sim_source *source, const sim_token *token)
+{
+    char *copy = strndup(source->text + token->start, token->end - token->start);
+    if (copy && sim_array_grow(&names->at, names->count, &names->room, sizeof *names->at))
+        names->at[names->count++] = copy;
+    else
+        free(copy);
+}
+
+static void free_names(sim_name_list *names)
+{
+    for (int i = 0; i < names->count; i++)
+        free(names->at[i]);
+    free(names->at);
+}
+
 const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, size_t length)
 {
     for (int i = 0; i < unit->kernel_count; i++)
@@ -215,22 +239,14 @@ static void learn_atomic(sim_unit *unit, const sim_source *source, int index)
     const sim_token *token = &source->code.at[index], *before = sim_token_at(&source->code, index - 1);
     const sim_scope *scope = sim_scope_of(source, token);
     if (before->kind != SIM_TOKEN_NAME || scope->kind == SIM_SCOPE_FUNCTION || scope->kind == SIM_SCOPE_OTHER ||
-        sim_token_is_any(source, before, not_types) ||
-        !sim_array_grow(&unit->own_atomics, unit->own_atomic_count, &unit->own_atomic_room, sizeof *unit->own_atomics))
+        sim_token_is_any(source, before, not_types))
         return;
-    char *copy = strndup(source->text + token->start, token->end - token->start);
-    if (copy)
-        unit->own_atomics[unit->own_atomic_count++] = copy;
+    add_name(&unit->own_atomics, source, token);
 }
 
 bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token)
 {
-    if (!is_atomic_name(source, token))
-        return false;
-    for (int i = 0; i < unit->own_atomic_count; i++)
-        if (sim_token_is(source, token, unit->own_atomics[i]))
-            return false;
-    return true;
+    return is_atomic_name(source, token) && !sim_name_list_has(&unit->own_atomics, source, token);
 }
 
 static void learn_device_function(sim_unit *unit, const sim_source *source, int qualifier)
@@ -239,14 +255,22 @@ static void learn_device_function(sim_unit *unit, const sim_source *source, int 
     unsigned side = 0;
     for (int i = sim_statement_start(source, &source->code, qualifier); i < name; i++)
         side |= sim_qualifier_side(&unit->qualifiers, source, &source->code.at[i]);
-    if (name < 0 || side & SIM_SIDE_HOST ||
-        !sim_array_grow(&unit->device_functions, unit->device_function_count, &unit->device_function_room,
-                        sizeof *unit->device_functions))
-        return;
-    const sim_token *token = &source->code.at[name];
-    char *copy = strndup(source->text + token->start, token->end - token->start);
-    if (copy)
-        unit->device_functions[unit->device_function_count++] = copy;
+    if (name >= 0 && !(side & SIM_SIDE_HOST))
+        add_name(&unit->device_functions, source, &source->code.at[name]);
+}
+
+// template <int n> static void cast(float *to), in a class; at `template`.
+static void learn_member_template(sim_unit *unit, const sim_source *source, int index)
+{
+    static const char *const ends[] = {"(", ";", "{", "=", "template", NULL};
+    const sim_tokens *code = &source->code;
+    int i = sim_token_is(source, sim_token_at(code, index + 1), "<") ? sim_behind_angles(source, code, index + 1) : -1;
+    while (i > 0 && i < code->count && !sim_token_is_any(source, &code->at[i], ends))
+        i++;
+    const sim_token *name = sim_token_at(code, i - 1);
+    if (i > 0 && sim_token_is(source, sim_token_at(code, i), "(") && name->kind == SIM_TOKEN_NAME &&
+        !sim_name_list_has(&unit->member_templates, source, name))
+        add_name(&unit->member_templates, source, name);
 }
 
 void sim_names_learn(sim_unit *unit, const sim_source *source)
@@ -260,6 +284,8 @@ void sim_names_learn(sim_unit *unit, const sim_source *source)
             learn_device_function(unit, source, i);
         else if (is_atomic_name(source, token) && sim_token_is(source, sim_token_at(&source->code, i + 1), "("))
             learn_atomic(unit, source, i);
+        else if (sim_token_is(source, token, "template") && sim_scope_of(source, token)->kind == SIM_SCOPE_CLASS)
+            learn_member_template(unit, source, i);
     }
 }
 
@@ -371,11 +397,8 @@ void sim_names_free(sim_unit *unit)
         free(unit->kernels[i].parameters);
     }
     free(unit->kernels);
-    for (int i = 0; i < unit->own_atomic_count; i++)
-        free(unit->own_atomics[i]);
-    free(unit->own_atomics);
-    for (int i = 0; i < unit->device_function_count; i++)
-        free(unit->device_functions[i]);
-    free(unit->device_functions);
+    free_names(&unit->own_atomics);
+    free_names(&unit->device_functions);
+    free_names(&unit->member_templates);
     sim_qualifiers_free(&unit->qualifiers);
 }

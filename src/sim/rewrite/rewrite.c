@@ -36,6 +36,7 @@ static void edit(const sim_unit *unit, int index)
     }
     sim_edit_kernels(unit, file);
     sim_edit_calls(unit, file);
+    sim_edit_templates(unit, file);
     sim_edit_casts(unit, file);
     sim_edit_conversions(file);
     sim_edit_copies(file);
@@ -190,8 +191,8 @@ bool sim_rewritten_includes(const sim_rewritten *result, const char *const *name
 
 const char *const *sim_rewritten_device_functions(const sim_rewritten *result, int *count)
 {
-    *count = result->unit->device_function_count;
-    return (const char *const *)result->unit->device_functions;
+    *count = result->unit->device_functions.count;
+    return (const char *const *)result->unit->device_functions.at;
 }
 
 // Start of a line in the text; its end when there are fewer.

@@ -28,6 +28,11 @@ typedef struct sim_kernel_name {
     bool is_template, overloaded, has_defaults, returns_value;
 } sim_kernel_name;
 
+typedef struct sim_name_list {
+    char **at;
+    int count, room;
+} sim_name_list;
+
 typedef struct sim_unit {
     bool branches;    // are told to the runtime
     int number;       // of the unit in its build
@@ -38,10 +43,9 @@ typedef struct sim_unit {
     sim_qualifiers qualifiers;
     sim_kernel_name *kernels;
     int kernel_count, kernel_room;
-    char **device_functions; // names of those that are neither kernels nor the host's
-    int device_function_count, device_function_room;
-    char **own_atomics; // functions of the user's with the name of an atomic of CUDA's
-    int own_atomic_count, own_atomic_room;
+    sim_name_list device_functions; // those that are neither kernels nor the host's
+    sim_name_list own_atomics;      // functions of the user's with the name of an atomic of CUDA's
+    sim_name_list member_templates; // function templates in classes
 } sim_unit;
 
 // --- names.c ---------------------------------------------------------------------------------------------------------
@@ -50,6 +54,7 @@ void sim_names_learn(sim_unit *unit, const sim_source *source);
 void sim_names_learn_namesakes(sim_unit *unit, const sim_source *source);
 void sim_names_free(sim_unit *unit);
 const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, size_t length);
+bool sim_name_list_has(const sim_name_list *names, const sim_source *source, const sim_token *token);
 bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token);
 
 // --- the edits -------------------------------------------------------------------------------------------------------
@@ -60,6 +65,7 @@ void sim_edit_variables(const sim_unit *unit, sim_file *file);
 void sim_edit_conditionals(const sim_unit *unit, sim_file *file);
 void sim_edit_handled(const sim_unit *unit, sim_file *file);
 void sim_edit_calls(const sim_unit *unit, sim_file *file);
+void sim_edit_templates(const sim_unit *unit, sim_file *file);
 void sim_edit_casts(const sim_unit *unit, sim_file *file);
 void sim_edit_removed(const sim_unit *unit, sim_file *file);
 void sim_edit_conversions(sim_file *file);

@@ -8,6 +8,9 @@
 
 enum { DEEPEST_CONDITIONAL = 64 }; // #if inside #if; deeper ones are read as if they were not there
 
+static const char *const attributes[] = {"__attribute__", "__launch_bounds__", "__align__",   "alignas",  "__declspec",
+                                         "decltype",      "__cluster_dims__",  "__maxnreg__", "noexcept", NULL};
+
 typedef struct open_stack {
     int *at;
     int count, room;
@@ -51,6 +54,23 @@ unsigned sim_qualifier_side(const sim_qualifiers *known, const sim_source *sourc
     return side;
 }
 
+// The token behind the attributes, __attribute__((always_inline)) or __launch_bounds__(256), that begin at `index` of a
+// preprocessor line; `index`: none do.
+static int behind_attributes(const sim_source *source, int index, int last)
+{
+    const sim_token *tokens = source->lines.at;
+    if (index >= last)
+        return index;
+    bool opens = sim_token_is_any(source, &tokens[index], attributes) && sim_token_is(source, &tokens[index + 1], "(");
+    int depth = 0;
+    for (int i = index + 1; i < last && opens; i++) {
+        depth += sim_token_is(source, &tokens[i], "(") ? 1 : sim_token_is(source, &tokens[i], ")") ? -1 : 0;
+        if (depth == 0)
+            return behind_attributes(source, i + 1, last);
+    }
+    return index;
+}
+
 void sim_qualifiers_learn(sim_qualifiers *known, const sim_source *source)
 {
     for (int i = 0; i < source->directive_count; i++) {
@@ -62,9 +82,10 @@ void sim_qualifiers_learn(sim_qualifiers *known, const sim_source *source)
         unsigned side = 0;
         bool brackets = false;
         for (int t = directive->first + 1; t < directive->last; t++) {
-            side |= sim_qualifier_side(known, source, &source->lines.at[t]);
-            brackets |=
-                sim_token_is(source, &source->lines.at[t], "(") || sim_token_is(source, &source->lines.at[t], "{");
+            t = behind_attributes(source, t, directive->last);
+            const sim_token *token = sim_token_at(&source->lines, t);
+            side |= sim_qualifier_side(known, source, token);
+            brackets |= sim_token_is(source, token, "(") || sim_token_is(source, token, "{");
         }
         if (!side || brackets || !sim_array_grow(&known->at, known->count, &known->room, sizeof *known->at))
             continue;
@@ -140,9 +161,6 @@ static unsigned lambda_side(const scope_finder *finder, int start, int brace)
 
 static sim_scope describe(const scope_finder *finder, int brace)
 {
-    static const char *const attributes[] = {
-        "__attribute__", "__launch_bounds__", "__align__",   "alignas",  "__declspec",
-        "decltype",      "__cluster_dims__",  "__maxnreg__", "noexcept", NULL};
     static const char *const classes[] = {"class", "struct", "union", "enum", NULL};
     const sim_source *source = finder->source;
     const sim_tokens *code = &source->code;

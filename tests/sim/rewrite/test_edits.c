@@ -532,6 +532,19 @@ static void broken_source_is_left_to_the_compiler(void **state)
     stays("");
 }
 
+#define CAST "template <class T> struct c { int x; template <int n> static __device__ T f(T a) { return a + n; } };\n"
+
+static void member_templates_are_called_with_the_word_template(void **state)
+{
+    (void)state;
+    becomes(CAST "template <class T> __device__ T g(T a, c<T> *p) { return c<T>::f<3>(a) + p->f<1>(a) + p->x; }",
+            CAST "template <class T> __device__ T g(T a, c<T> *p) { return c<T>::template f<3>(a) + p->template "
+                 "f<1>(a) + p->x; }");
+    stays(CAST "template <class T> __device__ T g(T a) { return c<T>::template f<3>(a); }");
+    stays(CAST "template <class T> __device__ bool g(c<T> a, int f) { return a.x < 3 && f > (4); }");
+    stays(CAST "template <class T> T g(T a) { return c<T>::f<3>(a); }"); // nvcc refuses that, too
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -569,6 +582,7 @@ int main(void)
         cmocka_unit_test(every_line_stays_where_it_was),
         cmocka_unit_test(a_kernel_that_returns_something_is_an_error_where_it_is_declared),
         cmocka_unit_test(broken_source_is_left_to_the_compiler),
+        cmocka_unit_test(member_templates_are_called_with_the_word_template),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
