@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cuComplex.h>
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 
 #ifdef __cplusplus
-#include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #else
@@ -214,17 +214,29 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int size, const void 
                                       const T *a, int lda, T *b, int ldb);                                             \
     cublasStatus_t cublas##L##trmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
                                       cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,    \
-                                      const T *a, int lda, const T *b, int ldb, T *c, int ldc);                        \
+                                      const T *a, int lda, const T *b, int ldb, T *c, int ldc);
+SIM_CUBLAS_REAL(S, s, float)
+SIM_CUBLAS_REAL(D, d, double)
+#undef SIM_CUBLAS_REAL
+
+#define SIM_CUBLAS_BATCHED(L, T)                                                                                       \
     cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const a[], int lda, int *pivots,           \
                                            int *info, int batches);                                                    \
     cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,            \
                                            const T *const a[], int lda, const int *pivots, T *const b[], int ldb,      \
                                            int *info, int batches);                                                    \
     cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const T *const a[], int lda,                  \
-                                           const int *pivots, T *const c[], int ldc, int *info, int batches);
-SIM_CUBLAS_REAL(S, s, float)
-SIM_CUBLAS_REAL(D, d, double)
-#undef SIM_CUBLAS_REAL
+                                           const int *pivots, T *const c[], int ldc, int *info, int batches);          \
+    cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, T *const a[], int lda, T *const tau[], \
+                                           int *info, int batches);                                                    \
+    cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs,      \
+                                          T *const a[], int lda, T *const c[], int ldc, int *info, int *infos,         \
+                                          int batches);
+SIM_CUBLAS_BATCHED(S, float)
+SIM_CUBLAS_BATCHED(D, double)
+SIM_CUBLAS_BATCHED(C, cuComplex)
+SIM_CUBLAS_BATCHED(Z, cuDoubleComplex)
+#undef SIM_CUBLAS_BATCHED
 
 // --- half, and matrices of any type ----------------------------------------------------------------------------------
 

@@ -1,15 +1,20 @@
-// cuBLAS's LU of many small matrices: factors, solutions and inverses, one matrix after the other, from device arrays
-// of pointers.
+// cuBLAS's factors of many small matrices, one after the other, from device arrays of pointers: LU with solutions and
+// inverses, QR and least squares.
 #include "api/solver/solver.h"
 
-typedef enum batched_operation { FACTOR, SOLVE, INVERT } batched_operation;
+typedef enum batched_operation { FACTOR, SOLVE, INVERT, REFLECT, LEAST_SQUARES } batched_operation;
+
+// What each function calls its second array of pointers and the matrices in it; NULL: it has none.
+static const struct {
+    const char *array, *matrix;
+} second[] = {{NULL, NULL}, {"Barray", "B"}, {"Carray", "C"}, {"TauArray", "Tau"}, {"Carray", "C"}};
 
 typedef struct batched_work {
     batched_operation operation;
     solver_work one; // of each matrix: all but its pointers
     const void *const *a;
     void *const *b;
-    int *pivots, *info;
+    int *pivots, *infos; // infos: one for each matrix, in device memory; NULL: the function has none
     int batches;
 } batched_work;
 
@@ -21,28 +26,36 @@ static void read_pointers(const batched_work *w, const char *name, const void *p
 
 static void make_identity(const solver_work *one)
 {
+    size_t parts = one->is_complex ? 2 : 1;
     for (int j = 0; j < one->n; j++)
-        for (int i = 0; i < one->n; i++)
-            sim_blas_store(one->type, one->b, (size_t)i + (size_t)j * (size_t)one->ldb, i == j);
+        for (size_t i = 0; i < parts * (size_t)one->n; i++)
+            sim_blas_store(one->type, one->b, i + parts * (size_t)j * (size_t)one->ldb, i == parts * (size_t)j);
 }
 
-static void factor_one(const solver_work *one, int *info)
+// Its matrix is overwritten, and perhaps a second one.
+static int factor_one(const batched_work *w, const solver_work *one)
 {
-    size_t n = (size_t)one->n;
-    sim_blas_span a = {"A", one->a, one->type, n, n, (size_t)one->lda};
-    sim_blas_span pivots = {"P", one->pivots, CUDA_R_32I, one->pivots ? n : 0, 1, n};
+    int smaller = one->m < one->n ? one->m : one->n;
+    size_t pivots_count = one->pivots ? (size_t)one->n : 0;
+    sim_blas_span a = sim_solver_matrix(one, "A", one->a, one->m, one->n, one->lda);
+    sim_blas_span pivots = {"P", one->pivots, CUDA_R_32I, pivots_count, 1, pivots_count};
+    sim_blas_span tau = sim_solver_matrix(one, "Tau", one->tau, one->tau ? smaller : 0, 1, smaller);
+    sim_blas_span b = sim_solver_matrix(one, "C", one->b, one->m, w->operation == LEAST_SQUARES ? one->k : 0, one->ldb);
+    sim_blas_span *written[] = {&a, &pivots, &tau, &b};
     sim_blas_reads(one->call, &a);
-    sim_blas_writes(one->call, &pivots);
-    *info = sim_solver_run(one);
-    sim_blas_written(&a);
-    sim_blas_written(&pivots);
+    sim_blas_reads(one->call, &b);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        sim_blas_writes(one->call, written[i]);
+    int info = sim_solver_run(one);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        sim_blas_written(written[i]);
+    return info;
 }
 
 static void solve_one(const batched_work *w, const solver_work *one)
 {
-    size_t n = (size_t)one->n;
-    sim_blas_span a = {"A", one->a, one->type, n, n, (size_t)one->lda};
-    sim_blas_span b = {w->operation == INVERT ? "C" : "B", one->b, one->type, n, (size_t)one->k, (size_t)one->ldb};
+    sim_blas_span a = sim_solver_matrix(one, "A", one->a, one->n, one->n, one->lda);
+    sim_blas_span b = sim_solver_matrix(one, second[w->operation].matrix, one->b, one->n, one->k, one->ldb);
     sim_blas_reads(one->call, &a);
     if (w->operation == SOLVE)
         sim_blas_reads(one->call, &b);
@@ -58,89 +71,104 @@ static void solve_one(const batched_work *w, const solver_work *one)
 static void batched_run(const void *work)
 {
     const batched_work *w = work;
-    // The info of a solution is in host memory and was written at the call.
-    size_t infos = w->operation == SOLVE ? 0 : (size_t)w->batches;
-    sim_blas_span info = {"info", w->info, CUDA_R_32I, infos, 1, infos};
+    size_t infos = w->infos ? (size_t)w->batches : 0;
+    sim_blas_span info = {"info", w->infos, CUDA_R_32I, infos, 1, infos};
+    bool factors = w->operation != SOLVE && w->operation != INVERT;
     read_pointers(w, "Aarray", w->a);
-    if (w->operation != FACTOR)
-        read_pointers(w, w->operation == INVERT ? "Carray" : "Barray", w->b);
+    if (second[w->operation].array)
+        read_pointers(w, second[w->operation].array, w->b);
     sim_blas_writes(w->one.call, &info);
     for (int i = 0; i < w->batches; i++) {
         solver_work one = w->one;
         one.a = (void *)(uintptr_t)w->a[i];
-        one.b = w->operation == FACTOR ? NULL : w->b[i];
+        *(w->operation == REFLECT ? &one.tau : &one.b) = w->b ? w->b[i] : NULL;
         one.pivots = w->pivots ? w->pivots + (size_t)i * (size_t)one.n : NULL;
-        if (w->operation == FACTOR) {
-            factor_one(&one, &w->info[i]);
-        } else {
+        int found = 0;
+        if (factors)
+            found = factor_one(w, &one);
+        else
             solve_one(w, &one);
-            if (w->operation == INVERT)
-                w->info[i] = 0;
-        }
+        if (w->infos)
+            w->infos[i] = found;
     }
     sim_blas_written(&info);
 }
 
-static cublasStatus_t queue(cublasHandle_t handle, batched_work w)
+// `info`: in host memory, written at the call; NULL: the function has none.
+static cublasStatus_t queue(cublasHandle_t handle, batched_work w, int *info)
 {
-    int least = w.one.n > 1 ? w.one.n : 1;
+    const solver_work *one = &w.one;
+    int least = one->m > 1 ? one->m : 1;
+    bool has_second = w.operation != FACTOR && w.operation != REFLECT;
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (w.one.n < 0 || w.one.k < 0 || w.batches < 0)
-        return sim_blas_wrong(w.one.call, "n = %d, %d right-hand sides, %d matrices: none may be negative", w.one.n,
-                              w.one.k, w.batches);
-    if (w.one.lda < least || (w.operation != FACTOR && w.one.ldb < least))
-        return sim_blas_wrong(w.one.call, "a leading dimension is smaller than n = %d", w.one.n);
-    if (w.operation == SOLVE)
-        *w.info = 0;
-    if (w.one.n == 0 || w.batches == 0)
+    if (info)
+        *info = 0;
+    if (one->m < 0 || one->n < 0 || one->k < 0 || w.batches < 0)
+        return sim_blas_wrong(one->call, "m = %d, n = %d, %d right-hand sides, %d matrices: none may be negative",
+                              one->m, one->n, one->k, w.batches);
+    if (one->lda < least || (has_second && one->ldb < least))
+        return sim_blas_wrong(one->call, "a leading dimension is smaller than the number of rows, %d", one->m);
+    if (w.operation == LEAST_SQUARES && (one->transposed || one->m < one->n))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (one->m == 0 || one->n == 0 || w.batches == 0)
         return CUBLAS_STATUS_SUCCESS;
-    return sim_blas_queue(handle, w.one.call, batched_run, &w, sizeof w, false);
+    return sim_blas_queue(handle, one->call, batched_run, &w, sizeof w, false);
 }
 
 // NOLINTBEGIN(readability-non-const-parameter): results are written later, through the work they are put into
-#define BATCHED(L, T, TYPE)                                                                                            \
+#define ONE(L, NAME, OPERATION, TYPE, IS_COMPLEX, ...)                                                                 \
+    {                                                                                                                  \
+        .call = SIM_BLAS_CALL("cublas" #L NAME), .operation = (OPERATION), .type = (TYPE), .is_complex = (IS_COMPLEX), \
+        .n = n, .lda = lda, __VA_ARGS__                                                                                \
+    }
+#define BATCHED(L, T, TYPE, IS_COMPLEX)                                                                                \
     cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, T *const a[], int lda, int *pivots,           \
                                            int *info, int batches)                                                     \
     {                                                                                                                  \
-        solver_work one = {.call = SIM_BLAS_CALL("cublas" #L "getrfBatched"),                                          \
-                           .operation = GETRF,                                                                         \
-                           .type = TYPE,                                                                               \
-                           .m = n,                                                                                     \
-                           .n = n,                                                                                     \
-                           .lda = lda};                                                                                \
-        return queue(handle, (batched_work){FACTOR, one, (const void *const *)a, NULL, pivots, info, batches});        \
+        solver_work one = ONE(L, "getrfBatched", GETRF, TYPE, IS_COMPLEX, .m = n);                                     \
+        return queue(handle, (batched_work){FACTOR, one, (const void *const *)a, NULL, pivots, info, batches}, NULL);  \
     }                                                                                                                  \
     cublasStatus_t cublas##L##getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,            \
                                            const T *const a[], int lda, const int *pivots, T *const b[], int ldb,      \
                                            int *info, int batches)                                                     \
     {                                                                                                                  \
-        solver_work one = {.call = SIM_BLAS_CALL("cublas" #L "getrsBatched"),                                          \
-                           .operation = GETRS,                                                                         \
-                           .type = TYPE,                                                                               \
-                           .transposed = trans != CUBLAS_OP_N,                                                         \
-                           .m = n,                                                                                     \
-                           .n = n,                                                                                     \
-                           .k = nrhs,                                                                                  \
-                           .lda = lda,                                                                                 \
-                           .ldb = ldb};                                                                                \
-        return queue(handle, (batched_work){SOLVE, one, (const void *const *)a, (void *const *)b,                      \
-                                            (int *)(uintptr_t)pivots, info, batches});                                 \
+        solver_work one = ONE(L, "getrsBatched", GETRS, TYPE, IS_COMPLEX, .transposed = trans != CUBLAS_OP_N,          \
+                              .conjugated = (IS_COMPLEX) && trans == CUBLAS_OP_C, .m = n, .k = nrhs, .ldb = ldb);      \
+        return queue(handle,                                                                                           \
+                     (batched_work){SOLVE, one, (const void *const *)a, (void *const *)b, (int *)(uintptr_t)pivots,    \
+                                    NULL, batches},                                                                    \
+                     info);                                                                                            \
     }                                                                                                                  \
     cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const T *const a[], int lda,                  \
                                            const int *pivots, T *const c[], int ldc, int *info, int batches)           \
     {                                                                                                                  \
-        solver_work one = {.call = SIM_BLAS_CALL("cublas" #L "getriBatched"),                                          \
-                           .operation = GETRS,                                                                         \
-                           .type = TYPE,                                                                               \
-                           .m = n,                                                                                     \
-                           .n = n,                                                                                     \
-                           .k = n,                                                                                     \
-                           .lda = lda,                                                                                 \
-                           .ldb = ldc};                                                                                \
-        return queue(handle, (batched_work){INVERT, one, (const void *const *)a, (void *const *)c,                     \
-                                            (int *)(uintptr_t)pivots, info, batches});                                 \
+        solver_work one = ONE(L, "getriBatched", GETRS, TYPE, IS_COMPLEX, .m = n, .k = n, .ldb = ldc);                 \
+        return queue(handle,                                                                                           \
+                     (batched_work){INVERT, one, (const void *const *)a, (void *const *)c, (int *)(uintptr_t)pivots,   \
+                                    info, batches},                                                                    \
+                     NULL);                                                                                            \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, T *const a[], int lda, T *const tau[], \
+                                           int *info, int batches)                                                     \
+    {                                                                                                                  \
+        solver_work one = ONE(L, "geqrfBatched", GEQRF, TYPE, IS_COMPLEX, .m = m);                                     \
+        return queue(handle,                                                                                           \
+                     (batched_work){REFLECT, one, (const void *const *)a, (void *const *)tau, NULL, NULL, batches},    \
+                     info);                                                                                            \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int nrhs,      \
+                                          T *const a[], int lda, T *const c[], int ldc, int *info, int *infos,         \
+                                          int batches)                                                                 \
+    {                                                                                                                  \
+        solver_work one = ONE(L, "gelsBatched", GELS, TYPE, IS_COMPLEX, .transposed = trans != CUBLAS_OP_N, .m = m,    \
+                              .k = nrhs, .ldb = ldc);                                                                  \
+        return queue(                                                                                                  \
+            handle,                                                                                                    \
+            (batched_work){LEAST_SQUARES, one, (const void *const *)a, (void *const *)c, NULL, infos, batches}, info); \
     }
-BATCHED(S, float, CUDA_R_32F)
-BATCHED(D, double, CUDA_R_64F)
+BATCHED(S, float, CUDA_R_32F, false)
+BATCHED(D, double, CUDA_R_64F, false)
+BATCHED(C, cuComplex, CUDA_R_32F, true)
+BATCHED(Z, cuDoubleComplex, CUDA_R_64F, true)
 // NOLINTEND(readability-non-const-parameter)

@@ -382,6 +382,24 @@ static void NAME(run_qr)(const solver_work *w, SCALAR *a, SCALAR *tau, SCALAR *b
     }
 }
 
+// The least squares of m >= n equations. Returns the first column without one of its own; 0: all have.
+static int NAME(run_gels)(const solver_work *w, SCALAR *a, SCALAR *tau, SCALAR *b, SCALAR *triangle)
+{
+    size_t m = (size_t)w->m, n = (size_t)w->n, columns = (size_t)w->k;
+    NAME(qr)(a, m, n, tau);
+    NAME(store)(w, w->a, m, n, w->lda, a, m);
+    for (size_t j = 0; j < n; j++) {
+        if (a[j + j * m] == 0)
+            return (int)j + 1;
+        memcpy(triangle + j * n, a + j * m, n * sizeof *triangle);
+    }
+    NAME(apply_q)(a, m, n, tau, true, b, columns);
+    for (size_t j = 0; j < columns; j++)
+        NAME(solve)(triangle, n, true, false, false, false, b + j * m);
+    NAME(store)(w, w->b, m, columns, w->ldb, b, m);
+    return 0;
+}
+
 static int NAME(run_square)(const solver_work *w, SCALAR *a, SCALAR *b)
 {
     size_t n = (size_t)w->n, columns = (size_t)w->k;
@@ -406,16 +424,16 @@ static int NAME(run_square)(const solver_work *w, SCALAR *a, SCALAR *b)
 static int NAME(run)(const solver_work *w)
 {
     size_t m = (size_t)w->m, n = (size_t)w->n, k = (size_t)w->k, most = m > n ? m : n;
-    bool in_b = w->operation == GETRS || w->operation == POTRS,
+    bool in_b = w->operation == GETRS || w->operation == POTRS || w->operation == GELS,
          rotated = w->operation == SYEVD || w->operation == GESVD;
     bool reflectors = w->operation == ORGQR || w->operation == ORMQR;
     size_t rows = w->operation == ORMQR && w->right ? n : m;
     SCALAR *a = NAME(load)(w, w->a, rows, reflectors ? k : n, w->lda);
-    SCALAR *b = in_b                    ? NAME(load)(w, w->b, n, k, w->ldb)
+    SCALAR *b = in_b                    ? NAME(load)(w, w->b, m, k, w->ldb)
                 : w->operation == ORMQR ? NAME(load)(w, w->b, m, n, w->ldb)
                                         : NULL;
     SCALAR *tau = reflectors ? NAME(load)(w, w->tau, k, 1, 1) : calloc(most + 1, sizeof *tau);
-    SCALAR *square = calloc(rotated || reflectors ? most * most : 1, sizeof *square);
+    SCALAR *square = calloc(rotated || reflectors || w->operation == GELS ? most * most : 1, sizeof *square);
     SCALAR *v = calloc(rotated ? n * n : 1, sizeof *v), *adjoint = calloc(rotated ? n * n : 1, sizeof *adjoint);
     double *values = calloc(n + 1, sizeof *values);
     int info = 0;
@@ -428,6 +446,8 @@ static int NAME(run)(const solver_work *w)
         NAME(run_syevd)(w, a, v, values);
     } else if (w->operation == GESVD) {
         NAME(run_gesvd)(w, a, square, v, adjoint, values);
+    } else if (w->operation == GELS) {
+        info = NAME(run_gels)(w, a, tau, b, square);
     } else if (w->operation == GEQRF || reflectors) {
         NAME(run_qr)(w, a, tau, b, square);
     } else {

@@ -3,7 +3,7 @@
 
 #include "api/blas/blas.h"
 
-typedef enum solver_operation { GETRF, GETRS, POTRF, POTRS, GEQRF, ORGQR, ORMQR, SYEVD, GESVD } solver_operation;
+typedef enum solver_operation { GETRF, GETRS, POTRF, POTRS, GEQRF, GELS, ORGQR, ORMQR, SYEVD, GESVD } solver_operation;
 
 // Every argument that one of the functions takes; columns of B are right-hand sides.
 typedef struct solver_work {
@@ -24,5 +24,8 @@ typedef struct solver_work {
 
 // factor.c: reads the matrices, computes in double, stores the results. Returns devInfo.
 int sim_solver_run(const solver_work *work);
+// dense.c: a matrix of the work's type.
+sim_blas_span sim_solver_matrix(const solver_work *work, const char *name, const void *data, int rows, int columns,
+                                int stride);
 // dense.c: that the pivots are there and are rows of A; else a finding, and false.
 bool sim_solver_pivots(const solver_work *work);
