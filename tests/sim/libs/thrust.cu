@@ -4,6 +4,7 @@
 #include <list>
 #include <sstream>
 #include <thrust/adjacent_difference.h>
+#include <thrust/binary_search.h>
 #include <thrust/copy.h>
 #include <thrust/count.h>
 #include <thrust/device_ptr.h>
@@ -19,10 +20,16 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
+#include <thrust/mismatch.h>
+#include <thrust/partition.h>
 #include <thrust/reduce.h>
+#include <thrust/remove.h>
+#include <thrust/replace.h>
+#include <thrust/reverse.h>
 #include <thrust/scan.h>
 #include <thrust/scatter.h>
 #include <thrust/sequence.h>
+#include <thrust/set_operations.h>
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 #include <thrust/transform_reduce.h>
@@ -102,9 +109,65 @@ __global__ void twice(int *data, int n)
         data[i] *= 2;
 }
 
+// The digits of a range as one number, for short ranges.
+template <class Range> static double digits(const Range &range, ptrdiff_t count)
+{
+    double number = 0;
+    for (ptrdiff_t i = 0; i < count; i++)
+        number = 10 * number + range[i];
+    return number;
+}
+
+static void stencils()
+{
+    const int numbers[] = {1, 2, 3, 4, 5, 6}, marks[] = {1, 0, 0, 1, 1, 0}, places[] = {5, 4, 3, 2, 1, 0};
+    const int n = 6;
+    thrust::device_vector<int> v(numbers, numbers + n), stencil(marks, marks + n), map(places, places + n), out(n);
+    thrust::replace_if(thrust::device, v.begin(), v.end(), stencil.begin(), odd(), 9);
+    expect("replace_if", digits(v, n), 923996);
+    thrust::replace_copy(v.begin(), v.end(), out.begin(), 9, 8);
+    expect("replace_copy", digits(out, n), 823886);
+    thrust::fill(out.begin(), out.end(), 0);
+    thrust::scatter_if(v.begin(), v.end(), map.begin(), stencil.begin(), out.begin());
+    expect("scatter_if", digits(out, n), 99009);
+    thrust::gather_if(map.begin(), map.end(), stencil.begin(), v.begin(), out.begin());
+    expect("gather_if", digits(out, n), 699329);
+    v.assign(numbers, numbers + n);
+    expect("partition", thrust::partition(v.begin(), v.end(), stencil.begin(), odd()) - v.begin(), 3);
+    expect("partitioned", digits(v, n), 145236);
+}
+
+static void copies_and_sets()
+{
+    const int left[] = {1, 1, 2, 4, 6}, right[] = {1, 2, 3, 6, 7};
+    const int n = 5;
+    thrust::device_vector<int> a(left, left + n), b(right, right + n), out(n), rest(n), both(2 * n);
+    expect("unique_copy", digits(out, thrust::unique_copy(a.begin(), a.end(), out.begin()) - out.begin()), 1246);
+    expect("remove_copy", digits(out, thrust::remove_copy(a.begin(), a.end(), out.begin(), 1) - out.begin()), 246);
+    auto ends = thrust::partition_copy(a.begin(), a.end(), out.begin(), rest.begin(), odd());
+    expect("partition_copy", digits(out, ends.first - out.begin()), 11);
+    expect("the rest", digits(rest, ends.second - rest.begin()), 246);
+    expect("reverse_copy", digits(out, thrust::reverse_copy(a.begin(), a.end(), out.begin()) - out.begin()), 64211);
+    expect("mismatch", thrust::mismatch(a.begin(), a.end(), b.begin()).first - a.begin(), 1);
+    expect("equal_range", thrust::equal_range(a.begin(), a.end(), 1).second - a.begin(), 2);
+    auto begin = both.begin();
+    expect("set_union", digits(both, thrust::set_union(a.begin(), a.end(), b.begin(), b.end(), begin) - begin),
+           1123467);
+    expect(
+        "set_intersection",
+        digits(both, thrust::set_intersection(thrust::device, a.begin(), a.end(), b.begin(), b.end(), begin) - begin),
+        126);
+    expect("set_difference",
+           digits(both, thrust::set_difference(a.begin(), a.end(), b.begin(), b.end(), begin) - begin), 14);
+    expect("set_symmetric_difference",
+           digits(both, thrust::set_symmetric_difference(a.begin(), a.end(), b.begin(), b.end(), begin) - begin), 1347);
+}
+
 int main()
 {
     sequential_iterators();
+    stencils();
+    copies_and_sets();
     looked_up();
     const int n = 100;
     thrust::device_vector<int> v(n);

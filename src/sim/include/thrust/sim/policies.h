@@ -2,7 +2,7 @@
 // still has to do; every algorithm takes a policy as its first argument too.
 #pragma once
 
-#include <thrust/sim/ordered.h>
+#include <thrust/sim/selected.h>
 
 namespace thrust
 {
@@ -111,5 +111,26 @@ SIM_THRUST_POLICY(lower_bound)
 SIM_THRUST_POLICY(upper_bound)
 SIM_THRUST_POLICY(binary_search)
 SIM_THRUST_POLICY(merge)
+SIM_THRUST_POLICY(replace_copy_if)
+SIM_THRUST_POLICY(replace_copy)
+SIM_THRUST_POLICY(scatter_if)
+SIM_THRUST_POLICY(gather_if)
+SIM_THRUST_POLICY(remove_copy)
+SIM_THRUST_POLICY(partition_copy)
+SIM_THRUST_POLICY(stable_partition_copy)
+SIM_THRUST_POLICY(reverse_copy)
+SIM_THRUST_POLICY(unique_copy)
+SIM_THRUST_POLICY(uninitialized_copy)
+SIM_THRUST_POLICY(uninitialized_fill)
+SIM_THRUST_POLICY(generate_n)
+SIM_THRUST_POLICY(find_if_not)
+SIM_THRUST_POLICY(partition_point)
+SIM_THRUST_POLICY(is_partitioned)
+SIM_THRUST_POLICY(mismatch)
+SIM_THRUST_POLICY(equal_range)
+SIM_THRUST_POLICY(set_union)
+SIM_THRUST_POLICY(set_intersection)
+SIM_THRUST_POLICY(set_difference)
+SIM_THRUST_POLICY(set_symmetric_difference)
 #undef SIM_THRUST_POLICY
 } // namespace thrust
