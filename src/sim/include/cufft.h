@@ -1,5 +1,5 @@
 // cuFFT on the simulated GPU: transforms of one to three dimensions, batched, with strides; float and double; complex,
-// real to complex and back. Not scaled, as in cuFFT. Implemented in api/blas/fft.c; callbacks and several GPUs are not
+// real to complex and back. Not scaled, as in cuFFT. Implemented in api/fft/fft.c; callbacks and several GPUs are not
 // there.
 #pragma once
 #define _CUFFT_H_

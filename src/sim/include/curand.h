@@ -1,6 +1,6 @@
 // cuRAND's host API on the simulated GPU. Every pseudorandom generator is Philox4_32_10 underneath: the same seed gives
 // the same numbers in every run, but not the numbers that cuRAND's own library gives. Sobol's are cuRAND's, without
-// scrambling and for the first 161 dimensions. Implemented in api/blas/random.c and sobol.c.
+// scrambling and for the first 161 dimensions. Implemented in api/random/.
 #pragma once
 #define CURAND_H_
 

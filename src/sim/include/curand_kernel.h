@@ -15,7 +15,7 @@
 #include "sim/philox.h"
 
 extern "C" {
-// Advances XORWOW's five words by n steps, or by n sequences of 2^67 steps (api/blas/xorwow.c).
+// Advances XORWOW's five words by n steps, or by n sequences of 2^67 steps (api/random/xorwow.c).
 void sim_xorwow_skip(unsigned state[5], unsigned long long n, int sequences);
 }
 

@@ -4,7 +4,7 @@
 // J. Sci. Comput. 30, 2008). Polynomials to degree 10 give the first 161 of cuRAND's 20,000 dimensions.
 #include <pthread.h>
 
-#include "api/blas/sobol.h"
+#include "api/random/sobol.h"
 
 enum { MOST_DEGREE = 10 };
 

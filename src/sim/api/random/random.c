@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "api/blas/blas.h"
-#include "api/blas/sobol.h"
+#include "api/random/sobol.h"
 #include "curand.h"
 #include "sim/philox.h"
 
