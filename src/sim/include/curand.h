@@ -1,6 +1,7 @@
-// cuRAND's host API on the simulated GPU. Every pseudorandom generator is Philox4_32_10 underneath: the same seed gives
-// the same numbers in every run, but not the numbers that cuRAND's own library gives. Sobol's are cuRAND's, without
-// scrambling and for the first 161 dimensions. Implemented in api/random/.
+// cuRAND's host API on the simulated GPU. Pseudorandom generators are Philox4_32_10 underneath: the same seed gives the
+// same numbers in every run, but not the numbers that cuRAND's own library gives. Sobol's are cuRAND's. MTGP32,
+// scrambled Sobol and dimensions above 161 come from cuRAND's own library, and are refused where no CUDA toolkit is
+// installed. Implemented in api/random/.
 #pragma once
 #define CURAND_H_
 
@@ -82,6 +83,8 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrd
 curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions);
 curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t *vectors[], curandDirectionVectorSet_t set);
 curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t *vectors[], curandDirectionVectorSet_t set);
+curandStatus_t curandGetScrambleConstants32(unsigned int **constants);
+curandStatus_t curandGetScrambleConstants64(unsigned long long **constants);
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator);
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int *output, size_t n);
 curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long *output, size_t n);

@@ -1,7 +1,7 @@
 // cuRAND's device API on the simulated GPU: Philox4_32_10, XORWOW and MRG32k3a give cuRAND's own numbers, bit for bit,
 // for the same seed, sequence and offset; uniform values too. Normal values agree to rounding (sine and logarithm are
-// the host's). Poisson values follow the distribution, not cuRAND's sequence. Sobol's sequences
-// are cuRAND's own. Scrambled Sobol and MTGP32 are not simulated.
+// the host's). Poisson values follow the distribution, not cuRAND's sequence. Sobol's sequences and MTGP32 are cuRAND's
+// own.
 #pragma once
 #define CURAND_KERNEL_H_
 
@@ -11,6 +11,7 @@
 #include <curand.h>
 
 #include "sim/keywords.h"
+#include "sim/math_special.h"
 #include "sim/mrg32k3a.h"
 #include "sim/philox.h"
 
@@ -463,5 +464,38 @@ template <class State> SIM_INLINE unsigned int curand_poisson(State *state, doub
     } while (product > 1);
     return count - 1;
 }
+
+namespace sim
+{
+// Values of one number each, for generators whose numbers come one by one. Normal ones fall as x rises: so in cuRAND's
+// device code, and the other way round in its host API.
+SIM_INLINE double normal_of(unsigned long long x, unsigned long long half, double unit)
+{
+    double sign = 1.41421356237309504880;
+    if (x > half) {
+        x = 2 * half - 1 - x;
+        sign = -sign;
+    }
+    return sign * erfcinv(2.0 * ((double)x * unit + unit / 2.0));
+}
+SIM_INLINE double normal_of_32(unsigned int x)
+{
+    return normal_of(x, 1ull << 31, CURAND_2POW32_INV_DOUBLE);
+}
+SIM_INLINE double normal_of_64(unsigned long long x)
+{
+    return normal_of(x >> 11, 1ull << 52, CURAND_2POW53_INV_DOUBLE);
+}
+SIM_INLINE double uniform_of_32(unsigned int x)
+{
+    return fma((double)x, CURAND_2POW32_INV_DOUBLE, CURAND_2POW32_INV_DOUBLE);
+}
+SIM_INLINE double uniform_of_64(unsigned long long x)
+{
+    return fma((double)(x >> 11), CURAND_2POW53_INV_DOUBLE, CURAND_2POW53_INV_DOUBLE / 2.0);
+}
+} // namespace sim
+
+#include <curand_mtgp32_kernel.h>
 
 #include "sim/sobol.h"

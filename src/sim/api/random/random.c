@@ -1,19 +1,25 @@
-// cuRAND's host API: numbers written to device memory by work in a stream, from Philox at a position that moves on, or
-// from Sobol's sequences, one dimension after the other.
+// cuRAND's host API: numbers written to device memory by work in a stream, from Philox at a position that moves on,
+// from Sobol's sequences, one dimension after the other, or from cuRAND's own library (installed.h).
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/blas/blas.h"
+#include "api/random/installed.h"
 #include "api/random/sobol.h"
 #include "curand.h"
 #include "sim/philox.h"
+
+enum { MOST_DIMENSIONS = 20000 }; // of cuRAND's sequences of Sobol
 
 struct curandGenerator_st {
     unsigned long long seed, position;
     cudaStream_t stream;
     bool on_host;
-    int quasi; // bits of Sobol's numbers; 0: Philox
+    curandRngType_t type;
+    int quasi; // bits of Sobol's numbers; 0: pseudorandom
     unsigned dimensions;
+    curandGenerator_t inner; // of cuRAND's own library; NULL: numbers are made here
 };
 
 typedef enum distribution {
@@ -37,6 +43,8 @@ typedef struct random_work {
     double mean, deviation; // or lambda
     int quasi;
     unsigned dimensions;
+    bool made; // the numbers are these
+    char numbers[];
 } random_work;
 
 // The four 32-bit numbers that belong to element `index`: two uniforms of full precision.
@@ -132,9 +140,83 @@ static void random_run(const void *work)
     const random_work *w = work;
     sim_blas_span span = {"the output", w->output, wide(w->shape) ? CUDA_R_64F : CUDA_R_32F, w->n, 1, w->n};
     sim_blas_writes(w->call, &span);
-    fill_all(w);
+    if (w->made)
+        memcpy(w->output, w->numbers, w->n * sim_blas_size(span.type));
+    else
+        fill_all(w);
     sim_blas_written(&span);
 }
+
+// --- cuRAND's own library --------------------------------------------------------------------------------------------
+
+static bool needs_library(curandRngType_t type)
+{
+    return type == CURAND_RNG_PSEUDO_MTGP32 || type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 ||
+           type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64;
+}
+
+// A generator of the library's in place of the one before.
+static curandStatus_t renew(curandGenerator_t generator, sim_blas_call call)
+{
+    const sim_curand_library *library = sim_curand_installed();
+    if (!library) {
+        sim_library_wrong(
+            call, "CURAND_STATUS_INITIALIZATION_FAILED",
+            "MTGP32, scrambled Sobol and more than %d dimensions need the tables of cuRAND's own library, "
+            "and no CUDA toolkit is installed",
+            SIM_SOBOL_DIMENSIONS);
+        return CURAND_STATUS_INITIALIZATION_FAILED;
+    }
+    if (generator->inner)
+        library->DestroyGenerator(generator->inner);
+    generator->inner = NULL;
+    curandStatus_t status = library->CreateGeneratorHost(&generator->inner, generator->type);
+    if (status == CURAND_STATUS_SUCCESS && generator->quasi)
+        status = library->SetQuasiRandomGeneratorDimensions(generator->inner, generator->dimensions);
+    else if (status == CURAND_STATUS_SUCCESS)
+        status = library->SetPseudoRandomGeneratorSeed(generator->inner, generator->seed);
+    if (status == CURAND_STATUS_SUCCESS && generator->quasi)
+        status = library->SetGeneratorOffset(generator->inner, generator->position);
+    return status;
+}
+
+static curandStatus_t draw_inner(curandGenerator_t inner, const random_work *w, void *to)
+{
+    const sim_curand_library *library = sim_curand_installed();
+    float mean = (float)w->mean, deviation = (float)w->deviation;
+    switch (w->shape) {
+    case BITS: return library->Generate(inner, to, w->n);
+    case LONG_BITS: return library->GenerateLongLong(inner, to, w->n);
+    case UNIFORM: return library->GenerateUniform(inner, to, w->n);
+    case UNIFORM_DOUBLE: return library->GenerateUniformDouble(inner, to, w->n);
+    case NORMAL: return library->GenerateNormal(inner, to, w->n, mean, deviation);
+    case NORMAL_DOUBLE: return library->GenerateNormalDouble(inner, to, w->n, w->mean, w->deviation);
+    case LOG_NORMAL: return library->GenerateLogNormal(inner, to, w->n, mean, deviation);
+    case LOG_NORMAL_DOUBLE: return library->GenerateLogNormalDouble(inner, to, w->n, w->mean, w->deviation);
+    default: return library->GeneratePoisson(inner, to, w->n, w->mean);
+    }
+}
+
+// The numbers are made at the call, for the library counts them, and written when the stream comes to it.
+static curandStatus_t generate_inner(curandGenerator_t generator, const random_work *w)
+{
+    if (generator->on_host)
+        return draw_inner(generator->inner, w, w->output);
+    size_t bytes = sizeof *w + w->n * (wide(w->shape) ? sizeof(double) : sizeof(float));
+    random_work *whole = malloc(bytes);
+    if (!whole)
+        return CURAND_STATUS_ALLOCATION_FAILED;
+    *whole = *w;
+    whole->made = true;
+    curandStatus_t status = draw_inner(generator->inner, w, whole->numbers);
+    if (status == CURAND_STATUS_SUCCESS && w->n &&
+        !sim_library_queue(generator->stream, w->call, random_run, whole, bytes, false))
+        status = CURAND_STATUS_LAUNCH_FAILURE;
+    free(whole);
+    return status;
+}
+
+// --- generators ------------------------------------------------------------------------------------------------------
 
 static curandStatus_t generate(curandGenerator_t generator, random_work w)
 {
@@ -149,6 +231,8 @@ static curandStatus_t generate(curandGenerator_t generator, random_work w)
     w.quasi = generator->quasi;
     w.dimensions = generator->dimensions;
     generator->position += w.n / generator->dimensions;
+    if (generator->inner)
+        return generate_inner(generator, &w);
     if (generator->on_host) {
         fill_all(&w);
         return CURAND_STATUS_SUCCESS;
@@ -161,36 +245,46 @@ static curandStatus_t generate(curandGenerator_t generator, random_work w)
 // Normal values of pseudorandom generators come in pairs there, so an odd number is refused.
 static curandStatus_t generate_pairs(curandGenerator_t generator, random_work w)
 {
-    return w.n % 2 && generator && !generator->quasi ? CURAND_STATUS_LENGTH_NOT_MULTIPLE : generate(generator, w);
+    bool pairs = generator && !generator->quasi && !generator->inner;
+    return pairs && w.n % 2 ? CURAND_STATUS_LENGTH_NOT_MULTIPLE : generate(generator, w);
 }
 
-static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host)
+static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host, sim_blas_call call)
 {
-    if (type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 || type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64)
-        return CURAND_STATUS_TYPE_ERROR;
-    *generator = calloc(1, sizeof **generator);
-    if (!*generator)
+    bool wide_quasi = type == CURAND_RNG_QUASI_SOBOL64 || type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64;
+    struct curandGenerator_st *made = calloc(1, sizeof *made);
+    if (!made)
         return CURAND_STATUS_ALLOCATION_FAILED;
-    (*generator)->on_host = on_host;
-    (*generator)->quasi = type == CURAND_RNG_QUASI_SOBOL64 ? 64 : type >= CURAND_RNG_QUASI_DEFAULT ? 32 : 0;
-    (*generator)->dimensions = 1;
-    return CURAND_STATUS_SUCCESS;
+    made->type = type;
+    made->on_host = on_host;
+    made->quasi = wide_quasi ? 64 : type >= CURAND_RNG_QUASI_DEFAULT ? 32 : 0;
+    made->dimensions = 1;
+    curandStatus_t status = needs_library(type) ? renew(made, call) : CURAND_STATUS_SUCCESS;
+    if (status == CURAND_STATUS_SUCCESS)
+        *generator = made;
+    else
+        free(made);
+    return status;
 }
 
 curandStatus_t curandCreateGenerator(curandGenerator_t *generator, curandRngType_t type)
 {
-    return create(generator, type, false);
+    return create(generator, type, false, SIM_BLAS_CALL("curandCreateGenerator"));
 }
 
 curandStatus_t curandCreateGeneratorHost(curandGenerator_t *generator, curandRngType_t type)
 {
-    return create(generator, type, true);
+    return create(generator, type, true, SIM_BLAS_CALL("curandCreateGeneratorHost"));
 }
 
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 {
+    if (!generator)
+        return CURAND_STATUS_NOT_INITIALIZED;
+    if (generator->inner)
+        sim_curand_installed()->DestroyGenerator(generator->inner);
     free(generator);
-    return generator ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
+    return CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandGetVersion(int *version)
@@ -217,13 +311,16 @@ curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, u
         return CURAND_STATUS_TYPE_ERROR;
     generator->seed = seed;
     generator->position = 0;
-    return CURAND_STATUS_SUCCESS;
+    return generator->inner ? renew(generator, SIM_BLAS_CALL("curandSetPseudoRandomGeneratorSeed"))
+                            : CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset)
 {
+    if (generator->type == CURAND_RNG_PSEUDO_MTGP32)
+        return CURAND_STATUS_TYPE_ERROR; // so in cuRAND
     generator->position = offset;
-    return CURAND_STATUS_SUCCESS;
+    return generator->inner ? renew(generator, SIM_BLAS_CALL("curandSetGeneratorOffset")) : CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order)
@@ -236,13 +333,12 @@ curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generat
 {
     if (!generator || !generator->quasi)
         return generator ? CURAND_STATUS_TYPE_ERROR : CURAND_STATUS_NOT_INITIALIZED;
-    if (dimensions < 1 || dimensions > SIM_SOBOL_DIMENSIONS) {
-        sim_library_wrong(SIM_BLAS_CALL("curandSetQuasiRandomGeneratorDimensions"), "CURAND_STATUS_OUT_OF_RANGE",
-                          "%u dimensions; %d are simulated", dimensions, SIM_SOBOL_DIMENSIONS);
+    if (dimensions < 1 || dimensions > MOST_DIMENSIONS)
         return CURAND_STATUS_OUT_OF_RANGE;
-    }
     generator->dimensions = dimensions;
-    return CURAND_STATUS_SUCCESS;
+    return generator->inner || dimensions > SIM_SOBOL_DIMENSIONS
+               ? renew(generator, SIM_BLAS_CALL("curandSetQuasiRandomGeneratorDimensions"))
+               : CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator)

@@ -4,6 +4,8 @@
 // J. Sci. Comput. 30, 2008). Polynomials to degree 10 give the first 161 of cuRAND's 20,000 dimensions.
 #include <pthread.h>
 
+#include "api/blas/blas.h"
+#include "api/random/installed.h"
 #include "api/random/sobol.h"
 
 enum { MOST_DEGREE = 10 };
@@ -136,16 +138,43 @@ uint64_t sim_sobol(unsigned dimension, uint64_t index)
     return x;
 }
 
-curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t *vectors[], curandDirectionVectorSet_t set)
+// Scrambled vectors are those of cuRAND's own library.
+static const sim_curand_library *scrambled(sim_blas_call call)
 {
-    make_vectors_once();
-    *vectors = vectors_32;
-    return set == CURAND_DIRECTION_VECTORS_32_JOEKUO6 ? CURAND_STATUS_SUCCESS : CURAND_STATUS_TYPE_ERROR;
+    const sim_curand_library *library = sim_curand_installed();
+    if (!library)
+        sim_library_wrong(call, "CURAND_STATUS_INITIALIZATION_FAILED",
+                          "scrambled Sobol needs the tables of cuRAND's own library, and no CUDA toolkit is installed");
+    return library;
 }
 
-curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t *vectors[], curandDirectionVectorSet_t set)
+#define GET_VECTORS(BITS)                                                                                              \
+    curandStatus_t curandGetDirectionVectors##BITS(curandDirectionVectors##BITS##_t *vectors[],                        \
+                                                   curandDirectionVectorSet_t set)                                     \
+    {                                                                                                                  \
+        const sim_curand_library *library;                                                                             \
+        switch (set) {                                                                                                 \
+        case CURAND_DIRECTION_VECTORS_##BITS##_JOEKUO6:                                                                \
+            make_vectors_once();                                                                                       \
+            *vectors = vectors_##BITS;                                                                                 \
+            return CURAND_STATUS_SUCCESS;                                                                              \
+        case CURAND_SCRAMBLED_DIRECTION_VECTORS_##BITS##_JOEKUO6:                                                      \
+            library = scrambled(SIM_BLAS_CALL("curandGetDirectionVectors" #BITS));                                     \
+            return library ? library->GetDirectionVectors##BITS(vectors, set) : CURAND_STATUS_INITIALIZATION_FAILED;   \
+        default: return CURAND_STATUS_OUT_OF_RANGE;                                                                    \
+        }                                                                                                              \
+    }
+GET_VECTORS(32)
+GET_VECTORS(64)
+
+curandStatus_t curandGetScrambleConstants32(unsigned int **constants)
 {
-    make_vectors_once();
-    *vectors = vectors_64;
-    return set == CURAND_DIRECTION_VECTORS_64_JOEKUO6 ? CURAND_STATUS_SUCCESS : CURAND_STATUS_TYPE_ERROR;
+    const sim_curand_library *library = scrambled(SIM_BLAS_CALL("curandGetScrambleConstants32"));
+    return library ? library->GetScrambleConstants32(constants) : CURAND_STATUS_INITIALIZATION_FAILED;
+}
+
+curandStatus_t curandGetScrambleConstants64(unsigned long long **constants)
+{
+    const sim_curand_library *library = scrambled(SIM_BLAS_CALL("curandGetScrambleConstants64"));
+    return library ? library->GetScrambleConstants64(constants) : CURAND_STATUS_INITIALIZATION_FAILED;
 }

@@ -1,6 +1,6 @@
-// The quasirandom part of curand_kernel.h: Sobol's sequences of 32 and 64 bits. The direction vectors come from the
-// host (curandGetDirectionVectors32 and 64); uniform and normal values are made of one number each, as cuRAND makes
-// them.
+// The quasirandom part of curand_kernel.h: Sobol's sequences of 32 and 64 bits, scrambled or not. The direction vectors
+// and the constants that scramble come from the host (curandGetDirectionVectors32, curandGetScrambleConstants32 and
+// their kin of 64 bits); uniform and normal values are made of one number each, as cuRAND makes them.
 #pragma once
 
 #include <math.h>
@@ -13,11 +13,19 @@
 struct curandStateSobol32 {
     unsigned int i, x, c, direction_vectors[32];
 };
+struct curandStateScrambledSobol32 {
+    unsigned int i, x, c, direction_vectors[32];
+};
 struct curandStateSobol64 {
     unsigned long long i, x, c, direction_vectors[64];
 };
+struct curandStateScrambledSobol64 {
+    unsigned long long i, x, c, direction_vectors[64];
+};
 typedef struct curandStateSobol32 curandStateSobol32_t;
+typedef struct curandStateScrambledSobol32 curandStateScrambledSobol32_t;
 typedef struct curandStateSobol64 curandStateSobol64_t;
+typedef struct curandStateScrambledSobol64 curandStateScrambledSobol64_t;
 
 namespace sim
 {
@@ -43,89 +51,68 @@ template <class Number, class State> SIM_INLINE Number sobol_next(State *state)
     state->i++;
     return now;
 }
+
+template <class Number, class State>
+SIM_INLINE void sobol_start(const Number *vectors, Number constant, Number offset, State *state)
+{
+    state->i = 0;
+    state->c = constant;
+    for (unsigned bit = 0; bit < 8 * sizeof(Number); bit++)
+        state->direction_vectors[bit] = vectors[bit];
+    sobol_skip(offset, state);
+}
 } // namespace sim
 
-SIM_INLINE void skipahead(unsigned int n, curandStateSobol32_t *state)
-{
-    sim::sobol_skip(n, state);
-}
-
-SIM_INLINE void skipahead(unsigned long long n, curandStateSobol64_t *state)
-{
-    sim::sobol_skip(n, state);
-}
+// cuRAND's functions of one kind of state. Of a number's bits, those above `low` make float values.
+#define SIM_SOBOL(State, Number, low, uniform_double, normal_double)                                                   \
+    SIM_INLINE void skipahead(Number n, State *state)                                                                  \
+    {                                                                                                                  \
+        sim::sobol_skip(n, state);                                                                                     \
+    }                                                                                                                  \
+    SIM_INLINE Number curand(State *state)                                                                             \
+    {                                                                                                                  \
+        return sim::sobol_next<Number>(state);                                                                         \
+    }                                                                                                                  \
+    SIM_INLINE float curand_uniform(State *state)                                                                      \
+    {                                                                                                                  \
+        return _curand_uniform((unsigned int)(curand(state) >> (low)));                                                \
+    }                                                                                                                  \
+    SIM_INLINE double curand_uniform_double(State *state)                                                              \
+    {                                                                                                                  \
+        return sim::uniform_double(curand(state));                                                                     \
+    }                                                                                                                  \
+    SIM_INLINE float curand_normal(State *state)                                                                       \
+    {                                                                                                                  \
+        return (float)sim::normal_of_32((unsigned int)(curand(state) >> (low)));                                       \
+    }                                                                                                                  \
+    SIM_INLINE double curand_normal_double(State *state)                                                               \
+    {                                                                                                                  \
+        return sim::normal_double(curand(state));                                                                      \
+    }
+SIM_SOBOL(curandStateSobol32_t, unsigned int, 0, uniform_of_32, normal_of_32)
+SIM_SOBOL(curandStateScrambledSobol32_t, unsigned int, 0, uniform_of_32, normal_of_32)
+SIM_SOBOL(curandStateSobol64_t, unsigned long long, 32, uniform_of_64, normal_of_64)
+SIM_SOBOL(curandStateScrambledSobol64_t, unsigned long long, 32, uniform_of_64, normal_of_64)
+#undef SIM_SOBOL
 
 SIM_INLINE void curand_init(curandDirectionVectors32_t vectors, unsigned int offset, curandStateSobol32_t *state)
 {
-    state->i = state->c = 0;
-    for (int i = 0; i < 32; i++)
-        state->direction_vectors[i] = vectors[i];
-    sim::sobol_skip(offset, state);
+    sim::sobol_start(vectors, 0u, offset, state);
+}
+
+SIM_INLINE void curand_init(curandDirectionVectors32_t vectors, unsigned int scramble, unsigned int offset,
+                            curandStateScrambledSobol32_t *state)
+{
+    sim::sobol_start(vectors, scramble, offset, state);
 }
 
 SIM_INLINE void curand_init(curandDirectionVectors64_t vectors, unsigned long long offset, curandStateSobol64_t *state)
 {
-    state->i = state->c = 0;
-    for (int i = 0; i < 64; i++)
-        state->direction_vectors[i] = vectors[i];
-    sim::sobol_skip(offset, state);
+    sim::sobol_start(vectors, 0ull, offset, state);
 }
 
-SIM_INLINE unsigned int curand(curandStateSobol32_t *state)
+SIM_INLINE void curand_init(curandDirectionVectors64_t vectors, unsigned long long scramble, unsigned long long offset,
+                            curandStateScrambledSobol64_t *state)
 {
-    return sim::sobol_next<unsigned int>(state);
-}
-
-SIM_INLINE unsigned long long curand(curandStateSobol64_t *state)
-{
-    return sim::sobol_next<unsigned long long>(state);
-}
-
-SIM_INLINE float curand_uniform(curandStateSobol64_t *state)
-{
-    return _curand_uniform((unsigned int)(curand(state) >> 32));
-}
-
-SIM_INLINE double curand_uniform_double(curandStateSobol32_t *state)
-{
-    return fma((double)curand(state), CURAND_2POW32_INV_DOUBLE, CURAND_2POW32_INV_DOUBLE);
-}
-
-SIM_INLINE double curand_uniform_double(curandStateSobol64_t *state)
-{
-    return fma((double)(curand(state) >> 11), CURAND_2POW53_INV_DOUBLE, CURAND_2POW53_INV_DOUBLE / 2.0);
-}
-
-namespace sim
-{
-// Falls as x rises: so in cuRAND's device code, and the other way round in its host API.
-SIM_INLINE double sobol_normal(unsigned long long x, unsigned long long half, double unit)
-{
-    double sign = 1.41421356237309504880;
-    if (x > half) {
-        x = 2 * half - 1 - x;
-        sign = -sign;
-    }
-    return sign * erfcinv(2.0 * ((double)x * unit + unit / 2.0));
-}
-} // namespace sim
-
-SIM_INLINE double curand_normal_double(curandStateSobol32_t *state)
-{
-    return sim::sobol_normal(curand(state), 1ull << 31, CURAND_2POW32_INV_DOUBLE);
-}
-
-SIM_INLINE double curand_normal_double(curandStateSobol64_t *state)
-{
-    return sim::sobol_normal(curand(state) >> 11, 1ull << 52, CURAND_2POW53_INV_DOUBLE);
-}
-
-SIM_INLINE float curand_normal(curandStateSobol32_t *state)
-{
-    return (float)curand_normal_double(state);
-}
-
-SIM_INLINE float curand_normal(curandStateSobol64_t *state)
-{
-    return (float)sim::sobol_normal(curand(state) >> 32, 1ull << 31, CURAND_2POW32_INV_DOUBLE);
+    sim::sobol_start(vectors, scramble, offset, state);
 }

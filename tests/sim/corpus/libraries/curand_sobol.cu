@@ -1,5 +1,6 @@
 // Sobol's sequences from cuRAND's host API and in kernels. The numbers are those of a real GPU and its library.
 #include "../corpus.h"
+#include <cassert>
 #include <cmath>
 #include <curand.h>
 #include <curand_kernel.h>
@@ -20,6 +21,16 @@ __global__ void draw(curandDirectionVectors32_t *narrow, curandDirectionVectors6
     curand_init(wide[1], threadIdx.x, &wide_state);
     bits[threadIdx.x] = curand(&state);
     long_bits[threadIdx.x] = curand(&wide_state);
+    // Scrambled, a number has the bits of a constant turned.
+    curandStateScrambledSobol32_t scrambled;
+    curandStateScrambledSobol64_t wide_scrambled;
+    curand_init(narrow[2], 0x12345678u, threadIdx.x, &scrambled);
+    curand_init(wide[1], 0x123456789abcdef0ull, threadIdx.x, &wide_scrambled);
+    assert(curand(&scrambled) == (bits[threadIdx.x] ^ 0x12345678u));
+    assert(curand(&wide_scrambled) == (long_bits[threadIdx.x] ^ 0x123456789abcdef0ull));
+    skipahead(1u, &scrambled);
+    assert(scrambled.i == threadIdx.x + 2);
+    assert(curand_normal(&scrambled) * 0 + curand_uniform_double(&wide_scrambled) < 1);
     if (threadIdx.x == 3) {
         values[0] = curand_uniform(&state); // the number at 4
         values[1] = (float)curand_uniform_double(&wide_state);
