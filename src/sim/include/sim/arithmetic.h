@@ -74,52 +74,49 @@ template <class Left, class Right> SIM_INLINE constexpr auto remainder_of(Left l
     return negates(divisor) ? result(0) : result(value % divisor);
 }
 
-} // namespace sim
-
-struct sim_gpu_mark {
-    template <class Right, sim::if_number<Right> = 0>
-    SIM_INLINE constexpr sim::right_operand<Right> operator=(Right right) const
+struct gpu_mark {
+    template <class Right, if_number<Right> = 0> SIM_INLINE constexpr right_operand<Right> operator=(Right right) const
     {
         return {right};
     }
-    template <class Right, sim::if_object<Right> = 0>
-    SIM_INLINE constexpr sim::right_operand<Right &&> operator=(Right &&right) const
+    template <class Right, if_object<Right> = 0>
+    SIM_INLINE constexpr right_operand<Right &&> operator=(Right &&right) const
     {
         return {std::forward<Right>(right)};
     }
 };
-static constexpr sim_gpu_mark sim_gpu = {};
 
-// Types that are not integers keep their own operators.
+// Types that are not integers keep their own operators. These stand beside their operands' types: a namespace with
+// operators of its own, whose code divides, would hide others.
 #define SIM_OPERATOR(sign, operation)                                                                                  \
-    template <class Left, sim::if_number<Left> = 0>                                                                    \
-    SIM_INLINE constexpr sim::left_operand<Left> operator sign(Left left, sim_gpu_mark)                                \
+    template <class Left, if_number<Left> = 0>                                                                         \
+    SIM_INLINE constexpr left_operand<Left> operator sign(Left left, gpu_mark)                                         \
     {                                                                                                                  \
         return {left};                                                                                                 \
     }                                                                                                                  \
-    template <class Left, sim::if_object<Left> = 0>                                                                    \
-    SIM_INLINE constexpr sim::left_operand<Left &&> operator sign(Left &&left, sim_gpu_mark)                           \
+    template <class Left, if_object<Left> = 0>                                                                         \
+    SIM_INLINE constexpr left_operand<Left &&> operator sign(Left &&left, gpu_mark)                                    \
     {                                                                                                                  \
         return {std::forward<Left>(left)};                                                                             \
     }                                                                                                                  \
-    template <class Left, class Right, sim::if_number<Right> = 0>                                                      \
-    SIM_INLINE constexpr decltype(auto) operator sign(sim::left_operand<Left> left, Right right)                       \
+    template <class Left, class Right, if_number<Right> = 0>                                                           \
+    SIM_INLINE constexpr decltype(auto) operator sign(left_operand<Left> left, Right right)                            \
     {                                                                                                                  \
-        if constexpr (sim::is_integer<Left> && sim::is_integer<Right>)                                                 \
-            return sim::operation(left.value, right);                                                                  \
+        if constexpr (is_integer<Left> && is_integer<Right>)                                                           \
+            return operation(left.value, right);                                                                       \
         else                                                                                                           \
             return std::forward<Left>(left.value) sign right;                                                          \
     }                                                                                                                  \
-    template <class Left, class Right, sim::if_object<Right> = 0>                                                      \
-    SIM_INLINE constexpr decltype(auto) operator sign(sim::left_operand<Left> left, Right &&right)                     \
+    template <class Left, class Right, if_object<Right> = 0>                                                           \
+    SIM_INLINE constexpr decltype(auto) operator sign(left_operand<Left> left, Right &&right)                          \
     {                                                                                                                  \
         return std::forward<Left>(left.value) sign std::forward<Right>(right);                                         \
     }                                                                                                                  \
     template <class Left, class Right>                                                                                 \
-    SIM_INLINE decltype(auto) operator sign##=(Left &&left, sim::right_operand<Right> right)                           \
+    SIM_INLINE decltype(auto) operator sign##=(Left &&left, right_operand<Right> right)                                \
     {                                                                                                                  \
-        if constexpr (sim::is_integer<Left> && sim::is_integer<Right>)                                                 \
-            return left = (typename std::remove_reference<Left>::type)sim::operation(left, right.value);               \
+        if constexpr (is_integer<Left> && is_integer<Right>)                                                           \
+            return left = (typename std::remove_reference<Left>::type)operation(left, right.value);                    \
         else                                                                                                           \
             return std::forward<Left>(left) sign## = std::forward<Right>(right.value);                                 \
     }
@@ -129,3 +126,6 @@ SIM_OPERATOR(>>, shifted_right)
 SIM_OPERATOR(/, quotient)
 SIM_OPERATOR(%, remainder_of)
 #undef SIM_OPERATOR
+} // namespace sim
+
+static constexpr sim::gpu_mark sim_gpu = {};

@@ -32,6 +32,24 @@ struct vector {
         return x / other.x;
     }
 };
+// Operators of a namespace hide those outside it.
+namespace images
+{
+struct image {
+    float pixel;
+};
+inline __host__ __device__ image operator/(float by, const image &one)
+{
+    return {by / one.pixel};
+}
+#define SHARE(a, b) ((a) / (b))
+__device__ float share(float a, int b)
+{
+    a /= b;
+    return SHARE(a, 2 * b) + (1.0f / image{2}).pixel;
+}
+} // namespace images
+
 template <int Size, int Part> __device__ int parts(int index)
 {
     __shared__ int table[Size / Part];
@@ -57,6 +75,7 @@ __global__ void divide(const int *in, fields *bits, double *output)
     small /= one + 2;
     output[k++] = bits->low + bits->high / bits->low;
     output[k++] = *a / *b;
+    output[k++] = images::share(12 * one, one + 1) - 1.0;
     output[k++] = real + 1 / 2.0f;
     output[k++] = least / minus;
     output[k++] = least % minus;
@@ -71,16 +90,16 @@ __global__ void divide(const int *in, fields *bits, double *output)
 
 int main()
 {
-    static const double expected[] = {3 + 1, 2, 0.75, INT_MIN, 0, 22, 7, 66, 5, 1};
+    static const double expected[] = {3 + 1, 2, 1, 0.75, INT_MIN, 0, 22, 7, 66, 5, 1};
     const int in[] = {1, -1, INT_MIN};
     const fields start[] = {{7, 12}};
     int *device = device_copy(in);
     fields *bits = device_copy(start);
-    double *output = device_zeros<double>(10), result[10];
+    double *output = device_zeros<double>(11), result[11];
     divide<<<1, 1>>>(device, bits, output);
     CHECK(cudaGetLastError());
     fetch(result, output);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 11; i++)
         REQUIRE(result[i] == expected[i]);
     CHECK(cudaFree(device));
     CHECK(cudaFree(bits));
