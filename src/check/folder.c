@@ -110,14 +110,49 @@ static heddle_status make_locked(heddle_check_folder *folder, const char *root)
     return status;
 }
 
+// Whether a path leads to this folder or below it, by whatever names and mounts: a sandbox goes by the folder itself.
+static bool is_below(const char *path, const struct stat *folder)
+{
+    char *whole = realpath(path, NULL);
+    bool below = false;
+    struct stat about;
+    for (char *end = whole ? whole + strlen(whole) : NULL; end && !below; end = strrchr(whole, '/')) {
+        *end = '\0';
+        below = stat(whole[0] ? whole : "/", &about) == 0 && about.st_dev == folder->st_dev &&
+                about.st_ino == folder->st_ino;
+    }
+    free(whole);
+    return below;
+}
+
+static const char other_root[] = "/var/tmp";
+
+static const char *choose_root(const char *writable, bool *exposed)
+{
+    const char *given = getenv("TMPDIR");
+    const char *const roots[] = {given && given[0] == '/' ? given : "/tmp", "/tmp", other_root};
+    struct stat folder;
+    *exposed = writable && stat(writable, &folder) == 0;
+    for (size_t i = 0; *exposed && i < sizeof roots / sizeof *roots; i++)
+        if (!is_below(roots[i], &folder) && (i == 0 || access(roots[i], W_OK | X_OK) == 0)) {
+            *exposed = false;
+            return roots[i];
+        }
+    return roots[0];
+}
+
+heddle_status heddle_check_folder_create_outside(heddle_check_folder *folder, bool keep, const char *writable)
+{
+    *folder = (heddle_check_folder){.lock = -1, .keep = keep};
+    const char *root = choose_root(writable, &folder->exposed);
+    heddle_check_folder_sweep(root);
+    heddle_check_folder_sweep(other_root); // a check in $TMPDIR itself may have been killed
+    return make_locked(folder, root);
+}
+
 heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep)
 {
-    const char *root = getenv("TMPDIR");
-    if (!root || root[0] != '/')
-        root = "/tmp";
-    heddle_check_folder_sweep(root);
-    *folder = (heddle_check_folder){.lock = -1, .keep = keep};
-    return make_locked(folder, root);
+    return heddle_check_folder_create_outside(folder, keep, NULL);
 }
 
 heddle_status heddle_check_folder_inner(const heddle_check_folder *outer, const char *name, heddle_check_folder *inner)

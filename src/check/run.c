@@ -192,7 +192,12 @@ static heddle_status prepare(heddle_check_state *state)
         return heddle_fail(HEDDLE_INVALID, "--suppress: %s", heddle_last_error());
     if (options->expect)
         HEDDLE_TRY(heddle_check_expect_read(options->expect, &state->expected));
-    HEDDLE_TRY(heddle_check_folder_create(&state->outer, options->keep));
+    const char *working = options->folder ? options->folder : ".";
+    HEDDLE_TRY(heddle_check_folder_create_outside(&state->outer, options->keep, options->sandbox ? working : NULL));
+    if (state->outer.exposed)
+        HEDDLE_TRY(heddle_check_result_note(state->result,
+                                            "the program may write below the working folder, which holds all "
+                                            "temporary folders: it is hardly contained; start the check elsewhere"));
     return heddle_check_folder_inner(&state->outer, "run", &state->folder);
 }
 

@@ -244,6 +244,15 @@ int main() { mkfifo(getenv("SIM_REPORT"), 0600); _exit(0); }
             self.assertEqual(file.read(), "kept")
         self.assertEqual(sorted(os.listdir(precious)), ["kept", "link"])
 
+    def test_a_command_above_the_temporary_folder_cannot_reach_the_check(self):
+        self.write("x.cu")
+        script = "WORK=${SIM_REPORT%/reports/}; nvcc mine/x.cu -o x || exit 9; ./x; echo in $WORK"
+        result = self.check("--", "sh", "-c", script, folder=self.scratch.name)
+        work = re.search("^in (.*)$", result.stdout, re.MULTILINE).group(1)
+        self.assertFalse(work.startswith(self.scratch.name))
+        self.assertFalse(os.path.exists(work))
+        self.assertIn("it is hardly contained", self.check(os.path.join(self.folder, "x.cu"), "--no-nvcc", folder="/").stdout)
+
     def test_a_command_cannot_keep_the_check_waiting(self):
         for name in ("reports/0000.run", "run/compiled", "run/input"):
             self.check_command(f"rm -f $WORK/{name}; mkfifo $WORK/{name}; ./x")
