@@ -7,13 +7,13 @@
 
 #include "check/describe.h"
 
-// Said once: the runs mostly stop at the same place.
-static heddle_status note_unchecked(heddle_check_result *result)
+// Said once: the runs mostly stop at the same place. "": they all came to their end.
+static const char *unchecked(const heddle_check_result *result)
 {
     for (int run = 0; run < result->run_count; run++)
         if (result->runs[run]->unchecked[0])
-            return heddle_check_result_note(result, "%s", result->runs[run]->unchecked);
-    return HEDDLE_OK;
+            return result->runs[run]->unchecked;
+    return "";
 }
 
 // A program that found no card, or whose work is unused and was removed by the compiler, must not pass for a clean one.
@@ -89,8 +89,10 @@ static heddle_status note_repeated(heddle_check_result *result)
 
 heddle_status heddle_check_notes(const heddle_check_options *options, heddle_check_result *result)
 {
-    HEDDLE_TRY(note_unchecked(result));
-    HEDDLE_TRY(note_nothing(options, result));
+    if (unchecked(result)[0])
+        HEDDLE_TRY(heddle_check_result_note(result, "%s", unchecked(result)));
+    if (!unchecked(result)[0] || options->grade)
+        HEDDLE_TRY(note_nothing(options, result));
     HEDDLE_TRY(note_left_out(result));
     return note_repeated(result);
 }

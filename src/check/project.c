@@ -240,7 +240,8 @@ static heddle_status judge_report(heddle_check_state *state, const heddle_check_
     heddle_child child = {.end = HEDDLE_CHILD_SIGNALLED, .code = SIGSEGV};
     if (!report)
         return heddle_check_result_add(state->result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
-                                       "It left no report: it was killed, called _exit() or executed another program.");
+                                       "It left no report, so nothing was checked: it was killed, executed another "
+                                       "program, or bypassed the C library to end.");
     if (strncmp(report->status, "crashed", strlen("crashed")) != 0)
         return HEDDLE_OK;
     static const struct {

@@ -211,7 +211,7 @@ int main()
         self.write("x.cu", """#include <cstdlib>
 #include <sys/stat.h>
 #include <unistd.h>
-int main() { mkfifo(getenv("SIM_REPORT"), 0600); _exit(0); }
+int main() { mkfifo(getenv("SIM_REPORT"), 0600); }
 """)
         self.assertIn("left no report", self.check("x.cu", "--no-nvcc", code=1).stdout)
 
@@ -420,9 +420,26 @@ int main()
         self.write("wild.cu", "int main() { *(volatile int *)64 = 1; }\n")
         self.check("wild.cu", "--no-nvcc", code=1)
 
-    def test_a_program_that_leaves_by_the_back_door_is_a_finding(self):
-        self.write("leave.cu", "#include <unistd.h>\nint main() { _exit(0); }\n")
-        self.assertIn("error: program died\n", self.check("leave.cu", "--no-nvcc", code=1).stdout)
+    def test_a_program_that_leaves_without_its_destructors_is_judged(self):
+        for way in ("_exit(0)", "std::quick_exit(0)"):
+            self.write("leave.cu", ADD.replace("#include", "#include <cstdlib>\n#include <unistd.h>\n#include", 1)
+                       .replace("a[threadIdx.x]", "a[threadIdx.x + 1]").replace("    printf", f"    {way};\n    printf"))
+            said = self.check("leave.cu", "--no-nvcc", code=1).stdout
+            self.assertIn("error: out-of-bounds access", said)
+            self.assertNotIn("value", said)
+
+    def test_a_program_that_ends_around_the_c_library_is_not_clean(self):
+        self.write("leave.cu", "#include <sys/syscall.h>\n#include <unistd.h>\n"
+                               "int main() { syscall(SYS_exit_group, 0); }\n")
+        said = self.check("leave.cu", "--no-nvcc", code=1).stdout
+        self.assertIn("error: program died\n  It ended with status 0 and left no report, so nothing was checked", said)
+
+    def test_kernels_that_the_end_of_the_program_cuts_off_are_named(self):
+        self.write("cut.cu", ADD.replace("    cudaDeviceSynchronize();", "    cudaLaunchHostFunc(0, end, a);\n"
+                                         "    add<<<1, 32>>>(a);\n    cudaDeviceSynchronize();")
+                   .replace("int main", "#include <cstdlib>\nvoid end(void *) { exit(0); }\nint main"))
+        said = self.check("cut.cu", "--no-nvcc").stdout
+        self.assertIn("note: the program ended while 1 kernel was queued or running: it was not checked to the end", said)
 
     def start_loop(self):
         self.write("loop.cu", '#include <cstdio>\n#include <unistd.h>\n'

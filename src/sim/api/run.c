@@ -182,11 +182,22 @@ static bool any_queued(void)
     return !sim_streams_empty();
 }
 
+static unsigned long long queued_kernels(void)
+{
+    unsigned long long count = 0;
+    for (const struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next)
+        for (const sim_operation *operation = stream->first; operation != NULL; operation = operation->next)
+            count += operation->work.kind == SIM_WORK_KERNEL;
+    return count;
+}
+
 // Before the program's own objects are destroyed: queued work may use them.
 static void run_rest(void)
 {
-    if (sim_streams_run_here())
-        return; // what a stream runs ends the program: the stream cannot go on before it returns
+    if (sim_streams_run_here()) { // what a stream runs ends the program: the stream cannot go on before it returns
+        sim_stopped_left(queued_kernels());
+        return;
+    }
     sim_api_lock();
     sim_device_wait();
     sim_api_unlock();

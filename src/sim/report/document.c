@@ -227,11 +227,12 @@ static bool write_all(int descriptor, const char *text, size_t bytes)
     return true;
 }
 
-// What is there and no plain file (/dev/null, a pipe) is written into: a rename would put a file in its place.
+// What is there and no plain file (/dev/null, a pipe) is written into: a rename would put a file in its place. A pipe
+// that nobody reads is not waited for.
 static bool save_into(const sim_json *out, const char *path)
 {
-    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-    bool saved = descriptor >= 0 && write_all(descriptor, out->text, out->used);
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    bool saved = descriptor >= 0 && fcntl(descriptor, F_SETFL, 0) == 0 && write_all(descriptor, out->text, out->used);
     return descriptor >= 0 && close(descriptor) == 0 && saved;
 }
 

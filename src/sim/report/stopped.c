@@ -10,6 +10,7 @@ enum { NAME_BYTES = 128, COUNT_BYTES = 48 };
 static char stopped[NAME_BYTES]; // the kernel, kept by its letters: its name may lie in memory that is freed
 static bool early;               // it did not come to its end
 static unsigned long long launches, copies;
+static unsigned long long left; // kernels, by the program's end
 
 void sim_stopped_early(bool stops_early)
 {
@@ -38,6 +39,11 @@ void sim_stopped_copy(void)
     copies++;
 }
 
+void sim_stopped_left(unsigned long long kernels)
+{
+    left = kernels;
+}
+
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -63,6 +69,9 @@ void sim_stopped_text(char *text, size_t bytes)
     static const char again[] = "fix it and check again";
     char later[COUNT_BYTES], moved[COUNT_BYTES];
     text[0] = '\0';
+    if (stopped[0] == '\0' && left > 0)
+        snprintf(text, bytes, "the program ended while %llu kernel%s queued or running: %s not checked to the end",
+                 left, left == 1 ? " was" : "s were", left == 1 ? "it was" : "they were");
     if (stopped[0] == '\0')
         return;
     const char *first = !early ? "" : copies > 0 ? ", " : " and ";

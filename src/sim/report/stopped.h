@@ -1,4 +1,4 @@
-// What was left out after a kernel that ended in a fault: on a card every later call fails, here too, so mistakes that
+// What was left out by a program that ended first, or after a kernel that ended in a fault: on a card every later call fails, here too, so mistakes that
 // come after it cannot be found in the same run. The report says so.
 #pragma once
 
@@ -13,8 +13,10 @@ void sim_stopped_early(bool early);
 void sim_stopped_launch(void);
 void sim_stopped_copy(void);
 void sim_stopped_call(const char *function);
+// The program has ended while so many kernels were queued or under way.
+void sim_stopped_left(unsigned long long kernels);
 
-// For the report: one sentence about what was not checked; "" where no kernel stopped.
+// For the report: one sentence about what was not checked; "" where nothing was left out.
 void sim_stopped_text(char *text, size_t bytes);
 // Whether this kernel was stopped: how often it made another mistake depends on how far its other blocks had come.
 bool sim_was_stopped(const char *kernel);

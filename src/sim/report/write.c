@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "machine/options.h"
@@ -13,7 +15,8 @@
 #include "report/internal.h"
 #include "watch/watch.h"
 
-static atomic_bool started, writing;
+static atomic_bool started, writing, written;
+static atomic_int leaver; // thread that ends the program
 static pid_t owner;
 static void (*ends[SIM_ENDS])(void);
 
@@ -40,19 +43,51 @@ static size_t write_once(const char *status)
     return conclusion->errors;
 }
 
+// Two threads may end the program at a time: the report is written before either of them does.
+static bool is_left_to_another(void)
+{
+    int none = 0, self = gettid();
+    if (atomic_compare_exchange_strong(&leaver, &none, self) || none == self)
+        return false;
+    while (!atomic_load(&written))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return true;
+}
+
 static void at_exit(void)
 {
-    if (getpid() != owner)
+    if (getpid() != owner || is_left_to_another())
         return;
     for (int when = 0; when < SIM_ENDS && !atomic_load(&writing); when++)
         if (ends[when])
             ends[when]();
     size_t errors = write_once("finished");
+    atomic_store(&written, true);
     const char *wanted = getenv("SIM_EXIT");
     if (errors > 0 && wanted && strcmp(wanted, "1") == 0) {
         fflush(NULL);
         _exit(1);
     }
+}
+
+// These end a program without its destructors, but what it did up to then is reported. They stand in for the C
+// library's own; children, which may share the program's memory, just end.
+static _Noreturn void leave(int status)
+{
+    if (atomic_load(&started))
+        at_exit();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+_Noreturn void _exit(int status)
+{
+    leave(status);
+}
+
+_Noreturn void _Exit(int status)
+{
+    leave(status);
 }
 
 static void start(void)
@@ -65,6 +100,7 @@ static void start(void)
     sim_module_self();
     sim_arena_take(0); // reserved now: the card's memory may leave no addresses
     atexit(at_exit);
+    at_quick_exit(at_exit);
     if (sim_started_in(getenv("SIM_REPORT")))
         sim_options_get(); // says that the program has started, even if it never calls CUDA
 }
