@@ -311,7 +311,7 @@ static const char *reason_for_nothing(const heddle_check_result *result)
             return "no kernel used memory";
     for (int i = 0; i < result->run_count; i++)
         if (result->runs[i]->unchecked[0])
-            return "no kernel came to its end";
+            return "no kernel was checked to its end";
     return "no kernel was launched";
 }
 

@@ -277,8 +277,10 @@ static heddle_status check_start(const whole_project *project, heddle_check_stat
     heddle_check_report *report = NULL;
     if (heddle_file_exists(start->report) && heddle_check_report_read(start->report, &report) != HEDDLE_OK)
         HEDDLE_TRY(heddle_check_result_note(result, "its report is damaged: %s", heddle_last_error()));
-    if (report)
+    if (report) {
+        heddle_check_run_find_child(report, start->report);
         heddle_check_run_explain(state, report);
+    }
     heddle_status status = judge_report(state, report);
     bool regular = report && result->finding_count == 0;
     if (status != HEDDLE_OK || !report) {

@@ -200,6 +200,14 @@ heddle_status heddle_check_run_command(heddle_check_state *state, const char *re
     return refuse_start(state, child);
 }
 
+void heddle_check_run_find_child(heddle_check_report *report, const char *path)
+{
+    char mark[HEDDLE_CHECK_PATH + 16];
+    snprintf(mark, sizeof mark, "%s.child", path);
+    if (!report->unchecked[0] && heddle_file_exists(mark))
+        report->unchecked = "a process that the program started called CUDA: what it did was not checked";
+}
+
 void heddle_check_run_explain(heddle_check_state *state, heddle_check_report *report)
 {
     heddle_check_columns_settle(state->columns, report);
@@ -226,6 +234,8 @@ static heddle_status run_once(heddle_check_state *state, run_plan *plan, heddle_
     if (heddle_file_exists(plan->report) && heddle_check_report_read(plan->report, report) != HEDDLE_OK)
         HEDDLE_TRY(heddle_check_result_note(state->result, "the report of run %d is damaged: %s", plan->number,
                                             heddle_last_error()));
+    if (*report && !state->repeats) // a program that it starts was checked as one of the command's
+        heddle_check_run_find_child(*report, plan->report);
     if (*report)
         heddle_check_run_explain(state, *report);
     heddle_status status = *report ? refuse_setting(*report) : HEDDLE_OK;

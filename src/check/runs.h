@@ -41,6 +41,8 @@ typedef struct heddle_check_state {
 heddle_status heddle_check_run_first(heddle_check_state *state, bool *regular);
 // Runs a command whose programs leave their reports in this folder. How it ended is in *child.
 heddle_status heddle_check_run_command(heddle_check_state *state, const char *reports, heddle_child *child);
+// Says in the report, which is from that file, whether a process that the program started called CUDA.
+void heddle_check_run_find_child(heddle_check_report *report, const char *path);
 // What the source says about a run's report: columns, names.
 void heddle_check_run_explain(heddle_check_state *state, heddle_check_report *report);
 // The other orders; then, as long as new racing writes turn up, again, in an order in which they race.

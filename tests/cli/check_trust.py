@@ -441,6 +441,34 @@ int main()
         said = self.check("cut.cu", "--no-nvcc").stdout
         self.assertIn("note: the program ended while 1 kernel was queued or running: it was not checked to the end", said)
 
+    def test_a_child_that_calls_cuda_is_named_and_leaves_the_report_alone(self):
+        self.write("x.cu", """#include <cstdio>
+#include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
+__global__ void add(int *a, int n) { a[threadIdx.x + n] = 1; }
+int main(int count, char **)
+{
+    int *a;
+    cudaMalloc(&a, 128);
+    add<<<1, 32>>>(a, count > 1);
+    cudaDeviceSynchronize();
+    cudaFree(a);
+    if (getenv("AGAIN"))
+        return 0;
+    setenv("AGAIN", "1", 1);
+    if (fork() == 0)
+        exit(printf("%s\\n", cudaGetErrorName(cudaMalloc(&a, 128))));
+    if (fork() == 0)
+        execl("/proc/self/exe", "x", nullptr);
+    while (wait(nullptr) > 0) { }
+}
+""")
+        said = self.check("x.cu", "--no-nvcc").stdout
+        self.assertIn("note: a process that the program started called CUDA: what it did was not checked\n", said)
+        self.assertIn("cudaErrorInitializationError\n", said)
+        self.assertIn("error: out-of-bounds access", self.check("x.cu", "--no-nvcc", "--", "wrong", code=1).stdout)
+
     def start_loop(self):
         self.write("loop.cu", '#include <cstdio>\n#include <unistd.h>\n'
                               'int main() { printf("%d\\n", (int)getpid()); fflush(stdout); for (;;) pause(); }\n')

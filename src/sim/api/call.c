@@ -28,6 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static cudaError_t broken; // the device is unusable since this fault
 static bool no_card;       // SIM_GPU names none: for good
+static bool is_copy;       // made by fork, of a process that had used the device: for good
 
 typedef struct current_call {
     const char *function;
@@ -69,6 +70,14 @@ static void order_lacks_memory(void)
     sim_no_memory();
 }
 
+// As on a card: what the device was for the first process is nothing to a copy. The workers and who holds the lock have
+// not been copied.
+static void be_copy(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    is_copy = true;
+}
+
 static void start(void)
 {
     char why[SIM_CHIP_REFUSAL];
@@ -77,6 +86,7 @@ static void start(void)
     sim_memory_start(sim_chip_get()->memory);
     sim_multiprocessors = (unsigned)sim_chip_get()->multiprocessors;
     sim_order_lacks_memory = order_lacks_memory;
+    pthread_atfork(NULL, NULL, be_copy);
 }
 
 static void api_start(void)
@@ -111,6 +121,11 @@ void sim_api_unlock(void)
         pthread_mutex_unlock(&lock);
 }
 
+bool sim_api_is_copy(void)
+{
+    return is_copy;
+}
+
 pthread_mutex_t *sim_api_mutex(void)
 {
     return &lock;
@@ -124,6 +139,7 @@ bool sim_call_begin(const char *function, uintptr_t pc)
         sim_unsupported_at(feature, "call it from host code", pc);
     }
     sim_api_lock();
+    sim_report_used();
     if (call.depth == 1) {
         call.function = function;
         call.pc = sim_caller_outside(pc);
@@ -135,8 +151,8 @@ bool sim_call_begin(const char *function, uintptr_t pc)
     call.refused_with = cudaSuccess;
     if (call.in_host_function) {
         call.refused_with = sim_fail(cudaErrorNotPermitted, "a function that a stream runs may not call CUDA");
-    } else if (no_card) {
-        call.refused_with = cudaErrorNoDevice;
+    } else if (no_card || is_copy) {
+        call.refused_with = no_card ? cudaErrorNoDevice : cudaErrorInitializationError;
     } else if (broken != cudaSuccess) {
         call.refused_with = broken;
     }

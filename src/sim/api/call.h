@@ -35,6 +35,7 @@ unsigned sim_call_thread(void); // the thread of the host that makes it, by the 
 void sim_api_lock(void);
 bool sim_api_try_lock(void); // false: another thread is in the API, and may be for long
 void sim_api_unlock(void);
+bool sim_api_is_copy(void);           // of a process that had used the device, by fork: nothing runs here
 pthread_mutex_t *sim_api_mutex(void); // to wait on a condition with
 
 // Reports that the current call fails and why, and gives `error` back.

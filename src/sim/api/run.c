@@ -194,6 +194,8 @@ static unsigned long long queued_kernels(void)
 // Before the program's own objects are destroyed: queued work may use them.
 static void run_rest(void)
 {
+    if (sim_api_is_copy())
+        return;
     if (sim_streams_run_here()) { // what a stream runs ends the program: the stream cannot go on before it returns
         sim_stopped_left(queued_kernels());
         return;

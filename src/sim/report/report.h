@@ -15,6 +15,9 @@ void sim_report_write(const char *status);
 // order; each layer above registers its own.
 enum { SIM_END_RUN, SIM_END_VARIABLES, SIM_END_EVENTS, SIM_END_LEAKS, SIM_END_ERRORS, SIM_ENDS };
 void sim_report_at_end(int when, void (*finish)(void));
+// The program calls CUDA. A process that it started leaves a mark beside its report, SIM_REPORT.child: the report is
+// about the program's own process alone.
+void sim_report_used(void);
 // Where in the program's own code host code crashed, as a return address; 0: it did not, or that is not known.
 extern uintptr_t sim_crashed_at;
 

@@ -1,6 +1,8 @@
 // When the report is written: once, at the end of the program or when it crashes, and only by the process that started
-// it, not by its children.
+// it, not by its children, be they copies of it or programs of their own.
 #define _GNU_SOURCE 1
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 static atomic_bool started, writing, written;
 static atomic_int leaver; // thread that ends the program
 static pid_t owner;
+static bool is_child; // of the program that the report is about
 static void (*ends[SIM_ENDS])(void);
 
 void sim_report_at_end(int when, void (*finish)(void))
@@ -27,7 +30,7 @@ void sim_report_at_end(int when, void (*finish)(void))
 
 static size_t write_once(const char *status)
 {
-    if (atomic_exchange(&writing, true) || getpid() != owner)
+    if (atomic_exchange(&writing, true) || is_child || getpid() != owner)
         return 0;
     if (strncmp(status, "crashed", 7) == 0)
         sim_report_crashing = true;
@@ -90,11 +93,45 @@ _Noreturn void _Exit(int status)
     leave(status);
 }
 
+static void be_child(void)
+{
+    is_child = true;
+}
+
+void sim_report_used(void)
+{
+    static atomic_bool told;
+    char path[4096];
+    const char *report = is_child && !atomic_exchange(&told, true) ? sim_options_get()->report : NULL;
+    if (!report || (size_t)snprintf(path, sizeof path, "%s.child", report) >= sizeof path)
+        return;
+    int mark = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (mark >= 0)
+        close(mark);
+}
+
+// A simulated program that this one executes has the same SIM_REPORT. It knows by this variable that it is not the one.
+static void find_owner(void)
+{
+    static const char name[] = "SIM_OWNER";
+    char number[16];
+    const char *report = getenv("SIM_REPORT"), *told = getenv(name);
+    snprintf(number, sizeof number, "%d", (int)owner);
+    if (!report || sim_started_in(report))
+        return;
+    if (told)
+        is_child = strcmp(told, number) != 0;
+    else
+        setenv(name, number, 1);
+}
+
 static void start(void)
 {
     if (atomic_exchange(&started, true))
         return;
     owner = getpid();
+    find_owner();
+    pthread_atfork(NULL, NULL, be_child);
     sim_report_seconds(); // counts from here
     sim_findings_go_to(sim_findings_take);
     sim_module_self();
