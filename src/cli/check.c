@@ -19,6 +19,7 @@
 #include "cli/check_flags.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
+#include "cli/held.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/shapes.h"
@@ -203,37 +204,27 @@ static heddle_status refuse_exercise(const char *path)
 
 typedef heddle_status writer(const heddle_check_result *result, FILE *file);
 
-// The file that a link leads to, be it there or not; `path` itself where it is no link.
-static const char *link_target(const char *path, char target[PATH_MAX])
-{
-    char next[PATH_MAX];
-    ssize_t length = readlink(path, next, sizeof next - 1);
-    if (realpath(path, target) || length <= 0)
-        return length > 0 ? target : path;
-    next[length] = '\0';
-    const char *slash = next[0] == '/' ? NULL : strrchr(path, '/');
-    snprintf(target, PATH_MAX, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, next);
-    return target;
-}
+typedef struct held_outputs {
+    heddle_cli_held json, sarif, html;
+} held_outputs;
 
 // All of it, or the file stays as it was. A link stays a link.
-static heddle_status write_file(const heddle_check_result *result, const char *path, writer *write)
+static heddle_status write_file(const heddle_check_result *result, const heddle_cli_held *held, writer *write)
 {
     char *content = NULL;
     size_t size = 0;
-    if (path == NULL)
+    if (held->path == NULL)
         return HEDDLE_OK;
     FILE *file = open_memstream(&content, &size);
     if (file == NULL)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", path);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", held->path);
     heddle_status status = write(result, file);
     if (fclose(file) != 0 && status == HEDDLE_OK)
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", path);
-    char target[PATH_MAX];
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", held->path);
     if (status == HEDDLE_OK)
-        status = heddle_file_write_atomic(link_target(path, target), &(heddle_slice){content, size}, 1);
+        status = heddle_file_write_atomic(heddle_cli_held_place(held), &(heddle_slice){content, size}, 1);
     free(content);
-    return status;
+    return heddle_cli_held_status(held, status);
 }
 
 static heddle_status print_text(const check_settings *settings, const heddle_check_result *result)
@@ -250,27 +241,36 @@ static heddle_status print_text(const check_settings *settings, const heddle_che
     return heddle_check_show_text(result, &style, stdout);
 }
 
-static heddle_status write_files(const check_settings *settings, const heddle_check_result *result)
+static heddle_status write_files(const held_outputs *held, const heddle_check_result *result)
 {
-    HEDDLE_TRY(write_file(result, settings->sarif, heddle_check_show_sarif));
-    return write_file(result, settings->html, heddle_check_show_html);
+    HEDDLE_TRY(write_file(result, &held->sarif, heddle_check_show_sarif));
+    return write_file(result, &held->html, heddle_check_show_html);
+}
+
+static heddle_status write_json(const check_settings *settings, const heddle_cli_held *held,
+                                const heddle_check_result *result)
+{
+    heddle_cli_json json = settings->json;
+    if (json.file)
+        json.file = heddle_cli_held_place(held);
+    return heddle_cli_held_status(held, heddle_cli_json_result(&json, heddle_check_json(result)));
 }
 
 // The findings are printed first, so that a file that cannot be written does not hide them. A JSON document says
 // whether all went well, so it comes after the files.
-static heddle_status show(const check_settings *settings, heddle_check_result *result)
+static heddle_status show(const check_settings *settings, const held_outputs *held, heddle_check_result *result)
 {
     char why[1024];
     if (!settings->json.print)
         HEDDLE_TRY(print_text(settings, result));
     fflush(stdout);
-    heddle_status status = write_files(settings, result);
+    heddle_status status = write_files(held, result);
     if (status != HEDDLE_OK) {
         snprintf(why, sizeof why, "%s", heddle_last_error());
         result->unwritten = true;
         heddle_check_result_note(result, "not written: %s", why);
     }
-    HEDDLE_TRY(heddle_cli_json_result(&settings->json, heddle_check_json(result)));
+    HEDDLE_TRY(write_json(settings, &held->json, result));
     return status == HEDDLE_OK ? HEDDLE_OK : heddle_fail(status, "%s", why);
 }
 
@@ -430,6 +430,20 @@ static heddle_status refuse_settings(const check_settings *settings, const heddl
     return refuse_outputs(settings, arguments);
 }
 
+static heddle_status hold_outputs(const check_settings *settings, held_outputs *held)
+{
+    HEDDLE_TRY(heddle_cli_hold(&held->json, settings->json.file));
+    HEDDLE_TRY(heddle_cli_hold(&held->sarif, settings->sarif));
+    return heddle_cli_hold(&held->html, settings->html);
+}
+
+static void release_outputs(held_outputs *held)
+{
+    heddle_cli_held_release(&held->json);
+    heddle_cli_held_release(&held->sarif);
+    heddle_cli_held_release(&held->html);
+}
+
 static void interrupt_check(int number)
 {
     (void)number;
@@ -450,6 +464,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     how.arguments = has_files || settings->cmake ? (const char *const *)program : NULL;
     heddle_cli_shapes shapes;
     heddle_check_result *result = NULL;
+    held_outputs held = {.json.file = -1, .sarif.file = -1, .html.file = -1};
     heddle_status status = heddle_cli_shapes_read(&settings->shapes, &shapes);
     how.shapes = shapes.count > 0 ? shapes.items : NULL;
     fflush(stdout);
@@ -461,9 +476,12 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     if (status == HEDDLE_OK)
         status = refuse_settings(settings, arguments, flags);
     if (status == HEDDLE_OK)
+        status = hold_outputs(settings, &held);
+    if (status == HEDDLE_OK)
         status = heddle_check_run(&how, &result);
     if (status == HEDDLE_OK)
-        status = show(settings, result);
+        status = show(settings, &held, result);
+    release_outputs(&held);
     int exit_code = status != HEDDLE_OK           ? heddle_cli_fail(status)
                     : heddle_check_failed(result) ? HEDDLE_EXIT_FAILED
                                                   : HEDDLE_EXIT_OK;

@@ -163,6 +163,21 @@ class Trust(unittest.TestCase):
                 self.assertEqual(file.read(), "old")
         self.assertEqual(len(os.listdir(self.folder)), 5)
 
+    def test_a_program_cannot_redirect_a_report(self):
+        precious = os.path.join(self.scratch.name, "precious")
+        with open(precious, "w", encoding="utf-8") as file:
+            file.write("precious")
+        os.mkdir(os.path.join(self.folder, "reports"))
+        self.write("x.cu", "#include <sys/stat.h>\n#include <unistd.h>\nint main()\n{\n"
+                           "    symlink(\"../precious\", \"precious\");\n    mkfifo(\"x.json\", 0600);\n"
+                           "    rename(\"reports\", \"moved\");\n    symlink(\"..\", \"reports\");\n}\n")
+        self.check("x.cu", "--no-nvcc", "--html", "precious", "--json=x.json", "--sarif", "reports/precious")
+        self.assertTrue(all(os.path.isfile(os.path.join(self.folder, name)) for name in ("precious", "x.json", "moved/precious")))
+        os.symlink(precious, os.path.join(self.folder, "link"))
+        self.assertIn("outside of the working folder", self.check("x.cu", "--html", "link", code=2).stderr)
+        with open(precious, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+
     # --- containment --------------------------------------------------------------------------------------------------
 
     def run_harm(self, *options):

@@ -1,0 +1,91 @@
+// Names of files through /proc/self/fd: they lead to what was opened, not to what has its name now.
+
+#include "cli/held.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The file that a link leads to, be it there or not; `path` itself where it is no link.
+static const char *link_target(const char *path, char target[PATH_MAX])
+{
+    char next[PATH_MAX];
+    ssize_t length = readlink(path, next, sizeof next - 1);
+    if (realpath(path, target) || length <= 0)
+        return length > 0 ? target : path;
+    next[length] = '\0';
+    const char *slash = next[0] == '/' ? NULL : strrchr(path, '/');
+    snprintf(target, PATH_MAX, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, next);
+    return target;
+}
+
+// The folder of a path, with its slash, or ".".
+static void folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, PATH_MAX, "%.*s", slash ? (int)(slash + 1 - path) : 1, slash ? path : ".");
+}
+
+static bool is_below_here(const char *path)
+{
+    char folder[PATH_MAX], whole[PATH_MAX], here[PATH_MAX];
+    folder_of(path, folder);
+    if (!realpath(folder, whole) || !getcwd(here, sizeof here))
+        return false;
+    size_t length = strcmp(here, "/") == 0 ? 0 : strlen(here);
+    return strncmp(whole, here, length) == 0 && (whole[length] == '/' || whole[length] == '\0');
+}
+
+heddle_status heddle_cli_hold(heddle_cli_held *held, const char *path)
+{
+    char target[PATH_MAX], folder[PATH_MAX];
+    struct stat about;
+    *held = (heddle_cli_held){.path = path, .file = -1};
+    if (!path)
+        return HEDDLE_OK;
+    const char *file = link_target(path, target), *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : file;
+    folder_of(file, folder);
+    held->is_special = stat(file, &about) == 0 && !S_ISREG(about.st_mode);
+    // An earlier program may have made the link.
+    if (file != path && !held->is_special && is_below_here(path) && !is_below_here(file))
+        return heddle_fail(HEDDLE_INVALID, "%s is a link to %s, outside of the working folder; name that file itself",
+                           path, file);
+    held->file = open(held->is_special ? file : folder, O_PATH | O_CLOEXEC);
+    if (held->file < 0)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    if (held->is_special)
+        snprintf(held->place, sizeof held->place, "/proc/self/fd/%d", held->file);
+    else
+        snprintf(held->place, sizeof held->place, "/proc/self/fd/%d/%s", held->file, name);
+    return HEDDLE_OK;
+}
+
+const char *heddle_cli_held_place(const heddle_cli_held *held)
+{
+    struct stat about;
+    if (!held->is_special && lstat(held->place, &about) == 0 && !S_ISREG(about.st_mode))
+        remove(held->place);
+    return held->place;
+}
+
+heddle_status heddle_cli_held_status(const heddle_cli_held *held, heddle_status status)
+{
+    char why[1024];
+    size_t length = strlen(held->place);
+    snprintf(why, sizeof why, "%s", heddle_last_error());
+    if (status == HEDDLE_OK || strncmp(why, held->place, length) != 0)
+        return status;
+    return heddle_fail(status, "%s%s", held->path, why + length);
+}
+
+void heddle_cli_held_release(heddle_cli_held *held)
+{
+    if (held->file >= 0)
+        close(held->file);
+    held->file = -1;
+}
