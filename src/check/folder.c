@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include <unistd.h>
 
 enum {
-    OPEN_FOLDERS = 16,  // nftw may hold this many at a time
     YOUNG_SECONDS = 60, // a folder may take as long to get its lock and its name
     MODE = 0600,
     FOLDER_MODE = 0700,
@@ -27,16 +25,58 @@ static const char unlocked_prefix[] = "heddle-made-"; // until the owner has the
 static const char kept_prefix[] = "heddle-kept-";
 static const char lock_name[] = "lock";
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk)
+static bool is_folder(int folder, const char *name)
 {
-    (void)about, (void)kind, (void)walk;
-    remove(path);
-    return 0; // what cannot be removed must not keep the rest
+    struct stat about;
+    return fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(about.st_mode);
 }
 
+// Removes a file, a link or an empty folder; what is in another folder moves up into `top`, under a new name. So no
+// tree is too deep. Whether anything has changed.
+static bool remove_or_raise(int top, int folder, const char *name, unsigned *raised)
+{
+    char moved[32];
+    if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0)
+        return true;
+    if (!is_folder(folder, name) || fchmodat(folder, name, FOLDER_MODE, 0) != 0)
+        return false;
+    if (folder != top) {
+        snprintf(moved, sizeof moved, "raised-%u", (*raised)++);
+        return renameat(folder, name, top, moved) == 0;
+    }
+    int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = inner >= 0 ? fdopendir(inner) : NULL;
+    bool changed = false;
+    // cppcheck-suppress readdirCalled ; readdir is safe on a folder that one thread reads
+    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            changed |= remove_or_raise(top, inner, entry->d_name, raised);
+    if (entries)
+        closedir(entries);
+    else if (inner >= 0)
+        close(inner);
+    return unlinkat(folder, name, AT_REMOVEDIR) == 0 || changed;
+}
+
+// What cannot be removed does not keep the rest.
 static void remove_tree(const char *path)
 {
-    nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    unsigned raised = 0;
+    int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = top >= 0 ? fdopendir(top) : NULL;
+    for (bool changed = entries; changed;) {
+        changed = false;
+        rewinddir(entries);
+        // cppcheck-suppress readdirCalled ; readdir is safe on a folder that one thread reads
+        for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                changed |= remove_or_raise(top, top, entry->d_name, &raised);
+    }
+    if (entries)
+        closedir(entries);
+    else if (top >= 0)
+        close(top);
+    remove(path);
 }
 
 static int take_lock(const char *folder, int flags)

@@ -128,7 +128,7 @@ static heddle_status build(heddle_check_state *state)
         HEDDLE_TRY(heddle_check_job_write(&state->job, (const char *const *)state->sources, &state->folder,
                                           state->driver, sizeof state->driver));
     state->only_driver[0] = state->driver;
-    heddle_check_folder_path(&state->folder, "program", state->program, sizeof state->program);
+    heddle_check_folder_path(&state->outer, "program", state->program, sizeof state->program);
     heddle_status status =
         heddle_check_build(state->options, built_from(state), &state->folder, state->program, state->result);
     if (interrupted)
@@ -155,7 +155,7 @@ static heddle_status count_branches(heddle_check_state *state)
     bool fine = false;
     heddle_check_columns_close(state->columns); // of the other program
     state->columns = NULL;
-    heddle_check_folder_path(&state->folder, "counting", state->program, sizeof state->program);
+    heddle_check_folder_path(&state->outer, "counting", state->program, sizeof state->program);
     heddle_status status = heddle_check_build_counting(state->options, built_from(state), &state->folder,
                                                        state->program, state->result, &fine);
     if (interrupted)
@@ -241,8 +241,7 @@ static heddle_status check(heddle_check_state *state)
     }
     if (!options->keep || !state->result->built)
         return HEDDLE_OK;
-    return heddle_check_result_note(state->result, "the program and its reports are in %s",
-                                    options->sources ? state->folder.path : state->outer.path);
+    return heddle_check_result_note(state->result, "the program and its reports are in %s", state->outer.path);
 }
 
 heddle_status heddle_check_run(const heddle_check_options *options, heddle_check_result **result)

@@ -265,6 +265,25 @@ static bool exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+// Folders in folders, so deep that no path leads to the innermost; none may be entered.
+static void make_deep(const char *path)
+{
+    enum { DEPTH = 400 };
+    static const char name[] = "a folder whose name is quite long";
+    int outer[DEPTH], at = open(path, O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < DEPTH; i++) {
+        outer[i] = at;
+        assert_int_equal(mkdirat(at, name, 0700), 0);
+        at = openat(at, name, O_RDONLY | O_DIRECTORY);
+        assert_true(at >= 0);
+    }
+    close(at);
+    for (int i = DEPTH - 1; i >= 0; i--) {
+        assert_int_equal(fchmodat(outer[i], name, 0, 0), 0);
+        close(outer[i]);
+    }
+}
+
 static void test_a_folder_goes_with_all_in_it(void **state)
 {
     (void)state;
@@ -274,6 +293,7 @@ static void test_a_folder_goes_with_all_in_it(void **state)
     char path[600];
     assert_int_equal(mkdir(heddle_check_folder_path(&made, "below", path, sizeof path), 0700), 0);
     scratch_write(made.path, "below/file", "x", 1);
+    make_deep(path);
     heddle_check_folder_release(&made);
     assert_false(exists(made.path));
 

@@ -230,6 +230,11 @@ int main() { mkfifo(getenv("SIM_REPORT"), 0600); }
 """)
         self.assertIn("left no report", self.check("x.cu", "--no-nvcc", code=1).stdout)
 
+    def test_a_program_may_empty_its_temporary_folder(self):
+        self.write("x.cu", ADD.replace("#include", "#include <cstdlib>\n#include", 1)
+                   .replace("    printf", "    system(\"rm -r $TMPDIR/*; ls -A $TMPDIR\");\n    printf"))
+        self.assertRegex(self.check("x.cu", "--no-nvcc").stdout, "clean: 2 schedules, ")
+
     # --- projects -----------------------------------------------------------------------------------------------------
 
     def check_command(self, script, code=0, **how):
