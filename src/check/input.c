@@ -1,11 +1,12 @@
 // Standard input for several runs. A file is opened again for each. A pipe or a terminal can be read only once, so a
-// small process of ours carries it to the first run and writes it down; it stays in our process group, because a
-// terminal lets no other read.
+// small process of ours carries it to the first run and writes it down; the one of the next program passes on what is
+// written down, then the rest. It stays in our process group, because a terminal lets no other read.
 
 #include "check/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,26 +30,48 @@ static bool write_all(int file, const char *data, ssize_t size)
     return true;
 }
 
-// The carrier: does nothing else until the end of input, or until it is killed.
+// What the carriers before this one have read.
+static bool replay(int to, int record)
+{
+    static char piece[PIECE];
+    off_t at = 0;
+    for (ssize_t got; (got = pread(record, piece, sizeof piece, at)) > 0; at += got)
+        if (!write_all(to, piece, got))
+            return false;
+    return true;
+}
+
+// The carrier: does nothing else until the end of input, or until it is ended. That is not while it holds what it has
+// not written down: the next program's carrier would not have it.
 static void carry(int to, int record)
 {
     static char piece[PIECE];
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    sigset_t end, none;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
-    for (;;) {
+    sigemptyset(&none);
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    bool goes_on = replay(to, record);
+    while (goes_on) {
+        sigprocmask(SIG_SETMASK, &end, NULL);
+        if (ppoll(&input, 1, NULL, &none) <= 0)
+            continue;
         ssize_t got = read(STDIN_FILENO, piece, sizeof piece);
-        if (got <= 0 || !write_all(record, piece, got) || !write_all(to, piece, got))
-            _exit(0);
+        goes_on = got > 0 && write_all(record, piece, got);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        goes_on = goes_on && write_all(to, piece, got);
     }
+    _exit(0);
 }
 
 static heddle_status start_carrier(heddle_check_input *input)
 {
     int ends[2];
-    unlink(input->record);
-    int record = open(input->record, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
+    int record = open(input->record, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, MODE);
     if (record < 0 || pipe2(ends, O_CLOEXEC) != 0) {
         if (record >= 0)
             close(record);
@@ -103,14 +126,27 @@ void heddle_check_input_passed(heddle_check_input *input)
     input->file = -1;
 }
 
+// One that a terminal has stopped does not hear that it is to end.
+static void end_carrier(pid_t carrier)
+{
+    enum { TRIES = 100, PAUSE = 2 };
+    kill(carrier, SIGTERM);
+    for (int i = 0; i < TRIES; i++) {
+        pid_t ended = waitpid(carrier, NULL, WNOHANG);
+        if (ended == carrier || (ended < 0 && errno != EINTR))
+            return;
+        poll(NULL, 0, PAUSE);
+    }
+    kill(carrier, SIGKILL);
+    while (waitpid(carrier, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
 void heddle_check_input_close(heddle_check_input *input)
 {
     heddle_check_input_passed(input);
-    if (input->carrier <= 0)
-        return;
-    kill(input->carrier, SIGKILL);
-    while (waitpid(input->carrier, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    if (input->carrier > 0)
+        end_carrier(input->carrier);
     input->carrier = 0;
 }
 

@@ -1,5 +1,5 @@
 // What the checked program reads from its standard input: ours, passed on in the first run and kept, so that further
-// runs read the same.
+// runs, and other programs, read the same.
 #pragma once
 
 #include <sys/types.h>

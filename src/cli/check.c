@@ -50,7 +50,7 @@ static const heddle_cli_option options[] = {
      0, 0, NULL},
     {"cmake", HEDDLE_CLI_TEXT, PLACE(cmake), "DIR", NULL,
      "check a whole CMake project: build it in a temporary folder and run every CUDA program of it, with the arguments "
-     "after --; -D NAME=VALUE is for CMake",
+     "after -- and the same standard input; -D NAME=VALUE is for CMake",
      0, 0, NULL},
     {"schedules", HEDDLE_CLI_INT, PLACE(schedules), "N", "2",
      "number of runs, each in a different legal order of blocks and threads", 1, HEDDLE_CHECK_MOST_RUNS, NULL},

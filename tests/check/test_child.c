@@ -235,17 +235,24 @@ static const char *read_run(int run)
     return text;
 }
 
-static void test_every_run_reads_the_same_input(void **state)
+static void test_every_run_and_every_program_reads_the_same_input(void **state)
 {
     (void)state;
+    char byte;
+    heddle_check_input first;
     int ends[2], before = dup(STDIN_FILENO);
     assert_int_equal(pipe(ends), 0);
-    assert_int_equal(write(ends[1], "1 2 3\n", 6), 6);
-    close(ends[1]);
+    assert_int_equal(write(ends[1], "1 2\n", 4), 4);
     dup2(ends[0], STDIN_FILENO);
-    assert_string_equal(read_run(0), "1 2 3\n");
-    assert_string_equal(read_run(1), "1 2 3\n");
-    assert_string_equal(read_run(2), "1 2 3\n");
+    assert_ok(heddle_check_input_open(&first, folder, 0));
+    assert_int_equal(read(first.file, &byte, 1), 1);
+    heddle_check_input_close(&first);
+    assert_int_equal(write(ends[1], "3\n", 2), 2);
+    close(ends[1]);
+    assert_string_equal(read_run(0), "1 2\n3\n");
+    assert_string_equal(read_run(0), "1 2\n3\n");
+    assert_string_equal(read_run(1), "1 2\n3\n");
+    assert_string_equal(read_run(2), "1 2\n3\n");
 
     scratch_write(folder, "numbers", "4 5\n", 4);
     int file = open(scratch_path(folder, "numbers"), O_RDONLY);
@@ -346,7 +353,7 @@ int main(void)
         cmocka_unit_test(test_a_request_to_stop_is_obeyed),
         cmocka_unit_test(test_waiting_can_end_before_the_child),
         cmocka_unit_test(test_a_keeper_holds_a_program_to_its_limits),
-        cmocka_unit_test(test_every_run_reads_the_same_input),
+        cmocka_unit_test(test_every_run_and_every_program_reads_the_same_input),
         cmocka_unit_test(test_a_folder_goes_with_all_in_it),
         cmocka_unit_test(test_the_sweep_removes_what_a_killed_check_left),
     };
