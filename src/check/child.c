@@ -39,7 +39,7 @@ static void attach(int from, int to, int flags)
 
 typedef struct start {
     const heddle_child_options *options;
-    char *const *environment;
+    char *const *environment, *const *argv;
 } start;
 
 // Between fork and exec: only what is safe there.
@@ -70,7 +70,7 @@ static void become(const void *context)
     attach(options->output, STDOUT_FILENO, O_WRONLY);
     attach(options->errors, STDERR_FILENO, O_WRONLY);
     if (!options->sandbox || heddle_sandbox_enter(options->sandbox))
-        execve(options->argv[0], options->argv, wanted->environment);
+        execve(wanted->argv[0], wanted->argv, wanted->environment);
 }
 
 // Ours, with the added ones in the place of those of the same name.
@@ -96,16 +96,33 @@ static char **make_environment(const char *const *added)
     return made;
 }
 
+// The command's words behind the sandbox's.
+static char **make_arguments(const heddle_child_options *options)
+{
+    char *const *first = options->sandbox ? options->sandbox->wrapper : NULL;
+    size_t before = 0, own = 0;
+    while (first && first[before])
+        before++;
+    while (options->argv[own])
+        own++;
+    char **made = calloc(before + own + 1, sizeof *made);
+    for (size_t i = 0; made && i < before; i++)
+        made[i] = first[i];
+    for (size_t i = 0; made && i < own; i++)
+        made[before + i] = options->argv[i];
+    return made;
+}
+
 heddle_status heddle_child_start(heddle_child *child, const heddle_child_options *options)
 {
     *child = (heddle_child){.options = *options, .handle = -1, .process = -1};
-    char **environment = make_environment(options->environment);
-    if (!environment)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to start %s", options->argv[0]);
+    char **environment = make_environment(options->environment), **arguments = make_arguments(options);
     child->started = heddle_now();
-    const start wanted = {options, environment};
-    bool started = sim_keeper_start(&child->keeper, NULL, become, &wanted);
+    const start wanted = {options, environment, arguments};
+    errno = ENOMEM;
+    bool started = environment && arguments && sim_keeper_start(&child->keeper, NULL, become, &wanted);
     free(environment);
+    free(arguments);
     if (!started)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "cannot start %s: %s", options->argv[0], strerror(errno));
     child->process = child->keeper.id;
@@ -137,6 +154,13 @@ static void collect(heddle_child *child)
         return;
     child->end = WIFSIGNALED(status) ? HEDDLE_CHILD_SIGNALLED : HEDDLE_CHILD_EXITED;
     child->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    // bubblewrap tells of a signal as shells do.
+    enum { SIGNAL_STATUS = 128 };
+    if (child->options.sandbox && child->options.sandbox->wrapper && child->end == HEDDLE_CHILD_EXITED &&
+        child->code > SIGNAL_STATUS && child->code - SIGNAL_STATUS < NSIG) {
+        child->end = HEDDLE_CHILD_SIGNALLED;
+        child->code -= SIGNAL_STATUS;
+    }
 }
 
 static void wait_a_little(const heddle_child *child, int milliseconds)

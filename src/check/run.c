@@ -194,7 +194,11 @@ static heddle_status prepare(heddle_check_state *state)
         HEDDLE_TRY(heddle_check_expect_read(options->expect, &state->expected));
     const char *working = options->folder ? options->folder : ".";
     HEDDLE_TRY(heddle_check_folder_create_outside(&state->outer, options->keep, options->sandbox ? working : NULL));
-    if (state->outer.exposed)
+    if (options->sandbox && !heddle_sandbox_contains())
+        HEDDLE_TRY(heddle_check_result_note(state->result,
+                                            "nothing limits where the program can write: the kernel has no Landlock, "
+                                            "and bubblewrap (bwrap) is not installed or does not work here"));
+    else if (state->outer.exposed)
         HEDDLE_TRY(heddle_check_result_note(state->result,
                                             "the program may write below the working folder, which holds all "
                                             "temporary folders: it is hardly contained; start the check elsewhere"));

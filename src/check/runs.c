@@ -301,7 +301,8 @@ heddle_status heddle_check_run_first(heddle_check_state *state, bool *regular)
     if (result->exit_status == 0)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_check_result_note(result, "the program ended with status %d", result->exit_status));
-    if (state->sandbox.rules < 0 || result->finding_count > 0) // a finding is the likelier reason
+    if (!state->options->sandbox || !heddle_sandbox_contains() ||
+        result->finding_count > 0) // a finding is the likelier reason
         return HEDDLE_OK;
     return heddle_check_result_note(result,
                                     "the program may write only below the working folder and $TMPDIR, and has no "

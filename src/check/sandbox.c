@@ -1,4 +1,4 @@
-// Landlock for files, signals and TCP; seccomp for all other sockets.
+// Landlock for files, signals and TCP; seccomp for all other sockets. Where the kernel has no Landlock, bubblewrap.
 
 #include "check/sandbox.h"
 
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,6 +20,8 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #endif
+
+#include "check/wrapper.h"
 
 // --- Landlock --------------------------------------------------------------------------------------------------------
 
@@ -121,29 +124,41 @@ static bool has_filters(void)
 
 // Sockets are all ways out that are not files; pairs of connected ones stay. A ring of requests could make sockets too.
 // Two calls on a terminal would type into the shell that the check was started from.
+enum { IO_URING_SETUP = 425 };
+static struct sock_filter lines[] = {
+    LOAD(arch),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
+    REFUSE(ENOSYS),
+    LOAD(nr),
+    BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, OTHER_TABLES, 0, 1),
+    REFUSE(ENOSYS),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+    REFUSE(EACCES),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IO_URING_SETUP, 0, 1),
+    REFUSE(ENOSYS),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
+    LOAD(args[1]), // its lower half
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1),
+    REFUSE(EPERM),
+    RETURN(SECCOMP_RET_ALLOW),
+};
+
 static bool enter_filters(void)
 {
-    enum { IO_URING_SETUP = 425 };
-    struct sock_filter lines[] = {
-        LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
-        REFUSE(ENOSYS),
-        LOAD(nr),
-        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, OTHER_TABLES, 0, 1),
-        REFUSE(ENOSYS),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
-        REFUSE(EACCES),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IO_URING_SETUP, 0, 1),
-        REFUSE(ENOSYS),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
-        LOAD(args[1]), // its lower half
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1),
-        REFUSE(EPERM),
-        RETURN(SECCOMP_RET_ALLOW),
-    };
     const struct sock_fprog program = {.len = sizeof lines / sizeof *lines, .filter = lines};
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+// A file for bwrap, which enters them after all else. -1: none.
+static int filter_file(void)
+{
+    int file = memfd_create("filters", MFD_CLOEXEC);
+    if (file >= 0 && write(file, lines, sizeof lines) != (ssize_t)sizeof lines) {
+        close(file);
+        file = -1;
+    }
+    return file;
 }
 #else
 static bool has_filters(void)
@@ -155,6 +170,11 @@ static bool enter_filters(void)
 {
     return true;
 }
+
+static int filter_file(void)
+{
+    return -1;
+}
 #endif
 
 // --- both ------------------------------------------------------------------------------------------------------------
@@ -163,25 +183,46 @@ const char *heddle_sandbox_name(void)
 {
     if (landlock_version() > 0)
         return has_filters() ? "Landlock and seccomp" : "Landlock";
+    if (heddle_wrapper_works())
+        return has_filters() ? "bubblewrap and seccomp" : "bubblewrap";
     return has_filters() ? "seccomp, for sockets alone" : "none";
+}
+
+bool heddle_sandbox_contains(void)
+{
+    return landlock_version() > 0 || heddle_wrapper_works();
 }
 
 heddle_status heddle_sandbox_open(heddle_sandbox *sandbox, const char *const *folders, const int *files)
 {
     int version = landlock_version();
     *sandbox = (heddle_sandbox){.rules = -1, .filters = has_filters()};
-    return version > 0 ? open_rules(sandbox, version, folders, files) : HEDDLE_OK;
+    if (version > 0)
+        return open_rules(sandbox, version, folders, files);
+    if (!heddle_wrapper_works())
+        return HEDDLE_OK;
+    sandbox->filter_file = sandbox->filters ? filter_file() : -1;
+    heddle_status status = heddle_wrapper_make(folders, sandbox->filter_file, &sandbox->wrapper);
+    if (status != HEDDLE_OK && sandbox->filter_file >= 0)
+        close(sandbox->filter_file);
+    return status;
 }
 
 void heddle_sandbox_close(heddle_sandbox *sandbox)
 {
     if (sandbox->rules >= 0)
         close(sandbox->rules);
-    sandbox->rules = -1;
+    if (sandbox->wrapper && sandbox->filter_file >= 0)
+        close(sandbox->filter_file);
+    heddle_wrapper_free(sandbox->wrapper);
+    *sandbox = (heddle_sandbox){.rules = -1};
 }
 
 bool heddle_sandbox_enter(const heddle_sandbox *sandbox)
 {
+    if (sandbox->wrapper) // which does the rest; the descriptor's place in its file is shared by all runs
+        return sandbox->filter_file < 0 ||
+               (lseek(sandbox->filter_file, 0, SEEK_SET) == 0 && fcntl(sandbox->filter_file, F_SETFD, 0) == 0);
     // Without this a program with more rights, such as sudo, would be let out, so the kernel asks for it.
     if ((sandbox->rules >= 0 || sandbox->filters) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return false;

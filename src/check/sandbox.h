@@ -1,6 +1,6 @@
 // Contains a program that may do harm: it writes only below given folders, opens no network connections, and signals no
-// process but its own. Landlock and seccomp do this, without any rights of ours; where the kernel has neither, nothing
-// is contained, and heddle_sandbox_name says so.
+// process but its own. Landlock and seccomp do this, without any rights of ours; where the kernel has no Landlock,
+// bubblewrap does, if it is installed. If there is none of them, nothing is contained, and heddle_sandbox_name says so.
 #pragma once
 
 #include <stdbool.h>
@@ -8,12 +8,17 @@
 #include "heddle/status.h"
 
 typedef struct heddle_sandbox {
-    int rules;    // Landlock's; -1: none
-    bool filters; // system calls, by seccomp
+    int rules;       // Landlock's; -1: none
+    bool filters;    // system calls, by seccomp
+    char **wrapper;  // bubblewrap's words, before those of the command; NULL: none
+    int filter_file; // the filters, for the wrapper; -1: none
 } heddle_sandbox;
 
-// What this machine has: "Landlock and seccomp", "Landlock", "seccomp, for sockets alone", "none".
+// What this machine has: "Landlock and seccomp", "Landlock", "bubblewrap and seccomp", "bubblewrap", "seccomp, for
+// sockets alone", "none".
 const char *heddle_sandbox_name(void);
+// Whether it limits where a program can write.
+bool heddle_sandbox_contains(void);
 
 // folders: where the program may write, ended with NULL. files: descriptors of what else it may write to, ended with
 // -1; a descriptor may be named twice.

@@ -169,9 +169,10 @@ static void examine_checking(job_report *job)
     if (sim_compiler_find(&compiler, NULL)) {
         const char *sandbox = heddle_sandbox_name();
         bool contained = strcmp(sandbox, "none") != 0;
-        snprintf(job->detail, sizeof job->detail, "`heddle check`, by %.350s %d; programs are %s%s", compiler.path,
+        snprintf(job->detail, sizeof job->detail, "`heddle check`, by %.350s %d; programs are %s%s%s", compiler.path,
                  compiler.version, contained ? "contained by " : "not contained: the kernel has no Landlock",
-                 contained ? sandbox : "");
+                 contained ? sandbox : "",
+                 heddle_sandbox_contains() ? "" : "; `apt install bubblewrap` limits where they can write");
 #ifndef HEDDLE_HAVE_LIBDW
         job->state = JOB_LIMITED;
         snprintf(job->advice, sizeof job->advice,

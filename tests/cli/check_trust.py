@@ -3,6 +3,7 @@
     check_trust.py path/to/heddle
 """
 
+import ctypes
 import errno
 import glob
 import json
@@ -10,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -48,6 +50,27 @@ exit 1
 """
 
 
+# Plays bubblewrap: writes down its words, and contains nothing.
+PLAYED_BWRAP = """#!/bin/sh
+echo "$*" >> "$WORDS"
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+"""
+
+
+def hide_landlock():
+    """Makes the kernel answer this process and its children as one without Landlock."""
+    no_new_privileges, set_filters, filter_mode, create_ruleset = 38, 22, 2, 444
+    load_number, jump_if_equal, answer, allow, no_such_call = 0x20, 0x15, 0x06, 0x7fff0000, 0x00050000 | errno.ENOSYS
+    lines = [(load_number, 0, 0, 0), (jump_if_equal, 0, 1, create_ruleset), (answer, 0, 0, no_such_call), (answer, 0, 0, allow)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
+    libc = ctypes.CDLL(None)
+    if (libc.prctl(no_new_privileges, 1, 0, 0, 0) != 0 or
+            libc.prctl(set_filters, filter_mode, struct.pack("HxxxxxxP", len(lines), ctypes.addressof(code))) != 0):
+        raise OSError("no filters for system calls")
+
+
 class Trust(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -69,16 +92,19 @@ class Trust(unittest.TestCase):
         return path
 
     def play_nvcc(self, script):
-        path = os.path.join(self.tools, "nvcc")
+        self.play("nvcc", script)
+
+    def play(self, name, script):
+        path = os.path.join(self.tools, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(script)
         os.chmod(path, 0o755)
         self.environment["PATH"] = self.tools + ":" + os.environ["PATH"]
 
-    def check(self, *arguments, code=0, folder=None, clean_up=True, given=None):
+    def check(self, *arguments, code=0, folder=None, clean_up=True, given=None, before=None):
         result = subprocess.run([HEDDLE, "check", "--no-counters", *arguments], capture_output=True, text=True,
                                 env=self.environment, cwd=folder or self.folder, timeout=PATIENCE, check=False,
-                                input=given)
+                                input=given, preexec_fn=before)  # pylint: disable=subprocess-popen-preexec-fn
         self.assertEqual(result.returncode, code, f"{arguments}:\n{result.stdout}\n{result.stderr}")
         if clean_up:
             self.assertEqual(os.listdir(self.temporary), [])
@@ -180,11 +206,11 @@ class Trust(unittest.TestCase):
 
     # --- containment --------------------------------------------------------------------------------------------------
 
-    def run_harm(self, *options):
+    def run_harm(self, *options, before=None):
         """The check's document, and what the program could do."""
         with open(os.path.join(self.scratch.name, "precious"), "w", encoding="utf-8") as file:
             file.write("precious")
-        result = self.check("harm.cu", "--no-nvcc", "--json", *options, clean_up=not options)
+        result = self.check("harm.cu", "--no-nvcc", "--json", *options, clean_up="--no-sandbox" not in options, before=before)
         return json.loads(result.stdout), dict(line.split() for line in result.stderr.splitlines())
 
     def test_a_program_is_contained(self):
@@ -208,19 +234,41 @@ int main()
     tell("socket", socket(AF_INET, SOCK_DGRAM, 0) >= 0 || socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
 }
 """)
-        document, could = self.run_harm()
-        allowed = {"working-folder", "temporary-folder", "standard-output"}
-        if "Landlock" not in document["sandbox"]:  # an old kernel, or a container that hides it
-            allowed |= {"new-file", "old-file", "removing", "moving"}
-        if "seccomp" not in document["sandbox"]:
-            allowed.add("socket")
-        self.assertEqual({name for name, answer in could.items() if answer == "yes"}, allowed)
+        for before in (hide_landlock, None):
+            document, could = self.run_harm(before=before)
+            contained = re.search("bubblewrap" if before else "Landlock|bubblewrap", document["sandbox"])
+            allowed = {"working-folder", "temporary-folder", "standard-output"}
+            if not contained:  # an old kernel, or a container that hides it
+                allowed |= {"new-file", "old-file", "removing", "moving"}
+            if "seccomp" not in document["sandbox"]:
+                allowed.add("socket")
+            self.assertEqual({name for name, answer in could.items() if answer == "yes"}, allowed)
+            self.assertEqual(any("nothing limits where the program can write" in note for note in document["notes"]),
+                             not contained)
+            for name in ("new", "moved"):
+                if os.path.exists(os.path.join(self.scratch.name, name)):
+                    os.unlink(os.path.join(self.scratch.name, name))
         doctor = subprocess.run([HEDDLE, "doctor", "--json"], capture_output=True, text=True, check=False).stdout
         words = "not contained" if document["sandbox"] == "none" else "contained by " + document["sandbox"]
         self.assertIn(words, doctor)
         document, could = self.run_harm("--no-sandbox", "--schedules", "1")
         self.assertEqual(document["sandbox"], "off")
         self.assertEqual(set(could.values()), {"yes"})
+
+    def test_bubblewrap_is_used_where_it_works(self):
+        self.write("x.cu")
+        self.environment["WORDS"] = words = os.path.join(self.scratch.name, "words")
+        self.play("bwrap", PLAYED_BWRAP)
+        self.check("x.cu", "--no-nvcc", before=hide_landlock)
+        with open(words, encoding="utf-8") as file:
+            tried, first, second = file.read().splitlines()
+        self.assertTrue(tried.endswith(" -- true"))
+        self.assertEqual(first, second)
+        folder = os.path.realpath(self.folder)
+        self.assertRegex(first, f"^--ro-bind / / .* --cap-drop ALL --bind {folder} {folder} --bind (.*/run) \\1 .* -- .*/program$")
+        self.play("bwrap", "#!/bin/sh\nexit 1\n")
+        said = self.check("x.cu", "--no-nvcc", before=hide_landlock).stdout
+        self.assertIn("note: nothing limits where the program can write: the kernel has no Landlock, and bubblewrap", said)
 
     def test_a_program_cannot_keep_the_check_waiting(self):
         self.write("x.cu", """#include <cstdlib>
