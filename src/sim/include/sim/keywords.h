@@ -24,8 +24,12 @@
 #elif defined(__clang__)
 #define SIM_UNWATCHED __attribute__((disable_sanitizer_instrumentation, noinline))
 #else
-#define SIM_UNWATCHED __attribute__((no_sanitize("thread")))
+#define SIM_UNWATCHED __attribute__((__no_sanitize__("thread")))
 #endif
+// A program's own wish not to be watched by a sanitizer is not about the simulated GPU.
+#define no_sanitize(...)       unused
+#define no_sanitize_thread     unused
+#define __no_sanitize_thread__ unused
 
 // What nvcc defines in every pass. SIM_CUDA_ARCH is what the rewriter puts for __CUDA_ARCH__ in device code.
 #define __CUDACC__                   1

@@ -1,0 +1,22 @@
+// What a program asks of sanitizers does not hide it from the simulated GPU.
+#include "../corpus.h"
+
+__attribute__((no_sanitize("thread"))) __global__ void same(int *where)
+{
+    *where = threadIdx.x; // expect: race
+}
+
+__attribute__((no_sanitize_thread)) __global__ void next(int *where)
+{
+    *where = threadIdx.x + 1; // expect: race
+}
+
+int main()
+{
+    int *a = device_zeros<int>(1);
+    same<<<1, 32>>>(a);
+    next<<<1, 32>>>(a);
+    SHOW(cudaDeviceSynchronize());
+    CHECK(cudaFree(a));
+    return 0;
+}
