@@ -58,7 +58,8 @@ heddle_status heddle_check_judge_end(const heddle_check_options *options, heddle
             return HEDDLE_OK;
         return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
                                        "It ended with status %d and left no report, so nothing was checked: it "
-                                       "executed another program, or bypassed the C library to end.",
+                                       "executed another program, bypassed the C library to end, or the report could "
+                                       "not be written.",
                                        child->code);
     case HEDDLE_CHILD_RUNNING:
     case HEDDLE_CHILD_STOPPED: break;

@@ -241,7 +241,7 @@ static heddle_status judge_report(heddle_check_state *state, const heddle_check_
     if (!report)
         return heddle_check_result_add(state->result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
                                        "It left no report, so nothing was checked: it was killed, executed another "
-                                       "program, or bypassed the C library to end.");
+                                       "program, bypassed the C library to end, or the report could not be written.");
     if (strncmp(report->status, "crashed", strlen("crashed")) != 0)
         return HEDDLE_OK;
     static const struct {

@@ -479,10 +479,13 @@ int main()
         self.assertIn("error: program did not end\n", result.stdout)
 
     def test_a_program_that_takes_all_memory_is_ended(self):
-        self.write("eat.cu", "#include <cstdlib>\n#include <cstring>\n"
-                             "int main() { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }\n")
-        result = self.check("eat.cu", "--no-nvcc", "--memory", "0.5", code=1)
-        self.assertIn("error: memory limit reached\n", result.stdout)
+        eat = "for (;;) memset(malloc(1 << 20), 1, 1 << 20);"
+        started_by_a_thread = f"std::thread([] {{ if (fork() == 0) {eat} pause(); }}).join();"
+        for body in (eat, started_by_a_thread):
+            self.write("eat.cu", "#include <cstdlib>\n#include <cstring>\n#include <thread>\n#include <unistd.h>\n"
+                                 f"int main() {{ {body} }}\n")
+            result = self.check("eat.cu", "--no-nvcc", "--memory", "0.5", code=1)
+            self.assertIn("error: memory limit reached\n", result.stdout)
 
     def test_a_wild_write_of_host_code_is_a_finding(self):
         self.write("wild.cu", "int main() { *(volatile int *)64 = 1; }\n")

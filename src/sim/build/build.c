@@ -328,6 +328,7 @@ static bool prepare(build_state *build, sim_build_result *result, sim_build_stat
         *status = SIM_BUILD_SYSTEM;
         return false;
     }
+    context->limits.folder = context->temporary.folder;
     sim_compiler_flags(&context->compiler, !options->unwatched, options->shared, &context->flags);
     // Options that change the language change the precompiled header too.
     const char *standard = "-std=c++17"; // that compiler.c has among the flags

@@ -3,6 +3,7 @@
 
 #include "build/keeper.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,8 +20,9 @@
 enum {
     NOT_STARTED = 127,         // as shells have it
     TICK = 20,                 // milliseconds between two looks at the limits
-    DEEPEST = 8,               // processes below processes
+    DEEPEST = 32,              // processes below processes
     MOST_CHILDREN_TEXT = 4096, // bytes of a list of children
+    THREADS_TEXT = 1024,       // bytes of a list of threads, read in pieces
     STUBBORN_SECONDS = 5,      // what cannot be killed, such as a program with more rights, is left then
 };
 
@@ -48,12 +50,12 @@ static bool read_small(const char *path, char *text, size_t size)
     return count >= 0;
 }
 
-// The children of a process's first thread, with which programs of several processes start the others. A blank follows
-// every number; what follows the last blank of a list that does not fit would be somebody else's number.
-static bool read_children(pid_t process, char text[MOST_CHILDREN_TEXT])
+// The children of one thread of a process. A blank follows every number; what follows the last blank of a list that
+// does not fit would be somebody else's number.
+static bool read_children(pid_t process, pid_t thread, char text[MOST_CHILDREN_TEXT])
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)process);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)thread);
     if (!read_small(path, text, MOST_CHILDREN_TEXT))
         return false;
     char *last = strrchr(text, ' ');
@@ -70,14 +72,37 @@ static uint64_t memory_of(pid_t process)
     return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static uint64_t memory_below(pid_t process, int depth)
+static uint64_t memory_below(pid_t process, int depth);
+
+static uint64_t memory_below_thread(pid_t process, pid_t thread, int depth)
 {
     char text[MOST_CHILDREN_TEXT], *rest = text;
     uint64_t sum = 0;
-    if (depth == 0 || !read_children(process, text))
+    if (!read_children(process, thread, text))
         return 0;
     for (long child; (child = strtol(rest, &rest, 10)) > 0;)
         sum += memory_of((pid_t)child) + memory_below((pid_t)child, depth - 1);
+    return sum;
+}
+
+// Any thread may have started processes. opendir is not safe after a fork: the folder is read by the system's own call.
+static uint64_t memory_below(pid_t process, int depth)
+{
+    char path[64];
+    _Alignas(long) char entries[THREADS_TEXT];
+    uint64_t sum = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+    int folder = depth > 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    for (long got; folder >= 0 && (got = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;)
+        for (long at = 0; at < got;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+            long thread = strtol(entry->d_name, NULL, 10);
+            if (thread > 0)
+                sum += memory_below_thread(process, (pid_t)thread, depth);
+            at += entry->d_reclen;
+        }
+    if (folder >= 0)
+        close(folder);
     return sum;
 }
 
@@ -108,7 +133,7 @@ static void end_all(struct sim_kept *kept)
     char text[MOST_CHILDREN_TEXT];
     double until = now() + STUBBORN_SECONDS;
     while (reap(kept) && now() < until) {
-        bool known = read_children(getpid(), text);
+        bool known = read_children(getpid(), getpid(), text);
         if (!known && kept->ended)
             return;
         if (!known)

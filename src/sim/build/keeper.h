@@ -9,7 +9,8 @@
 // 0: no limit.
 typedef struct sim_limits {
     double seconds;
-    uint64_t memory; // bytes in use by the program and what it has started
+    uint64_t memory;    // bytes in use by the program and what it has started
+    const char *folder; // for its temporary files; NULL: as the environment says. Only for sim_process_start
 } sim_limits;
 
 typedef enum sim_kept_end {

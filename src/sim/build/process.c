@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,8 +37,28 @@ static bool open_pipe(ends *pipe, bool wanted, bool child_reads)
 
 typedef struct call {
     const char *const *arguments;
+    char **environment;
     int input, output, errors;
 } call;
+
+// Ours, but for where temporary files go: what an ended compiler leaves behind goes with the build. NULL: no memory.
+static char **make_environment(const char *folder, char **text)
+{
+    static const char name[] = "TMPDIR=";
+    size_t count = 0, used = 0;
+    while (environ[count])
+        count++;
+    char **made = calloc(count + 2, sizeof *made);
+    *text = folder ? malloc(sizeof name + strlen(folder)) : NULL;
+    for (size_t i = 0; made && i < count; i++)
+        if (!folder || strncmp(environ[i], name, sizeof name - 1) != 0)
+            made[used++] = environ[i];
+    if (made && *text) {
+        strcpy(*text, name);
+        made[used] = strcat(*text, folder);
+    }
+    return made;
+}
 
 static void attach(int from, int to, int flags)
 {
@@ -60,7 +82,7 @@ static void become(const void *context)
     attach(wanted->input, STDIN_FILENO, O_RDONLY);
     attach(wanted->output, STDOUT_FILENO, O_WRONLY);
     attach(wanted->errors >= 0 ? wanted->errors : STDOUT_FILENO, STDERR_FILENO, O_WRONLY);
-    execvp(wanted->arguments[0], (char *const *)wanted->arguments);
+    execvpe(wanted->arguments[0], (char *const *)wanted->arguments, wanted->environment);
 }
 
 bool sim_process_start(sim_process *process, const char *const *arguments, int pipes, const sim_limits *limits)
@@ -69,9 +91,12 @@ bool sim_process_start(sim_process *process, const char *const *arguments, int p
     *process = (sim_process){.input = -1, .output = -1, .errors = -1};
     bool fine = open_pipe(&input, pipes & SIM_PIPE_INPUT, true) && open_pipe(&output, pipes & SIM_PIPE_OUTPUT, false) &&
                 open_pipe(&errors, pipes & SIM_PIPE_ERRORS, false);
-    const call wanted = {arguments, input.theirs, output.theirs, errors.theirs};
-    fine = fine && sim_keeper_start(&process->keeper, limits, become, &wanted);
+    char *folder, **environment = make_environment(limits ? limits->folder : NULL, &folder);
+    const call wanted = {arguments, environment, input.theirs, output.theirs, errors.theirs};
+    fine = fine && environment && sim_keeper_start(&process->keeper, limits, become, &wanted);
     int error = errno;
+    free(environment);
+    free(folder);
     close_one(&input.theirs);
     close_one(&output.theirs);
     close_one(&errors.theirs);

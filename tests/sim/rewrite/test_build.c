@@ -220,6 +220,17 @@ static void names_of_unasked_headers_do_not_get_in_the_way(void **state)
     sim_build_result_free(&result);
 }
 
+static void what_an_ended_compiler_leaves_goes_with_the_build(void **state)
+{
+    (void)state;
+    write_file("ended", "#!/bin/sh\ncase \"$*\" in *-pie*) mktemp; kill -9 $$ ;; esac\nexec c++ \"$@\"\n");
+    write_file("plain.cpp", "int main() { return 0; }\n");
+    assert_int_equal(chmod("ended", 0700), 0);
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "--compiler", "./ended", "plain.cpp", "-o", "plain"), SIM_BUILD_FAILED);
+    sim_build_result_free(&result); // run() has looked for files
+}
+
 static void a_missing_compiler_is_told_from_a_wrong_program(void **state)
 {
     (void)state;
@@ -470,6 +481,7 @@ int main(void)
         cmocka_unit_test(a_kernel_must_return_void),
         cmocka_unit_test(what_the_linker_misses_is_named),
         cmocka_unit_test(names_of_unasked_headers_do_not_get_in_the_way),
+        cmocka_unit_test(what_an_ended_compiler_leaves_goes_with_the_build),
         cmocka_unit_test(a_missing_compiler_is_told_from_a_wrong_program),
         cmocka_unit_test(it_works_without_a_cache),
         cmocka_unit_test(options_are_nvccs),
