@@ -161,8 +161,10 @@ bool sim_call_begin(const char *function, uintptr_t pc)
 
 static void set_error(cudaError_t error, const char *function, uintptr_t pc)
 {
+    if (error == cudaErrorNotReady)
+        return; // CUDA does not count it as an error: cudaGetLastError does not return it
     call.last_error = error;
-    if (error == cudaErrorNotReady || error == broken || call.handled)
+    if (error == broken || call.handled)
         return;
     for (int i = 0; i < unread_count; i++) {
         if (unread[i].pc == pc && unread[i].thread == &call)

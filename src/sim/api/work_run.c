@@ -66,8 +66,8 @@ static void announce_copy(const sim_work *work, uint64_t number, uint8_t *to, co
         sim_variable_copied((uintptr_t)to, bytes, true);
     if (!in_card(from) && !copy->from_host)
         sim_variable_copied((uintptr_t)from, bytes, false);
-    sim_watch_copy(number, in_card(to) ? (uintptr_t)to : 0, in_card(from) ? (uintptr_t)from : 0, bytes, work->function,
-                   work->pc);
+    sim_watch_copy(number, in_card(to) || !copy->to_host ? (uintptr_t)to : 0,
+                   in_card(from) || !copy->from_host ? (uintptr_t)from : 0, bytes, work->function, work->pc);
 }
 
 static void run_copy(const sim_work *work, uint64_t number)
@@ -123,12 +123,12 @@ static void run_fill(const sim_work *work, uint64_t number)
     for (size_t z = 0; z < fill->depth; z++) {
         for (size_t y = 0; y < fill->height; y++) {
             uint8_t *to = fill->to + z * fill->slice + y * fill->pitch;
-            if (sim_watching && in_card(to)) {
+            if (sim_watching && in_card(to))
                 sim_watch_filled((uintptr_t)to, fill->width);
-                sim_watch_copy(number, (uintptr_t)to, 0, fill->width, work->function, work->pc);
-            }
-            if (sim_watching && !in_card(to))
+            else if (sim_watching)
                 sim_variable_copied((uintptr_t)to, fill->width, true);
+            if (sim_watching)
+                sim_watch_copy(number, (uintptr_t)to, 0, fill->width, work->function, work->pc);
             fill_row(to, fill);
         }
     }

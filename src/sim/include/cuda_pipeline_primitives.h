@@ -9,6 +9,7 @@ SIM_INLINE void __pipeline_memcpy_async(void *to, const void *from, size_t bytes
 {
     if (bytes != 4 && bytes != 8 && bytes != 16)
         sim_unsupported("__pipeline_memcpy_async of other than 4, 8 or 16 bytes", "one of these sizes");
+    SIM_COPY_ALIGNED(to, from, bytes);
     sim_copy copy = sim::copy_announced(to, from, bytes - zeros, zeros);
     sim_copy_add(&copy);
 }

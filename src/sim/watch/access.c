@@ -45,7 +45,12 @@ static bool is_plain(unsigned kind)
     return kind == SIM_READ || kind == SIM_WRITE;
 }
 
-static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+static bool is_read(unsigned kind)
+{
+    return kind == SIM_READ || kind == SIM_VOLATILE_READ;
+}
+
+void sim_fail_misaligned(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     sim_finding finding = finding_at(worker, SIM_MISALIGNED, kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message,
@@ -212,8 +217,7 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
             return false;
         }
         sim_repeated_note(worker, &found, kind);
-        bool write = kind != SIM_READ && kind != SIM_VOLATILE_READ;
-        if (!sim_copies_meet(worker, address, bytes, write, pc, found.start, found.bytes))
+        if (!sim_copies_meet(worker, address, bytes, !is_read(kind), pc, found.start, found.bytes))
             remember(worker, site, found.start, found.bytes, bytes);
     } else if (address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo) {
         if (!check_shared(worker, site, address, bytes, kind, pc))
@@ -228,10 +232,10 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
                 return false;
             fail_host(worker, address, bytes, kind, pc);
         }
-        if (known && kind != SIM_READ && kind != SIM_VOLATILE_READ && sim_is_constant_variable(address))
+        if (known && !is_read(kind) && sim_is_constant_variable(address))
             fail_constant(worker, address, bytes, kind, pc);
         sim_repeated_variable(worker, sim_is_managed_variable(address), kind);
-        if (known)
+        if (known && !sim_copies_meet(worker, address, bytes, !is_read(kind), pc, symbol.start, symbol.bytes))
             remember(worker, site, symbol.start, symbol.bytes, bytes);
     } else if (address - module->image_lo < module->image_hi - module->image_lo) {
         return false; // tables and literals
@@ -245,7 +249,7 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     }
     if ((address & (bytes - 1)) == 0)
         return true;
-    fail_misaligned(worker, address, bytes, kind, pc);
+    sim_fail_misaligned(worker, address, bytes, kind, pc);
     return false;
 }
 

@@ -184,6 +184,15 @@ static void leave_all(sim_worker *worker)
         leave(worker, &mine->of_barriers, 0);
 }
 
+void sim_copy_aligned(const void *to, const void *from, size_t bytes)
+{
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    if (sim_watching && (uintptr_t)from % bytes != 0)
+        sim_fail_misaligned(sim_current, (uintptr_t)from, (unsigned)bytes, SIM_READ, pc);
+    if (sim_watching && (uintptr_t)to % bytes != 0)
+        sim_fail_misaligned(sim_current, (uintptr_t)to, (unsigned)bytes, SIM_WRITE, pc);
+}
+
 uintptr_t sim_copy_issued(const sim_copy *copy)
 {
     uintptr_t pc = (uintptr_t)__builtin_return_address(0);

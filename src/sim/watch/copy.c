@@ -109,11 +109,17 @@ static void report(const copy *one, const meeting_word *met, uintptr_t address)
     sim_report(&finding);
 }
 
+static bool in_region(const sim_region *region, uintptr_t address)
+{
+    return address - region->base < region->span;
+}
+
 // False: something was found, which is enough.
 static bool hold_run_against_shadow(const copy *one, bool write, uintptr_t start)
 {
+    const sim_region *region = in_region(&sim_global_region, start) ? &sim_global_region : &sim_data_region;
     for (uintptr_t at = start, end = start + one->bytes; at < end;) {
-        sim_page page = sim_page_find(&sim_global_region, at);
+        sim_page page = sim_page_find(region, at);
         if (!page.cells) {
             at = (at | (SIM_PAGE_BYTES - 1)) + 1;
             continue;
@@ -134,11 +140,6 @@ static void hold_against_shadow(const copy *one, bool write)
     for (size_t run = 0; start && run < one->count; run++)
         if (!hold_run_against_shadow(one, write, start + run * one->stride))
             return;
-}
-
-static bool in_global(uintptr_t address)
-{
-    return address - sim_global_region.base < sim_global_region.span;
 }
 
 // The first byte of [address, address + bytes) that one of the runs of a side (0: written, 1: read) has; 0: none.
@@ -216,12 +217,17 @@ static void hold(const copy *one)
     hold_against_copies(kept);
 }
 
+static bool has_shadow(uintptr_t address)
+{
+    return in_region(&sim_global_region, address) || in_region(&sim_data_region, address);
+}
+
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, const char *call, uintptr_t pc)
 {
     if (!sim_watch_ready() || bytes == 0)
         return;
     copy one = {.number = number,
-                .start = {in_global(to) ? to : 0, in_global(from) ? from : 0},
+                .start = {has_shadow(to) ? to : 0, has_shadow(from) ? from : 0},
                 .bytes = bytes,
                 .count = 1,
                 .pc = pc,
@@ -231,7 +237,7 @@ void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes,
 
 void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t count, bool write)
 {
-    if (!sim_watch_ready() || bytes == 0 || count == 0 || !in_global(start))
+    if (!sim_watch_ready() || bytes == 0 || count == 0 || !in_region(&sim_global_region, start))
         return;
     const sim_launch_state *launch = sim_current->launch;
     copy one = {.number = launch->number,
@@ -267,7 +273,7 @@ static void report_free(uintptr_t pc, uintptr_t address, uintptr_t used_at, cons
 
 void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc)
 {
-    if (!sim_watch_ready() || !in_global(start) || sim_ordered_below(number) >= number)
+    if (!sim_watch_ready() || !in_region(&sim_global_region, start) || sim_ordered_below(number) >= number)
         return;
     for (uintptr_t at = start; at < start + bytes;) {
         sim_page page = sim_page_find(&sim_global_region, at);

@@ -83,6 +83,7 @@ void sim_watch_forsake(sim_worker *worker);
 // anybody has. `harmless`: the caller knows that; not by itself enough.
 void sim_fault_at(sim_worker *worker, const sim_finding *finding, int error, bool harmless);
 
+void sim_fail_misaligned(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc);
 // Bounds, alignment; on success fills the slot. After a fault that the launch survives, or where nobody needs to know:
 // false.
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind,

@@ -10,7 +10,7 @@ namespace cooperative_groups
 template <class Group, class To, class From, class Size>
 SIM_GROUP_INLINE void memcpy_async(const Group &group, To *to, const From *from, const Size &bytes)
 {
-    cuda::sim_barriers::each_piece(group, (void *)to, (const void *)from, (size_t)bytes,
+    cuda::sim_barriers::each_piece(group, (void *)to, (const void *)from, bytes,
                                    [](void *target, const void *source, size_t piece) SIM_LAMBDA {
                                        sim_copy copy = sim::copy_announced(target, source, piece);
                                        sim_copy_add(&copy);

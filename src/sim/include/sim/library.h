@@ -17,11 +17,13 @@
 #define SIM_TOUCH_ATOMIC(address, bytes, scope, what) SIM_ANY_ATOMIC(address, bytes, scope, what)
 #define SIM_COPY_TO_COME(copy)                        ((copy)->place = sim_copy_issued(copy))
 #define SIM_COPY_COMES(copy)                          sim_copy_landed(copy)
+#define SIM_COPY_ALIGNED(to, from, bytes)             sim_copy_aligned(to, from, bytes)
 #else
 #define SIM_TOUCH(address, bytes, write)              ((void)0)
 #define SIM_TOUCH_ATOMIC(address, bytes, scope, what) ((void)0)
 #define SIM_COPY_TO_COME(copy)                        ((void)0)
 #define SIM_COPY_COMES(copy)                          ((void)0)
+#define SIM_COPY_ALIGNED(to, from, bytes)             ((void)0)
 #endif
 
 #ifdef __cplusplus
@@ -39,6 +41,8 @@ typedef struct sim_copy {
 // Between the two its target is being written and its source read.
 uintptr_t sim_copy_issued(const sim_copy *copy);
 void sim_copy_landed(const sim_copy *copy);
+// The copy needs both addresses to be multiples of `bytes`; reports the one that is not.
+void sim_copy_aligned(const void *to, const void *from, size_t bytes);
 
 // Copies of the current CUDA thread, in batches (cp.async).
 void sim_copy_add(const sim_copy *copy);
