@@ -106,7 +106,7 @@ bool sim_compiler_find(sim_compiler *compiler, const char *wanted)
 
 // Why each: a barrier must stay the call it was (sibling calls, crossjumping, tail merging, identical functions made
 // one); __shared__ must need no initialiser (extern-tls-init); a loop that waits must not vanish (finite-loops); one
-// buffer is read as many types (strict-aliasing).
+// buffer is read as many types (strict-aliasing); an index that overflows wraps, as on a GPU (wrapv).
 static const char *const gcc_always[] = {"-fno-extern-tls-init", "-fno-optimize-sibling-calls",
                                          "-fno-crossjumping",    "-fno-tree-tail-merge",
                                          "-fno-ipa-icf",         NULL};
@@ -166,6 +166,7 @@ static const char *const always[] = {"-std=c++17",
                                      "-ffp-contract=fast",
                                      "-fno-finite-loops",
                                      "-fno-strict-aliasing",
+                                     "-fwrapv",
                                      "-pthread",
                                      "-U_FORTIFY_SOURCE", // where the driver itself would turn them on
                                      "-Wp,-U_FORTIFY_SOURCE",

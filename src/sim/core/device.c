@@ -65,6 +65,28 @@ void sim_trap(void)
     end_thread(worker, &finding, (uintptr_t)__builtin_return_address(0), SIM_ERROR_FAILURE);
 }
 
+void sim_object_destroyed(const char *object)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        end_in_host_code("textures and surfaces are read by kernels only");
+    sim_finding finding = sim_finding_make(worker, SIM_USE_AFTER_FREE, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message, "the %s object was destroyed, or never created", object);
+    end_thread(worker, &finding, (uintptr_t)__builtin_return_address(0), SIM_ERROR_FAILURE);
+}
+
+void sim_surface_outside(int x, int y, int z)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        end_in_host_code("surfaces are used by kernels only");
+    sim_finding finding = sim_finding_make(worker, SIM_OUT_OF_BOUNDS, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message,
+             "access outside the surface, at byte %d of row %d, layer %d; cudaBoundaryModeTrap ends the kernel", x, y,
+             z);
+    end_thread(worker, &finding, (uintptr_t)__builtin_return_address(0), SIM_ERROR_FAILURE);
+}
+
 void sim_unsupported_at(const char *feature, const char *instead, uintptr_t pc)
 {
     sim_worker *worker = sim_current;

@@ -148,6 +148,9 @@ unsigned sim_register_special(int which); // enum below
 enum { SIM_LANE_ID, SIM_WARP_ID, SIM_SM_ID };
 // A feature that is not simulated was used: a finding at the caller's line, and the kernel ends.
 void sim_unsupported(const char *feature, const char *instead) __attribute__((noreturn));
+// A texture or surface object that does not exist, an access outside of a surface: the same.
+void sim_object_destroyed(const char *object) __attribute__((noreturn));
+void sim_surface_outside(int x, int y, int z) __attribute__((noreturn));
 // The start of this block's dynamic shared memory and its size.
 void *sim_dynamic_shared(void);
 size_t sim_dynamic_shared_bytes(void);

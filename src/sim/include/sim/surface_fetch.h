@@ -30,9 +30,9 @@ SIM_INLINE char *surface_checked(cudaSurfaceObject_t object, int x, int y, int z
     bool known;
     char *place = surface_place(object, x, y, z, mode, &known);
     if (!known)
-        sim_unsupported("a surface object that was never made or is destroyed", "cudaCreateSurfaceObject");
+        sim_object_destroyed("surface");
     if (!place && mode == cudaBoundaryModeTrap)
-        sim_trap();
+        sim_surface_outside(x, y, z);
     return place;
 }
 

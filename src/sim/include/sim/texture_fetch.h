@@ -218,7 +218,7 @@ SIM_UNWATCHED SIM_NOINLINE inline texel texture_mix(const texture_samples &sampl
 SIM_INLINE texel texture_fetch(const texture_samples &samples)
 {
     if (!samples.texture)
-        sim_unsupported("a texture object that was never made or is destroyed", "cudaCreateTextureObject");
+        sim_object_destroyed("texture");
     for (int i = 0; i < samples.count; i++)
         if (samples.at[i])
             SIM_TOUCH(samples.at[i], samples.bytes, 0);
