@@ -385,6 +385,32 @@ template <typename T> static void learn_print_window(const T *found, const T *ex
     putchar(']');
 }
 
+// Which elements are wrong, as runs: the first of each, and how many follow one another. Where there are many runs,
+// nothing.
+template <typename T> static void learn_print_runs(const T *found, const T *expected, size_t count, double tolerance)
+{
+    enum { MOST_RUNS = 256 };
+    size_t begins[MOST_RUNS], lengths[MOST_RUNS], runs = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (learn_equal(found[i], expected[i], tolerance))
+            continue;
+        if (runs > 0 && begins[runs - 1] + lengths[runs - 1] == i) {
+            lengths[runs - 1]++;
+            continue;
+        }
+        if (runs == MOST_RUNS)
+            return;
+        begins[runs] = i;
+        lengths[runs++] = 1;
+    }
+    printf(",\"runs\":[");
+    for (size_t i = 0; i < runs; i++)
+        printf("%s%zu,%zu", i > 0 ? "," : "", begins[i], lengths[i]);
+    putchar(']');
+    if (learn_now.dimensions > 1)
+        printf(",\"width\":%d", (int)learn_now.width);
+}
+
 template <typename T>
 static void learn_compare(const char *name, const T *found, const T *expected, size_t count, double tolerance)
 {
@@ -408,6 +434,7 @@ static void learn_compare(const char *name, const T *found, const T *expected, s
     printf(",\"unwritten\":%s,\"wrong\":%zu,\"count\":%zu", learn_is_poison(found[at]) ? "true" : "false", wrong,
            count);
     learn_print_window(found, expected, count, at);
+    learn_print_runs(found, expected, count, tolerance);
     learn_end_line();
     learn_free_all();
     exit(1);

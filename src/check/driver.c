@@ -220,15 +220,18 @@ static void print_run(const heddle_check_job *job, const char *folder, FILE *fil
     fprintf(
         file,
         ");\n    heddle_check(cudaGetLastError());\n    heddle_check(cudaDeviceSynchronize());\n"
-        "    FILE *heddle_output = heddle_applied ? heddle_open(\"%s\", heddle_number, \"out\", \"wb\") : nullptr;\n",
-        folder);
+        "    FILE *heddle_output = heddle_applied ? heddle_open(\"%s\", heddle_number, \"out\", \"wb\") : nullptr;\n"
+        "    FILE *heddle_writers = heddle_applied ? heddle_open(\"%s\", heddle_number, \"by\", \"wb\") : nullptr;\n",
+        folder, folder);
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i].role != HEDDLE_INPUT && !op->operands[i].saved)
-            fprintf(file, "    heddle_save(%s, heddle_one.bytes[%d], heddle_output);\n", op->operands[i].name, i);
+            fprintf(file, "    heddle_save(%s, heddle_one.bytes[%d], heddle_output, heddle_writers);\n",
+                    op->operands[i].name, i);
         fprintf(file, "    heddle_check(%s(%s));\n", op->operands[i].on_host ? "cudaFreeHost" : "cudaFree",
                 op->operands[i].name);
     }
-    fprintf(file, "    if (heddle_output && fclose(heddle_output) != 0)\n        heddle_unwritten();\n}\n\n");
+    fprintf(file, "    if (heddle_output && (fclose(heddle_output) != 0 || fclose(heddle_writers) != 0))\n"
+                  "        heddle_unwritten();\n}\n\n");
 }
 
 static const char helpers[] =
@@ -249,10 +252,15 @@ static const char helpers[] =
     "    std::vector<char> host(bytes);\n"
     "    if (fread(host.data(), 1, bytes, file) != bytes)\n        exit(1);\n"
     "    if (bytes)\n        heddle_check(cudaMemcpy(device, host.data(), bytes, cudaMemcpyDefault));\n}\n\n"
-    "static void heddle_save(const void *device, size_t bytes, FILE *file)\n{\n"
+    "extern \"C\" void sim_writer(const void *address, int place[6]);\n"
+    "template <class T> static void heddle_save(const T *device, size_t bytes, FILE *file, FILE *writers)\n{\n"
     "    std::vector<char> host(bytes);\n    if (!file)\n        return;\n"
     "    if (bytes)\n        heddle_check(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDefault));\n"
-    "    if (fwrite(host.data(), 1, bytes, file) != bytes)\n        heddle_unwritten();\n}\n\n";
+    "    if (fwrite(host.data(), 1, bytes, file) != bytes)\n        heddle_unwritten();\n"
+    "    for (size_t i = 0; i < bytes / sizeof(T); i++) {\n"
+    "        int place[6];\n"
+    "        sim_writer(device + i, place);\n"
+    "        if (fwrite(place, sizeof place, 1, writers) != 1)\n            heddle_unwritten();\n    }\n}\n\n";
 
 void heddle_check_driver_print(const heddle_check_job *job, const char *const *sources, const char *folder, FILE *file)
 {

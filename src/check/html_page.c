@@ -30,6 +30,7 @@ const char heddle_check_html_head[] =
     ".role { display: inline-block; min-width: 5em; color: var(--dim); }\n"
     ".cause, .note, .aside, footer { color: var(--dim); }\n"
     ".cure::before { content: 'Fix: '; color: var(--good); font-weight: 600; }\n"
+    ".wrong td, .wrong th { text-align: left; padding: 0 1.2em 0 0; font-variant-numeric: tabular-nums; }\n"
     "table.source { border-collapse: collapse; width: 100%; background: var(--code); }\n"
     ".source td { vertical-align: top; border-bottom: 1px solid var(--line); padding: 0 0.6em; }\n"
     ".source pre, .messages { margin: 0; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; tab-size: 4; "

@@ -1,9 +1,8 @@
-// Operators: choosing the function, writing inputs, comparing outputs.
+// Operators: choosing the function, writing inputs, and the account of what was compared (compare.c).
 
 #include "check/operator.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include "base/text.h"
 #include "check/operands.h"
 #include "check/scan.h"
-#include "ops/tolerance.h"
 
 enum {
     NAME_SIZE = 128,
@@ -186,93 +184,6 @@ heddle_status heddle_check_job_write(const heddle_check_job *job, const char *co
 
 // --- after the run ---------------------------------------------------------------------------------------------------
 
-// What one shape is held against.
-typedef struct comparison {
-    heddle_operand_values drawn, expected, got;
-    double scale[2 * HEDDLE_MAX_OPERANDS];
-    int64_t reduction;
-} comparison;
-
-static void position_text(const heddle_operand *operand, const void *shape, size_t element, char *text, size_t size)
-{
-    int dims[HEDDLE_MAX_DIMS];
-    size_t place[HEDDLE_MAX_DIMS] = {0};
-    int rank = operand->dims(shape, dims);
-    for (int d = rank - 1; d >= 0; d--) {
-        place[d] = element % (size_t)dims[d];
-        element /= (size_t)dims[d];
-    }
-    size_t used = (size_t)snprintf(text, size, "%s", operand->name);
-    for (int d = 0; d < rank && used < size; d++)
-        used += (size_t)snprintf(text + used, size - used, "[%zu]", place[d]);
-}
-
-// Adds a finding for the first wrong element, with how many there are.
-static heddle_status compare_operand(const heddle_check_job *job, const comparison *trial, int operand,
-                                     const char *shape, heddle_check_result *result)
-{
-    const heddle_operand *about = &job->op->operands[operand];
-    bool exact = job->op->exactness == HEDDLE_EXACT || (about->dtype != HEDDLE_F32 && about->dtype != HEDDLE_F64);
-    const double *got = trial->got.operand[operand], *expected = trial->expected.operand[operand];
-    size_t wrong = 0, first = 0;
-    for (size_t i = 0; i < trial->expected.elements[operand]; i++) {
-        double allowed = exact ? 0 : heddle_tolerance(trial->reduction, trial->scale[operand], expected[i]);
-        if (fabs(got[i] - expected[i]) <= allowed) // a NaN on either side is not
-            continue;
-        first = wrong ? first : i;
-        wrong++;
-    }
-    if (wrong == 0)
-        return HEDDLE_OK;
-    char position[256];
-    position_text(about, trial->drawn.shape, first, position, sizeof position);
-    return heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
-                                   "%s with %s: %zu of %zu elements are wrong; %s is %.9g, expected %.9g (seed %llu).",
-                                   job->op->name, shape, wrong, trial->expected.elements[operand], position, got[first],
-                                   expected[first], (unsigned long long)job->seed);
-}
-
-// *compared: all of its output was there.
-static heddle_status compare_outputs(const heddle_check_job *job, comparison *trial, int number, FILE *file,
-                                     heddle_check_result *result, bool *compared)
-{
-    HEDDLE_TRY(heddle_operand_values_draw(&trial->drawn, NULL, job->seed));
-    HEDDLE_TRY(heddle_operand_values_draw(&trial->expected, NULL, job->seed));
-    heddle_operand_values_reference(&trial->expected);
-    trial->reduction = heddle_tolerance_reduction(job->op, trial->drawn.shape);
-    HEDDLE_TRY(heddle_tolerance_scale(job->op, trial->drawn.shape, trial->drawn.operand, trial->expected.operand,
-                                      trial->expected.elements, trial->scale));
-    for (int i = 0; i < job->op->operand_count; i++) {
-        if (job->op->operands[i].role == HEDDLE_INPUT || job->op->operands[i].saved)
-            continue;
-        if (!heddle_check_operand_read(&trial->got, i, file))
-            return heddle_check_result_note(result, "%s: the program ended before it wrote its output",
-                                            heddle_check_job_shape(job, number));
-        HEDDLE_TRY(compare_operand(job, trial, i, heddle_check_job_shape(job, number), result));
-    }
-    *compared = true;
-    return HEDDLE_OK;
-}
-
-static heddle_status compare_case(const heddle_check_job *job, int number, FILE *file, heddle_check_result *result,
-                                  bool *compared)
-{
-    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-    comparison trial = {.reduction = 1};
-    HEDDLE_TRY(heddle_shape_parse(job->op, heddle_check_job_shape(job, number), shape));
-    heddle_status status = heddle_operand_values_create(&trial.drawn, job->op, shape);
-    if (status == HEDDLE_OK)
-        status = heddle_operand_values_create(&trial.expected, job->op, shape);
-    if (status == HEDDLE_OK)
-        status = heddle_operand_values_create(&trial.got, job->op, shape);
-    if (status == HEDDLE_OK)
-        status = compare_outputs(job, &trial, number, file, result, compared);
-    heddle_operand_values_destroy(&trial.drawn);
-    heddle_operand_values_destroy(&trial.expected);
-    heddle_operand_values_destroy(&trial.got);
-    return status;
-}
-
 // The number of the shape that a run was at when it ended, as the driver wrote it down, or how many there are where it
 // came to its end; -1: it came to none.
 static int last_number(const heddle_check_job *job, const heddle_check_folder *folder)
@@ -445,8 +356,13 @@ static heddle_status compare_all(const heddle_check_job *job, const heddle_check
         if (open_case(folder, i, "out", "rb", &file) != HEDDLE_OK)
             continue; // a shape that the function does not take, or that the program did not come to
         int before = result->finding_count;
-        heddle_status status = compare_case(job, i, file, result, &all->compared[i]);
+        FILE *writers = NULL; // a program that was not simulated has none
+        if (open_case(folder, i, "by", "rb", &writers) != HEDDLE_OK)
+            writers = NULL;
+        heddle_status status = heddle_check_compare(job, i, file, writers, result, &all->compared[i]);
         fclose(file);
+        if (writers)
+            fclose(writers);
         HEDDLE_TRY(status);
         all->count += all->compared[i];
         all->wrong += result->finding_count > before;

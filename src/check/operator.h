@@ -80,6 +80,11 @@ void heddle_check_job_name_shape(const heddle_check_job *job, const heddle_check
 heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
                                        heddle_check_result *result);
 
+// compare.c: the outputs of one shape, which `file` has. `writers`: who wrote each element; NULL: not known. *compared:
+// all of its output was there.
+heddle_status heddle_check_compare(const heddle_check_job *job, int number, FILE *file, FILE *writers,
+                                   heddle_check_result *result, bool *compared);
+
 // driver.c: the text of that program.
 void heddle_check_driver_print(const heddle_check_job *job, const char *const *sources, const char *folder, FILE *file);
 // The name of a type in the program: "float"; NULL: none there.

@@ -85,7 +85,8 @@ typedef struct heddle_check_finding {
     int value_count;
     long long *settled; // offsets whose part in it was found to be harmless
     int settled_count;
-    uint64_t schedules; // bit n: seen in run n
+    uint64_t schedules;                     // bit n: seen in run n
+    const struct heddle_check_wrong *wrong; // elements of a wrong result (wrong.h); NULL: it is not about one
 } heddle_check_finding;
 
 // The worst request of a warp at one line.

@@ -7,6 +7,7 @@
 #include "check/describe.h"
 #include "check/html_page.h"
 #include "check/show.h"
+#include "check/wrong.h"
 #include "heddle/heddle.h"
 
 enum { MOST_FILES = 64 };
@@ -95,6 +96,25 @@ static void print_place(FILE *file, const file_list *files, const heddle_check_p
     fputs("</li>\n", file);
 }
 
+static void print_wrong(FILE *file, const heddle_check_wrong *wrong)
+{
+    fputs("\n<table class=\"wrong\">\n<tr>", file);
+    for (int c = 0; c < wrong->column_count; c++)
+        print_element(file, "th", "title", wrong->columns[c]);
+    fputs("</tr>\n", file);
+    for (int r = 0; r < wrong->row_count; r++) {
+        fputs("<tr>", file);
+        for (int c = 0; c < wrong->column_count; c++)
+            print_element(file, "td", "cell", wrong->cells[r][c]);
+        fputs("</tr>\n", file);
+    }
+    fputs("</table>\n", file);
+    if (wrong->inputs[0])
+        print_element(file, "p", "note", wrong->inputs);
+    if (wrong->pattern[0])
+        print_element(file, "p", "pattern", wrong->pattern);
+}
+
 static void print_finding(const heddle_check_result *result, FILE *file, const file_list *files, int index)
 {
     const heddle_check_finding *finding = result->findings[index];
@@ -106,6 +126,8 @@ static void print_finding(const heddle_check_result *result, FILE *file, const f
     print_escaped(file, heddle_check_headline(finding, text, sizeof text));
     fputs("</h3>\n", file);
     print_element(file, "p", "message", finding->message);
+    if (finding->wrong)
+        print_wrong(file, finding->wrong);
     fputs("\n<ul>\n", file);
     for (int i = 0; i < finding->place_count; i++)
         print_place(file, files, &finding->places[i]);

@@ -1,5 +1,6 @@
 // A result as one JSON document: everything the text says, and all lines of counters.
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "check/describe.h"
 #include "check/fidelity.h"
 #include "check/show.h"
+#include "check/wrong.h"
 #include "heddle/heddle.h"
 
 enum { VERSION = 2 }; // of this format; 2: "clean" is true only where something was checked and nothing found
@@ -67,6 +69,33 @@ static cJSON *memory_json(const heddle_check_finding *finding)
     return object;
 }
 
+static void add_cell(cJSON *object, const char *name, const char *text)
+{
+    char *end = NULL;
+    double number = strtod(text, &end);
+    if (text[0] && !*end && isfinite(number))
+        cJSON_AddNumberToObject(object, name, number);
+    else
+        cJSON_AddStringToObject(object, name, text);
+}
+
+static cJSON *wrong_json(const heddle_check_wrong *wrong)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "wrong", (double)wrong->wrong);
+    cJSON_AddNumberToObject(object, "of", (double)wrong->of);
+    cJSON_AddStringToObject(object, "inputs", wrong->inputs);
+    cJSON_AddStringToObject(object, "pattern", wrong->pattern);
+    cJSON *elements = cJSON_AddArrayToObject(object, "elements");
+    for (int r = 0; r < wrong->row_count; r++) {
+        cJSON *element = cJSON_CreateObject();
+        for (int c = 0; c < wrong->column_count; c++)
+            add_cell(element, wrong->columns[c], wrong->cells[r][c]);
+        cJSON_AddItemToArray(elements, element);
+    }
+    return object;
+}
+
 // Some orders are run more than once.
 static bool seen_before(const heddle_check_result *result, const heddle_check_finding *finding, int run)
 {
@@ -99,6 +128,8 @@ static cJSON *finding_json(const heddle_check_result *result, const heddle_check
         cJSON_AddItemToArray(places, place_json(result, &finding->places[i]));
     if (finding->memory)
         cJSON_AddItemToObject(object, "memory", memory_json(finding));
+    if (finding->wrong)
+        cJSON_AddItemToObject(object, "result", wrong_json(finding->wrong));
     cJSON *schedules = cJSON_AddArrayToObject(object, "schedules");
     for (int i = 0; i < result->run_count; i++)
         if (result->runs[i] && finding->schedules >> i & 1 && !seen_before(result, finding, i))

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "check/describe.h"
 #include "check/show.h"
+#include "check/wrong.h"
 
 enum {
     LINES_AROUND = 1,
@@ -126,6 +127,15 @@ static void print_times(const heddle_check_result *result, const heddle_check_fi
             schedules[0] ? ", " : "", schedules, colours->off);
 }
 
+static void print_wrong(const heddle_check_wrong *wrong, FILE *file)
+{
+    heddle_check_wrong_print(wrong, "  ", file);
+    if (wrong->inputs[0])
+        fprintf(file, "  %-*s %s\n", ROLE_WIDTH, "inputs", wrong->inputs);
+    if (wrong->pattern[0])
+        fprintf(file, "  %-*s %s\n", ROLE_WIDTH, "pattern", wrong->pattern);
+}
+
 static void print_finding(const heddle_check_result *result, const heddle_check_finding *finding,
                           const palette *colours, FILE *file)
 {
@@ -135,6 +145,8 @@ static void print_finding(const heddle_check_result *result, const heddle_check_
             heddle_check_headline(finding, text, sizeof text), colours->off);
     if (finding->message[0])
         fprintf(file, "  %s\n", finding->message);
+    if (finding->wrong)
+        print_wrong(finding->wrong, file);
     if (finding->program)
         fprintf(file, "  %-*s %s\n", ROLE_WIDTH, "program", finding->program);
     for (int i = 0; i < finding->place_count; i++)

@@ -54,7 +54,7 @@ bool heddle_learn_is_same_index(const heddle_check_finding *finding);
 bool heddle_learn_same_cause(const heddle_check_finding *a, const heddle_check_finding *b);
 // An uninitialised read of an array that another finding is about: it mostly follows from that.
 bool heddle_learn_follows(const heddle_learn_judging *judging, const heddle_check_finding *finding);
-// explain.c: all findings of the simulator, and what the judge itself said ("@MARK {...}") about a wrong result.
+// explain.c: all findings of the simulator; wrong.c: what the judge itself said ("@MARK {...}") about a wrong result.
 void heddle_learn_explain_findings(const heddle_learn_judging *judging);
 void heddle_learn_explain_wrong(const heddle_learn_judging *judging, const struct cJSON *said);
 // limits.c: counters against the limits of judge.json; output.

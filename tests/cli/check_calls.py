@@ -420,6 +420,22 @@ class Calls(unittest.TestCase):
         whole = FIRST_ROW_OF_TILES.replace("row = threadIdx.y", "row = blockIdx.y * 32 + threadIdx.y")
         self.check(whole.replace("/ 32, 1)", "/ 32, (m + 31) / 32)"), "--op", "matmul")
 
+    def test_a_wrong_result_shows_inputs_expected_got_and_pattern(self):
+        text = ("// launch: <<<(n + 63) / 64, 64>>>\n"
+                "__global__ void add(const float *a, const float *b, float *output, int n)\n{\n"
+                "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n"
+                "        output[i] = threadIdx.x == 63 ? a[i] - b[i] : a[i] + b[i];\n}\n")
+        said = self.check(text, "--op", "add", "--shape", "n=256", code=1).stdout
+        self.assertRegex(said, r"  element +a +b +expected +got +difference +allowed +written by\n"
+                               r"  output\[63\] +(\S+ +){6}block \(0,0,0\) thread \(63,0,0\)\n"
+                               r"  output\[127\] +(\S+ +){6}block \(1,0,0\) thread \(63,0,0\)\n")
+        self.assertIn("  pattern   They are every 64th element from 63 to 255; every element there is wrong.\n", said)
+        said = self.check(text.replace("(n + 63) / 64", "n / 64"), "--op", "add", "--shape", "n=70", code=1).stdout
+        self.assertRegex(said, r"  output\[64\] .* no kernel\n")
+        said = self.check(SHORT_SUM, "--op", "matmul", "--shape", "m=2 n=3 k=601", code=1).stdout
+        self.assertRegex(said, r"  inputs    output\[0\]\[0\] is computed from a\[0\]\[0\] = \S+, a\[0\]\[1\] = \S+, "
+                               r"a\[0\]\[2\] = \S+, …; b\[0\]\[0\] = .*, in sums of up to 60\d terms\.\n")
+
     def test_a_fault_in_an_operator_names_its_shape(self):
         result = self.check(STRAYS, "--op", "transpose", code=1)
         self.assertRegex(result.stdout, r"\(transpose with rows=\d+ cols=\d+\)\n")

@@ -66,6 +66,9 @@ class Grade(unittest.TestCase):
                 if told:
                     self.assertIn(f"error: wrong output\n  {told}\n", text)
                     self.assertTrue(text.endswith("1 error, 0 warnings\n"))
+        self.write("expected.txt", "first 3\nsecond 3\n")
+        self.assertIn("  line  expected  got\n     1  first 3   first 2\n     2  second 3  second 2\n",
+                      self.check(PRINTS, "--expect", "expected.txt", code=1))
         self.write("expected.txt", "first 3\n")
         self.assertTrue(self.check(PRINTS, "--quiet", "--expect", "expected.txt", code=1).startswith("error: wrong output"))
 

@@ -167,6 +167,18 @@ bool sim_last_write(uintptr_t address, sim_place *place, const char **kernel)
     return true;
 }
 
+void sim_writer(const void *address, int place[6])
+{
+    sim_place last = {.has_thread = false};
+    const char *kernel;
+    const uint64_t number = sim_last_uses((uintptr_t)address).writer;
+    const bool known = sim_last_write((uintptr_t)address, &last, &kernel) && last.has_thread;
+    for (int i = 0; i < 3; i++) {
+        place[i] = known ? (int)last.block[i] : number != 0 ? -1 : -2;
+        place[3 + i] = known ? (int)last.thread[i] : place[i];
+    }
+}
+
 bool sim_variable_used(uintptr_t start, size_t bytes, bool written)
 {
     const sim_region *region = &sim_data_region;

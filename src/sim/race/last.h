@@ -18,6 +18,9 @@ sim_last sim_last_uses(uintptr_t address);
 void sim_signals_at(uintptr_t address, void (*visit)(uint64_t number, void *context), void *context);
 // Where a kernel last wrote this byte, and which; false, and nothing is set: not known.
 bool sim_last_write(uintptr_t address, sim_place *place, const char **kernel);
+// For programs that ask who wrote an element of their result: blockIdx and threadIdx of the last write; all -1: not
+// known; all -2: no kernel and no library that was watched.
+void sim_writer(const void *address, int place[6]);
 // Whether a kernel has used these bytes of a __device__ or __constant__ variable; `written`: has changed them.
 bool sim_variable_used(uintptr_t start, size_t bytes, bool written);
 // What kernels did last with this byte of the card's memory or of a variable; NULL: nothing that is known.
