@@ -160,7 +160,7 @@ static heddle_check_order read_order(const cJSON *item)
         [HEDDLE_CHECK_ORDER_BARRIER] = "barrier", [HEDDLE_CHECK_ORDER_BLOCKS] = "blocks",
         [HEDDLE_CHECK_ORDER_COPY] = "copy",       [HEDDLE_CHECK_ORDER_FENCE] = "fence",
         [HEDDLE_CHECK_ORDER_ACQUIRE] = "acquire", [HEDDLE_CHECK_ORDER_ACQUIRE_IN_BLOCK] = "acquire in block",
-        [HEDDLE_CHECK_ORDER_GUARD] = "guard"};
+        [HEDDLE_CHECK_ORDER_GUARD] = "guard",     [HEDDLE_CHECK_ORDER_CHILD] = "child"};
     for (size_t i = 0; cJSON_IsString(item) && i < sizeof names / sizeof *names; i++)
         if (strcmp(item->valuestring, names[i]) == 0)
             return (heddle_check_order)i;

@@ -25,7 +25,8 @@ typedef enum heddle_check_order {
     HEDDLE_CHECK_ORDER_FENCE,  // an atomic goes from one to the other, without fences
     HEDDLE_CHECK_ORDER_ACQUIRE,
     HEDDLE_CHECK_ORDER_ACQUIRE_IN_BLOCK,
-    HEDDLE_CHECK_ORDER_GUARD // the read decides whether an atomic follows that would give the same in every order
+    HEDDLE_CHECK_ORDER_GUARD, // the read decides whether an atomic follows that would give the same in every order
+    HEDDLE_CHECK_ORDER_CHILD  // a kernel launched the other, or both
 } heddle_check_order;
 
 // Why threads that have ended never reached a barrier, as far as the source shows it.

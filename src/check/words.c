@@ -229,6 +229,11 @@ static const words by_order[] = {
          "Compare with the very value that the atomic is given, so that a skipped atomic would have changed nothing, "
          "or "
          "make the atomic without the comparison."},
+    [HEDDLE_CHECK_ORDER_CHILD] =
+        {"A kernel and the kernels that it launches run at the same time, and a kernel cannot wait for those.",
+         "Let all threads that write what a child reads meet the launching thread at __syncthreads() before the "
+         "launch; launch what needs a child's results into cudaStreamTailLaunch; launch children that depend on each "
+         "other from one block into one stream."},
 };
 
 // Of barriers that threads which have exited never reach.

@@ -8,12 +8,15 @@
 
 #include "core/core.h"
 #include "findings/finding.h"
+#include "race/knowledge.h"
+#include "race/launches.h"
+#include "watch/watch.h"
 
 enum { MOST_THREADS = 1024, LEVELS = 24 }; // of nested grids, the host's included, as CUDA has it
 
 typedef struct child {
-    uint64_t block, order; // of the parent's blocks; among all that they launched
-    bool tail;
+    uint64_t block; // of the parent's blocks
+    sim_origin origin;
     sim_config config;
     sim_kernel kernel;
     uintptr_t pc;
@@ -47,8 +50,9 @@ static cudaError_t set_error(const sim_worker *worker, cudaError_t error)
 
 cudaError_t sim_child_stream(cudaStream_t *stream)
 {
-    static char token;
-    *stream = (cudaStream_t)&token;
+    static char names[1 << 16];
+    static unsigned made;
+    *stream = (cudaStream_t)&names[__atomic_fetch_add(&made, 1, __ATOMIC_RELAXED) % sizeof names];
     return cudaSuccess;
 }
 
@@ -111,12 +115,15 @@ cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const
         return set_error(worker, cudaErrorMemoryAllocation);
     }
     *made = (child){.block = worker->block->number,
-                    .tail = config->stream == cudaStreamTailLaunch,
+                    .origin = {.tail = config->stream == cudaStreamTailLaunch,
+                               .alone = config->stream == cudaStreamFireAndForget,
+                               .stream = config->stream == cudaStreamLegacy ? NULL : config->stream},
                     .config = *config,
                     .kernel = *kernel,
                     .pc = pc};
+    sim_watch_child(worker, &made->origin);
     pthread_mutex_lock(&lock);
-    made->order = launched_count++;
+    made->origin.order = launched_count++;
     made->next = launched;
     launched = made;
     pthread_mutex_unlock(&lock);
@@ -127,11 +134,11 @@ cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const
 static int compare(const void *left, const void *right)
 {
     const child *a = *(child *const *)left, *b = *(child *const *)right;
-    if (a->tail != b->tail)
-        return a->tail ? 1 : -1;
+    if (a->origin.tail != b->origin.tail)
+        return a->origin.tail ? 1 : -1;
     if (a->block != b->block)
         return a->block < b->block ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return (a->origin.order > b->origin.order) - (a->origin.order < b->origin.order);
 }
 
 static size_t take_all(child ***list)
@@ -150,7 +157,11 @@ static size_t take_all(child ***list)
 
 static cudaError_t run_child(const child *one, uint64_t number)
 {
-    sim_launch_state launch = {.kernel = &one->kernel, .config = one->config, .launched_at = one->pc, .number = number};
+    sim_launch_state launch = {.kernel = &one->kernel,
+                               .config = one->config,
+                               .launched_at = one->pc,
+                               .number = number,
+                               .origin = &one->origin};
     launch.config.stream = NULL;
     return sim_run_with_children(&launch);
 }
@@ -165,6 +176,7 @@ cudaError_t sim_run_with_children(sim_launch_state *launch)
         if (error == cudaSuccess)
             error = run_child(list[i], launch->number);
         release(&list[i]->kernel);
+        sim_knowledge_drop(list[i]->origin.known);
         free(list[i]);
     }
     depth--;

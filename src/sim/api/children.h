@@ -1,6 +1,7 @@
 // Kernels that kernels launch (dynamic parallelism, by the rules of CUDA 12). No thread can wait for its children, so a
 // grid's children run when it has ended: those of a block in the order in which it launched them, whatever streams it
-// named, each with its own children; then those in cudaStreamTailLaunch.
+// named, each with its own children; then those in cudaStreamTailLaunch. What CUDA orders among them is for the race
+// detector to judge (race/launches.h).
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +13,7 @@
 cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const sim_kernel *kernel, uintptr_t pc);
 // What cudaGetLastError gives in a kernel.
 cudaError_t sim_child_error(const sim_worker *worker, bool reset);
-// A stream that a kernel creates: its launches are ordered in any case.
+// A stream that a kernel creates: a name to tell launches by.
 cudaError_t sim_child_stream(cudaStream_t *stream);
 // Runs a launch and then its children, theirs, and so on.
 cudaError_t sim_run_with_children(sim_launch_state *launch);

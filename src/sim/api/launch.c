@@ -13,6 +13,7 @@
 #include "api/submit.h"
 #include "api/variable.h"
 #include "core/core.h"
+#include "machine/options.h"
 #include "machine/worker.h"
 #include "program/program.h"
 #include "watch/watch.h"
@@ -154,6 +155,11 @@ void *sim_launch_pause(void)
 void sim_launch_resume(void *paused)
 {
     sim_current = paused;
+}
+
+__attribute__((constructor)) static void tell(void)
+{
+    sim_use_tell(SIM_USES_LAUNCHES, (uintptr_t)sim_launch);
 }
 
 int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *pc)

@@ -32,7 +32,7 @@ static struct {
 // Where blocks order each other's accesses, one that is left out would be missing between two that are watched.
 static bool can_leave_out(const sim_launch_state *launch)
 {
-    return sim_watching && !launch->config.cooperative && !(launch->uses & SIM_USES_FENCES) &&
+    return sim_watching && !launch->config.cooperative && !(launch->uses & (SIM_USES_FENCES | SIM_USES_LAUNCHES)) &&
            launch->blocks > FIRST_WINDOW;
 }
 

@@ -50,7 +50,8 @@ typedef enum sim_order {
     SIM_ORDER_FENCE,            // an atomic on another word goes from one to the other, but no fence
     SIM_ORDER_ACQUIRE,          // a fence before it, but none behind it: the first place is that atomic
     SIM_ORDER_ACQUIRE_IN_BLOCK, // so, too, and all who wrote are of the reader's block
-    SIM_ORDER_GUARD             // the read decides whether an atomic follows that would give the same in every order
+    SIM_ORDER_GUARD,            // the read decides whether an atomic follows that would give the same in every order
+    SIM_ORDER_CHILD             // a kernel launched the other, or both
 } sim_order;
 
 typedef struct sim_place {

@@ -57,6 +57,7 @@ enum {
     SIM_USES_HEAP = 16,
     SIM_USES_NAMED_BARRIERS = 32,
     SIM_USES_HOOKS = 64, // built with -fsanitize=thread
+    SIM_USES_LAUNCHES = 128,
 };
 extern unsigned sim_program_uses;
 

@@ -22,15 +22,16 @@ enum { SIM_RUNNABLE, SIM_AT_BARRIER, SIM_AT_NAMED, SIM_AT_GRID, SIM_IN_WARP, SIM
 typedef struct sim_launch_state {
     const sim_kernel *kernel;
     sim_config config;
-    uint64_t blocks;          // in the grid
-    int threads, warps;       // of a block
-    uintptr_t launched_at;    // return address of the launch
-    uint64_t number;          // 1, 2, ... over the program
-    unsigned uses;            // what its kernel can reach (machine/options.h: SIM_USES_...)
-    uint32_t first_serial;    // blocks are numbered first_serial + their linear index over the program (race/)
-    uint64_t findings_before; // it began (watch/repeated.c)
-    uint64_t watched;         // blocks in which every access was watched; known at the end
-    bool failed;              // a fatal finding: no further block starts (atomic access)
+    uint64_t blocks;                 // in the grid
+    int threads, warps;              // of a block
+    uintptr_t launched_at;           // return address of the launch
+    uint64_t number;                 // 1, 2, ... over the program; of a launch by a kernel, that of the host's launch
+    const struct sim_origin *origin; // of a launch by a kernel (race/launches.h); NULL: the host made it
+    unsigned uses;                   // what its kernel can reach (machine/options.h: SIM_USES_...)
+    uint32_t first_serial;           // blocks are numbered first_serial + their linear index over the program (race/)
+    uint64_t findings_before;        // it began (watch/repeated.c)
+    uint64_t watched;                // blocks in which every access was watched; known at the end
+    bool failed;                     // a fatal finding: no further block starts (atomic access)
     // Places of wrong accesses that the launch has survived so far (watch/survive.c; atomic access).
     uintptr_t faults[SIM_FAULTS];
     int error; // the cudaError_t it leaves behind

@@ -1,6 +1,7 @@
 // What a kernel can reach, read from the machine code: its calls, and the calls of what it calls. So a fence in one
 // kernel costs nothing in another. Whatever cannot be followed, such as a call through a pointer, counts as a use of
-// everything: a use too many costs time, one too few would cost a verdict.
+// everything: a use too many costs time, one too few would cost a verdict. Launches are the exception: every program
+// can reach them, and a kernel that is not seen to is taken to be ordered before what it launches (watch/watch.c).
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 extern const char sim_runtime_begins[]; // machine/begin.c
 
-enum { EVERYTHING = ~0, FIRST_ROOM = 64 };
+enum { EVERYTHING = ~SIM_USES_LAUNCHES, FIRST_ROOM = 64 };
 
 // Functions of the program that the kernel can reach, by their bounds; the first `scanned` have been read.
 typedef struct reached {
@@ -30,7 +31,7 @@ static void add(reached *reach, uintptr_t start, uintptr_t end)
         size_t room = reach->room ? 2 * reach->room : FIRST_ROOM;
         struct function *functions = realloc(reach->functions, room * sizeof *functions);
         if (!functions) {
-            reach->uses = (unsigned)EVERYTHING;
+            reach->uses |= (unsigned)EVERYTHING;
             return;
         }
         reach->functions = functions;
@@ -190,12 +191,12 @@ static unsigned find_uses(const sim_kernel *kernel)
     reaches(&reach, run, false);
     if (function)
         reaches(&reach, function, false);
-    while (reach.scanned < reach.count && reach.uses != (unsigned)EVERYTHING) {
+    while (reach.scanned < reach.count && (reach.uses & (unsigned)EVERYTHING) != (unsigned)EVERYTHING) {
         const struct function next = reach.functions[reach.scanned++];
         // What calls the kernel for each thread may have a pointer to it.
         bool passes_on = function && run - next.start < next.end - next.start;
         if (scan(&reach, next.start, next.end) && !passes_on)
-            reach.uses = (unsigned)EVERYTHING;
+            reach.uses |= (unsigned)EVERYTHING;
     }
     free(reach.functions);
     return reach.uses;

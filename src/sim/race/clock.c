@@ -77,8 +77,12 @@ sim_block_clock *sim_clock_block_begin(const sim_block *block)
         return NULL;
     clock->serial = block->launch->first_serial + (uint32_t)block->number;
     clock->stamp = new_stamp(clock->serial);
-    for (int i = 0; i < block->launch->threads; i++)
+    const sim_origin *origin = block->launch->origin;
+    for (int i = 0; i < block->launch->threads; i++) {
         clock->clock[i] = 1;
+        clock->known[i] = origin ? sim_knowledge_keep(origin->known) : NULL;
+    }
+    clock->learned = origin && origin->known;
     return clock;
 }
 
@@ -266,6 +270,14 @@ sim_knowledge *sim_clock_tell(sim_block_clock *clock, int thread)
     sim_knowledge *told = sim_knowledge_join(clock->known[thread], self);
     sim_knowledge_drop(self);
     return told;
+}
+
+void sim_clock_child(sim_block_clock *clock, int thread, sim_origin *origin)
+{
+    origin->block = clock->serial;
+    origin->floor = sim_clock_floor;
+    origin->known = sim_clock_tell(clock, thread);
+    sim_clock_advance(clock, thread);
 }
 
 static void gather_with_self(const sim_block_clock *clock, int thread, sim_unfenced *met)

@@ -79,6 +79,8 @@ bool sim_clock_ordered(const sim_block_clock *clock, int me, uint32_t stamp, uns
 // The same, had `me` learned no more than `known` through flags and locks.
 bool sim_clock_ordered_by(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at,
                           bool shared, const sim_knowledge *known);
+// `thread` launches a kernel: sets what of the launch's origin says what is ordered before that kernel (launches.h).
+void sim_clock_child(sim_block_clock *clock, int thread, struct sim_origin *origin);
 uint32_t sim_clock_block_of(uint32_t stamp); // the serial number of the block that had this stamp
 
 static inline uint64_t sim_clock_word(const sim_block_clock *clock, int thread)

@@ -50,7 +50,14 @@ uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp)
     const sim_dim *grid = &launch->config.grid, *block = &launch->config.block;
     record->grid[0] = grid->x, record->grid[1] = grid->y, record->grid[2] = grid->z;
     record->block[0] = block->x, record->block[1] = block->y, record->block[2] = block->z;
-    return floor_of(launch->number, next_stamp);
+    const sim_origin *origin = launch->origin;
+    const sim_launch_record *parent = origin ? sim_launches_find(origin->block) : NULL;
+    if (!parent)
+        return floor_of(launch->number, next_stamp);
+    record->origin = *origin;
+    record->origin.known = NULL;
+    record->depth = parent->depth + 1;
+    return origin->floor < next_stamp ? origin->floor : next_stamp;
 }
 
 void sim_launches_forget(void)
@@ -84,10 +91,56 @@ bool sim_launches_renew(uint32_t serial, uint64_t number)
     return true;
 }
 
+static const sim_launch_record *parent_of(const sim_launch_record *record)
+{
+    return record->depth > 0 ? sim_launches_find(record->origin.block) : NULL;
+}
+
+// Climbs from both to the nearest launch that both come from, and tells by which of its launches each does: NULL for
+// that launch itself. False: there is none.
+static bool find_branches(const sim_launch_record *one, const sim_launch_record *other,
+                          const sim_launch_record *branch[2])
+{
+    branch[0] = branch[1] = NULL;
+    while (one != other) {
+        const bool first = one->depth >= other->depth;
+        const sim_launch_record **climbs = first ? &one : &other;
+        branch[!first] = *climbs;
+        *climbs = parent_of(*climbs);
+        if (!*climbs)
+            return false;
+    }
+    return true;
+}
+
+bool sim_launches_related(uint32_t one_serial, uint32_t other_serial, bool *parent)
+{
+    const sim_launch_record *one = sim_launches_find(one_serial), *other = sim_launches_find(other_serial);
+    const sim_launch_record *branch[2];
+    if (!one || !other || one == other || !find_branches(one, other, branch))
+        return false;
+    *parent = !branch[0] || !branch[1];
+    return true;
+}
+
+// A grid runs before those that it launches, so that the earlier of two accesses is never the child's.
+static bool ordered_in_family(const sim_launch_record *earlier, const sim_launch_record *later)
+{
+    const sim_launch_record *branch[2];
+    if (!find_branches(earlier, later, branch) || !branch[1])
+        return true;
+    const sim_origin *first = branch[0] ? &branch[0]->origin : NULL, *second = &branch[1]->origin;
+    if (!first || second->tail)
+        return second->tail && (!first || !first->tail || first->order < second->order);
+    return !first->tail && !first->alone && !second->alone && first->block == second->block &&
+           first->stream == second->stream && first->order < second->order;
+}
+
 bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial)
 {
     const sim_launch_record *earlier = sim_launches_find(earlier_serial), *later = sim_launches_find(later_serial);
     if (!earlier || !later || earlier == later)
         return false;
-    return sim_ordered(earlier->number, later->number);
+    return earlier->number == later->number ? ordered_in_family(earlier, later)
+                                            : sim_ordered(earlier->number, later->number);
 }

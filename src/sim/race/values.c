@@ -22,10 +22,10 @@ typedef struct stored {
 
 enum { FIRST_ROOM = 1 << 12, MOST_ROOM = 1 << 21 };
 
-// An open table of what the launch that began with this stamp has stored.
+// An open table of what the launch with this number has stored, and the kernels that it launched.
 static stored *table;
 static size_t used, room;
-static uint32_t launch;
+static uint64_t launch;
 static bool differs[SIM_SITES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -72,19 +72,15 @@ static bool grow(void)
     return true;
 }
 
-static void forget_launch(void)
-{
-    if (used)
-        memset(table, 0, room * sizeof *table);
-    used = 0;
-    launch = sim_clock_begun;
-}
-
 // The word's entry; NULL: so much is stored that not all of it can be compared.
-static stored *entry_of(uintptr_t word, uint32_t block)
+static stored *entry_of(const sim_worker *worker, uintptr_t word, uint32_t block)
 {
-    if (launch != sim_clock_begun)
-        forget_launch();
+    if (launch != worker->launch->number) {
+        if (used)
+            memset(table, 0, room * sizeof *table);
+        used = 0;
+        launch = worker->launch->number;
+    }
     if (2 * (used + 1) > room && !grow())
         return NULL;
     stored *entry = slot_of(table, room, word, block);
@@ -109,7 +105,7 @@ static void compare(const sim_worker *worker, const sim_pending_store *store, bo
     for (size_t i = 0; i < store->bytes; i++) {
         const uintptr_t at = store->address + i, word = at >> SIM_WORD_SHIFT << SIM_WORD_SHIFT;
         if (!entry || entry->address != word)
-            entry = entry_of(word, shared ? worker->block->clock->serial : 0);
+            entry = entry_of(worker, word, shared ? worker->block->clock->serial : 0);
         if (!entry) {
             differs[site] = true;
             return;

@@ -106,6 +106,20 @@ static bool is_read(unsigned kind)
     return kind == SIM_READ || kind == SIM_VOLATILE_READ;
 }
 
+// Of two kernels of which one launched the other, or that one kernel launched.
+static void describe_family(const sim_view *view, const sim_earlier *earlier, bool parent, sim_finding *finding)
+{
+    finding->order = SIM_ORDER_CHILD;
+    snprintf(finding->message, sizeof finding->message,
+             "%s use the same memory (%s, %s) with no synchronisation between them",
+             parent ? "a kernel and a kernel that it launched" : "two kernels that a kernel launched",
+             sim_role(earlier->kind), sim_role(view->kind));
+    snprintf(finding->note, sizeof finding->note, "%s",
+             parent ? "a child is ordered only behind what its launching thread did, or met at a barrier, before the "
+                      "launch"
+                    : "only launches by one block into one stream run one after the other");
+}
+
 static void note_overwrite(const sim_view *view, const sim_earlier *earlier, sim_finding *finding)
 {
     const sim_launch_record *other = sim_launches_find(sim_clock_block_of(earlier->stamp));
@@ -130,7 +144,11 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     snprintf(finding->note, sizeof finding->note, "%s",
              finding->order == SIM_ORDER_FENCE ? "an atomic links the two threads, but no fence reaches both"
                                                : relations[apart]);
-    if (apart == BETWEEN_LAUNCHES) {
+    bool parent;
+    if (apart == BETWEEN_LAUNCHES &&
+        sim_launches_related(sim_clock_block_of(earlier->stamp), view->clock->serial, &parent)) {
+        describe_family(view, earlier, parent, finding);
+    } else if (apart == BETWEEN_LAUNCHES) {
         finding->kind = SIM_MISSING_WAIT;
         snprintf(finding->message, sizeof finding->message,
                  "two kernels use the same memory (%s, %s) in streams that do not wait for each other",

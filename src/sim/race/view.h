@@ -18,7 +18,7 @@ typedef struct sim_view {
     bool shared;
     bool common;        // other workers may be at the same words
     bool finer_lanes;   // lanes of this kernel can meet in part of a warp
-    bool finer_threads; // any two threads of it can, through fences or named barriers
+    bool finer_threads; // any two threads of it can, through fences or named barriers, or a kernel that it launches
     unsigned site, kind, scope, what;
 } sim_view;
 

@@ -28,6 +28,7 @@ void sim_view_make(sim_view *view, sim_worker *worker, const sim_region *region,
 {
     sim_block_clock *clock = worker->block->clock;
     const sim_site *about = &sim_sites[site];
+    const unsigned finer = SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS | SIM_USES_LAUNCHES;
     uint32_t floor = region->shared ? clock->stamp : sim_clock_floor;
     *view = (sim_view){.worker = worker,
                        .clock = clock,
@@ -36,7 +37,7 @@ void sim_view_make(sim_view *view, sim_worker *worker, const sim_region *region,
                        .shared = region->shared,
                        .common = sim_region_common(region),
                        .finer_lanes = (worker->launch->uses & (SIM_USES_WARP_SYNC)) != 0,
-                       .finer_threads = (worker->launch->uses & (SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS)) != 0,
+                       .finer_threads = (worker->launch->uses & finer) != 0,
                        .site = site,
                        .kind = about->kind,
                        .scope = about->scope,

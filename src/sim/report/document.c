@@ -30,7 +30,7 @@ static uint64_t offset_of(uintptr_t pc)
 static const char *const orders[] = {
     [SIM_ORDER_BARRIER] = "barrier", [SIM_ORDER_BLOCKS] = "blocks",   [SIM_ORDER_COPY] = "copy",
     [SIM_ORDER_FENCE] = "fence",     [SIM_ORDER_ACQUIRE] = "acquire", [SIM_ORDER_ACQUIRE_IN_BLOCK] = "acquire in block",
-    [SIM_ORDER_GUARD] = "guard"};
+    [SIM_ORDER_GUARD] = "guard",     [SIM_ORDER_CHILD] = "child"};
 
 static void write_place(sim_json *out, const char *name, const sim_place *place, const sim_stack *stack,
                         unsigned column)

@@ -177,8 +177,8 @@ static bool is_repeatable(const sim_launch_state *launch, const struct sim_used 
         writes |= used->at[i].written;
         apart &= !(used->at[i].read && used->at[i].written);
     }
-    return writes && apart && !used->once && !launch->error && !launch->config.cooperative && !(launch->uses & meet) &&
-           sim_findings_count() == launch->findings_before;
+    return writes && apart && !used->once && !launch->error && !launch->origin && !launch->config.cooperative &&
+           !(launch->uses & meet) && sim_findings_count() == launch->findings_before;
 }
 
 static bool is_same(const past_launch *one, const sim_launch_state *launch)
@@ -254,7 +254,7 @@ static bool is_unchanged(const memory_use *used, uint64_t number)
 
 bool sim_repeated_is(const sim_launch_state *launch)
 {
-    if (__atomic_load_n(&never, __ATOMIC_RELAXED))
+    if (launch->origin || __atomic_load_n(&never, __ATOMIC_RELAXED))
         return false;
     pthread_mutex_lock(&lock);
     past_launch *one = find(launch);

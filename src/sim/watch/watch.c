@@ -5,8 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "machine/options.h"
 #include "program/program.h"
 #include "race/clock.h"
+#include "race/launches.h"
 #include "race/sync.h"
 #include "race/values.h"
 #include "race/word.h"
@@ -45,6 +47,15 @@ void sim_watch_launch_begin(sim_launch_state *launch)
         if (worker) // memory may have been freed since
             madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
     }
+}
+
+void sim_watch_child(sim_worker *worker, sim_origin *origin)
+{
+    sim_thread_acts(worker);
+    if (!sim_watching || !worker->block->clock || !(worker->launch->uses & SIM_USES_LAUNCHES))
+        return;
+    sim_merge_lanes(worker, 1u << worker->lane);
+    sim_clock_child(worker->block->clock, worker->thread, origin);
 }
 
 void sim_watch_launch_end(sim_launch_state *launch)

@@ -17,6 +17,9 @@
 void sim_watch_start(sim_worker *worker); // once for each worker, after its thread runs
 void sim_watch_launch_begin(sim_launch_state *launch);
 void sim_watch_launch_end(sim_launch_state *launch);
+// The current thread launches a kernel; sets in `origin` what is ordered before that.
+struct sim_origin;
+void sim_watch_child(sim_worker *worker, struct sim_origin *origin);
 void sim_watch_block_begin(sim_worker *worker); // worker->block is set, shared memory is this block's
 void sim_watch_block_end(sim_worker *worker);
 // A resident block gives way to another on this worker (its shared memory is about to be saved), and comes back.

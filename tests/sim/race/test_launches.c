@@ -79,11 +79,64 @@ static void launches_are_ordered_as_their_streams_are(void **state)
     sim_launches_forget();
 }
 
+// A launch by a block of another, in that one's place in the order of streams.
+static uint32_t launch_by(const sim_launch_state *parent, uint32_t block, sim_origin origin, sim_launch_state *launch)
+{
+    static const sim_kernel kernel = {.name = "child"};
+    static uint64_t order;
+    origin.block = parent->first_serial + block;
+    origin.floor = 1990;
+    origin.order = order++;
+    *launch = (sim_launch_state){.kernel = &kernel, .number = parent->number, .blocks = 2, .origin = &origin};
+    return sim_launches_begin(launch, 3000);
+}
+
+static bool ordered(const sim_launch_state *earlier, const sim_launch_state *later)
+{
+    return sim_launches_ordered(earlier->first_serial, later->first_serial);
+}
+
+static void launches_by_kernels_are_ordered_by_their_blocks_streams_and_tails(void **state)
+{
+    (void)state;
+    static char stream;
+    lane a = {.chain = sim_chain_new()};
+    sim_launch_state root, first, second, elsewhere, other_block, alone, inner, inner_tail, tail, last, next;
+    launch_on(&a, 2, 2000, &root);
+    assert_int_equal(launch_by(&root, 0, (sim_origin){0}, &first),
+                     1990); // the root may still run, and what it waits for
+    launch_by(&root, 0, (sim_origin){0}, &second);
+    launch_by(&root, 0, (sim_origin){.stream = &stream}, &elsewhere);
+    launch_by(&root, 1, (sim_origin){0}, &other_block);
+    launch_by(&root, 0, (sim_origin){.alone = true}, &alone);
+    launch_by(&first, 1, (sim_origin){.alone = true}, &inner);
+    launch_by(&first, 1, (sim_origin){.tail = true}, &inner_tail);
+    launch_by(&root, 0, (sim_origin){.tail = true}, &tail);
+    launch_by(&root, 1, (sim_origin){.tail = true}, &last);
+    launch_on(&a, 1, 4000, &next);
+    assert_false(ordered(&root, &first));
+    assert_true(ordered(&first, &second));
+    assert_false(ordered(&second, &elsewhere));
+    assert_false(ordered(&first, &other_block));
+    assert_false(ordered(&second, &alone));
+    assert_true(ordered(&inner, &second)); // a grid has ended when its children have
+    assert_true(ordered(&first, &inner_tail) && ordered(&inner, &inner_tail));
+    assert_false(ordered(&root, &inner_tail));
+    assert_true(ordered(&root, &tail) && ordered(&alone, &tail) && ordered(&inner, &tail) && ordered(&tail, &last));
+    assert_true(ordered(&inner, &next) && ordered(&tail, &next) && ordered(&root, &next));
+    bool parent = false;
+    assert_true(sim_launches_related(root.first_serial, inner.first_serial, &parent) && parent);
+    assert_true(sim_launches_related(second.first_serial, inner.first_serial, &parent) && !parent);
+    assert_false(sim_launches_related(root.first_serial, next.first_serial, &parent));
+    sim_launches_forget();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_belongs_to_one_launch),
         cmocka_unit_test(launches_are_ordered_as_their_streams_are),
+        cmocka_unit_test(launches_by_kernels_are_ordered_by_their_blocks_streams_and_tails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
