@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/core.h"
 #include "findings/finding.h"
@@ -38,7 +37,7 @@ cudaError_t sim_child_error(const sim_worker *worker, bool reset)
 }
 
 // Without the memory for it, the thread does not learn of the error.
-static cudaError_t set_error(const sim_worker *worker, cudaError_t error)
+cudaError_t sim_child_fail(const sim_worker *worker, cudaError_t error)
 {
     sim_block *block = worker->block;
     if (block->launch_errors == NULL)
@@ -71,21 +70,19 @@ static cudaError_t refuse(sim_worker *worker, const sim_kernel *kernel, uintptr_
     finding.place[0] = sim_place_of(worker, worker->thread, pc, "launch");
     sim_report(&finding);
     release(kernel);
-    return set_error(worker, error);
+    return sim_child_fail(worker, error);
 }
 
 // Shared and local memory are the block's and the thread's own: a child has others at the same address.
-static const char *wrong_argument(const sim_worker *worker, const sim_kernel *kernel)
+int sim_own_memory(const volatile void *address)
 {
-    for (size_t at = 0; at + sizeof(uintptr_t) <= kernel->closure_bytes; at += sizeof(uintptr_t)) {
-        uintptr_t word;
-        memcpy(&word, (const char *)kernel->closure + at, sizeof word);
-        if (word - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo)
-            return "an argument points to shared memory of the parent's block, which the child cannot access";
-        if (word - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
-            return "an argument points to local memory of the parent's thread, which the child cannot access";
-    }
-    return NULL;
+    const sim_worker *worker = sim_current;
+    if (worker == NULL)
+        return SIM_OWN_NONE;
+    if ((uintptr_t)address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo)
+        return SIM_OWN_SHARED;
+    return (uintptr_t)address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo ? SIM_OWN_LOCAL
+                                                                                          : SIM_OWN_NONE;
 }
 
 static bool is_empty(sim_dim size)
@@ -97,7 +94,7 @@ cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const
 {
     const uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
     if (kernel->run == NULL)
-        return set_error(worker, cudaErrorMemoryAllocation);
+        return sim_child_fail(worker, cudaErrorMemoryAllocation);
     if (is_empty(config->grid) || is_empty(config->block) || threads > MOST_THREADS)
         return refuse(worker, kernel, pc, cudaErrorInvalidConfiguration,
                       "its grid or block is empty, or a block has more than 1024 threads");
@@ -106,13 +103,16 @@ cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const
         snprintf(message, sizeof message, "it would be nested %d levels deep; the limit is %d", depth + 2, LEVELS);
         return refuse(worker, kernel, pc, cudaErrorLaunchMaxDepthExceeded, message);
     }
-    const char *wrong = wrong_argument(worker, kernel);
-    if (wrong != NULL)
-        return refuse(worker, kernel, pc, cudaErrorInvalidValue, wrong);
+    if (kernel->own_memory != SIM_OWN_NONE)
+        return refuse(worker, kernel, pc, cudaErrorInvalidValue,
+                      kernel->own_memory == SIM_OWN_SHARED ? "an argument points to shared memory of the parent's "
+                                                             "block, which the child cannot access"
+                                                           : "an argument points to local memory of the parent's "
+                                                             "thread, which the child cannot access");
     child *made = malloc(sizeof *made);
     if (made == NULL) {
         release(kernel);
-        return set_error(worker, cudaErrorMemoryAllocation);
+        return sim_child_fail(worker, cudaErrorMemoryAllocation);
     }
     *made = (child){.block = worker->block->number,
                     .origin = {.tail = config->stream == cudaStreamTailLaunch,

@@ -11,6 +11,8 @@
 
 // A launch by the current thread of a kernel. Takes the kernel's closure over, whatever happens.
 cudaError_t sim_child_launch(sim_worker *worker, const sim_config *config, const sim_kernel *kernel, uintptr_t pc);
+// Makes this the last error of the thread, and returns it.
+cudaError_t sim_child_fail(const sim_worker *worker, cudaError_t error);
 // What cudaGetLastError gives in a kernel.
 cudaError_t sim_child_error(const sim_worker *worker, bool reset);
 // A stream that a kernel creates: a name to tell launches by.

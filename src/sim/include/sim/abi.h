@@ -38,7 +38,13 @@ typedef struct sim_kernel {
     void *closure; // on the heap; the runtime releases it when the last launch of it has ended
     size_t closure_bytes;
     void (*release)(void *closure);
+    int own_memory; // SIM_OWN_...: where the first argument points that a kernel launched by a kernel cannot have
 } sim_kernel;
+
+// Whether an address is in memory that the current thread of a kernel has for itself, or its block; in host code none
+// is.
+enum { SIM_OWN_NONE, SIM_OWN_SHARED, SIM_OWN_LOCAL };
+int sim_own_memory(const volatile void *address);
 
 // Returns a cudaError_t and sets the last error. `pc` names the launching line: pass __builtin_return_address(0) of a
 // function that is not inlined, or 0 to have sim_launch take its own return address.

@@ -76,18 +76,61 @@ template <class Body> struct closure {
     }
 };
 
+// Where an argument points that is a pointer to data, or a class made of nothing but pointers and integers, whose bytes
+// are all its own: padding between others may hold anything.
+template <class Type>
+struct is_data_pointer
+    : std::integral_constant<bool, std::is_pointer<Type>::value &&
+                                       !std::is_function<typename std::remove_pointer<Type>::type>::value> {
+};
+template <class Type, bool IsPointer = is_data_pointer<Type>::value,
+          bool IsClass = std::is_class<Type>::value && (__has_unique_object_representations(Type))>
+struct argument_memory {
+    SIM_INLINE static int own(const Type &)
+    {
+        return SIM_OWN_NONE;
+    }
+};
+template <class Type> struct argument_memory<Type, true, false> {
+    SIM_INLINE static int own(const Type &argument)
+    {
+        return sim_own_memory(argument);
+    }
+};
+template <class Type> struct argument_memory<Type, false, true> {
+    SIM_UNWATCHED static int own(const Type &argument)
+    {
+        int found = SIM_OWN_NONE;
+        for (size_t at = 0; at + sizeof(void *) <= sizeof(Type) && found == SIM_OWN_NONE; at += sizeof(void *)) {
+            const void *word;
+            __builtin_memcpy(&word, reinterpret_cast<const char *>(&argument) + at, sizeof word);
+            found = sim_own_memory(word);
+        }
+        return found;
+    }
+};
+SIM_INLINE int own_memory()
+{
+    return SIM_OWN_NONE;
+}
+template <class First, class... Rest> SIM_INLINE int own_memory(const First &first, const Rest &...rest)
+{
+    const int found = argument_memory<First>::own(first);
+    return found != SIM_OWN_NONE ? found : own_memory(rest...);
+}
+
 // A kernel with its arguments bound; `body` calls it for one thread.
-template <class Body> SIM_INLINE sim_kernel kernel_of(const char *name, const void *function, const Body &body)
+template <class Body> SIM_INLINE sim_kernel kernel_of(const char *name, const void *function, int own, const Body &body)
 {
     constexpr size_t alignment = alignof(Body) < sizeof(void *) ? sizeof(void *) : alignof(Body);
     void *memory = nullptr;
-    sim_kernel kernel = {name, function, nullptr, nullptr, 0, nullptr}; // nothing to run: there was no memory for it
+    sim_kernel kernel = {name, function, nullptr, nullptr, 0, nullptr, own}; // nothing to run: no memory for it
     if (posix_memalign(&memory, alignment, sizeof(Body)) != 0)
         return kernel;
     void *paused = sim_launch_pause();
     new (memory) Body(body);
     sim_launch_resume(paused);
-    kernel = {name, function, closure<Body>::run, memory, sizeof(Body), closure<Body>::release};
+    kernel = {name, function, closure<Body>::run, memory, sizeof(Body), closure<Body>::release, own};
     return kernel;
 }
 
@@ -147,13 +190,13 @@ template <class... Parameters>
 SIM_INLINE sim_kernel bind_values(std::false_type, const char *name, void (*kernel)(Parameters...),
                                   const Parameters &...arguments)
 {
-    return kernel_of(name, reinterpret_cast<const void *>(kernel),
+    return kernel_of(name, reinterpret_cast<const void *>(kernel), own_memory(arguments...),
                      [kernel, arguments...]() SIM_PASS_ON { kernel(arguments...); });
 }
 template <class... Parameters>
 SIM_INLINE sim_kernel bind_carried(const char *name, void (*kernel)(Parameters...), carried<Parameters>... arguments)
 {
-    return kernel_of(name, reinterpret_cast<const void *>(kernel),
+    return kernel_of(name, reinterpret_cast<const void *>(kernel), SIM_OWN_NONE,
                      [kernel, arguments...]() SIM_PASS_ON { call_carried<Parameters...>(kernel, arguments...); });
 }
 template <class... Parameters>
@@ -236,7 +279,8 @@ template <class Call, class Only, class Exact> struct call_launcher {
     template <class... Arguments> SIM_INLINE void submit(const void *function, const Arguments &...arguments) const
     {
         auto callee = call;
-        sim_kernel bound = kernel_of(name, function, [callee, arguments...]() SIM_PASS_ON { callee(arguments...); });
+        sim_kernel bound = kernel_of(name, function, own_memory(arguments...),
+                                     [callee, arguments...]() SIM_PASS_ON { callee(arguments...); });
         sim_launch(&config, &bound, nullptr);
     }
     template <class... Arguments>
@@ -271,7 +315,8 @@ template <class Call, class Only, class Exact> struct call_launcher {
     SIM_INLINE void submit_kept(std::true_type, const void *function, const Kept &...kept) const
     {
         auto callee = call;
-        sim_kernel bound = kernel_of(name, function, [callee, kept...]() SIM_PASS_ON { callee(kept.get()...); });
+        sim_kernel bound =
+            kernel_of(name, function, SIM_OWN_NONE, [callee, kept...]() SIM_PASS_ON { callee(kept.get()...); });
         sim_launch(&config, &bound, nullptr);
     }
     template <class... Kept>
