@@ -5,6 +5,7 @@
 
 #include "api/call.h"
 #include "api/copy.h"
+#include "api/kernel_memory.h"
 #include "api/pointer.h"
 #include "api/variable.h"
 #include "program/program.h"
@@ -19,7 +20,8 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     const sim_copy_request request = sim_copy_flat(to, from, bytes, kind);
-    return SIM_CALL(sim_copy_in(&request, stream));
+    return sim_current != NULL ? sim_kernel_copy(to, from, bytes, kind, stream, SIM_CALLER)
+                               : SIM_CALL(sim_copy_in(&request, stream));
 }
 
 static cudaError_t check_devices(int to, int from)

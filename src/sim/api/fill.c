@@ -1,6 +1,7 @@
 // Fills: cudaMemset and the like, and those of the driver API whose elements are wider than a byte.
 #include "api/call.h"
 #include "api/copy.h"
+#include "api/kernel_memory.h"
 #include "api/pointer.h"
 #include "api/run.h"
 #include "api/stream.h"
@@ -77,7 +78,8 @@ cudaError_t cudaMemset(void *memory, int value, size_t bytes)
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream)
 {
     const sim_fill fill = flat(memory, value, bytes);
-    return SIM_CALL(fill_later(&fill, stream));
+    return sim_current != NULL ? sim_kernel_fill(memory, value, bytes, stream, SIM_CALLER)
+                               : SIM_CALL(fill_later(&fill, stream));
 }
 
 cudaError_t cudaMemset2D(void *memory, size_t pitch, int value, size_t width, size_t height)

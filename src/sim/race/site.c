@@ -96,7 +96,8 @@ unsigned sim_site_copying(uintptr_t pc, unsigned copy, unsigned kind, unsigned b
     unsigned number = sim_site_find(pc);
     if (number == 0)
         number = make(pc, copy, kind, bytes);
-    while (number != 0 && (sim_sites[number].bytes != bytes || sim_sites[number].copy != copy)) {
+    while (number != 0 &&
+           (sim_sites[number].bytes != bytes || sim_sites[number].copy != copy || sim_sites[number].kind != kind)) {
         uint16_t *other = &sim_sites[number].other;
         if (__atomic_load_n(other, __ATOMIC_ACQUIRE) == 0) {
             pthread_mutex_lock(&making);

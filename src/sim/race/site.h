@@ -50,7 +50,7 @@ extern uintptr_t sim_code_lo, sim_code_bytes;
 void sim_sites_start(void);
 // The site's number, made on the first call. A wrong number of bytes or kind for a known pc cannot happen.
 unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes);
-// The same where a place may access different numbers of bytes, as copies do: each number is a site of its own.
+// The same where a place may read and write, and different numbers of bytes, as copies do: each is a site of its own.
 unsigned sim_site_sized(uintptr_t pc, unsigned kind, unsigned bytes);
 
 // The same for the accesses of asynchronous copies, of which one place may have several kinds.

@@ -46,10 +46,20 @@ static void edit_call(sim_file *file, const sim_tokens *code, int index)
     const sim_source *source = &file->source;
     static const struct {
         const char *name, *ours;
-    } calls[] = {{"printf", "SIM_PRINTF"},         {"malloc", "sim_kernel_malloc"},  {"free", "sim_kernel_free"},
-                 {"clock", "sim_kernel_clock"},    {"lrint", "sim::nearest"},        {"lrintf", "sim::nearest"},
-                 {"llrint", "sim::nearest"},       {"llrintf", "sim::nearest"},      {"lround", "sim::nearest_away"},
-                 {"lroundf", "sim::nearest_away"}, {"llround", "sim::nearest_away"}, {"llroundf", "sim::nearest_away"}};
+    } calls[] = {{"printf", "SIM_PRINTF"},
+                 {"malloc", "sim_kernel_malloc"},
+                 {"free", "sim_kernel_free"},
+                 {"clock", "sim_kernel_clock"},
+                 {"lrint", "sim::nearest"},
+                 {"lrintf", "sim::nearest"},
+                 {"llrint", "sim::nearest"},
+                 {"llrintf", "sim::nearest"},
+                 {"lround", "sim::nearest_away"},
+                 {"lroundf", "sim::nearest_away"},
+                 {"llround", "sim::nearest_away"},
+                 {"llroundf", "sim::nearest_away"},
+                 {"cudaMalloc", "sim::kernel_cuda_malloc"},
+                 {"cudaFree", "sim::kernel_cuda_free"}};
     const sim_token *token = &code->at[index];
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (sim_token_is(source, token, calls[i].name) && is_call(source, code, index))

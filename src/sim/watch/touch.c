@@ -1,6 +1,12 @@
 // Accesses that the compiler's hooks cannot see, told of by the headers (wmma, cp.async, ldmatrix).
 
 #include "watch/internal.h"
+#include "watch/watch.h"
+
+void sim_watch_access(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
+{
+    sim_access_range(address, bytes, write, pc);
+}
 
 void sim_touch(const volatile void *address, size_t bytes, int write)
 {

@@ -17,6 +17,8 @@
 void sim_watch_start(sim_worker *worker); // once for each worker, after its thread runs
 void sim_watch_launch_begin(sim_launch_state *launch);
 void sim_watch_launch_end(sim_launch_state *launch);
+// The current thread of a kernel is about to access these bytes, by a call of the API at `pc`.
+void sim_watch_access(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
 // The current thread launches a kernel; sets in `origin` what is ordered before that.
 struct sim_origin;
 void sim_watch_child(sim_worker *worker, struct sim_origin *origin);

@@ -15,6 +15,28 @@ template <class T> SIM_INLINE cudaError_t cudaMalloc(T **memory, size_t bytes)
     return ::cudaMalloc((void **)memory, bytes);
 }
 
+// What the rewriter puts in the place of cudaMalloc and cudaFree in device code: in a kernel they share malloc's heap.
+namespace sim
+{
+
+template <class Type> SIM_INLINE cudaError_t kernel_cuda_malloc(Type **memory, size_t bytes)
+{
+    if (!sim_in_kernel())
+        return ::cudaMalloc((void **)memory, bytes);
+    *memory = (Type *)sim_device_malloc(bytes);
+    return *memory != nullptr || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+SIM_INLINE cudaError_t kernel_cuda_free(void *memory)
+{
+    if (!sim_in_kernel())
+        return ::cudaFree(memory);
+    sim_device_free(memory);
+    return cudaSuccess;
+}
+
+} // namespace sim
+
 SIM_INLINE cudaError_t cudaMallocHost(void **memory, size_t bytes, unsigned int flags)
 {
     return ::sim_malloc_host(memory, bytes, flags);

@@ -1,10 +1,10 @@
-// nvcc-refuses: needs -rdc. A kernel calls the runtime to fill memory: not simulated, and told at the kernel's own
-// line.
+// nvcc-refuses: needs -rdc. A kernel calls the runtime to fill rows of memory: not simulated, and told at the kernel's
+// own line.
 #include "../corpus.h"
 
 __global__ void parent(int *data)
 {
-    cudaMemsetAsync(data, 0, 4, 0); // expect: unsupported
+    cudaMemset2DAsync(data, 4, 0, 4, 1, 0); // expect: unsupported
 }
 
 int main()
