@@ -69,6 +69,7 @@ typedef struct heddle_operand {
     bool saved;   // an output that only the backward operators read: tests compare what is made of it, not it
     bool on_host; // in host memory whatever the device, best from heddle_alloc_pinned: the rung copies it itself
     bool smooth;  // for HEDDLE_NORM: no choice that a rounding may turn is behind it, so it is held to roundings alone
+    heddle_dtype (*stored)(const void *shape); // its dtype, where that is neither `dtype` nor the operator's element
 } heddle_operand;
 
 typedef struct heddle_cost {
@@ -109,8 +110,9 @@ typedef enum heddle_arithmetic {
     HEDDLE_TF32,   // float32 with 10 bits of mantissa, as tensor cores take it
     HEDDLE_FP16,   // IEEE half; gradients are multiplied by a scale on the way, and checked for overflow
     HEDDLE_BFLOAT, // bf16: 7 bits of mantissa
+    HEDDLE_INT8,   // signed bytes with a scale per tensor or channel, summed in int32; for inference alone
 } heddle_arithmetic;
-// "full", "tf32x3", "tf32", "fp16", "bf16", by heddle_arithmetic; NULL-terminated.
+// "full", "tf32x3", "tf32", "fp16", "bf16", "int8", by heddle_arithmetic; NULL-terminated.
 HEDDLE_API extern const char *const heddle_arithmetic_names[];
 
 struct heddle_rung {
@@ -176,8 +178,8 @@ HEDDLE_API heddle_status heddle_rung_find(const heddle_op *op, const char *name,
 
 // The best rung of `op` for a device and shape, nothing above `tier` (FUSED > VENDOR > TUNED > NAIVE where they stand
 // on the ladder), that this machine's module and card have and that pays; HEDDLE_UNSUPPORTED when none can do it. Its
-// arithmetic is `arithmetic` or full; where HEDDLE_FP16 or HEDDLE_BFLOAT is asked for, tf32 will do as well, and where
-// tf32, tf32x3.
+// arithmetic is `arithmetic` or full; where HEDDLE_FP16 or HEDDLE_BFLOAT is asked for, tf32 will do as well, where
+// tf32, tf32x3, and where HEDDLE_INT8, any of these but HEDDLE_FP16.
 HEDDLE_API heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
                                             heddle_arithmetic arithmetic, const void *shape, const heddle_rung **rung);
 

@@ -262,11 +262,14 @@ enum { HEDDLE_CURSOR_COUNT = 2, HEDDLE_TALLY_COUNT = 5 };
 // --- rows: networks in 16 bits ---------------------------------------------------------------------------------------
 // Activations as a matrix of bf16, of fp16 where a shape's `half` is 1, or of pairs of fp16 (HEDDLE_F16_PAIR) where its
 // `pairs` is 1: one row per pixel and one column per channel. Channels are padded to a multiple of 8, with zeros in
-// weights, so that what is in other operands does not count. A frame of n images has h + gap lines of w + gap rows for
-// each image: `gap` lines below the image and `gap` rows to the right of each line. Where a convolution reads the frame
-// these are zero, so that every tap of its filter is a shift by a fixed number of rows. Features are images of one
-// pixel, without a gap. On Hopper a product may read its weights before the kernel that was queued just before it has
-// ended: at least one other kernel must lie between it and the one that wrote them.
+// weights, so that what is in other operands does not count. Where a shape's `int8` is 1, elements are signed bytes and
+// channels a multiple of 16: forward operators alone, for inference. What bytes mean is up to the caller, who puts the
+// scales of input and output into `scale` and `bias`; results of tanh and sigmoid are stored times 127. A frame of n
+// images has h + gap lines of w + gap rows for each image: `gap` lines below the image and `gap` rows to the right of
+// each line. Where a convolution reads the frame these are zero, so that every tap of its filter is a shift by a fixed
+// number of rows. Features are images of one pixel, without a gap. On Hopper a product may read its weights before the
+// kernel that was queued just before it has ended: at least one other kernel must lie between it and the one that wrote
+// them.
 
 // What follows a sum: out = function(z).
 typedef enum heddle_rows_function {
@@ -290,6 +293,7 @@ typedef struct heddle_rows_conv_shape {
     int parts;     // backward_weight: its sums are over this many parts of the rows, for rows_update to add up
     int half;      // 1: elements are IEEE halves
     int pairs;     // 1: elements are pairs of them, HEDDLE_F16_PAIR
+    int int8;      // 1: elements are bytes; a result is sum * scale + bias, with the sum of products in int32
 } heddle_rows_conv_shape;
 
 // rows_norm: batchnorm of what a convolution left, plus `add` (the way around a residual block), a function of that,
@@ -304,7 +308,8 @@ typedef struct heddle_rows_norm_shape {
     int gap;             // of the output's frame of h / window lines
     int flat;            // 1: a row of the output is an image, as a linear layer reads it; matters to pairs alone
     float epsilon, momentum;
-    int half, pairs;
+    int half, pairs, int8;
+    float scale, add_scale; // int8: factors of the input and of `add`
 } heddle_rows_norm_shape;
 
 // rows_patches: each row of the output has what a filter sees at one place, (r, s, c), from a frame (rows, c). A
@@ -312,7 +317,7 @@ typedef struct heddle_rows_norm_shape {
 typedef struct heddle_rows_patches_shape {
     int n, h, w, gap, c;
     int r, s, stride, padding, dilation;
-    int half, pairs;
+    int half, pairs, int8;
 } heddle_rows_patches_shape;
 
 // rows_gather: patches (c, r, s) of the images of a batch, out of a dataset of bytes (count, c, h, w), as gather finds
@@ -323,6 +328,7 @@ typedef struct heddle_rows_gather_shape {
     int r, s, stride, padding, dilation;
     int columns;
     int half, pairs;
+    int int8; // 1: pixels minus 128, outside of an image too
 } heddle_rows_gather_shape;
 
 // rows_trunk: the small convolutions that a network begins with, one after another, from the images of a batch (found
@@ -342,6 +348,7 @@ typedef struct heddle_rows_trunk_shape {
     heddle_rows_trunk_stage stage[HEDDLE_ROWS_TRUNK_STAGES];
     int parts; // backward: gradients are sums over this many parts of the batch, for rows_update to add up
     int half, pairs;
+    int int8; // 1: the output is bytes
 } heddle_rows_trunk_shape;
 
 // rows_stem: the first layer of a network in use, in one kernel: a convolution over images as rows_gather finds them, a
@@ -355,6 +362,7 @@ typedef struct heddle_rows_stem_shape {
     int window, average; // pooling: 1 is none; 0: the largest, 1: the mean
     int gap;
     int half;
+    int int8; // 1: the output is bytes
 } heddle_rows_stem_shape;
 
 // rows_loss: the mean cross-entropy of logits (n, k), of which the first `classes` count, and its gradient as rows.
@@ -378,6 +386,7 @@ typedef struct heddle_rows_head_shape {
 typedef struct heddle_rows_classify_shape {
     int n, c, k, classes;
     int half, pairs;
+    int int8; // 1: logits are sum * scale + bias
 } heddle_rows_classify_shape;
 
 // rows_weights, rows_collect, rows_update: between the parameters, float32 in one buffer in PyTorch's layout, and what

@@ -83,11 +83,12 @@ typedef struct rung_wish {
     const void *shape;
 } rung_wish;
 
-// Whether a rung is as precise as requested. A request for 16 bits accepts tf32, and a request for tf32 accepts the sum
-// of two.
+// Whether a rung is as precise as requested. A request for bytes accepts bf16, one for 16 bits tf32, and one for tf32
+// the sum of two.
 static bool precise_enough(heddle_arithmetic rung, heddle_arithmetic asked)
 {
-    return rung == HEDDLE_FULL || rung == asked || (rung <= HEDDLE_TF32 && asked > rung);
+    return rung == HEDDLE_FULL || rung == asked || (rung <= HEDDLE_TF32 && asked > rung) ||
+           (rung == HEDDLE_BFLOAT && asked == HEDDLE_INT8);
 }
 
 // Whether the trainer may use it for this.

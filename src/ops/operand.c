@@ -51,6 +51,8 @@ heddle_cost heddle_cost_of(const heddle_operand *operands, int count, const void
 heddle_dtype heddle_operand_dtype(const heddle_op *op, int index, const void *shape)
 {
     const heddle_dtype dtype = op->operands[index].dtype;
+    if (op->operands[index].stored)
+        return op->operands[index].stored(shape);
     return dtype == HEDDLE_BF16 && op->element ? op->element(shape) : dtype;
 }
 

@@ -23,3 +23,19 @@ double heddle_rows_slope(int function, double y)
     default: return 1;
     }
 }
+
+double heddle_rows_byte(int function, double value)
+{
+    const double unit = function == HEDDLE_ROWS_TANH || function == HEDDLE_ROWS_SIGMOID ? HEDDLE_ROWS_MOST_BYTE : 1;
+    return fmax(-HEDDLE_ROWS_MOST_BYTE - 1, fmin(HEDDLE_ROWS_MOST_BYTE, rint(unit * value)));
+}
+
+double heddle_rows_requantise(int function, double sum, double scale, double bias)
+{
+    return heddle_rows_byte(function, heddle_rows_activate(function, fmaf((float)sum, (float)scale, (float)bias)));
+}
+
+heddle_status heddle_rows_is_floats(const char *op, int int8)
+{
+    return int8 ? heddle_fail(HEDDLE_INVALID, "%s: int8=%d: only forward operators take bytes", op, int8) : HEDDLE_OK;
+}

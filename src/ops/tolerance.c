@@ -48,7 +48,7 @@ double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, 
     const heddle_operand *operand = &op->operands[index];
     static const double roundoff[] = {
         [HEDDLE_FULL] = 0x1p-24, [HEDDLE_TF32X3] = 0x1p-22, [HEDDLE_TF32] = 0x1p-11,
-        [HEDDLE_FP16] = 0x1p-11, [HEDDLE_BFLOAT] = 0x1p-8,
+        [HEDDLE_FP16] = 0x1p-11, [HEDDLE_BFLOAT] = 0x1p-8,  [HEDDLE_INT8] = 0x1p-8,
     };
     const double layers = 10;      // accumulated roundings, from the first layer to the loss
     const double long_sums = 1e-5; // float32's own, over all pixels of a batch

@@ -154,6 +154,12 @@ double heddle_values_round(heddle_dtype dtype, double value)
     }
 }
 
+double heddle_values_byte(double normal)
+{
+    const double deviation = 40, most = 127;
+    return fmax(-most, fmin(most, rint(deviation * normal)));
+}
+
 // --- drawing ---------------------------------------------------------------------------------------------------------
 
 typedef struct drawing {
@@ -204,6 +210,8 @@ static void draw_piece(void *context, size_t first, size_t last)
                 values[w] = (double)((uint64_t)words[w] * job->limit >> 32);
             else if (job->operand->values == HEDDLE_VALUES_BYTES)
                 values[w] = words[w] >> 24;
+            else if (job->dtype == HEDDLE_I8)
+                values[w] = heddle_values_byte(values[w]);
             if (i + (size_t)w < last)
                 job->values[i + (size_t)w] = heddle_values_round(job->dtype, values[w]);
         }

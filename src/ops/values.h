@@ -30,6 +30,8 @@ void heddle_values_encode(heddle_dtype dtype, size_t columns, heddle_pool *pool,
                           void *bytes);
 double heddle_values_decode(heddle_dtype dtype, size_t columns, const void *bytes, size_t index);
 double heddle_values_round(heddle_dtype dtype, double value);
+// A normal value for an operand of signed bytes: most of them have their share.
+double heddle_values_byte(double normal);
 
 // Calls work(context, first, last) for pieces of [0, count) whose bounds do not depend on the number of threads.
 typedef void heddle_values_work(void *context, size_t first, size_t last);

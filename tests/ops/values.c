@@ -84,7 +84,11 @@ static void draw_operand(harness_values *values, int index, uint64_t seed)
     for (size_t i = 0; i < values->elements[index]; i++) {
         double *value = &values->operand[index][i];
         switch (operand->values) {
-        case HEDDLE_VALUES_NORMAL: *value = heddle_random_normal(&random); break;
+        case HEDDLE_VALUES_NORMAL:
+            *value = heddle_random_normal(&random);
+            if (heddle_operand_dtype(values->op, index, values->shape) == HEDDLE_I8)
+                *value = heddle_values_byte(*value);
+            break;
         case HEDDLE_VALUES_POSITIVE: *value = 0.5 + heddle_random_uniform(&random); break;
         case HEDDLE_VALUES_LABELS:
             *value = heddle_random_below(&random, (uint32_t)operand->limit(values->shape));

@@ -1,5 +1,5 @@
 // The 16-bit floating-point types of rows: bf16, and fp16, which saturates at its largest number instead of becoming
-// infinite; and pairs of fp16, hi + lo / 2048, which hold 22 bits of a float.
+// infinite; and pairs of fp16, hi + lo / 2048, which hold 22 bits of a float. And signed bytes, for inference.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -60,6 +60,28 @@ template <> struct rows_element<__half> {
     static __device__ __forceinline__ float2 floats(pair from)
     {
         return __half22float2(from);
+    }
+};
+
+template <> struct rows_element<int8_t> {
+    typedef char2 pair;
+    enum { IS_HALF = 0 };
+
+    static __device__ __forceinline__ float number(int8_t from)
+    {
+        return (float)from;
+    }
+    static __device__ __forceinline__ int8_t round(float value)
+    {
+        return (int8_t)max(-128, min(127, __float2int_rn(value)));
+    }
+    static __device__ __forceinline__ pair round(float low, float high)
+    {
+        return make_char2(round(low), round(high));
+    }
+    static __device__ __forceinline__ float2 floats(pair from)
+    {
+        return make_float2((float)from.x, (float)from.y);
     }
 };
 
@@ -167,3 +189,6 @@ static __device__ __forceinline__ void rows_write(Element *matrix, size_t row, i
     (((const type *)(call)->shape)->pairs  ? function<rows_pair>(call)                                                 \
      : ((const type *)(call)->shape)->half ? function<__half>(call)                                                    \
                                            : function<__nv_bfloat16>(call))
+// The same with bytes.
+#define ROWS_WITH_ANY_ELEMENT(type, function, call)                                                                    \
+    (((const type *)(call)->shape)->int8 ? function<int8_t>(call) : ROWS_WITH_ELEMENT(type, function, call))

@@ -1,5 +1,5 @@
 // Eight channels of a row of 16-bit elements at a time: one 16-byte access if the matrix is aligned, else eight of two
-// bytes. For the kernels over rows that are limited by memory bandwidth. Values may be pairs of elements.
+// bytes. For the kernels over rows that are limited by memory bandwidth. Values may be pairs of elements, or bytes.
 #pragma once
 
 #include <stdint.h>
@@ -56,6 +56,29 @@ template <bool Aligned> static __device__ inline uint4 rows8_sixteen_bytes(const
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
+// The same of bytes.
+template <bool Aligned> static __device__ inline uint2 rows8_eight_bytes(const void *from)
+{
+    if (Aligned)
+        return *(const uint2 *)from;
+    const uint8_t *elements = (const uint8_t *)from;
+    uint32_t words[2] = {0, 0};
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++)
+        words[i / 4] |= (uint32_t)elements[i] << i % 4 * 8;
+    return make_uint2(words[0], words[1]);
+}
+
+static __device__ inline rows8 rows8_convert_bytes(const uint2 &bits)
+{
+    const uint32_t words[2] = {bits.x, bits.y};
+    rows8 values;
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++)
+        values.v[i] = (float)(int8_t)(words[i / 4] >> i % 4 * 8);
+    return values;
+}
+
 template <typename Element> static __device__ inline rows8 rows8_convert(const uint4 &bits)
 {
     typedef rows_element<Element> element;
@@ -72,13 +95,22 @@ template <typename Element> static __device__ inline rows8 rows8_convert(const u
 
 template <bool Aligned, typename Element> static __device__ inline rows8 rows8_load(const Element *from)
 {
-    return rows8_convert<Element>(rows8_sixteen_bytes<Aligned>(from));
+    if constexpr (sizeof(Element) == 1)
+        return rows8_convert_bytes(rows8_eight_bytes<Aligned>(from));
+    else
+        return rows8_convert<Element>(rows8_sixteen_bytes<Aligned>(from));
 }
 
 template <bool Aligned, typename Element> static __device__ inline void rows8_store(Element *to, const rows8 &values)
 {
     typedef rows_element<Element> element;
-    if (Aligned) {
+    if constexpr (Aligned && sizeof(Element) == 1) {
+        uint32_t words[2] = {0, 0};
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            words[i / 4] |= (uint32_t)(uint8_t)element::round(values.v[i]) << i % 4 * 8;
+        *(uint2 *)to = make_uint2(words[0], words[1]);
+    } else if constexpr (Aligned) {
         uint32_t words[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -103,6 +135,9 @@ template <bool Aligned, typename Element> static __device__ inline rows8 rows8_l
 template <typename Element> struct rows8_bits {
     uint4 part[rows_layout<Element>::ELEMENTS];
 };
+template <> struct rows8_bits<int8_t> {
+    uint2 part[1];
+};
 
 template <typename Element, bool Aligned>
 static __device__ inline rows8_bits<Element> rows8_fetch(const typename rows_layout<Element>::place *from, int columns)
@@ -110,7 +145,10 @@ static __device__ inline rows8_bits<Element> rows8_fetch(const typename rows_lay
     rows8_bits<Element> bits;
 #pragma unroll
     for (int i = 0; i < rows_layout<Element>::ELEMENTS; i++)
-        bits.part[i] = rows8_sixteen_bytes<Aligned>(from + i * columns);
+        if constexpr (sizeof(Element) == 1)
+            bits.part[i] = rows8_eight_bytes<Aligned>(from + i * columns);
+        else
+            bits.part[i] = rows8_sixteen_bytes<Aligned>(from + i * columns);
     return bits;
 }
 
@@ -125,6 +163,11 @@ template <typename Element> static __device__ inline rows8 rows8_values(const ro
             values.v[i] += lo.v[i] * rows_pair_unscale;
     }
     return values;
+}
+
+template <> __device__ inline rows8 rows8_values<int8_t>(const rows8_bits<int8_t> &bits)
+{
+    return rows8_convert_bytes(bits.part[0]);
 }
 
 template <bool Aligned> static __device__ inline rows8 rows8_load(const rows_pair_half *from, int columns)

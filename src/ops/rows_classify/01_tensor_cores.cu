@@ -16,7 +16,7 @@ typedef heddle_rows_classify_shape classify_shape;
 
 template <typename Element> struct classify_operands {
     const Element *input, *weight;
-    const float *bias;
+    const float *bias, *scale;
     const int32_t *labels;
     float *probabilities, *loss;
     int32_t *correct;
@@ -43,13 +43,24 @@ __device__ static void add_features(const classify_shape &shape, const classify_
                                     logits_room<Columns> &room)
 {
     typedef logits_groups<Aligned, Element, Columns, 2> groups;
-    float sums[Columns / 8][4] = {}, lower[Columns / 8][4] = {};
+    typename groups::sum sums[Columns / 8][4] = {};
+    float lower[Columns / 8][4] = {};
     groups own;
     for (int begin = 0; begin < shape.c; begin += 2 * (int)groups::SPAN) {
         own.load(on.input, on.weight, shape.n, shape.c, shape.k, first, begin);
         own.multiply(sums, lower);
     }
-    logits_keep<Columns>(sums, lower, room);
+    if constexpr (sizeof(Element) == 1) {
+        float scaled[Columns / 8][4];
+#pragma unroll
+        for (int i = 0; i < Columns / 2; i++) {
+            const int column = i / 4 * 8 + (int)threadIdx.x % 4 * 2 + i % 2;
+            scaled[i / 4][i % 4] = (float)sums[i / 4][i % 4] * (on.scale && column < shape.k ? on.scale[column] : 1.0f);
+        }
+        logits_keep<Columns>(scaled, lower, room);
+    } else {
+        logits_keep<Columns>(sums, lower, room);
+    }
 }
 
 template <typename Element, bool Aligned, int Columns>
@@ -86,12 +97,15 @@ template <typename Element, int Columns>
 static heddle_status launch_columns(const heddle_call *call, const classify_operands<Element> &on)
 {
     const classify_shape *shape = (const classify_shape *)call->shape;
+    classify_shape given = *shape;
+    given.c /=
+        (int)(sizeof(uint16_t) / sizeof(typename rows_layout<Element>::type)); // two bytes are loaded as one word
     const unsigned wanted = heddle_ceil_div(shape->n, LOGITS_SAMPLES);
     const unsigned most = (on.loss || on.correct) && !on.arrived ? 1 : HEDDLE_ROWS_CLASSIFY_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight);
     heddle_cuda_launch_dependent(
         aligned ? rows_classify<Element, true, Columns> : rows_classify<Element, false, Columns>,
-        dim3(wanted < most ? wanted : most), dim3(LOGITS_THREADS), 0, heddle_cuda_stream_of(call), *shape, on);
+        dim3(wanted < most ? wanted : most), dim3(LOGITS_THREADS), 0, heddle_cuda_stream_of(call), given, on);
     return heddle_cuda_launched("01_tensor_cores");
 }
 
@@ -103,6 +117,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
     on.weight = (const Element *)call->input[1];
     on.bias = (const float *)call->input[2];
     on.labels = (const int32_t *)call->input[3];
+    on.scale = (const float *)call->input[4];
     on.probabilities = (float *)call->output[0];
     on.loss = (float *)call->output[1];
     on.correct = (int32_t *)call->output[2];
@@ -113,7 +128,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    return ROWS_WITH_ELEMENT(classify_shape, launch_with, call);
+    return ROWS_WITH_ANY_ELEMENT(classify_shape, launch_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_classify", "01_tensor_cores", launch)

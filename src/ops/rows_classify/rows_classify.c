@@ -17,9 +17,10 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(classify_shape, classes, "classes, at most 32")},
     {HEDDLE_ROWS_HALF(classify_shape)},
     {HEDDLE_ROWS_PAIRS(classify_shape)},
+    {HEDDLE_ROWS_INT8(classify_shape)},
 };
 
-HEDDLE_ROWS_PAIRS_ELEMENT(element, classify_shape)
+HEDDLE_ROWS_ANY_ELEMENT(element, classify_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -30,12 +31,16 @@ static heddle_status validate(const void *shape_)
     if (shape->classes < 1 || shape->classes > shape->k || shape->k > HEDDLE_ROWS_HEAD_CLASSES)
         return heddle_fail(HEDDLE_INVALID, "rows_classify: classes=%d k=%d: 1 to %d classes are possible",
                            shape->classes, shape->k, HEDDLE_ROWS_HEAD_CLASSES);
+    if (shape->int8 && (shape->c % HEDDLE_ROWS_BYTE_ALIGNMENT || shape->c > HEDDLE_ROWS_MOST_BYTES))
+        return heddle_fail(HEDDLE_INVALID, "rows_classify: c=%d of bytes must be a multiple of %d and at most %d",
+                           shape->c, HEDDLE_ROWS_BYTE_ALIGNMENT, HEDDLE_ROWS_MOST_BYTES);
     return HEDDLE_OK;
 }
 
 HEDDLE_DIMS(dims_input, classify_shape, shape->n, shape->c)
 HEDDLE_DIMS(dims_weight, classify_shape, shape->k, shape->c)
 HEDDLE_DIMS(dims_bias, classify_shape, shape->k)
+HEDDLE_DIMS(dims_scale, classify_shape, shape->int8 ? shape->k : 0)
 HEDDLE_DIMS(dims_labels, classify_shape, shape->n)
 HEDDLE_DIMS(dims_probabilities, classify_shape, shape->n, shape->classes)
 HEDDLE_DIMS(dims_one, classify_shape, 1)
@@ -49,14 +54,17 @@ static const heddle_operand operands[] = {
     {ROWS("weight", HEDDLE_INPUT, dims_weight)},
     {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_bias), .optional = true},
     {"labels", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_labels, classes},
+    {HEDDLE_FLOAT_INPUT("scale", HEDDLE_VALUES_OWN, dims_scale), .optional = true},
     {HEDDLE_FLOAT_OUTPUT("probabilities", dims_probabilities)},
     {HEDDLE_FLOAT_OUTPUT("loss", dims_one), .optional = true},
     {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one, .optional = true},
     {HEDDLE_ROWS_ARRIVED(dims_one), .optional = true},
 };
 
+enum { SCALE = 4 };
+
 // Features between -1 and 1, like results of functions, weights that give logits of the same magnitude, no block
-// arrived.
+// arrived. Bytes of all sizes, scaled down to the same logits.
 static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     const classify_shape *shape = shape_;
@@ -66,7 +74,14 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
     for (size_t i = 0; i < count; i++) {
         const uint64_t mixed = (i + seed + (uint64_t)operand) * 0x9e3779b97f4a7c15u;
         const double unit = (double)(mixed >> 40) / (double)(1 << 24) * 2 - 1; // -1 to 1
-        values[i] = operands[operand].role == HEDDLE_UPDATE ? 0 : operand == 0 ? unit : unit * 2 / sqrt(shape->c);
+        if (operands[operand].role == HEDDLE_UPDATE)
+            values[i] = 0;
+        else if (operand == SCALE)
+            values[i] = 2 / (sqrt(shape->c) * HEDDLE_ROWS_MOST_BYTE * HEDDLE_ROWS_MOST_BYTE);
+        else if (shape->int8)
+            values[i] = rint(unit * HEDDLE_ROWS_MOST_BYTE);
+        else
+            values[i] = operand == 0 ? unit : unit * 2 / sqrt(shape->c);
     }
 }
 
@@ -75,7 +90,8 @@ static heddle_cost cost(const void *shape_)
     const classify_shape *shape = shape_;
     const double features = (double)shape->n * shape->c;
     return (heddle_cost){.flops = 2 * features * shape->k,
-                         .bytes_read = sizeof(uint16_t) * (features + (double)shape->k * shape->c),
+                         .bytes_read =
+                             (double)heddle_dtype_size(element(shape)) * (features + (double)shape->k * shape->c),
                          .bytes_written = sizeof(float) * (double)shape->n * shape->classes};
 }
 
@@ -90,9 +106,9 @@ static void reference(const void *shape_, const double *const *input, double *co
         double logits[HEDDLE_ROWS_HEAD_CLASSES] = {0};
         int best = 0;
         for (int j = 0; j < shape->classes; j++) {
-            logits[j] = input[2] ? input[2][j] : 0;
             for (int c = 0; c < shape->c; c++)
                 logits[j] += x[c] * input[1][(size_t)j * shape->c + c];
+            logits[j] = logits[j] * (shape->int8 && input[SCALE] ? input[SCALE][j] : 1) + (input[2] ? input[2][j] : 0);
             best = logits[j] > logits[best] ? j : best;
         }
         double sum = exp(logits[0] - logits[best]);
@@ -119,6 +135,8 @@ static const char *const test_shapes[] = {"n=1 c=8 k=8 classes=1",
                                           "n=300 c=48 k=16 classes=9",
                                           "n=67 c=88 k=16 classes=10 pairs=1",
                                           "n=300 c=24 k=8 classes=4 pairs=1",
+                                          "n=67 c=144 k=16 classes=10 int8=1",
+                                          "n=9 c=1040 k=32 classes=31 int8=1",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 c=1024 k=16 classes=10", "n=1 c=256 k=16 classes=10", NULL};
 

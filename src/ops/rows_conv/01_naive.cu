@@ -54,6 +54,33 @@ __device__ static float product(const naive_frame &frame, const Element *rows, c
     return sum;
 }
 
+// The same of bytes, whole.
+__device__ static int product(const naive_frame &frame, const int8_t *rows, const int8_t *weight, int c, int row,
+                              int to)
+{
+    int sum = 0;
+    for (int tap = 0; tap < frame.taps; tap++) {
+        const int at = row + frame.shift[tap];
+        for (int i = 0; at >= 0 && at < frame.rows && i < c; i++)
+            sum += rows[(size_t)at * c + i] * weight[((size_t)to * frame.taps + tap) * c + i];
+    }
+    return sum;
+}
+
+// input: (rows, c), weight: (k, taps, c), bias, scale: (k), output: (rows, k)
+__global__ void rows_conv_naive_bytes(const naive_frame frame, int c, int k, int function, int zero_gaps,
+                                      const int8_t *input, const int8_t *weight, const float *bias, const float *scale,
+                                      int8_t *output)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (size_t)frame.rows * k)
+        return;
+    const int row = (int)(i / k), to = (int)(i % k);
+    const float value = rows_requantise(function, product(frame, input, weight, c, row, to), scale ? scale[to] : 1.0f,
+                                        bias ? bias[to] : 0.0f);
+    rows_write(output, row, k, to, zero_gaps && !holds(frame, row) ? 0.0f : value);
+}
+
 // input: (rows, c), weight: (k, taps, c), bias: (k), output: (rows, k)
 template <typename Element, typename Output>
 __global__ void rows_conv_naive(const naive_frame frame, int c, int k, int function, int zero_gaps,
@@ -162,6 +189,18 @@ template <typename Element> static heddle_status forward_with(const heddle_call 
     return heddle_cuda_launched("01_naive");
 }
 
+template <> heddle_status forward_with<int8_t>(const heddle_call *call)
+{
+    const conv_shape *shape = (const conv_shape *)call->shape;
+    const naive_frame frame = forward_frame(shape);
+    rows_conv_naive_bytes<<<heddle_cuda_blocks((size_t)frame.rows * shape->k), HEDDLE_CUDA_BLOCK, 0,
+                            heddle_cuda_stream_of(call)>>>(
+        frame, shape->c, shape->k, shape->function, shape->zero_gaps, (const int8_t *)call->input[0],
+        (const int8_t *)call->input[1], (const float *)call->input[2], (const float *)call->input[3],
+        (int8_t *)call->output[0]);
+    return heddle_cuda_launched("01_naive");
+}
+
 template <typename Element> static heddle_status logits_with(const heddle_call *call)
 {
     return launch_product<Element, float>(call, 0);
@@ -192,7 +231,7 @@ template <typename Element> static heddle_status weight_with(const heddle_call *
 
 heddle_status heddle_rows_conv_forward_naive(const heddle_call *call)
 {
-    return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, forward_with, call);
+    return ROWS_WITH_ANY_ELEMENT(heddle_rows_conv_shape, forward_with, call);
 }
 
 heddle_status heddle_rows_conv_logits_naive(const heddle_call *call)

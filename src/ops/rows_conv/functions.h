@@ -25,6 +25,18 @@ static __device__ __forceinline__ float rows_function16(int function, float x)
     }
 }
 
+// What a function's result is multiplied by before it is stored as a byte.
+static __device__ __forceinline__ float rows_byte_unit(int function)
+{
+    return function == HEDDLE_ROWS_TANH || function == HEDDLE_ROWS_SIGMOID ? 127.0f : 1.0f;
+}
+
+// A sum of products of bytes as the byte that is stored, not rounded yet.
+static __device__ __forceinline__ float rows_requantise(int function, int sum, float scale, float bias)
+{
+    return rows_function16(function, __fmaf_rn(__int2float_rn(sum), scale, bias)) * rows_byte_unit(function);
+}
+
 static __device__ __forceinline__ float rows_slope(int function, float y)
 {
     switch (function) {

@@ -1,7 +1,9 @@
-// rows_conv: a convolution, or a linear layer, over rows of bf16 (heddle/ops.h). Its cost, reference and ladders.
+// rows_conv: a convolution, or a linear layer, over rows of bf16 or bytes (heddle/ops.h). Its cost, reference and
+// ladders.
 
 #include "ops/rows_conv/rows_conv.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ops/rows_define.h"
@@ -23,9 +25,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(conv_shape, parts, 1, "of the rows that backward_weight sums separately")},
     {HEDDLE_ROWS_HALF(conv_shape)},
     {HEDDLE_ROWS_PAIRS(conv_shape)},
+    {HEDDLE_ROWS_INT8(conv_shape)},
 };
 
-HEDDLE_ROWS_PAIRS_ELEMENT(element, conv_shape)
+HEDDLE_ROWS_ANY_ELEMENT(element, conv_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -48,10 +51,23 @@ static heddle_status validate(const void *shape_)
                            out_w, shape->h + shape->gap, shape->w + shape->gap);
     if (rows * shape->c > 2e9 || rows * shape->k > 2e9)
         return heddle_fail(HEDDLE_INVALID, "rows_conv: more than 2e9 elements");
-    if (shape->function >= HEDDLE_ROWS_FUNCTIONS || shape->zero_gaps > 1 || shape->pairs > 1)
-        return heddle_fail(HEDDLE_INVALID, "rows_conv: function=%d zero_gaps=%d pairs=%d", shape->function,
-                           shape->zero_gaps, shape->pairs);
+    if (shape->function >= HEDDLE_ROWS_FUNCTIONS || shape->zero_gaps > 1 || shape->pairs > 1 || shape->int8 > 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: function=%d zero_gaps=%d pairs=%d int8=%d", shape->function,
+                           shape->zero_gaps, shape->pairs, shape->int8);
+    if (shape->int8 && (shape->c % HEDDLE_ROWS_BYTE_ALIGNMENT || shape->k % HEDDLE_ROWS_BYTE_ALIGNMENT ||
+                        shape->c > HEDDLE_ROWS_MOST_BYTES / (shape->r * shape->s)))
+        return heddle_fail(
+            HEDDLE_INVALID,
+            "rows_conv: c=%d and k=%d of bytes must be multiples of %d, with at most %d products per sum", shape->c,
+            shape->k, HEDDLE_ROWS_BYTE_ALIGNMENT, HEDDLE_ROWS_MOST_BYTES);
     return HEDDLE_OK;
+}
+
+// Of the operators that have no kernels for bytes.
+static heddle_status validate_floats(const void *shape)
+{
+    HEDDLE_TRY(validate(shape));
+    return heddle_rows_is_floats("rows_conv", ((const conv_shape *)shape)->int8);
 }
 
 // --- operands -------------------------------------------------------------------------------------------------------
@@ -60,7 +76,8 @@ HEDDLE_DIMS(dims_input, conv_shape, heddle_rows_conv_rows(shape), shape->c)
 HEDDLE_DIMS(dims_output, conv_shape, heddle_rows_conv_rows(shape), shape->k)
 HEDDLE_DIMS(dims_weight, conv_shape, shape->k, shape->r * shape->s, shape->c)
 HEDDLE_DIMS(dims_channels, conv_shape, shape->k)
-HEDDLE_DIMS(dims_sums, conv_shape, 2, shape->k)
+HEDDLE_DIMS(dims_scale, conv_shape, shape->int8 ? shape->k : 0)
+HEDDLE_DIMS(dims_sums, conv_shape, 2, shape->int8 ? 0 : shape->k)
 HEDDLE_DIMS(dims_parts, conv_shape, shape->parts, shape->k, shape->r * shape->s, shape->c)
 HEDDLE_DIMS(dims_bias_parts, conv_shape, shape->parts, shape->k)
 HEDDLE_DIMS(dims_arrived, conv_shape, (shape->k + HEDDLE_ROWS_COUNTED - 1) / HEDDLE_ROWS_COUNTED)
@@ -71,10 +88,13 @@ static const heddle_operand forward_operands[] = {
     {ROWS("input", HEDDLE_INPUT, dims_input)},
     {ROWS("weight", HEDDLE_INPUT, dims_weight)},
     {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
+    {HEDDLE_FLOAT_INPUT("scale", HEDDLE_VALUES_OWN, dims_scale), .optional = true},
     {ROWS("output", HEDDLE_OUTPUT, dims_output)},
     {HEDDLE_FLOAT_OUTPUT("sums", dims_sums), .optional = true},
     {HEDDLE_ROWS_ARRIVED(dims_arrived), .optional = true},
 };
+
+enum { SCALE = 3 };
 
 static const heddle_operand logits_operands[] = {
     {ROWS("input", HEDDLE_INPUT, dims_input)},
@@ -97,14 +117,17 @@ static const heddle_operand weight_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias_parts), .optional = true},
 };
 
-// Zero before and after a call: blocks count themselves here, and the last one adds the sums of all.
-static void fill_arrived(const void *shape, int operand, uint64_t seed, double *values)
+// Counters are zero before and after a call: blocks count themselves there, and the last one adds the sums of all. With
+// these scales, sums fill a byte, and some do not fit.
+static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     (void)seed;
+    const conv_shape *shape = shape_;
+    const double products = (double)shape->r * shape->s * shape->c;
     int dims[HEDDLE_MAX_DIMS];
     forward_operands[operand].dims(shape, dims);
     for (int i = 0; i < dims[0]; i++)
-        values[i] = 0;
+        values[i] = operand == SCALE ? (1 + 0.1 * (i % 7)) / (32 * sqrt(products)) : 0;
 }
 
 // --- the reference --------------------------------------------------------------------------------------------------
@@ -141,9 +164,24 @@ static void add_result(double *sums, int k, int channel, double value)
     sums[k + channel] += value * value;
 }
 
+static void forward_bytes(const conv_shape *shape, const double *const *input, double *output)
+{
+    for (int row = 0; row < heddle_rows_conv_rows(shape); row++)
+        for (int to = 0; to < shape->k; to++) {
+            const double value =
+                heddle_rows_requantise(shape->function, sum_taps(shape, input[0], input[1], row, to),
+                                       input[SCALE] ? input[SCALE][to] : 1, input[2] ? input[2][to] : 0);
+            output[(size_t)row * shape->k + to] = shape->zero_gaps && !heddle_rows_conv_holds(shape, row) ? 0 : value;
+        }
+}
+
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const conv_shape *shape = shape_;
+    if (shape->int8) {
+        forward_bytes(shape, input, output[0]);
+        return;
+    }
     if (output[1])
         memset(output[1], 0, 2 * (size_t)shape->k * sizeof *output[1]);
     for (int row = 0; row < heddle_rows_conv_rows(shape); row++)
@@ -228,17 +266,21 @@ HEDDLE_OF_SHAPE(int64_t, product_reduction, conv_shape,
                 (int64_t)shape->r * shape->s * (shape->c > shape->k ? shape->c : shape->k))
 HEDDLE_OF_SHAPE(int64_t, weight_reduction, conv_shape, heddle_rows_conv_rows(shape))
 
-static const char *const forward_shapes[] = {"n=1 c=8 k=8",
-                                             "n=5 c=24 k=16 function=1 half=1",
-                                             "n=67 c=200 k=104 function=2",
-                                             "n=2 h=5 w=3 gap=1 c=8 k=16 r=3 s=3 padding=1 zero_gaps=1 half=1",
-                                             "n=2 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1",
-                                             "n=2 h=7 w=8 c=16 k=8 r=3 s=3 function=3 half=1",
-                                             "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2 zero_gaps=1 function=1",
-                                             "n=130 c=72 k=136 half=1",
-                                             "n=5 c=24 k=16 function=2 pairs=1",
-                                             "n=2 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1 zero_gaps=1 pairs=1",
-                                             "n=130 c=136 k=72 function=1 pairs=1",
+// In every type that the gradients have, too.
+#define FLOAT_SHAPES                                                                                                   \
+    "n=1 c=8 k=8", "n=5 c=24 k=16 function=1 half=1", "n=67 c=200 k=104 function=2",                                   \
+        "n=2 h=5 w=3 gap=1 c=8 k=16 r=3 s=3 padding=1 zero_gaps=1 half=1",                                             \
+        "n=2 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1", "n=2 h=7 w=8 c=16 k=8 r=3 s=3 function=3 half=1",             \
+        "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2 zero_gaps=1 function=1", "n=130 c=72 k=136 half=1",              \
+        "n=5 c=24 k=16 function=2 pairs=1", "n=2 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1 zero_gaps=1 pairs=1",       \
+        "n=130 c=136 k=72 function=1 pairs=1"
+static const char *const float_shapes[] = {FLOAT_SHAPES, NULL};
+static const char *const forward_shapes[] = {FLOAT_SHAPES,
+                                             "n=1 c=16 k=16 int8=1",
+                                             "n=67 c=208 k=112 function=1 int8=1",
+                                             "n=2 h=6 w=5 gap=1 c=48 k=80 r=3 s=3 padding=1 zero_gaps=1 int8=1",
+                                             "n=2 h=7 w=8 c=16 k=16 r=3 s=3 int8=1",
+                                             "n=140 c=144 k=144 int8=1",
                                              NULL};
 static const char *const weight_shapes[] = {"n=1 c=8 k=8",
                                             "n=5 c=24 k=16 half=1",
@@ -271,12 +313,19 @@ HEDDLE_WORKSPACE(wgmma_forward_workspace, conv_shape,
 
 #define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
 
+HEDDLE_OF_SHAPE(bool, is_bytes, conv_shape, shape->int8)
+HEDDLE_OF_SHAPE(bool, is_floats, conv_shape, !shape->int8)
+
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_conv_forward),
+    {"cpu_int8", HEDDLE_CPU, HEDDLE_TUNED, heddle_rows_conv_forward_cpu_int8,
+     "bytes: vectors along the channels, summed in int32; one piece of rows per thread", is_bytes, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per output element: every operand from memory", NULL,
      NULL},
+    {"02_mma_int8", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "bytes on tensor cores by mma.sync: every tap loads its rows again", is_bytes, NULL, .capability = 80},
     {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "wgmma, with each tap reading the rows from another first row; the channels' sums in registers", NULL,
+     "wgmma, with each tap reading the rows from another first row; the channels' sums in registers", is_floats,
      wgmma_forward_workspace, HOPPER},
 };
 
@@ -305,41 +354,45 @@ static const heddle_rung weight_ladder[] = {
 
 #define ROWS_CONV(title, about)                                                                                        \
     .name = (title), .ladder_name = "rows_conv", .summary = (about), .shape_size = sizeof(conv_shape),                 \
-    HEDDLE_FIELDS(fields), .validate = validate, .element = element, .bench_shapes = bench_shapes
+    HEDDLE_FIELDS(fields), .element = element, .bench_shapes = bench_shapes
 
 const heddle_op heddle_op_rows_conv_forward = {
     ROWS_CONV("rows_conv_forward", "convolution or linear layer over rows of bf16, with bias, function and sums"),
+    .validate = validate,
     HEDDLE_OPERANDS(forward_operands),
     .cost = forward_cost,
     .reference = forward_reference,
     .reduction = forward_reduction,
-    .fill = fill_arrived,
+    .fill = fill,
     .test_shapes = forward_shapes,
     HEDDLE_LADDER(forward_ladder),
 };
 
 const heddle_op heddle_op_rows_conv_logits = {
     ROWS_CONV("rows_conv_logits", "the same with a float32 result"),
+    .validate = validate_floats,
     HEDDLE_OPERANDS(logits_operands),
     .cost = logits_cost,
     .reference = logits_reference,
     .reduction = product_reduction,
-    .test_shapes = forward_shapes,
+    .test_shapes = float_shapes,
     HEDDLE_LADDER(logits_ladder),
 };
 
 const heddle_op heddle_op_rows_conv_backward_data = {
     ROWS_CONV("rows_conv_backward_data", "gradient of the input rows, through the function that made them"),
+    .validate = validate_floats,
     HEDDLE_OPERANDS(data_operands),
     .cost = data_cost,
     .reference = data_reference,
     .reduction = product_reduction,
-    .test_shapes = forward_shapes,
+    .test_shapes = float_shapes,
     HEDDLE_LADDER(data_ladder),
 };
 
 const heddle_op heddle_op_rows_conv_backward_weight = {
     ROWS_CONV("rows_conv_backward_weight", "gradients of weight and bias, in parts of the rows"),
+    .validate = validate_floats,
     HEDDLE_OPERANDS(weight_operands),
     .cost = weight_cost,
     .reference = weight_reference,

@@ -10,6 +10,8 @@ extern "C" {
 extern const heddle_op heddle_op_rows_conv_forward, heddle_op_rows_conv_logits, heddle_op_rows_conv_backward_data,
     heddle_op_rows_conv_backward_weight;
 
+heddle_status heddle_rows_conv_forward_cpu_int8(const heddle_call *call);
+
 // 01_naive.cu: the fallback of later rungs for operands that they do not accept.
 heddle_status heddle_rows_conv_forward_naive(const heddle_call *call);
 heddle_status heddle_rows_conv_logits_naive(const heddle_call *call);
@@ -17,11 +19,14 @@ heddle_status heddle_rows_conv_data_naive(const heddle_call *call);
 heddle_status heddle_rows_conv_weight_naive(const heddle_call *call);
 
 enum {
-    HEDDLE_ROWS_ALIGNMENT = 8,     // channels: 16 bytes, the unit of TMA
-    HEDDLE_ROWS_PART = 128,        // rows: parts of backward_weight begin at multiples of this
-    HEDDLE_ROWS_MOST_TAPS = 25,    // of a filter
-    HEDDLE_ROWS_COUNTED = 64,      // channels that blocks count themselves for together
-    HEDDLE_ROWS_MOST_GROUPS = 256, // blocks that have the same channels
+    HEDDLE_ROWS_ALIGNMENT = 8,        // channels: 16 bytes, the unit of TMA
+    HEDDLE_ROWS_BYTE_ALIGNMENT = 16,  // the same of bytes
+    HEDDLE_ROWS_MOST_BYTE = 127,      // the largest: what 1 is stored as, as a result of tanh or sigmoid
+    HEDDLE_ROWS_MOST_BYTES = 1 << 17, // products of one sum, so that it fits in an int32
+    HEDDLE_ROWS_PART = 128,           // rows: parts of backward_weight begin at multiples of this
+    HEDDLE_ROWS_MOST_TAPS = 25,       // of a filter
+    HEDDLE_ROWS_COUNTED = 64,         // channels that blocks count themselves for together
+    HEDDLE_ROWS_MOST_GROUPS = 256,    // blocks that have the same channels
 };
 
 static inline int heddle_rows_conv_rows(const heddle_rows_conv_shape *shape)

@@ -60,11 +60,16 @@ __global__ void rows_gather(const gather_job job, const uint8_t *dataset, const 
         const int top = (int)y * shape.stride, left = (int)x * shape.stride;
         const uint8_t *pixels = dataset + from * image_bytes + top * shape.w + left;
         rows8 patch = {};
+        if constexpr (sizeof(Element) == 1)
+#pragma unroll
+            for (int i = 0; i < ROWS8; i++)
+                patch.v[i] = -128.0f;
 #pragma unroll
         for (int i = 0; i < ROWS8; i++)
             if ((unsigned)(top + columns.line[i]) < (unsigned)shape.h &&
                 (unsigned)(left + columns.pixel[i]) < (unsigned)shape.w)
-                patch.v[i] = pixels[columns.offset[i]] * (1.0f / 255.0f);
+                patch.v[i] = sizeof(Element) == 1 ? pixels[columns.offset[i]] - 128.0f
+                                                  : pixels[columns.offset[i]] * (1.0f / 255.0f);
         rows8_store<Aligned>(rows_at(output, (size_t)item * ROWS8, (int)group * ROWS8), shape.columns, patch);
         if (x == 0 && y == 0 && group == 0)
             labels[image] = dataset_labels[from];
@@ -94,7 +99,7 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
 
 static heddle_status launch(const heddle_call *call)
 {
-    return ROWS_WITH_ELEMENT(gather_shape, launch_with, call);
+    return ROWS_WITH_ANY_ELEMENT(gather_shape, launch_with, call);
 }
 
 HEDDLE_CUDA_RUNG("rows_gather", "01_vectorised", launch)

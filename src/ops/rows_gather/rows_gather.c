@@ -22,9 +22,10 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(gather_shape, columns, "of a patch, padded to a multiple of 8")},
     {HEDDLE_ROWS_HALF(gather_shape)},
     {HEDDLE_ROWS_PAIRS(gather_shape)},
+    {HEDDLE_ROWS_INT8(gather_shape)},
 };
 
-HEDDLE_ROWS_PAIRS_ELEMENT(element, gather_shape)
+HEDDLE_ROWS_ANY_ELEMENT(element, gather_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -93,6 +94,12 @@ static heddle_cost cost(const void *shape_)
                          .bytes_written = bytes * row_elements(shape)};
 }
 
+// What a row holds of a pixel. Of bytes, none is lost: `zero` of a byte is -128.
+static double element_of(const gather_shape *shape, double pixel)
+{
+    return shape->int8 ? pixel - 128 : pixel / 255;
+}
+
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
     const gather_shape *shape = shape_;
@@ -107,7 +114,7 @@ static void reference(const void *shape_, const double *const *input, double *co
             const int pixel = x * shape->stride + s * shape->dilation - shape->padding;
             const int inside = c < shape->c && line >= 0 && line < shape->h && pixel >= 0 && pixel < shape->w;
             output[0][row * shape->columns + i] =
-                inside ? input[0][((from * shape->c + c) * shape->h + line) * shape->w + pixel] / 255 : 0;
+                element_of(shape, inside ? input[0][((from * shape->c + c) * shape->h + line) * shape->w + pixel] : 0);
         }
     }
 }
@@ -120,6 +127,8 @@ static const char *const test_shapes[] = {"n=1 count=1 length=1 c=1 h=1 w=1 r=1 
                                           "n=9 count=9 length=9 c=1 h=5 w=7 r=5 s=7 columns=40 half=1",
                                           "n=1 count=1 length=1 c=1 h=1 w=1 r=1 s=1 columns=8 pairs=1",
                                           "n=3 count=5 length=3 c=3 h=6 w=5 r=3 s=3 padding=1 columns=32 pairs=1",
+                                          "n=3 count=5 length=3 c=3 h=6 w=5 r=3 s=3 padding=1 columns=32 int8=1",
+                                          "n=9 count=9 length=9 c=1 h=5 w=7 r=5 s=7 columns=48 int8=1",
                                           NULL};
 static const char *const bench_shapes[] = {"n=1024 count=60000 length=60000 c=1 h=28 w=28 r=3 s=3 padding=1 columns=16",
                                            "n=1024 count=50000 length=50000 c=3 h=32 w=32 r=3 s=3 padding=1 columns=32",

@@ -6,7 +6,8 @@
 // them to the tensor cores in the order in which it has them. The warps' sums are added in shared memory, in order.
 // Then a thread has one class of one sample.
 //
-// Pairs are multiplied in three products: upper by upper halves, and upper by lower in sums of their own.
+// Pairs are multiplied in three products: upper by upper halves, and upper by lower in sums of their own. Of bytes, two
+// neighbours are one element: all that differs is the product, twice as deep, and its sums, which are whole numbers.
 #pragma once
 
 #include "ops/cuda/mma16.h"
@@ -47,6 +48,9 @@ __device__ static void logits_load(const Element *matrix, int row, int columns, 
     uint4 bits = {};
     if (there && Aligned)
         bits = *(const uint4 *)from;
+    else if (there && sizeof(Element) == 1)
+        for (int i = 0; i < (int)sizeof bits; i++)
+            ((uint8_t *)&bits)[i] = ((const uint8_t *)matrix)[2 * ((size_t)row * columns + column) + i];
     else if (there)
         bits = make_uint4(from[0] | from[1] << 16, from[2] | from[3] << 16, from[4] | from[5] << 16,
                           from[6] | from[7] << 16);
@@ -54,9 +58,8 @@ __device__ static void logits_load(const Element *matrix, int row, int columns, 
 }
 
 // The products of a group of features: rows of 16 samples by those of Columns classes.
-template <typename Type, int Tiles>
-__device__ static void logits_multiply(const uint32_t (&x)[2][4], const uint32_t (&w)[Tiles][4],
-                                       float (&sums)[Tiles][4])
+template <typename Type, int Tiles, typename Sum>
+__device__ static void logits_multiply(const uint32_t (&x)[2][4], const uint32_t (&w)[Tiles][4], Sum (&sums)[Tiles][4])
 {
 #pragma unroll
     for (int step = 0; step < LOGITS_STEPS; step++) {
@@ -85,6 +88,7 @@ __device__ static logits_given logits_give(const float *bias, const int32_t *lab
 // Some groups of a warp's features: all loads are under way before the first is used.
 template <bool Aligned, typename Element, int Columns, int Groups> struct logits_groups {
     enum { TILES = Columns / 8, PLANES = rows_layout<Element>::ELEMENTS, SPAN = LOGITS_WARPS * LOGITS_GROUP };
+    typedef typename mma16_sum<typename rows_layout<Element>::type>::type sum;
     uint32_t x[Groups][PLANES][2][4], w[Groups][PLANES][TILES][4];
 
     // The first of a lane's eight features.
@@ -111,13 +115,13 @@ template <bool Aligned, typename Element, int Columns, int Groups> struct logits
             }
         }
     }
-    __device__ void multiply(float (&sums)[TILES][4], float (&lower)[TILES][4]) const
+    __device__ void multiply(sum (&sums)[TILES][4], float (&lower)[TILES][4]) const
     {
         typedef typename rows_layout<Element>::type type;
 #pragma unroll
         for (int group = 0; group < Groups; group++) {
             logits_multiply<type>(x[group][0], w[group][0], sums);
-            if (PLANES == 2) {
+            if constexpr (PLANES == 2) {
                 logits_multiply<type>(x[group][0], w[group][PLANES - 1], lower);
                 logits_multiply<type>(x[group][PLANES - 1], w[group][0], lower);
             }

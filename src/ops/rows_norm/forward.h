@@ -28,13 +28,20 @@ __device__ static rows8 pool(const norm_shape &shape, const norm_operands<Elemen
 #pragma unroll
     for (int j = 0; j < ROWS8; j++)
         result.v[j] = shape.average ? result.v[j] / (float)places : value_of<Element, Function>(shape, result.v[j]);
+    if constexpr (sizeof(Element) == 1)
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++)
+            result.v[j] *= rows_byte_unit(shape.function);
     return result;
 }
 
 template <typename Element>
 __device__ static norm_scale forward_scale(const norm_shape &shape, const norm_operands<Element> &on, int c)
 {
-    return shape.normalise ? scale_of(on, statistics_of(shape, on, c), c) : no_scale();
+    if constexpr (sizeof(Element) == 1)
+        return no_scale(shape.scale);
+    else
+        return shape.normalise ? scale_of(on, statistics_of(shape, on, c), c) : no_scale();
 }
 
 template <typename Element>
@@ -136,6 +143,10 @@ __global__ void __launch_bounds__(POOL_THREADS) rows_norm_pool(const norm_job jo
         for (int j = 0; inside && j < ROWS8; j++)
             result.v[j] = shape.average ? result.v[j] / (float)(shape.window * shape.window)
                                         : value_of<Element, -1>(shape, result.v[j]);
+        if constexpr (sizeof(Element) == 1)
+#pragma unroll
+            for (int j = 0; j < ROWS8; j++)
+                result.v[j] *= rows_byte_unit(shape.function);
         rows8_store<Aligned>(in_output(job, on.output, number * ROWS8, at), job.out_columns, result);
     }
     if (blockIdx.x == 0 && shape.normalise && on.running_mean && on.running_var)

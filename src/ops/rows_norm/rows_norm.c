@@ -26,9 +26,12 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_FLOAT(norm_shape, momentum, 0.1, "weight of this batch in the running statistics")},
     {HEDDLE_ROWS_HALF(norm_shape)},
     {HEDDLE_ROWS_PAIRS(norm_shape)},
+    {HEDDLE_ROWS_INT8(norm_shape)},
+    {HEDDLE_OPTIONAL_FLOAT(norm_shape, scale, 1, "of bytes: factor of the input")},
+    {HEDDLE_OPTIONAL_FLOAT(norm_shape, add_scale, 1, "of bytes: factor of what is added")},
 };
 
-HEDDLE_ROWS_PAIRS_ELEMENT(element, norm_shape)
+HEDDLE_ROWS_ANY_ELEMENT(element, norm_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -56,7 +59,17 @@ static heddle_status validate(const void *shape_)
                            shape->gap);
     if (shape->epsilon < 0)
         return heddle_fail(HEDDLE_INVALID, "rows_norm: epsilon=%g is negative", (double)shape->epsilon);
+    if (shape->int8 && (shape->normalise || shape->c % HEDDLE_ROWS_BYTE_ALIGNMENT))
+        return heddle_fail(HEDDLE_INVALID, "rows_norm: c=%d of bytes must be a multiple of %d, and normalise=%d zero",
+                           shape->c, HEDDLE_ROWS_BYTE_ALIGNMENT, shape->normalise);
     return HEDDLE_OK;
+}
+
+// The gradient has no kernels for bytes.
+static heddle_status validate_floats(const void *shape)
+{
+    HEDDLE_TRY(validate(shape));
+    return heddle_rows_is_floats("rows_norm_backward", ((const norm_shape *)shape)->int8);
 }
 
 // --- operands -------------------------------------------------------------------------------------------------------
@@ -119,7 +132,7 @@ typedef struct channel {
 static channel channel_of(const norm_shape *shape, const double *sums, const double *gamma, const double *beta, int c)
 {
     if (!shape->normalise)
-        return (channel){0, 1, 1, 0};
+        return (channel){0, 1, shape->int8 ? shape->scale : 1, 0};
     const double count = (double)shape->n * shape->h * shape->w, mean = sums[c] / count;
     const double variance = sums[shape->c + c] / count - mean * mean;
     return (channel){mean, 1 / sqrt(variance + shape->epsilon), gamma[c], beta[c]};
@@ -143,7 +156,8 @@ static double z_of(const norm_shape *shape, const channel *by, const double *inp
 {
     const int w = shape->window;
     const double value = input[input_at(shape, n, y * w + i / w, x * w + i % w, c)];
-    return by->gamma * (value - by->mean) * by->inverse + by->beta + (add ? add[output_at(shape, n, y, x, c)] : 0);
+    const double added = add ? add[output_at(shape, n, y, x, c)] : 0;
+    return by->gamma * (value - by->mean) * by->inverse + by->beta + added * (shape->int8 ? shape->add_scale : 1);
 }
 
 static int winner_of(const norm_shape *shape, const channel *by, const double *input, const double *add, int n, int y,
@@ -196,7 +210,7 @@ static void forward_reference(const void *shape_, const double *const *input, do
         else
             value = heddle_rows_activate(shape->function, z_of(shape, &by, input[0], input[4], n, y, x, c,
                                                                winner_of(shape, &by, input[0], input[4], n, y, x, c)));
-        output[0][output_at(shape, n, y, x, c)] = value;
+        output[0][output_at(shape, n, y, x, c)] = shape->int8 ? heddle_rows_byte(shape->function, value) : value;
     })
     update_running(shape, input[1], output[1], output[2]);
 }
@@ -288,26 +302,33 @@ static heddle_cost backward_cost(const void *shape_)
 HEDDLE_OF_SHAPE(int64_t, backward_reduction, norm_shape, (int64_t)shape->n * shape->h * shape->w)
 HEDDLE_OF_SHAPE(int64_t, forward_reduction, norm_shape, (int64_t)shape->window * shape->window)
 
-static const char *const test_shapes[] = {
-    "n=1 h=1 w=1 pitch=1 image_rows=1 c=8",
-    "n=3 h=1 w=1 pitch=1 image_rows=1 c=24 function=1 half=1",
-    "n=2 h=5 w=3 pitch=4 image_rows=24 c=8 normalise=1 function=1 gap=1",
-    "n=3 h=6 w=4 pitch=5 image_rows=35 c=16 normalise=1 function=1 window=2 gap=1 half=1",
-    "n=2 h=5 w=7 pitch=8 image_rows=48 c=8 normalise=1 function=1 window=2",
-    "n=2 h=6 w=6 pitch=6 image_rows=36 c=16 function=2 window=2 average=1 half=1",
-    "n=2 h=4 w=4 pitch=5 image_rows=25 c=72 normalise=1 function=3 window=4 average=1",
-    "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1 half=1",
-    "n=2 h=3 w=3 pitch=3 image_rows=9 c=8 window=3",
-    "n=3 h=7 w=10 pitch=11 image_rows=88 c=136 normalise=1 function=1 window=3 average=1 gap=1",
-    "n=2 h=8 w=9 pitch=9 image_rows=72 c=88 normalise=1 function=2 window=4 half=1",
-    "n=1 h=1 w=1 pitch=1 image_rows=1 c=8 pairs=1",
-    "n=2 h=5 w=3 pitch=4 image_rows=24 c=8 normalise=1 function=1 gap=1 pairs=1",
-    "n=3 h=6 w=4 pitch=5 image_rows=35 c=16 normalise=1 function=1 window=2 gap=1 pairs=1",
-    "n=2 h=6 w=6 pitch=6 image_rows=36 c=16 function=2 window=2 average=1 pairs=1",
-    "n=2 h=4 w=4 pitch=5 image_rows=25 c=72 normalise=1 function=1 window=4 average=1 pairs=1",
-    "n=2 h=3 w=7 pitch=8 image_rows=24 c=24 function=3 window=3 pairs=1",
-    "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1 pairs=1",
-    "n=3 h=4 w=6 pitch=7 image_rows=35 c=16 normalise=1 function=1 window=2 flat=1 pairs=1",
+#define FLOAT_SHAPES                                                                                                   \
+    "n=1 h=1 w=1 pitch=1 image_rows=1 c=8", "n=3 h=1 w=1 pitch=1 image_rows=1 c=24 function=1 half=1",                 \
+        "n=2 h=5 w=3 pitch=4 image_rows=24 c=8 normalise=1 function=1 gap=1",                                          \
+        "n=3 h=6 w=4 pitch=5 image_rows=35 c=16 normalise=1 function=1 window=2 gap=1 half=1",                         \
+        "n=2 h=5 w=7 pitch=8 image_rows=48 c=8 normalise=1 function=1 window=2",                                       \
+        "n=2 h=6 w=6 pitch=6 image_rows=36 c=16 function=2 window=2 average=1 half=1",                                 \
+        "n=2 h=4 w=4 pitch=5 image_rows=25 c=72 normalise=1 function=3 window=4 average=1",                            \
+        "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1 half=1",                                            \
+        "n=2 h=3 w=3 pitch=3 image_rows=9 c=8 window=3",                                                               \
+        "n=3 h=7 w=10 pitch=11 image_rows=88 c=136 normalise=1 function=1 window=3 average=1 gap=1",                   \
+        "n=2 h=8 w=9 pitch=9 image_rows=72 c=88 normalise=1 function=2 window=4 half=1",                               \
+        "n=1 h=1 w=1 pitch=1 image_rows=1 c=8 pairs=1",                                                                \
+        "n=2 h=5 w=3 pitch=4 image_rows=24 c=8 normalise=1 function=1 gap=1 pairs=1",                                  \
+        "n=3 h=6 w=4 pitch=5 image_rows=35 c=16 normalise=1 function=1 window=2 gap=1 pairs=1",                        \
+        "n=2 h=6 w=6 pitch=6 image_rows=36 c=16 function=2 window=2 average=1 pairs=1",                                \
+        "n=2 h=4 w=4 pitch=5 image_rows=25 c=72 normalise=1 function=1 window=4 average=1 pairs=1",                    \
+        "n=2 h=3 w=7 pitch=8 image_rows=24 c=24 function=3 window=3 pairs=1",                                          \
+        "n=5 h=7 w=9 pitch=10 image_rows=80 c=40 normalise=1 gap=1 pairs=1",                                           \
+        "n=3 h=4 w=6 pitch=7 image_rows=35 c=16 normalise=1 function=1 window=2 flat=1 pairs=1"
+static const char *const float_shapes[] = {FLOAT_SHAPES, NULL};
+static const char *const forward_shapes[] = {
+    FLOAT_SHAPES,
+    "n=2 h=6 w=4 pitch=5 image_rows=35 c=16 window=2 gap=1 int8=1",
+    "n=2 h=5 w=3 pitch=4 image_rows=24 c=48 function=1 gap=1 scale=0.5 add_scale=0.75 int8=1",
+    "n=2 h=6 w=6 pitch=6 image_rows=36 c=16 window=2 average=1 scale=0.5 add_scale=0.5 int8=1",
+    "n=2 h=4 w=4 pitch=5 image_rows=25 c=32 function=1 window=4 average=1 int8=1",
+    "n=2 h=9 w=9 pitch=9 image_rows=81 c=16 window=3 add_scale=2 int8=1",
     NULL};
 static const char *const bench_shapes[] = {
     "n=1024 h=32 w=32 pitch=33 image_rows=1089 c=64 normalise=1 function=1 gap=1",
@@ -341,11 +362,12 @@ static const heddle_rung backward_ladder[] = {
 
 #define ROWS_NORM(title, about)                                                                                        \
     .name = (title), .ladder_name = "rows_norm", .summary = (about), .shape_size = sizeof(norm_shape),                 \
-    HEDDLE_FIELDS(fields), .validate = validate, .element = element, .test_shapes = test_shapes,                       \
-    .bench_shapes = bench_shapes
+    HEDDLE_FIELDS(fields), .element = element, .bench_shapes = bench_shapes
 
 const heddle_op heddle_op_rows_norm_forward = {
     ROWS_NORM("rows_norm_forward", "batchnorm, residual, function and pooling of rows of bf16"),
+    .validate = validate,
+    .test_shapes = forward_shapes,
     HEDDLE_OPERANDS(forward_operands),
     .cost = forward_cost,
     .reference = forward_reference,
@@ -356,6 +378,8 @@ const heddle_op heddle_op_rows_norm_forward = {
 
 const heddle_op heddle_op_rows_norm_backward = {
     ROWS_NORM("rows_norm_backward", "their gradients"),
+    .validate = validate_floats,
+    .test_shapes = float_shapes,
     HEDDLE_OPERANDS(backward_operands),
     .cost = backward_cost,
     .reference = backward_reference,

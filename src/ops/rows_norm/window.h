@@ -146,12 +146,12 @@ __device__ static norm_scale scale_of(const norm_operands<Element> &on, const no
     return by;
 }
 
-__device__ static norm_scale no_scale()
+__device__ static norm_scale no_scale(float factor = 1.0f)
 {
     norm_scale by;
 #pragma unroll
     for (int i = 0; i < ROWS8; i++)
-        by.scale[i] = 1.0f, by.shift[i] = 0.0f;
+        by.scale[i] = factor, by.shift[i] = 0.0f;
     return by;
 }
 
@@ -168,6 +168,7 @@ template <typename Element, bool Aligned, int Window> struct norm_window {
     enum { PIXEL = Window * Window == 1, PLACES = Window == 0 ? 1 : Window * Window };
 
     rows8_bits<Element> x[PLACES], grad, add, more;
+    float add_scale; // of bytes
     const place *from, *add_from, *more_from;
     int pitch, step, columns; // elements from line to line and from pixel to pixel; channels
 
@@ -183,6 +184,8 @@ template <typename Element, bool Aligned, int Window> struct norm_window {
     __device__ void fetch_add(const norm_shape &shape, const norm_operands<Element> &on, unsigned output, int c)
     {
         add_from = Window != 1 && on.add ? rows_at(on.add, output, c) : NULL;
+        if constexpr (sizeof(Element) == 1)
+            add_scale = shape.add_scale;
         if (Window == NORM_AROUND && on.add)
             add = rows8_fetch<Element, Aligned>(add_from, shape.c);
     }
@@ -226,7 +229,7 @@ template <typename Element, bool Aligned, int Window> struct norm_window {
                 rows8_values(Window == NORM_AROUND ? add : rows8_fetch<Element, Aligned>(add_from, columns));
 #pragma unroll
             for (int j = 0; j < ROWS8; j++)
-                result.shift[j] += values.v[j];
+                result.shift[j] += sizeof(Element) == 1 ? values.v[j] * add_scale : values.v[j];
         }
         return result;
     }

@@ -229,7 +229,7 @@ template <typename Element> static heddle_status backward_with(const heddle_call
 
 static heddle_status launch_forward(const heddle_call *call)
 {
-    return ROWS_WITH_ELEMENT(patches_shape, forward_with, call);
+    return ROWS_WITH_ANY_ELEMENT(patches_shape, forward_with, call);
 }
 
 static heddle_status launch_backward(const heddle_call *call)

@@ -20,9 +20,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(patches_shape, dilation, 1, "distance between the filter's taps")},
     {HEDDLE_ROWS_HALF(patches_shape)},
     {HEDDLE_ROWS_PAIRS(patches_shape)},
+    {HEDDLE_ROWS_INT8(patches_shape)},
 };
 
-HEDDLE_ROWS_PAIRS_ELEMENT(element, patches_shape)
+HEDDLE_ROWS_ANY_ELEMENT(element, patches_shape)
 
 static heddle_status validate(const void *shape_)
 {
@@ -41,6 +42,13 @@ static heddle_status validate(const void *shape_)
         (double)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap) * shape->c > 2e9)
         return heddle_fail(HEDDLE_INVALID, "rows_patches: more than 2e9 elements");
     return HEDDLE_OK;
+}
+
+// The gradient has no kernels for bytes.
+static heddle_status validate_floats(const void *shape)
+{
+    HEDDLE_TRY(validate(shape));
+    return heddle_rows_is_floats("rows_patches_backward", ((const patches_shape *)shape)->int8);
 }
 
 HEDDLE_DIMS(dims_frame, patches_shape, shape->n *(shape->h + shape->gap) * (shape->w + shape->gap), shape->c)
@@ -113,16 +121,14 @@ HEDDLE_COST(forward_cost, forward_operands, patches_shape, 0)
 HEDDLE_COST(backward_cost, backward_operands, patches_shape, elements_of(shape, dims_patches))
 HEDDLE_OF_SHAPE(int64_t, backward_reduction, patches_shape, (int64_t)shape->r * shape->s)
 
-static const char *const test_shapes[] = {"n=1 h=1 w=1 c=8 r=1 s=1",
-                                          "n=2 h=5 w=4 gap=1 c=8 padding=1 half=1",
-                                          "n=3 h=7 w=7 gap=1 c=16 padding=1 stride=2",
-                                          "n=2 h=9 w=8 c=8 r=5 s=5 half=1",
-                                          "n=2 h=6 w=6 gap=2 c=24 r=1 s=1 stride=2",
-                                          "n=1 h=9 w=9 c=8 dilation=2 padding=2 half=1",
-                                          "n=1 h=1 w=1 c=8 r=1 s=1 pairs=1",
-                                          "n=3 h=7 w=7 gap=1 c=16 padding=1 stride=2 pairs=1",
-                                          "n=2 h=9 w=8 c=8 r=5 s=5 pairs=1",
-                                          NULL};
+#define FLOAT_SHAPES                                                                                                   \
+    "n=1 h=1 w=1 c=8 r=1 s=1", "n=2 h=5 w=4 gap=1 c=8 padding=1 half=1", "n=3 h=7 w=7 gap=1 c=16 padding=1 stride=2",  \
+        "n=2 h=9 w=8 c=8 r=5 s=5 half=1", "n=2 h=6 w=6 gap=2 c=24 r=1 s=1 stride=2",                                   \
+        "n=1 h=9 w=9 c=8 dilation=2 padding=2 half=1", "n=1 h=1 w=1 c=8 r=1 s=1 pairs=1",                              \
+        "n=3 h=7 w=7 gap=1 c=16 padding=1 stride=2 pairs=1", "n=2 h=9 w=8 c=8 r=5 s=5 pairs=1"
+static const char *const float_shapes[] = {FLOAT_SHAPES, NULL};
+static const char *const forward_shapes[] = {FLOAT_SHAPES, "n=3 h=7 w=7 gap=1 c=16 padding=1 stride=2 int8=1",
+                                             "n=2 h=6 w=5 c=48 r=3 s=3 int8=1", NULL};
 static const char *const bench_shapes[] = {"n=1024 h=14 w=14 c=8 r=5 s=5",
                                            "n=1024 h=32 w=32 gap=1 c=32 padding=1 stride=2", NULL};
 
@@ -144,11 +150,12 @@ static const heddle_rung backward_ladder[] = {
 
 #define ROWS_PATCHES(title, about)                                                                                     \
     .name = (title), .ladder_name = "rows_patches", .summary = (about), .shape_size = sizeof(patches_shape),           \
-    HEDDLE_FIELDS(fields), .validate = validate, .element = element, .test_shapes = test_shapes,                       \
-    .bench_shapes = bench_shapes
+    HEDDLE_FIELDS(fields), .element = element, .bench_shapes = bench_shapes
 
 const heddle_op heddle_op_rows_patches_forward = {
     ROWS_PATCHES("rows_patches_forward", "what a filter sees at each place, as rows of bf16"),
+    .validate = validate,
+    .test_shapes = forward_shapes,
     HEDDLE_OPERANDS(forward_operands),
     .cost = forward_cost,
     .reference = forward_reference,
@@ -158,6 +165,8 @@ const heddle_op heddle_op_rows_patches_forward = {
 
 const heddle_op heddle_op_rows_patches_backward = {
     ROWS_PATCHES("rows_patches_backward", "the gradient of the frame that patches were taken from"),
+    .validate = validate_floats,
+    .test_shapes = float_shapes,
     HEDDLE_OPERANDS(backward_operands),
     .cost = backward_cost,
     .reference = backward_reference,

@@ -36,13 +36,13 @@ struct stem_job {
     heddle_divisor across, down, by; // padded_w, padded_h; out_w
 };
 
-template <typename Element> struct stem_operands {
+template <typename Element, typename Output> struct stem_operands {
     const uint8_t *dataset;
     const int32_t *dataset_labels, *order;
     const int64_t *cursor;
     const Element *weight;
     const float *bias;
-    Element *output;
+    Output *output;
     int32_t *labels;
 };
 
@@ -65,8 +65,8 @@ __device__ static int offset_of(const stem_job &job, int column)
     return c < shape.c ? (c * job.padded_h + r * shape.dilation) * job.padded_w + s * shape.dilation : 0;
 }
 
-template <typename Element, int Steps>
-__device__ static void load_lane(const stem_job &job, const stem_operands<Element> &on, int first_channel,
+template <typename Element, typename Output, int Steps>
+__device__ static void load_lane(const stem_job &job, const stem_operands<Element, Output> &on, int first_channel,
                                  stem_lane<Steps> &lane)
 {
     const int row = threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
@@ -148,16 +148,17 @@ __device__ static int filter_at(const stem_job &job, int y, int x)
     return (y * job.padded_w + x) * job.shape.stride;
 }
 
-__device__ static float value_of(const stem_shape &shape, float sum, float bias)
+template <typename Output> __device__ static float value_of(const stem_shape &shape, float sum, float bias)
 {
-    return rows_function16(shape.function, sum * (1.0f / 255.0f) + bias);
+    const float value = rows_function16(shape.function, sum * (1.0f / 255.0f) + bias);
+    return sizeof(Output) == 1 ? value * rows_byte_unit(shape.function) : value;
 }
 
 // Two neighbouring channels of each tile, of one result.
-template <typename Element, bool Aligned>
-__device__ static void store(const stem_job &job, Element *to, int first_channel, const float (&values)[TILES][2])
+template <typename Output, bool Aligned>
+__device__ static void store(const stem_job &job, Output *to, int first_channel, const float (&values)[TILES][2])
 {
-    typedef rows_element<Element> element;
+    typedef rows_element<Output> element;
     const int column = threadIdx.x % 4 * 2;
 #pragma unroll
     for (int tile = 0; tile < TILES; tile++) {
@@ -174,9 +175,9 @@ __device__ static void store(const stem_job &job, Element *to, int first_channel
 }
 
 // Eight results, each the largest or the mean of its window, or 16 without windows.
-template <typename Element, int Steps, bool Aligned>
+template <typename Element, typename Output, int Steps, bool Aligned>
 __device__ static void take_group(const stem_job &job, const stem_lane<Steps> &lane, const Element *image,
-                                  Element *frame, int group, int first_channel)
+                                  Output *frame, int group, int first_channel)
 {
     const stem_shape &shape = job.shape;
     const int window = shape.window, pixels = window * window, results = job.out_h * job.out_w;
@@ -199,8 +200,8 @@ __device__ static void take_group(const stem_job &job, const stem_lane<Steps> &l
             for (int j = 0; j < 2; j++) {
                 float a = sums[tile][j], b = sums[tile][2 + j];
                 if (averages) {
-                    a = value_of(shape, a, lane.bias[tile][j]);
-                    b = next > i ? value_of(shape, b, lane.bias[tile][j]) : 0.0f;
+                    a = value_of<Output>(shape, a, lane.bias[tile][j]);
+                    b = next > i ? value_of<Output>(shape, b, lane.bias[tile][j]) : 0.0f;
                 }
                 float &kept = found[0][tile][j];
                 kept = window == 1 ? a
@@ -214,15 +215,15 @@ __device__ static void take_group(const stem_job &job, const stem_lane<Steps> &l
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             float &kept = found[0][tile][j], &second = found[1][tile][j];
-            kept = averages ? kept / (float)pixels : value_of(shape, kept, lane.bias[tile][j]);
+            kept = averages ? kept / (float)pixels : value_of<Output>(shape, kept, lane.bias[tile][j]);
             if (window == 1)
-                second = value_of(shape, second, lane.bias[tile][j]);
+                second = value_of<Output>(shape, second, lane.bias[tile][j]);
         }
     const int pitch = job.out_w + shape.gap;
     if (own < results)
-        store<Element, Aligned>(job, frame + (size_t)(y[0] * pitch + x[0]) * shape.k, first_channel, found[0]);
+        store<Output, Aligned>(job, frame + (size_t)(y[0] * pitch + x[0]) * shape.k, first_channel, found[0]);
     if (window == 1 && other < results)
-        store<Element, Aligned>(job, frame + (size_t)(y[1] * pitch + x[1]) * shape.k, first_channel, found[1]);
+        store<Output, Aligned>(job, frame + (size_t)(y[1] * pitch + x[1]) * shape.k, first_channel, found[1]);
 }
 
 // Of an image's bytes in shared memory.
@@ -238,18 +239,18 @@ __host__ __device__ static int span_of(const stem_shape &shape)
 }
 
 // The gaps right of the lines and below them.
-template <typename Element> __device__ static void clear_gaps(const stem_job &job, Element *frame)
+template <typename Output> __device__ static void clear_gaps(const stem_job &job, Output *frame)
 {
     const int gap = job.shape.gap, pitch = job.out_w + gap, right = job.out_h * gap, k = job.shape.k;
     for (int i = threadIdx.x / 32; i < right + gap * pitch; i += blockDim.x / 32) {
         const int row = i < right ? i / gap * pitch + job.out_w + i % gap : job.out_h * pitch + i - right;
         for (int channel = threadIdx.x % 32; channel < k; channel += 32)
-            frame[(size_t)row * k + channel] = rows_element<Element>::round(0.0f);
+            frame[(size_t)row * k + channel] = rows_element<Output>::round(0.0f);
     }
 }
 
-template <typename Element, int Steps, bool Aligned>
-__global__ void __launch_bounds__(WARPS * 32) rows_stem(const stem_job job, const stem_operands<Element> on)
+template <typename Element, typename Output, int Steps, bool Aligned>
+__global__ void __launch_bounds__(WARPS * 32) rows_stem(const stem_job job, const stem_operands<Element, Output> on)
 {
     extern __shared__ uint4 shared[];
     const stem_shape &shape = job.shape;
@@ -262,16 +263,16 @@ __global__ void __launch_bounds__(WARPS * 32) rows_stem(const stem_job job, cons
     heddle_wait_for_previous();
     heddle_release_next();
     stem_lane<Steps> lane;
-    load_lane<Element, Steps>(job, on, first_channel, lane);
+    load_lane<Element, Output, Steps>(job, on, first_channel, lane);
     const int64_t begin = *on.cursor;
     const int slice = blockIdx.x % job.slices, step = warps / job.chunks * job.slices;
     for (int sample = blockIdx.x / job.slices; sample < shape.n; sample += gridDim.x / job.slices) {
         const size_t from = on.order[begin + sample];
-        Element *frame = on.output + sample * frame_rows * shape.k;
+        Output *frame = on.output + sample * frame_rows * shape.k;
         load_image(job, on.dataset + from * shape.c * shape.h * shape.w, bytes, image);
         __syncthreads();
         for (int group = slice * (warps / job.chunks) + warp / job.chunks; group < groups; group += step)
-            take_group<Element, Steps, Aligned>(job, lane, image, frame, group, first_channel);
+            take_group<Element, Output, Steps, Aligned>(job, lane, image, frame, group, first_channel);
         if (slice == 0 && shape.gap > 0)
             clear_gaps(job, frame);
         if (slice == 0 && threadIdx.x == 0)
@@ -280,8 +281,8 @@ __global__ void __launch_bounds__(WARPS * 32) rows_stem(const stem_job job, cons
     }
 }
 
-template <typename Element, int Steps>
-static heddle_status launch_steps(const heddle_call *call, stem_job job, const stem_operands<Element> &on)
+template <typename Element, typename Output, int Steps>
+static heddle_status launch_steps(const heddle_call *call, stem_job job, const stem_operands<Element, Output> &on)
 {
     const unsigned warps = WARPS / job.chunks * job.chunks, most = (unsigned)heddle_cuda_multiprocessors() * 4;
     const unsigned images = (unsigned)job.shape.n, idle = most / 2 / images;
@@ -290,15 +291,15 @@ static heddle_status launch_steps(const heddle_call *call, stem_job job, const s
     job.slices = idle > 1 && useful > 1 ? (int)(idle < useful ? idle : useful) : 1;
     const unsigned blocks = images * (unsigned)job.slices;
     const size_t bytes = image_bytes(job.shape) + (size_t)job.shape.c * job.padded_h * job.padded_w * sizeof(Element);
-    const auto kernel =
-        (uintptr_t)on.output % 4 == 0 ? rows_stem<Element, Steps, true> : rows_stem<Element, Steps, false>;
+    const auto kernel = (uintptr_t)on.output % 4 == 0 ? rows_stem<Element, Output, Steps, true>
+                                                      : rows_stem<Element, Output, Steps, false>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     heddle_cuda_launch_dependent(kernel, dim3(blocks < most ? blocks : most), dim3(warps * 32), bytes,
                                  heddle_cuda_stream_of(call), job, on);
     return heddle_cuda_launched("01_tensor_cores");
 }
 
-template <typename Element> static heddle_status launch_with(const heddle_call *call)
+template <typename Element, typename Output> static heddle_status launch_with(const heddle_call *call)
 {
     const stem_shape *shape = (const stem_shape *)call->shape;
     stem_job job = {};
@@ -311,27 +312,30 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
     job.across = heddle_divisor_of(job.padded_w);
     job.down = heddle_divisor_of(job.padded_h);
     job.by = heddle_divisor_of(job.out_w);
-    stem_operands<Element> on = {};
+    stem_operands<Element, Output> on = {};
     on.dataset = (const uint8_t *)call->input[0];
     on.dataset_labels = (const int32_t *)call->input[1];
     on.order = (const int32_t *)call->input[2];
     on.cursor = (const int64_t *)call->input[3];
     on.weight = (const Element *)call->input[4];
     on.bias = (const float *)call->input[5];
-    on.output = (Element *)call->output[0];
+    on.output = (Output *)call->output[0];
     on.labels = (int32_t *)call->output[1];
     switch (shape->columns / STEP) {
-    case 1: return launch_steps<Element, 1>(call, job, on);
-    case 2: return launch_steps<Element, 2>(call, job, on);
-    case 3: return launch_steps<Element, 3>(call, job, on);
-    case 4: return launch_steps<Element, 4>(call, job, on);
-    default: return launch_steps<Element, 5>(call, job, on);
+    case 1: return launch_steps<Element, Output, 1>(call, job, on);
+    case 2: return launch_steps<Element, Output, 2>(call, job, on);
+    case 3: return launch_steps<Element, Output, 3>(call, job, on);
+    case 4: return launch_steps<Element, Output, 4>(call, job, on);
+    default: return launch_steps<Element, Output, 5>(call, job, on);
     }
 }
 
 static heddle_status launch(const heddle_call *call)
 {
-    return ((const stem_shape *)call->shape)->half ? launch_with<__half>(call) : launch_with<__nv_bfloat16>(call);
+    const stem_shape *shape = (const stem_shape *)call->shape;
+    if (shape->int8)
+        return shape->half ? launch_with<__half, int8_t>(call) : launch_with<__nv_bfloat16, int8_t>(call);
+    return shape->half ? launch_with<__half, __half>(call) : launch_with<__nv_bfloat16, __nv_bfloat16>(call);
 }
 
 HEDDLE_CUDA_RUNG("rows_stem", "01_tensor_cores", launch)

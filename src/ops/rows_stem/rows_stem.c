@@ -27,9 +27,11 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(stem_shape, average, 0, "0: the largest of a window, 1: the mean")},
     {HEDDLE_OPTIONAL_INT(stem_shape, gap, 0, "lines below and pixels right of an output image")},
     {HEDDLE_ROWS_HALF(stem_shape)},
+    {HEDDLE_OPTIONAL_INT(stem_shape, int8, 0, "1: the output is signed bytes")},
 };
 
 HEDDLE_ROWS_ELEMENT(element, stem_shape)
+HEDDLE_OF_SHAPE(heddle_dtype, stored, stem_shape, shape->int8 ? HEDDLE_I8 : element(shape))
 
 static heddle_status validate(const void *shape_)
 {
@@ -82,7 +84,7 @@ static const heddle_operand operands[] = {
     {"cursor", HEDDLE_INPUT, HEDDLE_I64, HEDDLE_VALUES_OWN, dims_cursor},
     {HEDDLE_ROWS_OPERAND("weight", HEDDLE_INPUT, HEDDLE_VALUES_OWN, dims_weight)},
     {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_bias), .optional = true},
-    {.name = "output", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_BF16, .dims = dims_output},
+    {.name = "output", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_BF16, .dims = dims_output, .stored = stored},
     {.name = "labels", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_labels},
 };
 enum { CURSOR = 3 };
@@ -115,7 +117,8 @@ static heddle_cost cost(const void *shape_)
     const stem_shape *shape = shape_;
     return (heddle_cost){.flops = 2 * products(shape),
                          .bytes_read = (double)shape->n * shape->c * shape->h * shape->w,
-                         .bytes_written = sizeof(uint16_t) * (double)heddle_rows_stem_rows(shape) * shape->k};
+                         .bytes_written =
+                             (double)heddle_dtype_size(stored(shape)) * heddle_rows_stem_rows(shape) * shape->k};
 }
 
 // What the convolution gives at a place, the function applied.
@@ -141,7 +144,8 @@ static double pool_at(const stem_shape *shape, const double *image, const double
         sum += value;
         most = value > most ? value : most;
     }
-    return shape->average ? sum / (window * window) : most;
+    const double pooled = shape->average ? sum / (window * window) : most;
+    return shape->int8 ? heddle_rows_byte(shape->function, pooled) : pooled;
 }
 
 static void reference(const void *shape_, const double *const *input, double *const *output)

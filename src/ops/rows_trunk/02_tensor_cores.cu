@@ -17,6 +17,8 @@ static bool is_half(const heddle_call *call)
 
 static heddle_status launch_forward(const heddle_call *call)
 {
+    if (((const trunk_shape *)call->shape)->int8)
+        return tensor_forward_with<int8_t>(call, rung);
     return is_half(call) ? tensor_forward_with<__half>(call, rung) : tensor_forward_with<__nv_bfloat16>(call, rung);
 }
 

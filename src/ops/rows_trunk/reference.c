@@ -117,6 +117,8 @@ void heddle_trunk_forward_reference(const void *shape_, const double *const *inp
             row[i] = k < shape->stage[last].k
                          ? pool(&shape->stage[last], &left, activations + left.kept, k, y, x, &winner)
                          : 0;
+            if (shape->int8)
+                row[i] = heddle_rows_byte(shape->stage[last].function, row[i]);
         }
     }
     free(frame);

@@ -38,9 +38,10 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(heddle_rows_trunk_shape, parts, 1, "of the batch, whose gradients are summed separately")},
     {HEDDLE_ROWS_HALF(heddle_rows_trunk_shape)},
     {HEDDLE_ROWS_PAIRS(heddle_rows_trunk_shape)},
+    {HEDDLE_ROWS_INT8(heddle_rows_trunk_shape)},
 };
 
-HEDDLE_ROWS_PAIRS_ELEMENT(element, heddle_rows_trunk_shape)
+HEDDLE_ROWS_ANY_ELEMENT(element, heddle_rows_trunk_shape)
 
 static heddle_status validate_stage(const heddle_rows_trunk_shape *shape, int index)
 {
@@ -79,6 +80,13 @@ static heddle_status validate(const void *shape_)
     if ((double)shape->n * heddle_trunk_kept(shape) > 2e9)
         return heddle_fail(HEDDLE_INVALID, "rows_trunk: more than 2e9 activations");
     return HEDDLE_OK;
+}
+
+// The gradient has no kernels for bytes.
+static heddle_status validate_floats(const void *shape)
+{
+    HEDDLE_TRY(validate(shape));
+    return heddle_rows_is_floats("rows_trunk_backward", ((const heddle_rows_trunk_shape *)shape)->int8);
 }
 
 // --- operands -------------------------------------------------------------------------------------------------------
@@ -284,7 +292,7 @@ static const char *const bench_shapes[] = {
 
 static bool forward_fits(const void *shape)
 {
-    return trunk_bytes(shape, false) <= HEDDLE_ROWS_TRUNK_SHARED;
+    return !((const heddle_rows_trunk_shape *)shape)->int8 && trunk_bytes(shape, false) <= HEDDLE_ROWS_TRUNK_SHARED;
 }
 
 static bool backward_fits(const void *shape)
@@ -357,11 +365,11 @@ static const heddle_rung backward_ladder[] = {
 
 #define ROWS_TRUNK(title, about)                                                                                       \
     .name = (title), .ladder_name = "rows_trunk", .summary = (about), .shape_size = sizeof(heddle_rows_trunk_shape),   \
-    HEDDLE_FIELDS(fields), .validate = validate, .element = element, .test_shapes = test_shapes,                       \
-    .bench_shapes = bench_shapes
+    HEDDLE_FIELDS(fields), .element = element, .test_shapes = test_shapes, .bench_shapes = bench_shapes
 
 const heddle_op heddle_op_rows_trunk_forward = {
     ROWS_TRUNK("rows_trunk_forward", "the small convolutions that a network begins with, from bytes to rows of bf16"),
+    .validate = validate,
     HEDDLE_OPERANDS(forward_operands),
     .cost = forward_cost,
     .reference = heddle_trunk_forward_reference,
@@ -372,6 +380,7 @@ const heddle_op heddle_op_rows_trunk_forward = {
 
 const heddle_op heddle_op_rows_trunk_backward = {
     ROWS_TRUNK("rows_trunk_backward", "the gradients of their weights and biases, in parts"),
+    .validate = validate_floats,
     HEDDLE_OPERANDS(backward_operands),
     .cost = backward_cost,
     .reference = heddle_trunk_backward_reference,

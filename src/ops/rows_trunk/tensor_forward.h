@@ -84,7 +84,9 @@ __device__ static __forceinline__ void leave_window(const tensor_job &job, const
     if (index == job.layout.stages - 1)
 #pragma unroll
         for (int j = 0; j < 2; j++)
-            rows_write((Element *)on.output, image, job.columns, next + channel + j, value[j]);
+            rows_write((Element *)on.output, image, job.columns, next + channel + j,
+                       sizeof(Element) == 1 ? value[j] * rows_byte_unit(job.layout.stage[index].of.function)
+                                            : value[j]);
     else
         store_two<Pairs>(shared + next + 2 * channel, job.layout.lower, value[0], value[1]);
 }
