@@ -130,6 +130,13 @@ HEDDLE_API heddle_status heddle_network_open_with(heddle_device *device, const c
                                                   const heddle_network_options *options, heddle_network **network);
 HEDDLE_API heddle_status heddle_network_create_with(heddle_device *device, const heddle_model *model, uint64_t seed,
                                                     const heddle_network_options *options, heddle_network **network);
+// What HEDDLE_INT8 needs before the first prediction: finds the ranges of activations with `count` images of a dataset
+// like those that the network was trained on, evenly spaced; a few hundred will do. On a CPU, too. The first
+// convolutions stay in fp16, and a model with layers that have no kernels for bytes is computed in bf16, or on a CPU in
+// float32, with a warning. *quantised says which, and may be NULL.
+enum { HEDDLE_CALIBRATION_IMAGES = 512 };
+HEDDLE_API heddle_status heddle_network_calibrate(heddle_network *network, const heddle_dataset *dataset, int count,
+                                                  bool *quantised);
 HEDDLE_API void heddle_network_close(heddle_network *network);
 HEDDLE_API const heddle_model *heddle_network_model(const heddle_network *network);
 // Name of class `index` as the training data had it, or its number. Valid until the thread's next call.

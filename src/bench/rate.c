@@ -164,6 +164,8 @@ heddle_status heddle_rate_infer(heddle_device *device, const heddle_model *model
     };
     infer_run run = {.device = device, .options = options};
     heddle_status status = heddle_network_create_with(device, model, 1, &how, &run.network);
+    if (status == HEDDLE_OK && options->arithmetic == HEDDLE_INT8)
+        status = heddle_network_calibrate(run.network, dataset, HEDDLE_CALIBRATION_IMAGES, NULL);
     if (status == HEDDLE_OK)
         status = open_images(&run, dataset);
     if (status == HEDDLE_OK)

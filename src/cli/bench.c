@@ -46,8 +46,8 @@ static const heddle_cli_option options[] = {
     {"kernels", HEDDLE_CLI_TEXT, PLACE(kernels), "NAME,NAME", NULL,
      "train, infer: kernels to measure, as in `heddle train`: naive, tuned, vendor, fused; default: all", 0, 0, NULL},
     {"precision", HEDDLE_CLI_TEXT, PLACE(precision), "TYPE,TYPE", NULL,
-     "train, infer: precisions to measure, as in `heddle train`: fp32, tf32x3, tf32, fp16, bf16 (infer runs the last "
-     "two as tf32); default: all of them for fused kernels on a GPU, else fp32",
+     "train, infer: precisions to measure, as in `heddle train`: fp32, tf32x3, tf32, fp16, bf16, and int8 for infer; "
+     "default: all of them but int8 for fused kernels on a GPU, else fp32",
      0, 0, NULL},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
      "train: keep the images in GPU memory or stream them, as in `heddle train`", 0, 0, heddle_data_place_names},

@@ -35,9 +35,11 @@ static bool find_script(char path[PATH_SIZE])
     return written < PATH_SIZE && heddle_file_exists(path);
 }
 
-// "tf32" for tf32; tf32x3 is compared with fp32.
+// "tf32" for tf32; tf32x3 is compared with fp32, and int8 with bf16.
 static const char *peer_precision(heddle_arithmetic arithmetic)
 {
+    if (arithmetic == HEDDLE_INT8)
+        return heddle_cli_precisions[HEDDLE_BFLOAT];
     return arithmetic == HEDDLE_TF32X3 ? heddle_cli_precisions[HEDDLE_FULL] : heddle_cli_precisions[arithmetic];
 }
 

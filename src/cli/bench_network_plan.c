@@ -77,16 +77,17 @@ heddle_status heddle_cli_network_plan(heddle_cli_network_bench *bench, heddle_de
     HEDDLE_TRY(read_batches(bench, settings->batch));
     HEDDLE_TRY(read_choices("kernels", all_kernels ? "naive,tuned,vendor,fused" : settings->kernels, heddle_tier_names,
                             kernels));
+    const bool infers = strcmp(bench->job, "infer") == 0;
     HEDDLE_TRY(read_choices("precision", all_precisions ? "fp32,tf32x3,tf32,fp16,bf16" : settings->precision,
-                            heddle_cli_precisions, precisions));
-    for (int i = HEDDLE_FULL; i <= HEDDLE_BFLOAT && kind == HEDDLE_CPU && !all_precisions; i++)
+                            infers ? heddle_cli_precisions : heddle_cli_training_precisions, precisions));
+    for (int i = HEDDLE_FULL; i <= HEDDLE_INT8 && kind == HEDDLE_CPU && !all_precisions; i++)
         if (precisions[i])
             HEDDLE_TRY(heddle_cli_precision_check(kind, (heddle_arithmetic)i));
     for (int i = 0; i < bench->batch_count; i++) {
         if (kind != HEDDLE_CPU && all_kernels && all_precisions)
             HEDDLE_TRY(add_row(bench, bench->batches[i], true, HEDDLE_FUSED, HEDDLE_FULL));
         for (int tier = HEDDLE_NAIVE; tier <= HEDDLE_FUSED; tier++)
-            for (int arithmetic = HEDDLE_FULL; arithmetic <= HEDDLE_BFLOAT; arithmetic++) {
+            for (int arithmetic = HEDDLE_FULL; arithmetic <= HEDDLE_INT8; arithmetic++) {
                 // By default, other precisions are measured where they are fastest: fused, on a GPU.
                 bool shown =
                     arithmetic == HEDDLE_FULL || !all_precisions || (tier == HEDDLE_FUSED && kind != HEDDLE_CPU);

@@ -55,6 +55,7 @@ typedef struct evaluation {
     heddle_cli_network trained;
     heddle_dataset *dataset;
     heddle_evaluation result;
+    heddle_evaluation in_float; // the same network in fp32, beside int8; no images: not evaluated
     double seconds;
 } evaluation;
 
@@ -78,6 +79,10 @@ static cJSON *to_json(const evaluation *done)
     cJSON_AddNumberToObject(json, "accuracy", result->accuracy);
     cJSON_AddNumberToObject(json, "loss", result->loss);
     cJSON_AddNumberToObject(json, "seconds", done->seconds);
+    if (done->in_float.count > 0) {
+        cJSON_AddNumberToObject(json, "fp32_accuracy", done->in_float.accuracy);
+        cJSON_AddNumberToObject(json, "fp32_loss", done->in_float.loss);
+    }
     heddle_cli_device_add(&done->trained.device, json);
     cJSON *classes = cJSON_AddArrayToObject(json, "classes");
     cJSON *confusion = cJSON_AddArrayToObject(json, "confusion");
@@ -95,8 +100,26 @@ static heddle_status print_text(const evaluation *done)
     printf("\n%s, %s: %d of %d correct, accuracy %.2f %%, loss %.4f (%.0f images/s)\n", done->dataset->name,
            heddle_cli_splits[done->settings->split], result->correct, result->count, 100 * result->accuracy,
            result->loss, result->count / done->seconds);
+    if (done->in_float.count > 0)
+        printf("fp32: %d of %d correct, accuracy %.2f %%, loss %.4f; int8 is %+.2f points from it\n",
+               done->in_float.correct, done->in_float.count, 100 * done->in_float.accuracy, done->in_float.loss,
+               100 * (result->accuracy - done->in_float.accuracy));
     heddle_cli_network_print_origin(&done->trained, done->settings);
     return HEDDLE_OK;
+}
+
+// What int8 is compared with.
+static heddle_status evaluate_in_float(evaluation *opened, const char *given)
+{
+    heddle_cli_network_settings settings = *opened->settings;
+    heddle_cli_network network;
+    settings.precision = HEDDLE_FULL;
+    settings.json.print = true; // the device was named before
+    heddle_status status = heddle_cli_network_open(&settings, given, settings.batch, &network);
+    if (status == HEDDLE_OK)
+        status = heddle_network_evaluate(network.network, opened->dataset, &opened->in_float);
+    heddle_cli_network_close(&network);
+    return status;
 }
 
 static heddle_status evaluate(evaluation *opened, const char *given)
@@ -105,6 +128,8 @@ static heddle_status evaluate(evaluation *opened, const char *given)
     double begin = heddle_now();
     HEDDLE_TRY(heddle_network_evaluate(opened->trained.network, opened->dataset, &opened->result));
     opened->seconds = heddle_now() - begin;
+    if (opened->trained.quantised)
+        HEDDLE_TRY(evaluate_in_float(opened, given));
     if (!opened->settings->json.print)
         HEDDLE_TRY(print_text(opened));
     return heddle_cli_json_result(&opened->settings->json, to_json(opened));
@@ -134,7 +159,8 @@ const heddle_cli_command heddle_command_eval = {
     .most_arguments = 1,
     .description = "CHECKPOINT is a checkpoint file, or the folder of a run with best.safetensors.",
     .example = "heddle eval runs/fashion-cnn\n"
-               "heddle eval runs/mnist-cnn/best.safetensors --data ~/digits --json",
+               "heddle eval runs/mnist-cnn/best.safetensors --data ~/digits --json\n"
+               "heddle eval runs/mnist-cnn --precision int8",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run_command,

@@ -45,6 +45,64 @@ static heddle_status find_checkpoint(const char *given, char path[CHECKPOINT_SIZ
     return HEDDLE_OK;
 }
 
+static void free_class_names(char **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+// NULL: no memory.
+static char **copy_class_names(const heddle_cli_network *opened)
+{
+    const int count = opened->input.classes;
+    char **names = calloc((size_t)count, sizeof *names);
+    for (int i = 0; names && i < count; i++)
+        if (!(names[i] = strdup(heddle_network_class_name(opened->network, i)))) {
+            free_class_names(names, count);
+            return NULL;
+        }
+    return names;
+}
+
+// A dataset with the network's classes.
+static heddle_status open_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
+                                  const char *name, heddle_split split, heddle_dataset **dataset)
+{
+    const heddle_input_shape *input = &opened->input;
+    char **names = copy_class_names(opened);
+    if (!names)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the names of %d classes", input->classes);
+    const heddle_dataset_options how = {.folder = settings->folder,
+                                        .channels = input->channels,
+                                        .height = input->height,
+                                        .width = input->width,
+                                        .class_names = (const char *const *)names,
+                                        .classes = input->classes,
+                                        .threads = settings->threads};
+    heddle_status status = heddle_cli_dataset_open(name, split, &how, settings->json.print, dataset);
+    free_class_names(names, input->classes);
+    return status;
+}
+
+heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
+                                         heddle_dataset **dataset)
+{
+    return open_dataset(opened, settings, settings->data ? settings->data : opened->trained_on,
+                        settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, dataset);
+}
+
+// With images that the network was trained on, whatever it is evaluated on.
+static heddle_status calibrate(const heddle_cli_network_settings *settings, heddle_cli_network *opened)
+{
+    heddle_dataset *dataset = NULL;
+    heddle_status status = open_dataset(opened, settings, opened->trained_on, HEDDLE_TRAIN, &dataset);
+    if (status == HEDDLE_OK)
+        status = heddle_network_calibrate(opened->network, dataset, settings->calibrate, &opened->quantised);
+    heddle_dataset_close(dataset);
+    return status;
+}
+
 heddle_status heddle_cli_network_open(const heddle_cli_network_settings *settings, const char *given, int batch,
                                       heddle_cli_network *opened)
 {
@@ -66,54 +124,13 @@ heddle_status heddle_cli_network_open(const heddle_cli_network_settings *setting
     opened->input = heddle_model_input(heddle_network_model(opened->network));
     if (!settings->json.print)
         heddle_cli_device_print(&opened->device, stderr);
-    return HEDDLE_OK;
+    return how.arithmetic == HEDDLE_INT8 ? calibrate(settings, opened) : HEDDLE_OK;
 }
 
 void heddle_cli_network_close(heddle_cli_network *opened)
 {
     heddle_network_close(opened->network);
     heddle_cli_device_close(&opened->device);
-}
-
-static void free_class_names(char **names, int count)
-{
-    for (int i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-// NULL: no memory.
-static char **copy_class_names(const heddle_cli_network *opened)
-{
-    const int count = opened->input.classes;
-    char **names = calloc((size_t)count, sizeof *names);
-    for (int i = 0; names && i < count; i++)
-        if (!(names[i] = strdup(heddle_network_class_name(opened->network, i)))) {
-            free_class_names(names, count);
-            return NULL;
-        }
-    return names;
-}
-
-heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
-                                         heddle_dataset **dataset)
-{
-    const heddle_input_shape *input = &opened->input;
-    char **names = copy_class_names(opened);
-    if (!names)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the names of %d classes", input->classes);
-    const heddle_dataset_options how = {.folder = settings->folder,
-                                        .channels = input->channels,
-                                        .height = input->height,
-                                        .width = input->width,
-                                        .class_names = (const char *const *)names,
-                                        .classes = input->classes,
-                                        .threads = settings->threads};
-    heddle_status status =
-        heddle_cli_dataset_open(settings->data ? settings->data : opened->trained_on,
-                                settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, &how, settings->json.print, dataset);
-    free_class_names(names, input->classes);
-    return status;
 }
 
 void heddle_cli_network_print_origin(const heddle_cli_network *opened, const heddle_cli_network_settings *settings)

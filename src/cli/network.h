@@ -9,7 +9,7 @@
 
 typedef struct heddle_cli_network_settings {
     const char *data, *folder, *device;
-    int split, batch, kernels, precision, threads;
+    int split, batch, kernels, precision, calibrate, threads;
     heddle_cli_json json;
 } heddle_cli_network_settings;
 
@@ -29,6 +29,8 @@ extern const char *const heddle_cli_splits[];
     {"device", HEDDLE_CLI_TEXT, offsetof(type, network.device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},     \
     {"precision", HEDDLE_CLI_CHOICE, offsetof(type, network.precision), "TYPE", "fp32",                                \
      HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0, heddle_cli_precisions},                                                  \
+    {"calibrate", HEDDLE_CLI_INT, offsetof(type, network.calibrate), "N", "512",                                       \
+     "with --precision int8: training images that the ranges of activations are found with", 1, 1e6, NULL},            \
     {"threads", HEDDLE_CLI_INT, offsetof(type, network.threads), "N", "0", "CPU threads; 0: one per core", 0, 1024,    \
      NULL},                                                                                                            \
     HEDDLE_CLI_JSON_OPTION(offsetof(type, network.json))
@@ -37,6 +39,7 @@ extern const char *const heddle_cli_splits[];
 typedef struct heddle_cli_network {
     heddle_cli_device device;
     heddle_network *network;
+    bool quantised; // --precision int8, and the network has kernels for it
     heddle_input_shape input;
     char trained_on[1024];
 } heddle_cli_network;

@@ -71,7 +71,7 @@ static const heddle_cli_option options[] = {
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "NAME", "fused", HEDDLE_CLI_KERNELS_HELP, 0, 0, heddle_tier_names},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},
     {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_HELP, 0, 0,
-     heddle_cli_precisions},
+     heddle_cli_training_precisions},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
      "resident: keep all images in GPU memory; streamed: copy them from host memory during training; auto: resident "
      "if they fit, else streamed",

@@ -32,6 +32,7 @@ typedef struct infer_slot {
 struct heddle_infer {
     heddle_state *state;
     heddle_network_options options;
+    const heddle_ranges *ranges;
     int batch; // of a slot
     size_t pixels, classes;
     bool direct;
@@ -44,7 +45,8 @@ static int ceil_div(int a, int b)
     return a / b + (a % b != 0);
 }
 
-heddle_status heddle_infer_create(heddle_state *state, const heddle_network_options *options, heddle_infer **infer)
+heddle_status heddle_infer_create(heddle_state *state, const heddle_network_options *options,
+                                  const heddle_ranges *ranges, heddle_infer **infer)
 {
     heddle_infer *made = calloc(1, sizeof *made);
     if (!made)
@@ -52,6 +54,7 @@ heddle_status heddle_infer_create(heddle_state *state, const heddle_network_opti
     const heddle_input_shape *input = &state->model->input;
     made->state = state;
     made->options = *options;
+    made->ranges = ranges;
     made->batch = ceil_div(options->batch, ceil_div(options->batch, MOST_IMAGES));
     made->pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
     made->classes = (size_t)input->classes;
@@ -137,6 +140,7 @@ static heddle_status fill_slot(heddle_infer *infer, infer_slot *slot)
         .arithmetic = infer->options.arithmetic,
         .deterministic = infer->options.deterministic,
         .feed = &slot->feed,
+        .ranges = infer->ranges,
         .predicts = true,
         .probabilities = infer->direct ? slot->probabilities : NULL,
     };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nn/plan.h"
+#include "nn/rows.h"
 
 // --- infer_fold.c ----------------------------------------------------------------------------------------------------
 
@@ -30,13 +31,34 @@ bool heddle_infer_by_rows(const heddle_model *model, int batch, heddle_device_ki
 heddle_status heddle_plan_infer_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
                                      const heddle_value *parameters, bool *made);
 
+// --- infer_calibrate.c -----------------------------------------------------------------------------------------------
+
+// For int8: the largest magnitudes over some images of what each group of layers computes. `output` is of its product,
+// after its function unless something is added before that; `left` of what the group leaves.
+typedef struct heddle_ranges {
+    float output[HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS], left[HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS];
+} heddle_ranges;
+
+// Of a folded state, over `count` of the dataset's images, evenly spaced. *ranges is NULL, without a failure, where the
+// model does not run over rows.
+heddle_status heddle_calibrate(heddle_state *state, heddle_stream *stream, const heddle_dataset *dataset, int count,
+                               const heddle_network_options *options, heddle_ranges **ranges);
+
+// --- infer_quantise.c ------------------------------------------------------------------------------------------------
+
+// Quantises the parameters: each channel's weights symmetrically to bytes, activations by their ranges. Writes weights,
+// scales and biases to the plan's memory, and the factors of rows_norm to its groups; waits for the stream.
+heddle_status heddle_rows_quantise(heddle_plan *plan, const heddle_state *state, heddle_stream *stream);
+
 // --- infer.c ---------------------------------------------------------------------------------------------------------
 
 // Predicts from bytes in host memory.
 typedef struct heddle_infer heddle_infer;
 
 // The state is a folded one and must outlive it, with parameters that stay as they are.
-heddle_status heddle_infer_create(heddle_state *state, const heddle_network_options *options, heddle_infer **infer);
+// `ranges`, of int8 alone, must outlive it as well.
+heddle_status heddle_infer_create(heddle_state *state, const heddle_network_options *options,
+                                  const heddle_ranges *ranges, heddle_infer **infer);
 void heddle_infer_destroy(heddle_infer *infer);
 // images (count, channels, height, width), 255 meaning 1; probabilities (count, classes). Pinned memory is copied from
 // and to as it is, any other through pinned memory of the infer's own. Waits for the results.

@@ -5,13 +5,22 @@
 
 #include "nn/infer.h"
 #include "nn/rows_build.h"
+#include "ops/rows_conv/rows_conv.h"
 #include "ops/rows_stem/rows_stem.h"
 
 static bool is_for_rows(heddle_device_kind device, heddle_tier kernels, heddle_arithmetic arithmetic)
 {
-    return device != HEDDLE_CPU && kernels == HEDDLE_FUSED &&
-           (arithmetic == HEDDLE_TF32X3 || arithmetic == HEDDLE_TF32 || arithmetic == HEDDLE_FP16 ||
-            arithmetic == HEDDLE_BFLOAT);
+    // On a CPU bytes alone, so that their accuracy can be known without a GPU.
+    return kernels == HEDDLE_FUSED && arithmetic != HEDDLE_FULL && (device != HEDDLE_CPU || arithmetic == HEDDLE_INT8);
+}
+
+// The type of elements. Before calibrating, int8 is 16 bits with the channels that bytes will have.
+static void set_element(heddle_rows *rows, heddle_arithmetic arithmetic, bool calibrated)
+{
+    rows->pairs = rows->update.pairs = arithmetic == HEDDLE_TF32X3;
+    rows->half = rows->update.half = arithmetic != HEDDLE_BFLOAT && !rows->pairs;
+    rows->int8 = arithmetic == HEDDLE_INT8 && calibrated;
+    rows->alignment = arithmetic == HEDDLE_INT8 ? HEDDLE_ROWS_BYTE_ALIGNMENT : HEDDLE_ROWS_ALIGNMENT;
 }
 
 // Groups the layers; false where some of them need statistics of a batch, or there are many classes.
@@ -30,7 +39,7 @@ bool heddle_infer_by_rows(const heddle_model *model, int batch, heddle_device_ki
 {
     heddle_rows *rows = is_for_rows(device, kernels, arithmetic) ? calloc(1, sizeof *rows) : NULL;
     if (rows)
-        rows->pairs = arithmetic == HEDDLE_TF32X3;
+        set_element(rows, arithmetic, false);
     const bool grouped = rows && group_layers(model, batch, rows);
     free(rows);
     return grouped;
@@ -62,12 +71,29 @@ static heddle_rows_stem_shape stem_shape(const heddle_plan *plan, const heddle_r
         .average = group->average,
         .gap = group->gap,
         .half = group->shape.half,
+        .int8 = group->shape.int8,
     };
 }
 
-static heddle_status stem(heddle_rows_builder *builder, heddle_rows_group *group, const heddle_rows_stem_shape *shape)
+// Whether rows_stem computes all of the first group.
+static bool is_stem(const heddle_plan *plan, const heddle_model *model, const heddle_rows_group *group)
 {
+    const heddle_layer *layer = group->product;
+    if (group->in_trunk || !layer || layer->in_rank != 3 || !group->passes || group->around >= 0 || group->from >= 0 ||
+        group->shape.pairs)
+        return false;
+    const heddle_rows_stem_shape shape = stem_shape(plan, group, &model->input);
+    return heddle_rows_stem_fits(&shape);
+}
+
+// The first convolution with what follows it.
+static heddle_status stem(heddle_rows_builder *builder, heddle_rows_group *group, bool *done)
+{
+    *done = group->in_stem;
+    if (!group->in_stem)
+        return HEDDLE_OK;
     heddle_plan *plan = builder->plan;
+    const heddle_rows_stem_shape shape = stem_shape(plan, group, &builder->state->model->input);
     const heddle_feed *feed = plan->options.feed;
     const heddle_placed places[] = {
         {"dataset", feed->images},        {"dataset_labels", feed->labels}, {"order", feed->order},
@@ -79,26 +105,16 @@ static heddle_status stem(heddle_rows_builder *builder, heddle_rows_group *group
     const heddle_op *op;
     int node;
     HEDDLE_TRY(heddle_op_find("rows_stem", &op));
-    HEDDLE_TRY(heddle_plan_place(plan, op, shape, places, PLACES, bound.bound));
+    HEDDLE_TRY(heddle_plan_place(plan, op, &shape, places, PLACES, bound.bound));
     HEDDLE_TRY(heddle_rows_weight(builder, group, &weight));
-    HEDDLE_TRY(heddle_rows_vector(builder, group->bias, &bias));
+    HEDDLE_TRY(heddle_rows_bias(builder, group, &bias));
     heddle_rows_bind(&bound, "weight", weight);
     heddle_rows_bind(&bound, "bias", bias);
-    HEDDLE_TRY(heddle_rows_apply(builder, "rows_stem", shape, &bound, &node));
+    HEDDLE_TRY(heddle_rows_apply(builder, "rows_stem", &shape, &bound, &node));
     group->left = heddle_rows_output(builder, node, "output");
+    group->output = HEDDLE_NO_VALUE;
     builder->labels = heddle_rows_output(builder, node, "labels");
     return HEDDLE_OK;
-}
-
-// The first convolution with what follows it.
-static heddle_status alone(heddle_rows_builder *builder, heddle_rows_group *group, bool *done)
-{
-    const heddle_layer *layer = group->product;
-    if (!layer || layer->in_rank != 3 || !group->passes || group->around >= 0 || group->from >= 0 || group->shape.pairs)
-        return HEDDLE_OK;
-    const heddle_rows_stem_shape shape = stem_shape(builder->plan, group, &builder->state->model->input);
-    *done = heddle_rows_stem_fits(&shape);
-    return *done ? stem(builder, group, &shape) : HEDDLE_OK;
 }
 
 // --- the plan --------------------------------------------------------------------------------------------------------
@@ -111,56 +127,75 @@ static heddle_status classify(heddle_rows_builder *builder, const heddle_rows_gr
                                               .k = last->shape.k,
                                               .classes = last->product->features,
                                               .half = last->shape.half,
-                                              .pairs = last->shape.pairs};
+                                              .pairs = last->shape.pairs,
+                                              .int8 = last->shape.int8};
     heddle_plan *plan = builder->plan;
     const heddle_placed places[] = {
         {"probabilities", plan->probabilities}, {"loss", plan->loss}, {"correct", plan->correct}};
     const int count = plan->options.predicts ? 1 : sizeof places / sizeof *places;
     const heddle_op *op;
     heddle_rows_bindings bound = {.count = count};
-    heddle_value weight, bias, arrived = HEDDLE_NO_VALUE;
+    heddle_value weight, bias, scale, arrived = HEDDLE_NO_VALUE;
     int node;
     HEDDLE_TRY(heddle_op_find("rows_classify", &op));
     HEDDLE_TRY(heddle_plan_place(plan, op, &shape, places, count, bound.bound));
     HEDDLE_TRY(heddle_rows_weight(builder, last, &weight));
-    HEDDLE_TRY(heddle_rows_vector(builder, last->bias, &bias));
+    HEDDLE_TRY(heddle_rows_bias(builder, last, &bias));
+    HEDDLE_TRY(heddle_rows_scale(builder, last, &scale));
     if (!plan->options.predicts)
         HEDDLE_TRY(heddle_rows_counters(builder, 1, &arrived));
     heddle_rows_bind(&bound, "input", last->input);
     heddle_rows_bind(&bound, "weight", weight);
     heddle_rows_bind(&bound, "bias", bias);
     heddle_rows_bind(&bound, "labels", builder->labels);
+    heddle_rows_bind(&bound, "scale", scale);
     heddle_rows_bind(&bound, "arrived", arrived);
     return heddle_rows_apply(builder, "rows_classify", &shape, &bound, &node);
+}
+
+static bool is_wanted(const heddle_plan *plan)
+{
+    const heddle_plan_options *options = &plan->options;
+    return !options->training && options->feed && !options->feed->moves && heddle_plan_ranks(plan) == 1 &&
+           is_for_rows(heddle_device_get_kind(plan->device), options->kernels, options->arithmetic);
+}
+
+// What each group is computed by.
+static void set_groups(const heddle_plan *plan, const heddle_model *model, heddle_rows *rows)
+{
+    for (int i = 0; i < rows->group_count; i++) {
+        rows->groups[i].shape.half = rows->half;
+        rows->groups[i].shape.pairs = rows->pairs;
+        rows->groups[i].shape.int8 = rows->int8;
+    }
+    heddle_rows_find_trunk(plan, model, rows);
+    for (int i = 0; i < rows->group_count; i++) {
+        heddle_rows_group *group = &rows->groups[i];
+        group->in_stem = is_stem(plan, model, group);
+        if (rows->int8 && group->product && group->around < 0) // a byte has more to tell behind it
+            group->shape.function = (int)group->function;
+    }
 }
 
 heddle_status heddle_plan_infer_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
                                      const heddle_value *parameters, bool *made)
 {
-    const heddle_plan_options *options = &plan->options;
     *made = false;
-    if (options->training || !options->feed || options->feed->moves || heddle_plan_ranks(plan) > 1 ||
-        !is_for_rows(heddle_device_get_kind(plan->device), options->kernels, options->arithmetic))
+    if (!is_wanted(plan))
         return HEDDLE_OK;
     heddle_rows *rows = plan->rows = calloc(1, sizeof *rows);
     if (!rows)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
-    rows->pairs = rows->update.pairs = options->arithmetic == HEDDLE_TF32X3;
-    rows->half = rows->update.half = options->arithmetic != HEDDLE_BFLOAT && !rows->pairs;
-    if (!group_layers(state->model, options->batch, rows))
+    set_element(rows, plan->options.arithmetic, plan->options.ranges != NULL);
+    if (!group_layers(state->model, plan->options.batch, rows))
         return HEDDLE_OK;
-    for (int i = 0; i < rows->group_count; i++) {
-        rows->groups[i].shape.half = rows->half;
-        rows->groups[i].shape.pairs = rows->pairs;
-    }
+    set_groups(plan, state->model, rows);
     if (!heddle_rows_has_rungs(plan, rows))
         return HEDDLE_OK;
-    heddle_rows_find_trunk(plan, state->model, rows);
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
-    heddle_rows_builder builder = {
-        .plan = plan, .state = state, .parameters = parameters, .rows = rows, .alone = alone};
-    *made = true;
-    HEDDLE_TRY(heddle_rows_copy_weights(&builder));
+    heddle_rows_builder builder = {.plan = plan, .state = state, .parameters = parameters, .rows = rows, .alone = stem};
+    plan->by_rows = *made = true;
+    HEDDLE_TRY(rows->int8 ? heddle_rows_quantise(plan, state, stream) : heddle_rows_copy_weights(&builder));
     plan->prepared = plan->trace.node_count;
     HEDDLE_TRY(heddle_rows_forward(&builder));
     return classify(&builder, &rows->groups[rows->group_count - 1]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "nn/checkpoint.h"
 #include "nn/infer.h"
 #include "nn/pass.h"
@@ -20,7 +21,9 @@ struct heddle_network {
     heddle_plan *full;             // for `batch` samples
     heddle_plan *rest;             // for the latest smaller number
     int32_t *no_labels;            // zeros, where nobody knows the answer
-    heddle_folded *folded;         // for a GPU; NULL: none yet
+    heddle_folded *folded;         // for a GPU or int8; NULL: none yet
+    bool calibrated;               // for int8
+    heddle_ranges *ranges;         // of int8; NULL: it is not calibrated, or the model does not run over rows
     heddle_infer *infer;           // over its state
     heddle_pass *pass;             // over the dataset that was evaluated last; NULL: none yet, or on cpu
     heddle_checkpoint *checkpoint; // NULL: parameters from elsewhere
@@ -33,7 +36,7 @@ static heddle_status make(heddle_network *network, const heddle_network_options 
     network->options = *options;
     if (options->batch < 1)
         return heddle_fail(HEDDLE_INVALID, "a batch of %d; it must be at least 1", options->batch);
-    if ((unsigned)options->kernels > HEDDLE_FUSED || (unsigned)options->arithmetic > HEDDLE_BFLOAT)
+    if ((unsigned)options->kernels > HEDDLE_FUSED || (unsigned)options->arithmetic > HEDDLE_INT8)
         return heddle_fail(HEDDLE_INVALID, "kernels %d or arithmetic %d is none there is", (int)options->kernels,
                            (int)options->arithmetic);
     network->no_labels = calloc((size_t)options->batch, sizeof *network->no_labels);
@@ -136,6 +139,7 @@ void heddle_network_close(heddle_network *network)
     heddle_pass_destroy(network->pass);
     heddle_infer_destroy(network->infer);
     heddle_folded_destroy(network->folded);
+    free(network->ranges);
     if (network->owns_state) {
         heddle_state_destroy(network->state);
         if (network->stream)
@@ -167,6 +171,19 @@ heddle_image_traits heddle_network_traits(const heddle_network *network)
     return network->checkpoint ? heddle_checkpoint_about_of(network->checkpoint)->traits : (heddle_image_traits){0};
 }
 
+static heddle_status check_dataset(const heddle_network *network, const heddle_dataset *dataset)
+{
+    const heddle_input_shape *input = &network->state->model->input;
+    if (dataset->channels != input->channels || dataset->height != input->height || dataset->width != input->width)
+        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d×%d×%d images, the network takes %d×%d×%d", dataset->name,
+                           dataset->channels, dataset->height, dataset->width, input->channels, input->height,
+                           input->width);
+    if (dataset->classes > input->classes)
+        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d classes, the network knows %d", dataset->name,
+                           dataset->classes, input->classes);
+    return HEDDLE_OK;
+}
+
 // Folded parameters as those of the state are now, which only others' may change.
 static heddle_status fold(heddle_network *network)
 {
@@ -181,6 +198,41 @@ static heddle_status fold(heddle_network *network)
         network->folded = NULL;
     }
     return status;
+}
+
+// Whether bytes are predicted from as a GPU does it. Parameters that somebody else trains would have to be folded each
+// time.
+static bool has_infer(const heddle_network *network)
+{
+    return network->owns_state && (network->ranges || heddle_device_get_kind(network->state->device) != HEDDLE_CPU);
+}
+
+static heddle_status check_calibrated(const heddle_network *network)
+{
+    if (network->options.arithmetic != HEDDLE_INT8 || network->calibrated)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "int8 is not calibrated yet; call heddle_network_calibrate first");
+}
+
+heddle_status heddle_network_calibrate(heddle_network *network, const heddle_dataset *dataset, int count,
+                                       bool *quantised)
+{
+    if (!network || !dataset || count < 1 || dataset->count < 1)
+        return heddle_fail(HEDDLE_INVALID, "heddle_network_calibrate needs a network, a dataset and at least 1 image");
+    if (network->options.arithmetic != HEDDLE_INT8 || !network->owns_state || network->calibrated)
+        return heddle_fail(HEDDLE_INVALID, "heddle_network_calibrate is for a network opened with int8, once");
+    HEDDLE_TRY(check_dataset(network, dataset));
+    HEDDLE_TRY(fold(network));
+    HEDDLE_TRY(
+        heddle_calibrate(network->folded->state, network->stream, dataset, count, &network->options, &network->ranges));
+    network->calibrated = true;
+    if (!network->ranges)
+        heddle_log(HEDDLE_LOG_WARN, "model %s has no kernels for int8 here: it is computed in %s",
+                   network->state->model->name,
+                   heddle_device_get_kind(network->state->device) == HEDDLE_CPU ? "fp32" : "bf16");
+    if (quantised)
+        *quantised = network->ranges != NULL;
+    return HEDDLE_OK;
 }
 
 // The plan for `count` samples; made at the first need and kept.
@@ -225,10 +277,28 @@ static heddle_status queue_batch(heddle_network *network, const float *images, c
     return HEDDLE_OK;
 }
 
+// Of int8: the network reads bytes.
+static heddle_status predict_as_bytes(heddle_network *network, const float *images, int count, float *probabilities)
+{
+    const heddle_input_shape *input = &network->state->model->input;
+    const size_t values = (size_t)count * (size_t)input->channels * (size_t)input->height * (size_t)input->width;
+    uint8_t *bytes = malloc(values + 1);
+    if (!bytes)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d images", count);
+    for (size_t i = 0; i < values; i++)
+        bytes[i] = (uint8_t)rintf(fminf(fmaxf(images[i], 0), 1) * 255);
+    const heddle_status status = heddle_network_predict_bytes(network, bytes, count, probabilities);
+    free(bytes);
+    return status;
+}
+
 heddle_status heddle_network_predict(heddle_network *network, const float *images, int count, float *probabilities)
 {
     if (!network || count < 0 || (count && (!images || !probabilities)))
         return heddle_fail(HEDDLE_INVALID, "heddle_network_predict needs a network, images and room for probabilities");
+    HEDDLE_TRY(check_calibrated(network));
+    if (network->ranges)
+        return predict_as_bytes(network, images, count, probabilities);
     const heddle_input_shape *input = &network->state->model->input;
     size_t pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
     // On cpu the queue stays as short as it is for one batch; on a GPU the batches follow each other.
@@ -274,26 +344,13 @@ heddle_status heddle_network_predict_bytes(heddle_network *network, const uint8_
                            "heddle_network_predict_bytes needs a network, images and room for probabilities");
     if (count == 0)
         return HEDDLE_OK;
-    // Parameters that somebody else trains would have to be folded each time.
-    if (heddle_device_get_kind(network->state->device) == HEDDLE_CPU || !network->owns_state)
+    HEDDLE_TRY(check_calibrated(network));
+    if (!has_infer(network))
         return predict_as_floats(network, images, count, probabilities);
     HEDDLE_TRY(fold(network));
     if (!network->infer)
-        HEDDLE_TRY(heddle_infer_create(network->folded->state, &network->options, &network->infer));
+        HEDDLE_TRY(heddle_infer_create(network->folded->state, &network->options, network->ranges, &network->infer));
     return heddle_infer_run(network->infer, images, count, probabilities);
-}
-
-static heddle_status check_dataset(const heddle_network *network, const heddle_dataset *dataset)
-{
-    const heddle_input_shape *input = &network->state->model->input;
-    if (dataset->channels != input->channels || dataset->height != input->height || dataset->width != input->width)
-        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d×%d×%d images, the network takes %d×%d×%d", dataset->name,
-                           dataset->channels, dataset->height, dataset->width, input->channels, input->height,
-                           input->width);
-    if (dataset->classes > input->classes)
-        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d classes, the network knows %d", dataset->name,
-                           dataset->classes, input->classes);
-    return HEDDLE_OK;
 }
 
 static heddle_status evaluate_batches(heddle_network *network, heddle_loader *loader, float *probabilities,
@@ -349,14 +406,15 @@ heddle_status heddle_network_evaluate(heddle_network *network, const heddle_data
     *evaluation = (heddle_evaluation){.classes = classes, .confusion = evaluation->confusion};
     if (evaluation->confusion)
         memset(evaluation->confusion, 0, (size_t)classes * (size_t)classes * sizeof *evaluation->confusion);
-    if (heddle_device_get_kind(network->state->device) == HEDDLE_CPU || dataset->count < 1)
+    HEDDLE_TRY(check_calibrated(network));
+    if ((heddle_device_get_kind(network->state->device) == HEDDLE_CPU && !network->ranges) || dataset->count < 1)
         return evaluate_loaded(network, dataset, evaluation);
     HEDDLE_TRY(fold(network));
     if (!heddle_pass_fits(network->pass, dataset)) {
         heddle_pass_destroy(network->pass);
         network->pass = NULL;
-        heddle_status status =
-            heddle_pass_create(network->folded->state, network->stream, dataset, &network->options, &network->pass);
+        heddle_status status = heddle_pass_create(network->folded->state, network->stream, dataset, &network->options,
+                                                  network->ranges, &network->pass);
         if (status == HEDDLE_OUT_OF_MEMORY) // images that the device has no room for come batch by batch
             return evaluate_loaded(network, dataset, evaluation);
         HEDDLE_TRY(status);

@@ -20,7 +20,7 @@ struct heddle_pass {
 };
 
 static heddle_status make(heddle_pass *pass, heddle_state *state, heddle_stream *stream,
-                          const heddle_network_options *options)
+                          const heddle_network_options *options, const struct heddle_ranges *ranges)
 {
     const heddle_dataset *dataset = &pass->dataset;
     // As few batches as there have to be, as equal as they can be: often there is no rest to plan for.
@@ -35,6 +35,7 @@ static heddle_status make(heddle_pass *pass, heddle_state *state, heddle_stream 
         .arithmetic = options->arithmetic,
         .deterministic = options->deterministic,
         .feed = pass->feed,
+        .ranges = ranges,
     };
     HEDDLE_TRY(heddle_plan_create(state, stream, &plan, &pass->full));
     plan.batch = dataset->count % batch;
@@ -45,7 +46,8 @@ static heddle_status make(heddle_pass *pass, heddle_state *state, heddle_stream 
 }
 
 heddle_status heddle_pass_create(heddle_state *state, heddle_stream *stream, const heddle_dataset *dataset,
-                                 const heddle_network_options *options, heddle_pass **pass)
+                                 const heddle_network_options *options, const struct heddle_ranges *ranges,
+                                 heddle_pass **pass)
 {
     heddle_pass *made = calloc(1, sizeof *made);
     if (!made)
@@ -53,7 +55,7 @@ heddle_status heddle_pass_create(heddle_state *state, heddle_stream *stream, con
     made->device = state->device;
     made->dataset = *dataset;
     made->classes = state->model->input.classes;
-    heddle_status status = make(made, state, stream, options);
+    heddle_status status = make(made, state, stream, options, ranges);
     if (status != HEDDLE_OK) {
         heddle_pass_destroy(made);
         return status;

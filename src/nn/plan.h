@@ -29,13 +29,14 @@ typedef struct heddle_plan_options {
     bool deterministic;           // no rung that adds in any order
     heddle_optimizer optimizer;
     const heddle_feed *feed; // batches come from here, one a step, and the tally goes there; NULL: the host brings them
-    bool predicts;           // of the feed's first images, without a loss; its cursor stays where it is
-    float *probabilities;    // where they go; NULL: memory of the plan's own
-    int several;             // have graphs of so many steps, or fewer, too; needs a feed. 0 or 1: not
-    heddle_dist *dist;       // gradients are added up over these ranks before the update; NULL: alone
-    size_t bucket;           // so many bytes of them at a time; 0: all at once
-    bool keep_gradients;     // in the state, for who reads them; else an operator may use them up where it makes them
-    double share;            // with ranks: the part that this one's samples are of the whole batch
+    const struct heddle_ranges *ranges; // for int8: what to scale by; NULL: as for calibrating, in 16 bits
+    bool predicts;                      // of the feed's first images, without a loss; its cursor stays where it is
+    float *probabilities;               // where they go; NULL: memory of the plan's own
+    int several;                        // have graphs of so many steps, or fewer, too; needs a feed. 0 or 1: not
+    heddle_dist *dist;                  // gradients are added up over these ranks before the update; NULL: alone
+    size_t bucket;                      // so many bytes of them at a time; 0: all at once
+    bool keep_gradients; // in the state, for who reads them; else an operator may use them up where it makes them
+    double share;        // with ranks: the part that this one's samples are of the whole batch
 } heddle_plan_options;
 
 // A stretch of the gradients' bank that ranks add up in one exchange.
@@ -62,6 +63,7 @@ typedef struct heddle_plan {
     int prepared;             // leading calls that heddle_plan_prepare runs; a step leaves them out
     int once;                 // leading calls that a graph of several steps has only at its beginning
     struct heddle_rows *rows; // of a plan over rows of bf16; else NULL, or without groups
+    bool by_rows;             // an evaluation over rows
     // With ranks: what they exchange, on a stream beside the calls'; `exchanges` is NULL where it is their own.
     heddle_bucket *buckets;
     int bucket_count;

@@ -83,7 +83,7 @@ bool heddle_rows_has_rungs(const heddle_plan *plan, const heddle_rows *rows)
         heddle_rung_choose(op, device, HEDDLE_FUSED, plan->options.arithmetic, &rows->groups[0].shape, &rung) !=
             HEDDLE_OK)
         return false;
-    return device == HEDDLE_SIM || rung->tier == HEDDLE_FUSED;
+    return device != HEDDLE_CUDA || rung->tier == HEDDLE_FUSED;
 }
 
 static bool wanted(const heddle_plan *plan)

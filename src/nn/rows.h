@@ -40,11 +40,16 @@ typedef struct heddle_rows_group {
     bool passes;   // rows_norm follows the product
     bool flat;     // what the group leaves are images that linear layers read as rows
     bool in_trunk; // it is a stage of rows_trunk, not a product of its own
+    bool in_stem;  // it is rows_stem's, all of it
     heddle_rows_conv_shape shape;
     int out_h, out_w;              // results of the product, of one image
     int next_h, next_w;            // what the group leaves
     int gap;                       // of the frame that rows_norm writes
     int weight, bias, gamma, beta; // segments; -1: none
+    // Of bytes: where a product's scales and its bias, in the same units, are among the vectors, -1 for none; and the
+    // factors of rows_norm.
+    int scale, shift;
+    float norm_scale, add_scale;
     // Values of the trace.
     heddle_value frame;  // what the group before left; HEDDLE_NO_VALUE for the first group
     heddle_value input;  // of the product: the frame, patches of it or features
@@ -64,6 +69,8 @@ typedef struct heddle_rows {
     heddle_rows_trunk_shape trunk;   // of the first groups, if they are in one
     int half;                        // elements are IEEE halves, for tf32; else bf16
     int pairs;                       // elements are pairs of IEEE halves, for tf32x3
+    int int8;                        // elements are bytes, but for the weights of the first convolutions
+    int alignment;                   // of channels; 0: that of 16-bit elements
     heddle_rows_update_shape update; // sizes of the buffers below
     int arrivals;                    // counters given out
     void *memory;
@@ -76,7 +83,7 @@ typedef struct heddle_rows {
 // --- rows_groups.c ---------------------------------------------------------------------------------------------------
 
 // Groups the model's layers for batches of `batch`; false where some layer, or their order, is none of these rules'.
-// Reads `half` and `pairs`.
+// Reads `half`, `pairs` and `alignment`.
 bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows *rows);
 
 // The type of elements.

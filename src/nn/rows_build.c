@@ -47,8 +47,9 @@ heddle_status heddle_rows_weight(heddle_rows_builder *builder, const heddle_rows
 {
     const heddle_rows_segment *of = segment(builder, group->weight);
     const int elements = of->padded_k * of->taps * of->padded_c;
-    return placed(builder, "weight", heddle_rows_dtype(builder->rows), elements, builder->rows->copies + of->copy,
-                  value);
+    const bool bytes = group->shape.int8 && !group->in_stem;
+    return placed(builder, "weight", bytes ? HEDDLE_I8 : heddle_rows_dtype(builder->rows), elements,
+                  builder->rows->copies + of->copy, value);
 }
 
 heddle_status heddle_rows_vector(heddle_rows_builder *builder, int index, heddle_value *value)
@@ -58,9 +59,29 @@ heddle_status heddle_rows_vector(heddle_rows_builder *builder, int index, heddle
     if (!of)
         return HEDDLE_OK;
     *value = builder->parameters[of->parameter];
-    return of->vector < 0
-               ? HEDDLE_OK
-               : placed(builder, "vector", HEDDLE_F32, of->padded_k, builder->rows->vectors + of->vector, value);
+    return of->vector < 0 ? HEDDLE_OK
+                          : placed(builder, "vector", HEDDLE_F32, of->padded_k * of->taps * of->padded_c,
+                                   builder->rows->vectors + of->vector, value);
+}
+
+// A vector of the group's own, one float per channel.
+static heddle_status own_vector(heddle_rows_builder *builder, const heddle_rows_group *group, int at,
+                                heddle_value *value)
+{
+    const int channels = group->in_trunk ? group->product->channels : group->shape.k;
+    return placed(builder, "vector", HEDDLE_F32, channels, builder->rows->vectors + at, value);
+}
+
+heddle_status heddle_rows_bias(heddle_rows_builder *builder, const heddle_rows_group *group, heddle_value *value)
+{
+    return builder->rows->int8 ? own_vector(builder, group, group->shift, value)
+                               : heddle_rows_vector(builder, group->bias, value);
+}
+
+heddle_status heddle_rows_scale(heddle_rows_builder *builder, const heddle_rows_group *group, heddle_value *value)
+{
+    *value = HEDDLE_NO_VALUE;
+    return builder->rows->int8 ? own_vector(builder, group, group->scale, value) : HEDDLE_OK;
 }
 
 heddle_status heddle_rows_parts(heddle_rows_builder *builder, int index, heddle_value *value)
@@ -97,6 +118,7 @@ heddle_rows_patches_shape heddle_rows_patches_of(const heddle_rows_group *group,
         .dilation = layer->dilation,
         .half = group->shape.half,
         .pairs = group->shape.pairs,
+        .int8 = group->shape.int8,
     };
 }
 
@@ -114,7 +136,8 @@ heddle_rows_norm_shape heddle_rows_norm_of(const heddle_rows_builder *builder, c
         .image_rows = ((alone ? group->out_h : shape->h) + gap) * pitch,
         .c = shape->k,
         .normalise = group->norm != NULL,
-        .function = (int)group->function,
+        // Of bytes, a product applies it, unless something is added first.
+        .function = shape->int8 && group->around < 0 ? HEDDLE_ROWS_IDENTITY : (int)group->function,
         .window = group->window,
         .average = group->average,
         .gap = group->gap,
@@ -123,6 +146,9 @@ heddle_rows_norm_shape heddle_rows_norm_of(const heddle_rows_builder *builder, c
         .flat = group->flat && shape->pairs,
         .half = shape->half,
         .pairs = shape->pairs,
+        .int8 = shape->int8,
+        .scale = group->norm_scale,
+        .add_scale = group->add_scale,
     };
 }
 

@@ -44,6 +44,10 @@ heddle_rows_group *heddle_rows_from(const heddle_rows_builder *builder, const he
 heddle_status heddle_rows_weight(heddle_rows_builder *builder, const heddle_rows_group *group, heddle_value *value);
 // A vector as operators take it: the parameter itself, or its padded copy.
 heddle_status heddle_rows_vector(heddle_rows_builder *builder, int index, heddle_value *value);
+// The bias of a group's product.
+heddle_status heddle_rows_bias(heddle_rows_builder *builder, const heddle_rows_group *group, heddle_value *value);
+// The scales of its sums; HEDDLE_NO_VALUE unless elements are bytes.
+heddle_status heddle_rows_scale(heddle_rows_builder *builder, const heddle_rows_group *group, heddle_value *value);
 // Where a gradient's parts go.
 heddle_status heddle_rows_parts(heddle_rows_builder *builder, int index, heddle_value *value);
 // Counters for the blocks of one call, zero between calls.

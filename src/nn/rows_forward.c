@@ -24,6 +24,7 @@ static heddle_status gather(heddle_rows_builder *builder, heddle_rows_group *gro
         .columns = group->shape.c,
         .half = builder->rows->half,
         .pairs = builder->rows->pairs,
+        .int8 = builder->rows->int8,
     };
     const heddle_placed places[] = {
         {"dataset", feed->images},        {"dataset_labels", feed->labels},  {"order", feed->order},
@@ -71,13 +72,15 @@ static heddle_status find_input(heddle_rows_builder *builder, heddle_rows_group 
 static heddle_status multiply(heddle_rows_builder *builder, heddle_rows_group *group, bool last)
 {
     heddle_rows_bindings bound = {.count = 0};
-    heddle_value weight, bias, arrived = HEDDLE_NO_VALUE;
+    heddle_value weight, bias, scale, arrived = HEDDLE_NO_VALUE;
     int node;
     HEDDLE_TRY(heddle_rows_weight(builder, group, &weight));
-    HEDDLE_TRY(heddle_rows_vector(builder, group->bias, &bias));
+    HEDDLE_TRY(heddle_rows_bias(builder, group, &bias));
+    HEDDLE_TRY(heddle_rows_scale(builder, group, &scale));
     heddle_rows_bind(&bound, "input", group->input);
     heddle_rows_bind(&bound, "weight", weight);
     heddle_rows_bind(&bound, "bias", bias);
+    heddle_rows_bind(&bound, "scale", scale);
     group->sums = HEDDLE_NO_VALUE;
     if (group->norm) {
         const int dims[] = {2, group->shape.k};

@@ -155,24 +155,24 @@ static heddle_rows_source source_of(const heddle_rows_group *group)
 }
 
 // Columns of the product's input and rows of one image, as its shape has them.
-static void set_shape(heddle_rows_group *group, const heddle_layer *layer, int batch)
+static void set_shape(heddle_rows_group *group, const heddle_layer *layer, int batch, int alignment)
 {
     heddle_rows_conv_shape *shape = &group->shape;
     const int channels = is_conv(group) ? layer->channels : layer->features;
     *shape = (heddle_rows_conv_shape){.n = batch, .h = 1, .w = 1, .r = 1, .s = 1, .parts = 1};
-    shape->k = padded(channels, HEDDLE_ROWS_ALIGNMENT);
+    shape->k = padded(channels, alignment);
     group->out_h = is_conv(group) ? layer->out[1] : 1;
     group->out_w = is_conv(group) ? layer->out[2] : 1;
     if (group->source == HEDDLE_ROWS_SHIFTED) {
         shape->h = layer->in[1], shape->w = layer->in[2];
         shape->gap = shape->padding = layer->padding;
         shape->r = shape->s = layer->kernel;
-        shape->c = padded(layer->in[0], HEDDLE_ROWS_ALIGNMENT);
+        shape->c = padded(layer->in[0], alignment);
     } else if (is_conv(group)) {
         const int taps = layer->kernel * layer->kernel;
         shape->h = group->out_h, shape->w = group->out_w;
         shape->c = group->source == HEDDLE_ROWS_FROM_DATASET ? padded(layer->in[0] * taps, PATCH_ALIGNMENT)
-                                                             : padded(layer->in[0], HEDDLE_ROWS_ALIGNMENT) * taps;
+                                                             : padded(layer->in[0], alignment) * taps;
     }
     group->next_h = group->out_h / group->window;
     group->next_w = group->out_w / group->window;
@@ -291,7 +291,7 @@ static bool set_group(heddle_rows *rows, heddle_rows_group *group, int batch)
             set_pool(group, from, batch);
         return from != NULL;
     }
-    set_shape(group, group->product, batch);
+    set_shape(group, group->product, batch, rows->alignment ? rows->alignment : HEDDLE_ROWS_ALIGNMENT);
     if (!is_conv(group))
         set_features(group, from);
     set_parts(group);

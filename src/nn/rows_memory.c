@@ -1,4 +1,4 @@
-// The buffers of a plan over rows: 16-bit copies of the weights, parts of their gradients, padded biases, counters of
+// The buffers of a plan over rows: copies of the weights, parts of their gradients, padded biases, counters of
 // blocks, and the table that says where in them each parameter is.
 
 #include <limits.h>
@@ -78,6 +78,18 @@ static heddle_status place_vector(const heddle_model *model, heddle_rows_segment
     return segment->part < 0 || (k != padded_k && segment->vector < 0) ? too_large(model) : HEDDLE_OK;
 }
 
+// What a product of bytes has besides its weights. The weights of a trunk are float32, in other units than the model's.
+static heddle_status place_scales(const heddle_model *model, heddle_rows *rows, heddle_rows_group *group,
+                                  heddle_rows_segment *weight, int padded_k)
+{
+    group->scale = take(&rows->update.vectors, padded_k);
+    group->shift = take(&rows->update.vectors, padded_k);
+    if (group->in_trunk)
+        weight->vector = take(&rows->update.vectors, weight->padded_c);
+    return group->scale < 0 || group->shift < 0 || (group->in_trunk && weight->vector < 0) ? too_large(model)
+                                                                                           : HEDDLE_OK;
+}
+
 static heddle_status place_group(const heddle_model *model, heddle_rows *rows, heddle_rows_group *group)
 {
     if (!group->product) {
@@ -96,9 +108,15 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
     set_columns(group, group->from < 0 ? NULL : &rows->groups[group->from], weight);
     const double elements = (double)weight->padded_k * weight->taps * weight->padded_c;
     weight->part = take(&rows->update.parts, weight->parts * elements);
-    weight->copy = group->in_trunk ? -1 : take(&rows->update.copies, rows->pairs ? 2 * elements : elements);
+    const bool bytes = rows->int8 && !group->in_stem;
+    weight->copy = group->in_trunk ? -1
+                                   : take(&rows->update.copies, rows->pairs ? 2 * elements
+                                                                : bytes     ? elements / 2
+                                                                            : elements);
     if (weight->part < 0 || (weight->copy < 0 && !group->in_trunk))
         return too_large(model);
+    if (rows->int8)
+        HEDDLE_TRY(place_scales(model, rows, group, weight, padded_k));
     // Before a batchnorm a bias makes no difference, and has no gradient.
     heddle_rows_segment *bias = add_segment(model, layer, "bias", rows, &group->bias);
     if (bias)

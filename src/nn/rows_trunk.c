@@ -68,6 +68,7 @@ static heddle_rows_trunk_shape shape_of(const heddle_plan *plan, const heddle_mo
         .parts = plan->options.batch < MOST_PARTS ? plan->options.batch : MOST_PARTS,
         .half = rows->half,
         .pairs = rows->pairs,
+        .int8 = rows->int8,
     };
     for (int i = 0; i < stages; i++)
         shape.stage[i] = stage_of(&rows->groups[i]);
@@ -99,7 +100,8 @@ void heddle_rows_find_trunk(const heddle_plan *plan, const heddle_model *model, 
     if (stages == 0)
         return;
     const heddle_rows_trunk_shape shape = shape_of(plan, model, rows, stages);
-    if (!is_worth(&shape) || !has_rung(plan, "rows_trunk_forward", &shape) ||
+    if (!is_worth(&shape) || rows->groups[stages - 1].shape.k != heddle_trunk_channels(&shape) ||
+        !has_rung(plan, "rows_trunk_forward", &shape) ||
         (plan->options.training && !has_rung(plan, "rows_trunk_backward", &shape)))
         return;
     rows->trunk = shape;
@@ -155,7 +157,7 @@ heddle_status heddle_rows_trunk_forward(heddle_rows_builder *builder)
         HEDDLE_TRY(bind_weight(builder, i, &bound));
     for (int i = 0; i < heddle_rows_trunk_groups(rows); i++) {
         heddle_value bias;
-        HEDDLE_TRY(heddle_rows_vector(builder, rows->groups[i].bias, &bias));
+        HEDDLE_TRY(heddle_rows_bias(builder, &rows->groups[i], &bias));
         heddle_rows_bind(&bound, names[i].bias, bias);
     }
     HEDDLE_TRY(heddle_rows_apply(builder, "rows_trunk_forward", &rows->trunk, &bound, &node));
