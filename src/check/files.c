@@ -25,6 +25,14 @@ static heddle_status refuse_name(const char *name, const char *whole)
     return HEDDLE_OK;
 }
 
+static heddle_status refuse_pipe(const char *option, const char *path)
+{
+    struct stat about;
+    if (path && stat(path, &about) == 0 && S_ISFIFO(about.st_mode))
+        return heddle_fail(HEDDLE_INVALID, "%s: %s: a pipe, not a file", option, path);
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_check_files_find(const heddle_check_options *options, char ***files)
 {
     size_t count = 0;
@@ -49,9 +57,8 @@ heddle_status heddle_check_files_find(const heddle_check_options *options, char 
             return heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
         HEDDLE_TRY(refuse_name(path, (*files)[i]));
     }
-    struct stat rules;
-    if (options->suppress && stat(options->suppress, &rules) == 0 && S_ISFIFO(rules.st_mode))
-        return heddle_fail(HEDDLE_INVALID, "--suppress: %s: a pipe, not a file", options->suppress);
+    HEDDLE_TRY(refuse_pipe("--suppress", options->suppress));
+    HEDDLE_TRY(refuse_pipe("--expect", options->expect));
     const char *const *folders = options->include;
     for (size_t i = 0; folders && folders[i]; i++)
         HEDDLE_TRY(refuse_name(folders[i], folders[i]));

@@ -69,7 +69,7 @@ static void drop_suppressed(heddle_check_result *result, const heddle_check_supp
             result->suppressed = result->runs[i]->suppressed;
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
-        if (heddle_check_suppressed(suppressions, result->sources, finding))
+        if (heddle_check_suppressed(suppressions, result->graded ? NULL : result->sources, finding))
             result->suppressed++;
         else
             result->findings[kept++] = finding;

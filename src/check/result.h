@@ -59,6 +59,7 @@ typedef struct heddle_check_result {
     bool open_line;       // what it printed there ended without a newline
     bool unrepeatable;    // two runs in the same order gave different results, which has been reported
     bool any_status;      // it may end as it likes: only findings count
+    bool graded;          // comments in the source suppress nothing
     heddle_check_nvcc_answer nvcc;
     const char *unanswered; // why nvcc gave no answer; NULL: it gave one, or was not asked
     const char *sandbox;    // what contained the program (sandbox.h); "off": nothing was to

@@ -261,6 +261,7 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
                                 .stop = &interrupted};
     HEDDLE_TRY(heddle_check_result_create(&state.result));
     state.result->any_status = options->any_status;
+    state.result->graded = options->grade;
     state.result->sandbox = options->sandbox ? heddle_sandbox_name() : "off";
     heddle_status status = check(&state);
     if (state.opinion.asked)

@@ -188,7 +188,7 @@ bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, hedd
             matches = suppressions->rules[i].used = true;
     if (matches)
         return true;
-    for (int p = 0; p < finding->place_count; p++)
+    for (int p = 0; sources && p < finding->place_count; p++)
         for (int f = 0; f < finding->places[p].frames; f++)
             if (frame_allows(sources, &finding->places[p].frame[f], heddle_check_kinds[finding->kind].name))
                 return true;

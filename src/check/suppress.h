@@ -11,7 +11,7 @@ typedef struct heddle_check_suppressions heddle_check_suppressions;
 heddle_status heddle_check_suppressions_read(const char *path, heddle_check_suppressions **suppressions);
 void heddle_check_suppressions_free(heddle_check_suppressions *suppressions); // NULL is fine
 
-// By the file (may be NULL) or by a comment at one of the finding's places.
+// By the file (may be NULL) or by a comment at one of the finding's places; sources of NULL: comments do not count.
 bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, heddle_check_sources *sources,
                              const heddle_check_finding *finding);
 

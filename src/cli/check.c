@@ -58,7 +58,9 @@ static const heddle_cli_option options[] = {
      0, 0, NULL},
     {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "treat warnings as errors", 0, 0, NULL},
     {"grade", HEDDLE_CLI_FLAG, PLACE(grade), NULL, NULL,
-     "judge like a teacher: warnings are errors, and so is a program that launches no kernel", 0, 0, NULL},
+     "judge like a teacher: warnings are errors, and so is a program that launches no kernel; comments suppress "
+     "nothing",
+     0, 0, NULL},
     {"expect", HEDDLE_CLI_TEXT, PLACE(expect), "FILE", NULL,
      "compare the program's output with this file, line by line; white space at the end of a line is ignored", 0, 0,
      NULL},

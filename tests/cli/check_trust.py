@@ -434,7 +434,8 @@ int main()
         os.mkfifo(os.path.join(self.folder, "pipe.cu"))
         self.write("x.cu")
         self.assertIn("not a regular file", self.check("pipe.cu", code=2).stderr)
-        self.assertIn("a pipe, not a file", self.check("x.cu", "--suppress", "pipe.cu", code=2).stderr)
+        for option in ("--suppress", "--expect"):
+            self.assertIn("a pipe, not a file", self.check("x.cu", option, "pipe.cu", code=2).stderr)
         self.write("x.cu", '#include "pipe.cu"\n__global__ void add(int *a) { *a = 1; }\n')
         self.assertIn("nothing to run", self.check("x.cu", code=2).stderr)
 
