@@ -35,12 +35,12 @@ static bool is_folder(int folder, const char *name)
 // tree is too deep. Whether anything has changed.
 static bool remove_or_raise(int top, int folder, const char *name, unsigned *raised)
 {
-    char moved[32];
     if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0)
         return true;
     if (!is_folder(folder, name) || fchmodat(folder, name, FOLDER_MODE, 0) != 0)
         return false;
     if (folder != top) {
+        char moved[32];
         snprintf(moved, sizeof moved, "raised-%u", (*raised)++);
         return renameat(folder, name, top, moved) == 0;
     }

@@ -265,7 +265,8 @@ int main()
         self.assertTrue(tried.endswith(" -- true"))
         self.assertEqual(first, second)
         folder = os.path.realpath(self.folder)
-        self.assertRegex(first, f"^--ro-bind / / .* --cap-drop ALL --bind {folder} {folder} --bind (.*/run) \\1 .* -- .*/program$")
+        self.assertRegex(first, f"^--ro-bind / / .* --cap-drop ALL --bind {folder} {folder} --bind (.*/run) \\1 "
+                                ".* -- .*/program$")
         self.play("bwrap", "#!/bin/sh\nexit 1\n")
         said = self.check("x.cu", "--no-nvcc", before=hide_landlock).stdout
         self.assertIn("note: nothing limits where the program can write: the kernel has no Landlock, and bubblewrap", said)

@@ -49,13 +49,14 @@ static char **make_environment(const char *folder, char **text)
     while (environ[count])
         count++;
     char **made = calloc(count + 2, sizeof *made);
-    *text = folder ? malloc(sizeof name + strlen(folder)) : NULL;
+    size_t size = sizeof name + (folder ? strlen(folder) : 0);
+    *text = folder ? malloc(size) : NULL;
     for (size_t i = 0; made && i < count; i++)
         if (!folder || strncmp(environ[i], name, sizeof name - 1) != 0)
             made[used++] = environ[i];
     if (made && *text) {
-        strcpy(*text, name);
-        made[used] = strcat(*text, folder);
+        snprintf(*text, size, "%s%s", name, folder);
+        made[used] = *text;
     }
     return made;
 }

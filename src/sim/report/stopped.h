@@ -1,5 +1,5 @@
-// What was left out by a program that ended first, or after a kernel that ended in a fault: on a card every later call fails, here too, so mistakes that
-// come after it cannot be found in the same run. The report says so.
+// What was left out: what a program's end cut off, and what came after a kernel that ended in a fault. On a card every
+// later call fails, here too, so mistakes that come after it cannot be found in the same run. The report says so.
 #pragma once
 
 #include <stdbool.h>

@@ -137,7 +137,7 @@ static void start(void)
     sim_module_self();
     sim_arena_take(0); // reserved now: the card's memory may leave no addresses
     atexit(at_exit);
-    at_quick_exit(at_exit);
+    (void)at_quick_exit(at_exit);
     if (sim_started_in(getenv("SIM_REPORT")))
         sim_options_get(); // says that the program has started, even if it never calls CUDA
 }
