@@ -117,6 +117,8 @@ static const char *const gcc_always[] = {"-fno-extern-tls-init", "-fno-optimize-
 // for zeros (reference-addressable).
 static const char *const gcc_watched[] = {"-O2",
                                           "-fsanitize=thread",
+                                          "-U__SANITIZE_THREAD__",
+                                          "-DSIM_WATCHED=1",
                                           "-fsanitize=bounds",
                                           "-fno-tree-sra",
                                           "-fno-ipa-sra",

@@ -3,7 +3,8 @@
 // defined in device code alone, and __noinline__, which the standard library writes inside __attribute__.
 #pragma once
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(SIM_WATCHED) // set by build/compiler.c, which hides the compiler's own macro from the program
+#elif defined(__SANITIZE_THREAD__)
 #define SIM_WATCHED 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -26,7 +27,7 @@
 #else
 #define SIM_UNWATCHED __attribute__((__no_sanitize__("thread")))
 #endif
-// A program's own wish not to be watched by a sanitizer is not about the simulated GPU.
+// A program's own arrangements with a sanitizer are not about the simulated GPU.
 #define no_sanitize(...)       unused
 #define no_sanitize_thread     unused
 #define __no_sanitize_thread__ unused

@@ -6,6 +6,10 @@ __attribute__((no_sanitize("thread"))) __global__ void same(int *where)
     *where = threadIdx.x; // expect: race
 }
 
+#ifdef __SANITIZE_THREAD__
+#error a program is compiled as nvcc would compile it
+#endif
+
 __attribute__((no_sanitize_thread)) __global__ void next(int *where)
 {
     *where = threadIdx.x + 1; // expect: race
