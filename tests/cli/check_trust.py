@@ -467,10 +467,12 @@ int main()
                 document = json.load(file)
             self.assertEqual([document[key] for key in ("nvcc", "status", "clean", "passed")],
                              ["no answer", "no answer from nvcc", False, False])
-        for script, answer in (("exit 0", "accepted"), ("echo 'x.h: error: no such file'; exit 1", "not judged")):
+        missing = "echo 'In file included from x.cu:1:'; echo 'x.h: error: no such file'; exit 1"
+        for script, answer in (("exit 0", "accepted"), (missing, "not judged")):
             self.play_nvcc("#!/bin/sh\n" + script + "\n")
             document = json.loads(self.check("x.cu", "--json", "--quiet").stdout)
             self.assertEqual([document["nvcc"], document["status"]], [answer, "clean"])
+        self.assertIn("nvcc could not judge the source: x.h: error: no such file", document["notes"])
         self.assertEqual(json.loads(self.check("x.cu", "--json", "--quiet", "--no-nvcc").stdout)["nvcc"], "not asked")
 
     # --- programs that misbehave --------------------------------------------------------------------------------------

@@ -347,6 +347,11 @@ static void divergence_is_caught_and_the_checkpoint_kept(void **state)
     heddle_network *network = NULL;
     assert_ok(heddle_network_open(device, last, 4, HEDDLE_FUSED, &network));
     heddle_network_close(network);
+    options.learning_rate = 1e38; // the loss of the second step is the first that is not finite
+    options.batch = 20;
+    options.overwrite = true;
+    assert_int_equal(train(device, model, data, &options, NULL), HEDDLE_DIVERGED);
+    assert_non_null(strstr(heddle_last_error(), " at epoch 1, step 2 "));
     heddle_device_close(device);
     heddle_model_close(model);
 }

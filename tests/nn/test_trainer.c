@@ -3,9 +3,11 @@
 
 #include "helpers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "dist/inside.h"
 #include "nn/trainer.h"
 
 enum { IMAGES = 70, BATCH = 30, BATCHES = 3, EPOCHS = 3, PATH_SIZE = 4096 };
@@ -150,6 +152,43 @@ static void a_run_that_diverged_says_which_checkpoint_is_left(void **state)
     }
 }
 
+// The other rank of two: what it adds to a sum.
+static double others[4];
+
+static heddle_status play_start(heddle_channel channel, const heddle_exchange *exchange)
+{
+    (void)channel;
+    for (size_t i = 0; i < exchange->count; i++)
+        ((double *)exchange->receive)[i] += others[i];
+    return HEDDLE_OK;
+}
+
+static heddle_status play_test(heddle_channel channel, bool *done)
+{
+    (void)channel;
+    *done = true;
+    return HEDDLE_OK;
+}
+
+static void a_loss_that_is_not_finite_on_one_rank_stops_all(void **state)
+{
+    (void)state;
+    static const heddle_engine played = {.version = HEDDLE_ENGINE_VERSION, .start = play_start, .test = play_test};
+    heddle_dist dist = {.ranks = {.ranks = 2}, .mpi = &played, .lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER};
+    heddle_train_options options = quick_options(NULL);
+    options.dist = &dist;
+    heddle_trainer trainer = {.options = &options, .ranks = {.ranks = 2}};
+    for (int bad = 0; bad < 2; bad++) {
+        heddle_feed_report report = {.tally = {2, 7, 0, 0}};
+        memcpy(others, (double[]){1, 5, bad, 0}, sizeof others);
+        assert_int_equal(heddle_trainer_sum_report(&trainer, &report), HEDDLE_OK);
+        assert_true(report.tally[0] == 3 && report.tally[1] == 12);
+        assert_true(report.tally[2] == bad);
+        assert_int_equal(isnan(report.tally[3]) != 0, bad);
+        assert_false(trainer.stop_agreed);
+    }
+}
+
 static void a_folder_whose_files_have_names_too_long_is_refused(void **state)
 {
     (void)state;
@@ -171,6 +210,7 @@ int main(void)
         cmocka_unit_test(a_rank_without_an_image_counts_for_nothing),
         cmocka_unit_test(events_say_which_epoch_they_belong_to),
         cmocka_unit_test(a_run_that_diverged_says_which_checkpoint_is_left),
+        cmocka_unit_test(a_loss_that_is_not_finite_on_one_rank_stops_all),
         cmocka_unit_test(a_folder_whose_files_have_names_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
