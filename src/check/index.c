@@ -105,8 +105,15 @@ typedef struct guard {
     bool reaches;   // the bound itself is allowed
     bool is_exit;   // it leaves where it holds: if (i >= n) return
     range compared; // with the bound
-    bool is_simple; // the bound is one name or number
+    range bound;
+    range whole; // the comparison
+    bool behind; // it comes after the access
 } guard;
+
+static bool is_simple(const guard *found) // the bound is one name or number
+{
+    return found->bound.last - found->bound.first == 1;
+}
 
 static bool joins(const reading *in, int token)
 {
@@ -126,6 +133,42 @@ static int find_sign(const reading *in, range part)
     return -1;
 }
 
+// What a name was last set to before the access, in the same function; empty: it is not shown.
+static range find_value(const reading *in, int name)
+{
+    range value = {0, 0};
+    for (int i = in->open + 1; i < in->token; i++) {
+        if (!sim_tokens_equal(in->source, token_at(in, name), in->source, token_at(in, i)) || !is_variable(in, i) ||
+            !is(in, i + 1, "=") || is(in, i + 2, "="))
+            continue;
+        int end = i + 2;
+        while (end < in->source->code.count && !is(in, end, ";") && !is(in, end, ",") && !is(in, end, ")"))
+            end = behind(in, end);
+        value = (range){i + 2, end};
+    }
+    return value;
+}
+
+static bool has_parameter(const reading *in, range part)
+{
+    int close = in->open - 1;
+    while (close > 0 && !is(in, close, ")"))
+        close--;
+    return shares_name(in, part, (range){token_at(in, close)->match, close});
+}
+
+// Whether a comparison of `side` with `bound` may be meant for the index, though it tests something else.
+static bool is_related(const reading *in, range side, range bound)
+{
+    bool named = in->index.last - in->index.first == 1;
+    if (has(in, side, "["))
+        return false;
+    if (shares_name(in, side, in->index))
+        return true;
+    bool unknown = in->index.first == in->index.last;
+    return (unknown || (named && shares_name(in, side, find_value(in, in->index.first)))) && has_parameter(in, bound);
+}
+
 static void compare(const reading *in, range part, bool is_exit, guard *found)
 {
     int sign = find_sign(in, part);
@@ -137,15 +180,16 @@ static void compare(const reading *in, range part, bool is_exit, guard *found)
         // i < n, n > i; where it leaves: i >= n, n <= i.
         bool bounds_above = (is(in, sign, "<") == (side == 0)) != is_exit;
         bool is_exact = same_text(in, sides[side], in->index);
-        bool related = is_exact || (!has(in, sides[side], "[") && shares_name(in, sides[side], in->index));
-        if (!bounds_above || found->is_exact || !related)
+        if (!bounds_above || found->is_exact || (!is_exact && !is_related(in, sides[side], sides[!side])))
             continue;
         *found = (guard){.line = token_at(in, part.first)->line,
                          .is_exact = is_exact,
                          .reaches = or_equal != is_exit,
                          .is_exit = is_exit,
                          .compared = sides[side],
-                         .is_simple = sides[!side].last - sides[!side].first == 1};
+                         .bound = sides[!side],
+                         .whole = part,
+                         .behind = part.first > in->token};
     }
 }
 
@@ -240,23 +284,19 @@ static guard find_guard(const reading *in)
     return found;
 }
 
-// --- the formula -----------------------------------------------------------------------------------------------------
-
-// What a name was last set to before the access, in the same function; empty: it is not shown.
-static range find_value(const reading *in, int name)
+// An if that comes after the access, where none protects it.
+static guard find_late_guard(const reading *in)
 {
-    range value = {0, 0};
-    for (int i = in->open + 1; i < in->token; i++) {
-        if (!sim_tokens_equal(in->source, token_at(in, name), in->source, token_at(in, i)) || !is_variable(in, i) ||
-            !is(in, i + 1, "=") || is(in, i + 2, "="))
-            continue;
-        int end = i + 2;
-        while (end < in->source->code.count && !is(in, end, ";") && !is(in, end, ",") && !is(in, end, ")"))
-            end = behind(in, end);
-        value = (range){i + 2, end};
+    guard found = {.line = 0};
+    for (int i = 0; i < in->statements.count && found.line == 0; i++) {
+        const sim_statement *one = &in->statements.at[i];
+        if (one->kind == SIM_STATEMENT_IF && one->first > in->token)
+            look_at_condition(in, condition_of(in, one), leaves(in, one), &found);
     }
-    return value;
+    return found;
 }
+
+// --- the formula -----------------------------------------------------------------------------------------------------
 
 // blockIdx.x * gridDim.x, which numbers nothing: a block has blockDim.x threads. Returns its first token; -1: none.
 static int find_wrong_product(const reading *in, range part, int depth)
@@ -327,7 +367,7 @@ static void say_formula(const reading *in, int at, heddle_check_finding *finding
 static void say_exact(const guard *found, const heddle_check_finding *of, const char **cause, const char **cure,
                       heddle_arena *arena)
 {
-    if (found->reaches && found->is_simple) {
+    if (found->reaches && is_simple(found)) {
         *cause = format(arena, "The guard in line %d lets the index reach its bound: the last of n elements is n - 1.",
                         found->line);
         *cure = found->is_exit ? format(arena, "Write >= instead of > in line %d.", found->line)
@@ -394,6 +434,14 @@ static bool say(const reading *in, heddle_check_finding *finding, heddle_arena *
     return true;
 }
 
+// The function around a token: false: there is none. The caller frees the statements.
+static bool read_function(reading *in)
+{
+    in->open = sim_function_around(in->source, in->token);
+    return in->open >= 0 && token_at(in, in->open)->match > 0 &&
+           sim_statements_read(in->source, in->open, &in->statements);
+}
+
 bool heddle_check_index_settle(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
 {
     bool between_blocks = finding->kind == HEDDLE_CHECK_RACE && finding->order == HEDDLE_CHECK_ORDER_BLOCKS;
@@ -403,9 +451,53 @@ bool heddle_check_index_settle(heddle_check_finding *finding, heddle_check_sourc
     reading in = {.source = heddle_check_sources_code(sources, finding->places[0].frame[0].file)};
     if (!in.source || !find_index(&in, &finding->places[0]))
         return false;
-    in.open = sim_function_around(in.source, in.token);
-    bool said = in.open >= 0 && token_at(&in, in.open)->match > 0 &&
-                sim_statements_read(in.source, in.open, &in.statements) && say(&in, finding, arena);
+    bool said = read_function(&in) && say(&in, finding, arena);
     sim_statements_free(&in.statements);
     return said;
+}
+
+static const char *copy_of(const reading *in, range part, heddle_arena *arena)
+{
+    char text[TEXT_SIZE];
+    return part.first < part.last && text_of(in, part, text) ? heddle_arena_copy_text(arena, text) : NULL;
+}
+
+static int first_in_line(const sim_source *source, int line)
+{
+    int token = 0;
+    while (token < source->code.count && source->code.at[token].line < line)
+        token++;
+    return token;
+}
+
+heddle_check_guard heddle_check_guard_find(const heddle_check_place *place, heddle_check_sources *sources,
+                                           heddle_arena *arena)
+{
+    heddle_check_guard told = {.index = NULL};
+    reading in = {.source = place->frames > 0 ? heddle_check_sources_code(sources, place->frame[0].file) : NULL};
+    if (!in.source)
+        return told;
+    if (!find_index(&in, place)) {
+        in.index = (range){0, 0};
+        in.token = first_in_line(in.source, place->frame[0].line);
+    }
+    if (in.token < in.source->code.count && read_function(&in)) {
+        guard found = find_guard(&in);
+        if (found.line == 0)
+            found = find_late_guard(&in);
+        bool named = in.index.last - in.index.first == 1;
+        told = (heddle_check_guard){.index = copy_of(&in, in.index, arena),
+                                    .value = named ? copy_of(&in, find_value(&in, in.index.first), arena) : NULL,
+                                    .text = copy_of(&in, found.whole, arena),
+                                    .tested = copy_of(&in, found.compared, arena),
+                                    .bound = copy_of(&in, found.bound, arena),
+                                    .is_exact = found.is_exact,
+                                    .reaches = found.reaches,
+                                    .is_exit = found.is_exit,
+                                    .is_behind = found.behind};
+        if (!told.tested || !told.bound)
+            told.text = NULL;
+    }
+    sim_statements_free(&in.statements);
+    return told;
 }
