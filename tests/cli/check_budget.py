@@ -133,6 +133,17 @@ class Budget(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("uninitialised", kinds)
 
+    def test_a_thread_that_only_reads_lets_others_run(self):
+        poll = "while (threadIdx.x == 0 && blockIdx.x == 150 && of_block[1] == 0) asm volatile(\"\" ::: \"memory\")"
+        code, result = self.check("--budget", SMALL, barrier=poll + "; __syncthreads()")
+        self.assertEqual((code, [finding["kind"] for finding in result["findings"]]), (0, []))
+
+    def test_a_thread_that_reads_forever_is_reported(self):
+        poll = "while (blockIdx.x == 150 && from[0] == 0) asm volatile(\"\" ::: \"memory\")"
+        code, result = self.check("--budget", SMALL, barrier=poll + "; __syncthreads()")
+        self.assertEqual((code, [finding["kind"] for finding in result["findings"]]), (1, ["spin"]))
+        self.assertIn("loops forever", result["findings"][0]["message"])
+
     def test_blocks_that_may_order_each_other_are_all_watched(self):
         _, result = self.check("--budget", SMALL, barrier="__syncthreads(); __threadfence()")
         self.assertEqual(self.blocks(result)["fill"], (200, 200))

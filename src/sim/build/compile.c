@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "build/checks.h"
 #include "build/copies.h"
 #include "build/depends.h"
 #include "build/lenient.h"
@@ -149,13 +150,16 @@ typedef struct line_filter {
     sim_text pending; // an incomplete line
     sim_text out;
     bool in_thread_local;
+    bool has_checks;
+    unsigned checks; // so far
     sim_copies copies;
     int to;
 } line_filter;
 
 static void filter_assembly(line_filter *filter, const char *line, size_t bytes)
 {
-    sim_assembly_line(line, bytes, &filter->in_thread_local, &filter->out);
+    if (!filter->has_checks || !sim_check_line(line, bytes, &filter->checks, &filter->out))
+        sim_assembly_line(line, bytes, &filter->in_thread_local, &filter->out);
 }
 
 static void filter_copies(line_filter *filter, const char *line, size_t bytes)
@@ -222,7 +226,8 @@ static int assemble(const sim_build_context *context, sim_process *compiler, con
         sim_process_end(compiler);
         return -1;
     }
-    line_filter filter = {.line = filter_assembly, .to = assembler.input};
+    // A module that is loaded has no thread-local memory at a fixed place, which the checks are made for.
+    line_filter filter = {.line = filter_assembly, .has_checks = !context->options->shared, .to = assembler.input};
     pump(compiler, &filter, said);
     int status = sim_process_end(compiler);
     filter_end(&filter, &assembler.input);

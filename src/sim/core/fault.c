@@ -407,6 +407,8 @@ SIM_HANDLER static void on_watchdog(int signal, siginfo_t *info, void *interrupt
     if (!worker || !sim_current || !worker->block || sim_runner_of(worker)->busy || !in_kernel_code(pc_of(context)) ||
         !on_own_stack(worker, sp_of(context)))
         return;
+    if (sim_watch_log_all(worker)) // it may read memory all the time, and now that is seen
+        return;
     sim_runner *runner = sim_runner_of(worker);
     bool alike = sim_spin_alike(worker, hash_of(worker, context));
     if (runner->progress.timed_out || (!sim_watching && sim_spin_interrupted_long(worker))) {

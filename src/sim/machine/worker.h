@@ -45,6 +45,7 @@ struct sim_block {
     uintptr_t fault_at;         // return address of the first such read; 0: there was none
     uint32_t misled[SIM_WARPS]; // lanes by warp that such a read, their own or one before a meeting, may mislead
     bool unwatched;             // of its accesses only the addresses are checked (core/sample.c)
+    bool logged;                // an unwatched one: its reads are in the logs all the same (watch/ranges.h)
     int ended, waiting;         // threads ended; threads at the block barrier
     // Lanes by warp.
     uint32_t live[SIM_WARPS], ready[SIM_WARPS], started[SIM_WARPS], full_log[SIM_WARPS];

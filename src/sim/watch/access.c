@@ -194,6 +194,11 @@ static bool is_device_variable(uintptr_t address)
     return sim_is_cards_variable(address) || sim_is_managed_variable(address);
 }
 
+static bool is_of_card(uintptr_t address)
+{
+    return address - sim_memory_base < sim_memory_span || is_device_variable(address);
+}
+
 // Memory of the host that cudaHostRegister has opened; it has no shadow.
 static bool is_registered(sim_worker *worker, uintptr_t address, unsigned bytes)
 {
@@ -308,6 +313,20 @@ void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsi
     note_values(worker, site, address, bytes, kind);
 }
 
+void sim_access_ranged(uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc, sim_range *range)
+{
+    sim_worker *worker = sim_current;
+    if (!worker) {
+        if (!is_of_card(address))
+            sim_ranges_keep_host(range, address, bytes);
+        sim_access_host(address, bytes, kind, pc);
+        return;
+    }
+    sim_access_slow(worker, address, bytes, kind, pc);
+    if (sim_watching)
+        sim_ranges_keep(worker, range, address, bytes, pc);
+}
+
 // Structures, in the largest pieces that their size and address allow.
 void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 {
@@ -333,7 +352,6 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
 {
     bool plain = kind == SIM_READ || kind == SIM_WRITE;
-    bool of_card = address - sim_memory_base < sim_memory_span || is_device_variable(address);
-    if ((of_card || !plain) && sim_host_accessed)
+    if ((is_of_card(address) || !plain) && sim_host_accessed)
         sim_host_accessed(address, bytes, kind, pc);
 }

@@ -9,6 +9,7 @@
 #include "race/race.h"
 #include "race/shadow.h"
 #include "race/site.h"
+#include "watch/ranges.h"
 #include "watch/scheduler.h"
 #include "watch/watch.h"
 
@@ -63,9 +64,10 @@ struct sim_watch {
     uint32_t *touched, touched_count; // counters in use
     uint64_t accesses, barriers;      // since the launch began
     bool discard;                     // the next atomic's result is not used
-    unsigned passed;                  // logs of lanes of unwatched blocks that have been full
-    struct sim_used used;             // since the launch began
-    bool single;                      // a hook for one access is at work, not one for many bytes
+    sim_ranges ranges;
+    unsigned passed;      // logs of lanes of unwatched blocks that have been full
+    struct sim_used used; // since the launch began
+    bool single;          // a hook for one access is at work, not one for many bytes
     struct {
         uintptr_t address;
         uint64_t launch, block;
@@ -77,6 +79,8 @@ bool sim_watch_ready(void); // starts the watch on first use; false: not watchin
 
 // access.c: everything the fast path of a hook does not do. Logs the access, or reports it.
 void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc);
+// The same for a hook that has a range, of the current block or of host code.
+void sim_access_ranged(uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc, sim_range *range);
 // watch.c: what the current block has done is judged; from now on only its addresses are.
 void sim_watch_forsake(sim_worker *worker);
 // survive.c: reports a wrong access. Returns where the thread can go on: what follows the hook changes nothing that
@@ -99,7 +103,9 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
 // log.c. Full: the log of the current thread has no room; others run, and it goes on when it has.
 void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address);
 void sim_log_full(sim_worker *worker);
-// unwatched.c: of the logs of an unwatched block only what was written counts.
+// unwatched.c: a thread of an unwatched block is about to write to global memory.
+void sim_unwatched_write(uintptr_t address, unsigned bytes);
+// Of the logs of an unwatched block only what was written counts.
 void sim_log_pass(sim_worker *worker);
 // The same for the current lane, whose log is full. False: others should have their turn.
 bool sim_log_pass_full(sim_worker *worker);

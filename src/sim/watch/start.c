@@ -51,6 +51,7 @@ static struct sim_watch *make_watch(sim_worker *worker)
     watch->touched = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(uint32_t));
     watch->race.ran = sim_reserve((size_t)SIM_SITES * SIM_WARPS * sizeof *watch->race.ran);
     bool made = watch->counters && watch->touched && watch->race.ran && sim_repeat_start(worker) &&
+                sim_ranges_start(&watch->ranges) &&
                 sim_region_make(&watch->race.shared, worker->thread_local_lo,
                                 worker->thread_local_hi - worker->thread_local_lo, true, true);
     worker->slots = made ? slots : worker->slots;

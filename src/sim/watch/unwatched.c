@@ -1,5 +1,5 @@
-// Blocks that are not watched in full (core/sample.c). Their accesses go through the hooks, which check the addresses,
-// and into the logs; of these only one thing is kept: what has been written is initialised.
+// Blocks that are not watched in full (core/sample.c). Addresses are checked, and of the accesses only one thing is
+// kept: what has been written is initialised. Accesses that have a range (ranges.h) are not in the logs, others are.
 
 #include "race/granule.h"
 #include "race/word.h"
@@ -28,6 +28,15 @@ static void mark(uintptr_t address, unsigned bytes)
     sim_region_mark(region, address, bytes, true);
     if (lock)
         sim_granules_unlock(address, bytes);
+}
+
+void sim_unwatched_write(uintptr_t address, unsigned bytes)
+{
+    uint8_t *word = sim_global_region.initialised + ((address - sim_global_region.base) >> SIM_WORD_SHIFT);
+    if (bytes < 4)
+        mark(address, bytes);
+    for (unsigned i = 0; i < bytes / 4; i++)
+        word[i] = SIM_WORD_INITIALISED;
 }
 
 static void look(uint64_t entry)

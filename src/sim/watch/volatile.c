@@ -52,6 +52,7 @@ static void note_update(const sim_worker *worker, unsigned site, uintptr_t addre
 void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address)
 {
     static __thread looks made;
+    sim_watch_log_all(worker); // whether it does nothing but poll is seen in the log
     bool write = sim_sites[site].kind == SIM_VOLATILE_WRITE;
     if (write) {
         note_update(worker, site, address);

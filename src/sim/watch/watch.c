@@ -44,8 +44,11 @@ void sim_watch_launch_begin(sim_launch_state *launch)
     sim_repeated_begin(launch);
     for (int i = 0; i < sim_workers; i++) {
         sim_worker *worker = sim_worker_at(i);
-        if (worker) // memory may have been freed since
-            madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
+        if (!worker) // memory may have been freed since
+            continue;
+        madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
+        if (worker->watch)
+            sim_ranges_forget(worker);
     }
 }
 
@@ -95,6 +98,7 @@ void sim_watch_block_begin(sim_worker *worker)
     worker->block->branches = NULL;
     worker->block->clock = NULL;
     worker->block->faulted = false;
+    worker->block->logged = false;
     worker->block->fault_at = 0;
     memset(worker->block->misled, 0, sizeof worker->block->misled);
     worker->watch->single = false; // a thread that failed in the middle of a hook may have left it
@@ -102,6 +106,7 @@ void sim_watch_block_begin(sim_worker *worker)
         worker->block->clock = sim_clock_block_begin(worker->block);
         forget_shared(worker);
     }
+    sim_ranges_enter(worker);
     struct sim_watch *watch = worker->watch;
     memset(watch->head, 0, sizeof watch->head);
     memset(watch->tail, 0, sizeof watch->tail);
@@ -142,7 +147,10 @@ void sim_watch_block_park(sim_worker *worker)
 void sim_watch_block_resume(sim_worker *worker)
 {
     sim_block_clock *clock = worker->block->clock;
-    if (!sim_watching || !clock)
+    if (!sim_watching)
+        return;
+    sim_ranges_enter(worker);
+    if (!clock)
         return;
     if (clock->stamp < sim_clock_floor) // the grid has met since
         sim_clock_barrier(clock);
@@ -164,7 +172,7 @@ void sim_watch_leave(sim_worker *worker)
         sim_values_settle(worker);
 }
 
-sim_polled sim_watch_polled(const sim_worker *worker)
+sim_polled sim_watch_polled(sim_worker *worker)
 {
     static const uint8_t looks[] = {[SIM_READ] = SIM_LOOK_READ,
                                     [SIM_WRITE] = SIM_LOOK_UNKNOWN,
@@ -172,7 +180,7 @@ sim_polled sim_watch_polled(const sim_worker *worker)
                                     [SIM_VOLATILE_READ] = SIM_LOOK_VOLATILE,
                                     [SIM_VOLATILE_WRITE] = SIM_LOOK_UNKNOWN};
     const struct sim_watch *watch = worker->watch;
-    if (!watch || !watch->entered || worker->log_next == watch->log[worker->lane])
+    if (sim_watch_log_all(worker) || !watch || !watch->entered || worker->log_next == watch->log[worker->lane])
         return (sim_polled){0};
     uint64_t last = worker->log_next[-1];
     const sim_site *about = &sim_sites[last >> SIM_ENTRY_SHIFT];
@@ -205,6 +213,7 @@ void sim_watch_forsake(sim_worker *worker)
 {
     merge_in_place(worker, 0);
     worker->block->faulted = worker->block->unwatched = true;
+    sim_ranges_enter(worker);
 }
 
 uint32_t sim_watch_warp_stopped(sim_worker *worker)

@@ -45,8 +45,11 @@ uint32_t sim_watch_warp_stopped(sim_worker *worker);
 // Accesses of the current launch that have been watched so far; while no block runs.
 uint64_t sim_watch_accesses(void);
 
+// The logs of an unwatched block are without its reads, until something needs them. False: they have them.
+bool sim_watch_log_all(sim_worker *worker);
+
 // What the current thread read last, if its log still has that.
-sim_polled sim_watch_polled(const sim_worker *worker);
+sim_polled sim_watch_polled(sim_worker *worker);
 
 // All live threads of the block have met: what came before is ordered before what comes after.
 void sim_watch_barrier(sim_worker *worker);

@@ -200,7 +200,13 @@ void sim_watch_leave(sim_worker *worker)
     tell('<');
 }
 
-sim_polled sim_watch_polled(const sim_worker *worker)
+bool sim_watch_log_all(sim_worker *worker)
+{
+    (void)worker;
+    return false;
+}
+
+sim_polled sim_watch_polled(sim_worker *worker)
 {
     (void)worker;
     return (sim_polled){0};

@@ -1,0 +1,118 @@
+// Filling and forgetting ranges.
+
+#include "watch/ranges.h"
+
+#include "memory/memory.h"
+#include "memory/reserve.h"
+#include "memory/sections.h"
+#include "watch/internal.h"
+
+enum { MOST_RANGES = 1 << 16 }; // more are looked up each time
+
+static __thread bool runs_blocks; // this OS thread is a worker's
+
+bool sim_ranges_start(sim_ranges *ranges)
+{
+    runs_blocks = true;
+    ranges->used = sim_reserve(MOST_RANGES * sizeof(sim_range *));
+    return ranges->used != NULL;
+}
+
+void sim_ranges_forget(sim_worker *worker)
+{
+    sim_ranges *ranges = &worker->watch->ranges;
+    for (size_t i = 0; i < ranges->count; i++)
+        *ranges->used[i] = (sim_range){0};
+    ranges->count = 0;
+}
+
+static bool is_open(const sim_block *block)
+{
+    return block->unwatched && !block->logged;
+}
+
+void sim_ranges_enter(sim_worker *worker)
+{
+    sim_ranges *ranges = &worker->watch->ranges;
+    if (ranges->open == is_open(worker->block))
+        return;
+    sim_ranges_forget(worker);
+    ranges->open = is_open(worker->block);
+}
+
+bool sim_watch_log_all(sim_worker *worker)
+{
+    if (!worker->watch || !is_open(worker->block))
+        return false;
+    worker->block->logged = true;
+    sim_ranges_enter(worker);
+    return true;
+}
+
+static sim_range range_of(uintptr_t start, size_t size, unsigned bytes)
+{
+    const size_t below = -start & (bytes - 1); // no access starts there
+    return (sim_range){.lo = start + below, .good = below < size ? (size - below) / bytes : 0};
+}
+
+// Of a write to global memory the hook keeps that the memory is initialised.
+static bool passes(const sim_slot *slot)
+{
+    return sim_sites[slot->tag >> SIM_ENTRY_SHIFT].kind == SIM_READ || slot->lo - sim_memory_base >= sim_memory_span;
+}
+
+// Local memory is its thread's alone: no hook needs to hear of it. Of other memory, the table of slots has what was
+// found.
+static sim_range found(const sim_worker *worker, uintptr_t address, unsigned bytes, uintptr_t pc)
+{
+    const sim_slot *slot = &worker->slots[sim_slot_of(pc)];
+    sim_range range = {0};
+    if (address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo) {
+        range = range_of(worker->stacks_lo, worker->stacks_hi - worker->stacks_lo, bytes);
+        range.open = range.good;
+        range.good = 0;
+    } else if (slot->pc == pc && slot->span > 0) {
+        range = range_of(slot->lo, slot->span + bytes - 1, bytes);
+        const bool open = worker->watch->ranges.open;
+        range.tag = open ? 0 : slot->tag;
+        range.open = open && passes(slot) ? range.good : 0;
+    }
+    return range;
+}
+
+void sim_ranges_keep(sim_worker *worker, sim_range *range, uintptr_t address, unsigned bytes, uintptr_t pc)
+{
+    sim_ranges *ranges = &worker->watch->ranges;
+    const sim_range now = found(worker, address, bytes, pc);
+    const bool known = range->good + range->open > 0;
+    if (now.good + now.open == 0 || (!known && ranges->count == MOST_RANGES))
+        return;
+    if (!known)
+        ranges->used[ranges->count++] = range;
+    *range = now;
+}
+
+// What of [lo, hi) around `address` lies on its side of [from, to).
+static void cut(uintptr_t *lo, uintptr_t *hi, uintptr_t address, uintptr_t from, uintptr_t to)
+{
+    if (from == to)
+        return;
+    if (address >= to && to > *lo)
+        *lo = to;
+    else if (address < from && from < *hi)
+        *hi = from;
+}
+
+void sim_ranges_keep_host(sim_range *range, uintptr_t address, unsigned bytes)
+{
+    if (runs_blocks || sim_memory_span == 0)
+        return;
+    uintptr_t lo = 0, hi = UINTPTR_MAX;
+    cut(&lo, &hi, address, sim_memory_base, sim_memory_base + sim_memory_span);
+    cut(&lo, &hi, address, (uintptr_t)__start_sim_device, (uintptr_t)__stop_sim_device);
+    cut(&lo, &hi, address, (uintptr_t)__start_sim_constant, (uintptr_t)__stop_sim_constant);
+    cut(&lo, &hi, address, (uintptr_t)__start_sim_managed, (uintptr_t)__stop_sim_managed);
+    *range = range_of(lo, hi - lo, bytes);
+    range->open = range->good;
+    range->good = 0; // not for kernels
+}
