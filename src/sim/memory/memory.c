@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory/reserve.h"
 #include "memory/table.h"
 
 // A fixed place that Linux leaves free on 64-bit machines: addresses are then the same in every run.
@@ -154,6 +155,8 @@ void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, cons
         count_gap(made.gap, 1);
     }
     pthread_mutex_unlock(&lock);
+    if (added)
+        sim_reserve_huge((void *)made.start, bytes);
     return added ? (void *)made.start : NULL;
 }
 

@@ -40,9 +40,12 @@ static sim_cell cell_of(const story *told)
     return (sim_cell){.write = SIM_EXACT | (uintptr_t)told};
 }
 
+bool sim_exact_any;
+
 static story *story_make(uint32_t room)
 {
     story *made = malloc(sizeof *made + room * sizeof(access));
+    __atomic_store_n(&sim_exact_any, true, __ATOMIC_RELAXED);
     if (made)
         *made = (story){.room = room};
     return made;
@@ -62,11 +65,9 @@ sim_cell sim_exact_copy(const sim_cell *cell)
     return cell_of(made);
 }
 
-void sim_exact_forget(sim_cell *cell)
+void sim_exact_free(const sim_cell *cell)
 {
-    if (sim_exact_is(cell))
-        free(story_of(cell));
-    *cell = (sim_cell){0};
+    free(story_of(cell));
 }
 
 static void forget(story *told, uint32_t at)

@@ -13,10 +13,18 @@ static inline bool sim_exact_is(const sim_cell *cell)
 {
     return cell->write >= SIM_EXACT;
 }
+extern bool sim_exact_any; // there has been a list (atomic access)
 // A copy of a cell, with a list of its own if it has one.
 sim_cell sim_exact_copy(const sim_cell *cell);
+// Frees the list of an exact cell.
+void sim_exact_free(const sim_cell *cell);
 // Forgets the cell's story, whichever form it has.
-void sim_exact_forget(sim_cell *cell);
+static inline void sim_exact_forget(sim_cell *cell)
+{
+    if (sim_exact_is(cell))
+        sim_exact_free(cell);
+    *cell = (sim_cell){0};
+}
 // The last write that the list of an exact cell has; *last stays as it is where there is none.
 void sim_exact_last_write(const sim_cell *cell, sim_earlier *last);
 void sim_exact_last_read(const sim_cell *cell, sim_earlier *last); // the same for accesses that only read

@@ -15,6 +15,73 @@
 sim_granule_lock sim_granule_locks[SIM_GRANULE_LOCKS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
+// --- cells -----------------------------------------------------------------------------------------------------------
+
+// The cells of a page of words. They come from chunks: small ones at first, so that small programs stay small, and then
+// large ones in huge pages, because the shadow of large memory is four times as large.
+typedef union word_cells {
+    union word_cells *next; // of those that are not in use
+    sim_cell cell[SIM_PAGE_BYTES >> SIM_WORD_SHIFT];
+} word_cells;
+
+enum { SMALL_CHUNK = 64, LARGE_CHUNK = 4096, SMALL_CHUNKS = 8 }; // pages; and how many chunks are small
+
+static struct {
+    word_cells *spare;
+    word_cells *next, *end; // of the last chunk: never used
+    unsigned chunks;
+} cells; // `making` is held
+
+static void add_chunk(void)
+{
+    const size_t large = cells.chunks < SMALL_CHUNKS ? 0 : LARGE_CHUNK * sizeof(word_cells);
+    const size_t small = SMALL_CHUNK * sizeof(word_cells);
+    word_cells *chunk = large ? sim_reserve(large) : NULL;
+    if (chunk)
+        sim_reserve_huge(chunk, large);
+    const size_t bytes = chunk ? large : small;
+    if (!chunk)
+        chunk = sim_reserve(small);
+    if (!chunk)
+        return;
+    cells.chunks++;
+    cells.next = chunk;
+    cells.end = chunk + bytes / sizeof *chunk;
+}
+
+// Zeros; NULL: no memory left.
+static sim_cell *take_cells(void)
+{
+    word_cells *used = cells.spare;
+    if (used) {
+        cells.spare = used->next;
+        memset(used, 0, sizeof *used);
+        return used->cell;
+    }
+    if (cells.next == cells.end)
+        add_chunk();
+    if (cells.next == cells.end)
+        return NULL;
+    cells.next->next = NULL; // memory that is read before it is written costs the system two page faults
+    return (cells.next++)->cell;
+}
+
+static void give_cells(uintptr_t word)
+{
+    const sim_page page = sim_page_of(word);
+    if (page.grain != SIM_WORD_SHIFT || !page.cells) {
+        free(page.cells);
+        return;
+    }
+    word_cells *given = (word_cells *)page.cells;
+    pthread_mutex_lock(&making);
+    given->next = cells.spare;
+    cells.spare = given;
+    pthread_mutex_unlock(&making);
+}
+
+// --- pages -----------------------------------------------------------------------------------------------------------
+
 static size_t page_count(const sim_region *region)
 {
     return (region->span + SIM_PAGE_BYTES - 1) >> SIM_PAGE_SHIFT;
@@ -38,7 +105,7 @@ void sim_region_free(sim_region *region)
     if (region->pages) {
         sim_region_forget(region, region->base, region->span);
         for (size_t i = 0; i < page_count(region); i++)
-            free(sim_page_of(region->pages[i]).cells);
+            give_cells(region->pages[i]);
         munmap(region->pages, page_count(region) * sizeof *region->pages);
     }
     if (region->initialised)
@@ -68,10 +135,12 @@ sim_page sim_page_make(sim_region *region, uintptr_t address, unsigned bytes)
         sim_granules_lock(start, SIM_PAGE_BYTES);
     if (!page.cells || to_bytes) {
         unsigned grain = to_bytes ? 0 : SIM_WORD_SHIFT;
-        sim_cell *cells = page.cells ? refined(page.cells) : calloc(SIM_PAGE_BYTES >> grain, sizeof *cells);
-        page = (sim_page){cells, grain};
-        if (cells)
-            __atomic_store_n(word, (uintptr_t)cells + (to_bytes ? SIM_PAGE_OF_BYTES : 0), __ATOMIC_RELEASE);
+        page.cells = page.cells ? refined(page.cells)
+                     : to_bytes ? calloc(SIM_PAGE_BYTES, sizeof(sim_cell))
+                                : take_cells();
+        page.grain = grain;
+        if (page.cells)
+            __atomic_store_n(word, (uintptr_t)page.cells + (to_bytes ? SIM_PAGE_OF_BYTES : 0), __ATOMIC_RELEASE);
     }
     if (lock)
         sim_granules_unlock(start, SIM_PAGE_BYTES);
@@ -120,14 +189,19 @@ static void clear(uint8_t *start, size_t bytes)
 // Whole pages lose their cells: programs that allocate and free in a loop never come back to these addresses.
 void sim_region_release(sim_region *region, uintptr_t start, size_t bytes)
 {
-    sim_region_forget(region, start, bytes);
-    uintptr_t first = (start + SIM_PAGE_BYTES - 1) & ~(uintptr_t)(SIM_PAGE_BYTES - 1);
-    for (uintptr_t page = first; page + SIM_PAGE_BYTES <= start + bytes; page += SIM_PAGE_BYTES) {
-        uintptr_t *word = &region->pages[(page - region->base) >> SIM_PAGE_SHIFT];
+    const uintptr_t end = start + bytes;
+    for (uintptr_t address = start, next; address < end; address = next) {
+        next = (address | (SIM_PAGE_BYTES - 1)) + 1;
+        const bool whole = address % SIM_PAGE_BYTES == 0 && next <= end;
+        uintptr_t *word = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
         if (*word == 0)
             continue;
-        free(sim_page_of(*word).cells);
-        *word = 0;
+        if (!whole || __atomic_load_n(&sim_exact_any, __ATOMIC_RELAXED))
+            sim_region_forget(region, address, (next < end ? next : end) - address);
+        if (whole) {
+            give_cells(*word);
+            *word = 0;
+        }
     }
     if (region->initialised)
         give_back(region->initialised + ((start - region->base) >> SIM_WORD_SHIFT), (bytes + 3) >> SIM_WORD_SHIFT);

@@ -1,6 +1,7 @@
 // Memory that comes, goes and is filled: what of it has been written.
 #include "watch/watch.h"
 
+#include "memory/reserve.h"
 #include "race/last.h"
 #include "race/word.h"
 #include "watch/internal.h"
@@ -15,11 +16,14 @@ static bool in_global(uintptr_t start)
 void *sim_watch_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function)
 {
     void *memory = sim_memory_allocate(bytes, kind, pc, function);
-    if (memory)
-        sim_repeated_changed((uintptr_t)memory);
-    bool initialised = kind == SIM_MEMORY_PINNED || kind == SIM_MEMORY_MANAGED;
-    if (memory && sim_watch_ready() && initialised && in_global((uintptr_t)memory))
-        sim_region_mark(&sim_global_region, (uintptr_t)memory, bytes, true);
+    if (!memory || !sim_watch_ready() || !in_global((uintptr_t)memory))
+        return memory;
+    sim_repeated_changed((uintptr_t)memory);
+    sim_region *region = &sim_global_region;
+    sim_reserve_huge(region->initialised + (((uintptr_t)memory - region->base) >> SIM_WORD_SHIFT),
+                     bytes >> SIM_WORD_SHIFT);
+    if (kind == SIM_MEMORY_PINNED || kind == SIM_MEMORY_MANAGED)
+        sim_region_mark(region, (uintptr_t)memory, bytes, true);
     return memory;
 }
 

@@ -205,6 +205,7 @@ static void hold_against_copies(const copy *one)
     }
 }
 
+// Where all that came before is ordered there is nothing to meet, and a copy may be long; what comes later may meet it.
 static void hold(const copy *one)
 {
     for (int side = 0; side < 2; side++)
@@ -212,6 +213,8 @@ static void hold(const copy *one)
             sim_repeated_use(one->start[side], side == 0, one->number);
     copy *kept = &copies[copy_count++ % KEPT];
     *kept = *one;
+    if (sim_ordered_below(one->number) >= one->number)
+        return;
     hold_against_shadow(kept, true);
     hold_against_shadow(kept, false);
     hold_against_copies(kept);
@@ -250,11 +253,7 @@ void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t coun
                 .library = true};
     if (!write)
         sim_inputs_add(one.number, start, bytes, stride, count);
-    // Where all that came before is ordered there is nothing to meet, and a matrix is long; what comes later may.
-    if (sim_ordered_below(one.number) < one.number)
-        hold(&one);
-    else
-        copies[copy_count++ % KEPT] = one;
+    hold(&one);
 }
 
 static void report_free(uintptr_t pc, uintptr_t address, uintptr_t used_at, const char *role, const char *kernel)
