@@ -7,8 +7,6 @@
 #include "machine/options.h"
 #include "machine/worker.h"
 
-enum { SIM_SCHEDULE_ASCENDING, SIM_SCHEDULE_DESCENDING }; // any other number: an order drawn from it
-
 int sim_order_drawn(uint32_t mask, uint64_t salt);
 
 // The first of the lanes (or warps) in mask, which is not 0. `salt` tells apart the choices that are drawn separately.

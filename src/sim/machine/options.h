@@ -42,7 +42,8 @@ typedef struct sim_options {
 enum { SIM_STACK_DEFAULT = 192 }; // KiB; with the gap below it a slot is 256
 
 const sim_options *sim_options_get(void);
-extern unsigned sim_schedule; // options.schedule by itself: asked at every choice
+enum { SIM_SCHEDULE_ASCENDING, SIM_SCHEDULE_DESCENDING }; // any other number: an order drawn from it
+extern unsigned sim_schedule;                             // options.schedule by itself: asked at every choice
 
 // What the program uses, known before main: each of these functions stands in a file of its own in the runtime's
 // archive, so that its constructor runs only in programs that call it. Of a launch, only what its kernel can reach

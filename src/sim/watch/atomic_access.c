@@ -1,5 +1,6 @@
 // What every atomic access goes through, whoever announces it.
 
+#include "machine/options.h"
 #include "progress/host_sets.h"
 #include "watch/internal.h"
 
@@ -20,6 +21,24 @@ static void poll(uintptr_t address, unsigned bytes, uintptr_t pc)
     polled = address;
     thread = sim_current->thread;
     polls = 0;
+}
+
+// Threads run one after the other until one waits, so nothing would change between a look and the atomic that relies on
+// it. In schedules other than the first, the first threads that come to an atomic let others go first. An atomic whose
+// result is not used relies on nothing.
+static void let_others_run(sim_worker *worker, unsigned site)
+{
+    enum {
+        MOST_DELAYS = 16,  // at one place
+        TURNS_OF_DELAY = 2 // the first is for the other threads of the block, the second for other blocks
+    };
+    static uint8_t delays[SIM_SITES];
+    if (sim_schedule == SIM_SCHEDULE_ASCENDING || sim_sites[site].discards ||
+        __atomic_load_n(&delays[site], __ATOMIC_RELAXED) >= MOST_DELAYS)
+        return;
+    __atomic_fetch_add(&delays[site], 1, __ATOMIC_RELAXED);
+    for (int turn = 0; turn < TURNS_OF_DELAY; turn++)
+        sim_scheduler->delays(worker, sim_sites[site].pc);
 }
 
 // The plain reads of the word that this very thread has made before, as far back as its log reaches. Older ones are
@@ -54,6 +73,7 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
     if (!sim_access_check(worker, site, address, bytes, SIM_ATOMIC, pc) ||
         sim_access_unnumbered(worker, site, address, bytes, (what & SIM_ATOMIC_STORE) != 0))
         return;
+    let_others_run(worker, site);
     if (sim_site_confirms(&sim_sites[site]))
         note_guess(worker, address);
     poll(address, bytes, pc);
