@@ -1,6 +1,6 @@
 // cuDNN's legacy API on the simulated GPU: tensors, convolutions in two dimensions, pooling, activations, softmax,
-// batch normalisation, and arithmetic with tensors. Sums are made in double. The graph API is not there. Implemented in
-// api/dnn.
+// batch normalisation, and arithmetic with tensors. Sums are made in double. The graph API is in cudnn_graph.h.
+// Implemented in api/dnn.
 #pragma once
 #define CUDNN_H_
 
@@ -391,3 +391,5 @@ cudnnStatus_t cudnnReduceTensor(cudnnHandle_t handle, cudnnReduceTensorDescripto
 #ifdef __cplusplus
 }
 #endif
+
+#include <cudnn_graph.h>

@@ -75,8 +75,12 @@ typedef struct dnn_work {
     size_t workspace_bytes;
 } dnn_work;
 
-#define DNN_CALL(name)       SIM_BLAS_CALL("cudnn" name)
+// A call that cudnnBackendExecute makes is the user's call of that.
+#define DNN_CALL(name)       sim_dnn_call(SIM_BLAS_CALL("cudnn" name))
 #define DNN_WRONG(call, ...) (sim_library_wrong(call, "CUDNN_STATUS_BAD_PARAM", __VA_ARGS__), CUDNN_STATUS_BAD_PARAM)
+
+// graph.c
+sim_blas_call sim_dnn_call(sim_blas_call call);
 
 // work.c
 cudaDataType sim_dnn_type(cudnnDataType_t type);
