@@ -3,7 +3,11 @@
 #pragma once
 #define __cuda_cuda_h__
 
+#ifdef __cplusplus
 #include "sim/standin.h"
+#else
+#include <cuda_runtime_api.h>
+#endif
 
 #include "sim/driver_enums.h"
 
@@ -63,6 +67,8 @@ typedef struct CUctxCreateParams_st {
 #define CU_LAUNCH_PARAM_END            ((void *)0)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE    ((void *)2)
+
+#ifdef __cplusplus // C sources have the types, and the runtime API
 
 SIM_INLINE CUresult cuInit(unsigned int)
 {
@@ -367,3 +373,5 @@ SIM_INLINE CUresult cuLaunchKernel(CUfunction, unsigned int, unsigned int, unsig
 }
 
 #include "sim/driver_memory.h"
+
+#endif

@@ -115,6 +115,22 @@ static void a_program_of_several_files_is_built_and_runs(void **state)
     assert_int_equal(WEXITSTATUS(status), 42);
 }
 
+static void c_sources_have_the_drivers_types_and_the_runtime(void **state)
+{
+    (void)state;
+    write_file("plain.c", "#include <cuda.h>\n"
+                          "int main(void)\n{\n"
+                          "    CUdeviceptr nothing = 0;\n    CUresult fine = CUDA_SUCCESS;\n    int devices = 0;\n"
+                          "    cudaError_t error = cudaGetDeviceCount(&devices);\n"
+                          "    return (int)nothing + fine + error + devices;\n}\n");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "plain.c", "-o", "plain"), SIM_BUILD_FINE);
+    sim_build_result_free(&result);
+    int status = system("./plain >/dev/null 2>&1");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+}
+
 static void a_library_that_is_not_simulated_is_one_message(void **state)
 {
     (void)state;
@@ -474,6 +490,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_of_several_files_is_built_and_runs),
+        cmocka_unit_test(c_sources_have_the_drivers_types_and_the_runtime),
         cmocka_unit_test(a_library_that_is_not_simulated_is_one_message),
         cmocka_unit_test(objects_are_linked_later),
         cmocka_unit_test(errors_are_at_the_places_of_the_users_file),
