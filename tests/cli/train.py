@@ -172,6 +172,16 @@ class Train(Command):
         self.assertEqual(said, "heddle: %s/run: started in bf16, which the CPU does not support; resume with --device cuda "
                                "or --device sim\n" % self.home)
 
+    def test_int8_is_for_inference_and_is_evaluated_beside_fp32(self):
+        self.run_heddle("train", "--model", "mlp", "--data", "synth:count=400", "--epochs", "2", "--device", "cpu", "--quiet",
+                        "--out", self.home + "/run")
+        run = [self.home + "/run", "--device", "cpu", "--precision", "int8", "--calibrate", "40"]
+        found = json.loads(self.run_heddle("eval", *run, "--json").stdout.splitlines()[-1])
+        self.assertLessEqual(abs(found["accuracy"] - found["fp32_accuracy"]), 0.03)
+        self.assertIn("points from it", self.run_heddle("eval", *run).stdout)
+        self.run_heddle("predict", *run, "--count", "3")
+        self.assertIn("not 'int8'", self.run_heddle("train", "--precision", "int8", code=2).stderr)
+
     def test_a_run_that_diverged_is_not_told_to_change_while_it_is_resumed(self):
         first = self.train_in(self.home, "--quiet", "--out", "run", "--lr", "1e5", code=1).stderr
         self.assertNotIn("start a new run", first)
