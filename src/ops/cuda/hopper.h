@@ -206,6 +206,13 @@ template <int Count> HOPPER_DEVICE void wgmma_settle(float (&sums)[Count])
         asm volatile("" : "+f"(sums[i])::"memory");
 }
 
+template <int Count> HOPPER_DEVICE void wgmma_settle(int (&sums)[Count])
+{
+#pragma unroll
+    for (int i = 0; i < Count; i++)
+        asm volatile("" : "+r"(sums[i])::"memory");
+}
+
 // The descriptor of what lies `bytes` further on.
 HOPPER_DEVICE uint64_t wgmma_descriptor_at(uint64_t descriptor, unsigned bytes)
 {

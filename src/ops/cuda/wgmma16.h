@@ -1,5 +1,6 @@
-// wgmma of 16-bit elements for any tile width that the rungs use: one template over the columns of b, the element type
-// and the operands' layouts. hopper.h explains descriptors and which thread holds which sum.
+// wgmma of 16-bit elements, or of two bytes in place of each, for any tile width that the rungs use: one template over
+// the columns of b, the element type and the operands' layouts. hopper.h explains descriptors and which thread holds
+// which sum.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -62,3 +63,29 @@ WGMMA16_BOTH(96, 48, 48, 49, 50, 51, 52)
 WGMMA16_BOTH(128, 64, 64, 65, 66, 67, 68)
 WGMMA16_BOTH(192, 96, 96, 97, 98, 99, 100)
 WGMMA16_BOTH(256, 128, 128, 129, 130, 131, 132)
+
+// The same of bytes, summed in int32: d = a (64, 32) * b (32, Columns) + (add ? d : 0). Both are K-major.
+#define WGMMA8_D4(d, i)  "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
+#define WGMMA8_D16(d, i) WGMMA8_D4(d, i), WGMMA8_D4(d, i + 4), WGMMA8_D4(d, i + 8), WGMMA8_D4(d, i + 12)
+#define WGMMA8_D32(d)    WGMMA8_D16(d, 0), WGMMA8_D16(d, 16)
+#define WGMMA8_D64(d)    WGMMA8_D32(d), WGMMA8_D16(d, 32), WGMMA8_D16(d, 48)
+#define WGMMA8_D128(d)   WGMMA8_D64(d), WGMMA8_D16(d, 64), WGMMA8_D16(d, 80), WGMMA8_D16(d, 96), WGMMA8_D16(d, 112)
+#define WGMMA8(columns, count, a, b, add)                                                                              \
+    template <> struct wgmma16<columns, int8_t> {                                                                      \
+        template <int MMajorA, int MMajorB>                                                                            \
+        HOPPER_DEVICE void multiply(int (&d)[count], uint64_t from_a, uint64_t from_b, int add_to)                     \
+        {                                                                                                              \
+            static_assert(!MMajorA && !MMajorB, "wgmma reads bytes K-major alone");                                    \
+            asm volatile("{\n\t"                                                                                       \
+                         ".reg .pred add;\n\t"                                                                         \
+                         "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \
+                         "wgmma.mma_async.sync.aligned.m64n" #columns "k32.s32.s8.s8 {" WGMMA16_NAMES_##count          \
+                         "}, %" #a ", %" #b ", add;\n\t"                                                               \
+                         "}"                                                                                           \
+                         : WGMMA8_D##count(d)                                                                          \
+                         : "l"(from_a), "l"(from_b), "r"(add_to));                                                     \
+        }                                                                                                              \
+    };
+WGMMA8(64, 32, 32, 33, 34)
+WGMMA8(128, 64, 64, 65, 66)
+WGMMA8(256, 128, 128, 129, 130)

@@ -14,7 +14,7 @@ enum {
 };
 
 // A product as the kernel sees it: input (rows, c) by weight (k, taps, c), or transposed (c, taps, k); `turn` is -1 for
-// opposite shifts.
+// opposite shifts. c counts two bytes as one.
 struct rows_operands {
     const void *input, *weight;
     void *output;
@@ -68,6 +68,23 @@ static inline bool rows_place_stages(rows_product *job, int rings, int weight_by
     return job->weight_stages >= 2 + (job->resident ? -1 : 0) && job->input_stages >= least;
 }
 
+template <typename Element, int Turned>
+static heddle_status rows_map_weight(CUtensorMap *map, const rows_operands &on, int taps, int box_rows)
+{
+    if (rows_factor<Element>::BYTES)
+        return rows_map_woven(map, on.weight, on.k, taps, on.c, box_rows);
+    return Turned ? rows_map<Element>(map, on.weight, on.c, taps, on.k, ROWS_CHUNK)
+                  : rows_map<Element>(map, on.weight, on.k, taps, on.c, box_rows);
+}
+
+// An output of bytes, two as one element, in boxes of 64 rows by 64 bytes.
+static inline heddle_status rows_map_bytes(CUtensorMap *map, const void *output, int rows, int channels)
+{
+    const cuuint64_t size[2] = {(cuuint64_t)channels / 2, (cuuint64_t)rows}, pitch[1] = {(cuuint64_t)channels};
+    const cuuint32_t box[2] = {ROWS_BYTES_ROW / 2, 64};
+    return tma_map_boxes(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, output, 2, size, pitch, box, CU_TENSOR_MAP_SWIZZLE_64B);
+}
+
 template <typename Element, int Rows, int Share, int Steps, int Turned, int End>
 static heddle_status rows_launch_kernel(const heddle_call *call, const rows_operands &on, const rows_product &job,
                                         rows_epilogue end, int groups)
@@ -76,9 +93,10 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
     CUtensorMap input, weight, output;
     heddle_status status = rows_map<Element>(&input, on.input, job.rows, 1, on.c, job.box_rows);
     if (status == HEDDLE_OK)
-        status = Turned ? rows_map<Element>(&weight, on.weight, on.c, job.taps, on.k, ROWS_CHUNK)
-                        : rows_map<Element>(&weight, on.weight, on.k, job.taps, on.c, weight_rows);
-    if (status == HEDDLE_OK) // the kernel ignores this one if it stores float32
+        status = rows_map_weight<Element, Turned>(&weight, on, job.taps, weight_rows);
+    if (status == HEDDLE_OK && rows_factor<Element>::BYTES)
+        status = rows_map_bytes(&output, on.output, job.rows, on.k);
+    else if (status == HEDDLE_OK) // the kernel ignores this one if it stores float32
         status = rows_map<Element>(&output, End == ROWS_END_FLOATS ? on.input : on.output, job.rows, 1,
                                    End == ROWS_END_FLOATS ? on.c : on.k, 64);
     if (status != HEDDLE_OK)
@@ -164,8 +182,7 @@ static heddle_status linear_launch(const heddle_call *call, const rows_operands 
     CUtensorMap input, weight;
     heddle_status status = rows_map<Element>(&input, on.input, job.rows, 1, on.c, LINEAR_ROWS);
     if (status == HEDDLE_OK)
-        status = Turned ? rows_map<Element>(&weight, on.weight, on.c, 1, on.k, ROWS_CHUNK)
-                        : rows_map<Element>(&weight, on.weight, on.k, 1, on.c, 64);
+        status = rows_map_weight<Element, Turned>(&weight, on, 1, 64);
     if (status != HEDDLE_OK)
         return status;
     auto kernel = rows_linear_wgmma<Element, Turned, End>;

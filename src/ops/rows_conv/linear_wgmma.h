@@ -36,7 +36,7 @@ struct rows_linear_barriers {
 };
 
 // One warpgroup's chunks: every n-th of all, starting with its own.
-template <int Turned, int Pairs>
+template <int Turned, int Pairs, int Bytes>
 HOPPER_DEVICE void linear_load(const rows_linear &job, const CUtensorMap *map_input, const CUtensorMap *map_weight,
                                unsigned char *stages, rows_linear_barriers *barriers, int warpgroup, int first,
                                int step, int row, int channel, bool inputs)
@@ -52,8 +52,11 @@ HOPPER_DEVICE void linear_load(const rows_linear &job, const CUtensorMap *map_in
             rows_load_box<Pairs>(place + ROWS_BOX_BYTES, map_input, 0, 0, pass == ROWS_INPUT_LOWER, column, row, full);
         } else {
             mbarrier_arrive_expect(full, LINEAR_STAGE_BYTES);
-            rows_load_box<Pairs>(place, map_weight, 0, 0, pass == ROWS_OTHER_LOWER, Turned ? channel : column,
-                                 Turned ? column : channel, full);
+            if (Bytes)
+                tma_load5(place, map_weight, column, 0, 0, 0, channel / ROWS_WEAVE, full);
+            else
+                rows_load_box<Pairs>(place, map_weight, 0, 0, pass == ROWS_OTHER_LOWER, Turned ? channel : column,
+                                     Turned ? column : channel, full);
         }
         rows_advance(&at, LINEAR_STAGES);
     }
@@ -62,9 +65,9 @@ HOPPER_DEVICE void linear_load(const rows_linear &job, const CUtensorMap *map_in
 // Those of them from `first` to `end`; returns the next one. `used` is the stage that is yet to be released; -1: none.
 // `begun`: the sums are added to.
 template <typename Element, int Turned>
-HOPPER_DEVICE int linear_multiply_chunks(float (&sums)[LINEAR_SUMS], const unsigned char *stages,
-                                         rows_linear_barriers *barriers, int warpgroup, int first, int end, int step,
-                                         rows_stage *at, int *used, int begun)
+HOPPER_DEVICE int linear_multiply_chunks(typename rows_factor<Element>::sum (&sums)[LINEAR_SUMS],
+                                         const unsigned char *stages, rows_linear_barriers *barriers, int warpgroup,
+                                         int first, int end, int step, rows_stage *at, int *used, int begun)
 {
     const int along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
     int chunk = first;
@@ -90,12 +93,13 @@ HOPPER_DEVICE int linear_multiply_chunks(float (&sums)[LINEAR_SUMS], const unsig
 }
 
 template <typename Element, int Turned>
-HOPPER_DEVICE void linear_multiply(const rows_linear &job, float (&sums)[LINEAR_SUMS], const unsigned char *stages,
-                                   rows_linear_barriers *barriers, int warpgroup, int first, int step)
+HOPPER_DEVICE void linear_multiply(const rows_linear &job, typename rows_factor<Element>::sum (&sums)[LINEAR_SUMS],
+                                   const unsigned char *stages, rows_linear_barriers *barriers, int warpgroup,
+                                   int first, int step)
 {
     rows_stage at = {0, 0};
     int used = -1, begun = 0;
-    if (rows_factor<Element>::PAIRS) {
+    if constexpr (rows_factor<Element>::PAIRS) {
         first = linear_multiply_chunks<Element, Turned>(sums, stages, barriers, warpgroup, first,
                                                         ROWS_NONE_LOWER * job.pass_chunks, step, &at, &used, 0);
         begun = used >= 0;
@@ -107,18 +111,34 @@ HOPPER_DEVICE void linear_multiply(const rows_linear &job, float (&sums)[LINEAR_
 }
 
 // Four sums of a thread, two rows of two channels, added over all blocks and warpgroups; `quad` says which.
-HOPPER_DEVICE float4 linear_add(const rows_linear &job, const float4 *kept, int quad)
+template <int Bytes> HOPPER_DEVICE float4 linear_add(const rows_linear &job, const float4 *kept, int quad)
 {
     float4 sum = make_float4(0, 0, 0, 0);
+    int4 whole = make_int4(0, 0, 0, 0);
     for (int block = 0; block < job.cluster; block++)
 #pragma unroll
         for (int warpgroup = 0; warpgroup < ROWS_WARPGROUPS; warpgroup++) {
             const float4 *from =
                 &kept[(warpgroup * (LINEAR_SUMS / 4) + quad) * HOPPER_WARPGROUP + threadIdx.x % HOPPER_WARPGROUP];
             const float4 more = job.cluster > 1 ? cluster_read((const float *)from, block) : *from;
-            sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
+            if (Bytes) // kept as bits
+                whole.x += __float_as_int(more.x), whole.y += __float_as_int(more.y), whole.z += __float_as_int(more.z),
+                    whole.w += __float_as_int(more.w);
+            else
+                sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
         }
-    return sum;
+    return Bytes ? make_float4((float)whole.x, (float)whole.y, (float)whole.z, (float)whole.w) : sum;
+}
+
+HOPPER_DEVICE float4 linear_kept(const float *sums)
+{
+    return make_float4(sums[0], sums[1], sums[2], sums[3]);
+}
+
+HOPPER_DEVICE float4 linear_kept(const int *sums)
+{
+    return make_float4(__int_as_float(sums[0]), __int_as_float(sums[1]), __int_as_float(sums[2]),
+                       __int_as_float(sums[3]));
 }
 
 // Applies the epilogue and stores them.
@@ -129,12 +149,15 @@ HOPPER_DEVICE void linear_store(const rows_linear &job, const rows_epilogue &end
     const float values[4] = {sum.x, sum.y, sum.z, sum.w}; // channel, row: (0, 0) (0, 1) (1, 0) (1, 1)
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int to = channel + i / 2 * 8, at = row + i % 2;
+        const int to = channel + i / 2 * (rows_factor<Element>::BYTES ? 1 : 8), at = row + i % 2;
         if (to >= job.k || at >= job.rows)
             continue;
         const size_t place = (size_t)at * job.k + to;
         float value = values[i] + (end.bias ? end.bias[to] : 0);
-        if (End == ROWS_END_SLOPE)
+        if constexpr (rows_factor<Element>::BYTES) {
+            value = __fmaf_rn(values[i], end.scale ? end.scale[to] : 1, end.bias ? end.bias[to] : 0);
+            value = rows_function16(end.function, value) * rows_byte_unit(end.function);
+        } else if (End == ROWS_END_SLOPE)
             value *= rows_slope(end.function, rows_read_at((const Element *)end.activated, place, at, job.k));
         else if (rows_precision<Element, LINEAR_ROWS, End>() == ROWS_TO_32_BITS)
             value = rows_function(end.function, value);
@@ -174,18 +197,18 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
         // Weights were written before the previous kernel: two threads load them at once, two load the rows when they
         // are ready.
         if (lane == 0 && warp < ROWS_WARPGROUPS)
-            linear_load<Turned, rows_factor<Element>::PAIRS>(
+            linear_load<Turned, rows_factor<Element>::PAIRS, rows_factor<Element>::BYTES>(
                 job, &map_input, &map_weight, stages + warp * LINEAR_STAGES * LINEAR_STAGE_BYTES, &barriers, warp,
                 rank * ROWS_WARPGROUPS + warp, step, row, channel, false);
         heddle_wait_for_previous();
         heddle_release_next();
         if (lane == 0 && warp >= ROWS_WARPGROUPS)
-            linear_load<Turned, rows_factor<Element>::PAIRS>(
+            linear_load<Turned, rows_factor<Element>::PAIRS, rows_factor<Element>::BYTES>(
                 job, &map_input, &map_weight, stages + (warp - ROWS_WARPGROUPS) * LINEAR_STAGES * LINEAR_STAGE_BYTES,
                 &barriers, warp - ROWS_WARPGROUPS, rank * ROWS_WARPGROUPS + warp - ROWS_WARPGROUPS, step, row, channel,
                 true);
     } else {
-        float sums[LINEAR_SUMS];
+        typename rows_factor<Element>::sum sums[LINEAR_SUMS];
         heddle_wait_for_previous();
         heddle_release_next();
         linear_multiply<Element, Turned>(job, sums, stages + warpgroup * LINEAR_STAGES * LINEAR_STAGE_BYTES, &barriers,
@@ -194,8 +217,7 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
 #pragma unroll
         for (int quad = 0; quad < LINEAR_SUMS / 4; quad++)
             kept[(warpgroup * (LINEAR_SUMS / 4) + quad) * HOPPER_WARPGROUP + threadIdx.x % HOPPER_WARPGROUP] =
-                any ? make_float4(sums[4 * quad], sums[4 * quad + 1], sums[4 * quad + 2], sums[4 * quad + 3])
-                    : make_float4(0, 0, 0, 0);
+                any ? linear_kept(&sums[4 * quad]) : make_float4(0, 0, 0, 0);
     }
     if (job.cluster > 1)
         cluster_sync();
@@ -204,8 +226,9 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
     // A quad has eight rows. The blocks share the quads, and in a block the warpgroups.
     for (int quad = rank * ROWS_WARPGROUPS + warpgroup; warpgroup < ROWS_WARPGROUPS && quad < LINEAR_SUMS / 4;
          quad += step)
-        linear_store<Element, End>(job, end, linear_add(job, kept, quad), output, row + quad * 8 + lane % 4 * 2,
-                                   channel + warp * 16 + lane / 4);
+        linear_store<Element, End>(job, end, linear_add<rows_factor<Element>::BYTES>(job, kept, quad), output,
+                                   row + quad * 8 + lane % 4 * 2,
+                                   channel + warp * 16 + lane / 4 * (rows_factor<Element>::BYTES ? 2 : 1));
     if (job.cluster > 1) // no block exits while another reads its sums
         cluster_sync();
 }

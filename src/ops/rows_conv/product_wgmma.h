@@ -22,6 +22,11 @@
 // Rows and weights are then tensors (row, plane, column), where a plane is all upper or all lower halves, so that what
 // a load has beyond the last column of a plane is zero.
 //
+// Bytes are loaded and multiplied as if two of them were one 16-bit element: all sizes in columns are then half of what
+// they are in bytes, and only the instruction and its sums, which are int32, differ. Weights are loaded in another
+// order of channels: of each 16, the even ones first. So a thread has two neighbours, which make one 16-bit element of
+// the output.
+//
 // Limited by: the tensor cores if a frame has many rows; else by the time from the first load to the first product.
 #pragma once
 
@@ -46,11 +51,18 @@ enum {
 // What wgmma multiplies, and whether rows are pairs of them.
 template <typename Element> struct rows_factor {
     typedef Element type;
-    enum { PAIRS = 0, PLANES = 1 };
+    typedef float sum;
+    enum { PAIRS = 0, PLANES = 1, BYTES = 0 };
 };
 template <> struct rows_factor<rows_pair> {
     typedef __half type;
-    enum { PAIRS = 1, PLANES = 2 };
+    typedef float sum;
+    enum { PAIRS = 1, PLANES = 2, BYTES = 0 };
+};
+template <> struct rows_factor<int8_t> {
+    typedef int8_t type;
+    typedef int sum;
+    enum { PAIRS = 0, PLANES = 1, BYTES = 1 };
 };
 
 // The work of a launch, and how its blocks share it. Filled by the host.
@@ -129,6 +141,21 @@ static heddle_status rows_map(CUtensorMap *map, const void *matrix, int rows, in
     return tma_map_boxes(map, type, matrix, 3, size, pitch, box, CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
+// Bytes of weights (channels, taps, columns), two as one element: of every 16 channels the even ones first.
+enum { ROWS_WEAVE = 16 };
+
+static inline heddle_status rows_map_woven(CUtensorMap *map, const void *weight, int channels, int taps, int columns,
+                                           unsigned box_rows)
+{
+    const cuuint64_t tap = columns * sizeof(uint16_t), channel = taps * tap;
+    const cuuint64_t size[5] = {(cuuint64_t)columns, (cuuint64_t)taps, ROWS_WEAVE / 2, 2,
+                                (cuuint64_t)(channels / ROWS_WEAVE)};
+    const cuuint64_t pitch[4] = {tap, 2 * channel, channel, ROWS_WEAVE * channel};
+    const cuuint32_t box[5] = {ROWS_CHUNK, 1, ROWS_WEAVE / 2, 2, box_rows / ROWS_WEAVE};
+    return tma_map_boxes(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, weight, 5, size, pitch, box,
+                         CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
 // --- loading ---------------------------------------------------------------------------------------------------------
 
 // The passes over pairs: of which operand the lower halves are read. The other one has the weights, or grad_output.
@@ -147,11 +174,13 @@ HOPPER_DEVICE void rows_load_box(void *stage, const CUtensorMap *map, int width,
 }
 
 // The weights of one tap and chunk: 64 rows of channels, or, if transposed, 64 columns, for each warpgroup's share.
-template <int Share, int Turned, int Pairs>
+template <int Share, int Turned, int Pairs, int Bytes>
 HOPPER_DEVICE void rows_load_weight(const rows_product &job, const CUtensorMap *map, unsigned char *stage, int channel,
                                     int chunk, int tap, int lower, uint64_t *full)
 {
-    if (!Turned)
+    if (Bytes)
+        tma_load5(stage, map, chunk * ROWS_CHUNK, tap, 0, 0, channel / ROWS_WEAVE, full);
+    else if (!Turned)
         rows_load_box<Pairs>(stage, map, job.c, tap, lower, chunk * ROWS_CHUNK, channel, full);
 #pragma unroll
     for (int half = 0; Turned && half < (Share ? 2 : 1); half++)
@@ -160,7 +189,7 @@ HOPPER_DEVICE void rows_load_weight(const rows_product &job, const CUtensorMap *
 }
 
 // Resident weights are loaded once, by the first passes: those of the last pass are there.
-template <int Share, int Turned, int Pairs>
+template <int Share, int Turned, int Pairs, int Bytes>
 HOPPER_DEVICE void rows_load_weights(const rows_product &job, const rows_block &block, const CUtensorMap *map,
                                      unsigned char *stages, rows_product_barriers *barriers)
 {
@@ -173,9 +202,9 @@ HOPPER_DEVICE void rows_load_weights(const rows_product &job, const rows_block &
                 for (int tap = 0; tap < job.taps; tap++) {
                     mbarrier_wait(&barriers->weights_empty[at.index], at.phase ^ 1);
                     mbarrier_arrive_expect(&barriers->weights_full[at.index], bytes);
-                    rows_load_weight<Share, Turned, Pairs>(job, map, stages + at.index * bytes, block.channel, chunk,
-                                                           tap, pass == ROWS_OTHER_LOWER,
-                                                           &barriers->weights_full[at.index]);
+                    rows_load_weight<Share, Turned, Pairs, Bytes>(job, map, stages + at.index * bytes, block.channel,
+                                                                  chunk, tap, pass == ROWS_OTHER_LOWER,
+                                                                  &barriers->weights_full[at.index]);
                     rows_advance(&at, job.weight_stages);
                 }
 }
@@ -227,8 +256,8 @@ HOPPER_DEVICE void rows_release(const rows_product &job, rows_reader *from)
 // The products of so many chunks, Steps times 16 channels of each; all but the last are done. `begun`: the sums are
 // added to.
 template <typename Element, int Rows, int Share, int Steps, int Turned>
-HOPPER_DEVICE void rows_multiply_chunks(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from, int chunks,
-                                        int begun)
+HOPPER_DEVICE void rows_multiply_chunks(const rows_product &job, typename rows_factor<Element>::sum (&sums)[Rows / 2],
+                                        rows_reader *from, int chunks, int begun)
 {
     const int weight_bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES, along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
     const int input_bytes = job.boxes * job.box_rows * HOPPER_ROW_BYTES;
@@ -267,10 +296,11 @@ template <int Count> HOPPER_DEVICE void rows_scale_sums(float (&sums)[Count], fl
 
 // All products of one tile: sums (64 channels, Rows).
 template <typename Element, int Rows, int Share, int Steps, int Turned>
-HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from)
+HOPPER_DEVICE void rows_multiply(const rows_product &job, typename rows_factor<Element>::sum (&sums)[Rows / 2],
+                                 rows_reader *from)
 {
     const int pairs = rows_factor<Element>::PAIRS;
-    if (pairs) {
+    if constexpr (rows_factor<Element>::PAIRS) {
         rows_multiply_chunks<Element, Rows, Share, Steps, Turned>(job, sums, from, ROWS_NONE_LOWER * job.chunks, 0);
         wgmma_wait<0>();
         rows_release(job, from);

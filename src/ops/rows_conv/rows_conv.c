@@ -314,7 +314,6 @@ HEDDLE_WORKSPACE(wgmma_forward_workspace, conv_shape,
 #define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
 
 HEDDLE_OF_SHAPE(bool, is_bytes, conv_shape, shape->int8)
-HEDDLE_OF_SHAPE(bool, is_floats, conv_shape, !shape->int8)
 
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_conv_forward),
@@ -325,7 +324,7 @@ static const heddle_rung forward_ladder[] = {
     {"02_mma_int8", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "bytes on tensor cores by mma.sync: every tap loads its rows again", is_bytes, NULL, .capability = 80},
     {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "wgmma, with each tap reading the rows from another first row; the channels' sums in registers", is_floats,
+     "wgmma, with each tap reading the rows from another first row; the channels' sums in registers", NULL,
      wgmma_forward_workspace, HOPPER},
 };
 

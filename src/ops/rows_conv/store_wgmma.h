@@ -14,6 +14,7 @@ enum rows_end { // what a kernel is compiled for
 
 struct rows_epilogue {
     const float *bias;         // (k), or NULL
+    const float *scale;        // (k), of bytes: factors of sums, or NULL
     int function;              // applied before the value is rounded
     int zero_gaps;             // rows without a result are zero: the output is a convolution's input
     const uint16_t *activated; // (rows, k): for ROWS_END_SLOPE, results of the function
@@ -22,6 +23,8 @@ struct rows_epilogue {
     float *sums;               // (2, k): their sum
     int *arrived;              // (k / 64): blocks that have stored theirs
 };
+
+enum { ROWS_BYTES_ROW = 64 }; // of a box of bytes that is stored
 
 // Stores four 8 by 8 matrices of 16-bit elements to shared memory, transposed: lane i gives the address of column i % 8
 // of matrix i / 8, and holds of each matrix two elements of row lane / 4, from column 2 (lane % 4) on.
@@ -212,6 +215,107 @@ HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue
     }
 }
 
+// Four sums as bytes, the first lowest.
+HOPPER_DEVICE uint32_t rows_pack_bytes(float a, float b, float c, float d)
+{
+    uint32_t word;
+    asm("{\n\t"
+        ".reg .b32 upper;\n\t"
+        "cvt.pack.sat.s8.s32.b32 upper, %4, %3, 0;\n\t"
+        "cvt.pack.sat.s8.s32.b32 %0, %2, %1, upper;\n\t"
+        "}"
+        : "=r"(word)
+        : "r"(__float2int_rn(a)), "r"(__float2int_rn(b)), "r"(__float2int_rn(c)), "r"(__float2int_rn(d)));
+    return word;
+}
+
+// Two neighbouring channels' scales and biases.
+struct rows_requantiser {
+    float scale[2], bias[2];
+};
+
+HOPPER_DEVICE rows_requantiser rows_requantiser_of(const rows_product &job, const rows_epilogue &end, int own)
+{
+    rows_requantiser by;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        by.scale[i] = end.scale && own < job.k ? end.scale[own + i] : 1;
+        by.bias[i] = end.bias && own < job.k ? end.bias[own + i] : 0;
+    }
+    return by;
+}
+
+// The whole sums of 64 rows in units of the output: one branch for all.
+HOPPER_DEVICE void rows_requantise_box(int function, const rows_requantiser &by, const int *sums, float (&values)[32])
+{
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        values[i] = __fmaf_rn(__int2float_rn(sums[i]), by.scale[i / 2 % 2], by.bias[i / 2 % 2]);
+    if (function == HEDDLE_ROWS_RELU)
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            values[i] = relu_value(values[i]);
+    else if (function == HEDDLE_ROWS_TANH)
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            values[i] = rows_tanh(values[i]) * 127.0f;
+    else if (function == HEDDLE_ROWS_SIGMOID)
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            values[i] = rows_function16(HEDDLE_ROWS_SIGMOID, values[i]) * 127.0f;
+}
+
+// Stores 64 of a tile's rows of 64 bytes: packed has eight rows of two channels each.
+template <int Boxes>
+HOPPER_DEVICE void rows_store_bytes(const uint32_t (&packed)[8], const CUtensorMap *map, unsigned char *place, int row,
+                                    int channel, int warpgroup)
+{
+    const int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32, warp = thread / 32;
+    if (thread == 0)
+        tma_store_wait_read<Boxes - 1>();
+    warpgroup_sync(1 + warpgroup);
+#pragma unroll
+    for (int j = 0; j < 8; j += 4) { // 16 channels of the warp by 32 rows; the swizzle of 64 bytes
+        const int in_box = j * 8 + lane;
+        stmatrix_x4_transposed(place + in_box * ROWS_BYTES_ROW + (warp ^ in_box / 2 % 4) * 16, packed[j], packed[j + 1],
+                               packed[j + 2], packed[j + 3]);
+    }
+    tma_fence_written();
+    warpgroup_sync(1 + warpgroup);
+    if (thread == 0) {
+        tma_store(map, place, channel / 2, row);
+        tma_store_commit();
+    }
+}
+
+// A tile of bytes: sums (64 channels, Rows), of every 16 channels the even ones first.
+template <int Rows>
+HOPPER_DEVICE void rows_finish_bytes(const rows_product &job, const rows_epilogue &end, int (&sums)[Rows / 2],
+                                     const CUtensorMap *map, unsigned char *boxes, uint32_t *marks, int row,
+                                     int channel, int warpgroup)
+{
+    const int lane = threadIdx.x % 32, own = channel + threadIdx.x % HOPPER_WARPGROUP / 32 * 16 + lane / 4 * 2;
+    const rows_requantiser by = rows_requantiser_of(job, end, own);
+    wgmma_settle(sums);
+    if (end.zero_gaps)
+        rows_mark<Rows>(job, row, marks, warpgroup);
+#pragma unroll
+    for (int box = 0; box < Rows / 64; box++) {
+        uint32_t packed[8];
+        float values[32]; // of a box at a time: registers do not hold those of all beside the sums
+        rows_requantise_box(end.function, by, &sums[box * 32], values);
+#pragma unroll
+        for (int i = 0; i < 8; i++) { // two rows of two channels
+            const uint32_t bits = end.zero_gaps ? marks[box * 2 + i / 4] >> (i % 4 * 8 + lane % 4 * 2) : 3;
+            const float *four = &values[4 * i]; // of a channel, then of the next
+            packed[i] = rows_pack_bytes(bits & 1 ? four[0] : 0, bits & 1 ? four[2] : 0, bits & 2 ? four[1] : 0,
+                                        bits & 2 ? four[3] : 0);
+        }
+        rows_store_bytes<(Rows > 64 ? (int)ROWS_OUT_BOXES : 1)>(
+            packed, map, boxes + box % ROWS_OUT_BOXES * ROWS_BOX_BYTES, row + box * 64, channel, warpgroup);
+    }
+}
+
 // One block adds all blocks' parts of a channel's sums: teams of threads take every n-th part, four sums per thread,
 // and then the teams' sums are added in order. kept: four doubles per thread
 HOPPER_DEVICE void rows_add_parts(const rows_product &job, const rows_epilogue &end, const rows_block &block,
@@ -311,7 +415,8 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
         const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
         // Weights were written before the previous kernel: they need not wait for it.
         if (threadIdx.x % 32 == 0 && warp == 0)
-            rows_load_weights<Share, Turned, rows_factor<Element>::PAIRS>(job, block, &map_weight, weights, &barriers);
+            rows_load_weights<Share, Turned, rows_factor<Element>::PAIRS, rows_factor<Element>::BYTES>(
+                job, block, &map_weight, weights, &barriers);
         heddle_wait_for_previous();
         heddle_release_next();
         if (threadIdx.x % 32 == 0 && warp > 0 && warp <= (Share ? 1 : ROWS_WARPGROUPS))
@@ -331,13 +436,18 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
                         {0, 0},
                         -1,
                         -1};
-    float sums[Rows / 2], totals[4] = {0, 0, 0, 0};
+    typename rows_factor<Element>::sum sums[Rows / 2];
+    float totals[4] = {0, 0, 0, 0};
     for (int round = 0; round < block.rounds; round++) {
         rows_multiply<Element, Rows, Share, Steps, Turned>(job, sums, &from);
-        rows_finish_tile<Element, Rows, End>(job, end, sums, &map_output,
-                                             boxes + warpgroup * ROWS_OUT_BOXES * ROWS_BOX_BYTES, marks[warpgroup],
-                                             totals, rows_tile_of<Share>(block, round, warpgroup) * Rows,
-                                             block.channel + (Share ? warpgroup * 64 : 0), warpgroup);
+        unsigned char *own_boxes = boxes + warpgroup * ROWS_OUT_BOXES * ROWS_BOX_BYTES;
+        const int row = rows_tile_of<Share>(block, round, warpgroup) * Rows;
+        const int channel = block.channel + (Share ? warpgroup * 64 : 0);
+        if constexpr (rows_factor<Element>::BYTES)
+            rows_finish_bytes<Rows>(job, end, sums, &map_output, own_boxes, marks[warpgroup], row, channel, warpgroup);
+        else
+            rows_finish_tile<Element, Rows, End>(job, end, sums, &map_output, own_boxes, marks[warpgroup], totals, row,
+                                                 channel, warpgroup);
     }
     if (End == ROWS_END_SUMS)
         rows_store_sums<Share>(job, end, totals, channel_sums, &last, (double *)weights, block, warpgroup);
