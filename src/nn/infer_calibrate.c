@@ -124,7 +124,7 @@ static heddle_status make_plan(calibration *job, heddle_state *state, const hedd
     size_t most = 0;
     for (int i = 0; i < job->plan->trace.value_count; i++)
         most = job->plan->trace.values[i].elements > most ? job->plan->trace.values[i].elements : most;
-    job->values = malloc(most * sizeof *job->values);
+    job->values = calloc(most + 1, sizeof *job->values);
     job->ranges = calloc(1, sizeof *job->ranges);
     return job->values && job->ranges ? HEDDLE_OK
                                       : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to calibrate int8 with");

@@ -167,14 +167,13 @@ heddle_status heddle_rows_quantise(heddle_plan *plan, const heddle_state *state,
     job.parameters = calloc(state->floats[HEDDLE_BANK_PARAMETERS] + 1, sizeof *job.parameters);
     job.vectors = calloc((size_t)rows->update.vectors + 1, sizeof *job.vectors);
     job.copies = calloc((size_t)rows->update.copies + 1, sizeof *job.copies);
-    heddle_status status = HEDDLE_OK;
-    if (!job.parameters || !job.vectors || !job.copies)
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to quantise model %s", state->model->name);
-    if (status == HEDDLE_OK)
-        status = heddle_state_read(state, stream, HEDDLE_BANK_PARAMETERS, job.parameters);
-    for (int i = 0; i < rows->group_count && status == HEDDLE_OK; i++)
+    const bool enough = job.parameters && job.vectors && job.copies;
+    heddle_status status =
+        enough ? heddle_state_read(state, stream, HEDDLE_BANK_PARAMETERS, job.parameters)
+               : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to quantise model %s", state->model->name);
+    for (int i = 0; enough && status == HEDDLE_OK && i < rows->group_count; i++)
         quantise_group(&job, i);
-    if (status == HEDDLE_OK)
+    if (enough && status == HEDDLE_OK)
         status = heddle_wait_after(stream, upload(&job, stream));
     free(job.parameters);
     free(job.vectors);

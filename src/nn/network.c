@@ -277,6 +277,14 @@ static heddle_status queue_batch(heddle_network *network, const float *images, c
     return HEDDLE_OK;
 }
 
+static heddle_status run_infer(heddle_network *network, const uint8_t *images, int count, float *probabilities)
+{
+    HEDDLE_TRY(fold(network));
+    if (!network->infer)
+        HEDDLE_TRY(heddle_infer_create(network->folded->state, &network->options, network->ranges, &network->infer));
+    return heddle_infer_run(network->infer, images, count, probabilities);
+}
+
 // Of int8: the network reads bytes.
 static heddle_status predict_as_bytes(heddle_network *network, const float *images, int count, float *probabilities)
 {
@@ -287,18 +295,14 @@ static heddle_status predict_as_bytes(heddle_network *network, const float *imag
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d images", count);
     for (size_t i = 0; i < values; i++)
         bytes[i] = (uint8_t)rintf(fminf(fmaxf(images[i], 0), 1) * 255);
-    const heddle_status status = heddle_network_predict_bytes(network, bytes, count, probabilities);
+    const heddle_status status = run_infer(network, bytes, count, probabilities);
     free(bytes);
     return status;
 }
 
-heddle_status heddle_network_predict(heddle_network *network, const float *images, int count, float *probabilities)
+// Batch by batch.
+static heddle_status predict_batches(heddle_network *network, const float *images, int count, float *probabilities)
 {
-    if (!network || count < 0 || (count && (!images || !probabilities)))
-        return heddle_fail(HEDDLE_INVALID, "heddle_network_predict needs a network, images and room for probabilities");
-    HEDDLE_TRY(check_calibrated(network));
-    if (network->ranges)
-        return predict_as_bytes(network, images, count, probabilities);
     const heddle_input_shape *input = &network->state->model->input;
     size_t pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
     // On cpu the queue stays as short as it is for one batch; on a GPU the batches follow each other.
@@ -316,6 +320,15 @@ heddle_status heddle_network_predict(heddle_network *network, const float *image
     return heddle_wait_after(network->stream, status);
 }
 
+heddle_status heddle_network_predict(heddle_network *network, const float *images, int count, float *probabilities)
+{
+    if (!network || count < 0 || (count && (!images || !probabilities)))
+        return heddle_fail(HEDDLE_INVALID, "heddle_network_predict needs a network, images and room for probabilities");
+    HEDDLE_TRY(check_calibrated(network));
+    return network->ranges ? predict_as_bytes(network, images, count, probabilities)
+                           : predict_batches(network, images, count, probabilities);
+}
+
 // On cpu: as floats, batch by batch.
 static heddle_status predict_as_floats(heddle_network *network, const uint8_t *images, int count, float *probabilities)
 {
@@ -330,7 +343,7 @@ static heddle_status predict_as_floats(heddle_network *network, const uint8_t *i
         part = count - done < batch ? count - done : batch;
         for (size_t i = 0; i < (size_t)part * pixels; i++)
             floats[i] = (float)images[(size_t)done * pixels + i] / 255.0F;
-        status = heddle_network_predict(network, floats, part, probabilities + (size_t)done * (size_t)input->classes);
+        status = predict_batches(network, floats, part, probabilities + (size_t)done * (size_t)input->classes);
     }
     free(floats);
     return status;
@@ -345,12 +358,8 @@ heddle_status heddle_network_predict_bytes(heddle_network *network, const uint8_
     if (count == 0)
         return HEDDLE_OK;
     HEDDLE_TRY(check_calibrated(network));
-    if (!has_infer(network))
-        return predict_as_floats(network, images, count, probabilities);
-    HEDDLE_TRY(fold(network));
-    if (!network->infer)
-        HEDDLE_TRY(heddle_infer_create(network->folded->state, &network->options, network->ranges, &network->infer));
-    return heddle_infer_run(network->infer, images, count, probabilities);
+    return has_infer(network) ? run_infer(network, images, count, probabilities)
+                              : predict_as_floats(network, images, count, probabilities);
 }
 
 static heddle_status evaluate_batches(heddle_network *network, heddle_loader *loader, float *probabilities,

@@ -101,7 +101,7 @@ static heddle_status queue_batches(heddle_pass *pass, heddle_stream *stream, boo
     int batch = pass->feed->options.batch, count = pass->dataset.count;
     size_t classes = (size_t)pass->classes;
     for (int first = 0; first < count; first += batch) {
-        heddle_plan *plan = count - first >= batch ? pass->full : pass->rest;
+        heddle_plan *plan = pass->rest && count - first < batch ? pass->rest : pass->full;
         HEDDLE_TRY(heddle_plan_run(plan, stream));
         if (keep)
             HEDDLE_TRY(heddle_copy(stream, pass->probabilities + (size_t)first * classes, plan->probabilities,
