@@ -1,14 +1,16 @@
-__global__ void fill(int *data)
+__global__ void swap(const int *data, int *swapped)
 {
-    data[threadIdx.x] += 1;
+    swapped[blockIdx.x] = data[1 - blockIdx.x]; // through global memory
 }
 
 int main()
 {
-    int *data;
-    cudaMalloc(&data, 64 * sizeof(int));
-    cudaMemsetAsync(data, 0, 64 * sizeof(int), 0); // by the host
-    fill<<<1, 64>>>(data);
+    int *data, *swapped;
+    cudaMalloc(&data, 2 * sizeof(int));
+    cudaMalloc(&swapped, 2 * sizeof(int));
+    cudaMemset(data, 0, 2 * sizeof(int));
+    swap<<<2, 1>>>(data, swapped);
     cudaDeviceSynchronize();
+    cudaFree(swapped);
     cudaFree(data);
 }
