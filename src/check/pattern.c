@@ -145,7 +145,7 @@ static void find_box(const heddle_check_values *values, set *found)
 // small leaves out.
 static void find_outside(const heddle_check_values *values, set *found)
 {
-    int limit[HEDDLE_MAX_DIMS], bounded = 0;
+    int limit[HEDDLE_MAX_DIMS] = {0}, bounded = 0;
     double inside = 1;
     for (int d = 0; d < values->rank; d++) {
         size_t stride = 1;
@@ -226,7 +226,7 @@ static bool is_telling(const set *found, double wrong, double count)
 
 static void say_place(const heddle_check_values *values, double wrong, char *text, size_t size)
 {
-    set sets[3], *best = NULL;
+    set sets[3] = {0}, *best = NULL;
     find_box(values, &sets[0]);
     find_outside(values, &sets[1]);
     find_writers(values, &sets[2]);

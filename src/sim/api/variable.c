@@ -14,7 +14,6 @@
 #include "program/program.h"
 #include "race/last.h"
 #include "report/report.h"
-#include "watch/watch.h"
 #include "sim/abi.h"
 #include "watch/watch.h"
 

@@ -61,8 +61,11 @@ static bool read_check(const char *at, const char *end, check *read)
     return false;
 }
 
+// __shared__ variables are in .tbss, and stay at the start of all that is thread-local: banks are counted from there.
 static void add_range(sim_text *out, unsigned number)
 {
+    if (number == 0)
+        sim_text_print(out, "\t.pushsection .tbss,\"awT\",@nobits\n\t.popsection\n");
     sim_text_print(out,
                    "\t.pushsection .tbss.sim_ranges,\"awT\",@nobits\n"
                    "\t.balign 32\n"
@@ -121,7 +124,7 @@ bool sim_check_line(const char *line, size_t bytes, unsigned *count, sim_text *o
     if (!read_check(line, line + bytes, &made))
         return false;
     made.number = (*count)++;
+    add_code(out, &made); // first: the line number before the call is that of the next instruction
     add_range(out, made.number);
-    add_code(out, &made);
     return true;
 }
