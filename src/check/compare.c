@@ -268,7 +268,7 @@ static heddle_status compare_operand(const comparison *trial, int operand, const
     const double *got = trial->got.operand[operand], *expected = trial->expected.operand[operand];
     output.wrong = calloc(count + 1, sizeof *output.wrong);
     heddle_status status = output.wrong ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a comparison");
-    for (size_t i = 0; status == HEDDLE_OK && i < count; i++) {
+    for (size_t i = 0; output.wrong && i < count; i++) {
         output.wrong[i] = !(fabs(got[i] - expected[i]) <= allowed_of(&output, expected[i])); // NaN is wrong
         if (output.wrong[i] && output.shown_count < MOST_SHOWN)
             output.shown[output.shown_count++] = i;

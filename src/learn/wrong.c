@@ -105,10 +105,11 @@ static const char *pattern_of(const cJSON *said, char *text, size_t size)
     text[0] = '\0';
     if (!wrong)
         return text;
-    for (const cJSON *begin = runs->child; begin && begin->next; begin = begin->next->next)
-        for (double i = begin->valuedouble; i < begin->valuedouble + begin->next->valuedouble; i++)
-            if (i >= 0 && i < count)
-                wrong[(size_t)i] = true;
+    for (const cJSON *begin = runs->child; begin && begin->next; begin = begin->next->next) {
+        const double from = fmax(begin->valuedouble, 0), to = fmin(from + begin->next->valuedouble, count);
+        for (size_t i = (size_t)from; from < to && i < (size_t)to; i++)
+            wrong[i] = true;
+    }
     heddle_check_values values = {.dims = dims, .rank = in_rows ? 2 : 1, .count = (size_t)count, .wrong = wrong};
     heddle_check_pattern(&values, text, size);
     free(wrong);

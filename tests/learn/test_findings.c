@@ -232,6 +232,8 @@ static const char *advice_on_guard(void **state, judging_fixture *made, const ch
     heddle_learn_explain_findings(&made->judging);
     const char *advice = last_text(only_reason(made, "out-of-bounds"));
     heddle_learn_code_free(&code);
+    made->judging.code = NULL;
+    made->judging.result = NULL;
     return advice;
 }
 

@@ -266,7 +266,8 @@ static void a_missing_compiler_is_told_from_a_wrong_program(void **state)
 static void it_works_without_a_cache(void **state)
 {
     (void)state;
-    char *cache = strdup(getenv("XDG_CACHE_HOME"));
+    const char *was = getenv("XDG_CACHE_HOME");
+    char *cache = strdup(was ? was : "");
     setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
     write_program();
     sim_build_result result;
