@@ -82,7 +82,7 @@ static heddle_status note_repeated(heddle_check_result *result)
         return HEDDLE_OK;
     return heddle_check_result_note(result,
                                     "%s of %s launches repeat an earlier one on memory that has not changed since, and "
-                                    "were not run again; counts are of the others; --full runs all",
+                                    "were not run again; they are not in the counts; --full runs them",
                                     heddle_check_count_text(repeated, those, sizeof those),
                                     heddle_check_count_text(launches, all, sizeof all));
 }

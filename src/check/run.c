@@ -201,7 +201,7 @@ static heddle_status prepare(heddle_check_state *state)
     else if (state->outer.exposed)
         HEDDLE_TRY(heddle_check_result_note(state->result,
                                             "the program may write below the working folder, which holds all "
-                                            "temporary folders: it is hardly contained; start the check elsewhere"));
+                                            "temporary folders: it is barely contained; start the check elsewhere"));
     return heddle_check_folder_inner(&state->outer, "run", &state->folder);
 }
 

@@ -71,9 +71,10 @@ static cJSON *memory_json(const heddle_check_finding *finding)
 
 static void add_cell(cJSON *object, const char *name, const char *text)
 {
-    char *end = NULL;
-    double number = strtod(text, &end);
-    if (text[0] && !*end && isfinite(number))
+    const double number = strtod(text, NULL);
+    char again[64];
+    snprintf(again, sizeof again, "%.9g", number);
+    if (isfinite(number) && strcmp(text, again) == 0) // 1.50 and 1.5 are lines that differ
         cJSON_AddNumberToObject(object, name, number);
     else
         cJSON_AddStringToObject(object, name, text);

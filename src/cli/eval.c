@@ -101,7 +101,7 @@ static heddle_status print_text(const evaluation *done)
            heddle_cli_splits[done->settings->split], result->correct, result->count, 100 * result->accuracy,
            result->loss, result->count / done->seconds);
     if (done->in_float.count > 0)
-        printf("fp32: %d of %d correct, accuracy %.2f %%, loss %.4f; int8 is %+.2f points from it\n",
+        printf("fp32: %d of %d correct, accuracy %.2f %%, loss %.4f; int8 differs by %+.2f percentage points\n",
                done->in_float.correct, done->in_float.count, 100 * done->in_float.accuracy, done->in_float.loss,
                100 * (result->accuracy - done->in_float.accuracy));
     heddle_cli_network_print_origin(&done->trained, done->settings);

@@ -51,10 +51,13 @@ heddle_status heddle_cli_hold(heddle_cli_held *held, const char *path)
     const char *name = slash ? slash + 1 : file;
     folder_of(file, folder);
     held->is_special = stat(file, &about) == 0 && !S_ISREG(about.st_mode);
-    // An earlier program may have made the link.
-    if (file != path && !held->is_special && is_below_here(path) && !is_below_here(file))
-        return heddle_fail(HEDDLE_INVALID, "%s is a link to %s, outside of the working folder; name that file itself",
-                           path, file);
+    // An earlier program may have made the link, or a link of the folder.
+    const bool meant_here = path[0] != '/' && !strstr(path, "..");
+    if (!held->is_special && (meant_here || (file != path && is_below_here(path))) && access(folder, F_OK) == 0 &&
+        !is_below_here(file))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s leads by a link to %s, outside of the working folder; name that file itself", path,
+                           file);
     held->file = open(held->is_special ? file : folder, O_PATH | O_CLOEXEC);
     if (held->file < 0)
         return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));

@@ -35,8 +35,18 @@ static heddle_status read_value(calibration *job, heddle_value value, size_t *el
 
 static void raise_to(float *most, double magnitude)
 {
-    if (magnitude > (double)*most)
+    if (isnan(magnitude))
+        *most = INFINITY;
+    else if (magnitude > (double)*most)
         *most = (float)magnitude;
+}
+
+static heddle_status check_finite(float most)
+{
+    if (isfinite(most))
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "an activation is too large for fp16, in which int8 is calibrated; use "
+                                       "--precision bf16");
 }
 
 // What a group's product gave, but not between images, where nothing is meant to be.
@@ -51,7 +61,7 @@ static heddle_status take_output(calibration *job, const heddle_rows_group *grou
         const double value = heddle_f16_decode(job->values[i]);
         raise_to(most, positive ? value : fabs(value));
     }
-    return HEDDLE_OK;
+    return check_finite(*most);
 }
 
 static heddle_status take_left(calibration *job, const heddle_rows_group *group, float *most)
@@ -60,7 +70,7 @@ static heddle_status take_left(calibration *job, const heddle_rows_group *group,
     HEDDLE_TRY(read_value(job, group->left, &elements));
     for (size_t i = 0; i < elements; i++)
         raise_to(most, fabs(heddle_f16_decode(job->values[i])));
-    return HEDDLE_OK;
+    return check_finite(*most);
 }
 
 static bool writes(const calibration *job, int node, heddle_value value)

@@ -424,7 +424,8 @@ heddle_status heddle_network_evaluate(heddle_network *network, const heddle_data
         network->pass = NULL;
         heddle_status status = heddle_pass_create(network->folded->state, network->stream, dataset, &network->options,
                                                   network->ranges, &network->pass);
-        if (status == HEDDLE_OUT_OF_MEMORY) // images that the device has no room for come batch by batch
+        if (status == HEDDLE_OUT_OF_MEMORY &&
+            !network->ranges) // images that the device has no room for come batch by batch
             return evaluate_loaded(network, dataset, evaluation);
         HEDDLE_TRY(status);
     } else if (network->owns_state) { // a trainer's test images stay the same

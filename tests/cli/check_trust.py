@@ -320,7 +320,7 @@ int main() { mkfifo(getenv("SIM_REPORT"), 0600); }
         work = re.search("^in (.*)$", result.stdout, re.MULTILINE).group(1)
         self.assertFalse(work.startswith(self.scratch.name))
         self.assertFalse(os.path.exists(work))
-        self.assertIn("it is hardly contained", self.check(os.path.join(self.folder, "x.cu"), "--no-nvcc", folder="/").stdout)
+        self.assertIn("it is barely contained", self.check(os.path.join(self.folder, "x.cu"), "--no-nvcc", folder="/").stdout)
 
     def test_a_command_cannot_keep_the_check_waiting(self):
         for name in ("reports/0000.run", "run/compiled", "run/input"):

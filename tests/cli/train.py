@@ -178,7 +178,7 @@ class Train(Command):
         run = [self.home + "/run", "--device", "cpu", "--precision", "int8", "--calibrate", "40"]
         found = json.loads(self.run_heddle("eval", *run, "--json").stdout.splitlines()[-1])
         self.assertLessEqual(abs(found["accuracy"] - found["fp32_accuracy"]), 0.03)
-        self.assertIn("points from it", self.run_heddle("eval", *run).stdout)
+        self.assertIn("percentage points", self.run_heddle("eval", *run).stdout)
         self.run_heddle("predict", *run, "--count", "3")
         self.assertIn("not 'int8'", self.run_heddle("train", "--precision", "int8", code=2).stderr)
 

@@ -5,6 +5,8 @@
 #include "api/call.h"
 #include "api/graph.h"
 #include "api/stream.h"
+#include "machine/worker.h"
+#include "watch/watch.h"
 
 static sim_condition_value *values;
 
@@ -45,6 +47,8 @@ sim_condition_value *sim_condition_value_of(cudaGraphConditionalHandle handle)
 void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value)
 {
     sim_condition_value *known = find(handle); // no handle is made while a kernel runs
+    if (sim_current)
+        sim_repeated_once(sim_current);
     if (known != NULL)
         __atomic_store_n(&known->value, value, __ATOMIC_RELAXED);
 }

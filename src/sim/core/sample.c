@@ -38,10 +38,11 @@ static bool can_leave_out(const sim_launch_state *launch)
 
 bool sim_sample_repeats(sim_launch_state *launch)
 {
-    enum { BEGUN = 16 }; // this part of the budget: the counters of small programs are of every launch
+    enum { BEGUN = 16 };           // this part of the budget: the counters of small programs are of every launch
+    const double nearly_all = 0.9; // each launch takes half of what is left
     const sim_options *options = sim_options_get();
     return options->budget > 0 && sample.spent >= options->budget / BEGUN && !options->values &&
-           sim_watch_repeats(launch);
+           sim_watch_repeats(launch, sample.spent >= nearly_all * options->budget);
 }
 
 void sim_sample_begin(const sim_launch_state *launch)

@@ -33,6 +33,8 @@ static uint32_t floor_of(uint64_t number, uint32_t next_stamp)
 {
     uint64_t below = sim_ordered_below(number);
     uint32_t floor = next_stamp;
+    if (below == number)
+        return floor;
     for (size_t i = count; i-- > 0 && (renewed || records[i].number >= below);)
         if (records[i].number >= below && records[i].number < number)
             floor = records[i].first_stamp;
@@ -130,8 +132,8 @@ static bool ordered_in_family(const sim_launch_record *earlier, const sim_launch
     if (!find_branches(earlier, later, branch) || !branch[1])
         return true;
     const sim_origin *first = branch[0] ? &branch[0]->origin : NULL, *second = &branch[1]->origin;
-    if (!first || second->tail)
-        return second->tail && (!first || !first->tail || first->order < second->order);
+    if (!first || second->tail) // tail launches of a grid run one after another
+        return second->tail;
     return !first->tail && !first->alone && !second->alone && first->block == second->block &&
            first->stream == second->stream && first->order < second->order;
 }

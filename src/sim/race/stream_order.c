@@ -114,6 +114,14 @@ void sim_chain_end(size_t chain)
         chains[chain].ended = true;
 }
 
+bool sim_chain_single(void)
+{
+    size_t live = 0;
+    for (size_t i = 0; i < chain_count; i++)
+        live += !chains[i].ended;
+    return live <= 1;
+}
+
 uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock)
 {
     if (chain >= chain_count)

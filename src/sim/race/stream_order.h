@@ -23,6 +23,7 @@ void sim_order_clear(sim_order_clock *clock); // gives its memory back
 
 size_t sim_chain_new(void);       // SIM_NO_CHAIN: no memory
 void sim_chain_end(size_t chain); // another stream may go on with it
+bool sim_chain_single(void);      // there is one stream, at most
 // The next operation of a chain: `clock` becomes its time.
 uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock);
 

@@ -115,8 +115,8 @@ static void describe_family(const sim_view *view, const sim_earlier *earlier, bo
              parent ? "a kernel and a kernel that it launched" : "two kernels that a kernel launched",
              sim_role(earlier->kind), sim_role(view->kind));
     snprintf(finding->note, sizeof finding->note, "%s",
-             parent ? "a child is ordered only behind what its launching thread did, or met at a barrier, before the "
-                      "launch"
+             parent ? "a child is ordered only after what its launching thread did, or synchronised with at a barrier, "
+                      "before the launch"
                     : "only launches by one block into one stream run one after the other");
 }
 

@@ -52,19 +52,26 @@ static void queue_free(queue *old)
     free(old);
 }
 
-// The queue with this owner in a list; made where there is none and `make` is set.
+// All copies of a phase of a barrier have been made. A thread's queue is kept for its count of batches.
+static bool is_done(const queue *one)
+{
+    return one->barrier && one->first == one->count && one->being_made == 0;
+}
+
+// The queue with this owner in a list; made where there is none and `make` is set. Those that nobody needs any more are
+// thrown away on the way: a pipeline has a phase for each of its steps.
 static queue *queue_find(queue **list, const void *barrier, unsigned phase, bool make)
 {
     uint64_t launch = sim_current->launch->number, block = sim_current->block->number;
     for (queue **at = list; *at;) {
         queue *one = *at;
-        if (one->launch != launch) {
+        if (one->launch == launch && one->block == block && one->barrier == barrier && one->phase == phase)
+            return one;
+        if (one->launch != launch || is_done(one)) {
             *at = one->next;
             queue_free(one);
             continue;
         }
-        if (one->block == block && one->barrier == barrier && one->phase == phase)
-            return one;
         at = &one->next;
     }
     if (!make)

@@ -136,7 +136,9 @@ void sim_repeated_use(uintptr_t address, bool written, uint64_t number);
 void sim_repeated_changed(uintptr_t start); // an allocation is new, gone or filled
 void sim_repeated_begin(sim_launch_state *launch);
 void sim_repeated_end(const sim_launch_state *launch);
-bool sim_repeated_is(const sim_launch_state *launch); // repeats an earlier one; from now on that one counts as this
+// Whether it repeats an earlier one, which from now on counts as this. spent: even if some blocks were not watched
+// then.
+bool sim_repeated_is(const sim_launch_state *launch, bool spent);
 
 // counters.c
 void sim_counters_row(sim_worker *worker, const sim_row *row);

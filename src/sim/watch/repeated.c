@@ -33,6 +33,8 @@ typedef struct past_launch {
     void *closure; // a copy
     size_t closure_bytes;
     uint32_t serial; // of its first block
+    uint64_t number; // of the launch, or of the last that repeated it
+    bool whole;      // all blocks were watched
     uint64_t epoch;
     unsigned count;
     memory_use used[SIM_USED];
@@ -217,6 +219,8 @@ static void keep(const sim_launch_state *launch, const struct sim_used *used)
                          .closure = closure,
                          .closure_bytes = launch->kernel->closure_bytes,
                          .serial = launch->first_serial,
+                         .number = launch->number,
+                         .whole = launch->watched == launch->blocks,
                          .epoch = epoch,
                          .count = used->count};
     for (unsigned i = 0; i < used->count; i++)
@@ -235,7 +239,7 @@ void sim_repeated_end(const sim_launch_state *launch)
 {
     const struct sim_used used = all_used();
     pthread_mutex_lock(&lock);
-    // A call of a library has no hooks, and may change what it tells nobody of.
+    // A call of a library has no hooks: some of its writes may be unknown here.
     if (used.unknown || used.count == 0)
         sim_repeated_forget();
     for (unsigned i = 0; i < used.count; i++)
@@ -245,25 +249,29 @@ void sim_repeated_end(const sim_launch_state *launch)
     pthread_mutex_unlock(&lock);
 }
 
-static bool is_unchanged(const memory_use *used, uint64_t number)
+// An operation of another stream may come later that has not waited for this launch. It is known by the accesses of the
+// earlier one, if those are the last to the memory.
+static bool is_unchanged(const past_launch *one, const memory_use *used, uint64_t number)
 {
     const memory_state *state = state_of(used->start);
     return state->start == used->start && state->version == used->version && !state->beside &&
-           sim_ordered(state->last, number);
+           sim_ordered(state->last, number) && (state->last == one->number || sim_chain_single());
 }
 
-bool sim_repeated_is(const sim_launch_state *launch)
+bool sim_repeated_is(const sim_launch_state *launch, bool spent)
 {
     if (launch->origin || __atomic_load_n(&never, __ATOMIC_RELAXED))
         return false;
     pthread_mutex_lock(&lock);
     past_launch *one = find(launch);
-    bool same = one != NULL;
+    bool same = one != NULL && (one->whole || spent);
     for (unsigned i = 0; same && i < one->count; i++)
-        same = is_unchanged(&one->used[i], launch->number);
+        same = is_unchanged(one, &one->used[i], launch->number);
     same = same && sim_launches_renew(one->serial, launch->number);
     for (unsigned i = 0; same && i < one->count; i++)
         state_of(one->used[i].start)->last = launch->number;
+    if (same)
+        one->number = launch->number;
     pthread_mutex_unlock(&lock);
     return same;
 }

@@ -69,9 +69,9 @@ void sim_watch_launch_end(sim_launch_state *launch)
     sim_repeated_end(launch);
 }
 
-bool sim_watch_repeats(sim_launch_state *launch)
+bool sim_watch_repeats(sim_launch_state *launch, bool spent)
 {
-    if (!sim_watching || !sim_repeated_is(launch))
+    if (!sim_watching || !sim_repeated_is(launch, spent))
         return false;
     sim_counters_repeated(launch);
     return true;

@@ -29,8 +29,9 @@ void sim_watch_block_park(sim_worker *worker);
 void sim_watch_block_resume(sim_worker *worker);
 
 // Whether the launch would only repeat an earlier one, whose results are still there: then it need not run, and is
-// counted. Asked before sim_watch_launch_begin.
-bool sim_watch_repeats(sim_launch_state *launch);
+// counted. Asked before sim_watch_launch_begin. spent: the earlier one may have left out blocks, because to run it
+// again would not watch others either.
+bool sim_watch_repeats(sim_launch_state *launch, bool spent);
 void sim_repeated_once(sim_worker *worker); // the current launch may do something else the next time
 void sim_repeated_forget(void);             // nothing is known any more of what memory holds
 void sim_repeated_never(void);              // kernels may read memory that the watch does not hear of

@@ -149,9 +149,9 @@ void sim_watch_start(sim_worker *worker)
     (void)worker;
 }
 
-bool sim_watch_repeats(sim_launch_state *launch)
+bool sim_watch_repeats(sim_launch_state *launch, bool spent)
 {
-    (void)launch;
+    (void)launch, (void)spent;
     return false;
 }
 

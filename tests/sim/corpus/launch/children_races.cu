@@ -94,6 +94,17 @@ __global__ void beside_a_relay(int *data, int *out)
     *out = data[1]; // expect: race c
 }
 
+__global__ void count(int *data)
+{
+    data[threadIdx.x] += 1;
+}
+
+// Tail launches of a grid run one after another, whichever of its blocks they come from.
+__global__ void tails_of_blocks(int *data)
+{
+    count<<<1, 32, 0, cudaStreamTailLaunch>>>(data);
+}
+
 int main()
 {
     const int size = 128 * sizeof(int);
@@ -107,6 +118,7 @@ int main()
     meets_first<<<2, 64>>>(data, other);
     in_order<<<1, 1>>>(data, other);
     behind_a_relay<<<1, 1>>>(data, other);
+    tails_of_blocks<<<5, 1>>>(data);
     two_blocks<<<2, 32>>>(data);
     two_streams<<<1, 1>>>(data);
     beside_a_relay<<<1, 1>>>(data, other);
