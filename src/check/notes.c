@@ -68,7 +68,7 @@ static heddle_status note_left_out(heddle_check_result *result)
                                     kernels, named > MOST_NAMED ? "; ..." : "");
 }
 
-// Which kernels were launched again on unchanged memory.
+// How many launches were left out because they repeat an earlier one.
 static heddle_status note_repeated(heddle_check_result *result)
 {
     double launches = 0, repeated = 0;

@@ -133,7 +133,7 @@ void sim_repeated_note(sim_worker *worker, const sim_allocation *allocation, uns
 void sim_repeated_variable(sim_worker *worker, bool managed, unsigned kind);
 // An operation that is not a kernel uses the allocation at `address`.
 void sim_repeated_use(uintptr_t address, bool written, uint64_t number);
-void sim_repeated_changed(uintptr_t start); // an allocation is new, gone or filled
+void sim_repeated_changed(uintptr_t start); // an allocation is new or gone
 void sim_repeated_begin(sim_launch_state *launch);
 void sim_repeated_end(const sim_launch_state *launch);
 // Whether it repeats an earlier one, which from now on counts as this. spent: even if some blocks were not watched

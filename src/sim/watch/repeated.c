@@ -121,27 +121,31 @@ void sim_repeated_variable(sim_worker *worker, bool managed, unsigned kind)
     worker->watch->used.unknown |= written;
 }
 
-void sim_repeated_note(sim_worker *worker, const sim_allocation *allocation, unsigned kind)
+static void add_use(struct sim_used *used, uintptr_t start, bool read, bool written)
 {
-    struct sim_used *used = &worker->watch->used;
-    if (allocation->kind != SIM_MEMORY_DEVICE) { // the host may change it unseen
-        used->once = true;
-        return;
-    }
     unsigned i = 0;
-    while (i < used->count && used->at[i].start != allocation->start)
+    while (i < used->count && used->at[i].start != start)
         i++;
     if (i == SIM_USED) {
         used->once = used->unknown = true;
         return;
     }
-    if (i == used->count)
-        used->at[used->count++] = (struct sim_used_memory){.start = allocation->start};
-    used->at[i].read |= kind != SIM_WRITE;
-    used->at[i].written |= kind != SIM_READ;
+    used->count += i == used->count;
+    used->at[i].start = start;
+    used->at[i].read |= read;
+    used->at[i].written |= written;
 }
 
-// Of all workers, added to those of the first that took part.
+void sim_repeated_note(sim_worker *worker, const sim_allocation *allocation, unsigned kind)
+{
+    struct sim_used *used = &worker->watch->used;
+    if (allocation->kind == SIM_MEMORY_DEVICE)
+        add_use(used, allocation->start, kind != SIM_WRITE, kind != SIM_READ);
+    else
+        used->once = true; // the host may change it unseen
+}
+
+// By all workers.
 static struct sim_used all_used(void)
 {
     struct sim_used all = {0};
@@ -152,19 +156,8 @@ static struct sim_used all_used(void)
         const struct sim_used *used = &worker->watch->used;
         all.once |= used->once;
         all.unknown |= used->unknown;
-        for (unsigned i = 0; i < used->count; i++) {
-            unsigned k = 0;
-            while (k < all.count && all.at[k].start != used->at[i].start)
-                k++;
-            if (k == SIM_USED) {
-                all.once = all.unknown = true;
-                return all;
-            }
-            all.count += k == all.count;
-            all.at[k].start = used->at[i].start;
-            all.at[k].read |= used->at[i].read;
-            all.at[k].written |= used->at[i].written;
-        }
+        for (unsigned i = 0; i < used->count; i++)
+            add_use(&all, used->at[i].start, used->at[i].read, used->at[i].written);
     }
     return all;
 }
