@@ -2,7 +2,7 @@
 """heddle and PyTorch train the same network on MNIST with the same settings: how good both get, and how long they need
 from process start to 99 % with the checkpoint written.
 
-    peers/accuracy_gpu.py --data FOLDER [--model FILE] [--heddle PROGRAM] [--precisions fp32,bf16] [--seeds 5]
+    peers/accuracy_gpu.py --data FOLDER [--model FILE] [--heddle PROGRAM] [--precisions fp32,bf16] [--seeds 5] [--int8]
                           [--json FILE] [--skip quality|race]
 
 Quality is the mean test accuracy over the seeds after --epochs, and once more with a large batch, a larger learning
@@ -95,10 +95,19 @@ def rungs_of(log):
 
 
 def heddle_accuracy(options, precision, seed, scratch, settings):
-    """And the rungs of its steps."""
+    """And the rungs of its steps, and its accuracy with --precision int8."""
     folder = os.path.join(scratch, "%s-%d-%d" % (precision, settings.batch, seed))
     rows, _, log = lines_of(heddle_command(options, precision, seed, folder, settings) + ["--log", "info"])
-    return results(rows)[-1]["test_accuracy"], rungs_of(log)
+    in_bytes = evaluated(options, os.path.join(folder, "last.safetensors"), "int8") if options.int8 else None
+    return results(rows)[-1]["test_accuracy"], rungs_of(log), in_bytes
+
+
+def evaluated(options, checkpoint, precision, device=None):
+    """The accuracy that `heddle eval` finds."""
+    done = subprocess.run([options.heddle, "eval", checkpoint, "--data", options.data, "--device",
+                           device or options.heddle_device, "--precision", precision, "--json"],
+                          stdout=subprocess.PIPE, check=True, text=True)
+    return json.loads(done.stdout)["accuracy"]
 
 
 def torch_accuracies(options, precision, settings):
@@ -122,16 +131,21 @@ def quality(options, scratch, settings, at_least):
             found = [one.result() for one in own[precision]]
             ours, rungs = [one[0] for one in found], sorted({rung for one in found for rung in one[1]})
             peer, version = theirs[PEER_OF.get(precision, precision)].result()
-        except (RuntimeError, IndexError) as error:
+        except (RuntimeError, IndexError, subprocess.CalledProcessError) as error:
             row["error"] = str(error)
             print("%-7s %s" % (precision, error), flush=True)
             continue
         mean, peer_mean = statistics.mean(ours), statistics.mean(peer)
+        within = max(WITHIN, max(peer) - min(peer)) if options.spread else WITHIN
         row.update(heddle=ours, pytorch=peer, heddle_mean=mean, pytorch_mean=peer_mean, rungs=rungs,
-                   met=mean >= peer_mean - WITHIN and mean >= at_least)
-        print("%-7s batch %d: heddle %.3f %% (%.2f to %.2f), PyTorch %.3f %% (%.2f to %.2f)%s%s" % (
+                   met=mean >= peer_mean - within and mean >= at_least)
+        if options.int8:
+            row["int8"] = [one[2] for one in found]
+            row["int8_mean"] = statistics.mean(row["int8"])
+        print("%-7s batch %d: heddle %.3f %% (%.2f to %.2f), PyTorch %.3f %% (%.2f to %.2f)%s%s%s" % (
             precision, settings.batch, *(100 * one for all_of in (ours, peer) for one in (
                 statistics.mean(all_of), min(all_of), max(all_of))),
+            ", int8 %.3f %%" % (100 * row["int8_mean"]) if options.int8 else "",
             " by " + " ".join(rungs) if rungs else "", "" if row["met"] else "  NOT MET"), flush=True)
     pool.shutdown()
     return {"settings": settings.document(), "seeds": options.seeds, "torch": version, "results": rows}
@@ -153,9 +167,7 @@ def race_run(options, precision, seed, folder, environment=None):
     end = results(rows)[-1]
     if not end["reached"]:
         raise RuntimeError("seed %d ended at %.2f %%" % (seed, 100 * end["best_accuracy"]))
-    done = subprocess.run([options.heddle, "eval", os.path.join(folder, "best.safetensors"), "--data", options.data,
-                           "--device", "cpu", "--json"], stdout=subprocess.PIPE, check=True, text=True)
-    return seconds, end["epochs"], json.loads(done.stdout)["accuracy"]
+    return seconds, end["epochs"], evaluated(options, os.path.join(folder, "best.safetensors"), "fp32", "cpu")
 
 
 def race_heddle(options, precision, scratch):
@@ -223,6 +235,17 @@ def unpacked(folder, scratch):
     return to
 
 
+def for_these_images(path, scratch):
+    """The model without the size of its images where that is not MNIST's: the same layers for MNIST's."""
+    document = result_file.load(path)
+    if model_file.read(path).input == model_file.PIXELS:
+        return path
+    del document["input"]
+    copy = os.path.join(scratch, os.path.basename(path))
+    result_file.save(copy, document)
+    return copy
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, metavar="FOLDER", help="MNIST, packed or not")
@@ -240,6 +263,9 @@ def parse():
     parser.add_argument("--large-lr", type=float, default=0.06,
                         help="a larger one makes its seeds differ by a point (default: 0.06)")
     parser.add_argument("--large-epochs", type=int, default=10)
+    parser.add_argument("--int8", action="store_true", help="quality: also the accuracy of predictions in int8")
+    parser.add_argument("--spread", action="store_true",
+                        help="quality: below PyTorch's mean by as much as its own seeds differ is as good; for any model")
     parser.add_argument("--until", type=float, default=0.99)
     parser.add_argument("--race-precision", default="bf16", choices=PRECISIONS)
     parser.add_argument("--race-batch", type=int, default=64)
@@ -269,10 +295,11 @@ def main():
                 **(clocks.card() if options.heddle_device.startswith("cuda") else {})}
     with tempfile.TemporaryDirectory() as scratch:
         options.data = unpacked(options.data, scratch)
+        options.model = for_these_images(options.model, scratch)
         if options.skip != "race":
             document["race"] = race(options, scratch)
         if options.skip != "quality":
-            document["quality"] = quality(options, scratch, options.quality, AT_LEAST)
+            document["quality"] = quality(options, scratch, options.quality, 0 if options.spread else AT_LEAST)
             if options.large_batch:
                 document["quality_large"] = quality(options, scratch, options.large, 0)
     if options.json:

@@ -19,6 +19,7 @@ MODELS = ["lenet5", "wide-cnn", "mlp3", "vgg", "resnet"] + BUILT_IN  # all of th
 JOBS = ["train", "infer"]
 BATCHES = {"train": "64,1024", "infer": "1,64,1024,10000"}
 PRECISIONS = ["fp32", "tf32", "bf16"]
+IN_BYTES = "int8"  # predictions, in heddle alone; compared with its own bf16
 STANDS_FOR = {"fp32": ["fp32", "tf32x3"]}  # tf32x3 has the accuracy of fp32, and the faster of the two counts
 # What comes first says most for its time: where that is short, the later modes are left out.
 STAGES = [
@@ -30,6 +31,9 @@ STAGES = [
 ON_CPU = {"train": "eager,channels-last,step", "infer": "eager,channels-last,step"}
 KEYS = ("job", "model", "framework", "precision", "batch", "mode")
 START_KEYS = ("model", "mode")
+QUALITY_KEYS = ("data", "model", "precision")
+QUALITY_MODELS = ["lenet5", "vgg", "resnet"]
+QUALITY_PRECISIONS = {"cuda": "fp32,tf32x3,tf32,bf16", "cpu": "fp32"}
 FACTS = training.FACTS + ("clocks",)
 NOT_RUN = ("no time left", "OutOfTime", "the process ended")  # beginnings of errors that say nothing about a mode
 OWN = "heddle"
@@ -63,6 +67,9 @@ def add_options(parser):
                         help="zoo: default: %s" % ",".join(PRECISIONS))
     parser.add_argument("--jobs", type=names, default=JOBS, metavar="JOB,JOB",
                         help="zoo: default: %s" % ",".join(JOBS))
+    parser.add_argument("--quality", type=names, default=[], metavar="FOLDER,FOLDER",
+                        help="zoo: only train %s with five seeds, in heddle and in PyTorch, on datasets in MNIST's format"
+                             % ", ".join(QUALITY_MODELS))
     parser.add_argument("--skip-peers", action="store_true", help="zoo: heddle alone")
     parser.add_argument("--only-peers", action="store_true", help="zoo: PyTorch and JAX alone")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
@@ -75,6 +82,9 @@ def check_options(parser, options):
             if name not in known:
                 parser.error("--%s: there is no '%s'; there are %s" % (option, name, ", ".join(known)))
     options.jobs = [job for job in JOBS if job in options.jobs]  # a cold start has to come first
+    for folder in options.quality:
+        if not os.path.isdir(folder):
+            parser.error("--quality: %s is not a folder" % folder)
     if options.skip_peers and options.only_peers:
         parser.error("--skip-peers and --only-peers leave nothing to measure")
     if options.device == "cpu" and not options.zoo:
@@ -100,7 +110,7 @@ def chosen(before, row):
 
 def order_of(row):
     places = [names.index(name) if name in names else len(names) for names, name in (
-        (JOBS, row["job"]), (MODELS, row["model"]), (PRECISIONS, row["precision"]))]
+        (JOBS, row["job"]), (MODELS, row["model"]), (PRECISIONS + [IN_BYTES], row["precision"]))]
     return places + [row["batch"], row["framework"] != OWN, row["framework"], row["precision"], row["mode"]]
 
 
@@ -161,6 +171,11 @@ def own_precisions(options):
     return [name for name in names if options.device == "cuda" or name == "fp32"]
 
 
+def of_job(precisions, job):
+    """heddle predicts in bytes as well."""
+    return precisions + [IN_BYTES] if job == "infer" and "bf16" in precisions else precisions
+
+
 def own_command(options, model, job):
     """`heddle bench`, without the batches and precisions."""
     name = model if model in BUILT_IN else path_of(model)
@@ -189,7 +204,7 @@ def measure_own(options, table, run, model, caches):
     for job in options.jobs:
         batches, command = options.zoo_batches or BATCHES[job], own_command(options, model, job)
         found = run_own(options, table, run, "%s, %s" % (model, job), command + [
-            "--batch", batches, "--precision", ",".join(precisions)], environment)
+            "--batch", batches, "--precision", ",".join(of_job(precisions, job))], environment)
         if found:
             keep(options, found, own_rows(found, model), start_rows(found, model, "cold") if job == "train" else ())
         if not found or job != "train":
@@ -250,11 +265,38 @@ def measure_peers(options, table, run):
             len(rows) - without, ", %d without" % without if without else ""), seconds)
 
 
+def measure_quality(options, table, run):
+    """The accuracy after training, beside PyTorch's with the same settings, and that of predictions in bytes."""
+    for folder in options.quality:
+        for model in [name for name in options.models if name in QUALITY_MODELS]:
+            part, data = options.zoo + ".part", os.path.basename(os.path.normpath(folder))
+            remove(part)
+            code, seconds = run([
+                sys.executable, os.path.join(ROOT, "peers", "accuracy_gpu.py"), "--heddle",
+                os.path.join(options.build, "heddle"), "--data", folder, "--model", path_of(model), "--skip", "race",
+                "--spread", "--int8", "--large-batch", "0", "--epochs", "3", "--jobs", "6", "--seeds",
+                "2" if options.quick else "5", "--precisions", QUALITY_PRECISIONS[options.device], "--device", options.device,
+                "--heddle-device", options.device, "--json", part])
+            found = taken(part)
+            table.add("zoo", "quality of %s on %s" % (model, data), code == 0 and found is not None, "", seconds)
+            if found:
+                quality = found["quality"]
+                rows = [dict(row, model=model, data=data, torch=quality["torch"], **quality["settings"])
+                        for row in quality["results"]]
+                whole = load(options.zoo)
+                whole["quality"] = training.rows_with(whole.get("quality", []), {"results": rows, "date": found["date"]},
+                                                      QUALITY_KEYS)
+                save(options.zoo, whole)
+
+
 def measure(options, table, run):
     """The part of gpu-check: heddle first, which takes a second per figure."""
     for name in options.models:
         if not os.path.exists(path_of(name)):
             raise Trouble("there is no model %s in examples/models; there are %s" % (name, ", ".join(MODELS)))
+    if options.quality:
+        measure_quality(options, table, run)
+        return
     if not options.only_peers:
         with tempfile.TemporaryDirectory() as caches:
             for model in options.models:
@@ -295,6 +337,14 @@ def compared(results, job):
                                  "ratio": peer["microseconds"] / own["microseconds"] if own and peer else None,
                                  "wanted": wanted(job, model, precision)})
     return made
+
+
+def in_bytes(results):
+    """[(row in int8, row in bf16)] of heddle's predictions."""
+    rows = {(row["model"], row["batch"], row["precision"]): row for row in results["results"]
+            if row["job"] == "infer" and row["framework"] == OWN and is_timed(row)}
+    return [(row, rows[model, batch, "bf16"]) for (model, batch, precision), row in rows.items()
+            if precision == IN_BYTES and (model, batch, "bf16") in rows]
 
 
 def mean(pairs):

@@ -3,6 +3,8 @@
 
     accuracy.py
 """
+import contextlib
+import io
 import json
 import os
 import sys
@@ -53,6 +55,25 @@ class Quality(unittest.TestCase):
     def test_the_rungs_of_whole_steps_are_taken_from_the_log(self):
         self.assertEqual(accuracy_gpu.rungs_of(LOG), ["06_tf32_wgmma", "07_fp16_wgmma"])
         self.assertEqual(accuracy_gpu.rungs_of(""), [])
+
+    def test_any_model_is_as_good_within_the_spread_of_pytorch(self):
+        def found(spread, ours, theirs, in_bytes=None):
+            options = types.SimpleNamespace(jobs=1, precisions=["bf16"], seeds=2, spread=spread, int8=in_bytes is not None)
+            with unittest.mock.patch.object(accuracy_gpu, "heddle_accuracy", lambda *_: (ours, [], in_bytes)), \
+                    unittest.mock.patch.object(accuracy_gpu, "torch_accuracies", lambda *_: (theirs, "9")), \
+                    contextlib.redirect_stdout(io.StringIO()):
+                return accuracy_gpu.quality(options, "", accuracy_gpu.Settings(64, 0.03, 0.9, 2), 0)["results"][0]
+        self.assertFalse(found(False, 0.975, [0.97, 0.99])["met"])
+        self.assertTrue(found(True, 0.975, [0.97, 0.99])["met"])
+        self.assertFalse(found(True, 0.955, [0.97, 0.99])["met"])
+        self.assertEqual(found(True, 0.975, [0.97, 0.99], 0.974)["int8_mean"], 0.974)
+
+    def test_a_model_for_larger_images_is_made_for_these(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            small = accuracy_gpu.for_these_images(accuracy_gpu.model_file.path_of("vgg"), scratch)
+            self.assertEqual(accuracy_gpu.model_file.read(small).input, (1, 28, 28))
+            same = accuracy_gpu.model_file.path_of("lenet5")
+            self.assertEqual(accuracy_gpu.for_these_images(same, scratch), same)
 
 
 class Race(unittest.TestCase):

@@ -205,6 +205,17 @@ class Zoo(unittest.TestCase):
                      "| train | PyTorch | graph | 6 | 6 |  |",
                      "| train | PyTorch | compile graph | 0 | 0 | no compiler |"):
             self.assertIn(line, text)
+        timed = dict(next(row for row in results["results"] if row["job"] == "infer" and row["precision"] == "int8"))
+        quality = {"data": "mnist", "model": "vgg", "precision": "bf16", "heddle": [0.98, 0.99], "pytorch": [0.97, 0.99],
+                   "int8": [0.98, 0.98], "met": True}
+        zoo.save(self.file, dict(results, quality=[quality], results=results["results"] + [
+            dict(timed, precision="bf16", mode="played", microseconds=2 * timed["microseconds"])]))
+        self.assertEqual(self.docs("--results", self.file, "--page", page), (0, ""))
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("| vgg | 64 | 100 | 200 | 2.00 |", text)
+        self.assertIn("| mnist | vgg | bf16 | 98.50 (98.00 to 99.00) | 98.00 (97.00 to 99.00) | 98.00 (98.00 to 98.00) "
+                      "| reached |", text)
         zoo.save(self.file, dict(results, version="0.2"))
         code, said = self.docs("--results", self.file, "--page", page, "--check")
         self.assertEqual((code, said), (1, page + " is out of date: run scripts/zoo-docs\n"))
