@@ -19,6 +19,12 @@ typedef struct memory_state {
     uint64_t version; // another one whenever something is written there
     uint64_t last;    // the last operation that used it
     bool beside;      // operations have used it that did not wait for each other
+    struct {          // the last that set bytes of it to one value
+        uintptr_t to;
+        size_t bytes;
+        unsigned value, element;
+        uint64_t version, epoch; // when it had ended
+    } filled;
 } memory_state;
 
 typedef struct memory_use {
@@ -93,6 +99,44 @@ void sim_repeated_changed(uintptr_t start)
     memory_state *state = state_of(start);
     if (state->start == start)
         state->version = ++last_version;
+    pthread_mutex_unlock(&lock);
+}
+
+// What the host can see, it may change unseen.
+static bool device_memory(uintptr_t address, sim_allocation *found)
+{
+    return sim_memory_find(address, found) && found->kind == SIM_MEMORY_DEVICE;
+}
+
+bool sim_repeated_fill_is(uintptr_t to, size_t bytes, unsigned value, unsigned element)
+{
+    sim_allocation found;
+    if (__atomic_load_n(&never, __ATOMIC_RELAXED) || !device_memory(to, &found))
+        return false;
+    pthread_mutex_lock(&lock);
+    const memory_state *state = state_of(found.start);
+    bool same = state->start == found.start && state->filled.version == state->version &&
+                state->filled.epoch == epoch && state->filled.to == to && state->filled.bytes == bytes &&
+                state->filled.value == value && state->filled.element == element;
+    pthread_mutex_unlock(&lock);
+    return same;
+}
+
+void sim_repeated_fill_end(uintptr_t to, size_t bytes, unsigned value, unsigned element)
+{
+    sim_allocation found;
+    if (!device_memory(to, &found))
+        return;
+    pthread_mutex_lock(&lock);
+    memory_state *state = state_of(found.start);
+    if (state->start == found.start) {
+        state->filled.to = to;
+        state->filled.bytes = bytes;
+        state->filled.value = value;
+        state->filled.element = element;
+        state->filled.version = state->version;
+        state->filled.epoch = epoch;
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -32,6 +32,10 @@ void sim_watch_block_resume(sim_worker *worker);
 // counted. Asked before sim_watch_launch_begin. spent: the earlier one may have left out blocks, because to run it
 // again would not watch others either.
 bool sim_watch_repeats(sim_launch_state *launch, bool spent);
+// Whether these bytes of device memory were set to the same value before and nothing was written to their allocation
+// since; and that they are now.
+bool sim_repeated_fill_is(uintptr_t to, size_t bytes, unsigned value, unsigned element);
+void sim_repeated_fill_end(uintptr_t to, size_t bytes, unsigned value, unsigned element);
 void sim_repeated_once(sim_worker *worker); // the current launch may do something else the next time
 void sim_repeated_forget(void);             // nothing is known any more of what memory holds
 void sim_repeated_never(void);              // kernels may read memory that the watch does not hear of

@@ -1,0 +1,56 @@
+// Memory that is set to the value it has already, and memory that something has changed between two fills.
+#include "../corpus.h"
+
+enum { N = 1 << 12 };
+
+__global__ void set(int *p, int value)
+{
+    p[blockIdx.x * blockDim.x + threadIdx.x] = value;
+}
+
+__global__ void sum(const int *p, int *total)
+{
+    atomicAdd(total, p[blockIdx.x * blockDim.x + threadIdx.x]);
+}
+
+static int sum_of(const int *p, int *total)
+{
+    int found;
+    CHECK(cudaMemset(total, 0, sizeof *total));
+    CHECK(cudaMemset(total, 0, sizeof *total)); // again
+    sum<<<N / 256, 256>>>(p, total);
+    CHECK(cudaMemcpy(&found, total, sizeof found, cudaMemcpyDeviceToHost));
+    return found;
+}
+
+int main()
+{
+    int *p, *total, *host = (int *)malloc(N * sizeof *host);
+    for (int i = 0; i < N; i++)
+        host[i] = 2;
+    CHECK(cudaMalloc(&p, N * sizeof *p));
+    CHECK(cudaMalloc(&total, sizeof *total));
+    for (int round = 0; round < 3; round++) {
+        CHECK(cudaMemset(p, 0, N * sizeof *p));
+        CHECK(cudaMemset(p, 0, N * sizeof *p));
+        REQUIRE(sum_of(p, total) == 0);
+        set<<<N / 256, 256>>>(p, 1); // by a kernel
+        REQUIRE(sum_of(p, total) == N);
+        CHECK(cudaMemset(p, 0, N * sizeof *p));
+        REQUIRE(sum_of(p, total) == 0);
+        CHECK(cudaMemcpy(p, host, N * sizeof *p, cudaMemcpyHostToDevice)); // by a copy
+        CHECK(cudaMemset(p, 0, N * sizeof *p));
+        REQUIRE(sum_of(p, total) == 0);
+        CHECK(cudaMemset(p, 1, N)); // by another fill, of a part
+        CHECK(cudaMemset(p, 0, N * sizeof *p));
+        REQUIRE(sum_of(p, total) == 0);
+        CHECK(cudaFree(p)); // another allocation at the same place
+        CHECK(cudaMalloc(&p, N * sizeof *p));
+        CHECK(cudaMemcpy(p, host, N * sizeof *p, cudaMemcpyHostToDevice));
+        REQUIRE(sum_of(p, total) == 2 * N);
+    }
+    CHECK(cudaFree(p));
+    CHECK(cudaFree(total));
+    free(host);
+    return 0;
+}
