@@ -15,6 +15,7 @@ A comment on the line concerned says what is to be found there:
     // memory: tile                                 so, too: every finding is about the variable of this name
     // note: first write                            so, too: every finding's note has these words
     // schedule: 1                                  so, too: the program runs in this order of blocks and threads
+    // spin limit: 0.02                             so, too: seconds without a memory access that make a loop endless
 
 A file without such comments must build, exit with 0 and give no finding. A file's first line may hold `flags: ...` for
 the compiler. Exits 1 when anything differs. What a finding is: src/sim/report/format.md.
@@ -50,7 +51,7 @@ FLAGS = re.compile(r"flags:\s*((?:-\S+\s*)+)\.(?:\s|$)")
 WORDS = {"cure": lambda finding: finding["cure"], "memory": lambda finding: finding.get("memory", {}).get("name", ""),
          "note": lambda finding: finding["note"]}
 WORD = re.compile(r"^\s*// (cure|memory|note): (.+)$", re.MULTILINE)
-SCHEDULE = re.compile(r"^\s*// schedule: (\d+)$", re.MULTILINE)
+SETTING = re.compile(r"^\s*// (schedule|spin limit): ([\d.]+)$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)"')
 # Findings about two places of the same rank; the others have one that counts and perhaps one that explains.
 TWO_PLACES = {"race", "missing-wait", "barrier-divergent", "warp-mismatch", "deadlock"}
@@ -138,14 +139,15 @@ def run(command, environment, seconds):
         return None, (late.stdout or b"").decode(errors="replace")
 
 
-def run_watched(program, folder, schedule, values=None, seconds=RUN_SECONDS):
+def run_watched(program, folder, settings=(), values=None, seconds=RUN_SECONDS):
+    """Settings: pairs of a name, as SETTING has it, and a value."""
     report = os.path.join(folder, "report.json")
     if os.path.exists(report):
         os.remove(report)
     environment = dict(os.environ, SIM_REPORT=report, SIM_SPIN_LIMIT=SPIN_SECONDS,
                        MUTATE_REACHED=os.path.join(folder, "reached"))
-    if schedule:
-        environment["SIM_SCHEDULE"] = schedule.group(1)
+    for name, value in settings:
+        environment["SIM_" + name.upper().replace(" ", "_")] = value
     if values:
         environment["SIM_VALUES"] = os.path.join(folder, "values")
         with open(environment["SIM_VALUES"], "w") as out:
@@ -231,18 +233,18 @@ def check(path, arguments):
         first = text.readline()
         own = FLAGS.search(first)
         whole = first + text.read()
-        outcome.words, schedule = WORD.findall(whole), SCHEDULE.search(whole)
+        outcome.words, settings = WORD.findall(whole), SETTING.findall(whole)
     command = [arguments.compiler] + arguments.flag + (own.group(1).split() if own else [])
     status, output = build(command, path, arguments.objects, program)
     if status != 0:
         outcome.broken.append("does not build: " + output[-1500:].strip())
     else:
-        status, report, output = run_watched(program, folder, schedule, seconds=arguments.seconds)
+        status, report, output = run_watched(program, folder, settings, seconds=arguments.seconds)
         asked = set()
         # Racing writes whose values the run did not know: run again with them noted, which may bring up others.
         while report and values_of(report) - asked and len(asked) < MOST_VALUES:
             asked |= values_of(report)
-            status, report, output = run_watched(program, folder, schedule, sorted(asked), arguments.seconds)
+            status, report, output = run_watched(program, folder, settings, sorted(asked), arguments.seconds)
         if report is None:
             outcome.broken.append(output)
         else:

@@ -87,7 +87,7 @@ def check(path, compiler, flags):
         status, output = run_corpus.run([compiler, path, "-o", program] + flags, None, run_corpus.BUILD_SECONDS)
         if status != 0:
             return ["%s does not build: %s" % (name, output[-1500:])], 0
-        status, report, output = run_corpus.run_watched(program, folder, None)
+        status, report, output = run_corpus.run_watched(program, folder)
     finally:
         shutil.rmtree(folder)
     if report is None or status != 0:

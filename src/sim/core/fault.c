@@ -403,9 +403,10 @@ SIM_HANDLER static void on_watchdog(int signal, siginfo_t *info, void *interrupt
     ucontext_t *context = interrupted;
     (void)signal;
     (void)info;
-    // In the runtime or in a library the thread may hold a lock or be half switched: it is asked again later.
-    if (!worker || !sim_current || !worker->block || sim_runner_of(worker)->busy || !in_kernel_code(pc_of(context)) ||
-        !on_own_stack(worker, sp_of(context)))
+    // In the runtime or in a library the thread may hold a lock or be half switched: it is asked again later. A
+    // simulated library is at work, however long it takes.
+    if (!worker || !sim_current || !worker->block || worker->launch->kernel->library || sim_runner_of(worker)->busy ||
+        !in_kernel_code(pc_of(context)) || !on_own_stack(worker, sp_of(context)))
         return;
     if (sim_watch_log_all(worker)) // it may read memory all the time, and now that is seen
         return;

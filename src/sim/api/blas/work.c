@@ -42,7 +42,8 @@ bool sim_library_queue(cudaStream_t stream, sim_blas_call call, void (*run)(cons
                          .run = closure_run,
                          .closure = bound,
                          .closure_bytes = sizeof *bound + bytes,
-                         .release = free};
+                         .release = free,
+                         .library = true};
     if (sim_launch(&config, &kernel, call.pc) != cudaSuccess)
         return false;
     return !wait || cudaStreamSynchronize(stream) == cudaSuccess;

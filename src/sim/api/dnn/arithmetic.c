@@ -87,16 +87,15 @@ cudnnStatus_t cudnnOpTensor(cudnnHandle_t handle, cudnnOpTensorDescriptor_t oper
 
 // --- one value ------------------------------------------------------------------------------------------------------
 
-static void compute_value(const dnn_work *w)
+static double set_or_scaled(const dnn_work *w, size_t at)
 {
-    for (size_t i = 0; i < sim_dnn_elements(&w->out[0].tensor); i++)
-        w->out[0].dense[i] = w->out[0].kept ? w->factor * w->out[0].dense[i] : w->factor;
+    return w->out[0].kept ? w->factor * w->out[0].dense[at] : w->factor;
 }
 
 cudnnStatus_t cudnnSetTensor(cudnnHandle_t handle, cudnnTensorDescriptor_t y_desc, void *y, const void *value)
 {
     dnn_work w = {
-        .call = DNN_CALL("SetTensor"), .compute = compute_value, .out = {sim_dnn_operand("y", y_desc, y)}, .alpha = 1};
+        .call = DNN_CALL("SetTensor"), .element = set_or_scaled, .out = {sim_dnn_operand("y", y_desc, y)}, .alpha = 1};
     w.factor = sim_blas_scalar_of(w.call, false, sim_dnn_type(w.out[0].tensor.type), value).value;
     return sim_dnn_queue(handle, &w);
 }
@@ -104,7 +103,7 @@ cudnnStatus_t cudnnSetTensor(cudnnHandle_t handle, cudnnTensorDescriptor_t y_des
 cudnnStatus_t cudnnScaleTensor(cudnnHandle_t handle, cudnnTensorDescriptor_t y_desc, void *y, const void *alpha)
 {
     dnn_work w = {.call = DNN_CALL("ScaleTensor"),
-                  .compute = compute_value,
+                  .element = set_or_scaled,
                   .out = {sim_dnn_operand("y", y_desc, y)},
                   .alpha = 1};
     w.out[0].kept = true;

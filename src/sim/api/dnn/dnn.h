@@ -1,5 +1,6 @@
 // Inside cuDNN: descriptors, and one piece of work for every function. Tensors are read into dense arrays of doubles in
-// the order of their sizes, so that what is computed knows nothing of types, strides and layouts.
+// the order of their sizes, so that what is computed knows nothing of types, strides and layouts. Where each element of
+// the result needs that element alone, only a part of the tensors is read at a time.
 #pragma once
 
 #include "api/blas/blas.h"
@@ -63,6 +64,8 @@ enum { DNN_MOST_OPERANDS = 6 };
 typedef struct dnn_work {
     sim_blas_call call;
     void (*compute)(const struct dnn_work *work); // from in[].dense to out[].dense
+    // One element of the result from those at its place in the inputs, which are of its size. Given instead of compute.
+    double (*element)(const struct dnn_work *work, size_t at);
     dnn_operand in[DNN_MOST_OPERANDS], out[DNN_MOST_OPERANDS];
     double alpha, beta;         // out = alpha computed + beta out
     double alpha_two, beta_two; // of parameters; also the factor of a second input

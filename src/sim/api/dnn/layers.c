@@ -44,16 +44,14 @@ static double slope(const struct cudnnActivationStruct *activation, double x, do
     }
 }
 
-static void compute_activation(const dnn_work *w)
+static double activated(const dnn_work *w, size_t at)
 {
-    for (size_t i = 0; i < sim_dnn_elements(&w->out[0].tensor); i++)
-        w->out[0].dense[i] = sim_dnn_activate(&w->activation, w->in[0].dense[i]);
+    return sim_dnn_activate(&w->activation, w->in[0].dense[at]);
 }
 
-static void compute_activation_backward(const dnn_work *w)
+static double activated_backward(const dnn_work *w, size_t at)
 {
-    for (size_t i = 0; i < sim_dnn_elements(&w->out[0].tensor); i++)
-        w->out[0].dense[i] = w->in[1].dense[i] * slope(&w->activation, w->in[2].dense[i], w->in[0].dense[i]);
+    return w->in[1].dense[at] * slope(&w->activation, w->in[2].dense[at], w->in[0].dense[at]);
 }
 
 cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle, cudnnActivationDescriptor_t activation, const void *alpha,
@@ -61,7 +59,7 @@ cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle, cudnnActivationDescri
                                      cudnnTensorDescriptor_t y_desc, void *y)
 {
     dnn_work w = {.call = DNN_CALL("ActivationForward"),
-                  .compute = compute_activation,
+                  .element = activated,
                   .in = {sim_dnn_operand("x", x_desc, x)},
                   .out = {sim_dnn_operand("y", y_desc, y)}};
     if (!activation || !sim_dnn_same(&w.in[0].tensor, &w.out[0].tensor))
@@ -78,7 +76,7 @@ cudnnStatus_t cudnnActivationBackward(cudnnHandle_t handle, cudnnActivationDescr
 {
     dnn_work w = {
         .call = DNN_CALL("ActivationBackward"),
-        .compute = compute_activation_backward,
+        .element = activated_backward,
         .in = {sim_dnn_operand("y", y_desc, y), sim_dnn_operand("dy", dy_desc, dy), sim_dnn_operand("x", x_desc, x)},
         .out = {sim_dnn_operand("dx", dx_desc, dx)}};
     for (int i = 0; i < 3; i++)

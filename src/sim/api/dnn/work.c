@@ -3,6 +3,8 @@
 
 #include "api/dnn/dnn.h"
 
+enum { PART_ELEMENTS = 8192 }; // where a part of the tensors is read at a time: three of them stay in the cache
+
 cudaDataType sim_dnn_type(cudnnDataType_t type)
 {
     switch (type) {
@@ -84,6 +86,16 @@ size_t sim_dnn_spread(const dnn_tensor *small, const dnn_tensor *large, size_t i
     return at;
 }
 
+// Whether the elements lie in memory in the order of the sizes, without gaps.
+static bool in_order(const dnn_tensor *tensor)
+{
+    size_t step = 1;
+    for (int i = tensor->count - 1; i >= 0; step *= (size_t)tensor->size[i--])
+        if (tensor->size[i] != 1 && (size_t)tensor->stride[i] != step)
+            return false;
+    return true;
+}
+
 // Where element `index`, counted in the order of the sizes, lies in memory.
 static size_t place(const dnn_tensor *tensor, size_t index)
 {
@@ -145,24 +157,35 @@ static void written(const dnn_operand *operand)
     }
 }
 
-static bool load(dnn_operand *operand, bool values)
+// Some elements of all tensors, in the order of their sizes: those that are in the dense arrays at a time.
+typedef struct part {
+    size_t from, count;
+} part;
+
+static bool make_room(dnn_operand *operand, size_t elements)
 {
-    size_t elements = sim_dnn_elements(&operand->tensor);
-    operand->dense = calloc(elements + 1, sizeof *operand->dense);
-    for (size_t i = 0; operand->dense && values && i < elements; i++)
-        operand->dense[i] =
-            sim_blas_load(sim_dnn_type(operand->tensor.type), operand->data, place(&operand->tensor, i));
-    return operand->dense != NULL;
+    operand->dense = operand->data ? calloc(elements + 1, sizeof *operand->dense) : NULL;
+    return !operand->data || operand->dense;
 }
 
-static void store(const dnn_work *w, const dnn_operand *operand)
+static void load(const dnn_operand *operand, part p)
 {
+    const bool ordered = in_order(&operand->tensor);
+    cudaDataType type = sim_dnn_type(operand->tensor.type);
+    for (size_t i = 0; operand->data && i < p.count; i++)
+        operand->dense[i] =
+            sim_blas_load(type, operand->data, ordered ? p.from + i : place(&operand->tensor, p.from + i));
+}
+
+static void store(const dnn_work *w, const dnn_operand *operand, part p)
+{
+    const bool ordered = in_order(&operand->tensor);
     cudaDataType type = sim_dnn_type(operand->tensor.type);
     double alpha = operand->parameter ? w->alpha_two : w->alpha, beta = operand->parameter ? w->beta_two : w->beta;
     if (operand->kept) // is as it was computed
         alpha = 1, beta = 0;
-    for (size_t i = 0; i < sim_dnn_elements(&operand->tensor); i++) {
-        size_t at = place(&operand->tensor, i);
+    for (size_t i = 0; operand->data && i < p.count; i++) {
+        size_t at = ordered ? p.from + i : place(&operand->tensor, p.from + i);
         double old = beta != 0 ? beta * sim_blas_load(type, operand->data, at) : 0;
         sim_blas_store(type, operand->data, at, alpha * operand->dense[i] + old);
     }
@@ -188,22 +211,53 @@ static void check_all(const dnn_work *w)
     sim_blas_used(&workspace, true);
 }
 
+static bool room_for(dnn_work *w, size_t most)
+{
+    bool room = true;
+    for (int i = 0; i < DNN_MOST_OPERANDS; i++) {
+        dnn_operand *both[] = {&w->in[i], &w->out[i]};
+        for (int j = 0; j < 2; j++) {
+            size_t elements = both[j]->data ? sim_dnn_elements(&both[j]->tensor) : 0;
+            room = make_room(both[j], elements < most ? elements : most) && room;
+        }
+    }
+    return room;
+}
+
+static part part_of(const dnn_operand *operand, size_t from, size_t most)
+{
+    size_t elements = operand->data ? sim_dnn_elements(&operand->tensor) - from : 0;
+    return (part){from, elements < most ? elements : most};
+}
+
+static void compute_part(const dnn_work *w, size_t from, size_t most)
+{
+    for (int i = 0; i < DNN_MOST_OPERANDS; i++) {
+        load(&w->in[i], part_of(&w->in[i], from, most));
+        if (w->out[i].kept)
+            load(&w->out[i], part_of(&w->out[i], from, most));
+    }
+    if (w->compute)
+        w->compute(w);
+    for (size_t i = 0; w->element && i < part_of(&w->out[0], from, most).count; i++)
+        w->out[0].dense[i] = w->element(w, i);
+    for (int i = 0; i < DNN_MOST_OPERANDS; i++)
+        store(w, &w->out[i], part_of(&w->out[i], from, most));
+}
+
 static void dnn_run(const void *work)
 {
     dnn_work w = *(const dnn_work *)work;
-    bool room = true;
+    const size_t most = w.element ? PART_ELEMENTS : SIZE_MAX;
     check_all(&w);
-    for (int i = 0; i < DNN_MOST_OPERANDS; i++) {
-        room = room && (!w.in[i].data || load(&w.in[i], true));
-        room = room && (!w.out[i].data || load(&w.out[i], w.out[i].kept));
+    if (room_for(&w, most)) {
+        for (size_t from = 0; from < (w.element ? sim_dnn_elements(&w.out[0].tensor) : 1); from += PART_ELEMENTS)
+            compute_part(&w, from, most);
+        for (int i = 0; i < DNN_MOST_OPERANDS; i++)
+            if (w.out[i].data)
+                written(&w.out[i]);
     }
-    if (room)
-        w.compute(&w);
     for (int i = 0; i < DNN_MOST_OPERANDS; i++) {
-        if (w.out[i].data && room) {
-            store(&w, &w.out[i]);
-            written(&w.out[i]);
-        }
         free(w.in[i].dense);
         free(w.out[i].dense);
     }

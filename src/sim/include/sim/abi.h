@@ -39,6 +39,7 @@ typedef struct sim_kernel {
     size_t closure_bytes;
     void (*release)(void *closure);
     int own_memory; // SIM_OWN_...: where the first argument points that a kernel launched by a kernel cannot have
+    int library;    // a call of a library, not code of the program: its loops end
 } sim_kernel;
 
 // Whether an address is in memory that the current thread of a kernel has for itself, or its block; in host code none

@@ -124,7 +124,7 @@ template <class Body> SIM_INLINE sim_kernel kernel_of(const char *name, const vo
 {
     constexpr size_t alignment = alignof(Body) < sizeof(void *) ? sizeof(void *) : alignof(Body);
     void *memory = nullptr;
-    sim_kernel kernel = {name, function, nullptr, nullptr, 0, nullptr, own}; // nothing to run: no memory for it
+    sim_kernel kernel = {name, function, nullptr, nullptr, 0, nullptr, own, 0}; // nothing to run: no memory for it
     if (posix_memalign(&memory, alignment, sizeof(Body)) != 0)
         return kernel;
     void *paused = sim_launch_pause();

@@ -2,6 +2,7 @@
 #include "../corpus.h"
 #include <cmath>
 #include <cudnn.h>
+#include <sys/resource.h>
 
 #define DONE(call) REQUIRE((call) == CUDNN_STATUS_SUCCESS)
 
@@ -74,6 +75,35 @@ static void softmax_and_activation(cudnnHandle_t handle)
     DONE(cudnnDestroyTensorDescriptor(line));
     for (float *memory : {x, y, dy})
         CHECK(cudaFree(memory));
+}
+
+static long most_memory()
+{
+    struct rusage usage;
+    REQUIRE(getrusage(RUSAGE_SELF, &usage) == 0);
+    return usage.ru_maxrss;
+}
+
+// The library needs no second copy of the tensors, which may fill the memory of the machine.
+static void large_activation(cudnnHandle_t handle)
+{
+    const int n = 1 << 20, kilobytes_of_a_copy = n * (int)sizeof(float) / 1024;
+    float *x = device_zeros<float>(n), *y = device_zeros<float>(n), last = 3;
+    cudnnTensorDescriptor_t line = tensor(1, n, 1, 1);
+    cudnnActivationDescriptor_t activation;
+    CHECK(cudaMemcpy(x + n - 1, &last, sizeof last, cudaMemcpyHostToDevice));
+    DONE(cudnnCreateActivationDescriptor(&activation));
+    DONE(cudnnSetActivationDescriptor(activation, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN, 0));
+    long before = most_memory();
+    DONE(cudnnActivationForward(handle, activation, &one, line, x, &one, line, y));
+    CHECK(cudaDeviceSynchronize());
+    REQUIRE(most_memory() - before < kilobytes_of_a_copy);
+    CHECK(cudaMemcpy(&last, y + n - 1, sizeof last, cudaMemcpyDeviceToHost));
+    REQUIRE(last == 3);
+    DONE(cudnnDestroyActivationDescriptor(activation));
+    DONE(cudnnDestroyTensorDescriptor(line));
+    CHECK(cudaFree(x));
+    CHECK(cudaFree(y));
 }
 
 // Two channels of 0, 1, 4, 5 and 2, 3, 6, 7: means 2.5 and 4.5, variances 4.25.
@@ -155,6 +185,7 @@ int main()
     DONE(cudnnCreate(&handle));
     pooling(handle);
     softmax_and_activation(handle);
+    large_activation(handle);
     normalisation(handle);
     arithmetic(handle);
     DONE(cudnnDestroy(handle));
