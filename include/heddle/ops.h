@@ -421,6 +421,19 @@ typedef enum heddle_segment_field {
     HEDDLE_SEGMENT_FIELDS,
 } heddle_segment_field;
 
+// rows_linear_step: the gradient of a linear layer's weight, grad_output (n, k) transposed times input (n, c), that of
+// its bias, the optimiser's step with both, and new copies for products. Of k and c, the layer has `outputs` and
+// `inputs`; the rest is padding.
+typedef struct heddle_rows_linear_step_shape {
+    int n;
+    int c, k; // multiples of 8
+    int inputs, outputs;
+    int optimizer; // 0: sgd, 1: momentum, 2: AdamW
+    int half;      // elements are IEEE halves
+    int pairs;     // elements are pairs of them, HEDDLE_F16_PAIR
+    int scale;     // grad_output is times 2 to the power of scale
+} heddle_rows_linear_step_shape;
+
 // polynomial: `rounds` times value * factor + addend, for each of n elements: a polynomial in `factor` by Horner's
 // rule. As much arithmetic for the same bytes as one likes.
 typedef struct heddle_polynomial_shape {

@@ -12,26 +12,19 @@ enum {
     // By how much more than its batch a gradient in fp16 is scaled up: its logits' are below 128, so that sums have
     // room for 512 times as much, and the gradients of early layers are far above the smallest number.
     HALF_SCALE = 7,
+    // Rows up to which a weight's gradient is so little work that the memory of weights and moments takes longer.
+    STEP_ROWS = 256,
 };
 
 // --- parameters ------------------------------------------------------------------------------------------------------
 
-// An operator over all parameters: rows_weights, rows_collect or rows_update.
-static heddle_status over_parameters(heddle_rows_builder *builder, const char *name, const heddle_placed *places,
-                                     int count)
+// An operator over parameters: rows_weights, rows_collect or rows_update.
+static heddle_status over_parameters(heddle_rows_builder *builder, const char *name,
+                                     const heddle_rows_update_shape *shape, const heddle_placed *places, int count)
 {
-    const heddle_op *op;
     heddle_rows_bindings bound = {.count = 0};
     int node;
-    HEDDLE_TRY(heddle_op_find(name, &op));
-    for (int i = 0; i < count; i++) {
-        if (!places[i].memory)
-            continue;
-        HEDDLE_TRY(
-            heddle_plan_place(builder->plan, op, &builder->rows->update, &places[i], 1, &bound.bound[bound.count]));
-        bound.count++;
-    }
-    return heddle_rows_apply(builder, name, &builder->rows->update, &bound, &node);
+    return heddle_rows_apply_placed(builder, name, shape, &bound, places, count, &node);
 }
 
 heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder)
@@ -42,12 +35,18 @@ heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder)
         {"copies", builder->rows->copies},
         {"vectors", builder->rows->vectors},
     };
-    return over_parameters(builder, "rows_weights", places, sizeof places / sizeof *places);
+    return over_parameters(builder, "rows_weights", &builder->rows->update, places, sizeof places / sizeof *places);
 }
 
+// Of the parameters that no operator of their own has updated.
 static heddle_status update(heddle_rows_builder *builder)
 {
     float *const *bank = builder->state->bank;
+    heddle_rows_update_shape rest = builder->rows->update;
+    rest.segments = builder->rows->rest_segments;
+    rest.tiles = builder->rows->rest_tiles;
+    if (rest.segments == 0)
+        return HEDDLE_OK;
     const heddle_placed places[] = {
         {"table", builder->rows->table},
         {"parts", builder->rows->parts},
@@ -58,7 +57,7 @@ static heddle_status update(heddle_rows_builder *builder)
         {"first_moment", bank[HEDDLE_BANK_MOMENT1]},
         {"second_moment", bank[HEDDLE_BANK_MOMENT2]},
     };
-    return over_parameters(builder, "rows_update", places, sizeof places / sizeof *places);
+    return over_parameters(builder, "rows_update", &rest, places, sizeof places / sizeof *places);
 }
 
 static heddle_status collect(heddle_rows_builder *builder)
@@ -68,7 +67,7 @@ static heddle_status collect(heddle_rows_builder *builder)
         {"parts", builder->rows->parts},
         {"gradients", builder->state->bank[HEDDLE_BANK_GRADIENTS]},
     };
-    return over_parameters(builder, "rows_collect", places, sizeof places / sizeof *places);
+    return over_parameters(builder, "rows_collect", &builder->rows->update, places, sizeof places / sizeof *places);
 }
 
 // --- the step --------------------------------------------------------------------------------------------------------
@@ -112,6 +111,22 @@ static void set_element(heddle_rows *rows, const heddle_plan *plan)
         rows->update.scale++;
 }
 
+// Whether an operator makes a group's gradients and updates its parameters at once: a linear layer with so few rows
+// that one block has the whole sum of an element, of columns that lie as those of its parameter.
+static bool has_own_step(const heddle_plan *plan, const heddle_rows *rows, const heddle_rows_group *group)
+{
+    const heddle_rows_group *from = group->from < 0 ? NULL : &rows->groups[group->from];
+    const heddle_op *op;
+    const heddle_rung *rung;
+    if (plan->options.keep_gradients || !group->product || group->product->in_rank == 3 || group->shape.n > STEP_ROWS ||
+        (from && from->next_h * from->next_w > 1))
+        return false;
+    const heddle_rows_linear_step_shape shape = heddle_rows_step_of(plan, rows, group);
+    return heddle_op_find("rows_linear_step", &op) == HEDDLE_OK && heddle_shape_validate(op, &shape) == HEDDLE_OK &&
+           heddle_rung_choose(op, heddle_device_get_kind(plan->device), HEDDLE_FUSED, plan->options.arithmetic, &shape,
+                              &rung) == HEDDLE_OK;
+}
+
 static bool is_small(const heddle_rows *rows)
 {
     double bytes = 0;
@@ -140,6 +155,8 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     if (!heddle_rows_has_rungs(plan, rows))
         return HEDDLE_OK;
     heddle_rows_find_trunk(plan, state->model, rows);
+    for (int i = 0; i < rows->group_count; i++)
+        rows->groups[i].steps = has_own_step(plan, rows, &rows->groups[i]);
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
     heddle_rows_builder builder = {
         .plan = plan, .state = state, .parameters = parameters, .rows = rows, .is_small = is_small(rows)};
@@ -148,6 +165,7 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     plan->once = plan->options.keep_gradients ? 0 : plan->trace.node_count; // an update leaves the copies up to date
     HEDDLE_TRY(heddle_rows_forward(&builder));
     HEDDLE_TRY(heddle_rows_backward(&builder));
-    plan->update_call = plan->join_call = plan->trace.node_count; // the first that reads gradients of weights
+    // The first that reads gradients of weights, or what an update changes.
+    plan->update_call = plan->join_call = plan->trace.node_count;
     return plan->options.keep_gradients ? collect(&builder) : update(&builder);
 }

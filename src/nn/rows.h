@@ -28,6 +28,7 @@ typedef struct heddle_rows_segment {
     int k, c, taps, padded_k, padded_c;
     int columns; // of a row of its copy: one tap's, or all of them
     int parts, part, copy, vector;
+    bool stepped; // by its group's own operator, not by rows_update
 } heddle_rows_segment;
 
 typedef struct heddle_rows_group {
@@ -41,6 +42,7 @@ typedef struct heddle_rows_group {
     bool flat;     // what the group leaves are images that linear layers read as rows
     bool in_trunk; // it is a stage of rows_trunk, not a product of its own
     bool in_stem;  // it is rows_stem's, all of it
+    bool steps;    // rows_linear_step updates its parameters where it makes their gradients
     heddle_rows_conv_shape shape;
     int out_h, out_w;              // results of the product, of one image
     int next_h, next_w;            // what the group leaves
@@ -72,6 +74,7 @@ typedef struct heddle_rows {
     int int8;                        // elements are bytes, but for the weights of the first convolutions
     int alignment;                   // of channels; 0: that of 16-bit elements
     heddle_rows_update_shape update; // sizes of the buffers below
+    int rest_segments, rest_tiles;   // of these, what rows_update has to do: the first ones
     int arrivals;                    // counters given out
     void *memory;
     int32_t *table;

@@ -95,6 +95,42 @@ static heddle_status weight_gradient(heddle_rows_builder *builder, const heddle_
     return HEDDLE_OK;
 }
 
+// Where a parameter lies in a bank of the state; NULL without either.
+static float *in_bank(const heddle_rows_builder *builder, const heddle_rows_segment *segment, heddle_bank bank)
+{
+    float *const floats = builder->state->bank[bank];
+    return segment && floats ? floats + builder->state->offset[segment->parameter] : NULL;
+}
+
+// The gradients of a group's parameters, and their update. What reads the old copy of the weight is queued already; but
+// for the first group, there is more to run beside it.
+static heddle_status own_step(heddle_rows_builder *builder, const heddle_rows_group *group)
+{
+    const heddle_rows *rows = builder->rows;
+    const heddle_rows_linear_step_shape shape = heddle_rows_step_of(builder->plan, rows, group);
+    const heddle_rows_segment *weight = &rows->segments[group->weight];
+    const heddle_rows_segment *bias = group->bias < 0 ? NULL : &rows->segments[group->bias];
+    const heddle_placed places[] = {
+        {"hyper", builder->state->hyper},
+        {"weight", in_bank(builder, weight, HEDDLE_BANK_PARAMETERS)},
+        {"copy", rows->copies + weight->copy},
+        {"first_moment", in_bank(builder, weight, HEDDLE_BANK_MOMENT1)},
+        {"second_moment", in_bank(builder, weight, HEDDLE_BANK_MOMENT2)},
+        {"bias", in_bank(builder, bias, HEDDLE_BANK_PARAMETERS)},
+        {"bias_copy", bias && bias->vector >= 0 ? rows->vectors + bias->vector : NULL},
+        {"bias_first_moment", in_bank(builder, bias, HEDDLE_BANK_MOMENT1)},
+        {"bias_second_moment", in_bank(builder, bias, HEDDLE_BANK_MOMENT2)},
+    };
+    heddle_rows_bindings bound = {.count = 0};
+    int node;
+    heddle_rows_bind(&bound, "grad_output", group->gradient);
+    heddle_rows_bind(&bound, "input", group->input);
+    HEDDLE_TRY(heddle_rows_apply_placed(builder, "rows_linear_step", &shape, &bound, places,
+                                        sizeof places / sizeof *places, &node));
+    builder->plan->trace.nodes[node].aside = builder->is_small && group->from >= 0;
+    return HEDDLE_OK;
+}
+
 // The gradient of what the group before left; where its product applied the function itself, that of the product's
 // sums.
 static heddle_status input_gradient(heddle_rows_builder *builder, heddle_rows_group *group)
@@ -162,10 +198,12 @@ heddle_status heddle_rows_backward(heddle_rows_builder *builder)
     for (int i = rows->group_count - 1; i >= heddle_rows_trunk_groups(rows); i--) {
         heddle_rows_group *group = &builder->rows->groups[i];
         heddle_status status = group->passes ? pass_gradient(builder, group) : HEDDLE_OK;
-        if (status == HEDDLE_OK && group->product)
+        if (status == HEDDLE_OK && group->product && !group->steps)
             status = weight_gradient(builder, group);
         if (status == HEDDLE_OK && group->product && group->from >= 0 && !(group == last && heddle_rows_has_head(rows)))
             status = input_gradient(builder, group);
+        if (status == HEDDLE_OK && group->steps)
+            status = own_step(builder, group);
         if (status != HEDDLE_OK)
             return heddle_fail_within(status, "gradient of layer %s",
                                       group->product ? group->product->name : "pooling");

@@ -21,6 +21,17 @@ heddle_status heddle_rows_apply(heddle_rows_builder *builder, const char *name, 
     return heddle_trace_apply(&builder->plan->trace, op, shape, bound->bound, bound->count, node);
 }
 
+heddle_status heddle_rows_apply_placed(heddle_rows_builder *builder, const char *name, const void *shape,
+                                       heddle_rows_bindings *bound, const heddle_placed *places, int count, int *node)
+{
+    const heddle_op *op;
+    HEDDLE_TRY(heddle_op_find(name, &op));
+    for (int i = 0; i < count; i++)
+        if (places[i].memory)
+            HEDDLE_TRY(heddle_plan_place(builder->plan, op, shape, &places[i], 1, &bound->bound[bound->count++]));
+    return heddle_rows_apply(builder, name, shape, bound, node);
+}
+
 heddle_value heddle_rows_output(const heddle_rows_builder *builder, int node, const char *name)
 {
     return heddle_trace_operand(&builder->plan->trace, node, name);
@@ -149,6 +160,22 @@ heddle_rows_norm_shape heddle_rows_norm_of(const heddle_rows_builder *builder, c
         .int8 = shape->int8,
         .scale = group->norm_scale,
         .add_scale = group->add_scale,
+    };
+}
+
+heddle_rows_linear_step_shape heddle_rows_step_of(const heddle_plan *plan, const heddle_rows *rows,
+                                                  const heddle_rows_group *group)
+{
+    return (heddle_rows_linear_step_shape){
+        .n = group->shape.n,
+        .c = group->shape.c,
+        .k = group->shape.k,
+        .inputs = group->product->in[0],
+        .outputs = group->product->features,
+        .optimizer = (int)plan->options.optimizer,
+        .half = rows->half,
+        .pairs = rows->pairs,
+        .scale = rows->update.scale,
     };
 }
 

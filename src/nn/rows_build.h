@@ -36,6 +36,9 @@ heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder);
 void heddle_rows_bind(heddle_rows_bindings *to, const char *operand, heddle_value value);
 heddle_status heddle_rows_apply(heddle_rows_builder *builder, const char *name, const void *shape,
                                 const heddle_rows_bindings *bound, int *node);
+// The same with more operands, in memory that is there; those without memory are left out.
+heddle_status heddle_rows_apply_placed(heddle_rows_builder *builder, const char *name, const void *shape,
+                                       heddle_rows_bindings *bound, const heddle_placed *places, int count, int *node);
 // The value of a node's operand.
 heddle_value heddle_rows_output(const heddle_rows_builder *builder, int node, const char *name);
 // The group whose result it reads.
@@ -55,6 +58,9 @@ heddle_status heddle_rows_counters(heddle_rows_builder *builder, int count, hedd
 heddle_rows_patches_shape heddle_rows_patches_of(const heddle_rows_group *group, const heddle_rows_group *before,
                                                  int batch);
 heddle_rows_norm_shape heddle_rows_norm_of(const heddle_rows_builder *builder, const heddle_rows_group *group);
+// Of a linear layer.
+heddle_rows_linear_step_shape heddle_rows_step_of(const heddle_plan *plan, const heddle_rows *rows,
+                                                  const heddle_rows_group *group);
 // Sums, gamma and beta of a group's batchnorm; without one, values that are never looked at.
 heddle_status heddle_rows_bind_norm(heddle_rows_builder *builder, heddle_rows_group *group,
                                     heddle_rows_bindings *bound);

@@ -104,7 +104,8 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
         return heddle_fail(HEDDLE_INTERNAL, "layer %s has no weight", layer->name);
     weight->k = k;
     weight->padded_k = padded_k;
-    weight->parts = group->shape.parts;
+    weight->parts = group->steps ? 0 : group->shape.parts;
+    weight->stepped = group->steps;
     set_columns(group, group->from < 0 ? NULL : &rows->groups[group->from], weight);
     const double elements = (double)weight->padded_k * weight->taps * weight->padded_c;
     weight->part = take(&rows->update.parts, weight->parts * elements);
@@ -119,8 +120,10 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
         HEDDLE_TRY(place_scales(model, rows, group, weight, padded_k));
     // Before a batchnorm a bias makes no difference, and has no gradient.
     heddle_rows_segment *bias = add_segment(model, layer, "bias", rows, &group->bias);
-    if (bias)
-        HEDDLE_TRY(place_vector(model, bias, k, padded_k, group->norm ? 0 : group->shape.parts, rows));
+    if (bias) {
+        bias->stepped = group->steps;
+        HEDDLE_TRY(place_vector(model, bias, k, padded_k, group->norm ? 0 : weight->parts, rows));
+    }
     heddle_rows_segment *gamma = add_segment(model, group->norm, "weight", rows, &group->gamma);
     if (gamma)
         HEDDLE_TRY(place_vector(model, gamma, k, padded_k, 1, rows));
@@ -130,11 +133,19 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
     return HEDDLE_OK;
 }
 
+static int tiles_of(const heddle_rows_segment *segment)
+{
+    return heddle_segment_tiles(segment->padded_k, segment->taps, segment->padded_c, segment->parts);
+}
+
+// Those that rows_update has to do come first.
 static void fill_table(const heddle_rows *rows, const heddle_state *state, int32_t *table)
 {
     int first = 0;
-    for (int i = 0; i < rows->segment_count; i++, table += HEDDLE_SEGMENT_FIELDS) {
-        const heddle_rows_segment *segment = &rows->segments[i];
+    for (int i = 0; i < 2 * rows->segment_count; i++) {
+        const heddle_rows_segment *segment = &rows->segments[i % rows->segment_count];
+        if (segment->stepped != (i >= rows->segment_count))
+            continue;
         table[HEDDLE_SEGMENT_FIRST] = first;
         table[HEDDLE_SEGMENT_PARAMETER] = (int32_t)state->offset[segment->parameter];
         table[HEDDLE_SEGMENT_K] = segment->k;
@@ -147,7 +158,8 @@ static void fill_table(const heddle_rows *rows, const heddle_state *state, int32
         table[HEDDLE_SEGMENT_COPY] = segment->copy;
         table[HEDDLE_SEGMENT_VECTOR] = segment->vector;
         table[HEDDLE_SEGMENT_COLUMNS] = segment->columns;
-        first += heddle_segment_tiles(segment->padded_k, segment->taps, segment->padded_c, segment->parts);
+        first += tiles_of(segment);
+        table += HEDDLE_SEGMENT_FIELDS;
     }
 }
 
@@ -171,9 +183,11 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
         HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i]));
         arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 1; // of the product
     }
-    for (int i = 0; i < rows->segment_count; i++)
-        rows->update.tiles += heddle_segment_tiles(rows->segments[i].padded_k, rows->segments[i].taps,
-                                                   rows->segments[i].padded_c, rows->segments[i].parts);
+    for (int i = 0; i < rows->segment_count; i++) {
+        rows->update.tiles += tiles_of(&rows->segments[i]);
+        rows->rest_tiles += rows->segments[i].stepped ? 0 : tiles_of(&rows->segments[i]);
+        rows->rest_segments += !rows->segments[i].stepped;
+    }
     rows->update.segments = rows->segment_count;
     rows->update.parameters = (int)state->floats[HEDDLE_BANK_PARAMETERS];
     rows->update.optimizer = (int)plan->options.optimizer;

@@ -37,6 +37,7 @@
 #include "ops/rows_conv/rows_conv.h"
 #include "ops/rows_gather/rows_gather.h"
 #include "ops/rows_head/rows_head.h"
+#include "ops/rows_linear_step/rows_linear_step.h"
 #include "ops/rows_loss/rows_loss.h"
 #include "ops/rows_norm/rows_norm.h"
 #include "ops/rows_patches/rows_patches.h"
@@ -163,6 +164,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rows_head,
     &heddle_op_rows_classify,
     &heddle_op_rows_stem,
+    &heddle_op_rows_linear_step,
     &heddle_op_rows_weights,
     &heddle_op_rows_collect,
     &heddle_op_rows_update,

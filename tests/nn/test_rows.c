@@ -307,6 +307,59 @@ static void every_optimiser_learns_as_in_float32(void **state)
     heddle_device_close(cpu);
 }
 
+// How many calls of a training step are of an operator.
+static int calls_of(const heddle_plan *plan, const char *op)
+{
+    int count = 0;
+    for (int i = 0; i < plan->call_count; i++)
+        count += strcmp(plan->calls[i].op->name, op) == 0;
+    return count;
+}
+
+static void linear_layers_of_small_batches_are_updated_with_their_gradients(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool keep_gradients;
+        int steps, gradients, updates;
+    } cases[] = {
+        {MODEL(FLATTEN "," LINEAR("24") "," RELU "," CLASSES), false, 2, 0, 0},
+        {MODEL(FLATTEN "," LINEAR("24") "," RELU "," CLASSES), true, 0, 2, 0},
+        // columns that lie in another order than those of the parameter
+        {MODEL(CONV("\"channels\": 40") "," RELU "," FLATTEN "," LINEAR("24") "," RELU "," CLASSES), false, 1, 2, 1},
+    };
+    const heddle_dataset *dataset = small_dataset(2 * BATCH, 5);
+    heddle_device *device = open_device();
+    heddle_stream *stream;
+    assert_ok(heddle_stream_create(device, 0, &stream));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heddle_model *model = model_for(dataset, cases[i].text);
+        const heddle_feed_options feed = {.batch = BATCH, .training = true};
+        heddle_plan_options options = {.batch = BATCH,
+                                       .training = true,
+                                       .kernels = HEDDLE_FUSED,
+                                       .arithmetic = HEDDLE_BFLOAT,
+                                       .keep_gradients = cases[i].keep_gradients};
+        heddle_state *numbers;
+        heddle_feed *images;
+        heddle_plan *plan;
+        assert_ok(heddle_state_create(device, model, true, HEDDLE_SGD, &numbers));
+        assert_ok(heddle_feed_create(dataset, stream, &feed, &images));
+        options.feed = images;
+        assert_ok(heddle_plan_create(numbers, stream, &options, &plan));
+        assert_int_equal(calls_of(plan, "rows_linear_step"), cases[i].steps);
+        assert_int_equal(calls_of(plan, "rows_conv_backward_weight"), cases[i].gradients);
+        assert_int_equal(calls_of(plan, "rows_update"), cases[i].updates);
+        heddle_plan_destroy(plan);
+        heddle_feed_destroy(images);
+        heddle_state_destroy(numbers);
+        heddle_model_close(model);
+    }
+    heddle_stream_destroy(stream);
+    heddle_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +370,7 @@ int main(void)
         cmocka_unit_test(pairs_of_an_image_are_read_in_one_way),
         cmocka_unit_test(small_convolutions_before_a_linear_layer_are_a_trunk),
         cmocka_unit_test(every_optimiser_learns_as_in_float32),
+        cmocka_unit_test(linear_layers_of_small_batches_are_updated_with_their_gradients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,21 +12,17 @@
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
-#include "ops/optimizer/step.h"
 #include "ops/rows_update/rows_update.h"
+#include "ops/rows_update/value.h"
 
 typedef heddle_rows_update_shape update_shape;
 
-struct update_operands {
+struct update_operands : update_arrays { // parameters: the gradients, for rows_collect
     const int32_t *table;
     const float *parts, *hyper;
-    float *parameters, *first_moment, *second_moment; // parameters: the gradients, for rows_collect
     float *vectors;
     void *copies;
-    float unit; // factor of the sums of parts: removes the gradients' scale
 };
-
-enum job_kind { WEIGHTS, COLLECT, UPDATE };
 
 enum {
     TILE = HEDDLE_SEGMENT_TILE,
@@ -86,74 +82,6 @@ __device__ static float gradient_of(const update_tile &tile, const float *parts,
         sum += from[part * stride];
     return sum;
 }
-
-// One parameter and its moments: loaded before its gradient is known, so that no load waits for another.
-template <job_kind Kind, int Optimizer> struct update_value {
-    float value, first, second;
-
-    __device__ void load(const update_operands &on, size_t at)
-    {
-        value = Kind == COLLECT ? 0 : on.parameters[at];
-        first = Kind == UPDATE && Optimizer >= 1 ? on.first_moment[at] : 0;
-        second = Kind == UPDATE && Optimizer == 2 ? on.second_moment[at] : 0;
-    }
-    __device__ void step(float gradient, const float *hyper)
-    {
-        if (Kind == COLLECT)
-            value = gradient;
-        if (Kind != UPDATE)
-            return;
-        if (Optimizer == 0)
-            sgd_step(gradient, hyper, &value);
-        else if (Optimizer == 1)
-            momentum_step(gradient, hyper, &value, &first);
-        else
-            adamw_step(gradient, hyper, &value, &first, &second);
-    }
-    __device__ void store(const update_operands &on, size_t at) const
-    {
-        if (Kind != WEIGHTS)
-            on.parameters[at] = value;
-        if (Kind == UPDATE && Optimizer >= 1)
-            on.first_moment[at] = first;
-        if (Kind == UPDATE && Optimizer == 2)
-            on.second_moment[at] = second;
-    }
-};
-
-// The same for four parameters in one access.
-template <job_kind Kind, int Optimizer> struct update_four {
-    float4 value, first, second;
-
-    __device__ void load(const update_operands &on, size_t at)
-    {
-        const float4 none = {};
-        value = Kind == COLLECT ? none : *(const float4 *)(on.parameters + at);
-        first = Kind == UPDATE && Optimizer >= 1 ? *(const float4 *)(on.first_moment + at) : none;
-        second = Kind == UPDATE && Optimizer == 2 ? *(const float4 *)(on.second_moment + at) : none;
-    }
-    __device__ void step(float4 gradient, const float *hyper)
-    {
-        update_value<Kind, Optimizer> one[4] = {{value.x, first.x, second.x},
-                                                {value.y, first.y, second.y},
-                                                {value.z, first.z, second.z},
-                                                {value.w, first.w, second.w}};
-        one[0].step(gradient.x, hyper), one[1].step(gradient.y, hyper);
-        one[2].step(gradient.z, hyper), one[3].step(gradient.w, hyper);
-        value = make_float4(one[0].value, one[1].value, one[2].value, one[3].value);
-        first = make_float4(one[0].first, one[1].first, one[2].first, one[3].first);
-        second = make_float4(one[0].second, one[1].second, one[2].second, one[3].second);
-    }
-    __device__ void store(const update_operands &on, size_t at) const
-    {
-        if (Kind != WEIGHTS)
-            *(float4 *)(on.parameters + at) = value;
-        if (Kind == UPDATE && Optimizer >= 1)
-            *(float4 *)(on.first_moment + at) = first;
-        if (Kind == UPDATE && Optimizer == 2)
-            *(float4 *)(on.second_moment + at) = second;
-    }
-};
 
 template <typename Element, job_kind Kind>
 __device__ static void store_copies(const update_tile &tile, const update_operands &on, int i, float value)
@@ -225,7 +153,7 @@ __device__ static void do_four(const update_tile &tile, const update_operands &o
             sum.x += one.x, sum.y += one.y, sum.z += one.z, sum.w += one.w;
         }
     if (there) {
-        four.step(make_float4(sum.x * on.unit, sum.y * on.unit, sum.z * on.unit, sum.w * on.unit), hyper);
+        four.step(on, sum, hyper);
         four.store(on, at);
     }
     if (Kind == COLLECT)
@@ -258,7 +186,7 @@ __device__ static void do_one(const update_tile &tile, const update_operands &on
     update_value<Kind, Optimizer> one = {};
     if (row < tile.k && channel < tile.c) {
         one.load(on, at);
-        one.step(gradient * on.unit, hyper);
+        one.step(on, gradient, hyper);
         one.store(on, at);
     }
     store_copies<Element, Kind>(tile, on, i, one.value);
@@ -345,7 +273,7 @@ __device__ static void do_tile(const update_tile &tile, const update_operands &o
 #pragma unroll
     for (int j = 0; j < TILE_LINES; j++) {
         if (places.there[j]) {
-            mine[j].step(Kind == WEIGHTS ? 0 : turned[places.tap[j]][places.channel[j]] * on.unit, hyper);
+            mine[j].step(on, Kind == WEIGHTS ? 0 : turned[places.tap[j]][places.channel[j]], hyper);
             mine[j].store(on, places.at[j]);
         }
         if (places.inside[j])
@@ -424,7 +352,7 @@ static heddle_status launch_update(const heddle_call *call)
     on.first_moment = (float *)call->output[3];
     on.second_moment = (float *)call->output[4];
     on.unit = unit_of(call);
-    const int optimizer = heddle_rows_optimizer(shape, on.first_moment, on.second_moment);
+    const int optimizer = heddle_rows_optimizer(shape->optimizer, on.first_moment, on.second_moment);
     return optimizer == 0   ? launch_kernel<UPDATE, 0>(call, on)
            : optimizer == 1 ? launch_kernel<UPDATE, 1>(call, on)
                             : launch_kernel<UPDATE, 2>(call, on);

@@ -208,7 +208,7 @@ static void update_reference(const void *shape_, const double *const *input, dou
     static const heddle_op *const optimizers[] = {&heddle_op_sgd_update, &heddle_op_momentum_update,
                                                   &heddle_op_adamw_update};
     const heddle_update_shape one = {.n = 1};
-    const int optimizer = heddle_rows_optimizer(shape, output[3], output[4]);
+    const int optimizer = heddle_rows_optimizer(shape->optimizer, output[3], output[4]);
     FOR_ELEMENTS(shape, input[0], {
         double value = 0;
         if (at.parameter >= 0) {

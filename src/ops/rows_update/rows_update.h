@@ -32,10 +32,9 @@ static inline int heddle_segment_tiles(int padded_k, int taps, int padded_c, int
                      : padded_k * ((taps + tile - 1) / tile) * ((padded_c + tile - 1) / tile);
 }
 
-// The optimiser of a call: if there is no room for moments, one that has none.
-static inline int heddle_rows_optimizer(const heddle_rows_update_shape *shape, const void *first_moment,
-                                        const void *second_moment)
+// The optimiser of a call that wants this one: if there is no room for moments, one that has none.
+static inline int heddle_rows_optimizer(int wanted, const void *first_moment, const void *second_moment)
 {
     const int possible = !first_moment ? 0 : !second_moment ? 1 : 2;
-    return shape->optimizer < possible ? shape->optimizer : possible;
+    return wanted < possible ? wanted : possible;
 }
