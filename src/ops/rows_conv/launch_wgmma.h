@@ -186,16 +186,19 @@ static heddle_status linear_launch(const heddle_call *call, const rows_operands 
     if (status != HEDDLE_OK)
         return status;
     auto kernel = rows_linear_wgmma<Element, Turned, End>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, LINEAR_BYTES);
+    const int most_bytes = linear_bytes(LINEAR_STAGES);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_bytes);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     const unsigned tiles = job.channel_tiles * heddle_ceil_div(job.rows, LINEAR_ROWS);
-    // As many blocks per tile as run at once, each with a chunk for both of its warpgroups.
+    // As many blocks per tile as run at once, one per SM, each with a chunk for both of its warpgroups.
     job.cluster = 1;
     for (int more = 2; more <= LINEAR_MOST_CLUSTER && more * ROWS_WARPGROUPS <= job.chunks; more *= 2)
-        if (heddle_cuda_most_clusters(kernel, dim3(ROWS_THREADS), more, LINEAR_BYTES) >= (int)tiles)
+        if (heddle_cuda_most_clusters(kernel, dim3(ROWS_THREADS), more, most_bytes) >= (int)tiles)
             job.cluster = more;
-    heddle_cuda_launch_clusters(kernel, dim3(tiles * job.cluster), dim3(ROWS_THREADS), job.cluster, LINEAR_BYTES,
-                                heddle_cuda_stream_of(call), job, input, weight, end, (Element *)on.output);
+    job.stages = min((int)LINEAR_STAGES, (int)heddle_ceil_div(job.chunks, job.cluster * ROWS_WARPGROUPS));
+    heddle_cuda_launch_clusters(kernel, dim3(tiles * job.cluster), dim3(ROWS_THREADS), job.cluster,
+                                linear_bytes(job.stages), heddle_cuda_stream_of(call), job, input, weight, end,
+                                (Element *)on.output);
     return heddle_cuda_launched("02_wgmma");
 }
 

@@ -14,14 +14,19 @@
 enum {
     LINEAR_ROWS = 64, // of a tile, and its channels
     LINEAR_MOST_CLUSTER = 16,
-    LINEAR_STAGES = 6,                       // of each warpgroup
+    LINEAR_STAGES = 6,                       // of each warpgroup, at most
     LINEAR_STAGE_BYTES = 2 * ROWS_BOX_BYTES, // 64 channels and 64 rows, by 64 columns
     LINEAR_SUMS = LINEAR_ROWS / 2,           // per thread
     // Sums are stored as threads hold them: 32 per thread, in groups of four that a block adds, 16 bytes of each thread
     // adjacent.
     LINEAR_SUMS_BYTES = ROWS_WARPGROUPS * LINEAR_SUMS * HOPPER_WARPGROUP * (int)sizeof(float),
-    LINEAR_BYTES = HOPPER_ROWS_BYTES + ROWS_WARPGROUPS * LINEAR_STAGES * LINEAR_STAGE_BYTES + LINEAR_SUMS_BYTES,
 };
+
+// Shared memory of a block with so many stages.
+static inline int linear_bytes(int stages)
+{
+    return HOPPER_ROWS_BYTES + ROWS_WARPGROUPS * stages * LINEAR_STAGE_BYTES + LINEAR_SUMS_BYTES;
+}
 
 struct rows_linear {
     int rows, c, k;
@@ -29,6 +34,7 @@ struct rows_linear {
     int cluster; // blocks that share a tile: 1, 2, 4, 8 or 16
     int channel_tiles;
     int pass_chunks; // chunks in one pass
+    int stages;      // of each warpgroup: no more than it has chunks, so that the next kernel's blocks find room
 };
 
 struct rows_linear_barriers {
@@ -58,14 +64,15 @@ HOPPER_DEVICE void linear_load(const rows_linear &job, const CUtensorMap *map_in
                 rows_load_box<Pairs>(place, map_weight, 0, 0, pass == ROWS_OTHER_LOWER, Turned ? channel : column,
                                      Turned ? column : channel, full);
         }
-        rows_advance(&at, LINEAR_STAGES);
+        rows_advance(&at, job.stages);
     }
 }
 
 // Those of them from `first` to `end`; returns the next one. `used` is the stage that is yet to be released; -1: none.
 // `begun`: the sums are added to.
 template <typename Element, int Turned>
-HOPPER_DEVICE int linear_multiply_chunks(typename rows_factor<Element>::sum (&sums)[LINEAR_SUMS],
+HOPPER_DEVICE int linear_multiply_chunks(const rows_linear &job,
+                                         typename rows_factor<Element>::sum (&sums)[LINEAR_SUMS],
                                          const unsigned char *stages, rows_linear_barriers *barriers, int warpgroup,
                                          int first, int end, int step, rows_stage *at, int *used, int begun)
 {
@@ -86,7 +93,7 @@ HOPPER_DEVICE int linear_multiply_chunks(typename rows_factor<Element>::sum (&su
         if (*used >= 0 && threadIdx.x % HOPPER_WARPGROUP == 0)
             mbarrier_arrive(&barriers->empty[warpgroup][*used]);
         *used = at->index;
-        rows_advance(at, LINEAR_STAGES);
+        rows_advance(at, job.stages);
     }
     wgmma_wait<0>();
     return chunk;
@@ -100,13 +107,13 @@ HOPPER_DEVICE void linear_multiply(const rows_linear &job, typename rows_factor<
     rows_stage at = {0, 0};
     int used = -1, begun = 0;
     if constexpr (rows_factor<Element>::PAIRS) {
-        first = linear_multiply_chunks<Element, Turned>(sums, stages, barriers, warpgroup, first,
+        first = linear_multiply_chunks<Element, Turned>(job, sums, stages, barriers, warpgroup, first,
                                                         ROWS_NONE_LOWER * job.pass_chunks, step, &at, &used, 0);
         begun = used >= 0;
         if (begun)
             rows_scale_sums(sums, rows_pair_unscale);
     }
-    linear_multiply_chunks<Element, Turned>(sums, stages, barriers, warpgroup, first, job.chunks, step, &at, &used,
+    linear_multiply_chunks<Element, Turned>(job, sums, stages, barriers, warpgroup, first, job.chunks, step, &at, &used,
                                             begun);
 }
 
@@ -179,7 +186,8 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
     __shared__ rows_linear_barriers barriers;
     unsigned char *stages =
         shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
-    float4 *kept = (float4 *)(stages + ROWS_WARPGROUPS * LINEAR_STAGES * LINEAR_STAGE_BYTES);
+    const int ring_bytes = job.stages * LINEAR_STAGE_BYTES; // of one warpgroup
+    float4 *kept = (float4 *)(stages + ROWS_WARPGROUPS * ring_bytes);
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0);
     const int rank = blockIdx.x % job.cluster, tile = blockIdx.x / job.cluster;
     const int channel = tile % job.channel_tiles * 64, row = tile / job.channel_tiles * LINEAR_ROWS;
@@ -198,21 +206,20 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
         // are ready.
         if (lane == 0 && warp < ROWS_WARPGROUPS)
             linear_load<Turned, rows_factor<Element>::PAIRS, rows_factor<Element>::BYTES>(
-                job, &map_input, &map_weight, stages + warp * LINEAR_STAGES * LINEAR_STAGE_BYTES, &barriers, warp,
+                job, &map_input, &map_weight, stages + warp * ring_bytes, &barriers, warp,
                 rank * ROWS_WARPGROUPS + warp, step, row, channel, false);
         heddle_wait_for_previous();
         heddle_release_next();
         if (lane == 0 && warp >= ROWS_WARPGROUPS)
             linear_load<Turned, rows_factor<Element>::PAIRS, rows_factor<Element>::BYTES>(
-                job, &map_input, &map_weight, stages + (warp - ROWS_WARPGROUPS) * LINEAR_STAGES * LINEAR_STAGE_BYTES,
-                &barriers, warp - ROWS_WARPGROUPS, rank * ROWS_WARPGROUPS + warp - ROWS_WARPGROUPS, step, row, channel,
-                true);
+                job, &map_input, &map_weight, stages + (warp - ROWS_WARPGROUPS) * ring_bytes, &barriers,
+                warp - ROWS_WARPGROUPS, rank * ROWS_WARPGROUPS + warp - ROWS_WARPGROUPS, step, row, channel, true);
     } else {
         typename rows_factor<Element>::sum sums[LINEAR_SUMS];
         heddle_wait_for_previous();
         heddle_release_next();
-        linear_multiply<Element, Turned>(job, sums, stages + warpgroup * LINEAR_STAGES * LINEAR_STAGE_BYTES, &barriers,
-                                         warpgroup, rank * ROWS_WARPGROUPS + warpgroup, step);
+        linear_multiply<Element, Turned>(job, sums, stages + warpgroup * ring_bytes, &barriers, warpgroup,
+                                         rank * ROWS_WARPGROUPS + warpgroup, step);
         const bool any = rank * ROWS_WARPGROUPS + warpgroup < job.chunks; // else the sums were never begun
 #pragma unroll
         for (int quad = 0; quad < LINEAR_SUMS / 4; quad++)
