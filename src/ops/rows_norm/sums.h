@@ -105,7 +105,7 @@ __device__ static void store_part(const norm_slice &slice, const float (&sums)[S
     }
 }
 
-static inline size_t sums_shared_bytes(unsigned threads)
+__host__ __device__ static inline size_t sums_shared_bytes(unsigned threads)
 {
     return (SUMS_EACH * (threads + SUMS_GROUPS) + threads) * sizeof(float);
 }
