@@ -16,14 +16,31 @@ struct sim_named {
         int first;                 // thread that came first
         uintptr_t first_pc;        // and where
         bool passed;               // some have arrived and gone on: they may have ended by now
+        bool counted;              // the instruction says for how many threads: exited warps are not among them
     } barrier[BARRIERS];
 };
 
+// Lanes of warps that wait which have exited, or which the block does not have: a warp arrives as a whole.
+static int absent_lanes(const sim_block *block, const struct named_barrier *barrier)
+{
+    int absent = 0;
+    if (block->ended || block->launch->threads % SIM_LANES)
+        for (int thread = 0; thread < block->launch->warps * SIM_LANES; thread++)
+            absent += barrier->lanes[thread / SIM_LANES] &&
+                      (thread >= block->launch->threads || block->state[thread] == SIM_ENDED);
+    return absent;
+}
+
 static bool complete(const sim_block *block, const struct named_barrier *barrier)
 {
-    int all = block->launch->threads - (barrier->passed ? 0 : block->ended);
-    int missing = barrier->expected ? barrier->expected : all;
-    return barrier->arrived && barrier->arrived >= missing;
+    int expected = barrier->expected ? barrier->expected : block->launch->threads;
+    if (barrier->arrived == 0 || barrier->passed)
+        return barrier->arrived && barrier->arrived >= expected;
+    if (!barrier->counted)
+        return barrier->arrived + block->ended >= expected;
+    if (!barrier->expected)
+        expected = block->launch->warps * SIM_LANES;
+    return barrier->arrived + absent_lanes(block, barrier) >= expected;
 }
 
 static bool same_place(const sim_block *block, const struct named_barrier *barrier)
@@ -56,7 +73,7 @@ static void thread_ended(sim_worker *worker)
 {
     struct sim_named *named = sim_resident_of(worker->block)->named.barriers;
     for (int id = 0; id < BARRIERS; id++)
-        if (!named->barrier[id].expected && complete(worker->block, &named->barrier[id]))
+        if (complete(worker->block, &named->barrier[id]))
             release(worker, id);
 }
 
@@ -102,8 +119,12 @@ static void report_expected(sim_worker *worker, const struct named_barrier *barr
     sim_report(&finding);
 }
 
+// threads: as the instruction has it, 0 if it has no count.
 static void count(sim_worker *worker, struct named_barrier *barrier, int id, int threads, uintptr_t pc)
 {
+    barrier->counted |= threads != 0;
+    if (threads == worker->launch->warps * SIM_LANES)
+        threads = 0;
     if (barrier->arrived == 0) {
         barrier->first = worker->thread;
         barrier->first_pc = pc;
@@ -142,15 +163,15 @@ static void arrive_at(sim_worker *worker, int id, int threads, uintptr_t pc)
         release(worker, id);
 }
 
-// How many threads the barrier is for, 0 being all of the block. Does not return where there is no such barrier.
-static int checked(sim_worker *worker, int id, int threads, uintptr_t pc)
+// Whether it is the barrier of __syncthreads(). Does not return where there is no such barrier.
+static bool is_block_barrier(sim_worker *worker, int id, int threads, uintptr_t pc)
 {
     int all = worker->launch->warps * SIM_LANES;
     if (id < 0 || id >= BARRIERS || threads < 0 || threads > all || threads % SIM_LANES != 0) {
         sim_thread_stops(worker);
         refuse(worker, pc, id, threads);
     }
-    return threads == all ? 0 : threads;
+    return id == 0 && (threads == 0 || threads == all);
 }
 
 void sim_barrier_named(int id, int threads)
@@ -159,8 +180,7 @@ void sim_barrier_named(int id, int threads)
     if (!worker)
         return;
     uintptr_t pc = (uintptr_t)__builtin_return_address(0);
-    threads = checked(worker, id, threads, pc);
-    if (id == 0 && threads == 0)
+    if (is_block_barrier(worker, id, threads, pc))
         sim_barrier_at(worker, pc);
     else
         wait_at(worker, id, threads, pc);
@@ -172,8 +192,7 @@ void sim_barrier_arrive(int id, int threads)
     if (!worker)
         return;
     uintptr_t pc = (uintptr_t)__builtin_return_address(0);
-    threads = checked(worker, id, threads, pc);
-    if (id == 0 && threads == 0)
+    if (is_block_barrier(worker, id, threads, pc))
         sim_unsupported_at("bar.arrive at the barrier of __syncthreads()", "a barrier from 1 to 15", pc);
     arrive_at(worker, id, threads, pc);
 }
