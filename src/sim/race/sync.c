@@ -193,16 +193,24 @@ void sim_sync_end(sim_worker *worker, unsigned site, uintptr_t address)
     sim_knowledge_drop(now);
 }
 
-void sim_sync_fence(sim_worker *worker, int scope)
+// What the thread has done so far is told by what it stores from now on.
+static void release_fence(sim_block_clock *clock, int thread, int scope)
 {
-    sim_block_clock *clock = worker->block->clock;
-    sim_fenced *fenced = &clock->fenced[worker->thread];
-    sim_knowledge *told = sim_clock_tell(clock, worker->thread);
+    sim_fenced *fenced = &clock->fenced[thread];
+    sim_knowledge *told = sim_clock_tell(clock, thread);
     sim_knowledge_learn(&fenced->block, told);
     if (scope != SIM_SCOPE_BLOCK)
         sim_knowledge_learn(&fenced->device, told);
     sim_knowledge_drop(told);
+}
+
+void sim_sync_fence(sim_worker *worker, int scope, int sides)
+{
+    sim_block_clock *clock = worker->block->clock;
+    if (sides & SIM_ATOMIC_RELEASE)
+        release_fence(clock, worker->thread, scope);
     clock->learned = true;
-    sim_unfenced_fence(clock, worker->thread, scope);
+    if (sides & SIM_ATOMIC_ACQUIRE)
+        sim_unfenced_fence(clock, worker->thread, scope);
     sim_clock_advance(clock, worker->thread);
 }

@@ -12,5 +12,6 @@ void sim_sync_launch_begin(void);
 // What the thread did so far is then judged by what it knew so far, before sim_sync_end.
 bool sim_sync_begin(sim_worker *worker, unsigned site, uintptr_t address);
 void sim_sync_end(sim_worker *worker, unsigned site, uintptr_t address);
-// A fence, by a thread of a block with a clock; what it did so far has been judged.
-void sim_sync_fence(sim_worker *worker, int scope);
+// A fence, by a thread of a block with a clock; what it did so far has been judged. sides: SIM_ATOMIC_ACQUIRE,
+// SIM_ATOMIC_RELEASE or both.
+void sim_sync_fence(sim_worker *worker, int scope, int sides);

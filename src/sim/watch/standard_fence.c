@@ -15,8 +15,10 @@ __attribute__((constructor)) static void tell(void)
 
 void __tsan_atomic_thread_fence(int order)
 {
-    (void)order;
-    sim_fence(SIM_SCOPE_SYSTEM);
+    if (order != __ATOMIC_RELAXED)
+        sim_fence_sides(SIM_SCOPE_SYSTEM,
+                        (order != __ATOMIC_RELEASE ? SIM_ATOMIC_ACQUIRE : 0) |
+                            (order != __ATOMIC_ACQUIRE && order != __ATOMIC_CONSUME ? SIM_ATOMIC_RELEASE : 0));
 }
 
 void __tsan_atomic_signal_fence(int order)

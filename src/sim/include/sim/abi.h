@@ -124,6 +124,7 @@ int sim_discard(void);
 // A compare-and-swap failed, a flag was not yet set, __nanosleep: others run before this thread goes on.
 void sim_spin(void);
 void sim_fence(int scope);
+void sim_fence_sides(int scope, int sides); // SIM_ATOMIC_ACQUIRE, SIM_ATOMIC_RELEASE or both, as sim_fence does
 // Announces accesses that the compiler's hooks cannot see (wmma loads, cp.async, ldmatrix). write: 0 or 1.
 void sim_touch(const volatile void *address, size_t bytes, int write);
 

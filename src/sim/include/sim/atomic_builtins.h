@@ -18,16 +18,25 @@
 namespace sim
 {
 
+SIM_INLINE int sides_of(int order)
+{
+    return (order != __NV_ATOMIC_RELAXED && order != __NV_ATOMIC_RELEASE ? SIM_ATOMIC_ACQUIRE : 0) |
+           (order >= __NV_ATOMIC_RELEASE ? SIM_ATOMIC_RELEASE : 0);
+}
+
+SIM_INLINE int width_of(int scope)
+{
+    return scope <= __NV_THREAD_SCOPE_BLOCK    ? SIM_SCOPE_BLOCK
+           : scope == __NV_THREAD_SCOPE_SYSTEM ? SIM_SCOPE_SYSTEM
+                                               : SIM_SCOPE_DEVICE;
+}
+
 SIM_INLINE void announce(const volatile void *address, size_t bytes, int what, int order, int scope)
 {
 #if SIM_WATCHED
-    bool acquires = order != __NV_ATOMIC_RELAXED && order != __NV_ATOMIC_RELEASE && what != SIM_ATOMIC_STORE;
-    bool releases = order >= __NV_ATOMIC_RELEASE && what != SIM_ATOMIC_LOAD;
-    int width = scope <= __NV_THREAD_SCOPE_BLOCK    ? SIM_SCOPE_BLOCK
-                : scope == __NV_THREAD_SCOPE_SYSTEM ? SIM_SCOPE_SYSTEM
-                                                    : SIM_SCOPE_DEVICE;
-    what |= (acquires ? SIM_ATOMIC_ACQUIRE : 0) | (releases ? SIM_ATOMIC_RELEASE : 0);
-    SIM_ANY_ATOMIC(address, (int)bytes, width, what);
+    int one_way = what == SIM_ATOMIC_STORE ? SIM_ATOMIC_ACQUIRE : what == SIM_ATOMIC_LOAD ? SIM_ATOMIC_RELEASE : 0;
+    what |= sides_of(order) & ~one_way;
+    SIM_ANY_ATOMIC(address, (int)bytes, width_of(scope), what);
 #else
     (void)address, (void)bytes, (void)what, (void)order, (void)scope;
 #endif
@@ -114,9 +123,7 @@ SIM_INLINE bool __nv_atomic_compare_exchange(Type *address, Type *expected, Type
 {
     return __nv_atomic_compare_exchange_n(address, expected, *desired, weak, success, failure, scope);
 }
-SIM_INLINE void __nv_atomic_thread_fence(int, int scope = __NV_THREAD_SCOPE_SYSTEM)
+SIM_INLINE void __nv_atomic_thread_fence(int order, int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
-    sim_fence(scope <= __NV_THREAD_SCOPE_BLOCK    ? SIM_SCOPE_BLOCK
-              : scope == __NV_THREAD_SCOPE_SYSTEM ? SIM_SCOPE_SYSTEM
-                                                  : SIM_SCOPE_DEVICE);
+    sim_fence_sides(sim::width_of(scope), sim::sides_of(order));
 }
