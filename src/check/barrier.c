@@ -8,30 +8,33 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/source/conditional.h"
 #include "sim/source/statement.h"
 
 static const char *const block_barriers[] = {"__syncthreads", "sync", "arrive_and_wait", "wait", NULL};
 static const char *const warp_barriers[] = {"__syncwarp", NULL};
 
-// The token of the first of these calls on these lines; -1: there is none.
-static int find_call(const sim_source *source, int first_line, int last_line, const char *const *calls)
+// The token of the first of these calls on these lines; -1: there is none. `compiled`: a token that was; calls in
+// another branch of an #if were not.
+static int find_call(const sim_source *source, int compiled, int first_line, int last_line, const char *const *calls)
 {
     int first, last;
     for (sim_tokens_on_line(&source->code, first_line, &first, &last);
          first < source->code.count && source->code.at[first].line <= last_line; first++) {
         const sim_token *next = sim_token_at(&source->code, first + 1);
         if (sim_token_is_any(source, &source->code.at[first], calls) &&
-            (sim_token_is(source, next, "(") || sim_token_is(source, next, "<")))
+            (sim_token_is(source, next, "(") || sim_token_is(source, next, "<")) &&
+            sim_presence_of(source, compiled, first) != SIM_LEFT_OUT)
             return first;
     }
     return -1;
 }
 
 // Whether a barrier that would order the two accesses is called on these lines.
-static bool lines_have_barrier(const sim_source *source, int first_line, int last_line, bool in_warp)
+static bool lines_have_barrier(const sim_source *source, int compiled, int first_line, int last_line, bool in_warp)
 {
-    return find_call(source, first_line, last_line, block_barriers) >= 0 ||
-           (in_warp && find_call(source, first_line, last_line, warp_barriers) >= 0);
+    return find_call(source, compiled, first_line, last_line, block_barriers) >= 0 ||
+           (in_warp && find_call(source, compiled, first_line, last_line, warp_barriers) >= 0);
 }
 
 typedef struct gap {
@@ -155,6 +158,7 @@ static void add_branch(int line, char *text, size_t size)
 typedef struct reading {
     const sim_source *source;
     sim_statements statements;
+    int compiled;   // the token of an access
     int one, other; // the statements of the accesses
     int loop;       // around both; -1: none
     bool in_warp;   // the threads are of one warp
@@ -163,8 +167,8 @@ typedef struct reading {
 static bool loop_has_barrier(const reading *in)
 {
     const sim_statement *around = &in->statements.at[in->loop];
-    return lines_have_barrier(in->source, line_of(in->source, around->first), line_of(in->source, around->last),
-                              in->in_warp);
+    return lines_have_barrier(in->source, in->compiled, line_of(in->source, around->first),
+                              line_of(in->source, around->last), in->in_warp);
 }
 
 static void at_end_of_loop(const reading *in, char *text, size_t size)
@@ -182,7 +186,7 @@ static void at_end_of_loop(const reading *in, char *text, size_t size)
 static bool place_of(const reading *in, int first, int last, int from, int to, char *text, size_t size)
 {
     gap between = {0};
-    bool barrier_between = lines_have_barrier(in->source, first + 1, last - 1, in->in_warp);
+    bool barrier_between = lines_have_barrier(in->source, in->compiled, first + 1, last - 1, in->in_warp);
     bool barrier_in_loop = in->loop >= 0 && loop_has_barrier(in);
     if (in->loop >= 0 && (first == last ? !barrier_in_loop : barrier_between)) {
         at_end_of_loop(in, text, size);
@@ -208,6 +212,7 @@ static bool read_function(const sim_source *source, int from, int to, reading *i
     if (function < 0 || function != sim_function_around(source, to) ||
         !sim_statements_read(source, function, &in->statements))
         return false;
+    in->compiled = from;
     in->one = sim_statement_around(&in->statements, from);
     in->other = sim_statement_around(&in->statements, to);
     in->loop = common_loop(&in->statements, in->one, in->other);
@@ -251,11 +256,13 @@ bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_chec
     int first, last, from, to, ignored;
     const sim_source *source = lines_of(sources, finding, &first, &last);
     reading in = {.source = source, .loop = -1, .in_warp = is_in_warp(finding)};
-    if (!source || lines_have_barrier(source, first, first, in.in_warp) ||
-        lines_have_barrier(source, last, last, in.in_warp))
+    if (!source)
         return false;
     sim_tokens_on_line(&source->code, first, &from, &ignored);
     sim_tokens_on_line(&source->code, last, &to, &ignored);
+    if (lines_have_barrier(source, from, first, first, in.in_warp) ||
+        lines_have_barrier(source, to, last, last, in.in_warp))
+        return false;
     bool found = read_function(source, from, to, &in) && place_of(&in, first, last, from, to, text, size);
     sim_statements_free(&in.statements);
     return found;
@@ -267,7 +274,9 @@ static int warp_barrier_of(const reading *in, int first, int last)
     bool in_loop = in->loop >= 0 && first == last;
     int from = in_loop ? line_of(in->source, in->statements.at[in->loop].first) : first + 1;
     int to = in_loop ? line_of(in->source, in->statements.at[in->loop].last) : last - 1;
-    int call = lines_have_barrier(in->source, from, to, false) ? -1 : find_call(in->source, from, to, warp_barriers);
+    int call = lines_have_barrier(in->source, in->compiled, from, to, false)
+                   ? -1
+                   : find_call(in->source, in->compiled, from, to, warp_barriers);
     if (call < 0)
         return 0;
     int statement = sim_statement_around(&in->statements, call);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check/own.h"
+#include "sim/source/conditional.h"
 #include "sim/source/statement.h"
 
 enum { DEEPEST_MACRO = 8 }; // macros made of macros
@@ -130,22 +131,10 @@ typedef struct reading {
 static bool is_any_before(const reading *in, const char *const *words)
 {
     for (int i = in->open + 1; i < in->at; i++)
-        if (words ? sim_token_is_any(in->source, &in->source->code.at[i], words)
-                  : leaves(in->files, in->source, &in->source->code, i, 0))
+        if (sim_presence_of(in->source, in->at, i) != SIM_LEFT_OUT &&
+            (words ? sim_token_is_any(in->source, &in->source->code.at[i], words)
+                   : leaves(in->files, in->source, &in->source->code, i, 0)))
             return true;
-    return false;
-}
-
-// Whether the preprocessor chooses between what stands before a token and what stands behind it.
-static bool is_chosen(const reading *in, int token)
-{
-    for (int i = 0; i < in->source->directive_count; i++) {
-        const sim_directive *directive = &in->source->directives[i];
-        bool other = directive->kind == SIM_DIRECTIVE_ELIF || directive->kind == SIM_DIRECTIVE_ELSE ||
-                     directive->kind == SIM_DIRECTIVE_ENDIF;
-        if (other && directive->code > in->at && directive->code <= token)
-            return true;
-    }
     return false;
 }
 
@@ -156,12 +145,13 @@ static bool goes_on_behind(const reading *in)
     const sim_tokens *code = &in->source->code;
     const int end = code->at[in->open].match;
     for (int i = in->at + 1; i < end; i++) {
-        if (code->at[i].kind != SIM_TOKEN_NAME)
+        sim_presence presence = sim_presence_of(in->source, in->at, i);
+        if (code->at[i].kind != SIM_TOKEN_NAME || presence == SIM_LEFT_OUT)
             continue;
-        if (is_chosen(in, i) || leaves(in->files, in->source, code, i, 0))
+        if (leaves(in->files, in->source, code, i, 0))
             return false;
         bool label = sim_token_is(in->source, sim_token_at(code, i + 1), ":"); // threads that are done go there
-        if (i > in->statements.at[in->outermost].last && !label)
+        if (i > in->statements.at[in->outermost].last && !label && presence == SIM_PRESENT)
             return true;
     }
     return false;

@@ -195,9 +195,21 @@ static void test_nothing_is_claimed_where_threads_may_have_left_otherwise(void *
     reach_is("    if (n > 3) {\n        __syncthreads();\n        LEAVE(n);\n    }\n    x[0] = 1;\n",
              HEDDLE_CHECK_REACH_BRANCH);
     reach_is("    if (n > 3) {\n        __syncthreads();\n    }\n#if N\n    x[0] = 1;\n#endif\n",
-             HEDDLE_CHECK_REACH_PASSED);
+             HEDDLE_CHECK_REACH_BRANCH);
+    reach_is(
+        "#if N\n    if (n > 2)\n        return;\n#endif\n    if (n > 3)\n        __syncthreads();\n    x[0] = 1;\n",
+        HEDDLE_CHECK_REACH_UNKNOWN);
     reach_is("#if N\n    if (n > 3) {\n        __syncthreads();\n    }\n#else\n    x[0] = 1;\n#endif\n",
              HEDDLE_CHECK_REACH_BRANCH);
+}
+
+static void test_what_the_preprocessor_leaves_out_is_not_read(void **state)
+{
+    (void)state;
+    reach_is("#if N\n    if (n > 3) {\n        __syncthreads();\n    }\n#else\n    return;\n#endif\n    x[0] = 1;\n",
+             HEDDLE_CHECK_REACH_PASSED);
+    reach_is("#if N\n    return;\n#elif M\n    if (n > 3) {\n        __syncthreads();\n    }\n#endif\n    x[0] = 1;\n",
+             HEDDLE_CHECK_REACH_PASSED);
 }
 
 int main(void)
@@ -211,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_an_endless_loop_is_told_where_it_begins),
         cmocka_unit_test(test_why_threads_miss_a_barrier_is_read_around_it),
         cmocka_unit_test(test_nothing_is_claimed_where_threads_may_have_left_otherwise),
+        cmocka_unit_test(test_what_the_preprocessor_leaves_out_is_not_read),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);
 }

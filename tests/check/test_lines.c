@@ -91,7 +91,16 @@ static const char source[] = "__global__ void sum(float *x, int n)\n"           
                              "    x[0] = s[0];\n"                                  // 81
                              "}\n"                                                 // 82
                              "    CHECK(\"stage; one)\", /* of two */\n"           // 83
-                             "          cudaMemcpy(x, y, 4, 0));\n";               // 84
+                             "          cudaMemcpy(x, y, 4, 0));\n"                // 84
+                             "__global__ void chosen(float *x)\n"                  // 85
+                             "{\n"                                                 // 86
+                             "#if OLD\n"                                           // 87
+                             "    s[0] = 7;\n"                                     // 88
+                             "#else\n"                                             // 89
+                             "    __syncthreads();\n"                              // 90
+                             "#endif\n"                                            // 91
+                             "    x[0] = s[0];\n"                                  // 92
+                             "}\n";                                                // 93
 
 static heddle_check_result *settled(const char *finding)
 {
@@ -181,6 +190,7 @@ static void test_a_race_names_the_lines_between_which_the_barrier_belongs(void *
     barrier_is(RACE("7", "5"),
                "at the end of the loop's body, after line 7, because accesses of different iterations meet");
     barrier_is(RACE("26", "28"), "between line 26 and line 28"); // one in a comment is none
+    barrier_is(RACE("88", "92"), "between line 88 and line 92"); // one in another branch of #if is none
     barrier_is(RACE("6", "9"), "");                              // a barrier on one of the lines
 }
 
