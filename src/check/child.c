@@ -22,6 +22,7 @@ enum {
     TICK = 50,               // milliseconds between two looks at the memory
     TICK_WITHOUT_HANDLE = 2, // where the kernel cannot tell when the child ends
     POLITENESS = 10,
+    SIGNAL_STATUS = 128, // and the signal's number: the exit status of a shell, or of bubblewrap
 };
 
 static const double grace = 0.5; // seconds to write a report after being asked to end
@@ -155,12 +156,21 @@ static void collect(heddle_child *child)
     child->end = WIFSIGNALED(status) ? HEDDLE_CHILD_SIGNALLED : HEDDLE_CHILD_EXITED;
     child->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     // bubblewrap tells of a signal as shells do.
-    enum { SIGNAL_STATUS = 128 };
     if (child->options.sandbox && child->options.sandbox->wrapper && child->end == HEDDLE_CHILD_EXITED &&
         child->code > SIGNAL_STATUS && child->code - SIGNAL_STATUS < NSIG) {
         child->end = HEDDLE_CHILD_SIGNALLED;
         child->code -= SIGNAL_STATUS;
+        child->wrapped = true;
     }
+}
+
+void heddle_child_exited(heddle_child *child)
+{
+    if (!child->wrapped)
+        return;
+    child->wrapped = false;
+    child->end = HEDDLE_CHILD_EXITED;
+    child->code += SIGNAL_STATUS;
 }
 
 static void wait_a_little(const heddle_child *child, int milliseconds)

@@ -42,12 +42,15 @@ typedef struct heddle_child {
     uint64_t most_memory;
     heddle_child_end end;
     int code;
+    bool wrapped; // a signal may be an exit status after all: bubblewrap tells of both alike
 } heddle_child;
 
 heddle_status heddle_child_start(heddle_child *child, const heddle_child_options *options);
 // Waits until it ends, by itself or because of a limit, at most `patience` seconds (negative: no limit). A limit that
 // is reached ends the whole group: asked first, so that it can still write its report, then killed.
 void heddle_child_wait(heddle_child *child, double patience);
+// The program is known to have ended by itself: a signal that bubblewrap told of was an exit status.
+void heddle_child_exited(heddle_child *child);
 // Kills the group and waits for it; nothing happens when it has ended.
 void heddle_child_kill(heddle_child *child);
 

@@ -271,6 +271,17 @@ int main()
         said = self.check("x.cu", "--no-nvcc", before=hide_landlock).stdout
         self.assertIn("note: nothing limits where the program can write: the kernel has no Landlock, and bubblewrap", said)
 
+    def test_an_exit_status_in_bubblewrap_is_no_signal(self):
+        self.environment["WORDS"] = os.path.join(self.scratch.name, "words")
+        self.play("bwrap", PLAYED_BWRAP)
+        self.write("x.cu", "int main() { return 139; }\n")
+        said = self.check("x.cu", "--no-nvcc", code=1, before=hide_landlock).stdout
+        self.assertIn("note: the program ended with status 139\n", said)
+        self.assertNotIn("SIGSEGV", said)
+        self.play("bwrap", PLAYED_BWRAP.replace("exec \"$@\"", "\"$@\""))
+        self.write("x.cu", "#include <csignal>\nint main() { return raise(SIGKILL); }\n")
+        self.assertIn("SIGKILL", self.check("x.cu", "--no-nvcc", code=1, before=hide_landlock).stdout)
+
     def test_a_program_cannot_keep_the_check_waiting(self):
         self.write("x.cu", """#include <cstdlib>
 #include <sys/stat.h>
