@@ -19,7 +19,7 @@ if(HEDDLE_SANITIZE)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and cppcheck
-set(CMAKE_C_FLAGS_RELEASE "-O3 -g -DNDEBUG")
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g1 -DNDEBUG")
 
 # heddle_room(NAME ROOMS lower... USES libraries...): every .c under src/NAME, as the static library heddle_NAME.
 # A room without sources yet is an interface over the rooms below it.
