@@ -12,13 +12,14 @@
 
 enum {
     SLOTS = 3,
-    MOST_IMAGES = 1024,  // of a slot: enough to fill a GPU, and few enough that values stay in its L2 cache
-    DIRECT_BYTES = 4096, // so few are read by the first kernel and written by the last one, without copies
+    FILLING_IMAGES = 1024,    // enough to fill a GPU
+    MOST_IMAGES = 8192,       // of a slot; a call with more has several, whose copies run under each other's work
+    CACHED_VALUES = 16 << 20, // of a layer and the one before it: in 16 bits they stay in the L2 cache
+    DIRECT_BYTES = 4096,      // so few are read by the first kernel and written by the last one, without copies
 };
 
 typedef struct infer_slot {
     heddle_stream *stream;
-    heddle_event *ended;
     heddle_plan *plan;
     heddle_feed feed; // over the images of one batch
     uint8_t *images;
@@ -26,7 +27,8 @@ typedef struct infer_slot {
     void *memory, *pinned;
     // The batch that is under way; 0 images: none.
     int count;
-    float *answers; // where its probabilities go once it has ended; NULL: they are on their way there
+    bool staged;    // through its pinned memory, which is free again once the batch has ended
+    float *answers; // where its probabilities go then; NULL: they are on their way there
 } infer_slot;
 
 struct heddle_infer {
@@ -45,6 +47,28 @@ static int ceil_div(int a, int b)
     return a / b + (a % b != 0);
 }
 
+static long elements(int rank, const int *dims)
+{
+    long product = 1;
+    for (int i = 0; i < rank; i++)
+        product *= dims[i];
+    return product;
+}
+
+// As many images as keep the values between any two layers in the cache, but enough to fill a GPU. Each costs a few
+// calls of the driver, so that a network of few values takes many images at a time.
+static int images_of_a_slot(const heddle_model *model)
+{
+    long most = 1;
+    for (int i = 0; i < model->every_count; i++) {
+        const heddle_layer *layer = model->every[i];
+        const long values = elements(layer->in_rank, layer->in) + elements(layer->out_rank, layer->out);
+        most = values > most ? values : most;
+    }
+    const long images = CACHED_VALUES / most;
+    return images < FILLING_IMAGES ? FILLING_IMAGES : images < MOST_IMAGES ? (int)images : MOST_IMAGES;
+}
+
 heddle_status heddle_infer_create(heddle_state *state, const heddle_network_options *options,
                                   const heddle_ranges *ranges, heddle_infer **infer)
 {
@@ -55,7 +79,7 @@ heddle_status heddle_infer_create(heddle_state *state, const heddle_network_opti
     made->state = state;
     made->options = *options;
     made->ranges = ranges;
-    made->batch = ceil_div(options->batch, ceil_div(options->batch, MOST_IMAGES));
+    made->batch = ceil_div(options->batch, ceil_div(options->batch, images_of_a_slot(state->model)));
     made->pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
     made->classes = (size_t)input->classes;
     made->direct = (size_t)made->batch * made->pixels <= DIRECT_BYTES;
@@ -68,8 +92,6 @@ static void close_slot(const heddle_infer *infer, infer_slot *slot)
 {
     if (slot->stream)
         heddle_stream_destroy(slot->stream);
-    if (slot->ended)
-        heddle_event_destroy(slot->ended);
     heddle_plan_destroy(slot->plan);
     heddle_free(infer->state->device, slot->memory);
     heddle_free_pinned(infer->state->device, slot->pinned);
@@ -131,7 +153,6 @@ static heddle_status upload_order(const heddle_infer *infer, infer_slot *slot)
 static heddle_status fill_slot(heddle_infer *infer, infer_slot *slot)
 {
     HEDDLE_TRY(heddle_stream_create(infer->state->device, 0, &slot->stream));
-    HEDDLE_TRY(heddle_event_create(infer->state->device, &slot->ended));
     HEDDLE_TRY(place_slot(infer, slot));
     HEDDLE_TRY(upload_order(infer, slot));
     const heddle_plan_options options = {
@@ -164,15 +185,24 @@ static bool is_pinned(const heddle_infer *infer, const void *memory, size_t byte
     return !infer->direct && heddle_device_is_pinned(infer->state->device, memory, bytes);
 }
 
-// Queues a batch of the slot's.
-static heddle_status begin(const heddle_infer *infer, infer_slot *slot, const uint8_t *images, int count,
-                           float *probabilities)
+// What a call has: whether the GPU copies from and to its memory itself.
+typedef struct infer_call {
+    const uint8_t *images;
+    float *probabilities;
+    bool pinned_images, pinned_rows;
+} infer_call;
+
+// Queues a batch of the slot's, `done` images after the first.
+static heddle_status begin(const heddle_infer *infer, infer_slot *slot, const infer_call *call, int done, int count)
 {
     const size_t bytes = (size_t)count * infer->pixels, rows = (size_t)count * infer->classes * sizeof(float);
-    const bool pinned_images = is_pinned(infer, images, bytes), pinned_rows = is_pinned(infer, probabilities, rows);
+    const bool pinned_images = call->pinned_images, pinned_rows = call->pinned_rows;
+    const uint8_t *images = call->images + (size_t)done * infer->pixels;
+    float *probabilities = call->probabilities + (size_t)done * infer->classes;
     if (!pinned_images)
         memcpy(slot->images, images, bytes);
     slot->count = count;
+    slot->staged = infer->direct || !pinned_images || !pinned_rows;
     slot->answers = pinned_rows ? NULL : probabilities;
     if (!infer->direct)
         HEDDLE_TRY(heddle_copy(slot->stream, slot->feed.images, pinned_images ? images : slot->images, bytes));
@@ -180,7 +210,7 @@ static heddle_status begin(const heddle_infer *infer, infer_slot *slot, const ui
     if (!infer->direct)
         HEDDLE_TRY(heddle_copy(slot->stream, pinned_rows ? probabilities : slot->probabilities,
                                slot->plan->probabilities, rows));
-    return infer->direct ? HEDDLE_OK : heddle_event_record(slot->ended, slot->stream);
+    return HEDDLE_OK;
 }
 
 // Waits for the slot's batch.
@@ -190,8 +220,7 @@ static heddle_status finish(const heddle_infer *infer, infer_slot *slot)
     slot->count = 0;
     if (count == 0)
         return HEDDLE_OK;
-    // Few images wait for their stream alone: an event would add to their latency.
-    HEDDLE_TRY(infer->direct ? heddle_stream_synchronize(slot->stream) : heddle_event_synchronize(slot->ended));
+    HEDDLE_TRY(heddle_stream_synchronize(slot->stream));
     if (slot->answers)
         memcpy(slot->answers, slot->probabilities, (size_t)count * infer->classes * sizeof(float));
     return HEDDLE_OK;
@@ -213,11 +242,14 @@ static heddle_status finish_all(heddle_infer *infer, heddle_status status)
 
 heddle_status heddle_infer_run(heddle_infer *infer, const uint8_t *images, int count, float *probabilities)
 {
+    const infer_call call = {images, probabilities, is_pinned(infer, images, (size_t)count * infer->pixels),
+                             is_pinned(infer, probabilities, (size_t)count * infer->classes * sizeof(float))};
     heddle_status status = HEDDLE_OK;
     for (int done = 0, turn = 0; done < count && status == HEDDLE_OK; turn++) {
         infer_slot *slot = &infer->slots[turn % infer->slot_count];
         const int part = count - done < infer->batch ? count - done : infer->batch;
-        status = finish(infer, slot);
+        if (slot->staged) // else the next batch follows in the slot's stream, and the host has nothing to wait for
+            status = finish(infer, slot);
         if (status == HEDDLE_OK)
             status = open_slot(infer, slot);
         if (status == HEDDLE_OUT_OF_MEMORY && turn > 0 && turn < infer->slot_count) { // fewer slots have to do
@@ -227,8 +259,7 @@ heddle_status heddle_infer_run(heddle_infer *infer, const uint8_t *images, int c
             continue;
         }
         if (status == HEDDLE_OK)
-            status = begin(infer, slot, images + (size_t)done * infer->pixels, part,
-                           probabilities + (size_t)done * infer->classes);
+            status = begin(infer, slot, &call, done, part);
         done += part;
     }
     return finish_all(infer, status);
