@@ -158,9 +158,11 @@ static bool launch_resident(const heddle_call *call, const norm_shape *shape, co
     const unsigned rows = grid.threads / heddle_ceil_div(shape->c / ROWS8, grid.slices);
     const unsigned items = heddle_ceil_div(job.items, (long long)grid.blocks * rows);
     const size_t bytes = resident_shared_bytes(grid.threads, items, resident_slots(on, pixels * pixels));
-    if (grid.blocks * grid.slices > (unsigned)heddle_cuda_multiprocessors() || bytes > most_shared_bytes(kernel))
+    const size_t most = most_shared_bytes(kernel);
+    if (grid.blocks * grid.slices > (unsigned)heddle_cuda_multiprocessors() || bytes > most)
         return false;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    // The same for all shapes: a graph may hold several launches of this kernel.
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most);
     heddle_cuda_launch_together(kernel, dim3(grid.blocks, grid.slices), dim3(grid.threads), bytes,
                                 heddle_cuda_stream_of(call), job, on);
     return true;
