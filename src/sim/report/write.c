@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "machine/options.h"
 #include "machine/started.h"
@@ -57,11 +58,28 @@ static bool is_left_to_another(void)
     return true;
 }
 
+static _Unwind_Reason_Code look_for_handler(struct _Unwind_Context *frame, void *found)
+{
+    int interrupted = 0;
+    _Unwind_GetIPInfo(frame, &interrupted);
+    *(bool *)found |= interrupted != 0;
+    return interrupted ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+static bool in_signal_handler(void)
+{
+    bool found = false;
+    _Unwind_Backtrace(look_for_handler, &found);
+    return found;
+}
+
 static void at_exit(void)
 {
     if (getpid() != owner || is_left_to_another())
         return;
-    for (int when = 0; when < SIM_ENDS && !atomic_load(&writing); when++)
+    // A handler may have interrupted a call of CUDA: nothing more is run then, only reported.
+    const bool run_queued = !in_signal_handler();
+    for (int when = 0; run_queued && when < SIM_ENDS && !atomic_load(&writing); when++)
         if (ends[when])
             ends[when]();
     size_t errors = write_once("finished");
