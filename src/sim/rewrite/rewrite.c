@@ -31,6 +31,7 @@ static void edit(const sim_unit *unit, int index)
     sim_edit_branches(unit, index, false);
     for (int i = 0; i < 2; i++) {
         sim_edit_assembly(file, both[i]);
+        sim_edit_sanitizers(file, both[i]);
         sim_edit_launches(unit, file, both[i]);
         sim_edit_atomics(unit, file, both[i]);
     }

@@ -72,6 +72,7 @@ void sim_edit_conversions(sim_file *file);
 void sim_edit_copies(sim_file *file);
 void sim_edit_arithmetic(const sim_unit *unit, sim_file *file);
 void sim_edit_assembly(sim_file *file, const sim_tokens *tokens);
+void sim_edit_sanitizers(sim_file *file, const sim_tokens *tokens);
 // Of file `index` of a unit whose branches are told. What opens brackets is inserted before the other edits are made,
 // what closes them (`closing`) after.
 void sim_edit_branches(const sim_unit *unit, int index, bool closing);

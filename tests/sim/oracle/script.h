@@ -7,7 +7,7 @@
 #include <string.h>
 
 // Code of the test itself, whose accesses are none of the program's.
-#define UNWATCHED __attribute__((__no_sanitize__("thread")))
+#define UNWATCHED SIM_UNWATCHED
 
 enum { BLOCKS = 3, THREADS = 64, LANES = 32, PHASES = 5, LAUNCHES = 2, ALL_THREADS = BLOCKS * THREADS };
 // Memory of one program. First, plain accesses of every width beside 32-bit atomics: a plain write may hide what an
