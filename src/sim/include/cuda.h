@@ -7,6 +7,9 @@
 #include "sim/standin.h"
 #else
 #include <cuda_runtime_api.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #endif
 
 #include "sim/driver_enums.h"
@@ -68,7 +71,10 @@ typedef struct CUctxCreateParams_st {
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE    ((void *)2)
 
-#ifdef __cplusplus // C sources have the types, and the runtime API
+#if defined(__clang__) && !defined(__cplusplus)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc2x-extensions" // parameters without names
+#endif
 
 SIM_INLINE CUresult cuInit(unsigned int)
 {
@@ -96,7 +102,7 @@ SIM_INLINE CUresult cuDeviceGet(CUdevice *device, int ordinal)
 }
 SIM_INLINE CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 {
-    cudaDeviceProp properties;
+    struct cudaDeviceProp properties;
     cudaError_t error = cudaGetDeviceProperties(&properties, device);
     if (error == cudaSuccess && length > 0)
         snprintf(name, (size_t)length, "%s", properties.name);
@@ -104,7 +110,7 @@ SIM_INLINE CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 }
 SIM_INLINE CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
 {
-    cudaDeviceProp properties;
+    struct cudaDeviceProp properties;
     cudaError_t error = cudaGetDeviceProperties(&properties, device);
     if (error == cudaSuccess)
         *bytes = properties.totalGlobalMem;
@@ -112,7 +118,7 @@ SIM_INLINE CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
 }
 SIM_INLINE CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-    return (CUresult)cudaDeviceGetAttribute(value, (cudaDeviceAttr)attribute, device);
+    return (CUresult)cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)attribute, device);
 }
 SIM_INLINE CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 {
@@ -124,18 +130,24 @@ SIM_INLINE CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d
 // There is one context, the card's: a program that makes its own gets that one.
 SIM_INLINE CUresult cuCtxGetCurrent(CUcontext *context)
 {
-    *context = reinterpret_cast<CUcontext>(1);
+    *context = (CUcontext)(uintptr_t)1;
     return CUDA_SUCCESS;
 }
-SIM_INLINE CUresult cuCtxCreate(CUcontext *context, unsigned int, CUdevice device)
+SIM_INLINE CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     cuCtxGetCurrent(context);
     return (CUresult)cudaSetDevice(device);
 }
-SIM_INLINE CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *, unsigned int flags, CUdevice device)
+SIM_INLINE CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *, unsigned int, CUdevice device)
 {
-    return cuCtxCreate(context, flags, device);
+    return cuDevicePrimaryCtxRetain(context, device);
 }
+#ifdef __cplusplus // as before CUDA 13
+SIM_INLINE CUresult cuCtxCreate(CUcontext *context, unsigned int, CUdevice device)
+{
+    return cuDevicePrimaryCtxRetain(context, device);
+}
+#endif
 SIM_INLINE CUresult cuCtxDestroy(CUcontext)
 {
     return CUDA_SUCCESS;
@@ -164,10 +176,6 @@ SIM_INLINE CUresult cuCtxSynchronize()
 {
     return (CUresult)cudaDeviceSynchronize();
 }
-SIM_INLINE CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-    return cuCtxCreate(context, 0, device);
-}
 SIM_INLINE CUresult cuDevicePrimaryCtxRelease(CUdevice)
 {
     return CUDA_SUCCESS;
@@ -178,7 +186,7 @@ SIM_INLINE CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice pe
 }
 SIM_INLINE CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
-    cudaDeviceProp properties;
+    struct cudaDeviceProp properties;
     cudaError_t error = cudaGetDeviceProperties(&properties, device);
     if (error == cudaSuccess)
         memcpy(uuid, &properties.uuid, sizeof *uuid);
@@ -186,15 +194,15 @@ SIM_INLINE CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 }
 SIM_INLINE CUresult cuMemAlloc(CUdeviceptr *memory, size_t bytes)
 {
-    return (CUresult)cudaMalloc(reinterpret_cast<void **>(memory), bytes);
+    return (CUresult)cudaMalloc((void **)memory, bytes);
 }
 SIM_INLINE CUresult cuMemAllocManaged(CUdeviceptr *memory, size_t bytes, unsigned int flags)
 {
-    return (CUresult)cudaMallocManaged(reinterpret_cast<void **>(memory), bytes, flags);
+    return (CUresult)cudaMallocManaged((void **)memory, bytes, flags);
 }
 SIM_INLINE CUresult cuMemFree(CUdeviceptr memory)
 {
-    return (CUresult)cudaFree(reinterpret_cast<void *>(memory));
+    return (CUresult)cudaFree((void *)(uintptr_t)memory);
 }
 SIM_INLINE CUresult cuMemAllocHost(void **memory, size_t bytes)
 {
@@ -218,7 +226,7 @@ SIM_INLINE CUresult cuMemHostUnregister(void *memory)
 }
 SIM_INLINE CUresult cuMemHostGetDevicePointer(CUdeviceptr *device, void *host, unsigned int flags)
 {
-    return (CUresult)cudaHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
+    return (CUresult)cudaHostGetDevicePointer((void **)device, host, flags);
 }
 SIM_INLINE CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
@@ -226,39 +234,42 @@ SIM_INLINE CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 }
 SIM_INLINE CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
 {
-    return (CUresult)cudaMemcpy(reinterpret_cast<void *>(to), from, bytes, cudaMemcpyHostToDevice);
+    return (CUresult)cudaMemcpy((void *)(uintptr_t)to, from, bytes, cudaMemcpyHostToDevice);
 }
 SIM_INLINE CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 {
-    return (CUresult)cudaMemcpy(to, reinterpret_cast<void *>(from), bytes, cudaMemcpyDeviceToHost);
+    return (CUresult)cudaMemcpy(to, (void *)(uintptr_t)from, bytes, cudaMemcpyDeviceToHost);
 }
 SIM_INLINE CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    return (CUresult)cudaMemcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes,
-                                cudaMemcpyDeviceToDevice);
+    return (CUresult)cudaMemcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, cudaMemcpyDeviceToDevice);
 }
 SIM_INLINE CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
-    return (CUresult)cudaMemcpyAsync(reinterpret_cast<void *>(to), from, bytes, cudaMemcpyHostToDevice, stream);
+    return (CUresult)cudaMemcpyAsync((void *)(uintptr_t)to, from, bytes, cudaMemcpyHostToDevice, stream);
 }
 SIM_INLINE CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    return (CUresult)cudaMemcpyAsync(to, reinterpret_cast<void *>(from), bytes, cudaMemcpyDeviceToHost, stream);
+    return (CUresult)cudaMemcpyAsync(to, (void *)(uintptr_t)from, bytes, cudaMemcpyDeviceToHost, stream);
 }
 SIM_INLINE CUresult cuMemsetD8(CUdeviceptr memory, unsigned char value, size_t bytes)
 {
-    return (CUresult)cudaMemset(reinterpret_cast<void *>(memory), value, bytes);
+    return (CUresult)cudaMemset((void *)(uintptr_t)memory, value, bytes);
 }
 SIM_INLINE CUresult cuMemsetD8Async(CUdeviceptr memory, unsigned char value, size_t bytes, CUstream stream)
 {
-    return (CUresult)cudaMemsetAsync(reinterpret_cast<void *>(memory), value, bytes, stream);
+    return (CUresult)cudaMemsetAsync((void *)(uintptr_t)memory, value, bytes, stream);
 }
+#ifdef __cplusplus
 extern "C" {
+#endif
 CUresult cuMemsetD16(CUdeviceptr memory, unsigned short value, size_t count);
 CUresult cuMemsetD32(CUdeviceptr memory, unsigned int value, size_t count);
 CUresult cuMemsetD16Async(CUdeviceptr memory, unsigned short value, size_t count, CUstream stream);
 CUresult cuMemsetD32Async(CUdeviceptr memory, unsigned int value, size_t count, CUstream stream);
+#ifdef __cplusplus
 }
+#endif
 SIM_INLINE CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
     return (CUresult)cudaStreamCreateWithFlags(stream, flags);
@@ -372,6 +383,8 @@ SIM_INLINE CUresult cuLaunchKernel(CUfunction, unsigned int, unsigned int, unsig
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+#ifdef __cplusplus
 #include "sim/driver_memory.h"
-
+#elif defined(__clang__)
+#pragma clang diagnostic pop
 #endif

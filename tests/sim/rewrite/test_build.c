@@ -115,14 +115,17 @@ static void a_program_of_several_files_is_built_and_runs(void **state)
     assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-static void c_sources_have_the_drivers_types_and_the_runtime(void **state)
+static void c_sources_have_the_driver_and_the_runtime(void **state)
 {
     (void)state;
     write_file("plain.c", "#include <cuda.h>\n"
                           "int main(void)\n{\n"
-                          "    CUdeviceptr nothing = 0;\n    CUresult fine = CUDA_SUCCESS;\n    int devices = 0;\n"
+                          "    CUdeviceptr memory = 0;\n    CUcontext context;\n    int devices = 0, read = 0;\n"
+                          "    CUresult result = cuInit(0);\n    result |= cuCtxCreate(&context, NULL, 0, 0);\n"
+                          "    result |= cuMemAlloc(&memory, 4);\n    result |= cuMemsetD32(memory, 7, 1);\n"
+                          "    result |= cuMemcpyDtoH(&read, memory, 4);\n    result |= cuMemFree(memory);\n"
                           "    cudaError_t error = cudaGetDeviceCount(&devices);\n"
-                          "    return (int)nothing + fine + error + devices;\n}\n");
+                          "    return result || error ? 2 : read == 7 ? devices : 3;\n}\n");
     sim_build_result result;
     assert_int_equal(BUILD(&result, "plain.c", "-o", "plain"), SIM_BUILD_FINE);
     sim_build_result_free(&result);
@@ -491,7 +494,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_of_several_files_is_built_and_runs),
-        cmocka_unit_test(c_sources_have_the_drivers_types_and_the_runtime),
+        cmocka_unit_test(c_sources_have_the_driver_and_the_runtime),
         cmocka_unit_test(a_library_that_is_not_simulated_is_one_message),
         cmocka_unit_test(objects_are_linked_later),
         cmocka_unit_test(errors_are_at_the_places_of_the_users_file),
