@@ -16,15 +16,16 @@
 
 static heddle_status launch_forward(const heddle_call *call)
 {
-    launch<false>(call, conv2d_view_forward((const heddle_conv2d_shape *)call->shape), (const float *)call->input[0],
-                  (const float *)call->input[1], (const float *)call->input[2], (float *)call->output[0]);
+    launch_strips<false>(call, conv2d_view_forward((const heddle_conv2d_shape *)call->shape),
+                         (const float *)call->input[0], (const float *)call->input[1], (const float *)call->input[2],
+                         (float *)call->output[0]);
     return heddle_cuda_launched("05_row_strips");
 }
 
 static heddle_status launch_backward_data(const heddle_call *call)
 {
-    launch<false>(call, conv2d_view_backward_data((const heddle_conv2d_shape *)call->shape),
-                  (const float *)call->input[1], (const float *)call->input[0], NULL, (float *)call->output[0]);
+    launch_strips<false>(call, conv2d_view_backward_data((const heddle_conv2d_shape *)call->shape),
+                         (const float *)call->input[1], (const float *)call->input[0], NULL, (float *)call->output[0]);
     return heddle_cuda_launched("05_row_strips");
 }
 

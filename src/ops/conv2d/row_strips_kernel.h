@@ -8,7 +8,7 @@
 #include "ops/cuda/rung.h"
 
 enum {
-    THREADS = 128,
+    STRIP_THREADS = 128,
     FILTERS_EACH = 4, // filters per thread: their weights are one load of 16 bytes
     ROWS = 3,
     TAPS = 9,
@@ -17,12 +17,12 @@ enum {
 
 // A block has `groups` * 4 filters; the rest of the threads' range are strips.
 template <int groups, int pixels> struct tile {
-    static const int strips = THREADS / groups;
+    static const int strips = STRIP_THREADS / groups;
     static const int filters = groups * FILTERS_EACH;
     static const int channels = groups / 4;                 // per step: the same work between two barriers for either
     static const int row = (pixels + ROWS - 1 + 3) / 4 * 4; // with the window's overhang, in whole vectors
     static const int strip = ROWS * row;
-    static const int copies = (strips * strip + THREADS - 1) / THREADS; // per thread and channel
+    static const int copies = (strips * strip + STRIP_THREADS - 1) / STRIP_THREADS; // per thread and channel
     static const int staged = strips * pixels + 1; // a group's results; 1: groups start in different banks
 
     float image[STAGES][channels][strips][strip];
@@ -50,7 +50,7 @@ static __global__ void conv2d_pack_channels(conv2d_view view, bool flipped, int 
 __device__ static void find_strips(const conv2d_view &view, int strips_of_row, int pixels, int strips,
                                    strip_place *places)
 {
-    for (int i = threadIdx.x; i < strips; i += THREADS) {
+    for (int i = threadIdx.x; i < strips; i += STRIP_THREADS) {
         long long strip = (long long)blockIdx.x * strips + i, row = strip / strips_of_row;
         places[i].x = (int)(strip % strips_of_row) * pixels;
         places[i].y = (int)(row % view.out_height);
@@ -68,7 +68,7 @@ __device__ static void find_sources(const conv2d_view &view, const strip_place *
     typedef tile<groups, pixels> tile;
 #pragma unroll
     for (int i = 0; i < tile::copies; i++) {
-        int at = threadIdx.x + i * THREADS, strip = at / tile::strip;
+        int at = threadIdx.x + i * STRIP_THREADS, strip = at / tile::strip;
         from[i] = -1;
         if (strip >= tile::strips || at % tile::row >= pixels + ROWS - 1)
             continue;
@@ -93,12 +93,12 @@ __device__ static void fetch(tile<groups, pixels> &shared, int stage, const conv
 #pragma unroll
         for (int i = 0; i < tile::copies; i++)
             if (from[i] >= 0)
-                cp_async_4(to + i * THREADS, source + from[i]);
-    const int apart = THREADS / groups; // rows of the weight between two that a thread copies a vector of
+                cp_async_4(to + i * STRIP_THREADS, source + from[i]);
+    const int apart = STRIP_THREADS / groups; // rows of the weight between two that a thread copies a vector of
     int row = threadIdx.x / groups, column = blockIdx.y * tile::filters + threadIdx.x % groups * FILTERS_EACH;
     const float *weight = packed + ((size_t)channel * TAPS + row) * columns + column;
     to = &shared.weight[stage][0][0][0] + threadIdx.x * FILTERS_EACH;
-    for (; row < count * TAPS; row += apart, weight += (size_t)apart * columns, to += THREADS * FILTERS_EACH)
+    for (; row < count * TAPS; row += apart, weight += (size_t)apart * columns, to += STRIP_THREADS * FILTERS_EACH)
         cp_async_16(to, weight);
 }
 
@@ -141,7 +141,7 @@ __device__ static void write_back(const conv2d_view &view, const strip_place *pl
         staged[group * tile::staged + strip * pixels + p] = conv2d_epilogue<relu>(sum[p][f] + shift);
     __syncthreads();
     size_t plane = (size_t)view.out_height * view.out_width;
-    for (int i = threadIdx.x; i < tile::strips * pixels; i += THREADS) {
+    for (int i = threadIdx.x; i < tile::strips * pixels; i += STRIP_THREADS) {
         strip_place place = places[i / pixels];
         int x = place.x + i % pixels;
         if (place.n >= view.images || x >= view.out_width)
@@ -156,7 +156,7 @@ __device__ static void write_back(const conv2d_view &view, const strip_place *pl
 
 // source: (images, channels, height, width), output: (images, filters, out_height, out_width)
 template <int groups, int pixels, bool relu>
-__global__ void __launch_bounds__(THREADS, 4)
+__global__ void __launch_bounds__(STRIP_THREADS, 4)
     conv2d_row_strips(conv2d_view view, int strips_of_row, int columns, const float *source, const float *packed,
                       const float *bias, float *output)
 {
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(THREADS, 4)
     static_assert(groups * tile::staged * sizeof(float) <= sizeof shared, "results take the tiles' place");
     int group = threadIdx.x % groups, strip = threadIdx.x / groups;
 
-    for (int i = threadIdx.x; i < (int)(sizeof shared.image / sizeof(float)); i += THREADS)
+    for (int i = threadIdx.x; i < (int)(sizeof shared.image / sizeof(float)); i += STRIP_THREADS)
         (&shared.image[0][0][0][0])[i] = 0;
     find_strips(view, strips_of_row, pixels, tile::strips, places);
     int from[tile::copies];
@@ -200,13 +200,13 @@ static void launch_tiles(cudaStream_t stream, const conv2d_view &view, const flo
     long long strips = (long long)view.images * view.out_height * strips_of_row;
     dim3 grid(heddle_ceil_div(strips, tile<groups, pixels>::strips),
               heddle_ceil_div(view.filters, tile<groups, pixels>::filters));
-    conv2d_row_strips<groups, pixels, relu>
-        <<<grid, THREADS, 0, stream>>>(view, strips_of_row, conv2d_packed_columns(&view), source, packed, bias, output);
+    conv2d_row_strips<groups, pixels, relu><<<grid, STRIP_THREADS, 0, stream>>>(
+        view, strips_of_row, conv2d_packed_columns(&view), source, packed, bias, output);
 }
 
 template <bool relu>
-static void launch(const heddle_call *call, conv2d_view view, const float *source, const float *weight,
-                   const float *bias, float *output)
+static void launch_strips(const heddle_call *call, conv2d_view view, const float *source, const float *weight,
+                          const float *bias, float *output)
 {
     if (conv2d_pixels(&view) == 0)
         return;

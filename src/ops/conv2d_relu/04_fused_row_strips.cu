@@ -10,8 +10,9 @@
 
 static heddle_status launch_fused(const heddle_call *call)
 {
-    launch<true>(call, conv2d_view_forward((const heddle_conv2d_shape *)call->shape), (const float *)call->input[0],
-                 (const float *)call->input[1], (const float *)call->input[2], (float *)call->output[0]);
+    launch_strips<true>(call, conv2d_view_forward((const heddle_conv2d_shape *)call->shape),
+                        (const float *)call->input[0], (const float *)call->input[1], (const float *)call->input[2],
+                        (float *)call->output[0]);
     return heddle_cuda_launched("04_fused_row_strips");
 }
 
