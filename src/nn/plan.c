@@ -229,7 +229,7 @@ static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps
     heddle_status status = plan->whole_steps ? launch_whole_steps(plan, stream, steps) : HEDDLE_OK;
     for (int i = 0; !plan->whole_steps && i < steps * plan->call_count && status == HEDDLE_OK; i++) {
         int call = i % plan->call_count;
-        if (call < plan->prepared || (i >= plan->call_count && call < plan->once))
+        if (call < plan->prepared || (steps > 1 && call < plan->once))
             continue;
         heddle_planned_call *planned = &plan->calls[call];
         status = stream_for(plan, stream, call, &planned->call.stream);
@@ -333,13 +333,19 @@ void heddle_plan_destroy(heddle_plan *plan)
     free(plan);
 }
 
-heddle_status heddle_plan_prepare(heddle_plan *plan, heddle_stream *stream)
+// The first calls of the plan, outside of a graph.
+static heddle_status launch_leading(heddle_plan *plan, heddle_stream *stream, int count)
 {
-    for (int i = 0; i < plan->prepared; i++) {
+    for (int i = 0; i < count; i++) {
         plan->calls[i].call.stream = stream;
         HEDDLE_TRY(heddle_launch(plan->calls[i].op, plan->calls[i].rung, &plan->calls[i].call));
     }
     return HEDDLE_OK;
+}
+
+heddle_status heddle_plan_prepare(heddle_plan *plan, heddle_stream *stream)
+{
+    return launch_leading(plan, stream, plan->prepared);
 }
 
 heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream)
@@ -349,6 +355,8 @@ heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream)
 
 heddle_status heddle_plan_run_steps(heddle_plan *plan, heddle_stream *stream, int steps)
 {
+    if (plan->several[0].steps && steps >= plan->several[0].steps)
+        HEDDLE_TRY(launch_leading(plan, stream, plan->once));
     for (int i = 0; i < 2; i++)
         for (; plan->several[i].steps && steps >= plan->several[i].steps; steps -= plan->several[i].steps)
             HEDDLE_TRY(heddle_graph_launch(plan->several[i].graph, stream));

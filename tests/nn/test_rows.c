@@ -379,6 +379,61 @@ static void linear_layers_of_small_batches_are_updated_with_their_gradients(void
     heddle_device_close(device);
 }
 
+// From the start. Read from the device; the caller frees them.
+static float *parameters_after(heddle_state *numbers, heddle_stream *stream, heddle_feed *feed, heddle_plan *plan,
+                               int steps, bool together)
+{
+    const heddle_train_options options = heddle_train_defaults();
+    const heddle_position start = heddle_position_start();
+    float *values = calloc(numbers->floats[HEDDLE_BANK_PARAMETERS], sizeof *values);
+    assert_non_null(values);
+    assert_ok(heddle_state_start(numbers, stream, 5));
+    assert_ok(heddle_feed_begin(feed, stream, &options, &start, feed->batches, numbers->hyper));
+    if (together)
+        assert_ok(heddle_plan_run_steps(plan, stream, steps));
+    for (int i = 0; !together && i < steps; i++)
+        assert_ok(heddle_plan_run(plan, stream));
+    assert_ok(heddle_state_read(numbers, stream, HEDDLE_BANK_PARAMETERS, values));
+    return values;
+}
+
+// Two graphs of two steps and one of a single step: copies of the weights are made for the first of them alone.
+static void steps_of_several_graphs_give_the_bits_of_single_ones(void **state)
+{
+    (void)state;
+    enum { STEPS = 5 };
+    const heddle_dataset *dataset = small_dataset(STEPS * BATCH, 5);
+    const heddle_feed_options order = {.batch = BATCH, .training = true};
+    heddle_device *device = open_device();
+    heddle_model *model = model_for(dataset, models[0].text);
+    heddle_plan_options options = {.batch = BATCH,
+                                   .training = true,
+                                   .kernels = HEDDLE_FUSED,
+                                   .arithmetic = HEDDLE_BFLOAT,
+                                   .deterministic = true,
+                                   .several = 2};
+    heddle_stream *stream;
+    heddle_state *numbers;
+    heddle_feed *feed;
+    heddle_plan *plan;
+    assert_ok(heddle_stream_create(device, 0, &stream));
+    assert_ok(heddle_state_create(device, model, true, HEDDLE_SGD, &numbers));
+    assert_ok(heddle_feed_create(dataset, stream, &order, &feed));
+    options.feed = feed;
+    assert_ok(heddle_plan_create(numbers, stream, &options, &plan));
+    float *together = parameters_after(numbers, stream, feed, plan, STEPS, true);
+    float *alone = parameters_after(numbers, stream, feed, plan, STEPS, false);
+    assert_memory_equal(together, alone, numbers->floats[HEDDLE_BANK_PARAMETERS] * sizeof *alone);
+    free(together);
+    free(alone);
+    heddle_plan_destroy(plan);
+    heddle_feed_destroy(feed);
+    heddle_state_destroy(numbers);
+    heddle_stream_destroy(stream);
+    heddle_model_close(model);
+    heddle_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +445,7 @@ int main(void)
         cmocka_unit_test(small_convolutions_before_a_linear_layer_are_a_trunk),
         cmocka_unit_test(every_optimiser_learns_as_in_float32),
         cmocka_unit_test(weights_updated_before_the_rest_learn_as_in_float32),
+        cmocka_unit_test(steps_of_several_graphs_give_the_bits_of_single_ones),
         cmocka_unit_test(linear_layers_of_small_batches_are_updated_with_their_gradients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
