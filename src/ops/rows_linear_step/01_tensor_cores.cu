@@ -290,18 +290,20 @@ template <typename Element, int Optimizer>
 static heddle_status launch_step(const heddle_call *call, const step_operands &on)
 {
     const step_shape *shape = (const step_shape *)call->shape;
+    const int stage_bytes = rows_layout<Element>::ELEMENTS * PLANE_BYTES;
+    const int held_bytes = (1 + Optimizer) * TILE_WEIGHTS * (int)sizeof(float);
     const int stages = min((int)STAGES, (int)heddle_ceil_div(shape->n, STAGE_ROWS));
-    const int stages_bytes = max((int)SUMS_BYTES, stages * (int)rows_layout<Element>::ELEMENTS * (int)PLANE_BYTES);
-    const int bytes = stages_bytes + (1 + Optimizer) * (int)TILE_WEIGHTS * (int)sizeof(float);
-    // Of pairs, all that counts is that a row of upper halves begins at a multiple of 16 bytes, and c is one of 8.
+    const int stages_bytes = max((int)SUMS_BYTES, stages * stage_bytes);
+    // Rows of the copy have a multiple of 8 columns: all begin as aligned as the first.
     const bool vectors = shape->inputs % 4 == 0 && heddle_aligned16(on.copy) &&
                          heddle_aligned16(on.weight.parameters) && heddle_aligned16(on.weight.first_moment) &&
                          heddle_aligned16(on.weight.second_moment);
     auto kernel = vectors ? rows_linear_step<Element, Optimizer, true> : rows_linear_step<Element, Optimizer, false>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    heddle_cuda_launch_dependent(kernel,
-                                 dim3(heddle_ceil_div(shape->outputs, TILE_K), heddle_ceil_div(shape->inputs, TILE_C)),
-                                 dim3(THREADS), bytes, heddle_cuda_stream_of(call), *shape, on, stages_bytes);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         max((int)SUMS_BYTES, STAGES * stage_bytes) + held_bytes);
+    heddle_cuda_launch_dependent(
+        kernel, dim3(heddle_ceil_div(shape->outputs, TILE_K), heddle_ceil_div(shape->inputs, TILE_C)), dim3(THREADS),
+        stages_bytes + held_bytes, heddle_cuda_stream_of(call), *shape, on, stages_bytes);
     return heddle_cuda_launched("01_tensor_cores");
 }
 
