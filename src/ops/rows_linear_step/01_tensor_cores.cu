@@ -258,10 +258,10 @@ __global__ void __launch_bounds__(THREADS, 2)
     held_tile<Optimizer> tile(on.weight, (float *)(shared + stages_bytes));
     for (int row = warp; row < rows; row += WARPS)
         tile.copy(on.weight, (size_t)(k + row) * shape.inputs + c + lane * 4, row);
-    if (threadIdx.x < HEDDLE_HYPER_COUNT)
-        hyper[threadIdx.x] = on.hyper[threadIdx.x];
     heddle_wait_for_previous();
     heddle_release_next();
+    if (threadIdx.x < HEDDLE_HYPER_COUNT)
+        hyper[threadIdx.x] = on.hyper[threadIdx.x];
     warp_sums sums = {};
     const bool adds = on.bias.parameters && c == 0;
     const float column = multiply_all<Element>(shape, on, shared, k, c, adds, &sums);
