@@ -1,17 +1,19 @@
 // rows_stem, rung 1: one block per image, from its bytes to pooled rows.
 //
 // The image lies in shared memory with its padding, its bytes as 16-bit whole numbers, which are exact; the sums are
-// divided by 255. If there are few images, several blocks share one. A warp takes eight results and all pixels of their
-// windows: lane group g has the pixels of result g, two of them per product of mma.sync (16 pixels by 8 channels by 16
-// columns), so that pooling needs no exchange. Each lane picks its columns out of shared memory itself: their offsets
-// in the image stay in registers, as do the weights. Without pooling a product has 16 results. Nothing between image
-// and pooled rows is ever stored.
+// divided by 255. All blocks run at once; if there are few images, several blocks share one, and if there are many, a
+// block has several, and fetches the bytes of the next one meanwhile. A warp takes eight results and all pixels of
+// their windows: lane group g has the pixels of result g, two of them per product of mma.sync (16 pixels by 8 channels
+// by 16 columns), so that pooling needs no exchange. Each lane picks its columns out of shared memory itself: their
+// offsets in the image stay in registers, as do the weights. Without pooling a product has 16 results. Nothing between
+// image and pooled rows is ever stored.
 //
 // Limited by: loads from shared memory, eight of 16 bits per product of 16 pixels, for up to 32 channels.
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/division.h"
 #include "ops/cuda/element16.h"
+#include "ops/cuda/mma.h"
 #include "ops/cuda/mma16.h"
 #include "ops/cuda/rung.h"
 #include "ops/rows_conv/functions.h"
@@ -93,24 +95,21 @@ __device__ static void load_lane(const stem_job &job, const stem_operands<Elemen
         }
 }
 
-// Copies the image's bytes, which may be in the host's memory: in as few accesses as possible, all of them under way.
-__device__ static void load_bytes(const uint8_t *pixels, unsigned count, uint8_t *bytes)
+// Begins to copy the image's bytes, which may be in the host's memory: in as few accesses as possible, all under way.
+__device__ static void fetch(const uint8_t *pixels, unsigned count, uint8_t *bytes)
 {
     const unsigned whole = (uintptr_t)pixels % sizeof(uint4) == 0 ? count / sizeof(uint4) : 0;
     for (unsigned i = threadIdx.x; i < whole; i += blockDim.x)
-        ((uint4 *)bytes)[i] = ((const uint4 *)pixels)[i];
+        cp_async_16((uint4 *)bytes + i, (const uint4 *)pixels + i);
     for (unsigned i = whole * sizeof(uint4) + threadIdx.x; i < count; i += blockDim.x)
         bytes[i] = pixels[i];
-    __syncthreads();
 }
 
 // The image's bytes as whole numbers, with zeros around.
-template <typename Element>
-__device__ static void load_image(const stem_job &job, const uint8_t *pixels, uint8_t *bytes, Element *image)
+template <typename Element> __device__ static void spread(const stem_job &job, const uint8_t *bytes, Element *image)
 {
     const stem_shape &shape = job.shape;
     const unsigned elements = (unsigned)(shape.c * job.padded_h * job.padded_w);
-    load_bytes(pixels, (unsigned)(shape.c * shape.h * shape.w), bytes);
     for (unsigned i = threadIdx.x; i < elements; i += blockDim.x) {
         unsigned x, y;
         const unsigned c = heddle_divide(heddle_divide(i, job.across, &x), job.down, &y);
@@ -226,10 +225,20 @@ __device__ static void take_group(const stem_job &job, const stem_lane<Steps> &l
         store<Output, Aligned>(job, frame + (size_t)(y[1] * pitch + x[1]) * shape.k, first_channel, found[1]);
 }
 
-// Of an image's bytes in shared memory.
+__host__ __device__ static size_t rounded_up(size_t bytes)
+{
+    return (bytes + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+}
+
+// Of an image's bytes in shared memory, and of its numbers.
 __host__ __device__ static size_t image_bytes(const stem_shape &shape)
 {
-    return ((size_t)shape.c * shape.h * shape.w + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+    return rounded_up((size_t)shape.c * shape.h * shape.w);
+}
+
+template <typename Element> __host__ __device__ static size_t number_bytes(const stem_job &job)
+{
+    return rounded_up((size_t)job.shape.c * job.padded_h * job.padded_w * sizeof(Element));
 }
 
 // Results that a warp computes at once, 32 channels of each.
@@ -254,22 +263,32 @@ __global__ void __launch_bounds__(WARPS * 32) rows_stem(const stem_job job, cons
 {
     extern __shared__ uint4 shared[];
     const stem_shape &shape = job.shape;
-    uint8_t *bytes = (uint8_t *)shared;
-    Element *image = (Element *)(bytes + image_bytes(shape));
-    const int warp = threadIdx.x / 32, warps = blockDim.x / 32; // a multiple of the chunks
+    const unsigned pixels = (unsigned)(shape.c * shape.h * shape.w);
+    uint8_t *bytes = (uint8_t *)shared, *numbers = bytes + 2 * image_bytes(shape); // of this image and of the next one
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;                    // a multiple of the chunks
     const int first_channel = warp % job.chunks * TILES * TILE;
     const int groups = (job.out_h * job.out_w + span_of(shape) - 1) / span_of(shape);
     const size_t frame_rows = (size_t)(job.out_h + shape.gap) * (job.out_w + shape.gap);
     heddle_wait_for_previous();
     heddle_release_next();
-    stem_lane<Steps> lane;
-    load_lane<Element, Output, Steps>(job, on, first_channel, lane);
     const int64_t begin = *on.cursor;
     const int slice = blockIdx.x % job.slices, step = warps / job.chunks * job.slices;
-    for (int sample = blockIdx.x / job.slices; sample < shape.n; sample += gridDim.x / job.slices) {
-        const size_t from = on.order[begin + sample];
+    const int stride = gridDim.x / job.slices;
+    int sample = blockIdx.x / job.slices;
+    size_t from = on.order[begin + sample]; // there are as many samples as blocks, at least
+    fetch(on.dataset + from * pixels, pixels, bytes);
+    stem_lane<Steps> lane;
+    load_lane<Element, Output, Steps>(job, on, first_channel, lane);
+    for (int turn = 0; sample < shape.n; turn ^= 1) {
+        const int next = sample + stride;
+        const size_t next_from = next < shape.n ? on.order[begin + next] : 0;
         Output *frame = on.output + sample * frame_rows * shape.k;
-        load_image(job, on.dataset + from * shape.c * shape.h * shape.w, bytes, image);
+        Element *image = (Element *)(numbers + turn * number_bytes<Element>(job));
+        cp_async_wait_all();
+        __syncthreads(); // the bytes are there, and those of the image before have been read
+        if (next < shape.n)
+            fetch(on.dataset + next_from * pixels, pixels, bytes + (turn ^ 1) * image_bytes(shape));
+        spread(job, bytes + turn * image_bytes(shape), image);
         __syncthreads();
         for (int group = slice * (warps / job.chunks) + warp / job.chunks; group < groups; group += step)
             take_group<Element, Output, Steps, Aligned>(job, lane, image, frame, group, first_channel);
@@ -277,23 +296,26 @@ __global__ void __launch_bounds__(WARPS * 32) rows_stem(const stem_job job, cons
             clear_gaps(job, frame);
         if (slice == 0 && threadIdx.x == 0)
             on.labels[sample] = on.dataset_labels[from];
-        __syncthreads(); // the image has been read
+        sample = next;
+        from = next_from;
     }
 }
 
 template <typename Element, typename Output, int Steps>
 static heddle_status launch_steps(const heddle_call *call, stem_job job, const stem_operands<Element, Output> &on)
 {
-    const unsigned warps = WARPS / job.chunks * job.chunks, most = (unsigned)heddle_cuda_multiprocessors() * 4;
-    const unsigned images = (unsigned)job.shape.n, idle = most / 2 / images;
+    const unsigned warps = WARPS / job.chunks * job.chunks, images = (unsigned)job.shape.n;
+    const size_t bytes = 2 * image_bytes(job.shape) + 2 * number_bytes<Element>(job);
+    const auto kernel = (uintptr_t)on.output % 4 == 0 ? rows_stem<Element, Output, Steps, true>
+                                                      : rows_stem<Element, Output, Steps, false>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    int each = 1;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)warps * 32, bytes);
+    const unsigned most = (unsigned)(heddle_cuda_multiprocessors() * max(each, 1)), idle = most / 2 / images;
     // Few images: several blocks for each, as long as all their warps have work.
     const unsigned useful = heddle_ceil_div(job.out_h * job.out_w, span_of(job.shape) * (warps / job.chunks));
     job.slices = idle > 1 && useful > 1 ? (int)(idle < useful ? idle : useful) : 1;
     const unsigned blocks = images * (unsigned)job.slices;
-    const size_t bytes = image_bytes(job.shape) + (size_t)job.shape.c * job.padded_h * job.padded_w * sizeof(Element);
-    const auto kernel = (uintptr_t)on.output % 4 == 0 ? rows_stem<Element, Output, Steps, true>
-                                                      : rows_stem<Element, Output, Steps, false>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     heddle_cuda_launch_dependent(kernel, dim3(blocks < most ? blocks : most), dim3(warps * 32), bytes,
                                  heddle_cuda_stream_of(call), job, on);
     return heddle_cuda_launched("01_tensor_cores");
