@@ -1,6 +1,7 @@
 // The loss of a batch and how many of its samples are right, added up by the kernels that compute both.
 #pragma once
 
+#include <cuda/atomic>
 #include <cuda_runtime.h>
 
 // Sums over a kernel, by one warp of each block, whose lanes all have the block's sums. Each block stores them in
@@ -15,13 +16,12 @@ static __device__ inline bool loss_sum_blocks(double loss, double correct, doubl
         if (lane == 0) {
             parts[2 * blockIdx.x] = loss;
             parts[2 * blockIdx.x + 1] = correct;
-            __threadfence();
-            last = atomicAdd(arrived, 1) == (int)gridDim.x - 1;
+            last = cuda::atomic_ref<int, cuda::thread_scope_device>(*arrived).fetch_add(
+                       1, cuda::memory_order_acq_rel) == (int)gridDim.x - 1;
         }
         if (!__shfl_sync(~0u, (int)last, 0))
             return false;
         __syncwarp(); // a shuffle does not order accesses
-        __threadfence();
         loss = correct = 0;
         for (int block = lane; block < (int)gridDim.x; block += 32) {
             loss += parts[2 * block];
