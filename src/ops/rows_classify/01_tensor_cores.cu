@@ -47,7 +47,8 @@ __device__ static void add_features(const classify_shape &shape, const classify_
     float lower[Columns / 8][4] = {};
     groups own;
     for (int begin = 0; begin < shape.c; begin += 2 * (int)groups::SPAN) {
-        own.load(on.input, on.weight, shape.n, shape.c, shape.k, first, begin);
+        own.load_input(on.input, shape.n, shape.c, first, begin);
+        own.load_weight(on.weight, shape.c, shape.k, begin);
         own.multiply(sums, lower);
     }
     if constexpr (sizeof(Element) == 1) {

@@ -18,6 +18,8 @@
 
 typedef heddle_rows_head_shape head_shape;
 
+static_assert((int)LOGITS_SAMPLES == (int)HEDDLE_ROWS_HEAD_SAMPLES, "a block has a part of the workspace");
+
 enum { TURNED_PITCH = 20 }; // words of a class's features: ldmatrix and the stores hit every bank once
 
 template <typename Element> struct head_operands {
@@ -81,11 +83,12 @@ template <typename Element, bool Aligned, int Columns> struct head_work {
     logits_given given[kind::PASSES];
     logits_groups<Aligned, Element, Columns, kind::GROUPS> groups;
 
-    // Loads a round of features, from `begin` on, and leaves the weight to be turned.
-    __device__ void load(int begin)
+    // Loads the weight of a round of features, from `begin` on, and leaves it to be turned.
+    __device__ void load_weight(int begin)
     {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-        groups.load(on.input, on.weight, shape.n, shape.c, shape.k, first, begin);
+        __syncwarp(); // the turned weight of the round before has been read
+        groups.load_weight(on.weight, shape.c, shape.k, begin);
 #pragma unroll
         for (int group = 0; group < kind::GROUPS; group++)
 #pragma unroll
@@ -97,16 +100,23 @@ template <typename Element, bool Aligned, int Columns> struct head_work {
                         turned[warp][group][plane][tile * 8 + lane / 4][i * 4 + lane % 4] =
                             groups.w[group][plane][tile][i];
     }
+    __device__ void load_input(int begin)
+    {
+        groups.load_input(on.input, shape.n, shape.c, first, begin);
+    }
+    // The weight of the first round is there.
     __device__ void begin()
     {
+        load_input(0);
 #pragma unroll
         for (int pass = 0; pass < kind::PASSES; pass++)
             given[pass] = logits_give<Columns>(on.bias, on.labels, shape.n, shape.k, first, pass);
         unit = ldexpf(*on.grad_loss / (float)shape.n, shape.scale);
         float sums[Columns / 8][4] = {}, lower[Columns / 8][4] = {};
-        for (int begin = 0; begin < shape.c; begin += kind::SPAN) {
-            __syncwarp(); // the turned weight of the samples before has been read
-            load(begin);
+        groups.multiply(sums, lower);
+        for (int begin = kind::SPAN; begin < shape.c; begin += kind::SPAN) {
+            load_input(begin);
+            load_weight(begin);
             groups.multiply(sums, lower);
         }
         logits_keep<Columns>(sums, lower, room.logits);
@@ -196,8 +206,8 @@ template <typename Element, bool Aligned, int Columns> struct head_work {
         __syncwarp();
         store(last);
         for (int begin = 0; begin < last; begin += kind::SPAN) {
-            __syncwarp();
-            load(begin);
+            load_input(begin);
+            load_weight(begin);
             __syncwarp();
             store(begin);
         }
@@ -216,25 +226,23 @@ __global__ void __launch_bounds__(HEAD_THREADS) rows_head(const head_shape shape
     head_work<Element, Aligned, Columns> work = {shape, on, room, *(turned_weight *)turned};
     const bool adds = threadIdx.x >= LOGITS_THREADS;
     double loss = 0, correct = 0;
+    work.first = blockIdx.x * LOGITS_SAMPLES;
+    if (!adds)
+        work.load_weight(0); // it was written before the previous kernel
     heddle_wait_for_previous();
     heddle_release_next();
-    for (int first = blockIdx.x * LOGITS_SAMPLES; first < shape.n; first += gridDim.x * LOGITS_SAMPLES) {
-        work.first = first;
-        if (!adds)
-            work.begin();
-        __syncthreads();
-        if (!adds)
-            work.differentiate();
-        __syncthreads();
-        for (int warp = 0; adds && warp < LOGITS_WARPS; warp++) {
-            loss += room.losses[warp];
-            correct += room.rights[warp];
-        }
-        if (!adds)
-            work.end();
-        if (first + (int)gridDim.x * LOGITS_SAMPLES < shape.n)
-            __syncthreads(); // the room is free for the next samples
+    if (!adds)
+        work.begin();
+    __syncthreads();
+    if (!adds)
+        work.differentiate();
+    __syncthreads();
+    for (int warp = 0; adds && warp < LOGITS_WARPS; warp++) {
+        loss += room.losses[warp];
+        correct += room.rights[warp];
     }
+    if (!adds)
+        work.end();
     double total[2];
     if (adds && loss_sum_blocks(loss, correct, on.parts, on.arrived, total)) {
         *on.loss = (float)(total[0] / shape.n);
@@ -246,12 +254,11 @@ template <typename Element, int Columns>
 static heddle_status launch_columns(const heddle_call *call, const head_operands<Element> &on)
 {
     const head_shape *shape = (const head_shape *)call->shape;
-    const unsigned wanted = heddle_ceil_div(shape->n, LOGITS_SAMPLES), most = HEDDLE_ROWS_HEAD_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight) && heddle_aligned16(on.grad_input);
     const auto kernel = aligned ? rows_head<Element, true, Columns> : rows_head<Element, false, Columns>;
     const size_t bytes = sizeof(typename head_kind<Element, Columns>::turned);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most), dim3(HEAD_THREADS), bytes,
+    heddle_cuda_launch_dependent(kernel, dim3(heddle_ceil_div(shape->n, LOGITS_SAMPLES)), dim3(HEAD_THREADS), bytes,
                                  heddle_cuda_stream_of(call), *shape, on);
     return heddle_cuda_launched("01_tensor_cores");
 }

@@ -96,23 +96,32 @@ template <bool Aligned, typename Element, int Columns, int Groups> struct logits
     {
         return begin + group * SPAN + (int)threadIdx.x / 32 * LOGITS_GROUP + (int)threadIdx.x % 4 * ROWS8;
     }
-    __device__ void load(const Element *input, const Element *weight, int n, int c, int k, int first, int begin)
+    __device__ void load_input(const Element *input, int n, int c, int first, int begin)
     {
         const int row = threadIdx.x % 32 / 4;
 #pragma unroll
         for (int group = 0; group < Groups; group++) {
             const int column = column_of(begin, group);
 #pragma unroll
-            for (int plane = 0; plane < PLANES; plane++) {
+            for (int plane = 0; plane < PLANES; plane++)
 #pragma unroll
                 for (int half = 0; half < 2; half++)
                     logits_load<Aligned>(input, first + half * 8 + row, c, column, plane,
                                          column < c && first + half * 8 + row < n, x[group][plane][half]);
+        }
+    }
+    __device__ void load_weight(const Element *weight, int c, int k, int begin)
+    {
+        const int row = threadIdx.x % 32 / 4;
+#pragma unroll
+        for (int group = 0; group < Groups; group++) {
+            const int column = column_of(begin, group);
+#pragma unroll
+            for (int plane = 0; plane < PLANES; plane++)
 #pragma unroll
                 for (int tile = 0; tile < TILES; tile++)
                     logits_load<Aligned>(weight, tile * 8 + row, c, column, plane, column < c && tile * 8 + row < k,
                                          w[group][plane][tile]);
-            }
         }
     }
     __device__ void multiply(sum (&sums)[TILES][4], float (&lower)[TILES][4]) const

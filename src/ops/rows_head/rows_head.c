@@ -136,11 +136,7 @@ static const char *const bench_shapes[] = {"n=1024 c=1024 k=16 classes=10 functi
 HEDDLE_BY_REFERENCE(rows_head)
 
 // One loss and one count per block.
-static size_t workspace(const void *shape, int threads)
-{
-    (void)shape, (void)threads;
-    return HEDDLE_ROWS_HEAD_BLOCKS * 2 * sizeof(double);
-}
+HEDDLE_WORKSPACE(workspace, head_shape, ((size_t)shape->n / HEDDLE_ROWS_HEAD_SAMPLES + 1) * 2 * sizeof(double))
 
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_head),
