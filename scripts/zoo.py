@@ -275,7 +275,7 @@ def measure_quality(options, table, run):
                 sys.executable, os.path.join(ROOT, "peers", "accuracy_gpu.py"), "--heddle",
                 os.path.join(options.build, "heddle"), "--data", folder, "--model", path_of(model), "--skip", "race",
                 "--spread", "--int8", "--large-batch", "0", "--epochs", "3", "--jobs", "6", "--seeds",
-                "2" if options.quick else "5", "--precisions", QUALITY_PRECISIONS[options.device], "--device", options.device,
+                "5", "--precisions", QUALITY_PRECISIONS[options.device], "--device", options.device,
                 "--heddle-device", options.device, "--json", part])
             found = taken(part)
             table.add("zoo", "quality of %s on %s" % (model, data), code == 0 and found is not None, "", seconds)
