@@ -14,18 +14,17 @@ enum {
     HALF_SCALE = 7,
     // Rows up to which a weight's gradient is so little work that the memory of weights and moments takes longer.
     STEP_ROWS = 256,
-    EARLY_WEIGHTS = 1 << 17, // whose update takes longer than a launch
 };
 
 // --- parameters ------------------------------------------------------------------------------------------------------
 
-// An operator over all parameters: rows_weights or rows_collect.
-static heddle_status over_parameters(heddle_rows_builder *builder, const char *name, const heddle_placed *places,
-                                     int count)
+// An operator over parameters: rows_weights, rows_collect or rows_update.
+static heddle_status over_parameters(heddle_rows_builder *builder, const char *name,
+                                     const heddle_rows_update_shape *shape, const heddle_placed *places, int count)
 {
     heddle_rows_bindings bound = {.count = 0};
     int node;
-    return heddle_rows_apply_placed(builder, name, &builder->rows->update, &bound, places, count, &node);
+    return heddle_rows_apply_placed(builder, name, shape, &bound, places, count, &node);
 }
 
 heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder)
@@ -36,18 +35,20 @@ heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder)
         {"copies", builder->rows->copies},
         {"vectors", builder->rows->vectors},
     };
-    return over_parameters(builder, "rows_weights", places, sizeof places / sizeof *places);
+    return over_parameters(builder, "rows_weights", &builder->rows->update, places, sizeof places / sizeof *places);
 }
 
-heddle_status heddle_rows_update(heddle_rows_builder *builder, int row, int segments, int tiles, int *node)
+// Of the parameters that no operator of their own has updated.
+static heddle_status update(heddle_rows_builder *builder)
 {
     float *const *bank = builder->state->bank;
-    heddle_rows_update_shape shape = builder->rows->update;
-    heddle_rows_bindings bound = {.count = 0};
-    shape.segments = segments;
-    shape.tiles = tiles;
+    heddle_rows_update_shape rest = builder->rows->update;
+    rest.segments = builder->rows->rest_segments;
+    rest.tiles = builder->rows->rest_tiles;
+    if (rest.segments == 0)
+        return HEDDLE_OK;
     const heddle_placed places[] = {
-        {"table", builder->rows->updates + (size_t)row * HEDDLE_SEGMENT_FIELDS},
+        {"table", builder->rows->table},
         {"parts", builder->rows->parts},
         {"hyper", builder->state->hyper},
         {"parameters", bank[HEDDLE_BANK_PARAMETERS]},
@@ -56,8 +57,7 @@ heddle_status heddle_rows_update(heddle_rows_builder *builder, int row, int segm
         {"first_moment", bank[HEDDLE_BANK_MOMENT1]},
         {"second_moment", bank[HEDDLE_BANK_MOMENT2]},
     };
-    return heddle_rows_apply_placed(builder, "rows_update", &shape, &bound, places, sizeof places / sizeof *places,
-                                    node);
+    return over_parameters(builder, "rows_update", &rest, places, sizeof places / sizeof *places);
 }
 
 static heddle_status collect(heddle_rows_builder *builder)
@@ -67,7 +67,7 @@ static heddle_status collect(heddle_rows_builder *builder)
         {"parts", builder->rows->parts},
         {"gradients", builder->state->bank[HEDDLE_BANK_GRADIENTS]},
     };
-    return over_parameters(builder, "rows_collect", places, sizeof places / sizeof *places);
+    return over_parameters(builder, "rows_collect", &builder->rows->update, places, sizeof places / sizeof *places);
 }
 
 // --- the step --------------------------------------------------------------------------------------------------------
@@ -118,7 +118,8 @@ static bool has_own_step(const heddle_plan *plan, const heddle_rows *rows, const
     const heddle_rows_group *from = group->from < 0 ? NULL : &rows->groups[group->from];
     const heddle_op *op;
     const heddle_rung *rung;
-    if (group->product->in_rank == 3 || group->shape.n > STEP_ROWS || (from && from->next_h * from->next_w > 1))
+    if (plan->options.keep_gradients || !group->product || group->product->in_rank == 3 || group->shape.n > STEP_ROWS ||
+        (from && from->next_h * from->next_w > 1))
         return false;
     const heddle_rows_linear_step_shape shape = heddle_rows_step_of(plan, rows, group);
     return heddle_op_find("rows_linear_step", &op) == HEDDLE_OK && heddle_shape_validate(op, &shape) == HEDDLE_OK &&
@@ -135,19 +136,6 @@ static bool is_small(const heddle_rows *rows)
                  (double)heddle_dtype_size(heddle_rows_dtype(rows));
     }
     return bytes <= SMALL_BYTES;
-}
-
-// Large weights are worth a call of their own if there are multiprocessors for it, and gradients yet to come.
-static heddle_rows_turn turn_of(const heddle_plan *plan, const heddle_rows *rows, const heddle_rows_group *group)
-{
-    const heddle_rows_conv_shape *shape = &group->shape;
-    if (plan->options.keep_gradients || !group->product || group->in_trunk)
-        return HEDDLE_ROWS_LAST;
-    if (has_own_step(plan, rows, group))
-        return HEDDLE_ROWS_STEPPED;
-    return is_small(rows) && group->from >= 0 && (double)shape->k * shape->r * shape->s * shape->c >= EARLY_WEIGHTS
-               ? HEDDLE_ROWS_EARLY
-               : HEDDLE_ROWS_LAST;
 }
 
 heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
@@ -168,7 +156,7 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
         return HEDDLE_OK;
     heddle_rows_find_trunk(plan, state->model, rows);
     for (int i = 0; i < rows->group_count; i++)
-        rows->groups[i].turn = turn_of(plan, rows, &rows->groups[i]);
+        rows->groups[i].steps = has_own_step(plan, rows, &rows->groups[i]);
     HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
     heddle_rows_builder builder = {
         .plan = plan, .state = state, .parameters = parameters, .rows = rows, .is_small = is_small(rows)};
@@ -179,9 +167,5 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     HEDDLE_TRY(heddle_rows_backward(&builder));
     // The first that reads gradients of weights, or what an update changes.
     plan->update_call = plan->join_call = plan->trace.node_count;
-    if (plan->options.keep_gradients)
-        return collect(&builder);
-    int node;
-    return rows->last_segments ? heddle_rows_update(&builder, 0, rows->last_segments, rows->last_tiles, &node)
-                               : HEDDLE_OK;
+    return plan->options.keep_gradients ? collect(&builder) : update(&builder);
 }

@@ -22,20 +22,13 @@ typedef enum heddle_rows_source {
     HEDDLE_ROWS_FRAME,        // a frame as it is: pooling alone
 } heddle_rows_source;
 
-// When a group's parameters are updated.
-typedef enum heddle_rows_turn {
-    HEDDLE_ROWS_LAST,    // behind all gradients, with those of the other groups
-    HEDDLE_ROWS_EARLY,   // by an operator for them alone, beside the gradients of the groups before
-    HEDDLE_ROWS_STEPPED, // by the operator that makes their gradients, rows_linear_step
-} heddle_rows_turn;
-
 // A parameter's place in the buffers of heddle_rows: in elements, -1 for none.
 typedef struct heddle_rows_segment {
     int parameter; // index in the model
     int k, c, taps, padded_k, padded_c;
     int columns; // of a row of its copy: one tap's, or all of them
     int parts, part, copy, vector;
-    int row, tile; // in the table for updates: its row, and its first tile among those of the same call
+    bool stepped; // by its group's own operator, not by rows_update
 } heddle_rows_segment;
 
 typedef struct heddle_rows_group {
@@ -49,7 +42,7 @@ typedef struct heddle_rows_group {
     bool flat;     // what the group leaves are images that linear layers read as rows
     bool in_trunk; // it is a stage of rows_trunk, not a product of its own
     bool in_stem;  // it is rows_stem's, all of it
-    heddle_rows_turn turn;
+    bool steps;    // rows_linear_step updates its parameters where it makes their gradients
     heddle_rows_conv_shape shape;
     int out_h, out_w;              // results of the product, of one image
     int next_h, next_w;            // what the group leaves
@@ -81,11 +74,11 @@ typedef struct heddle_rows {
     int int8;                        // elements are bytes, but for the weights of the first convolutions
     int alignment;                   // of channels; 0: that of 16-bit elements
     heddle_rows_update_shape update; // sizes of the buffers below
-    int last_segments, last_tiles;   // of these, what is updated last: the first ones of the table for updates
+    int rest_segments, rest_tiles;   // of these, what rows_update has to do: the first ones
     int arrivals;                    // counters given out
     void *memory;
-    int32_t *table, *updates; // of all parameters, and of those that rows_update updates
-    uint16_t *copies;         // 16-bit elements
+    int32_t *table;
+    uint16_t *copies; // 16-bit elements
     float *parts, *vectors;
     int32_t *arrived;
 } heddle_rows;
@@ -111,8 +104,6 @@ int heddle_rows_trunk_groups(const heddle_rows *rows);
 
 // Gives every parameter its places, allocates, and uploads the table; counters begin as zero.
 heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, heddle_stream *stream, heddle_rows *rows);
-// Of a segment, in rows_update.
-int heddle_rows_tiles(const heddle_rows_segment *segment);
 void heddle_rows_destroy(heddle_plan *plan);
 
 // --- rows.c ----------------------------------------------------------------------------------------------------------

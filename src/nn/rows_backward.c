@@ -103,8 +103,9 @@ static float *in_bank(const heddle_rows_builder *builder, const heddle_rows_segm
     return segment && floats ? floats + builder->state->offset[segment->parameter] : NULL;
 }
 
-// The gradients of a linear layer's parameters, and their update.
-static heddle_status own_step(heddle_rows_builder *builder, const heddle_rows_group *group, int *node)
+// The gradients of a group's parameters, and their update. What reads the old copy of the weight is queued already; but
+// for the first group, there is more to run beside it.
+static heddle_status own_step(heddle_rows_builder *builder, const heddle_rows_group *group)
 {
     const heddle_rows *rows = builder->rows;
     const heddle_rows_linear_step_shape shape = heddle_rows_step_of(builder->plan, rows, group);
@@ -122,30 +123,11 @@ static heddle_status own_step(heddle_rows_builder *builder, const heddle_rows_gr
         {"bias_second_moment", in_bank(builder, bias, HEDDLE_BANK_MOMENT2)},
     };
     heddle_rows_bindings bound = {.count = 0};
+    int node;
     heddle_rows_bind(&bound, "grad_output", group->gradient);
     heddle_rows_bind(&bound, "input", group->input);
-    return heddle_rows_apply_placed(builder, "rows_linear_step", &shape, &bound, places, sizeof places / sizeof *places,
-                                    node);
-}
-
-// The update of all of a group's parameters: their segments stand one behind another.
-static heddle_status own_update(heddle_rows_builder *builder, const heddle_rows_group *group, int *node)
-{
-    const heddle_rows_segment *weight = &builder->rows->segments[group->weight];
-    const int count = 1 + (group->bias >= 0) + (group->gamma >= 0) + (group->beta >= 0);
-    int tiles = 0;
-    for (int i = 0; i < count; i++)
-        tiles += heddle_rows_tiles(&weight[i]);
-    return heddle_rows_update(builder, weight->row, count, tiles, node);
-}
-
-// Before its turn is last. What reads the old copy of the weight is queued already; but for the first group, there is
-// more to run beside it.
-static heddle_status update_group(heddle_rows_builder *builder, const heddle_rows_group *group)
-{
-    int node;
-    HEDDLE_TRY(group->turn == HEDDLE_ROWS_STEPPED ? own_step(builder, group, &node)
-                                                  : own_update(builder, group, &node));
+    HEDDLE_TRY(heddle_rows_apply_placed(builder, "rows_linear_step", &shape, &bound, places,
+                                        sizeof places / sizeof *places, &node));
     builder->plan->trace.nodes[node].aside = builder->is_small && group->from >= 0;
     return HEDDLE_OK;
 }
@@ -220,12 +202,12 @@ heddle_status heddle_rows_backward(heddle_rows_builder *builder)
     for (int i = rows->group_count - 1; i >= heddle_rows_trunk_groups(rows); i--) {
         heddle_rows_group *group = &builder->rows->groups[i];
         heddle_status status = group->passes ? pass_gradient(builder, group) : HEDDLE_OK;
-        if (status == HEDDLE_OK && group->product && group->turn != HEDDLE_ROWS_STEPPED)
+        if (status == HEDDLE_OK && group->product && !group->steps)
             status = weight_gradient(builder, group);
         if (status == HEDDLE_OK && group->product && group->from >= 0 && !(group == last && heddle_rows_has_head(rows)))
             status = input_gradient(builder, group);
-        if (status == HEDDLE_OK && group->turn != HEDDLE_ROWS_LAST)
-            status = update_group(builder, group);
+        if (status == HEDDLE_OK && group->steps)
+            status = own_step(builder, group);
         if (status != HEDDLE_OK)
             return heddle_fail_within(status, "gradient of layer %s",
                                       group->product ? group->product->name : "pooling");

@@ -30,8 +30,6 @@ typedef struct heddle_rows_bindings {
 bool heddle_rows_has_rungs(const heddle_plan *plan, const heddle_rows *rows);
 // 16-bit copies of the weights, and padded ones of the vectors.
 heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder);
-// Updates `segments` parameters, `tiles` in all, from row `row` of the table for updates on.
-heddle_status heddle_rows_update(heddle_rows_builder *builder, int row, int segments, int tiles, int *node);
 
 // --- rows_build.c ----------------------------------------------------------------------------------------------------
 

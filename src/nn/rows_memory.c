@@ -41,7 +41,7 @@ static heddle_rows_segment *add_segment(const heddle_model *model, const heddle_
         return NULL;
     heddle_rows_segment *segment = &rows->segments[rows->segment_count++];
     *segment = (heddle_rows_segment){
-        .parameter = parameter, .c = 1, .taps = 1, .padded_c = 1, .columns = 1, .copy = -1, .vector = -1, .row = -1};
+        .parameter = parameter, .c = 1, .taps = 1, .padded_c = 1, .columns = 1, .copy = -1, .vector = -1};
     return segment;
 }
 
@@ -105,7 +105,8 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
         return heddle_fail(HEDDLE_INTERNAL, "layer %s has no weight", layer->name);
     weight->k = k;
     weight->padded_k = padded_k;
-    weight->parts = group->turn == HEDDLE_ROWS_STEPPED ? 0 : group->shape.parts;
+    weight->parts = group->steps ? 0 : group->shape.parts;
+    weight->stepped = group->steps;
     set_columns(group, group->from < 0 ? NULL : &rows->groups[group->from], weight);
     const double elements = (double)weight->padded_k * weight->taps * weight->padded_c;
     weight->part = take(&rows->update.parts, weight->parts * elements);
@@ -120,8 +121,10 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
         HEDDLE_TRY(place_scales(model, rows, group, weight, padded_k));
     // Before a batchnorm a bias makes no difference, and has no gradient.
     heddle_rows_segment *bias = add_segment(model, layer, "bias", rows, &group->bias);
-    if (bias)
+    if (bias) {
+        bias->stepped = group->steps;
         HEDDLE_TRY(place_vector(model, bias, k, padded_k, group->norm ? 0 : weight->parts, rows));
+    }
     heddle_rows_segment *gamma = add_segment(model, group->norm, "weight", rows, &group->gamma);
     if (gamma)
         HEDDLE_TRY(place_vector(model, gamma, k, padded_k, 1, rows));
@@ -131,68 +134,44 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
     return HEDDLE_OK;
 }
 
-int heddle_rows_tiles(const heddle_rows_segment *segment)
+static int tiles_of(const heddle_rows_segment *segment)
 {
     return heddle_segment_tiles(segment->padded_k, segment->taps, segment->padded_c, segment->parts);
 }
 
-// Rows of the table for updates: first what is updated last, in one call, then a call's for every group with its own.
-static void place_updates(heddle_rows *rows)
+// Those that rows_update has to do come first.
+static void fill_table(const heddle_rows *rows, const heddle_state *state, int32_t *table)
 {
-    int row = 0;
-    for (heddle_rows_turn turn = HEDDLE_ROWS_LAST; turn <= HEDDLE_ROWS_EARLY; turn++)
-        for (int i = 0; i < rows->group_count; i++) {
-            const heddle_rows_group *group = &rows->groups[i];
-            const int segments[] = {group->weight, group->bias, group->gamma, group->beta};
-            int tile = turn == HEDDLE_ROWS_LAST ? rows->last_tiles : 0;
-            for (int j = 0; j < 4; j++) {
-                if (group->turn != turn || segments[j] < 0)
-                    continue;
-                rows->segments[segments[j]].row = row++;
-                rows->segments[segments[j]].tile = tile;
-                tile += heddle_rows_tiles(&rows->segments[segments[j]]);
-            }
-            if (turn == HEDDLE_ROWS_LAST) {
-                rows->last_segments = row;
-                rows->last_tiles = tile;
-            }
-        }
-}
-
-static void fill_row(const heddle_rows_segment *segment, const heddle_state *state, int first, int32_t *row)
-{
-    row[HEDDLE_SEGMENT_FIRST] = first;
-    row[HEDDLE_SEGMENT_PARAMETER] = (int32_t)state->offset[segment->parameter];
-    row[HEDDLE_SEGMENT_K] = segment->k;
-    row[HEDDLE_SEGMENT_C] = segment->c;
-    row[HEDDLE_SEGMENT_TAPS] = segment->taps;
-    row[HEDDLE_SEGMENT_PADDED_K] = segment->padded_k;
-    row[HEDDLE_SEGMENT_PADDED_C] = segment->padded_c;
-    row[HEDDLE_SEGMENT_PARTS] = segment->parts;
-    row[HEDDLE_SEGMENT_PART] = segment->part;
-    row[HEDDLE_SEGMENT_COPY] = segment->copy;
-    row[HEDDLE_SEGMENT_VECTOR] = segment->vector;
-    row[HEDDLE_SEGMENT_COLUMNS] = segment->columns;
-}
-
-// Uploads one of the tables: of all segments, or of those that rows_update updates.
-static heddle_status upload_table(const heddle_rows *rows, const heddle_state *state, heddle_stream *stream,
-                                  bool updates)
-{
-    const size_t count = (size_t)rows->segment_count * HEDDLE_SEGMENT_FIELDS;
-    int32_t *table = calloc(count, sizeof *table);
     int first = 0;
+    for (int i = 0; i < 2 * rows->segment_count; i++) {
+        const heddle_rows_segment *segment = &rows->segments[i % rows->segment_count];
+        if (segment->stepped != (i >= rows->segment_count))
+            continue;
+        table[HEDDLE_SEGMENT_FIRST] = first;
+        table[HEDDLE_SEGMENT_PARAMETER] = (int32_t)state->offset[segment->parameter];
+        table[HEDDLE_SEGMENT_K] = segment->k;
+        table[HEDDLE_SEGMENT_C] = segment->c;
+        table[HEDDLE_SEGMENT_TAPS] = segment->taps;
+        table[HEDDLE_SEGMENT_PADDED_K] = segment->padded_k;
+        table[HEDDLE_SEGMENT_PADDED_C] = segment->padded_c;
+        table[HEDDLE_SEGMENT_PARTS] = segment->parts;
+        table[HEDDLE_SEGMENT_PART] = segment->part;
+        table[HEDDLE_SEGMENT_COPY] = segment->copy;
+        table[HEDDLE_SEGMENT_VECTOR] = segment->vector;
+        table[HEDDLE_SEGMENT_COLUMNS] = segment->columns;
+        first += tiles_of(segment);
+        table += HEDDLE_SEGMENT_FIELDS;
+    }
+}
+
+static heddle_status upload_table(const heddle_rows *rows, const heddle_state *state, heddle_stream *stream)
+{
+    const size_t bytes = (size_t)rows->segment_count * HEDDLE_SEGMENT_FIELDS * sizeof(int32_t);
+    int32_t *table = malloc(bytes);
     if (!table)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the table of a plan's parameters");
-    for (int i = 0; i < rows->segment_count; i++) {
-        const heddle_rows_segment *segment = &rows->segments[i];
-        if (!updates)
-            fill_row(segment, state, first, table + (size_t)i * HEDDLE_SEGMENT_FIELDS);
-        else if (segment->row >= 0)
-            fill_row(segment, state, segment->tile, table + (size_t)segment->row * HEDDLE_SEGMENT_FIELDS);
-        first += heddle_rows_tiles(segment);
-    }
-    heddle_status status = heddle_copy(stream, updates ? rows->updates : rows->table, table, count * sizeof *table);
+    fill_table(rows, state, table);
+    heddle_status status = heddle_copy(stream, rows->table, table, bytes);
     status = heddle_wait_after(stream, status);
     free(table);
     return status;
@@ -206,17 +185,17 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
         const int k = rows->groups[i].shape.k;
         arrived += k / HEDDLE_ROWS_COUNTED + 1 + heddle_rows_norm_counters(k); // of the product and of batchnorm
     }
-    for (int i = 0; i < rows->segment_count; i++)
-        rows->update.tiles += heddle_rows_tiles(&rows->segments[i]);
-    place_updates(rows);
+    for (int i = 0; i < rows->segment_count; i++) {
+        rows->update.tiles += tiles_of(&rows->segments[i]);
+        rows->rest_tiles += rows->segments[i].stepped ? 0 : tiles_of(&rows->segments[i]);
+        rows->rest_segments += !rows->segments[i].stepped;
+    }
     rows->update.segments = rows->segment_count;
     rows->update.parameters = (int)state->floats[HEDDLE_BANK_PARAMETERS];
     rows->update.optimizer = (int)plan->options.optimizer;
     const size_t counters = (size_t)(arrived + 1) * sizeof(int32_t);
-    const size_t table_bytes = (size_t)rows->segment_count * HEDDLE_SEGMENT_FIELDS * sizeof(int32_t);
     const heddle_part parts[] = {
-        {(void **)&rows->table, table_bytes},
-        {(void **)&rows->updates, table_bytes},
+        {(void **)&rows->table, (size_t)rows->segment_count * HEDDLE_SEGMENT_FIELDS * sizeof(int32_t)},
         {(void **)&rows->copies, (size_t)rows->update.copies * sizeof(uint16_t)},
         {(void **)&rows->parts, (size_t)rows->update.parts * sizeof(float)},
         {(void **)&rows->vectors, (size_t)rows->update.vectors * sizeof(float)},
@@ -228,8 +207,7 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
     // What no copy has, between two of them, is never looked at; but a copy of memory has to have been written.
     HEDDLE_TRY(heddle_fill(stream, rows->copies, 0, (size_t)rows->update.copies * sizeof(uint16_t)));
     HEDDLE_TRY(heddle_fill(stream, rows->parts, 0, (size_t)rows->update.parts * sizeof(float)));
-    HEDDLE_TRY(upload_table(rows, state, stream, true));
-    return upload_table(rows, state, stream, false);
+    return upload_table(rows, state, stream);
 }
 
 void heddle_rows_destroy(heddle_plan *plan)
