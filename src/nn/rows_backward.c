@@ -1,7 +1,6 @@
 // The loss of a training step over rows, and the operators that give the gradients of its groups, the last first.
 
 #include "nn/rows_build.h"
-#include "ops/rows_norm/rows_norm.h"
 
 // The function whose gradient a product's has to go through: the one that the product it reads has applied itself.
 static heddle_rows_function function_before(const heddle_rows_builder *builder, const heddle_rows_group *group)
@@ -166,7 +165,7 @@ static heddle_status pass_gradient(heddle_rows_builder *builder, heddle_rows_gro
     const heddle_rows_norm_shape shape = heddle_rows_norm_of(builder, group);
     heddle_trace *trace = &builder->plan->trace;
     heddle_rows_bindings bound = {.count = 0};
-    heddle_value gamma, beta, around = HEDDLE_NO_VALUE, arrived = HEDDLE_NO_VALUE;
+    heddle_value gamma, beta, around = HEDDLE_NO_VALUE;
     int node;
     HEDDLE_TRY(heddle_rows_parts(builder, group->gamma, &gamma));
     HEDDLE_TRY(heddle_rows_parts(builder, group->beta, &beta));
@@ -174,8 +173,6 @@ static heddle_status pass_gradient(heddle_rows_builder *builder, heddle_rows_gro
         const heddle_trace_value left = trace->values[group->left]; // a copy: the array may move
         HEDDLE_TRY(heddle_trace_value_add(trace, "around", left.dtype, left.rank, left.dims, &around));
     }
-    if (group->norm)
-        HEDDLE_TRY(heddle_rows_counters(builder, heddle_rows_norm_counters(shape.c), &arrived));
     heddle_rows_bind(&bound, "grad_output", group->gradient);
     heddle_rows_bind(&bound, "grad_more", group->more);
     heddle_rows_bind(&bound, "input", group->output);
@@ -184,7 +181,6 @@ static heddle_status pass_gradient(heddle_rows_builder *builder, heddle_rows_gro
     heddle_rows_bind(&bound, "grad_add", around);
     heddle_rows_bind(&bound, "grad_gamma", gamma);
     heddle_rows_bind(&bound, "grad_beta", beta);
-    heddle_rows_bind(&bound, "arrived", arrived);
     HEDDLE_TRY(heddle_rows_apply(builder, "rows_norm_backward", &shape, &bound, &node));
     group->gradient = heddle_rows_output(builder, node, "grad_input");
     if (group->around >= 0)

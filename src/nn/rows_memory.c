@@ -7,7 +7,6 @@
 #include "nn/rows.h"
 #include "nn/run.h"
 #include "ops/rows_conv/rows_conv.h"
-#include "ops/rows_norm/rows_norm.h"
 #include "ops/rows_update/rows_update.h"
 
 enum { ALIGNMENT = 128 }; // elements: what every tensor begins at a multiple of
@@ -182,8 +181,7 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
     int arrived = heddle_rows_trunk_groups(rows) > 0 ? rows->trunk.parts : 0;
     for (int i = 0; i < rows->group_count; i++) {
         HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i]));
-        const int k = rows->groups[i].shape.k;
-        arrived += k / HEDDLE_ROWS_COUNTED + 1 + heddle_rows_norm_counters(k); // of the product and of batchnorm
+        arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 1; // of the product
     }
     for (int i = 0; i < rows->segment_count; i++) {
         rows->update.tiles += tiles_of(&rows->segments[i]);

@@ -50,11 +50,11 @@ static inline int heddle_cuda_most_clusters(void (*kernel)(Parameters...), dim3 
     return cudaOccupancyMaxActiveClusters(&most, kernel, &config) == cudaSuccess ? most : (cudaGetLastError(), 0);
 }
 
-// `attribute`: one more that the launch has, or cudaLaunchAttributeIgnore.
+// In clusters of `cluster` blocks; 1: without clusters.
 template <typename... Parameters, typename... Arguments>
-static inline cudaError_t heddle_cuda_launch_with(const cudaLaunchAttribute &attribute, void (*kernel)(Parameters...),
-                                                  dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
-                                                  Arguments... arguments)
+static inline cudaError_t heddle_cuda_launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                                      unsigned cluster, size_t shared_bytes, cudaStream_t stream,
+                                                      Arguments... arguments)
 {
     int device = 0, major = 0;
     cudaFuncAttributes built; // a kernel built for older GPUs and translated by the driver does not wait
@@ -65,17 +65,22 @@ static inline cudaError_t heddle_cuda_launch_with(const cudaLaunchAttribute &att
         error = cudaFuncGetAttributes(&built, (const void *)kernel);
     if (error != cudaSuccess)
         return error;
-    cudaLaunchAttribute attributes[2] = {attribute};
+    cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
     config.attrs = attributes;
-    config.numAttrs = attribute.id != cudaLaunchAttributeIgnore;
     if (major >= 9 && built.ptxVersion >= 90) {
         attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attributes[config.numAttrs].val.clusterDim.x = cluster;
+        attributes[config.numAttrs].val.clusterDim.y = attributes[config.numAttrs].val.clusterDim.z = 1;
+        config.numAttrs++;
     }
     return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
@@ -84,32 +89,5 @@ template <typename... Parameters, typename... Arguments>
 static inline cudaError_t heddle_cuda_launch_dependent(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                                        size_t shared_bytes, cudaStream_t stream, Arguments... arguments)
 {
-    cudaLaunchAttribute none = {};
-    none.id = cudaLaunchAttributeIgnore;
-    return heddle_cuda_launch_with(none, kernel, grid, block, shared_bytes, stream, arguments...);
-}
-
-// In clusters of `cluster` blocks; 1: without clusters.
-template <typename... Parameters, typename... Arguments>
-static inline cudaError_t heddle_cuda_launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                                      unsigned cluster, size_t shared_bytes, cudaStream_t stream,
-                                                      Arguments... arguments)
-{
-    cudaLaunchAttribute clusters = {};
-    clusters.id = cluster > 1 ? cudaLaunchAttributeClusterDimension : cudaLaunchAttributeIgnore;
-    clusters.val.clusterDim.x = cluster;
-    clusters.val.clusterDim.y = clusters.val.clusterDim.z = 1;
-    return heddle_cuda_launch_with(clusters, kernel, grid, block, shared_bytes, stream, arguments...);
-}
-
-// All blocks run at the same time and may wait for each other. A kernel that waits before heddle_release_next() keeps
-// the kernel after from taking their places.
-template <typename... Parameters, typename... Arguments>
-static inline cudaError_t heddle_cuda_launch_together(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                                      size_t shared_bytes, cudaStream_t stream, Arguments... arguments)
-{
-    cudaLaunchAttribute together = {};
-    together.id = cudaLaunchAttributeCooperative;
-    together.val.cooperative = 1;
-    return heddle_cuda_launch_with(together, kernel, grid, block, shared_bytes, stream, arguments...);
+    return heddle_cuda_launch_clusters(kernel, grid, block, 1, shared_bytes, stream, arguments...);
 }

@@ -1,8 +1,7 @@
 // rows_norm, rung 1: eight channels per thread, 16 bytes per access.
 //
 // Forward (forward.h), a thread has eight channels of one output pixel. Backward, it has a window of the input instead.
-// Batchnorm's gradient needs two sums over all pixels first (sums.h). If a batch fits in the shared memory of all
-// multiprocessors, one launch keeps it there meanwhile (resident.h). Otherwise the windows are read a second time for
+// Batchnorm's gradient needs two sums over all pixels first (sums.h), so that the windows are read a second time for
 // the gradient (backward.h).
 //
 // A thread keeps its channels, so that factors and addends are computed once. There are separate kernels for windows of
@@ -14,7 +13,6 @@
 #include "ops/cuda/rung.h"
 #include "ops/rows_norm/backward.h"
 #include "ops/rows_norm/forward.h"
-#include "ops/rows_norm/resident.h"
 
 template <typename Element> using norm_kernel = void(const norm_job, const norm_operands<Element>);
 
@@ -38,17 +36,6 @@ template <typename Element> using norm_kernel = void(const norm_job, const norm_
      : (pixels) == 2 ? ((shape)->function == HEDDLE_ROWS_RELU ? kernel<Element, true, NORM_KNOWN(HEDDLE_ROWS_RELU), 2> \
                                                               : kernel<Element, true, -1, 2>)                          \
                      : kernel<Element, true, -1, 0>)
-
-// Of rows_norm_resident, whose pixels always have more operands.
-#define NORM_CHOOSE_RESIDENT(shape, pixels)                                                                            \
-    ((pixels) == 1                                                                                                     \
-         ? ((shape)->function == HEDDLE_ROWS_RELU ? rows_norm_resident<Element, NORM_KNOWN(HEDDLE_ROWS_RELU), 1>       \
-            : (shape)->function == HEDDLE_ROWS_IDENTITY                                                                \
-                ? rows_norm_resident<Element, NORM_KNOWN(HEDDLE_ROWS_IDENTITY), 1>                                     \
-                : rows_norm_resident<Element, -1, 1>)                                                                  \
-     : (pixels) == 2 && (shape)->function == HEDDLE_ROWS_RELU                                                          \
-         ? rows_norm_resident<Element, NORM_KNOWN(HEDDLE_ROWS_RELU), 2>                                                \
-         : rows_norm_resident<Element, -1, 0>)
 
 // Items (image, down, across, group of channels).
 static norm_job job_of(const norm_shape *shape, int down, int across)
@@ -90,8 +77,7 @@ static norm_grid grid_of(norm_job *job)
     const unsigned groups = (unsigned)job->shape.c / ROWS8, slices = heddle_ceil_div(groups, SUMS_GROUPS);
     const unsigned multiprocessors = (unsigned)min(heddle_cuda_multiprocessors(), (int)HEDDLE_ROWS_NORM_BLOCKS);
     const unsigned most = max(1u, multiprocessors / slices), share = heddle_ceil_div(job->items, most * slices);
-    const unsigned least = HEDDLE_CUDA_BLOCK, step = HEDDLE_CUDA_BLOCK / 2;
-    const unsigned threads = min((unsigned)SUMS_THREADS, max(least, heddle_ceil_div(share, step) * step));
+    const unsigned step = HEDDLE_CUDA_BLOCK, threads = min((unsigned)SUMS_THREADS, heddle_ceil_div(share, step) * step);
     job->items /= groups; // every block has its channels
     return {min(most, heddle_ceil_div(job->items, threads / heddle_ceil_div(groups, slices))), slices, threads};
 }
@@ -128,69 +114,6 @@ template <typename Element> static heddle_status forward_with(const heddle_call 
     return heddle_cuda_launched("01_vectorised");
 }
 
-// The items of the gradient: windows of the input, gaps included.
-static norm_job gradient_job_of(const norm_shape *shape, int pixels)
-{
-    const int lines = shape->image_rows / shape->pitch;
-    return job_of(shape, (int)heddle_ceil_div(lines, pixels), (int)heddle_ceil_div(shape->pitch, pixels));
-}
-
-// Bytes of shared memory that a block may have besides what the kernel declares.
-template <typename Element> static size_t most_shared_bytes(norm_kernel<Element> *kernel)
-{
-    int device = 0, most = 0;
-    cudaFuncAttributes built;
-    const bool known = cudaGetDevice(&device) == cudaSuccess &&
-                       cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess &&
-                       cudaFuncGetAttributes(&built, (const void *)kernel) == cudaSuccess;
-    return known && (size_t)most > built.sharedSizeBytes ? (size_t)most - built.sharedSizeBytes : 0;
-}
-
-// Both parts in one launch. False: the batch does not fit into the shared memory of one block per multiprocessor.
-template <typename Element>
-static bool launch_resident(const heddle_call *call, const norm_shape *shape, const norm_operands<Element> &on,
-                            int pixels)
-{
-    norm_kernel<Element> *kernel = NORM_CHOOSE_RESIDENT(shape, pixels);
-    norm_job job = gradient_job_of(shape, pixels);
-    const norm_grid grid = grid_of(&job);
-    job.parts = (int)grid.blocks;
-    const unsigned rows = grid.threads / heddle_ceil_div(shape->c / ROWS8, grid.slices);
-    const unsigned items = heddle_ceil_div(job.items, (long long)grid.blocks * rows);
-    const size_t bytes = resident_shared_bytes(grid.threads, items, resident_slots(on, pixels * pixels));
-    const size_t most = most_shared_bytes(kernel);
-    if (grid.blocks * grid.slices > (unsigned)heddle_cuda_multiprocessors() || bytes > most)
-        return false;
-    // The same for all shapes: a graph may hold several launches of this kernel.
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most);
-    heddle_cuda_launch_together(kernel, dim3(grid.blocks, grid.slices), dim3(grid.threads), bytes,
-                                heddle_cuda_stream_of(call), job, on);
-    return true;
-}
-
-template <typename Element>
-static heddle_status launch_parts(const heddle_call *call, const norm_shape *shape, const norm_operands<Element> &on,
-                                  int pixels, bool aligned)
-{
-    const bool around = on.add || on.grad_more || on.grad_add;
-    int parts = 0;
-    if (shape->normalise) {
-        const int windows = shape->window / pixels; // items along a side of a window
-        norm_job job = job_of(shape, heddle_rows_norm_out_h(shape) * windows, heddle_rows_norm_out_w(shape) * windows);
-        const norm_grid grid = grid_of(&job);
-        parts = (int)grid.blocks;
-        const heddle_status status = launch_slices(call, NORM_CHOOSE(rows_norm_sums, shape, pixels, around, aligned),
-                                                   grid, job, on, sums_shared_bytes(grid.threads));
-        if (status != HEDDLE_OK)
-            return status;
-    }
-    norm_job job = gradient_job_of(shape, pixels);
-    const norm_grid grid = grid_of(&job);
-    job.parts = parts;
-    return launch_slices(call, NORM_CHOOSE(rows_norm_backward, shape, pixels, around, aligned), grid, job, on,
-                         factors_shared_bytes(grid.threads));
-}
-
 template <typename Element> static heddle_status backward_with(const heddle_call *call)
 {
     const norm_shape *shape = (const norm_shape *)call->shape;
@@ -206,16 +129,30 @@ template <typename Element> static heddle_status backward_with(const heddle_call
     on.grad_gamma = (float *)call->output[1];
     on.grad_beta = (float *)call->output[2];
     on.grad_add = (Element *)call->output[3];
-    on.arrived = (int *)call->output[4];
     on.parts = (float *)call->workspace;
     const bool aligned = heddle_aligned16(on.grad_output) && heddle_aligned16(on.grad_more) &&
                          heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output) &&
                          heddle_aligned16(on.grad_add);
     // Pixels of a large mean do not depend on each other, unless their gradients are added.
     const int pixels = aligned && shape->average && shape->window > 2 && !on.grad_add ? 1 : shape->window;
-    if (shape->normalise && aligned && on.arrived && launch_resident(call, shape, on, pixels))
-        return heddle_cuda_launched("01_vectorised");
-    return launch_parts(call, shape, on, pixels, aligned);
+    const bool around = on.add || on.grad_more || on.grad_add;
+    int parts = 0;
+    if (shape->normalise) {
+        const int windows = shape->window / pixels; // items along a side of a window
+        norm_job job = job_of(shape, heddle_rows_norm_out_h(shape) * windows, heddle_rows_norm_out_w(shape) * windows);
+        const norm_grid grid = grid_of(&job);
+        parts = (int)grid.blocks;
+        const heddle_status status = launch_slices(call, NORM_CHOOSE(rows_norm_sums, shape, pixels, around, aligned),
+                                                   grid, job, on, sums_shared_bytes(grid.threads));
+        if (status != HEDDLE_OK)
+            return status;
+    }
+    const int lines = shape->image_rows / shape->pitch;
+    norm_job job = job_of(shape, (int)heddle_ceil_div(lines, pixels), (int)heddle_ceil_div(shape->pitch, pixels));
+    const norm_grid grid = grid_of(&job);
+    job.parts = parts;
+    return launch_slices(call, NORM_CHOOSE(rows_norm_backward, shape, pixels, around, aligned), grid, job, on,
+                         factors_shared_bytes(grid.threads));
 }
 
 static heddle_status launch_forward(const heddle_call *call)

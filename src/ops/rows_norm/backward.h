@@ -187,11 +187,13 @@ template <typename Element, bool Aligned, int Window>
 __device__ static bool fetch_item(const norm_job &job, const norm_operands<Element> &on, const norm_item &at,
                                   norm_window<Element, Aligned, Window> &window)
 {
-    const bool inside = window.has_output(job, at);
+    const norm_shape &shape = job.shape;
+    const int w = window.PIXEL ? shape.window : 1;
+    const bool inside = at.y < job.out_h * w && at.x < job.out_w * w;
     if (!inside)
         window.fetch_nothing();
-    if (window.has_input(job, at))
-        window.fetch_input(job.shape, on, at);
+    if (inside || (window.PIXEL && at.y < shape.h && at.x < shape.w))
+        window.fetch_input(shape, on, at);
     if (inside)
         window.fetch_gradient(job, on, at);
     return inside;

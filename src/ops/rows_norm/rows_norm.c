@@ -4,7 +4,6 @@
 #include "ops/rows_norm/rows_norm.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "ops/rows_define.h"
 
@@ -81,7 +80,6 @@ HEDDLE_DIMS(dims_output, norm_shape, shape->flat ? shape->n : heddle_rows_norm_o
             shape->flat ? heddle_rows_norm_out_h(shape) * heddle_rows_norm_out_w(shape) * shape->c : shape->c)
 HEDDLE_DIMS(dims_sums, norm_shape, 2, shape->c)
 HEDDLE_DIMS(dims_channels, norm_shape, shape->c)
-HEDDLE_DIMS(dims_arrived, norm_shape, heddle_rows_norm_counters(shape->c))
 
 #define ROWS(text, part, size) HEDDLE_ROWS_OPERAND(text, part, HEDDLE_VALUES_NORMAL, size)
 #define SUMS                   .name = "sums", .role = HEDDLE_INPUT, .dtype = HEDDLE_F32, .values = HEDDLE_VALUES_OWN, .dims = dims_sums
@@ -109,28 +107,19 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)},
     {HEDDLE_FLOAT_OUTPUT("grad_beta", dims_channels)},
     {ROWS("grad_add", HEDDLE_OUTPUT, dims_added), .optional = true},
-    {HEDDLE_ROWS_ARRIVED(dims_arrived), .optional = true}, // 0 before and after; without it, there are two launches
 };
 
 // Sums for results of mean 0.25 and variance 1.5.
-static void fill_sums(const void *shape_, int operand, uint64_t seed, double *values)
+static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
-    (void)operand, (void)seed;
+    (void)seed;
+    (void)operand;
     const norm_shape *shape = shape_;
     const double count = (double)shape->n * shape->h * shape->w;
     for (int i = 0; i < shape->c; i++) {
         values[i] = 0.25 * count;
         values[shape->c + i] = (1.5 + 0.25 * 0.25) * count;
     }
-}
-
-static void backward_fill(const void *shape_, int operand, uint64_t seed, double *values)
-{
-    const norm_shape *shape = shape_;
-    if (backward_operands[operand].role == HEDDLE_INPUT)
-        fill_sums(shape, operand, seed, values);
-    else
-        memset(values, 0, (size_t)heddle_rows_norm_counters(shape->c) * sizeof *values); // no block has arrived
 }
 
 // --- the reference --------------------------------------------------------------------------------------------------
@@ -366,8 +355,8 @@ static const heddle_rung forward_ladder[] = {
 static const heddle_rung backward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_norm_backward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "eight channels of one window per thread; a batch that fits in shared memory is read once, for the sums and the "
-     "gradient, others twice: limited by memory bandwidth",
+     "eight channels of one window per thread, once for the sums and once for the gradient: limited by memory "
+     "bandwidth",
      takes_sums, backward_workspace, .capability = 90},
 };
 
@@ -383,7 +372,7 @@ const heddle_op heddle_op_rows_norm_forward = {
     .cost = forward_cost,
     .reference = forward_reference,
     .reduction = forward_reduction,
-    .fill = fill_sums,
+    .fill = fill,
     HEDDLE_LADDER(forward_ladder),
 };
 
@@ -395,6 +384,6 @@ const heddle_op heddle_op_rows_norm_backward = {
     .cost = backward_cost,
     .reference = backward_reference,
     .reduction = backward_reduction,
-    .fill = backward_fill,
+    .fill = fill,
     HEDDLE_LADDER(backward_ladder),
 };

@@ -14,12 +14,6 @@ enum {
     HEDDLE_ROWS_NORM_SLICE = 64,    // channels of a block, at most
 };
 
-// What blocks count themselves with: two counters per slice.
-static inline int heddle_rows_norm_counters(int channels)
-{
-    return 2 * ((channels + HEDDLE_ROWS_NORM_SLICE - 1) / HEDDLE_ROWS_NORM_SLICE);
-}
-
 static inline int heddle_rows_norm_out_h(const heddle_rows_norm_shape *shape)
 {
     return shape->h / shape->window;

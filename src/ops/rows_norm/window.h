@@ -15,7 +15,6 @@ template <typename Element> struct norm_operands {
     const float *sums, *gamma, *beta;
     Element *output, *grad_add; // output: of forward, grad_input of backward
     float *running_mean, *running_var, *grad_gamma, *grad_beta, *parts;
-    int *arrived;
 };
 
 // The shape, and what items are divided by: (image, down, across, group of channels).
@@ -170,66 +169,37 @@ template <typename Element, bool Aligned, int Window> struct norm_window {
 
     rows8_bits<Element> x[PLACES], grad, add, more;
     float add_scale; // of bytes
-    const place *from, *grad_from, *add_from, *more_from;
-    int pitch, step, columns, out_columns; // elements from line to line and from pixel to pixel; channels
+    const place *from, *add_from, *more_from;
+    int pitch, step, columns; // elements from line to line and from pixel to pixel; channels
 
-    __device__ void locate_input(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
+    __device__ void fetch_input(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
     {
         const int w = PIXEL ? 1 : window_of<Window>(shape);
         from = rows_at(on.input, input_at(shape, at.image, at.y * w, at.x * w, at.c), at.c);
         columns = shape.c, step = columns * rows_layout<Element>::ELEMENTS, pitch = shape.pitch * step;
+#pragma unroll
+        for (int i = 0; i < Window * Window; i++)
+            x[i] = rows8_fetch<Element, Aligned>(from + (i / w) * pitch + (i % w) * step, columns);
     }
-    __device__ void locate_add(const norm_shape &shape, const norm_operands<Element> &on, unsigned output, int c)
+    __device__ void fetch_add(const norm_shape &shape, const norm_operands<Element> &on, unsigned output, int c)
     {
         add_from = Window != 1 && on.add ? rows_at(on.add, output, c) : NULL;
         if constexpr (sizeof(Element) == 1)
             add_scale = shape.add_scale;
+        if (Window == NORM_AROUND && on.add)
+            add = rows8_fetch<Element, Aligned>(add_from, shape.c);
     }
-    __device__ void locate_gradient(const norm_job &job, const norm_operands<Element> &on, const norm_item &at)
+    __device__ void fetch_gradient(const norm_job &job, const norm_operands<Element> &on, const norm_item &at)
     {
         unsigned rest, y = (unsigned)at.y, x = (unsigned)at.x;
         if (PIXEL && job.shape.window > 1)
             y = heddle_divide(y, job.window, &rest), x = heddle_divide(x, job.window, &rest);
         const unsigned output = output_at(job, at.image, (int)y, (int)x, at.c);
-        grad_from = in_output(job, on.grad_output, output, at), out_columns = job.out_columns;
-        locate_add(job.shape, on, output, at.c);
+        grad = rows8_fetch<Element, Aligned>(in_output(job, on.grad_output, output, at), job.out_columns);
+        fetch_add(job.shape, on, output, at.c);
         more_from = Window != 1 && on.grad_more ? in_output(job, on.grad_more, output, at) : NULL;
-    }
-
-    __device__ void load_input()
-    {
-        const int w = PIXEL || Window == 0 ? 1 : Window;
-#pragma unroll
-        for (int i = 0; i < Window * Window; i++)
-            x[i] = rows8_fetch<Element, Aligned>(from + (i / w) * pitch + (i % w) * step, columns);
-    }
-    __device__ void load_add(const norm_operands<Element> &on)
-    {
-        if (Window == NORM_AROUND && on.add)
-            add = rows8_fetch<Element, Aligned>(add_from, columns);
-    }
-    __device__ void load_gradient(const norm_operands<Element> &on)
-    {
-        grad = rows8_fetch<Element, Aligned>(grad_from, out_columns);
-        load_add(on);
         if (Window == NORM_AROUND && on.grad_more)
-            more = rows8_fetch<Element, Aligned>(more_from, out_columns);
-    }
-
-    __device__ void fetch_input(const norm_shape &shape, const norm_operands<Element> &on, const norm_item &at)
-    {
-        locate_input(shape, on, at);
-        load_input();
-    }
-    __device__ void fetch_add(const norm_shape &shape, const norm_operands<Element> &on, unsigned output, int c)
-    {
-        locate_add(shape, on, output, c);
-        load_add(on);
-    }
-    __device__ void fetch_gradient(const norm_job &job, const norm_operands<Element> &on, const norm_item &at)
-    {
-        locate_gradient(job, on, at);
-        load_gradient(on);
+            more = rows8_fetch<Element, Aligned>(more_from, job.out_columns);
     }
     __device__ void fetch_nothing()
     {
@@ -240,17 +210,6 @@ template <typename Element, bool Aligned, int Window> struct norm_window {
         add_from = more_from = NULL;
     }
 
-    // Of an item of the input: whether it has an output. One without has only gaps, or results outside all windows.
-    __device__ static bool has_output(const norm_job &job, const norm_item &at)
-    {
-        const int w = PIXEL ? job.shape.window : 1;
-        return at.y < job.out_h * w && at.x < job.out_w * w;
-    }
-    // Whether its input is read as a window.
-    __device__ static bool has_input(const norm_job &job, const norm_item &at)
-    {
-        return has_output(job, at) || (PIXEL && at.y < job.shape.h && at.x < job.shape.w);
-    }
     __device__ static int places(const norm_shape &shape)
     {
         return Window != 0 ? PLACES : shape.window * shape.window;
@@ -280,7 +239,7 @@ template <typename Element, bool Aligned, int Window> struct norm_window {
         rows8 sum = rows8_values(grad);
         if (Window != 1 && (Window == NORM_AROUND ? on.grad_more != NULL : more_from != NULL)) {
             const rows8 values =
-                rows8_values(Window == NORM_AROUND ? more : rows8_fetch<Element, Aligned>(more_from, out_columns));
+                rows8_values(Window == NORM_AROUND ? more : rows8_fetch<Element, Aligned>(more_from, job.out_columns));
 #pragma unroll
             for (int j = 0; j < ROWS8; j++)
                 sum.v[j] += values.v[j];
