@@ -77,7 +77,8 @@ static norm_grid grid_of(norm_job *job)
     const unsigned groups = (unsigned)job->shape.c / ROWS8, slices = heddle_ceil_div(groups, SUMS_GROUPS);
     const unsigned multiprocessors = (unsigned)min(heddle_cuda_multiprocessors(), (int)HEDDLE_ROWS_NORM_BLOCKS);
     const unsigned most = max(1u, multiprocessors / slices), share = heddle_ceil_div(job->items, most * slices);
-    const unsigned step = HEDDLE_CUDA_BLOCK, threads = min((unsigned)SUMS_THREADS, heddle_ceil_div(share, step) * step);
+    const unsigned least = HEDDLE_CUDA_BLOCK, step = HEDDLE_CUDA_BLOCK / 2;
+    const unsigned threads = min((unsigned)SUMS_THREADS, max(least, heddle_ceil_div(share, step) * step));
     job->items /= groups; // every block has its channels
     return {min(most, heddle_ceil_div(job->items, threads / heddle_ceil_div(groups, slices))), slices, threads};
 }
