@@ -16,6 +16,7 @@ enum {
     SUMS_GROUPS = HEDDLE_ROWS_NORM_SLICE / ROWS8,
     SUMS_ROWS = 16,  // that one thread adds together: loads that do not wait for each other
     SUMS_PARTS = 10, // the same for parts
+    SUMS_FLOATS = 5, // of them that are added as floats, like the rows of a part: conversions to double are slow
 };
 
 // Which of the job's channels a block has, in groups of eight; its threads have `rows` rows at a time.
@@ -248,7 +249,9 @@ __device__ static int add_parts(const norm_job &job, const norm_operands<Element
                                 double *kept)
 {
     const float *parts = parts_of(on, slice, job.parts);
-    const int values = SUMS_EACH * slice.groups, fours = values / 4, teams = (int)blockDim.x / fours;
+    const int values = SUMS_EACH * slice.groups, fours = values / 4;
+    // Few teams, whose sums are added one after another.
+    const int teams = min((int)blockDim.x / fours, (job.parts + SUMS_PARTS - 1) / SUMS_PARTS);
     const int four = (int)threadIdx.x % fours, team = (int)threadIdx.x / fours;
     double sums[4] = {};
     for (int first = team; team < teams && first < job.parts; first += SUMS_PARTS * teams) {
@@ -258,8 +261,13 @@ __device__ static int add_parts(const norm_job &job, const norm_operands<Element
             if (first + i * teams < job.parts)
                 part[i] = ((const float4 *)(parts + (first + i * teams) * values))[four];
 #pragma unroll
-        for (int i = 0; i < SUMS_PARTS; i++)
-            sums[0] += part[i].x, sums[1] += part[i].y, sums[2] += part[i].z, sums[3] += part[i].w;
+        for (int i = 0; i < SUMS_PARTS; i += SUMS_FLOATS) {
+            float4 some = part[i];
+#pragma unroll
+            for (int j = 1; j < SUMS_FLOATS; j++)
+                some.x += part[i + j].x, some.y += part[i + j].y, some.z += part[i + j].z, some.w += part[i + j].w;
+            sums[0] += some.x, sums[1] += some.y, sums[2] += some.z, sums[3] += some.w;
+        }
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
