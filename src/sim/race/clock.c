@@ -136,6 +136,9 @@ static void share_learned(sim_block_clock *clock)
         learn_next(&block, clock->fenced[i].block, &last_block);
         learn_next(&device, clock->fenced[i].device, &last_device);
     }
+    // What a thread tells of its own block's new interval says all that the old ones could.
+    sim_knowledge_forget(&known, clock->serial);
+    sim_knowledge_forget(&unfenced.near, clock->serial);
     forget_learned(clock);
     for (int i = 0; i < SIM_THREADS; i++) {
         clock->known[i] = sim_knowledge_keep(known);

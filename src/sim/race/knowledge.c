@@ -18,11 +18,15 @@ void sim_knowledge_drop(sim_knowledge *knowledge)
         free(knowledge);
 }
 
+// Room for as many, and for more to come: a barrier is told of its threads one by one.
 static sim_knowledge *allocate(uint32_t count)
 {
-    sim_knowledge *made = malloc(sizeof *made + (size_t)count * sizeof(sim_fact));
+    uint32_t room = 1;
+    while (room < count)
+        room *= 2;
+    sim_knowledge *made = malloc(sizeof *made + (size_t)room * sizeof(sim_fact));
     if (made)
-        *made = (sim_knowledge){.references = 1};
+        *made = (sim_knowledge){.references = 1, .room = room};
     return made;
 }
 
@@ -111,19 +115,11 @@ sim_knowledge *sim_knowledge_join(sim_knowledge *a, sim_knowledge *b)
     return sim_knowledge_keep(known);
 }
 
-void sim_knowledge_learn(sim_knowledge **held, sim_knowledge *more)
+// The first fact not before (block, thread).
+static uint32_t place_of(const sim_knowledge *knowledge, uint32_t block, uint32_t thread)
 {
-    sim_knowledge *joined = sim_knowledge_join(*held, more);
-    sim_knowledge_drop(*held);
-    *held = joined;
-}
-
-bool sim_knowledge_has(const sim_knowledge *knowledge, uint32_t block, uint32_t stamp, uint32_t thread, uint32_t clock)
-{
-    if (!knowledge)
-        return false;
     uint32_t low = 0, high = knowledge->count;
-    while (low < high) { // the first fact not before (block, thread)
+    while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const sim_fact *fact = &knowledge->fact[middle];
         if (fact->block < block || (fact->block == block && fact->thread < thread))
@@ -131,6 +127,72 @@ bool sim_knowledge_has(const sim_knowledge *knowledge, uint32_t block, uint32_t 
         else
             high = middle;
     }
+    return low;
+}
+
+// Puts `count` facts in the place of those from `begin` to `end`.
+static void replace(sim_knowledge *knowledge, uint32_t begin, uint32_t end, const sim_fact *facts, uint32_t count)
+{
+    memmove(knowledge->fact + begin + count, knowledge->fact + end,
+            (size_t)(knowledge->count - end) * sizeof(sim_fact));
+    if (count > 0)
+        memcpy(knowledge->fact + begin, facts, (size_t)count * sizeof(sim_fact));
+    knowledge->count = knowledge->count - (end - begin) + count;
+}
+
+static void add(sim_knowledge *knowledge, const sim_fact *fact)
+{
+    uint32_t begin = place_of(knowledge, fact->block, 0), at = place_of(knowledge, fact->block, fact->thread);
+    bool any = begin < knowledge->count && knowledge->fact[begin].block == fact->block;
+    if (any && knowledge->fact[begin].stamp > fact->stamp)
+        return;
+    if (any && knowledge->fact[begin].stamp < fact->stamp)
+        replace(knowledge, begin, end_of_block(knowledge, begin), fact, 1);
+    else if (at == knowledge->count || knowledge->fact[at].block != fact->block ||
+             knowledge->fact[at].thread != fact->thread)
+        replace(knowledge, at, at, fact, 1);
+    else if (knowledge->fact[at].clock < fact->clock)
+        knowledge->fact[at].clock = fact->clock;
+}
+
+void sim_knowledge_learn(sim_knowledge **held, sim_knowledge *more)
+{
+    enum { FEW = 4 };
+    sim_knowledge *own = *held;
+    if (!more || own == more)
+        return;
+    if (own && more->count <= FEW && own->room - own->count >= more->count &&
+        __atomic_load_n(&own->references, __ATOMIC_ACQUIRE) == 1) {
+        for (uint32_t i = 0; i < more->count; i++)
+            add(own, &more->fact[i]);
+        return;
+    }
+    *held = sim_knowledge_join(own, more);
+    sim_knowledge_drop(own);
+}
+
+void sim_knowledge_forget(sim_knowledge **held, uint32_t block)
+{
+    const sim_knowledge *own = *held;
+    uint32_t begin = own ? place_of(own, block, 0) : 0;
+    if (!own || begin == own->count || own->fact[begin].block != block)
+        return;
+    sim_knowledge *left = sim_knowledge_make(own->fact, own->count);
+    if (left)
+        replace(left, begin, end_of_block(left, begin), NULL, 0);
+    sim_knowledge_drop(*held);
+    *held = left;
+    if (left && left->count == 0) {
+        sim_knowledge_drop(left);
+        *held = NULL;
+    }
+}
+
+bool sim_knowledge_has(const sim_knowledge *knowledge, uint32_t block, uint32_t stamp, uint32_t thread, uint32_t clock)
+{
+    if (!knowledge)
+        return false;
+    uint32_t low = place_of(knowledge, block, thread);
     bool here = low < knowledge->count && knowledge->fact[low].block == block;
     bool before = low > 0 && knowledge->fact[low - 1].block == block;
     if (!here && !before)

@@ -1,6 +1,6 @@
 // What a thread has learned of others through flags and locks: for each block it has heard of, a barrier interval,
 // before which everything of that block is known to have happened, and the threads of that interval with their clocks.
-// A value never changes once made; it is shared and counted.
+// A value is shared and counted; it only changes while it has one owner.
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@ typedef struct sim_fact {
 } sim_fact;
 
 typedef struct sim_knowledge {
-    uint32_t references, count;
+    uint32_t references, count, room;
     sim_fact fact[]; // by block, then thread; all facts of one block have one stamp
 } sim_knowledge;
 
@@ -28,3 +28,4 @@ bool sim_knowledge_has(const sim_knowledge *knowledge, uint32_t block, uint32_t 
 bool sim_knowledge_same(const sim_knowledge *a, const sim_knowledge *b);
 // *held = *held joined with more.
 void sim_knowledge_learn(sim_knowledge **held, sim_knowledge *more);
+void sim_knowledge_forget(sim_knowledge **held, uint32_t block); // without what is known of that block

@@ -105,6 +105,33 @@ static void joined_knowledge_knows_what_either_knew(void **state)
     }
 }
 
+static void facts_learned_one_by_one_are_known_as_if_at_once(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        const oracle one = draw(), other = draw();
+        oracle both = unite(&one, &other);
+        sim_knowledge *held = knowledge_of(&one), *more = knowledge_of(&other), *expected = knowledge_of(&both);
+        for (uint32_t i = 0; i < more->count; i++) {
+            sim_knowledge *single = sim_knowledge_make(&more->fact[i], 1);
+            sim_knowledge_learn(&held, single);
+            sim_knowledge_drop(single);
+        }
+        assert_true(sim_knowledge_same(held, expected));
+        sim_knowledge *shared = sim_knowledge_keep(held);
+        for (uint32_t block = 0; block < BLOCKS; block++) {
+            sim_knowledge_forget(&held, block);
+            both.stamp[block] = 0;
+            assert_knows(held, &both);
+        }
+        assert_null(held);
+        assert_true(sim_knowledge_same(shared, expected)); // others keep what they had
+        sim_knowledge_drop(shared);
+        sim_knowledge_drop(expected);
+        sim_knowledge_drop(more);
+    }
+}
+
 static void what_teaches_nothing_new_is_not_kept_twice(void **state)
 {
     (void)state;
@@ -152,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joined_knowledge_knows_what_either_knew),
+        cmocka_unit_test(facts_learned_one_by_one_are_known_as_if_at_once),
         cmocka_unit_test(what_teaches_nothing_new_is_not_kept_twice),
         cmocka_unit_test(a_word_links_the_thread_that_gave_it_to_the_one_that_took_it),
     };

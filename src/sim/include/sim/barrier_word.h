@@ -56,15 +56,13 @@ class barrier_word
     // One look: whether the phase has ended. Its copies are then made.
     template <int Scope = SIM_SCOPE_BLOCK> SIM_INLINE bool ended(unsigned waited_for)
     {
-        touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
-        if (phase() == waited_for) {
+        if (phase() == waited_for)
             finish_bytes(waited_for);
-            if (phase() == waited_for) {
-                sim_spin();
-                return false;
-            }
-            touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
+        if (phase() == waited_for) {
+            sim_spin();
+            return false;
         }
+        touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
         finish_copies<Scope>(waited_for);
         return true;
     }
@@ -140,13 +138,20 @@ class barrier_word
                          Scope, what);
     }
 
+    // Nobody learns from an arrival what others did before theirs: that takes a wait.
+    template <int Scope> SIM_INLINE void release(unsigned of_phase) const
+    {
+        sim_discard();
+        touch<Scope>(of_phase, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
+    }
+
     template <int Scope> SIM_INLINE unsigned change(unsigned count, unsigned dropped, int more, int fewer)
     {
         const unsigned expected_phase = phase();
-        touch<Scope>(expected_phase, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
+        release<Scope>(expected_phase);
         const unsigned arrived_in = apply(count, dropped, more, fewer);
         if (arrived_in != expected_phase) // others ran meanwhile
-            touch<Scope>(arrived_in, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
+            release<Scope>(arrived_in);
         return arrived_in;
     }
 
