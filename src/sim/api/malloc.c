@@ -49,6 +49,14 @@ static bool is_of_graph(const sim_allocation *allocation)
     return allocation->function == graph_memory;
 }
 
+// Memory of a graph stays as long as the graph, which takes it again in its next launch.
+void sim_free_now(void *memory, uintptr_t pc)
+{
+    sim_allocation found;
+    if (!sim_memory_find((uintptr_t)memory, &found) || !is_of_graph(&found))
+        sim_watch_release((uintptr_t)memory, pc);
+}
+
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
     return SIM_CALL(sim_allocate(memory, bytes, SIM_MEMORY_DEVICE));
@@ -129,7 +137,7 @@ static cudaError_t free_now(void *memory, bool pinned)
     if (sim_capture_global())
         return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream is capturing a graph: free before or after");
     error = sim_device_wait();
-    sim_watch_release((uintptr_t)memory, sim_call_pc());
+    sim_free_now(memory, sim_call_pc());
     return error;
 }
 

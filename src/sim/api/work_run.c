@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/allocate.h"
 #include "api/call.h"
 #include "api/children.h"
 #include "api/event.h"
@@ -158,7 +159,7 @@ static void run_free(const sim_work *work, uint64_t number)
     sim_allocation freed;
     if (sim_watching && sim_memory_find((uintptr_t)work->memory, &freed))
         sim_watch_free(number, freed.start, freed.bytes, work->pc);
-    sim_watch_release((uintptr_t)work->memory, work->pc);
+    sim_free_now(work->memory, work->pc);
 }
 
 // --- all of it ------------------------------------------------------------------------------------------------------
