@@ -8,7 +8,9 @@
 #include "report/report.h"
 
 // A call of a clock costs a GPU some cycles; here it is what makes time pass, so that loops that wait for it end.
-enum { CYCLES_PER_LOOK = 64 };
+// From one look at the clock to the next. Of a loop that does nothing but look at it, WAITING times or more, each look
+// takes longer than the one before: such a kernel waits for a second or two, which is billions of cycles.
+enum { CYCLES_PER_LOOK = 64, MOST_CYCLES_PER_LOOK = 1 << 14, WAITING = 32 };
 
 unsigned sim_multiprocessors = 132;
 
@@ -116,6 +118,12 @@ void sim_exit_thread(void)
     sim_thread_ends(worker);
 }
 
+static uint64_t cycles_of_look(uint64_t looks)
+{
+    const uint64_t longer = looks / WAITING * CYCLES_PER_LOOK;
+    return longer < CYCLES_PER_LOOK ? CYCLES_PER_LOOK : longer < MOST_CYCLES_PER_LOOK ? longer : MOST_CYCLES_PER_LOOK;
+}
+
 long long sim_clock(void)
 {
     sim_worker *worker = sim_current;
@@ -126,7 +134,9 @@ long long sim_clock(void)
     sim_repeated_once(worker);
     // Looking at the clock is an event: a loop that waits for it is no endless one.
     uint64_t events = sim_progress_count(&runner->progress.events);
-    runner->clock += CYCLES_PER_LOOK;
+    runner->looks = events == runner->looked + 1 ? runner->looks + 1 : 0;
+    runner->looked = events;
+    runner->clock += cycles_of_look(runner->looks);
     const uint64_t now = (runner->clock + events) * sim_options_get()->tick;
     return (long long)now;
 }
@@ -134,8 +144,9 @@ long long sim_clock(void)
 unsigned long long sim_time_ns(void)
 {
     static atomic_ullong time;
-    const unsigned long long passes = CYCLES_PER_LOOK * (unsigned long long)sim_options_get()->tick;
     sim_clock();
+    const unsigned long long looks = sim_current ? sim_runner_of(sim_current)->looks : 0;
+    const unsigned long long passes = cycles_of_look(looks) * (unsigned long long)sim_options_get()->tick;
     return atomic_fetch_add_explicit(&time, passes, memory_order_relaxed) + passes;
 }
 

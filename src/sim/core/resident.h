@@ -61,6 +61,8 @@ typedef struct sim_runner {
     bool abandoned;     // the block that ran last cannot go on
     volatile bool busy; // the runtime is at work for the current thread, which must not be interrupted
     uint64_t clock;     // of its threads (device.c)
+    uint64_t looks;     // at the clock, one after another with nothing between them
+    uint64_t looked;    // the event that the last one was
     sim_worker_progress progress;
     sim_blocks blocks;
     sim_fault_state fault;

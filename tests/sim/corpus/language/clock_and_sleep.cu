@@ -13,6 +13,16 @@ __global__ void measure(long long *output)
     output[threadIdx.x] = stop > start ? 1 + (sum == 0) * 0 : 0;
 }
 
+// A second, as samples wait that show how kernels overlap.
+__global__ void wait(long long cycles, long long *output)
+{
+    const long long start = clock64();
+    long long now = start;
+    while (now - start < cycles)
+        now = clock64();
+    output[threadIdx.x] = now - start;
+}
+
 int main()
 {
     long long *output = device_zeros<long long>(32), result[32];
@@ -21,6 +31,10 @@ int main()
     fetch(result, output);
     for (int i = 0; i < 32; i++)
         REQUIRE(result[i] == 1);
+    wait<<<1, 32>>>(1700000000, output);
+    fetch(result, output);
+    for (int i = 0; i < 32; i++)
+        REQUIRE(result[i] >= 1700000000);
     CHECK(cudaFree(output));
     return 0;
 }
