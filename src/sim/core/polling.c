@@ -67,6 +67,22 @@ void sim_spin_from(const uint64_t *state, uintptr_t pc)
         sim_thread_polls(worker, pc, surely, NULL);
 }
 
+void sim_phase_waits(void)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        return;
+    sim_thread_acts(worker);
+    sim_thread_polls(worker, (uintptr_t)__builtin_return_address(0), true, NULL);
+}
+
+// Those that wait need not be found to poll in vain first, which would give other blocks a turn in each phase.
+void sim_phase_ended(void)
+{
+    if (sim_current)
+        sim_wake_polling(sim_resident_of(sim_current->block));
+}
+
 void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely, const sim_polled *word)
 {
     const sim_polled polled = word ? *word : sim_watch_polled(worker);

@@ -14,10 +14,10 @@ typedef struct handed {
 enum { SLOTS = 1 << 13 };
 static handed table[SLOTS];
 
+// The threads of one interval lie side by side: they come one after the other.
 static handed *slot_of(uint32_t stamp, unsigned thread)
 {
-    uint64_t key = (uint64_t)stamp << 32 | thread;
-    return &table[(size_t)(key * 0x9e3779b97f4a7c15u >> 40) & (SLOTS - 1)];
+    return &table[((size_t)(stamp * 0x9e3779b97f4a7c15u >> 40) + thread) & (SLOTS - 1)];
 }
 
 static handed *claim(uint32_t stamp, unsigned thread)

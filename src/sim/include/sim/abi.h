@@ -123,6 +123,10 @@ void sim_ordering_atomic(const volatile void *address, int bytes, int scope, int
 int sim_discard(void);
 // A compare-and-swap failed, a flag was not yet set, __nanosleep: others run before this thread goes on.
 void sim_spin(void);
+// The thread waits for a phase of a barrier in memory: others run. The end of a phase, or of its copies, lets all that
+// wait in the block look again.
+void sim_phase_waits(void);
+void sim_phase_ended(void);
 void sim_fence(int scope);
 void sim_fence_sides(int scope, int sides); // SIM_ATOMIC_ACQUIRE, SIM_ATOMIC_RELEASE or both, as sim_fence does
 // Announces accesses that the compiler's hooks cannot see (wmma loads, cp.async, ldmatrix). write: 0 or 1.

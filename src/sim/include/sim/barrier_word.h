@@ -53,34 +53,28 @@ class barrier_word
             sim_copy_add_to(this, phase(), &one);
     }
 
-    // One look: whether the phase has ended. Its copies are then made.
+    // One look: whether the phase has ended, and its copies are made.
     template <int Scope = SIM_SCOPE_BLOCK> SIM_INLINE bool ended(unsigned waited_for)
     {
-        if (phase() == waited_for)
-            finish_bytes(waited_for);
-        if (phase() == waited_for) {
+        const bool over = passed<Scope>(waited_for);
+        if (!over)
             sim_spin();
-            return false;
-        }
-        touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
-        finish_copies<Scope>(waited_for);
-        return true;
+        return over;
     }
     template <int Scope = SIM_SCOPE_BLOCK> SIM_INLINE void wait(unsigned waited_for)
     {
-        while (!ended<Scope>(waited_for))
-            ;
+        while (!passed<Scope>(waited_for))
+            sim_phase_waits();
     }
     // Phases told apart by their last bit alone.
     template <int Scope = SIM_SCOPE_BLOCK> SIM_INLINE bool ended_parity(bool parity)
     {
-        unsigned now = phase();
-        return ended<Scope>((now & 1u) == (unsigned)parity ? now : (now - 1) & (unsigned)PHASE_MASK);
+        return ended<Scope>(phase_of_parity(parity));
     }
     template <int Scope = SIM_SCOPE_BLOCK> SIM_INLINE void wait_parity(bool parity)
     {
-        while (!ended_parity<Scope>(parity))
-            ;
+        while (!passed<Scope>(phase_of_parity(parity)))
+            sim_phase_waits();
     }
 
     // A copy that the current phase waits for.
@@ -119,12 +113,20 @@ class barrier_word
         return make(expected, missing, bytes, phase);
     }
 
+    SIM_INLINE unsigned phase_of_parity(bool parity) const
+    {
+        const unsigned now = phase();
+        return (now & 1u) == (unsigned)parity ? now : (now - 1) & (unsigned)PHASE_MASK;
+    }
+
     SIM_UNWATCHED SIM_NOINLINE unsigned apply(unsigned count, unsigned dropped, int more, int fewer)
     {
-        uint64_t old = __atomic_load_n(&word_, __ATOMIC_SEQ_CST);
-        while (!__atomic_compare_exchange_n(&word_, &old, changed(old, count, dropped, more, fewer), true,
-                                            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-            ;
+        uint64_t old = __atomic_load_n(&word_, __ATOMIC_SEQ_CST), now;
+        do
+            now = changed(old, count, dropped, more, fewer);
+        while (!__atomic_compare_exchange_n(&word_, &old, now, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+        if (phase_of(now) != phase_of(old))
+            sim_phase_ended();
         return phase_of(old);
     }
 
@@ -172,36 +174,32 @@ class barrier_word
         }
     }
 
-    // Acquires, too: others may have made and handed over theirs since this thread saw that the phase had ended.
-    template <int Scope> SIM_INLINE void hand_over(unsigned waited_for, unsigned *made)
+    // The first thread that finds the phase over makes its copies. Others pass only when every copy has been made and
+    // the word released after it.
+    template <int Scope> SIM_INLINE bool passed(unsigned waited_for)
     {
-        if (*made == 0)
-            return;
-        touch<Scope>(waited_for, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE | SIM_ATOMIC_ACQUIRE);
-        sim_copy_made_for(this, waited_for, *made);
-        *made = 0;
-    }
-
-    // Others pass only when every copy has been made and the word released after it.
-    template <int Scope> SIM_INLINE void finish_copies(unsigned waited_for)
-    {
-        unsigned made = 0;
-        bool waited = false;
+        if (phase() == waited_for)
+            finish_bytes(waited_for);
+        if (phase() == waited_for)
+            return false;
         sim_copy one;
-        for (int next; (next = sim_copy_next_for(this, waited_for, &one, made)) != 0;) {
-            if (next < 0) { // another thread makes the rest, and may wait for those made here
-                hand_over<Scope>(waited_for, &made);
-                waited = true;
-                sim_spin();
-                continue;
-            }
+        int next = sim_copy_next_for(this, waited_for, &one, 0);
+        if (next < 0) // other threads make them
+            return false;
+        touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
+        unsigned made = 0;
+        for (; next > 0; next = sim_copy_next_for(this, waited_for, &one, made)) {
             SIM_COPY_COMES(&one);
             sim_copy_make(&one);
             made++;
         }
-        hand_over<Scope>(waited_for, &made);
-        if (waited)
-            touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
+        if (made == 0)
+            return true;
+        // Acquires, too: others may have made and handed over theirs meanwhile.
+        touch<Scope>(waited_for, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE | SIM_ATOMIC_ACQUIRE);
+        sim_copy_made_for(this, waited_for, made);
+        sim_phase_ended();
+        return next == 0;
     }
 
     uint64_t word_;
