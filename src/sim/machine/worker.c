@@ -4,7 +4,9 @@
 #include "machine/index.h"
 
 __thread sim_worker *sim_current;
-__thread sim_dim sim_thread_index_variable, sim_block_index_variable, sim_block_size_variable, sim_grid_size_variable;
+__thread sim_dim sim_thread_index_variable, sim_block_index_variable;
+// Before the first launch functors of Thrust are called as by one thread, which may count by the size of the grid.
+__thread sim_dim sim_block_size_variable = {1, 1, 1}, sim_grid_size_variable = {1, 1, 1};
 
 bool sim_watching;
 int sim_workers = 1, sim_workers_taking_part = 1;
