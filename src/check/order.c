@@ -98,7 +98,7 @@ static heddle_status repeat_first(heddle_check_result *result, const heddle_chec
     heddle_check_report *again = NULL;
     heddle_check_difference changed, next = *found;
     remove(path); // of an order before this one
-    HEDDLE_TRY(rerun(context, first, HEDDLE_CHECK_LOOK_AGAIN, asked_of(first, found->first, path, text), &again));
+    HEDDLE_TRY(rerun(context, first, asked_of(first, found->first, path, text), &again));
     bool differs = !again || heddle_check_copies_differ(first, again, NULL, &changed);
     bool in_order = again && !first->copies_in_any_order && again->copy_count == first->copy_count;
     if (differs)
@@ -110,7 +110,7 @@ static heddle_status repeat_first(heddle_check_result *result, const heddle_chec
         return HEDDLE_OK;
     *found = next;
     remove(path); // what was kept there is another copy
-    HEDDLE_TRY(rerun(context, first, HEDDLE_CHECK_LOOK_AGAIN, asked_of(first, next.first, path, text), &again));
+    HEDDLE_TRY(rerun(context, first, asked_of(first, next.first, path, text), &again));
     heddle_check_report_free(again);
     return HEDDLE_OK;
 }
@@ -139,27 +139,6 @@ static void raise_guards(heddle_check_result *result)
         }
 }
 
-// The first run once more, with other values for lanes that are not there. If that changes the result, the program has
-// used them. *reported: it has.
-static heddle_status compare_lost(heddle_check_result *result, heddle_check_rerun rerun, void *context, bool *reported)
-{
-    heddle_check_difference changed;
-    heddle_check_report *again = NULL;
-    HEDDLE_TRY(rerun(context, result->runs[0], HEDDLE_CHECK_LOOK_LOST, NULL, &again));
-    bool differs = again && heddle_check_copies_differ(result->runs[0], again, NULL, &changed);
-    for (int i = 0; differs && i < again->finding_count; i++) {
-        if (again->findings[i].kind != HEDDLE_CHECK_WARP_MASK || again->findings[i].tier != HEDDLE_CHECK_ERROR)
-            continue;
-        *reported = true;
-        HEDDLE_TRY(heddle_check_result_add_finding(result, &again->findings[i]));
-    }
-    if (*reported)
-        result->compared = again;
-    else
-        heddle_check_report_free(again);
-    return HEDDLE_OK;
-}
-
 heddle_status heddle_check_order_compare(heddle_check_result *result, const heddle_check_report *report,
                                          const char *path, heddle_check_rerun rerun, void *context)
 {
@@ -170,8 +149,6 @@ heddle_status heddle_check_order_compare(heddle_check_result *result, const hedd
         return HEDDLE_OK;
     bool reported = false;
     HEDDLE_TRY(repeat_first(result, report, path, rerun, context, &found, &reported));
-    if (!reported)
-        HEDDLE_TRY(compare_lost(result, rerun, context, &reported));
     if (reported)
         return HEDDLE_OK;
     if (first->copies_in_any_order)
@@ -183,7 +160,7 @@ heddle_status heddle_check_order_compare(heddle_check_result *result, const hedd
     heddle_check_report *compared = NULL;
     const char *asked = asked_of(report, found.other, path, text);
     if (asked && found.first < first->copy_count)
-        HEDDLE_TRY(rerun(context, report, HEDDLE_CHECK_LOOK_AGAIN, asked, &compared));
+        HEDDLE_TRY(rerun(context, report, asked, &compared));
     result->compared = compared;
     HEDDLE_TRY(report_copy(result, report, found.first, compared));
     raise_guards(result);

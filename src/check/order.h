@@ -3,16 +3,10 @@
 
 #include "check/result.h"
 
-// What another run is for.
-typedef enum heddle_check_look {
-    HEDDLE_CHECK_LOOK_AGAIN, // the same, if it was the first with another clock
-    HEDDLE_CHECK_LOOK_LOST,  // the same, but for what shuffles read from lanes that are not there; those are findings
-} heddle_check_look;
-
 // Runs the program once more, as in the run that left `like`, and with this for SIM_COPY. *report is NULL where it left
 // none.
-typedef heddle_status (*heddle_check_rerun)(void *context, const heddle_check_report *like, heddle_check_look look,
-                                            const char *copy, heddle_check_report **report);
+typedef heddle_status (*heddle_check_rerun)(void *context, const heddle_check_report *like, const char *copy,
+                                            heddle_check_report **report);
 
 // Holds what a run brought to the host against what the first one did. `path`: of a file that is not there yet.
 heddle_status heddle_check_order_compare(heddle_check_result *result, const heddle_check_report *report,

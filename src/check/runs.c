@@ -19,12 +19,10 @@
 #include "check/progress.h"
 #include "check/questions.h"
 
-enum { MOST_VARIABLES = 16, VARIABLE_SIZE = HEDDLE_CHECK_PATH + 64, MOST_LOOKS = 4 };
+enum { MOST_VARIABLES = 16, VARIABLE_SIZE = HEDDLE_CHECK_PATH + 64, MOST_LOOKS = 3 };
 #define LARGEST_SEED (((uint64_t)1 << 53) - 1) // that every reader of numbers keeps exactly
 // Beyond the numbers of all other runs.
 enum { COUNTING_RUN = HEDDLE_CHECK_MOST_RUNS * (1 + MOST_LOOKS) };
-
-static const char LOST_OTHER[] = "1", LOST_REPORTED[] = "2"; // see sim/machine/options.h
 
 // --- one run ---------------------------------------------------------------------------------------------------------
 
@@ -34,7 +32,6 @@ typedef struct run_plan {
     const char *values; // file for SIM_VALUES; NULL: none
     const char *copy;   // for SIM_COPY; NULL: none
     bool other_clock;   // than in the runs that count
-    const char *lost;   // for SIM_LOST; NULL: none
     char report[HEDDLE_CHECK_PATH];
 } run_plan;
 
@@ -74,8 +71,6 @@ static void fill_environment(const heddle_check_state *state, const run_plan *pl
         set(environment, "SIM_COPY", plan->copy);
     if (plan->other_clock)
         set(environment, "SIM_TICK", "3");
-    if (plan->lost)
-        set(environment, "SIM_LOST", plan->lost);
     heddle_check_folder_path(&state->folder, "progress", environment->progress, sizeof environment->progress);
     if (state->options->progress)
         set(environment, "SIM_PROGRESS", environment->progress);
@@ -262,8 +257,8 @@ typedef struct closer_look {
     int number;
 } closer_look;
 
-static heddle_status look_again(void *context, const heddle_check_report *like, heddle_check_look what,
-                                const char *copy, heddle_check_report **report)
+static heddle_status look_again(void *context, const heddle_check_report *like, const char *copy,
+                                heddle_check_report **report)
 {
     closer_look *look = context;
     heddle_child child = {.process = -1};
@@ -272,10 +267,7 @@ static heddle_status look_again(void *context, const heddle_check_report *like, 
                      .schedule = like->schedule,
                      .values = first ? NULL : look->values,
                      .copy = copy,
-                     .other_clock = first && what == HEDDLE_CHECK_LOOK_AGAIN,
-                     .lost = what == HEDDLE_CHECK_LOOK_LOST ? LOST_REPORTED
-                             : first                        ? NULL
-                                                            : LOST_OTHER};
+                     .other_clock = first};
     return run_once(look->state, &plan, report, &child);
 }
 
@@ -323,7 +315,7 @@ static heddle_status run_another(heddle_check_state *state, int run, int schedul
 {
     heddle_check_report *report = NULL;
     heddle_child child = {.process = -1};
-    run_plan plan = {.number = run, .schedule = schedule, .values = values, .lost = LOST_OTHER};
+    run_plan plan = {.number = run, .schedule = schedule, .values = values};
     HEDDLE_TRY(run_once(state, &plan, &report, &child));
     if (state->repeats && (child.end != HEDDLE_CHILD_EXITED || !report)) {
         heddle_check_report_free(report);

@@ -125,24 +125,6 @@ int main()
 """
 
 
-# The second warp has 16 lanes: the last of them reads one that is not there.
-NEIGHBOUR = r"""
-__global__ void shift(int *out)
-{
-    int v = threadIdx.x, next = __shfl_down_sync(0xffffffff, v, 1);
-    out[v] = USED;
-}
-int main()
-{
-    int *out, host[48];
-    cudaMalloc(&out, sizeof host);
-    shift<<<1, 48>>>(out);
-    cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
-    cudaFree(out);
-}
-"""
-
-
 class Orders(unittest.TestCase):
     def check(self, text, *arguments, code=0, **values):
         for name, value in values.items():
@@ -172,13 +154,6 @@ class Orders(unittest.TestCase):
         self.assertIn("clean: 2 schedules", self.check(ROUNDS, MOST="1000"))
         said = self.check(ROUNDS, MOST="5")  # given up too early in one of the orders
         self.assertIn("warning: result depends on the order of execution in kernel spread\n", said)
-
-    def test_a_value_from_a_lane_that_the_block_does_not_have_may_be_dropped_but_not_used(self):
-        self.assertIn("clean: 2 schedules", self.check(NEIGHBOUR, USED="v < 47 ? next - v : 0"))
-        said = self.check(NEIGHBOUR, USED="next - v", code=1)
-        self.assertIn("__shfl_down_sync: lane 15 reads from lane 16, which does not take part: the value is undefined",
-                      said)
-        self.assertTrue(said.endswith("\n1 error, 0 warnings\n"), said)
 
     def test_time_is_no_result_and_hides_none(self):
         for clock in ("clock64()", "clock()", "global_timer()"):

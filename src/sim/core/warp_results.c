@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/scheduler.h"
-#include "machine/options.h"
 
 static int checked_width(sim_worker *worker, int lane, int width)
 {
@@ -20,13 +19,9 @@ static int checked_width(sim_worker *worker, int lane, int width)
     return SIM_LANES;
 }
 
-// What a lane gets from one that is not there: about the largest float or the smallest, so that whoever adds it, or
-// takes a maximum or a minimum with it, has another value than before. They differ in every byte but one.
-static uint64_t lost_value(int lane)
-{
-    static const uint64_t value[2] = {0x7f7fffff7f7fffff, 0xff7ffefeff7ffefe};
-    return value[((unsigned)lane + (sim_options_get()->lost != SIM_LOST_USUAL)) % 2];
-}
+// What a lane gets from one that is not there: the largest float or a very small one, so that whoever adds it, or takes
+// a maximum or a minimum with it, has another value than before.
+static const uint64_t lost_value[2] = {0x7f7fffff7f7fffff, 0xff7fffffff7fffff};
 
 // False: the lane read one that is not there, which is reported.
 static bool shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought, int lane)
@@ -36,12 +31,12 @@ static bool shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought,
     int source = sim_shuffle_source(operation, lane, resident->collectives.argument[thread],
                                     resident->collectives.width[thread]);
     bool missing = !(lanes >> source & 1);
-    bool wrong = missing && (operation != SIM_SHUFFLE_DOWN || sim_options_get()->lost == SIM_LOST_REPORTED);
+    bool wrong = missing && operation != SIM_SHUFFLE_DOWN;
     if (wrong)
         sim_shuffle_report(worker, (sim_lost_read){resident->block.waits_at[thread], (uint8_t)lane, (uint8_t)source},
                            sim_warp_name(operation));
     bool lost = missing && operation == SIM_SHUFFLE_DOWN;
-    resident->collectives.value[thread] = lost ? lost_value(lane) : brought[missing ? lane : source];
+    resident->collectives.value[thread] = lost ? lost_value[lane % 2] : brought[missing ? lane : source];
     return !wrong;
 }
 

@@ -72,8 +72,6 @@ static void read_environment(void)
     options.copy = text_from("SIM_COPY");
     options.progress = text_from("SIM_PROGRESS");
     options.tick = number_from("SIM_TICK", 1, 1000, &value) ? (unsigned)value : 1;
-    options.lost =
-        number_from("SIM_LOST", SIM_LOST_USUAL, SIM_LOST_REPORTED, &value) ? (unsigned)value : SIM_LOST_USUAL;
     options.watch = number_from("SIM_WATCH", 0, 1, &value) ? value != 0 : true;
     options.strict = number_from("SIM_STRICT", 0, 1, &value) ? value != 0 : false;
     options.schedule = number_from("SIM_SCHEDULE", 0, 4294967295.0, &value) ? (unsigned)value : 0;

@@ -19,8 +19,6 @@
 //                      FILE, or, where that is there already, compared with it
 //   SIM_PROGRESS=FILE  tell there how far the current launch has come (shown.h)
 //   SIM_TICK=N         how far the clocks of kernels go for each cycle (1): results that change with it are times
-//   SIM_LOST=N         what a shuffle down gives for a lane that is not there: one value (0), another (1), or the other
-//                      with a finding for each call (2): results that change with it have used such a value
 #pragma once
 
 #include <stdbool.h>
@@ -37,11 +35,10 @@ typedef struct sim_options {
     double budget; // accesses; 0: no limit
     uint64_t seed;
     const char *values, *copy, *progress;
-    unsigned tick, lost;
+    unsigned tick;
     size_t stack; // bytes
 } sim_options;
 
-enum { SIM_LOST_USUAL, SIM_LOST_OTHER, SIM_LOST_REPORTED };
 enum { SIM_STACK_DEFAULT = 192 }; // KiB; with the gap below it a slot is 256
 
 const sim_options *sim_options_get(void);
