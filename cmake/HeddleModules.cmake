@@ -199,7 +199,7 @@ function(heddle_cuda_module target file)
     set(code ${heddle_cuda_code})
     if(source IN_LIST heddle_hopper_sources)
       set(code ${heddle_hopper_code})
-    elseif(source MATCHES "/rows_[a-z]*[/.]" AND NOT source MATCHES "/rows_conv[/.]")
+    elseif(source MATCHES "/rows_[a-z_]*[/.]" AND NOT source MATCHES "/rows_conv[/.]")
       set(code ${heddle_rows_code})
     endif()
     add_custom_command(OUTPUT ${object}

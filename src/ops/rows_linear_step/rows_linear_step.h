@@ -15,7 +15,6 @@ typedef enum heddle_linear_step_output {
     HEDDLE_LINEAR_STEP_BIAS_COPY,
     HEDDLE_LINEAR_STEP_BIAS_FIRST_MOMENT,
     HEDDLE_LINEAR_STEP_BIAS_SECOND_MOMENT,
-    HEDDLE_LINEAR_STEP_OUTPUTS,
 } heddle_linear_step_output;
 
 // The optimiser of a call: one that has room for the moments of both weight and bias.

@@ -49,7 +49,7 @@ static bool is_of_graph(const sim_allocation *allocation)
     return allocation->function == graph_memory;
 }
 
-// Memory of a graph stays as long as the graph, which takes it again in its next launch.
+// Memory of a graph stays: the graph takes it again in its next launch.
 void sim_free_now(void *memory, uintptr_t pc)
 {
     sim_allocation found;

@@ -196,7 +196,9 @@ static void run_rest(void)
 {
     if (sim_api_is_copy())
         return;
-    if (sim_streams_run_here()) { // what a stream runs ends the program: the stream cannot go on before it returns
+    // What a stream runs ends the program: the stream cannot go on before it returns. Or a handler does, which may have
+    // interrupted a call of CUDA.
+    if (sim_streams_run_here() || sim_report_in_handler()) {
         sim_stopped_left(queued_kernels());
         return;
     }

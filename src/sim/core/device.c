@@ -8,8 +8,8 @@
 #include "report/report.h"
 
 // A call of a clock costs a GPU some cycles; here it is what makes time pass, so that loops that wait for it end.
-// From one look at the clock to the next. Of a loop that does nothing but look at it, WAITING times or more, each look
-// takes longer than the one before: such a kernel waits for a second or two, which is billions of cycles.
+// Cycles between two looks at the clock. A kernel may wait for a second, which is billions of cycles: after WAITING
+// looks with nothing else between them, each takes longer.
 enum { CYCLES_PER_LOOK = 64, MOST_CYCLES_PER_LOOK = 1 << 14, WAITING = 32 };
 
 unsigned sim_multiprocessors = 132;

@@ -10,6 +10,7 @@
 // `status`: "finished", "crashed: ...", "killed: ...".
 // Calls sim_race_finish first: the race detector holds its findings back until it knows their tier.
 void sim_report_write(const char *status);
+bool sim_report_in_handler(void); // whether a signal handler of the program runs
 
 // At exit, after the destructors of the program's objects, the report is written. What is called before that, in this
 // order; each layer above registers its own.

@@ -66,7 +66,7 @@ static _Unwind_Reason_Code look_for_handler(struct _Unwind_Context *frame, void 
     return interrupted ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-static bool in_signal_handler(void)
+bool sim_report_in_handler(void)
 {
     bool found = false;
     _Unwind_Backtrace(look_for_handler, &found);
@@ -77,10 +77,10 @@ static void at_exit(void)
 {
     if (getpid() != owner || is_left_to_another())
         return;
-    // A handler may have interrupted a call of CUDA: nothing more is run then, only reported.
-    const bool run_queued = !in_signal_handler();
-    for (int when = 0; run_queued && when < SIM_ENDS && !atomic_load(&writing); when++)
-        if (ends[when])
+    // A handler may have interrupted a call of CUDA: what is queued is only counted then.
+    const bool in_handler = sim_report_in_handler();
+    for (int when = 0; when < SIM_ENDS && !atomic_load(&writing); when++)
+        if (ends[when] && (!in_handler || when == SIM_END_RUN))
             ends[when]();
     size_t errors = write_once("finished");
     atomic_store(&written, true);
