@@ -143,7 +143,7 @@ class barrier_word
     // Nobody learns from an arrival what others did before theirs: that takes a wait.
     template <int Scope> SIM_INLINE void release(unsigned of_phase) const
     {
-        sim_discard();
+        SIM_TOUCH_DISCARDS();
         touch<Scope>(of_phase, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
     }
 
