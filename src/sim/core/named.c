@@ -12,32 +12,36 @@ enum { BARRIERS = 16 };
 struct sim_named {
     struct named_barrier {
         uint32_t lanes[SIM_WARPS]; // that wait
+        uint32_t gone[SIM_WARPS];  // that have arrived and gone on: they may have ended by now
         int arrived, expected;     // expected 0: all threads of the block
         int first;                 // thread that came first
         uintptr_t first_pc;        // and where
-        bool passed;               // some have arrived and gone on: they may have ended by now
+        bool passed;               // some have gone on
         bool counted;              // the instruction says for how many threads: exited warps are not among them
     } barrier[BARRIERS];
 };
 
-// Lanes of warps that wait which have exited, or which the block does not have: a warp arrives as a whole.
+// Lanes of warps that have arrived which had exited before, or which the block does not have: a warp arrives as a
+// whole.
 static int absent_lanes(const sim_block *block, const struct named_barrier *barrier)
 {
     int absent = 0;
     if (block->ended || block->launch->threads % SIM_LANES)
-        for (int thread = 0; thread < block->launch->warps * SIM_LANES; thread++)
-            absent += barrier->lanes[thread / SIM_LANES] &&
+        for (int thread = 0; thread < block->launch->warps * SIM_LANES; thread++) {
+            const uint32_t arrived = barrier->lanes[thread / SIM_LANES] | barrier->gone[thread / SIM_LANES];
+            absent += arrived && !(arrived >> thread % SIM_LANES & 1) &&
                       (thread >= block->launch->threads || block->state[thread] == SIM_ENDED);
+        }
     return absent;
 }
 
 static bool complete(const sim_block *block, const struct named_barrier *barrier)
 {
     int expected = barrier->expected ? barrier->expected : block->launch->threads;
-    if (barrier->arrived == 0 || barrier->passed)
-        return barrier->arrived && barrier->arrived >= expected;
+    if (barrier->arrived == 0)
+        return false;
     if (!barrier->counted)
-        return barrier->arrived + block->ended >= expected;
+        return barrier->arrived + (barrier->passed ? 0 : block->ended) >= expected;
     if (!barrier->expected)
         expected = block->launch->warps * SIM_LANES;
     return barrier->arrived + absent_lanes(block, barrier) >= expected;
@@ -156,6 +160,7 @@ static void arrive_at(sim_worker *worker, int id, int threads, uintptr_t pc)
     struct named_barrier *barrier = barrier_of(worker, id);
     count(worker, barrier, id, threads, pc);
     barrier->passed = true;
+    barrier->gone[worker->warp] |= 1u << worker->lane;
     if (sim_watching)
         sim_watch_barrier_arrive(worker, id);
     sim_thread_acts(worker);

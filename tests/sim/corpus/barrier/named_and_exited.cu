@@ -22,6 +22,33 @@ __global__ void last_warp_is_short(int *out)
         asm volatile("bar.sync 2, 32;" ::: "memory");
 }
 
+__global__ void short_warp_waits(int *out)
+{
+    __shared__ int values[32];
+    if (threadIdx.x < 32) {
+        values[threadIdx.x] = threadIdx.x;
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else if (threadIdx.x >= 64) {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        out[threadIdx.x - 64] = values[95 - threadIdx.x];
+    }
+}
+
+__global__ void half_a_warp_arrives(int *out)
+{
+    __shared__ int values[32];
+    if (threadIdx.x >= 16 && threadIdx.x < 32)
+        return;
+    if (threadIdx.x < 16) {
+        values[threadIdx.x] = threadIdx.x;
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        if (threadIdx.x < 48)
+            out[threadIdx.x] = values[47 - threadIdx.x];
+    }
+}
+
 __global__ void warp_left_without_count(int *out)
 {
     if (threadIdx.x >= 32)
@@ -43,6 +70,8 @@ int main()
     int *out = device_zeros<int>(64);
     half_a_warp_left<<<1, 64>>>(out);
     last_warp_is_short<<<1, 48>>>(out);
+    short_warp_waits<<<1, 80>>>(out);
+    half_a_warp_arrives<<<1, 64>>>(out);
     warp_left_without_count<<<1, 64>>>(out);
     CHECK(cudaDeviceSynchronize());
     warp_left<<<1, 64>>>(out);
