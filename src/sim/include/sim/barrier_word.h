@@ -90,12 +90,22 @@ class barrier_word
         sim_copy_add_to(&bytes_key(), phase(), &asked);
     }
 
-    SIM_INLINE unsigned missing() const
+    // Whether so many arrivals end the phase: who makes them may act for all that have arrived, and knows what they
+    // did.
+    template <int Scope = SIM_SCOPE_BLOCK> SIM_INLINE bool is_last(unsigned count) const
     {
-        return (unsigned)(word_ >> MISSING_AT & COUNT_MASK);
+        if (missing() != count)
+            return false;
+        touch<Scope>(phase(), SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
+        return true;
     }
 
   private:
+    SIM_UNWATCHED SIM_NOINLINE unsigned missing() const
+    {
+        return (unsigned)(__atomic_load_n(&word_, __ATOMIC_SEQ_CST) >> MISSING_AT & COUNT_MASK);
+    }
+
     static SIM_UNWATCHED inline uint64_t make(uint64_t expected, uint64_t missing, uint64_t bytes, uint64_t phase)
     {
         return (expected & COUNT_MASK) | (missing & COUNT_MASK) << MISSING_AT | (bytes & BYTES_MASK) << BYTES_AT |
