@@ -146,8 +146,7 @@ HEDDLE_BY_REFERENCE(rows_linear_step)
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_linear_step),
     {"01_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "one block per tile of the weight: its gradient by tensor cores, then its step", NULL, NULL,
-     .capability = 90},
+     "one block per tile of the weight: its gradient by tensor cores, then its step", NULL, NULL, .capability = 90},
 };
 
 const heddle_op heddle_op_rows_linear_step = {
