@@ -114,7 +114,8 @@ static const char *const gcc_always[] = {"-fno-extern-tls-init", "-fno-optimize-
 // loop's body is one place (unrolling, vectors), and code lies in the order of the source, by which lanes that have
 // parted are brought together again (reorder); memcpy and its kin stay calls, because the code they are turned into
 // otherwise has no hooks (builtin); and a shared array that nobody fills is read all the same, instead of being taken
-// for zeros (reference-addressable).
+// for zeros (reference-addressable). A switch has no table of jumps, whose bytes could not reach over the checks that
+// build/checks.c puts in (jump-tables).
 static const char *const gcc_watched[] = {"-O2",
                                           "-fsanitize=thread",
                                           "-U__SANITIZE_THREAD__",
@@ -127,6 +128,7 @@ static const char *const gcc_watched[] = {"-O2",
                                           "-fno-tree-vectorize",
                                           "-fno-unroll-loops",
                                           "-fno-section-anchors",
+                                          "-fno-jump-tables",
                                           "-fno-reorder-blocks",
                                           "-fno-reorder-blocks-and-partition",
                                           "-fno-builtin-memcpy",
@@ -143,6 +145,7 @@ static const char *const clang_watched[] = {"-O2",
                                             "-fno-vectorize",
                                             "-fno-slp-vectorize",
                                             "-fno-unroll-loops",
+                                            "-fno-jump-tables",
                                             "-mllvm",
                                             "-tsan-instrument-read-before-write=1",
                                             "-mllvm",
