@@ -7,9 +7,9 @@
 #include "machine/options.h"
 #include "report/report.h"
 
-// A call of a clock costs a GPU some cycles; here it is what makes time pass, so that loops that wait for it end.
-// Cycles between two looks at the clock. A kernel may wait for a second, which is billions of cycles: after WAITING
-// looks with nothing else between them, each takes longer.
+// A look at the clock costs a GPU some cycles; here it is what makes time pass, so that loops that wait for it end. A
+// kernel may wait for a second, which is billions of cycles: after WAITING looks with nothing else between them, each
+// takes longer.
 enum { CYCLES_PER_LOOK = 64, MOST_CYCLES_PER_LOOK = 1 << 14, WAITING = 32 };
 
 unsigned sim_multiprocessors = 132;
