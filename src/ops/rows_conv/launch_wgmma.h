@@ -4,6 +4,7 @@
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
 #include "ops/rows_conv/linear_wgmma.h"
+#include "ops/rows_conv/narrow_wgmma.h"
 #include "ops/rows_conv/rows_conv.h"
 
 enum {
@@ -202,6 +203,33 @@ static heddle_status linear_launch(const heddle_call *call, const rows_operands 
     return heddle_cuda_launched("02_wgmma");
 }
 
+template <typename Element, int Rows, int Turned, int End>
+static heddle_status narrow_launch(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
+{
+    rows_product job = rows_product_of((const heddle_rows_conv_shape *)call->shape, on, Rows, NARROW);
+    const int weight_bytes = job.taps * NARROW_TAP_BYTES, place_bytes = ROWS_WARPGROUPS * Rows * NARROW_ROW_BYTES;
+    const int stage_bytes = ROWS_WARPGROUPS * job.boxes * job.box_rows * NARROW_ROW_BYTES;
+    const int most = ROWS_SHARED_BYTES - ROWS_STATIC_BYTES - HOPPER_ROWS_BYTES - weight_bytes - place_bytes;
+    job.input_stages = min((int)ROWS_MOST_INPUTS, most / stage_bytes);
+    if (job.input_stages < 1)
+        return HEDDLE_UNSUPPORTED;
+    CUtensorMap input, weight, output;
+    heddle_status status = narrow_map(&input, on.input, job.rows, on.c, job.box_rows);
+    if (status == HEDDLE_OK)
+        status = Turned ? narrow_map(&weight, on.weight, on.c, job.taps * on.k, NARROW)
+                        : narrow_map(&weight, on.weight, on.k, job.taps * on.c, NARROW);
+    if (status == HEDDLE_OK)
+        status = narrow_map(&output, on.output, job.rows, on.k, Rows);
+    if (status != HEDDLE_OK)
+        return status;
+    const int bytes = HOPPER_ROWS_BYTES + weight_bytes + place_bytes + job.input_stages * stage_bytes;
+    auto kernel = rows_narrow_wgmma<Element, Rows, Turned, End>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    heddle_cuda_launch_dependent(kernel, dim3(rows_groups(job.tiles, 0, 1)), dim3(ROWS_THREADS), bytes,
+                                 heddle_cuda_stream_of(call), job, input, weight, output, end);
+    return heddle_cuda_launched("02_wgmma");
+}
+
 template <typename Element, int Turned, int End>
 static heddle_status rows_launch(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
 {
@@ -218,6 +246,16 @@ static heddle_status rows_launch(const heddle_call *call, const rows_operands &o
         if (shape->r * shape->s == 1 && !end.zero_gaps && 2 * tiles <= heddle_cuda_multiprocessors())
             return linear_launch<Element, Turned, End>(call, on, end, job);
     }
+    if constexpr ((End == ROWS_END_STORE || End == ROWS_END_SUMS) && !rows_factor<Element>::PAIRS &&
+                  !rows_factor<Element>::BYTES)
+        if (on.c <= NARROW && on.k <= NARROW) {
+            const bool small =
+                rows_choose_tile(heddle_rows_conv_rows((const heddle_rows_conv_shape *)call->shape), 1) < 256;
+            const heddle_status status = small ? narrow_launch<Element, 128, Turned, End>(call, on, end)
+                                               : narrow_launch<Element, 256, Turned, End>(call, on, end);
+            if (status != HEDDLE_UNSUPPORTED)
+                return status;
+        }
     if constexpr ((End == ROWS_END_STORE || End == ROWS_END_SUMS) && !rows_factor<Element>::PAIRS)
         if (on.c <= ROWS_CHUNK / 2)
             return rows_launch_steps<Element, 2, Turned, End>(call, on, end);

@@ -273,7 +273,8 @@ HEDDLE_OF_SHAPE(int64_t, weight_reduction, conv_shape, heddle_rows_conv_rows(sha
         "n=2 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1", "n=2 h=7 w=8 c=16 k=8 r=3 s=3 function=3 half=1",             \
         "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2 zero_gaps=1 function=1", "n=130 c=72 k=136 half=1",              \
         "n=5 c=24 k=16 function=2 pairs=1", "n=2 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1 zero_gaps=1 pairs=1",       \
-        "n=130 c=136 k=72 function=1 pairs=1"
+        "n=130 c=136 k=72 function=1 pairs=1", "n=3 h=11 w=9 gap=1 c=32 k=32 r=3 s=3 padding=1 zero_gaps=1",           \
+        "n=2 h=13 w=12 gap=1 c=24 k=32 r=3 s=3 padding=1 half=1"
 static const char *const float_shapes[] = {FLOAT_SHAPES, NULL};
 static const char *const forward_shapes[] = {FLOAT_SHAPES,
                                              "n=1 c=16 k=16 int8=1",
@@ -293,12 +294,16 @@ static const char *const weight_shapes[] = {"n=1 c=8 k=8",
                                             "n=5 c=24 k=16 pairs=1",
                                             "n=3 h=7 w=6 gap=1 c=40 k=24 r=3 s=3 padding=1 parts=3 pairs=1",
                                             "n=140 c=136 k=72 parts=2 pairs=1",
+                                            "n=4 h=11 w=9 gap=1 c=32 k=32 r=3 s=3 padding=1 parts=2",
+                                            "n=5 h=12 w=13 gap=1 c=24 k=16 r=3 s=3 padding=1 half=1",
                                             NULL};
 // A VGG's convolutions, then a linear layer.
 static const char *const bench_shapes[] = {"n=1024 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
                                            "n=64 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
                                            "n=1024 h=16 w=16 gap=1 c=128 k=128 r=3 s=3 padding=1 parts=16",
-                                           "n=1024 c=1024 k=1024", NULL};
+                                           "n=1024 h=32 w=32 gap=1 c=32 k=32 r=3 s=3 padding=1 parts=66",
+                                           "n=1024 c=1024 k=1024",
+                                           NULL};
 
 // --- ladders --------------------------------------------------------------------------------------------------------
 

@@ -343,28 +343,16 @@ HOPPER_DEVICE void rows_add_parts(const rows_product &job, const rows_epilogue &
     }
 }
 
-// Stores the sums of a block's channels to its own part; the last block to arrive adds all parts.
-template <int Share>
-HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue &end, float (&totals)[4],
-                                   float (*shared)[2][64], bool *last, double *kept, const rows_block &block,
-                                   int warpgroup)
+// Stores the sums of a block's channels, sum_of(which, channel), to its own part; the last block to arrive adds all
+// parts.
+template <typename Sum>
+HOPPER_DEVICE void rows_publish_sums(const rows_product &job, const rows_epilogue &end, bool *last, double *kept,
+                                     const rows_block &block, int channels, Sum sum_of)
 {
-    const int thread = threadIdx.x % HOPPER_WARPGROUP, own = thread / 32 * 16 + thread % 32 / 4;
-    const int channels = min(job.k - block.channel, Share ? 128 : 64);
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        totals[i] += __shfl_xor_sync(~0u, totals[i], 1);
-        totals[i] += __shfl_xor_sync(~0u, totals[i], 2);
-        if (thread % 4 == 0)
-            shared[warpgroup][i / 2][own + i % 2 * 8] = totals[i];
-    }
     rows_consumers_sync();
-    for (int i = threadIdx.x; i < 2 * channels; i += ROWS_WARPGROUPS * HOPPER_WARPGROUP) {
-        const int which = i / channels, channel = i % channels;
-        const float sum =
-            Share ? shared[channel / 64][which][channel % 64] : shared[0][which][channel] + shared[1][which][channel];
-        end.parts[((size_t)block.group * 2 + which) * job.k + block.channel + channel] = sum;
-    }
+    for (int i = threadIdx.x; i < 2 * channels; i += ROWS_WARPGROUPS * HOPPER_WARPGROUP)
+        end.parts[((size_t)block.group * 2 + i / channels) * job.k + block.channel + i % channels] =
+            sum_of(i / channels, i % channels);
     __threadfence();
     rows_consumers_sync();
     if (threadIdx.x == 0)
@@ -376,6 +364,26 @@ HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue 
     rows_add_parts(job, end, block, channels, kept);
     if (threadIdx.x == 0)
         end.arrived[block.channel / 64] = 0; // as the next call needs it
+}
+
+template <int Share>
+HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue &end, float (&totals)[4],
+                                   float (*shared)[2][64], bool *last, double *kept, const rows_block &block,
+                                   int warpgroup)
+{
+    const int thread = threadIdx.x % HOPPER_WARPGROUP, own = thread / 32 * 16 + thread % 32 / 4;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        totals[i] += __shfl_xor_sync(~0u, totals[i], 1);
+        totals[i] += __shfl_xor_sync(~0u, totals[i], 2);
+        if (thread % 4 == 0)
+            shared[warpgroup][i / 2][own + i % 2 * 8] = totals[i];
+    }
+    rows_publish_sums(job, end, last, kept, block, min(job.k - block.channel, Share ? 128 : 64),
+                      [&](int which, int channel) {
+                          return Share ? shared[channel / 64][which][channel % 64]
+                                       : shared[0][which][channel] + shared[1][which][channel];
+                      });
 }
 
 // Steps: 4, or 2 if the input has at most 32 channels.
