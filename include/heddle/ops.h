@@ -284,6 +284,8 @@ typedef enum heddle_rows_function {
 // gaps; a linear layer has h = w = r = s = 1. Row p of the output is the sum over taps of input row p + shift(tap)
 // times the tap's weights, (k, r * s, c); rows outside of the frame count as zero. Results are in the first h + 2
 // padding - r + 1 lines and w + 2 padding - s + 1 rows of each image.
+// rows_conv_pool: the same with pooling, for inference: the largest or the mean of each window's results, side by side,
+// as a frame with a gap of its own.
 typedef struct heddle_rows_conv_shape {
     int n, h, w, gap;
     int c, k; // multiples of 8
@@ -294,6 +296,10 @@ typedef struct heddle_rows_conv_shape {
     int half;      // 1: elements are IEEE halves
     int pairs;     // 1: elements are pairs of them, HEDDLE_F16_PAIR
     int int8;      // 1: elements are bytes; a result is sum * scale + bias, with the sum of products in int32
+    // rows_conv_pool alone.
+    int window, average; // of the pooling; 1: the mean, else the largest
+    int next_gap;        // of the output
+    int flat;            // 1: a row of the output is a whole image
 } heddle_rows_conv_shape;
 
 // rows_norm: batchnorm of what a convolution left, plus `add` (the way around a residual block), a function of that,

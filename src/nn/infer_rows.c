@@ -1,5 +1,5 @@
 // Predictions over rows: the forward operators of a training step without batchnorm, the first layers as one operator,
-// and at the end probabilities instead of gradients.
+// products that pool their results themselves, and at the end probabilities instead of gradients.
 
 #include <stdlib.h>
 
@@ -117,6 +117,35 @@ static heddle_status stem(heddle_rows_builder *builder, heddle_rows_group *group
     return HEDDLE_OK;
 }
 
+// --- products with pooling -------------------------------------------------------------------------------------------
+
+// Makes a convolution and what follows it one operator, where the device has a rung made for that. Calibrating looks at
+// results that are not pooled.
+static void set_pools(const heddle_plan *plan, heddle_rows_group *group)
+{
+    const heddle_device_kind device = heddle_device_get_kind(plan->device);
+    const bool calibrates = plan->options.arithmetic == HEDDLE_INT8 && !group->shape.int8;
+    if (group->in_trunk || group->in_stem || !group->product || group->product->in_rank != 3 || !group->passes ||
+        group->around >= 0 || calibrates)
+        return;
+    heddle_rows_conv_shape shape = group->shape;
+    shape.function = (int)group->function;
+    shape.window = group->window;
+    shape.average = group->average;
+    shape.next_gap = group->gap;
+    shape.flat = group->flat && shape.pairs;
+    const heddle_op *op;
+    const heddle_rung *rung;
+    if (heddle_op_find("rows_conv_pool", &op) != HEDDLE_OK || heddle_shape_validate(op, &shape) != HEDDLE_OK ||
+        heddle_rung_choose(op, device, HEDDLE_FUSED, plan->options.arithmetic, &shape, &rung) != HEDDLE_OK)
+        return;
+    group->pools = device == HEDDLE_SIM || rung->tier == HEDDLE_FUSED;
+    if (group->pools) {
+        group->shape = shape;
+        group->passes = false;
+    }
+}
+
 // --- the plan --------------------------------------------------------------------------------------------------------
 
 // The last product and the probabilities.
@@ -174,6 +203,7 @@ static void set_groups(const heddle_plan *plan, const heddle_model *model, heddl
         group->in_stem = is_stem(plan, model, group);
         if (rows->int8 && group->product && group->around < 0) // a byte has more to tell behind it
             group->shape.function = (int)group->function;
+        set_pools(plan, group);
     }
 }
 

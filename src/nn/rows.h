@@ -39,6 +39,7 @@ typedef struct heddle_rows_group {
     int window, average; // of the pooling; 1: none
     heddle_rows_source source;
     bool passes;   // rows_norm follows the product
+    bool pools;    // the product does what rows_norm would: rows_conv_pool
     bool flat;     // what the group leaves are images that linear layers read as rows
     bool in_trunk; // it is a stage of rows_trunk, not a product of its own
     bool in_stem;  // it is rows_stem's, all of it

@@ -90,8 +90,8 @@ static heddle_status multiply(heddle_rows_builder *builder, heddle_rows_group *g
     }
     heddle_rows_bind(&bound, "sums", group->sums);
     heddle_rows_bind(&bound, "arrived", arrived);
-    HEDDLE_TRY(
-        heddle_rows_apply(builder, last ? "rows_conv_logits" : "rows_conv_forward", &group->shape, &bound, &node));
+    const char *op = last ? "rows_conv_logits" : group->pools ? "rows_conv_pool" : "rows_conv_forward";
+    HEDDLE_TRY(heddle_rows_apply(builder, op, &group->shape, &bound, &node));
     group->output = group->left = heddle_rows_output(builder, node, "output");
     return HEDDLE_OK;
 }

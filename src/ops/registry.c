@@ -156,6 +156,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rows_patches_backward,
     &heddle_op_rows_conv_forward,
     &heddle_op_rows_conv_logits,
+    &heddle_op_rows_conv_pool,
     &heddle_op_rows_conv_backward_data,
     &heddle_op_rows_conv_backward_weight,
     &heddle_op_rows_norm_forward,

@@ -24,15 +24,18 @@ template <int Columns, typename Element> struct wgmma16;
 #define WGMMA16_NAMES_96                                                                                               \
     WGMMA16_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "    \
                      "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA16_NAMES_112                                                                                              \
+    WGMMA16_NAMES_96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
 #define WGMMA16_NAMES_128                                                                                              \
-    WGMMA16_NAMES_96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "  \
-                     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+    WGMMA16_NAMES_112 ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, "   \
+                      "%127"
 #define WGMMA16_D8(d)   HOPPER_D4(d, 0), HOPPER_D4(d, 4)
 #define WGMMA16_D16(d)  HOPPER_D16(d, 0)
 #define WGMMA16_D32(d)  HOPPER_D32(d, 0)
 #define WGMMA16_D48(d)  HOPPER_D32(d, 0), HOPPER_D16(d, 32)
 #define WGMMA16_D64(d)  HOPPER_D64(d, 0)
 #define WGMMA16_D96(d)  HOPPER_D64(d, 0), HOPPER_D32(d, 64)
+#define WGMMA16_D112(d) HOPPER_D64(d, 0), HOPPER_D32(d, 64), HOPPER_D16(d, 96)
 #define WGMMA16_D128(d) HOPPER_D64(d, 0), HOPPER_D64(d, 64)
 
 // `a`, `b`, ... are the numbers of the operands after d.
@@ -62,6 +65,7 @@ WGMMA16_BOTH(64, 32, 32, 33, 34, 35, 36)
 WGMMA16_BOTH(96, 48, 48, 49, 50, 51, 52)
 WGMMA16_BOTH(128, 64, 64, 65, 66, 67, 68)
 WGMMA16_BOTH(192, 96, 96, 97, 98, 99, 100)
+WGMMA16_BOTH(224, 112, 112, 113, 114, 115, 116)
 WGMMA16_BOTH(256, 128, 128, 129, 130, 131, 132)
 
 // The same of bytes, summed in int32: d = a (64, 32) * b (32, Columns) + (add ? d : 0). Both are K-major.
@@ -69,7 +73,8 @@ WGMMA16_BOTH(256, 128, 128, 129, 130, 131, 132)
 #define WGMMA8_D16(d, i) WGMMA8_D4(d, i), WGMMA8_D4(d, i + 4), WGMMA8_D4(d, i + 8), WGMMA8_D4(d, i + 12)
 #define WGMMA8_D32(d)    WGMMA8_D16(d, 0), WGMMA8_D16(d, 16)
 #define WGMMA8_D64(d)    WGMMA8_D32(d), WGMMA8_D16(d, 32), WGMMA8_D16(d, 48)
-#define WGMMA8_D128(d)   WGMMA8_D64(d), WGMMA8_D16(d, 64), WGMMA8_D16(d, 80), WGMMA8_D16(d, 96), WGMMA8_D16(d, 112)
+#define WGMMA8_D112(d)   WGMMA8_D64(d), WGMMA8_D16(d, 64), WGMMA8_D16(d, 80), WGMMA8_D16(d, 96)
+#define WGMMA8_D128(d)   WGMMA8_D112(d), WGMMA8_D16(d, 112)
 #define WGMMA8(columns, count, a, b, add)                                                                              \
     template <> struct wgmma16<columns, int8_t> {                                                                      \
         template <int MMajorA, int MMajorB>                                                                            \
@@ -88,4 +93,5 @@ WGMMA16_BOTH(256, 128, 128, 129, 130, 131, 132)
     };
 WGMMA8(64, 32, 32, 33, 34)
 WGMMA8(128, 64, 64, 65, 66)
+WGMMA8(224, 112, 112, 113, 114)
 WGMMA8(256, 128, 128, 129, 130)

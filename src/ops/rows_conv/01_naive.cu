@@ -94,6 +94,48 @@ __global__ void rows_conv_naive(const naive_frame frame, int c, int k, int funct
     rows_write(output, row, k, to, zero_gaps && !holds(frame, row) ? 0.0f : rows_function(function, sum));
 }
 
+// A result before pooling: of bytes one that is rounded, as it would be stored.
+template <typename Element>
+__device__ static float result_of(const naive_frame &frame, int c, int function, const Element *input,
+                                  const Element *weight, const float *bias, const float *scale, int row, int to)
+{
+    return rows_function(function, product(frame, input, weight, c, row, to) + (bias ? bias[to] : 0.0f));
+}
+
+__device__ static float result_of(const naive_frame &frame, int c, int function, const int8_t *input,
+                                  const int8_t *weight, const float *bias, const float *scale, int row, int to)
+{
+    return (float)rows_element<int8_t>::round(rows_requantise(function, product(frame, input, weight, c, row, to),
+                                                              scale ? scale[to] : 1.0f, bias ? bias[to] : 0.0f));
+}
+
+// What pooling leaves of an image, and its frame.
+struct naive_pool {
+    int window, average, h, w, pitch, image_rows, rows, columns; // columns: of a row of pairs
+};
+
+// input: (rows, c), weight: (k, taps, c), bias, scale: (k), output: (pooled rows, k)
+template <typename Element>
+__global__ void rows_conv_naive_pool(const naive_frame frame, const naive_pool pool, int c, int k, int function,
+                                     const Element *input, const Element *weight, const float *bias, const float *scale,
+                                     Element *output)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (size_t)pool.rows * k)
+        return;
+    const int row = (int)(i / k), to = (int)(i % k), image = row / pool.image_rows;
+    const int y = row % pool.image_rows / pool.pitch, x = row % pool.image_rows % pool.pitch;
+    float pooled = 0;
+    for (int at = 0; y < pool.h && x < pool.w && at < pool.window * pool.window; at++) {
+        const int line = y * pool.window + at / pool.window, pixel = x * pool.window + at % pool.window;
+        const float value = result_of(frame, c, function, input, weight, bias, scale,
+                                      image * frame.image_rows + line * frame.pitch + pixel, to);
+        pooled = pool.average ? pooled + value : at == 0 ? value : fmaxf(pooled, value);
+    }
+    rows_write(output, i / pool.columns, pool.columns, (int)(i % pool.columns),
+               pool.average ? pooled / (float)(pool.window * pool.window) : pooled);
+}
+
 // sums: (2, k), of what rows_conv_naive would store, without rounding
 template <typename Element>
 __global__ void rows_conv_naive_sums(const naive_frame frame, int c, int k, int function, const Element *input,
@@ -201,6 +243,26 @@ template <> heddle_status forward_with<int8_t>(const heddle_call *call)
     return heddle_cuda_launched("01_naive");
 }
 
+template <typename Element> static heddle_status pool_with(const heddle_call *call)
+{
+    const conv_shape *shape = (const conv_shape *)call->shape;
+    naive_pool pool = {};
+    pool.window = shape->window;
+    pool.average = shape->average;
+    pool.h = heddle_rows_conv_pool_h(shape);
+    pool.w = heddle_rows_conv_pool_w(shape);
+    pool.pitch = pool.w + shape->next_gap;
+    pool.image_rows = heddle_rows_conv_pool_rows(shape);
+    pool.rows = shape->n * pool.image_rows;
+    pool.columns = shape->k * (shape->flat ? pool.image_rows : 1);
+    rows_conv_naive_pool<Element>
+        <<<heddle_cuda_blocks((size_t)pool.rows * shape->k), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+            forward_frame(shape), pool, shape->c, shape->k, shape->function, (const Element *)call->input[0],
+            (const Element *)call->input[1], (const float *)call->input[2], (const float *)call->input[3],
+            (Element *)call->output[0]);
+    return heddle_cuda_launched("01_naive");
+}
+
 template <typename Element> static heddle_status logits_with(const heddle_call *call)
 {
     return launch_product<Element, float>(call, 0);
@@ -239,6 +301,11 @@ heddle_status heddle_rows_conv_logits_naive(const heddle_call *call)
     return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, logits_with, call);
 }
 
+heddle_status heddle_rows_conv_pool_naive(const heddle_call *call)
+{
+    return ROWS_WITH_ANY_ELEMENT(heddle_rows_conv_shape, pool_with, call);
+}
+
 heddle_status heddle_rows_conv_data_naive(const heddle_call *call)
 {
     return ROWS_WITH_ELEMENT(heddle_rows_conv_shape, data_with, call);
@@ -251,5 +318,6 @@ heddle_status heddle_rows_conv_weight_naive(const heddle_call *call)
 
 HEDDLE_CUDA_RUNG("rows_conv_forward", "01_naive", heddle_rows_conv_forward_naive)
 HEDDLE_CUDA_RUNG("rows_conv_logits", "01_naive", heddle_rows_conv_logits_naive)
+HEDDLE_CUDA_RUNG("rows_conv_pool", "01_naive", heddle_rows_conv_pool_naive)
 HEDDLE_CUDA_RUNG("rows_conv_backward_data", "01_naive", heddle_rows_conv_data_naive)
 HEDDLE_CUDA_RUNG("rows_conv_backward_weight", "01_naive", heddle_rows_conv_weight_naive)

@@ -3,6 +3,7 @@
 
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
+#include "ops/rows_conv/kernel_wgmma.h"
 #include "ops/rows_conv/linear_wgmma.h"
 #include "ops/rows_conv/narrow_wgmma.h"
 #include "ops/rows_conv/rows_conv.h"
@@ -11,8 +12,13 @@ enum {
     ROWS_SHARED_BYTES = 227 << 10, // per block, at most
     ROWS_STATIC_BYTES = 3 << 10,   // of these, what the kernel has besides
     ROWS_OUT_BYTES = ROWS_WARPGROUPS * ROWS_OUT_BOXES * ROWS_BOX_BYTES,
-    ROWS_STAGES_BYTES = ROWS_SHARED_BYTES - ROWS_STATIC_BYTES - HOPPER_ROWS_BYTES - ROWS_OUT_BYTES,
 };
+
+// What a tile's results pass through on their way to memory.
+template <int Rows, int End> static constexpr int rows_out_bytes()
+{
+    return End == ROWS_END_POOL ? ROWS_WARPGROUPS * HOPPER_WARPGROUP / 32 * rows_pool_bytes(Rows) : ROWS_OUT_BYTES;
+}
 
 // A product as the kernel sees it: input (rows, c) by weight (k, taps, c), or transposed (c, taps, k); `turn` is -1 for
 // opposite shifts. c counts two bytes as one.
@@ -51,21 +57,21 @@ static inline rows_product rows_product_of(const heddle_rows_conv_shape *shape, 
     return job;
 }
 
-// Divides memory among the stages; false: it does not hold enough of them.
-static inline bool rows_place_stages(rows_product *job, int rings, int weight_bytes, int planes)
+// Divides memory among the stages, but for `out_bytes`; false: it does not hold enough of them.
+static inline bool rows_place_stages(rows_product *job, int rings, int weight_bytes, int planes, int out_bytes)
 {
+    const int room = ROWS_SHARED_BYTES - ROWS_STATIC_BYTES - HOPPER_ROWS_BYTES - out_bytes;
     const int input_bytes = rings * job->boxes * job->box_rows * HOPPER_ROW_BYTES;
     const int weights = planes * job->chunks * job->taps;
     const int least = planes * job->chunks > 1 ? 2 : 1; // a stage is released when the next one has been read
-    job->resident = weights <= ROWS_MOST_WEIGHTS && weights * weight_bytes + least * input_bytes <= ROWS_STAGES_BYTES;
+    job->resident = weights <= ROWS_MOST_WEIGHTS && weights * weight_bytes + least * input_bytes <= room;
     if (job->resident)
         job->weight_stages = weights;
     else if (job->taps == 1) // as many of one as of the other
-        job->weight_stages = min((int)ROWS_MOST_WEIGHTS, max(2, ROWS_STAGES_BYTES / (input_bytes + weight_bytes)));
+        job->weight_stages = min((int)ROWS_MOST_WEIGHTS, max(2, room / (input_bytes + weight_bytes)));
     else
-        job->weight_stages = min((int)ROWS_MOST_WEIGHTS, (ROWS_STAGES_BYTES - least * input_bytes) / weight_bytes);
-    job->input_stages =
-        min((int)ROWS_MOST_INPUTS, (ROWS_STAGES_BYTES - job->weight_stages * weight_bytes) / input_bytes);
+        job->weight_stages = min((int)ROWS_MOST_WEIGHTS, (room - least * input_bytes) / weight_bytes);
+    job->input_stages = min((int)ROWS_MOST_INPUTS, (room - job->weight_stages * weight_bytes) / input_bytes);
     return job->weight_stages >= 2 + (job->resident ? -1 : 0) && job->input_stages >= least;
 }
 
@@ -95,15 +101,17 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
     heddle_status status = rows_map<Element>(&input, on.input, job.rows, 1, on.c, job.box_rows);
     if (status == HEDDLE_OK)
         status = rows_map_weight<Element, Turned>(&weight, on, job.taps, weight_rows);
-    if (status == HEDDLE_OK && rows_factor<Element>::BYTES)
+    if (status == HEDDLE_OK && (End == ROWS_END_FLOATS || End == ROWS_END_POOL))
+        output = input; // never read
+    else if (status == HEDDLE_OK && rows_factor<Element>::BYTES)
         status = rows_map_bytes(&output, on.output, job.rows, on.k);
-    else if (status == HEDDLE_OK) // the kernel ignores this one if it stores float32
-        status = rows_map<Element>(&output, End == ROWS_END_FLOATS ? on.input : on.output, job.rows, 1,
-                                   End == ROWS_END_FLOATS ? on.c : on.k, 64);
+    else if (status == HEDDLE_OK)
+        status = rows_map<Element>(&output, on.output, job.rows, 1, on.k, 64);
     if (status != HEDDLE_OK)
         return status;
     const int bytes = HOPPER_ROWS_BYTES + job.weight_stages * weight_rows * HOPPER_ROW_BYTES +
-                      job.input_stages * rings * job.boxes * job.box_rows * HOPPER_ROW_BYTES + ROWS_OUT_BYTES;
+                      job.input_stages * rings * job.boxes * job.box_rows * HOPPER_ROW_BYTES +
+                      rows_out_bytes<Rows, End>();
     auto kernel = rows_product_wgmma<Element, Rows, Share, Steps, Turned, End>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     heddle_cuda_launch_dependent(kernel, dim3(groups * job.channel_tiles), dim3(ROWS_THREADS), bytes,
@@ -145,13 +153,13 @@ static heddle_status rows_launch_tile(const heddle_call *call, const rows_operan
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     rows_product job = rows_product_of(shape, on, Rows, 64);
     const int planes = rows_factor<Element>::PLANES;
-    const bool placed = rows_place_stages(&job, ROWS_WARPGROUPS, ROWS_BOX_BYTES, planes);
+    const bool placed = rows_place_stages(&job, ROWS_WARPGROUPS, ROWS_BOX_BYTES, planes, ROWS_OUT_BYTES);
     // Weights that are not resident are read once for both halves of 128 channels.
     if constexpr (Rows >= 128 * rows_factor<Element>::PLANES && Steps == 4 && End != ROWS_END_FLOATS &&
                   End != ROWS_END_SLOPE)
         if ((!placed || !job.resident) && on.k > 64) {
             rows_product shared = rows_product_of(shape, on, Rows, 128);
-            if (rows_place_stages(&shared, 1, 2 * ROWS_BOX_BYTES, planes))
+            if (rows_place_stages(&shared, 1, 2 * ROWS_BOX_BYTES, planes, ROWS_OUT_BYTES))
                 return rows_launch_kernel<Element, Rows, 1, Steps, Turned, End>(
                     call, on, shared, end, rows_groups(shared.tiles, 1, shared.channel_tiles));
         }

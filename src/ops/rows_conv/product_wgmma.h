@@ -76,6 +76,7 @@ struct rows_product {
     int tiles, channel_tiles;        // of the output
     int pitch, image_rows;           // rows of the frame from line to line, from image to image
     int out_h, out_w;                // lines and columns of an image that hold results
+    int span, parts, part_rows;      // where results are pooled: rows from tile to tile, or from part to part of a span
     int shift[ROWS_MOST_TAPS];
 };
 
@@ -119,6 +120,12 @@ template <int Share> HOPPER_DEVICE int rows_tile_of(const rows_block &block, int
 {
     const int step = block.group + round * block.groups;
     return Share ? step : step * ROWS_WARPGROUPS + warpgroup;
+}
+
+// The first row of a tile. Tiles for pooling are whole images or lines.
+template <int Rows, bool Pools> HOPPER_DEVICE int rows_first_of(const rows_product &job, int tile)
+{
+    return Pools ? tile / job.parts * job.span + tile % job.parts * job.part_rows : tile * Rows;
 }
 
 HOPPER_DEVICE bool rows_holds_result(const rows_product &job, int row)
@@ -210,14 +217,14 @@ HOPPER_DEVICE void rows_load_weights(const rows_product &job, const rows_block &
 }
 
 // The rows of the tiles of one warpgroup, or of both if they share them.
-template <int Rows, int Share, int Pairs>
+template <int Rows, int Share, int Pairs, bool Pools>
 HOPPER_DEVICE void rows_load_input(const rows_product &job, const rows_block &block, const CUtensorMap *map,
                                    unsigned char *stages, rows_product_barriers *barriers, int warpgroup)
 {
     const int box_bytes = job.box_rows * HOPPER_ROW_BYTES;
     rows_stage at = {0, 0};
     for (int round = 0; round < block.rounds; round++) {
-        const int row = rows_tile_of<Share>(block, round, warpgroup) * Rows + job.first;
+        const int row = rows_first_of<Rows, Pools>(job, rows_tile_of<Share>(block, round, warpgroup)) + job.first;
         for (int pass = 0; pass < (Pairs ? (int)ROWS_PASSES : 1); pass++)
             for (int chunk = 0; chunk < job.chunks; chunk++) {
                 uint64_t *full = &barriers->input_full[warpgroup][at.index];

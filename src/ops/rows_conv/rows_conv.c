@@ -30,7 +30,7 @@ static const heddle_field fields[] = {
 
 HEDDLE_ROWS_ANY_ELEMENT(element, conv_shape)
 
-static heddle_status validate(const void *shape_)
+heddle_status heddle_rows_conv_validate(const void *shape_)
 {
     const conv_shape *shape = shape_;
     const double rows = (double)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap);
@@ -66,7 +66,7 @@ static heddle_status validate(const void *shape_)
 // Of the operators that have no kernels for bytes.
 static heddle_status validate_floats(const void *shape)
 {
-    HEDDLE_TRY(validate(shape));
+    HEDDLE_TRY(heddle_rows_conv_validate(shape));
     return heddle_rows_is_floats("rows_conv", ((const conv_shape *)shape)->int8);
 }
 
@@ -132,8 +132,7 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 
 // --- the reference --------------------------------------------------------------------------------------------------
 
-// Output row `row` of channel `to`.
-static double sum_taps(const conv_shape *shape, const double *rows, const double *weight, int row, int to)
+double heddle_rows_conv_sum(const conv_shape *shape, const double *rows, const double *weight, int row, int to)
 {
     const int all = heddle_rows_conv_rows(shape), taps = shape->r * shape->s;
     double sum = 0;
@@ -169,7 +168,7 @@ static void forward_bytes(const conv_shape *shape, const double *const *input, d
     for (int row = 0; row < heddle_rows_conv_rows(shape); row++)
         for (int to = 0; to < shape->k; to++) {
             const double value =
-                heddle_rows_requantise(shape->function, sum_taps(shape, input[0], input[1], row, to),
+                heddle_rows_requantise(shape->function, heddle_rows_conv_sum(shape, input[0], input[1], row, to),
                                        input[SCALE] ? input[SCALE][to] : 1, input[2] ? input[2][to] : 0);
             output[(size_t)row * shape->k + to] = shape->zero_gaps && !heddle_rows_conv_holds(shape, row) ? 0 : value;
         }
@@ -186,7 +185,7 @@ static void forward_reference(const void *shape_, const double *const *input, do
         memset(output[1], 0, 2 * (size_t)shape->k * sizeof *output[1]);
     for (int row = 0; row < heddle_rows_conv_rows(shape); row++)
         for (int to = 0; to < shape->k; to++) {
-            double value = sum_taps(shape, input[0], input[1], row, to) + (input[2] ? input[2][to] : 0);
+            double value = heddle_rows_conv_sum(shape, input[0], input[1], row, to) + (input[2] ? input[2][to] : 0);
             const int holds = heddle_rows_conv_holds(shape, row);
             value = shape->zero_gaps && !holds ? 0 : heddle_rows_activate(shape->function, value);
             output[0][(size_t)row * shape->k + to] = value;
@@ -362,7 +361,7 @@ static const heddle_rung weight_ladder[] = {
 
 const heddle_op heddle_op_rows_conv_forward = {
     ROWS_CONV("rows_conv_forward", "convolution or linear layer over rows of bf16, with bias, function and sums"),
-    .validate = validate,
+    .validate = heddle_rows_conv_validate,
     HEDDLE_OPERANDS(forward_operands),
     .cost = forward_cost,
     .reference = forward_reference,

@@ -8,13 +8,19 @@ extern "C" {
 #endif
 
 extern const heddle_op heddle_op_rows_conv_forward, heddle_op_rows_conv_logits, heddle_op_rows_conv_backward_data,
-    heddle_op_rows_conv_backward_weight;
+    heddle_op_rows_conv_backward_weight, heddle_op_rows_conv_pool;
 
+// What all of them ask of a shape.
+heddle_status heddle_rows_conv_validate(const void *shape);
+// The reference's sum of products: output row `row` of channel `to`.
+double heddle_rows_conv_sum(const heddle_rows_conv_shape *shape, const double *rows, const double *weight, int row,
+                            int to);
 heddle_status heddle_rows_conv_forward_cpu_int8(const heddle_call *call);
 
 // 01_naive.cu: the fallback of later rungs for operands that they do not accept.
 heddle_status heddle_rows_conv_forward_naive(const heddle_call *call);
 heddle_status heddle_rows_conv_logits_naive(const heddle_call *call);
+heddle_status heddle_rows_conv_pool_naive(const heddle_call *call);
 heddle_status heddle_rows_conv_data_naive(const heddle_call *call);
 heddle_status heddle_rows_conv_weight_naive(const heddle_call *call);
 
@@ -63,6 +69,61 @@ static inline int heddle_rows_conv_holds(const heddle_rows_conv_shape *shape, in
 {
     const int pitch = shape->w + shape->gap, in_image = row % ((shape->h + shape->gap) * pitch);
     return in_image / pitch < heddle_rows_conv_out_h(shape) && in_image % pitch < heddle_rows_conv_out_w(shape);
+}
+
+// --- rows_conv_pool --------------------------------------------------------------------------------------------------
+
+// Lines and columns of each image that pooling leaves.
+static inline int heddle_rows_conv_pool_h(const heddle_rows_conv_shape *shape)
+{
+    return heddle_rows_conv_out_h(shape) / shape->window;
+}
+
+static inline int heddle_rows_conv_pool_w(const heddle_rows_conv_shape *shape)
+{
+    return heddle_rows_conv_out_w(shape) / shape->window;
+}
+
+// Rows of its frame, per image.
+static inline int heddle_rows_conv_pool_rows(const heddle_rows_conv_shape *shape)
+{
+    return (heddle_rows_conv_pool_h(shape) + shape->next_gap) * (heddle_rows_conv_pool_w(shape) + shape->next_gap);
+}
+
+// How a frame is cut into tiles that have every window whole: some images, or some lines of one.
+typedef struct heddle_rows_tiling {
+    int images; // per tile
+    int lines;  // of pooled results, of each image
+    int parts;  // tiles that share an image; then a tile has one
+    int tiles;
+} heddle_rows_tiling;
+
+// Rows from the first result of so many pooled lines to the last.
+static inline int heddle_rows_conv_pool_reach(const heddle_rows_conv_shape *shape, int lines)
+{
+    return (lines * shape->window - 1) * (shape->w + shape->gap) + heddle_rows_conv_pool_w(shape) * shape->window;
+}
+
+// Tiles of at most so many rows; 0: they hold no line of windows.
+static inline int heddle_rows_conv_pool_tile(const heddle_rows_conv_shape *shape, int rows, heddle_rows_tiling *tiling)
+{
+    const int pitch = shape->w + shape->gap, h = heddle_rows_conv_pool_h(shape);
+    const int spare = rows - heddle_rows_conv_pool_reach(shape, h);
+    if (spare >= 0) {
+        tiling->images = 1 + spare / ((shape->h + shape->gap) * pitch);
+        tiling->lines = h;
+        tiling->parts = 1;
+        tiling->tiles = (shape->n + tiling->images - 1) / tiling->images;
+        return 1;
+    }
+    const int most = (rows - heddle_rows_conv_pool_w(shape) * shape->window + pitch) / (shape->window * pitch);
+    if (heddle_rows_conv_pool_reach(shape, 1) > rows)
+        return 0;
+    tiling->images = 1;
+    tiling->parts = (h + most - 1) / most;
+    tiling->lines = (h + tiling->parts - 1) / tiling->parts;
+    tiling->tiles = shape->n * tiling->parts;
+    return 1;
 }
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 // and the store to memory.
 #pragma once
 
+#include "ops/cuda/division.h"
 #include "ops/rows_conv/functions.h"
 #include "ops/rows_conv/product_wgmma.h"
 
@@ -10,6 +11,17 @@ enum rows_end { // what a kernel is compiled for
     ROWS_END_SUMS,   // stores, and sums the channels
     ROWS_END_SLOPE,  // multiplies by the slope of a function, stores
     ROWS_END_FLOATS, // stores float32
+    ROWS_END_POOL,   // pools, and stores that alone
+};
+
+// What pooling leaves of a tile (pool_wgmma.h).
+struct rows_pooling {
+    void *output;
+    int window, average;
+    int images, lines;                // of a tile: whole images, or lines of results of one
+    int h, w, pitch, image_rows;      // results of an image, and its rows of the output
+    int rows, flat;                   // of the output; 1: a row is a whole image
+    heddle_divisor by_image, by_line; // image_rows, pitch
 };
 
 struct rows_epilogue {
@@ -22,6 +34,7 @@ struct rows_epilogue {
     float *parts;              // (groups, 2, k): for ROWS_END_SUMS, the sums of each block
     float *sums;               // (2, k): their sum
     int *arrived;              // (k / 64): blocks that have stored theirs
+    rows_pooling pool;         // for ROWS_END_POOL
 };
 
 enum { ROWS_BYTES_ROW = 64 }; // of a box of bytes that is stored
@@ -245,23 +258,25 @@ HOPPER_DEVICE rows_requantiser rows_requantiser_of(const rows_product &job, cons
     return by;
 }
 
-// The whole sums of 64 rows in units of the output: one branch for all.
-HOPPER_DEVICE void rows_requantise_box(int function, const rows_requantiser &by, const int *sums, float (&values)[32])
+// Some whole sums in units of the output: one branch for all.
+template <int Count>
+HOPPER_DEVICE void rows_requantise_box(int function, const rows_requantiser &by, const int *sums,
+                                       float (&values)[Count])
 {
 #pragma unroll
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < Count; i++)
         values[i] = __fmaf_rn(__int2float_rn(sums[i]), by.scale[i / 2 % 2], by.bias[i / 2 % 2]);
     if (function == HEDDLE_ROWS_RELU)
 #pragma unroll
-        for (int i = 0; i < 32; i++)
+        for (int i = 0; i < Count; i++)
             values[i] = relu_value(values[i]);
     else if (function == HEDDLE_ROWS_TANH)
 #pragma unroll
-        for (int i = 0; i < 32; i++)
+        for (int i = 0; i < Count; i++)
             values[i] = rows_tanh(values[i]) * 127.0f;
     else if (function == HEDDLE_ROWS_SIGMOID)
 #pragma unroll
-        for (int i = 0; i < 32; i++)
+        for (int i = 0; i < Count; i++)
             values[i] = rows_function16(HEDDLE_ROWS_SIGMOID, values[i]) * 127.0f;
 }
 
@@ -384,81 +399,4 @@ HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue 
                           return Share ? shared[channel / 64][which][channel % 64]
                                        : shared[0][which][channel] + shared[1][which][channel];
                       });
-}
-
-// Steps: 4, or 2 if the input has at most 32 channels.
-template <typename Element, int Rows, int Share, int Steps, int Turned, int End>
-__global__ void __launch_bounds__(ROWS_THREADS, 1)
-    rows_product_wgmma(const __grid_constant__ rows_product job, const __grid_constant__ CUtensorMap map_input,
-                       const __grid_constant__ CUtensorMap map_weight, const __grid_constant__ CUtensorMap map_output,
-                       const rows_epilogue end)
-{
-    extern __shared__ unsigned char shared[];
-    __shared__ rows_product_barriers barriers;
-    __shared__ float channel_sums[ROWS_WARPGROUPS][2][64];
-    __shared__ bool last;
-    __shared__ uint32_t marks[ROWS_WARPGROUPS][Rows / 32];
-    unsigned char *weights =
-        shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
-    unsigned char *inputs = weights + job.weight_stages * (Share ? 2 : 1) * ROWS_BOX_BYTES;
-    const int ring_bytes = job.input_stages * job.boxes * job.box_rows * HOPPER_ROW_BYTES;
-    unsigned char *boxes = inputs + (Share ? 1 : ROWS_WARPGROUPS) * ring_bytes;
-    const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0);
-    const rows_block block = rows_block_of<Share>(job);
-    if (threadIdx.x == 0) {
-        for (int i = 0; i < job.weight_stages; i++) {
-            mbarrier_init(&barriers.weights_full[i], 1);
-            mbarrier_init(&barriers.weights_empty[i], ROWS_WARPGROUPS);
-        }
-        for (int i = 0; i < job.input_stages; i++)
-            for (int ring = 0; ring < (Share ? 1 : ROWS_WARPGROUPS); ring++) {
-                mbarrier_init(&barriers.input_full[ring][i], 1);
-                mbarrier_init(&barriers.input_empty[ring][i], Share ? ROWS_WARPGROUPS : 1);
-            }
-        mbarrier_init_fence();
-    }
-    __syncthreads();
-    if (warpgroup == ROWS_WARPGROUPS) {
-        registers_give_back<ROWS_PRODUCER_REGISTERS>();
-        const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
-        // Weights were written before the previous kernel: they need not wait for it.
-        if (threadIdx.x % 32 == 0 && warp == 0)
-            rows_load_weights<Share, Turned, rows_factor<Element>::PAIRS, rows_factor<Element>::BYTES>(
-                job, block, &map_weight, weights, &barriers);
-        heddle_wait_for_previous();
-        heddle_release_next();
-        if (threadIdx.x % 32 == 0 && warp > 0 && warp <= (Share ? 1 : ROWS_WARPGROUPS))
-            rows_load_input<Rows, Share, rows_factor<Element>::PAIRS>(
-                job, block, &map_input, inputs + (warp - 1) * ring_bytes, &barriers, warp - 1);
-        return;
-    }
-    registers_take<ROWS_CONSUMER_REGISTERS>();
-    heddle_wait_for_previous();
-    heddle_release_next();
-    const int ring = Share ? 0 : warpgroup;
-    rows_reader from = {inputs + ring * ring_bytes,
-                        weights + (Share ? warpgroup : 0) * ROWS_BOX_BYTES,
-                        &barriers,
-                        ring,
-                        {0, 0},
-                        {0, 0},
-                        -1,
-                        -1};
-    typename rows_factor<Element>::sum sums[Rows / 2];
-    float totals[4] = {0, 0, 0, 0};
-    for (int round = 0; round < block.rounds; round++) {
-        rows_multiply<Element, Rows, Share, Steps, Turned>(job, sums, &from);
-        unsigned char *own_boxes = boxes + warpgroup * ROWS_OUT_BOXES * ROWS_BOX_BYTES;
-        const int row = rows_tile_of<Share>(block, round, warpgroup) * Rows;
-        const int channel = block.channel + (Share ? warpgroup * 64 : 0);
-        if constexpr (rows_factor<Element>::BYTES)
-            rows_finish_bytes<Rows>(job, end, sums, &map_output, own_boxes, marks[warpgroup], row, channel, warpgroup);
-        else
-            rows_finish_tile<Element, Rows, End>(job, end, sums, &map_output, own_boxes, marks[warpgroup], totals, row,
-                                                 channel, warpgroup);
-    }
-    if (End == ROWS_END_SUMS)
-        rows_store_sums<Share>(job, end, totals, channel_sums, &last, (double *)weights, block, warpgroup);
-    if (threadIdx.x % HOPPER_WARPGROUP == 0)
-        tma_store_wait_read<0>();
 }
