@@ -55,6 +55,10 @@ cudaError_t sim_capture_add(struct CUstream_st *stream, sim_work *work)
     }
     if (work->kind == SIM_WORK_NOTHING)
         return cudaSuccess;
+    const cudaError_t error =
+        work->kind == SIM_WORK_FREE ? sim_graph_free_check(stream->capture->graph, work->memory) : cudaSuccess;
+    if (error != cudaSuccess)
+        return error;
     struct CUgraphNode_st *node = sim_graph_add(stream->capture->graph, sim_graph_type_of(work), stream->capture_after,
                                                 stream->capture_after_count);
     if (node == NULL) {
@@ -62,10 +66,8 @@ cudaError_t sim_capture_add(struct CUstream_st *stream, sim_work *work)
         return cudaErrorInvalidValue;
     }
     node->work = *work;
-    if (work->kind == SIM_WORK_FREE) { // memory of a graph stays as long as the graph: it runs again
+    if (work->kind == SIM_WORK_FREE)
         node->allocation.dptr = work->memory;
-        node->work.kind = SIM_WORK_NOTHING;
-    }
     if (work->kind == SIM_WORK_KERNEL) {
         const sim_config *config = &work->kernel.config;
         node->kernel = (struct cudaKernelNodeParams){
@@ -85,6 +87,8 @@ cudaError_t sim_capture_allocation(struct CUstream_st *stream, void *memory, siz
                                                 stream->capture_after, stream->capture_after_count);
     if (node == NULL)
         return cudaErrorInvalidValue;
+    node->work = sim_work_new(SIM_WORK_ALLOCATE);
+    node->work.allocation.memory = memory;
     node->allocation.dptr = memory;
     node->allocation.bytesize = bytes;
     set_after(&stream->capture_after, &stream->capture_after_count, &node, 1);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/allocate.h"
 #include "api/call.h"
 
 static struct CUgraph_st *graphs;
@@ -138,6 +139,17 @@ struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNod
     return node;
 }
 
+cudaError_t sim_graph_free_check(const struct CUgraph_st *graph, void *memory)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->type == cudaGraphNodeTypeMemFree && node->allocation.dptr == memory)
+            return sim_fail_as(SIM_INVALID_FREE, SIM_ERROR, cudaErrorInvalidValue, (uintptr_t)memory, 0,
+                               "another node of the graph frees this memory already");
+    }
+    return sim_free_check_in_graph(memory);
+}
+
 enum cudaGraphNodeType sim_graph_type_of(const sim_work *work)
 {
     switch (work->kind) {
@@ -148,6 +160,7 @@ enum cudaGraphNodeType sim_graph_type_of(const sim_work *work)
     case SIM_WORK_CALLBACK: return cudaGraphNodeTypeHost;
     case SIM_WORK_RECORD: return cudaGraphNodeTypeEventRecord;
     case SIM_WORK_FREE: return cudaGraphNodeTypeMemFree;
+    case SIM_WORK_ALLOCATE: return cudaGraphNodeTypeMemAlloc;
     case SIM_WORK_CONDITION: return cudaGraphNodeTypeConditional;
     case SIM_WORK_NOTHING: break;
     }

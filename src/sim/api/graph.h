@@ -108,6 +108,9 @@ enum cudaGraphNodeType sim_graph_type_of(const sim_work *work);
 bool sim_graph_steps(struct CUgraph_st *graph, sim_step **steps, size_t *count);
 void sim_graph_steps_free(sim_step *steps, size_t count);
 
+// Whether a node of the graph may free this memory; reports why not.
+cudaError_t sim_graph_free_check(const struct CUgraph_st *graph, void *memory);
+
 // Work from the parameters of a node: a kernel, copy, fill or function of the host.
 cudaError_t sim_graph_work(enum cudaGraphNodeType type, const void *parameters, sim_work *work);
 struct cudaMemcpy3DParms sim_graph_copy_flat(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);

@@ -105,6 +105,10 @@ static sim_operation *queue_step(struct CUstream_st *stream, struct CUgraphExec_
         sim_order_join(&step->clock, &event->clock);
     sim_work nothing = sim_work_new(SIM_WORK_NOTHING);
     sim_work work = step->disabled ? nothing : sim_work_share(&step->work);
+    if (work.kind == SIM_WORK_ALLOCATE) {
+        work.pc = sim_call_pc();
+        work.allocation.frees_first = exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+    }
     const bool chooses = work.kind == SIM_WORK_CONDITION;
     const size_t chain = chooses ? work.condition.shared->chain : step->chain;
     sim_operation *operation = sim_stream_push_at(stream, &work, chain, &step->clock);

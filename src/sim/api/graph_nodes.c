@@ -340,7 +340,7 @@ cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t eve
     return SIM_CALL(set_event(node, cudaGraphNodeTypeWaitEvent, event));
 }
 
-// Memory of a graph is allocated when the node is made.
+// Memory of a graph has its address when the node is made, and is there from when the node has run.
 static cudaError_t add_allocation(target at, struct cudaMemAllocNodeParams *parameters)
 {
     struct CUgraphNode_st *node;
@@ -348,8 +348,10 @@ static cudaError_t add_allocation(target at, struct cudaMemAllocNodeParams *para
         return sim_fail(cudaErrorInvalidValue, "the parameters are NULL");
     parameters->dptr = sim_allocate_for_graph(parameters->bytesize);
     cudaError_t error = parameters->dptr != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+    sim_work work = sim_work_new(SIM_WORK_ALLOCATE);
+    work.allocation.memory = parameters->dptr;
     if (error == cudaSuccess)
-        error = add_plain(at, cudaGraphNodeTypeMemAlloc, &node);
+        error = add(at, cudaGraphNodeTypeMemAlloc, &work, &node);
     if (error == cudaSuccess)
         node->allocation = *parameters;
     return error;
@@ -374,7 +376,12 @@ SIM_API(cudaGraphMemAllocNodeGetParams, (cudaGraphNode_t handle, struct cudaMemA
 static cudaError_t add_free(target at, void *memory)
 {
     struct CUgraphNode_st *node;
-    const cudaError_t error = add_plain(at, cudaGraphNodeTypeMemFree, &node);
+    const struct CUgraph_st *graph = sim_graph_of(at.graph);
+    cudaError_t error = graph != NULL ? sim_graph_free_check(graph, memory) : cudaErrorInvalidValue;
+    sim_work work = sim_work_new(SIM_WORK_FREE);
+    work.memory = memory;
+    if (error == cudaSuccess)
+        error = add(at, cudaGraphNodeTypeMemFree, &work, &node);
     if (error == cudaSuccess)
         node->allocation.dptr = memory;
     return error;

@@ -54,7 +54,7 @@ static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
         outside(address, bytes, write, pc);
         return false;
     }
-    if (found.kind == SIM_MEMORY_DEVICE || found.kind == SIM_MEMORY_HEAP) {
+    if (found.kind != SIM_MEMORY_PINNED && found.kind != SIM_MEMORY_MANAGED) {
         report(SIM_DEVICE_POINTER, address, bytes, write, pc,
                write ? "host code writes to device memory" : "host code reads device memory");
         return false;

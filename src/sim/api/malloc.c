@@ -37,24 +37,30 @@ cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind)
                        sim_memory_total());
 }
 
-static const char graph_memory[] = "a node of a graph";
-
 void *sim_allocate_for_graph(size_t bytes)
 {
-    return sim_watch_allocate(bytes, SIM_MEMORY_DEVICE, sim_call_pc(), graph_memory);
+    return sim_watch_allocate(bytes, SIM_MEMORY_GRAPH, sim_call_pc(), "a node of a graph");
 }
 
-static bool is_of_graph(const sim_allocation *allocation)
-{
-    return allocation->function == graph_memory;
-}
-
-// Memory of a graph stays: the graph takes it again in its next launch.
-void sim_free_now(void *memory, uintptr_t pc)
+void sim_allocate_again(void *memory, bool frees_first, uintptr_t pc)
 {
     sim_allocation found;
-    if (!sim_memory_find((uintptr_t)memory, &found) || !is_of_graph(&found))
+    if (sim_memory_find((uintptr_t)memory, &found)) {
+        if (!frees_first) {
+            sim_finding finding = {.kind = SIM_BAD_CALL,
+                                   .tier = SIM_ERROR,
+                                   .address = found.start,
+                                   .bytes = found.bytes,
+                                   .place[0] = {.pc = pc, .role = "call"}};
+            snprintf(finding.message, sizeof finding.message,
+                     "cudaGraphLaunch fails with cudaErrorInvalidValue: the graph's last launch allocated memory that "
+                     "has not been freed, and the graph is not instantiated with "
+                     "cudaGraphInstantiateFlagAutoFreeOnLaunch");
+            sim_report(&finding);
+        }
         sim_watch_release((uintptr_t)memory, pc);
+    }
+    sim_watch_retake((uintptr_t)memory);
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
@@ -105,14 +111,16 @@ static cudaError_t refuse_free(uintptr_t address, const char *why)
     return sim_fail_as(SIM_INVALID_FREE, SIM_ERROR, cudaErrorInvalidValue, address, 0, "%s", why);
 }
 
+static const char freed_already[] = "the memory has been freed already";
+
 cudaError_t sim_free_check(void *memory, bool pinned)
 {
     const uintptr_t address = (uintptr_t)memory;
     sim_allocation found;
-    if (!sim_memory_find(address, &found)) {
+    if (!sim_memory_find_kept(address, &found)) {
         const bool known = sim_memory_nearest(address, &found);
         if (known && !found.live && address - found.start < found.bytes)
-            return refuse_free(address, "the memory has been freed already");
+            return refuse_free(address, freed_already);
         return refuse_free(address, "CUDA did not allocate this memory");
     }
     if (found.start != address)
@@ -126,6 +134,33 @@ cudaError_t sim_free_check(void *memory, bool pinned)
     return cudaSuccess;
 }
 
+cudaError_t sim_free_check_in_graph(void *memory)
+{
+    sim_allocation found;
+    const cudaError_t error = sim_free_check(memory, false);
+    if (error != cudaSuccess)
+        return error;
+    if (sim_memory_find_kept((uintptr_t)memory, &found) && found.kind != SIM_MEMORY_GRAPH)
+        return refuse_free((uintptr_t)memory, "a graph can only free what a node of a graph has allocated");
+    return cudaSuccess;
+}
+
+// Two frees may be queued before the first of them runs.
+void sim_free_now(void *memory, uintptr_t pc, const char *function)
+{
+    if (sim_watch_release((uintptr_t)memory, pc))
+        return;
+    sim_allocation found = {0};
+    const bool unused = sim_memory_nearest((uintptr_t)memory, &found) && found.freed_at == 0;
+    sim_finding finding = {.kind = SIM_INVALID_FREE,
+                           .tier = SIM_ERROR,
+                           .address = (uintptr_t)memory,
+                           .place = {{.pc = pc, .role = "call"}, {.pc = found.freed_at, .role = "freed"}}};
+    snprintf(finding.message, sizeof finding.message, "%s: %s", function,
+             unused ? "the graph that allocates this memory has not run" : freed_already);
+    sim_report(&finding);
+}
+
 // Freeing waits for the device, as CUDA does.
 static cudaError_t free_now(void *memory, bool pinned)
 {
@@ -137,7 +172,7 @@ static cudaError_t free_now(void *memory, bool pinned)
     if (sim_capture_global())
         return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream is capturing a graph: free before or after");
     error = sim_device_wait();
-    sim_free_now(memory, sim_call_pc());
+    sim_free_now(memory, sim_call_pc(), sim_call_function());
     return error;
 }
 
@@ -196,7 +231,7 @@ SIM_API(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, co
 static void report_leak(const sim_allocation *allocation, void *context)
 {
     (void)context;
-    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || is_of_graph(allocation) ||
+    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || allocation->kind == SIM_MEMORY_GRAPH ||
         allocation->free_refused) // one mistake, which has been told
         return;
     sim_finding finding = {.kind = SIM_LEAK,

@@ -64,7 +64,7 @@ sim_where sim_pointer_where(const void *pointer, sim_allocation *found)
 {
     const void *start;
     size_t bytes;
-    if (sim_memory_find((uintptr_t)pointer, found)) {
+    if (sim_memory_find_kept((uintptr_t)pointer, found)) {
         switch (found->kind) {
         case SIM_MEMORY_PINNED: return SIM_AT_PINNED;
         case SIM_MEMORY_MANAGED: return SIM_AT_MANAGED;

@@ -16,6 +16,7 @@ typedef enum sim_work_kind {
     SIM_WORK_CALLBACK, // cudaStreamAddCallback
     SIM_WORK_RECORD,
     SIM_WORK_FREE,
+    SIM_WORK_ALLOCATE,  // of a graph
     SIM_WORK_CONDITION, // of a conditional node: runs its bodies step by step
 } sim_work_kind;
 
@@ -65,7 +66,11 @@ typedef struct sim_work {
             void *data;
         } callback;
         cudaEvent_t event;
-        void *memory;
+        void *memory; // to be freed
+        struct {
+            void *memory;
+            bool frees_first;
+        } allocation;
         struct {
             struct sim_condition *shared; // api/graph.h
             size_t body, step;            // to be run next

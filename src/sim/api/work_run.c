@@ -71,9 +71,29 @@ static void announce_copy(const sim_work *work, uint64_t number, uint8_t *to, co
                    in_card(from) || !copy->from_host ? (uintptr_t)from : 0, bytes, work->function, work->pc);
 }
 
+// What a stream before it has freed since the call was checked, or a graph before it has not allocated.
+static bool is_gone(const sim_work *work, const void *memory, const char *role)
+{
+    const uintptr_t address = (uintptr_t)memory;
+    sim_allocation found;
+    if (!in_card(memory) || sim_memory_find(address, &found) || !sim_memory_nearest(address, &found))
+        return false;
+    sim_finding finding = {.kind = SIM_USE_AFTER_FREE,
+                           .tier = SIM_ERROR,
+                           .address = address,
+                           .bytes = 1,
+                           .place = {{.pc = work->pc, .role = "call"}, {.pc = found.freed_at, .role = "freed"}}};
+    snprintf(finding.message, sizeof finding.message, "%s: the %s %s", work->function, role,
+             found.freed_at != 0 ? "has been freed" : "is memory of a graph that has not allocated it yet");
+    sim_report(&finding);
+    return true;
+}
+
 static void run_copy(const sim_work *work, uint64_t number)
 {
     const sim_copy *copy = &work->copy;
+    if (is_gone(work, copy->to, "destination") || is_gone(work, copy->from, "source"))
+        return;
     const bool contiguous = copy->to_pitch == copy->width && copy->from_pitch == copy->width &&
                             copy->to_slice == copy->width * copy->height &&
                             copy->from_slice == copy->width * copy->height;
@@ -135,6 +155,8 @@ static void run_simple_fill(const sim_work *work, uint64_t number)
 static void run_fill(const sim_work *work, uint64_t number)
 {
     const sim_fill *fill = &work->fill;
+    if (is_gone(work, fill->to, "destination"))
+        return;
     if (sim_watching && in_card(fill->to) && fill->depth == 1 && fill->height == 1) {
         run_simple_fill(work, number);
         return;
@@ -159,7 +181,7 @@ static void run_free(const sim_work *work, uint64_t number)
     sim_allocation freed;
     if (sim_watching && sim_memory_find((uintptr_t)work->memory, &freed))
         sim_watch_free(number, freed.start, freed.bytes, work->pc);
-    sim_free_now(work->memory, work->pc);
+    sim_free_now(work->memory, work->pc, work->function);
 }
 
 // --- all of it ------------------------------------------------------------------------------------------------------
@@ -183,6 +205,7 @@ cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream)
         sim_host_function_leave();
         break;
     case SIM_WORK_RECORD: sim_event_recorded(work->event); break;
+    case SIM_WORK_ALLOCATE: sim_allocate_again(work->allocation.memory, work->allocation.frees_first, work->pc); break;
     case SIM_WORK_FREE: run_free(work, number); break;
     }
     return cudaSuccess;

@@ -146,7 +146,8 @@ void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, cons
     if (!fits)
         return NULL;
     pthread_mutex_lock(&lock);
-    sim_allocation made = {.bytes = bytes, .kind = kind, .live = true, .allocated_at = pc, .function = function};
+    sim_allocation made = {.bytes = bytes, .kind = kind, .allocated_at = pc, .function = function};
+    made.live = kind != SIM_MEMORY_GRAPH;
     made.gap = wanted_gap(bytes, kind);
     made.start = place(bytes, &made.gap);
     const bool added = made.start != 0 && sim_table_add(&made);
@@ -199,14 +200,28 @@ bool sim_memory_release(uintptr_t start, uintptr_t pc, sim_extent *gone)
     if (known) {
         sim_table_free(start, pc);
         __atomic_fetch_add(&releases, 1, __ATOMIC_RELAXED);
-        card_used -= on_card(found.below.kind) ? rounded(found.below.bytes) : 0;
-        count_gap(found.below.gap, -1);
+        if (found.below.kind != SIM_MEMORY_GRAPH) {
+            card_used -= on_card(found.below.kind) ? rounded(found.below.bytes) : 0;
+            count_gap(found.below.gap, -1);
+        }
         *gone = extent_of(&found);
     }
     pthread_mutex_unlock(&lock);
     if (known)
         discard(gone->start, gone->end - gone->start);
     return known;
+}
+
+bool sim_memory_retake(uintptr_t start)
+{
+    pthread_mutex_lock(&lock);
+    sim_neighbours found;
+    sim_table_search(start, &found);
+    const bool free_now = found.has_below && found.below.start == start && !found.below.live;
+    if (free_now)
+        sim_table_retake(start);
+    pthread_mutex_unlock(&lock);
+    return free_now;
 }
 
 void sim_memory_refuse(uintptr_t start)
@@ -236,14 +251,20 @@ static bool in_range(uintptr_t address)
     return address - sim_memory_base < sim_memory_span;
 }
 
-bool sim_memory_find(uintptr_t address, sim_allocation *found)
+bool sim_memory_find_kept(uintptr_t address, sim_allocation *found)
 {
     if (!in_range(address))
         return find_registered(address, found);
     sim_neighbours neighbours;
     sim_table_search(address, &neighbours);
     *found = neighbours.below;
-    return neighbours.has_below && neighbours.below.live && address - neighbours.below.start < neighbours.below.bytes;
+    return neighbours.has_below && (found->live || found->kind == SIM_MEMORY_GRAPH) &&
+           address - found->start < found->bytes;
+}
+
+bool sim_memory_find(uintptr_t address, sim_allocation *found)
+{
+    return sim_memory_find_kept(address, found) && found->live;
 }
 
 bool sim_memory_nearest(uintptr_t address, sim_allocation *found)

@@ -12,7 +12,8 @@ typedef enum sim_memory_kind {
     SIM_MEMORY_DEVICE,
     SIM_MEMORY_PINNED,
     SIM_MEMORY_MANAGED,
-    SIM_MEMORY_HEAP
+    SIM_MEMORY_HEAP,
+    SIM_MEMORY_GRAPH // of a graph: keeps its addresses while it is free, because the graph's next launch takes it again
 } sim_memory_kind;
 
 typedef struct sim_allocation {
@@ -34,6 +35,8 @@ extern size_t sim_memory_span;
 
 // The live allocation that holds `address`.
 bool sim_memory_find(uintptr_t address, sim_allocation *found);
+// The same, but memory of a graph also while it is free: a launch that is queued may allocate it.
+bool sim_memory_find_kept(uintptr_t address, sim_allocation *found);
 // For a message: the live or freed allocation that holds address or whose gap does, else the nearest below it.
 bool sim_memory_nearest(uintptr_t address, sim_allocation *found);
 // The same for an access of `size` bytes: far from all memory it is tried whether an index of 32 bits was negative, but
@@ -49,6 +52,8 @@ typedef struct sim_extent {
     uintptr_t start, end;
 } sim_extent;
 bool sim_memory_release(uintptr_t start, uintptr_t pc, sim_extent *gone);
+// Memory of a graph, freed before, is allocated again. False: it is live.
+bool sim_memory_retake(uintptr_t start);
 // A wrong function was asked to free it: the memory stays, and the program has heard of that.
 void sim_memory_refuse(uintptr_t start);
 // Reserves the range for a card with this much memory; called once, before anything else here.

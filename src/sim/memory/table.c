@@ -67,6 +67,11 @@ static buffer *current_buffer(void)
     return &buffers[version & 1];
 }
 
+static bool has_its_addresses(const sim_allocation *entry)
+{
+    return entry->live || entry->kind == SIM_MEMORY_GRAPH;
+}
+
 // Copies what stays into the other buffer, with `added` in its place, and makes that one current. Freed allocations
 // stay for messages unless they are in the way or room is short.
 static bool rebuild(const sim_allocation *added, bool keep_freed)
@@ -80,7 +85,7 @@ static bool rebuild(const sim_allocation *added, bool keep_freed)
     for (size_t i = 0; i < from->count; i++) {
         const sim_allocation *entry = &from->entries[i];
         const bool in_the_way = entry->start < end && start < entry->start + entry->bytes + 1;
-        if (!entry->live && (!keep_freed || in_the_way))
+        if (!has_its_addresses(entry) && (!keep_freed || in_the_way))
             continue;
         if (!placed && entry->start > start) {
             to->entries[count++] = *added;
@@ -124,6 +129,11 @@ void sim_table_free(uintptr_t start, uintptr_t freed_at)
     __atomic_store_n(&entry->live, false, __ATOMIC_RELEASE);
 }
 
+void sim_table_retake(uintptr_t start)
+{
+    __atomic_store_n(&entry_of(start)->live, true, __ATOMIC_RELEASE);
+}
+
 void sim_table_refuse(uintptr_t start)
 {
     __atomic_store_n(&entry_of(start)->free_refused, true, __ATOMIC_RELAXED);
@@ -135,7 +145,7 @@ uintptr_t sim_table_gap(uintptr_t from, uintptr_t end, size_t bytes)
     uintptr_t candidate = from;
     for (size_t i = 0; i < current->count; i++) {
         const sim_allocation *entry = &current->entries[i];
-        if (!entry->live || entry->start + entry->bytes + SIM_MEMORY_GAP <= candidate)
+        if (!has_its_addresses(entry) || entry->start + entry->bytes + SIM_MEMORY_GAP <= candidate)
             continue;
         if (entry->start >= candidate + bytes)
             break;

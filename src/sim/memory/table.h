@@ -17,6 +17,7 @@ void sim_table_search(uintptr_t address, sim_neighbours *found);
 // The rest is for the one thread that changes it.
 bool sim_table_add(const sim_allocation *allocation); // false: full even without the freed ones
 void sim_table_free(uintptr_t start, uintptr_t freed_at);
+void sim_table_retake(uintptr_t start);
 void sim_table_refuse(uintptr_t start);
 // The lowest free space of at least `bytes` at or above `from`, when freed allocations may be overwritten; 0: none.
 uintptr_t sim_table_gap(uintptr_t from, uintptr_t end, size_t bytes);

@@ -95,7 +95,8 @@ static bool describe_shared(const sim_finding *finding, sim_described *memory)
 static const char *space_of(sim_memory_kind kind)
 {
     switch (kind) {
-    case SIM_MEMORY_DEVICE: return "global";
+    case SIM_MEMORY_DEVICE:
+    case SIM_MEMORY_GRAPH: return "global";
     case SIM_MEMORY_PINNED: return "pinned";
     case SIM_MEMORY_MANAGED: return "managed";
     case SIM_MEMORY_HEAP: return "device heap";

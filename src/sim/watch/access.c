@@ -70,9 +70,12 @@ static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, u
                     !sim_memory_find(address, &there) && !sim_memory_find(address + bytes - 1, &there);
     sim_finding finding = finding_at(worker, freed ? SIM_USE_AFTER_FREE : SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     if (freed) {
-        snprintf(finding.message, sizeof finding.message, "%s of %u bytes %s memory that has been freed", verb(kind),
-                 bytes, address - near.start < near.bytes ? "in" : "past the end of");
-        finding.place[1] = (sim_place){.pc = near.freed_at, .role = "freed"};
+        const bool ever = near.freed_at != 0;
+        snprintf(finding.message, sizeof finding.message, "%s of %u bytes %s memory %s", verb(kind), bytes,
+                 address - near.start < near.bytes ? "in" : "past the end of",
+                 ever ? "that has been freed" : "of a graph that has not allocated it yet");
+        if (ever)
+            finding.place[1] = (sim_place){.pc = near.freed_at, .role = "freed"};
     } else {
         bool before = known && address < near.start, partly = known && !before && address - near.start < near.bytes;
         snprintf(finding.message, sizeof finding.message, "%s of %u bytes %s", verb(kind), bytes,

@@ -43,6 +43,13 @@ bool sim_watch_release(uintptr_t start, uintptr_t pc)
     return true;
 }
 
+// Its shadow is clear since it was freed.
+void sim_watch_retake(uintptr_t start)
+{
+    if (sim_memory_retake(start))
+        sim_repeated_changed(start);
+}
+
 void sim_watch_filled(uintptr_t start, size_t bytes)
 {
     if (!sim_watch_ready() || !in_global(start))

@@ -103,9 +103,14 @@ void sim_repeated_changed(uintptr_t start)
 }
 
 // What the host can see, it may change unseen.
+static bool is_of_device(const sim_allocation *allocation)
+{
+    return allocation->kind == SIM_MEMORY_DEVICE || allocation->kind == SIM_MEMORY_GRAPH;
+}
+
 static bool device_memory(uintptr_t address, sim_allocation *found)
 {
-    return sim_memory_find(address, found) && found->kind == SIM_MEMORY_DEVICE;
+    return sim_memory_find(address, found) && is_of_device(found);
 }
 
 bool sim_repeated_fill_is(uintptr_t to, size_t bytes, unsigned value, unsigned element)
@@ -183,7 +188,7 @@ static void add_use(struct sim_used *used, uintptr_t start, bool read, bool writ
 void sim_repeated_note(sim_worker *worker, const sim_allocation *allocation, unsigned kind)
 {
     struct sim_used *used = &worker->watch->used;
-    if (allocation->kind == SIM_MEMORY_DEVICE)
+    if (is_of_device(allocation))
         add_use(used, allocation->start, kind != SIM_WRITE, kind != SIM_READ);
     else
         used->once = true; // the host may change it unseen
