@@ -164,9 +164,9 @@ static void collect(heddle_child *child)
     }
 }
 
-void heddle_child_exited(heddle_child *child)
+void heddle_child_exited(heddle_child *child, int status)
 {
-    if (!child->wrapped)
+    if (!child->wrapped || (status >= 0 && status != child->code + SIGNAL_STATUS))
         return;
     child->wrapped = false;
     child->end = HEDDLE_CHILD_EXITED;

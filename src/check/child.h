@@ -49,8 +49,9 @@ heddle_status heddle_child_start(heddle_child *child, const heddle_child_options
 // Waits until it ends, by itself or because of a limit, at most `patience` seconds (negative: no limit). A limit that
 // is reached ends the whole group: asked first, so that it can still write its report, then killed.
 void heddle_child_wait(heddle_child *child, double patience);
-// The program is known to have ended by itself: a signal that bubblewrap told of was an exit status.
-void heddle_child_exited(heddle_child *child);
+// The program is known to have been about to end by itself, with this status (-1: any). A signal that bubblewrap told
+// of was that status, unless the number is another: then it crashed after all.
+void heddle_child_exited(heddle_child *child, int status);
 // Kills the group and waits for it; nothing happens when it has ended.
 void heddle_child_kill(heddle_child *child);
 

@@ -318,6 +318,7 @@ static void read_copies(reading *reader, const cJSON *json, heddle_check_report 
 static void read_all(reading *reader, const cJSON *json, heddle_check_report *report)
 {
     report->status = text(reader, json, "status");
+    report->exit_status = cJSON_IsNumber(field(json, "exit")) ? small(json, "exit") : -1;
     report->unchecked = text(reader, json, "unchecked");
     const cJSON *crashed = field(json, "crashed");
     report->crashed = cJSON_IsObject(crashed) ? heddle_arena_alloc(reader->arena, sizeof *report->crashed) : NULL;

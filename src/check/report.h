@@ -150,6 +150,7 @@ typedef struct heddle_check_copy {
 typedef struct heddle_check_report {
     heddle_arena *arena;
     const char *status;          // "finished", "crashed: ...", "stopped: ..."
+    int exit_status;             // that it was about to end with; -1: not known
     heddle_check_place *crashed; // where host code crashed; NULL: it did not, or that is not known
     const char *unchecked;       // a sentence about what the run did not come to; "": it came to its end
     const char *gpu;

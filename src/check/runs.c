@@ -235,7 +235,7 @@ static heddle_status run_once(heddle_check_state *state, run_plan *plan, heddle_
         HEDDLE_TRY(heddle_check_result_note(state->result, "the report of run %d is damaged: %s", plan->number,
                                             heddle_last_error()));
     if (*report && strcmp((*report)->status, "finished") == 0)
-        heddle_child_exited(child);
+        heddle_child_exited(child, (*report)->exit_status);
     if (*report && !state->repeats) // a program that it starts was checked as one of the command's
         heddle_check_run_find_child(*report, plan->report);
     if (*report)

@@ -257,13 +257,15 @@ static void save(const sim_json *out, const char *path)
         dprintf(STDERR_FILENO, "sim: the report could not be written to %s (SIM_REPORT)\n", path);
 }
 
-void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path)
+void sim_document_write(const sim_conclusion *conclusion, const char *status, int exit_status, const char *path)
 {
     sim_json *out = &(sim_json){0};
     const sim_options *options = sim_options_get();
     sim_json_open(out, NULL, '{');
     sim_json_unsigned(out, "version", 2);
     sim_json_string(out, "status", status);
+    if (exit_status >= 0)
+        sim_json_unsigned(out, "exit", (unsigned)exit_status);
     char unchecked[SIM_UNCHECKED_BYTES];
     sim_unchecked_text(status, unchecked, sizeof unchecked);
     sim_json_string(out, "unchecked", unchecked);

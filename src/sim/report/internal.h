@@ -85,7 +85,7 @@ int sim_kind_rank(sim_finding_kind kind);         // the smaller, the earlier it
 void sim_counters_want(void);                  // counters.c: asks for the lines of all counters
 struct sim_json;                               // json.h
 void sim_counters_write(struct sim_json *out); // "kernels" and "totals"
-void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path);
+void sim_document_write(const sim_conclusion *conclusion, const char *status, int exit_status, const char *path);
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor);
 double sim_report_seconds(void); // since it was first asked (ending.c)
 

@@ -29,6 +29,8 @@ void sim_report_at_end(int when, void (*finish)(void))
     ends[when] = finish;
 }
 
+static int exit_status = -1; // with which the program ends; -1: not known
+
 static size_t write_once(const char *status)
 {
     if (atomic_exchange(&writing, true) || is_child || getpid() != owner)
@@ -41,7 +43,7 @@ static size_t write_once(const char *status)
         return 0;
     const sim_conclusion *conclusion = sim_conclude();
     if (options->report)
-        sim_document_write(conclusion, status, options->report);
+        sim_document_write(conclusion, status, exit_status, options->report);
     else
         sim_text_write(conclusion, status, STDERR_FILENO);
     return conclusion->errors;
@@ -91,12 +93,19 @@ static void at_exit(void)
     }
 }
 
+static void at_exit_with(int status, void *nothing)
+{
+    (void)nothing;
+    exit_status = status & 0xff;
+    at_exit();
+}
+
 // These end a program without its destructors, but what it did up to then is reported. They stand in for the C
 // library's own; children, which may share the program's memory, just end.
 static _Noreturn void leave(int status)
 {
     if (atomic_load(&started))
-        at_exit();
+        at_exit_with(status, NULL);
     for (;;)
         syscall(SYS_exit_group, status);
 }
@@ -154,7 +163,7 @@ static void start(void)
     sim_findings_go_to(sim_findings_take);
     sim_module_self();
     sim_arena_take(0); // reserved now: the card's memory may leave no addresses
-    atexit(at_exit);
+    on_exit(at_exit_with, NULL);
     (void)at_quick_exit(at_exit);
     if (sim_started_in(getenv("SIM_REPORT")))
         sim_options_get(); // says that the program has started, even if it never calls CUDA
