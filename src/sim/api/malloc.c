@@ -127,6 +127,8 @@ cudaError_t sim_free_check(void *memory, bool pinned)
         return refuse_free(address, "the pointer is not the start of the allocation");
     if (found.kind == SIM_MEMORY_HEAP)
         return refuse_free(address, "a kernel allocated this memory: only a kernel can free it");
+    if (found.kind == SIM_MEMORY_VIRTUAL)
+        return refuse_free(address, "cuMemMap mapped this memory: unmap it with cuMemUnmap");
     if (pinned && found.kind != SIM_MEMORY_PINNED)
         return refuse_free(address, "this is device memory: free it with cudaFree");
     if (!pinned && found.kind == SIM_MEMORY_PINNED)
@@ -231,8 +233,8 @@ SIM_API(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, co
 static void report_leak(const sim_allocation *allocation, void *context)
 {
     (void)context;
-    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || allocation->kind == SIM_MEMORY_GRAPH ||
-        allocation->free_refused) // one mistake, which has been told
+    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || allocation->kind == SIM_MEMORY_VIRTUAL ||
+        allocation->kind == SIM_MEMORY_GRAPH || allocation->free_refused) // one mistake, which has been told
         return;
     sim_finding finding = {.kind = SIM_LEAK,
                            .tier = SIM_WARNING,

@@ -7,6 +7,7 @@
 #include "api/device.h"
 #include "machine/worker.h"
 #include "memory/memory.h"
+#include "sim/driver_enums.h"
 
 static void set_pair(int *to, int first, int second)
 {
@@ -215,6 +216,7 @@ static int ability(const struct cudaDeviceProp *p, int attribute)
     case cudaDevAttrCooperativeLaunch: return p->cooperativeLaunch;
     case cudaDevAttrHostRegisterSupported: return p->hostRegisterSupported;
     case cudaDevAttrMemoryPoolsSupported: return p->memoryPoolsSupported;
+    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: return 1; // which only the driver's API names
     default: return 0;
     }
 }

@@ -13,6 +13,7 @@
 #endif
 
 #include "sim/driver_enums.h"
+#include "sim/driver_virtual.h"
 
 #define CUDA_VERSION 13000
 #define CUDAAPI
@@ -142,11 +143,21 @@ SIM_INLINE CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *, unsigne
 {
     return cuDevicePrimaryCtxRetain(context, device);
 }
-#ifdef __cplusplus // as before CUDA 13
+// As before CUDA 13, with three arguments.
+#ifdef __cplusplus
 SIM_INLINE CUresult cuCtxCreate(CUcontext *context, unsigned int, CUdevice device)
 {
     return cuDevicePrimaryCtxRetain(context, device);
 }
+#else
+SIM_INLINE CUresult sim_context_create(CUcontext *context, unsigned int, CUdevice device)
+{
+    return cuDevicePrimaryCtxRetain(context, device);
+}
+#define SIM_CONTEXT_CREATE(one, two, three, four, function, ...) function
+#define cuCtxCreate(...)                                                                                               \
+    SIM_CONTEXT_CREATE(__VA_ARGS__, cuCtxCreate, sim_context_create, sim_context_create, sim_context_create)           \
+    (__VA_ARGS__)
 #endif
 SIM_INLINE CUresult cuCtxDestroy(CUcontext)
 {

@@ -93,6 +93,23 @@ static void count_gap(size_t gap, int times)
     wide_count += times;
 }
 
+// Ranges that the program maps memory to itself.
+enum { RESERVATIONS = 256 };
+static sim_extent reserved[RESERVATIONS];
+static int reserved_count;
+
+static uintptr_t unused_gap(uintptr_t from, uintptr_t end, size_t bytes)
+{
+    uintptr_t start = sim_table_gap(from, end, bytes);
+    for (int i = 0; i < reserved_count && start != 0; i++) {
+        if (start < reserved[i].end && reserved[i].start < start + bytes) {
+            start = sim_table_gap(reserved[i].end, end, bytes);
+            i = -1; // the next gap may be in one that was passed
+        }
+    }
+    return start;
+}
+
 // *gap: what is wanted, and then what there is.
 static uintptr_t place(size_t bytes, size_t *gap)
 {
@@ -106,9 +123,9 @@ static uintptr_t place(size_t bytes, size_t *gap)
         next_address += rounded(bytes) + *gap;
         return start;
     }
-    uintptr_t start = sim_table_gap(reuse_from, end, needed);
+    uintptr_t start = unused_gap(reuse_from, end, needed);
     if (start == 0)
-        start = sim_table_gap(sim_memory_base + SIM_MEMORY_GAP, end, needed);
+        start = unused_gap(sim_memory_base + SIM_MEMORY_GAP, end, needed);
     if (start != 0)
         reuse_from = start + needed;
     return start;
@@ -233,6 +250,63 @@ void sim_memory_refuse(uintptr_t start)
         sim_table_refuse(start);
     pthread_mutex_unlock(&lock);
 }
+
+// --- reserved addresses ----------------------------------------------------------------------------------------------
+
+uintptr_t sim_memory_reserve(size_t bytes, size_t alignment)
+{
+    pthread_mutex_lock(&lock);
+    const uintptr_t end = sim_memory_base + sim_memory_span;
+    const uintptr_t start = (next_address + alignment - 1) / alignment * alignment;
+    const bool fits = sim_memory_span > 0 && reserved_count < RESERVATIONS && start < end &&
+                      end - start >= SIM_MEMORY_WIDE_GAP && bytes <= end - start - SIM_MEMORY_WIDE_GAP;
+    if (fits) {
+        reserved[reserved_count++] = (sim_extent){start, start + bytes};
+        next_address = start + bytes + SIM_MEMORY_WIDE_GAP;
+    }
+    pthread_mutex_unlock(&lock);
+    return fits ? start : 0;
+}
+
+void sim_memory_unreserve(uintptr_t start)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < reserved_count; i++) {
+        if (reserved[i].start == start)
+            reserved[i] = reserved[--reserved_count];
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool sim_memory_expose(uintptr_t start, size_t bytes, uintptr_t pc, const char *function)
+{
+    const sim_allocation made = {.start = start,
+                                 .bytes = bytes,
+                                 .gap = SIM_MEMORY_GAP,
+                                 .kind = SIM_MEMORY_VIRTUAL,
+                                 .live = true,
+                                 .allocated_at = pc,
+                                 .function = function};
+    pthread_mutex_lock(&lock);
+    const bool added = sim_table_add(&made);
+    pthread_mutex_unlock(&lock);
+    return added;
+}
+
+void sim_memory_hide(uintptr_t start, uintptr_t pc)
+{
+    pthread_mutex_lock(&lock);
+    sim_table_free(start, pc);
+    __atomic_fetch_add(&releases, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+}
+
+void sim_memory_discard(uintptr_t start, size_t bytes)
+{
+    discard(start, bytes);
+}
+
+// --- finding ---------------------------------------------------------------------------------------------------------
 
 static bool find_registered(uintptr_t address, sim_allocation *found)
 {

@@ -13,6 +13,7 @@ typedef enum sim_memory_kind {
     SIM_MEMORY_PINNED,
     SIM_MEMORY_MANAGED,
     SIM_MEMORY_HEAP,
+    SIM_MEMORY_VIRTUAL, // mapped to reserved addresses
     SIM_MEMORY_GRAPH // of a graph: keeps its addresses while it is free, because the graph's next launch takes it again
 } sim_memory_kind;
 
@@ -58,6 +59,13 @@ bool sim_memory_retake(uintptr_t start);
 void sim_memory_refuse(uintptr_t start);
 // Reserves the range for a card with this much memory; called once, before anything else here.
 void sim_memory_start(size_t card_bytes);
+// Addresses that no allocation gets, for a program that maps memory there itself; 0: none left.
+uintptr_t sim_memory_reserve(size_t bytes, size_t alignment);
+void sim_memory_unreserve(uintptr_t start);
+// A range of reserved addresses can be used from now on, as one allocation, and no longer. What it holds stays.
+bool sim_memory_expose(uintptr_t start, size_t bytes, uintptr_t pc, const char *function); // false: the table is full
+void sim_memory_hide(uintptr_t start, uintptr_t pc);
+void sim_memory_discard(uintptr_t start, size_t bytes); // zeros, of which the host gets the pages back
 // Host memory of the program that cudaHostRegister pinned: outside the range, and yet the device may use it. It is then
 // found by sim_memory_find as SIM_MEMORY_PINNED.
 bool sim_memory_register(uintptr_t start, size_t bytes, uintptr_t pc); // false: overlaps what is registered

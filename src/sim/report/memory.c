@@ -96,6 +96,7 @@ static const char *space_of(sim_memory_kind kind)
 {
     switch (kind) {
     case SIM_MEMORY_DEVICE:
+    case SIM_MEMORY_VIRTUAL:
     case SIM_MEMORY_GRAPH: return "global";
     case SIM_MEMORY_PINNED: return "pinned";
     case SIM_MEMORY_MANAGED: return "managed";

@@ -50,6 +50,22 @@ void sim_watch_retake(uintptr_t start)
         sim_repeated_changed(start);
 }
 
+bool sim_watch_expose(uintptr_t start, size_t bytes, uintptr_t pc, const char *function)
+{
+    const bool exposed = sim_memory_expose(start, bytes, pc, function);
+    sim_repeated_changed(start);
+    return exposed;
+}
+
+void sim_watch_discard(uintptr_t start, size_t bytes)
+{
+    sim_memory_discard(start, bytes);
+    if (!sim_watching || !in_global(start))
+        return;
+    sim_region_release(&sim_global_region, start, bytes);
+    sim_outputs_forget(start, bytes);
+}
+
 void sim_watch_filled(uintptr_t start, size_t bytes)
 {
     if (!sim_watch_ready() || !in_global(start))

@@ -105,7 +105,8 @@ void sim_repeated_changed(uintptr_t start)
 // What the host can see, it may change unseen.
 static bool is_of_device(const sim_allocation *allocation)
 {
-    return allocation->kind == SIM_MEMORY_DEVICE || allocation->kind == SIM_MEMORY_GRAPH;
+    return allocation->kind == SIM_MEMORY_DEVICE || allocation->kind == SIM_MEMORY_VIRTUAL ||
+           allocation->kind == SIM_MEMORY_GRAPH;
 }
 
 static bool device_memory(uintptr_t address, sim_allocation *found)

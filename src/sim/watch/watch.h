@@ -76,6 +76,10 @@ extern void (*sim_host_accessed)(uintptr_t address, size_t bytes, unsigned kind,
 void *sim_watch_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function); // NULL: card full
 bool sim_watch_release(uintptr_t start, uintptr_t pc); // false: no live allocation starts there
 void sim_watch_retake(uintptr_t start);                // memory of a graph, freed before, comes again
+// Reserved addresses at which memory is mapped now, as one allocation (memory/memory.h); and what was mapped there
+// goes.
+bool sim_watch_expose(uintptr_t start, size_t bytes, uintptr_t pc, const char *function);
+void sim_watch_discard(uintptr_t start, size_t bytes);
 // A copy or memset by a stream, or what a library's call in a kernel's place has written: contents become initialised,
 // or as initialised as their source. 0: from host memory.
 void sim_watch_filled(uintptr_t start, size_t bytes);

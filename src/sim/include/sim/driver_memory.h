@@ -1,5 +1,4 @@
-// The driver API's arrays and texture objects, which are the runtime's under other names, and its virtual memory
-// management, which is not simulated: those calls say "not supported". Included by cuda.h.
+// The driver API's arrays and texture objects, which are the runtime's under other names. Included by cuda.h.
 #pragma once
 
 // --- arrays ----------------------------------------------------------------------------------------------------------
@@ -165,66 +164,3 @@ SIM_INLINE CUresult cuTexObjectDestroy(CUtexObject texture)
 {
     return (CUresult)cudaDestroyTextureObject(texture);
 }
-
-// --- virtual memory --------------------------------------------------------------------------------------------------
-
-typedef unsigned long long CUmemGenericAllocationHandle;
-typedef enum CUmemAllocationType_enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1 } CUmemAllocationType;
-typedef enum CUmemLocationType_enum { CU_MEM_LOCATION_TYPE_DEVICE = 1 } CUmemLocationType;
-typedef enum CUmemAccess_flags_enum {
-    CU_MEM_ACCESS_FLAGS_PROT_NONE = 0,
-    CU_MEM_ACCESS_FLAGS_PROT_READ = 1,
-    CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3
-} CUmemAccess_flags;
-typedef enum CUmemAllocationHandleType_enum {
-    CU_MEM_HANDLE_TYPE_NONE = 0,
-    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
-    CU_MEM_HANDLE_TYPE_WIN32 = 2
-} CUmemAllocationHandleType;
-typedef enum CUmemAllocationGranularity_flags_enum {
-    CU_MEM_ALLOC_GRANULARITY_MINIMUM,
-    CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
-} CUmemAllocationGranularity_flags;
-typedef enum CUmemAllocationCompType_enum {
-    CU_MEM_ALLOCATION_COMP_NONE,
-    CU_MEM_ALLOCATION_COMP_GENERIC
-} CUmemAllocationCompType;
-typedef struct CUmemLocation_st {
-    CUmemLocationType type;
-    int id;
-} CUmemLocation;
-typedef struct CUmemAccessDesc_st {
-    CUmemLocation location;
-    CUmemAccess_flags flags;
-} CUmemAccessDesc;
-typedef struct CUmemAllocationProp_st {
-    CUmemAllocationType type;
-    CUmemAllocationHandleType requestedHandleTypes;
-    CUmemLocation location;
-    void *win32HandleMetaData;
-    struct {
-        unsigned char compressionType, gpuDirectRDMACapable;
-        unsigned short usage;
-        unsigned char reserved[4];
-    } allocFlags;
-} CUmemAllocationProp;
-
-#define SIM_NOT_SUPPORTED(function, ...)                                                                               \
-    SIM_INLINE CUresult function(__VA_ARGS__)                                                                          \
-    {                                                                                                                  \
-        return CUDA_ERROR_NOT_SUPPORTED;                                                                               \
-    }
-SIM_NOT_SUPPORTED(cuMemCreate, CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *, unsigned long long)
-SIM_NOT_SUPPORTED(cuMemRelease, CUmemGenericAllocationHandle)
-SIM_NOT_SUPPORTED(cuMemAddressReserve, CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long)
-SIM_NOT_SUPPORTED(cuMemAddressFree, CUdeviceptr, size_t)
-SIM_NOT_SUPPORTED(cuMemMap, CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long)
-SIM_NOT_SUPPORTED(cuMemUnmap, CUdeviceptr, size_t)
-SIM_NOT_SUPPORTED(cuMemSetAccess, CUdeviceptr, size_t, const CUmemAccessDesc *, size_t)
-SIM_NOT_SUPPORTED(cuMemGetAllocationGranularity, size_t *, const CUmemAllocationProp *,
-                  CUmemAllocationGranularity_flags)
-SIM_NOT_SUPPORTED(cuMemGetAllocationPropertiesFromHandle, CUmemAllocationProp *, CUmemGenericAllocationHandle)
-SIM_NOT_SUPPORTED(cuMemExportToShareableHandle, void *, CUmemGenericAllocationHandle, CUmemAllocationHandleType,
-                  unsigned long long)
-SIM_NOT_SUPPORTED(cuMemImportFromShareableHandle, CUmemGenericAllocationHandle *, void *, CUmemAllocationHandleType)
-#undef SIM_NOT_SUPPORTED

@@ -73,8 +73,5 @@ int main()
     REQUIRE(((int *)pinned)[31] == 31);
     REQUIRE(cuMemFreeHost(pinned) == CUDA_SUCCESS && cuStreamDestroy(stream) == CUDA_SUCCESS);
     array_and_texture();
-    CUmemGenericAllocationHandle handle;
-    CUmemAllocationProp wanted = {};
-    REQUIRE(cuMemCreate(&handle, 1 << 21, &wanted, 0) == CUDA_ERROR_NOT_SUPPORTED);
     REQUIRE(cuCtxDestroy(context) == CUDA_SUCCESS);
 }
