@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/access.h"
 #include "check/names.h"
 #include "check/reach.h"
 #include "sim/source/statement.h"
@@ -47,8 +48,66 @@ static void settle_reach(heddle_check_finding *finding, heddle_check_sources *so
     finding->message = copy ? copy : finding->message;
 }
 
+static bool is(const sim_source *source, int token, const char *text)
+{
+    return sim_token_is(source, sim_token_at(&source->code, token), text);
+}
+
+// Whether the words before the name at this token declare it with a type of eight bytes: "const double *data",
+// "__shared__ long long sums". In an expression, such as "x * data", no type stands before it.
+static bool has_type_of_eight(const sim_source *source, int name)
+{
+    static const char *const types[] = {"double", "long", "size_t", "int64_t", "uint64_t", NULL};
+    static const char *const signs[] = {"*", "&", NULL};
+    bool found = false;
+    for (int at = name - 1; at >= 0; at--) {
+        const sim_token *token = &source->code.at[at];
+        if (token->kind == SIM_TOKEN_NAME)
+            found |= sim_token_is_any(source, token, types);
+        else if (!sim_token_is_any(source, token, signs))
+            break;
+    }
+    return found;
+}
+
+static bool is_declared(const sim_source *source, int name)
+{
+    static const char *const no_types[] = {"return", "else", "case", "throw", "delete", "sizeof", NULL};
+    const sim_token *before = sim_token_at(&source->code, name - 1);
+    return (before->kind == SIM_TOKEN_NAME && !sim_token_is_any(source, before, no_types)) ||
+           (is(source, name - 1, "*") && sim_token_at(&source->code, name - 2)->kind == SIM_TOKEN_NAME);
+}
+
+// Whether the place reads a number of eight bytes, as its line and the declaration before it show, and no structure.
+static bool reads_number(const heddle_check_finding *finding, heddle_check_sources *sources)
+{
+    const heddle_check_place *place = &finding->places[0];
+    const sim_source *source =
+        finding->place_count > 0 && place->frames > 0 ? heddle_check_sources_code(sources, place->frame[0].file) : NULL;
+    heddle_check_access access;
+    int first = 0, last = 0;
+    if (!source || !heddle_check_access_find(source, finding, place, &access) || !access.name[0])
+        return false;
+    sim_tokens_on_line(&source->code, place->frame[0].line, &first, &last);
+    for (int i = first - 1; i > 0; i--) // the last declaration before the line
+        if (is(source, i, access.name) && is_declared(source, i))
+            return has_type_of_eight(source, i);
+    return false;
+}
+
+// Takes out the uninitialised reads of structures: their padding, or a member that nobody uses.
+static void drop_structures(heddle_check_report *report, heddle_check_sources *sources)
+{
+    int kept = 0;
+    for (int i = 0; i < report->finding_count; i++)
+        if (!report->findings[i].partly || reads_number(&report->findings[i], sources))
+            report->findings[kept++] = report->findings[i];
+    report->finding_count = kept;
+}
+
 void heddle_check_explain(heddle_check_report *report, heddle_check_sources *sources)
 {
+    drop_structures(report, sources);
     for (int i = 0; i < report->finding_count; i++) {
         heddle_check_finding *finding = &report->findings[i];
         heddle_check_names_settle(finding, sources, report->arena);

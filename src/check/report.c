@@ -180,6 +180,7 @@ static void read_finding(reading *reader, const cJSON *object, heddle_check_find
         .note = text(reader, object, "note"),
         .part = text(reader, object, "part"),
         .order = read_order(field(object, "order")),
+        .partly = cJSON_IsTrue(field(object, "partly")),
         .parts_warp = cJSON_IsTrue(field(object, "parts_warp")),
         .memory = read_memory(reader, field(object, "memory")),
     };

@@ -75,6 +75,7 @@ typedef struct heddle_check_finding {
     const char *part;         // of the program, by its own name for it; "" or NULL: it has none
     const char *cause, *cure; // in words; NULL: not set yet (words.h)
     heddle_check_order order; // of a race
+    bool partly;              // of an uninitialised read: some bytes were written, as of a structure with padding
     bool parts_warp;          // of a barrier: some threads of a warp are at it, the others have ended
     heddle_check_reach reach; // of a barrier that threads never reach
     heddle_check_place *places;

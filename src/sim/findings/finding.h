@@ -78,6 +78,7 @@ typedef struct sim_finding {
     size_t bytes;
     sim_order order; // of a race
     bool parts_warp; // some threads of a warp are at that barrier, the others have ended
+    bool partly;     // an uninitialised read of bytes of which some were written: none if they are a structure's
     bool ask_values; // racing writes whose values are not known: the JSON lists their offsets under "values"
 } sim_finding;
 

@@ -66,6 +66,8 @@ static void initialise_lane(sim_worker *worker, sim_region *region, unsigned sit
     bool unwritten = reads && reads_unwritten(written, about->bytes, about->whole);
     if (unwritten)
         sim_unwritten_read(worker, site, thread, address);
+    else if (reads && about->whole && about->bytes == sizeof(uint64_t) && written != UINT8_MAX)
+        sim_unwritten_part_read(worker, site, thread, address);
     if (writes || unwritten) // once is enough
         sim_region_mark(region, address, about->bytes, true);
 }

@@ -21,6 +21,7 @@ typedef struct sim_site {
     uint8_t what;      // of an atomic: SIM_ATOMIC_... flags
     uint8_t copy;      // SIM_NO_COPY, ...
     bool whole;        // a number or vector as the source has it, not a piece of a copy or structure
+    bool partly;       // has read bytes of which some were written (unwritten.c)
     bool discards;     // an atomic whose result is not used
     bool optimistic;   // a plain read whose thread goes on to an atomic on the same word that confirms it
     bool values;       // the values stored here are to be compared (values.c)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/options.h"
 #include "race/clock.h"
 #include "race/race.h"
 #include "race/site.h"
@@ -53,7 +54,11 @@ static void add(const sim_worker *worker, unsigned site, int thread, const sim_f
         one->next = reads;
         reads = one;
     }
-    if (one) {
+    if (one && one->finding.partly && !finding->partly) {
+        one->finding = *finding;
+        one->count = one->open_count = 0;
+    }
+    if (one && one->finding.partly == finding->partly) {
         one->count++;
         if (one->open_count < MOST_OPEN)
             one->open[one->open_count++] =
@@ -62,16 +67,28 @@ static void add(const sim_worker *worker, unsigned site, int thread, const sim_f
     pthread_mutex_unlock(&lock);
 }
 
-void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address)
+static void tell(const sim_worker *worker, unsigned site, int thread, uintptr_t address, bool partly)
 {
     const sim_site *about = &sim_sites[site];
     sim_finding finding = sim_finding_of(worker, SIM_UNINITIALISED, SIM_ERROR);
+    finding.partly = partly;
     finding.address = address;
     finding.bytes = about->bytes;
     finding.place[0] = sim_place_of(worker, thread, about->pc, about->kind == SIM_ATOMIC ? "atomic" : "read");
-    snprintf(finding.message, sizeof finding.message, "uninitialised read of %u byte%s", about->bytes,
-             about->bytes == 1 ? "" : "s");
+    snprintf(finding.message, sizeof finding.message, "uninitialised read of %s%u byte%s", partly ? "some of " : "",
+             about->bytes, about->bytes == 1 ? "" : "s");
     add(worker, site, thread, &finding);
+}
+
+void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address)
+{
+    tell(worker, site, thread, address, false);
+}
+
+void sim_unwritten_part_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address)
+{
+    if (!__atomic_exchange_n(&sim_sites[site].partly, true, __ATOMIC_RELAXED))
+        tell(worker, site, thread, address, true);
 }
 
 // Takes out the reads of the word that `address` lies in; returns whether there were any, and *first, whether one was
@@ -107,7 +124,7 @@ bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *ea
         bool first = false;
         if (!explain(one, view, address, &first))
             continue;
-        unwritten_then |= one->site == earlier->site;
+        unwritten_then |= one->site == earlier->site && !one->finding.partly;
         one->in_vain |= first && sim_has_read(view, thread, one->site);
     }
     pthread_mutex_unlock(&lock);
@@ -126,6 +143,8 @@ void sim_unwritten_explained(const sim_view *view, uintptr_t address)
 static void report(unwritten *one)
 {
     sim_finding *finding = &one->finding;
+    if (finding->partly && (one->open_count == 0 || !sim_options_get()->report))
+        return; // without a report nobody looks into the source
     if (one->open_count > 0) {
         finding->address = one->open[0].address;
         finding->place[0] = one->open[0].place;

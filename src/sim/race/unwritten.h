@@ -19,6 +19,9 @@ typedef struct sim_ran {
 bool sim_has_read(const sim_view *view, int thread, unsigned site);
 // An uninitialised read.
 void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address);
+// The same of eight bytes of which some are written: a number, or a structure with padding or an unused member. The
+// source decides, which is read where findings are explained. Tells of one for each site.
+void sim_unwritten_part_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address);
 // `thread` of the view writes a word, and that races with `earlier`, a read. True: nothing had written the word then.
 bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
 // Something else tells of the reads of this word.

@@ -139,6 +139,8 @@ static void write_finding(sim_json *out, const sim_record *record)
         sim_json_string(out, "part", record->part);
     if (finding->kind == SIM_RACE)
         sim_json_string(out, "order", orders[finding->order]);
+    if (finding->partly)
+        sim_json_bool(out, "partly", true);
     if (finding->parts_warp)
         sim_json_bool(out, "parts_warp", true);
     sim_json_open(out, "places", '[');
