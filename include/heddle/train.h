@@ -50,16 +50,17 @@ typedef struct heddle_train_options {
     heddle_tier kernels;          // which part of the ladders
     heddle_arithmetic arithmetic; // of products; parameters and sums stay float32
     heddle_data_place data;
-    bool deterministic; // the same bits every run, on a machine and device: no rung that adds in any order
-    const char *folder; // last.safetensors and best.safetensors go here, of one run at a time; NULL: nowhere
-    bool resume;        // go on from folder/last.safetensors
-    bool overwrite;     // a run that is in the folder already may be lost
-    double save_every;  // seconds between saves inside an epoch; 0: only at its end
+    bool deterministic;              // the same bits every run, on a machine and device: no rung that adds in any order
+    const char *folder;              // checkpoints and curve.jsonl go here, of one run at a time; NULL: nowhere
+    bool resume;                     // go on from folder/last.safetensors
+    bool overwrite;                  // a run that is in the folder already may be lost
+    double save_every;               // seconds between saves inside an epoch; 0: only at its end
     heddle_train_listener *listener; // may be NULL
     void *listener_context;
     heddle_dist *dist; // NULL: alone. Each rank gives the same options and takes its shard of every batch
     size_t bucket;     // bytes of gradients that ranks add up at a time, while others are computed; 0: all at once
-    const volatile int *stop; // may be NULL; non-zero: finish the step, save, return HEDDLE_INTERRUPTED
+    const volatile int *stop; // may be NULL; non-zero: finish the step, save, return HEDDLE_INTERRUPTED. Negative: the
+                              // caller has what it wanted, and the curve says complete
 } heddle_train_options;
 
 // Plain SGD, batch 16, float32 products, the same bits every run: what `heddle train` does unless told.

@@ -149,6 +149,7 @@ static heddle_status set_up(heddle_trainer *trainer)
     heddle_trainer_report(trainer, HEDDLE_TRAIN_STARTED, NULL);
     if (!options->resume) // an unwritable folder shows now, not after an hour
         HEDDLE_TRY(heddle_trainer_begin_files(trainer));
+    HEDDLE_TRY(heddle_trainer_curve_begin(trainer));
     trainer->last_save = heddle_now();
     return trainer->feed ? heddle_trainer_device_set_up(trainer) : heddle_trainer_host_set_up(trainer);
 }
@@ -275,6 +276,7 @@ heddle_status heddle_train(heddle_device *device, const heddle_model *model, con
     }
     char message[MESSAGE_SIZE];
     snprintf(message, sizeof message, "%s", heddle_last_error());
+    heddle_trainer_curve_end(&trainer, status);
     tear_down(&trainer); // after a failure of the device this fails too, which is no news
     return status == HEDDLE_OK ? HEDDLE_OK : heddle_fail(status, "%s", message);
 }

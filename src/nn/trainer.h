@@ -17,6 +17,7 @@ typedef struct heddle_step_exchange {
 } heddle_step_exchange;
 
 typedef struct heddle_flight heddle_flight;
+typedef struct heddle_trainer_curve heddle_trainer_curve;
 
 typedef struct heddle_trainer {
     heddle_device *device;
@@ -32,9 +33,10 @@ typedef struct heddle_trainer {
     heddle_step_exchange *exchange;
     heddle_feed *feed;
     heddle_flight *flight;
-    heddle_ranks ranks;   // 0 of 1 when alone
-    heddle_across across; // sums of batch statistics over ranks, for the rungs on cpu
-    bool stop_agreed;     // with several ranks: one was asked to stop, and all know it
+    heddle_trainer_curve *curve; // NULL: none is written
+    heddle_ranks ranks;          // 0 of 1 when alone
+    heddle_across across;        // sums of batch statistics over ranks, for the rungs on cpu
+    bool stop_agreed;            // with several ranks: one was asked to stop, and all know it
     heddle_position position;
     uint64_t fingerprint; // of the training data, and what its images look like
     heddle_image_traits traits;
@@ -102,6 +104,17 @@ void heddle_trainer_device_tear_down(heddle_trainer *trainer);
 // Takes steps until the epoch is over, somebody asks to stop, or it is time to save; then nothing is queued, and the
 // position is where the numbers are.
 heddle_status heddle_trainer_device_advance(heddle_trainer *trainer);
+
+// --- trainer_curve.c: the curve of the run, in its folder -----------------------------------------------------------
+
+// Begins curve.jsonl or, in a resumed run, goes on with it behind the checkpoint. Only what hinders that fails the run.
+heddle_status heddle_trainer_curve_begin(heddle_trainer *trainer);
+// Adds what the event of this kind says; heddle_trainer_report calls it.
+void heddle_trainer_curve_note(const heddle_trainer *trainer, heddle_train_event_kind kind);
+// Before a checkpoint: the curve on disk is not behind it.
+void heddle_trainer_curve_sync(const heddle_trainer *trainer);
+// Says how the run ended. Leaves the thread's message alone.
+void heddle_trainer_curve_end(heddle_trainer *trainer, heddle_status status);
 
 // --- trainer_save.c -------------------------------------------------------------------------------------------------
 

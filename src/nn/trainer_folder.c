@@ -9,14 +9,17 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
 enum {
     MOST_RUNS = 9999,
-    MOST_TRIES = 100,   // of a name: another run that gives up may remove the folder above it at any moment
-    FOLDER_MODE = 0777, // less what umask takes
+    MOST_TRIES = 100,      // of a name: another run that gives up may remove the folder above it at any moment
+    FOLDER_MODE = 0777,    // less what umask takes
+    LOCK_TRIES = 5,        // who only looks whether a run is training holds the lock for less than a pause
+    LOCK_PAUSE = 10000000, // nanoseconds
 };
 
 // Two runs that write into one folder would take turns in destroying each other. The lock is on the folder itself, so
@@ -24,12 +27,26 @@ enum {
 heddle_status heddle_run_folder_lock(const char *folder, int *lock)
 {
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return HEDDLE_OK; // a folder that cannot be read or locked is trained in without
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return HEDDLE_OK; // a folder that cannot be read or locked is trained in without
+        (void)nanosleep(&(struct timespec){.tv_nsec = LOCK_PAUSE}, NULL);
+    }
     close(*lock);
     *lock = -1;
     return heddle_fail(HEDDLE_INVALID, "another run is training in %s now; wait for it or choose another folder",
                        folder);
+}
+
+// The lock is shared, so that two who look at once see nothing, and held for a moment that heddle_run_folder_lock
+// waits.
+bool heddle_run_folder_is_busy(const char *folder)
+{
+    int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool busy = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (lock >= 0)
+        close(lock);
+    return busy;
 }
 
 // What is there under its name, or under that of a folder above it, is a file.

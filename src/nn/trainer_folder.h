@@ -24,6 +24,8 @@ heddle_status heddle_run_folder_take(const char *base, heddle_run_folder *folder
 // Locks a folder that is there until *lock, a descriptor, is closed. HEDDLE_INVALID: another run is training in it now.
 // *lock < 0: it cannot be read or locked.
 heddle_status heddle_run_folder_lock(const char *folder, int *lock);
+// Whether a run is training in it now.
+bool heddle_run_folder_is_busy(const char *folder);
 // *there: the folder, which need not be there itself, holds a file of that name. A failure where nobody can tell.
 heddle_status heddle_run_folder_holds(const char *folder, const char *name, bool *there);
 // HEDDLE_INVALID where `folder`, which need not be there, holds a run already.

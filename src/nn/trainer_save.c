@@ -183,6 +183,7 @@ static heddle_status save(heddle_trainer *trainer, const char *name)
         .classes = trainer->train->classes,
     };
     snprintf(about.dataset, sizeof about.dataset, "%s", name_of(trainer->train));
+    heddle_trainer_curve_sync(trainer);
     heddle_status status = heddle_checkpoint_write(path, trainer->state, trainer->stream, &about);
     if (status == HEDDLE_DIVERGED)
         return heddle_fail(status, "%s at epoch %d, step %d, which is not saved; try a smaller learning rate%s",

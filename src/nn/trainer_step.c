@@ -1,5 +1,5 @@
 // What the files that take steps, and those that save them, share: reports, random numbers, whether the loss is still
-// one to go on with, whether to stop or save. Calls none of them.
+// one to go on with, whether to stop or save. Calls none of them but the curve, which is told what is reported.
 
 #include <math.h>
 
@@ -15,6 +15,7 @@ static const double SMOOTHING = 0.95;
 
 void heddle_trainer_report(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path)
 {
+    heddle_trainer_curve_note(trainer, kind);
     if (!trainer->options->listener)
         return;
     const heddle_position *position = &trainer->position;

@@ -73,7 +73,7 @@ def main():
         fresh = [*TRAIN, "--out", str(parts)]
         must(run(arguments.heddle, *(resume if (parts / "last.safetensors").exists() else fresh)), "the last resume")
         compare(whole, parts)
-        left = [file.name for file in parts.iterdir() if file.suffix != ".safetensors"]
+        left = [file.name for file in parts.iterdir() if file.suffix not in (".safetensors", ".jsonl")]
         if left:
             sys.exit(f"temporary files are left: {left}")
         print(f"{killed} kills, {finished} runs finished in between, all checkpoints readable, same bits")

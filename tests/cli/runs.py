@@ -1,0 +1,157 @@
+"""`heddle runs` and the curve that every run keeps, as a person uses them.
+
+    runs.py path/to/heddle
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True  # nothing is left in the source tree
+from command import HEDDLE, Command  # noqa: E402
+
+
+class Runs(Command):
+    def runs(self, *arguments, code=0, utf8=True):
+        result = subprocess.run([HEDDLE, "runs", *arguments], cwd=self.home, capture_output=True, text=True, timeout=60,
+                                env=dict(os.environ, LC_ALL="C.UTF-8" if utf8 else "C", ASAN_OPTIONS="detect_leaks=0"))
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def json(self, *arguments):
+        return json.loads(self.runs(*arguments, "--json").stdout)
+
+    def curve(self, name):
+        return os.path.join(self.home, "runs", name, "curve.jsonl")
+
+    def rows(self, name):
+        with open(self.curve(name)) as file:
+            return [json.loads(line) for line in file]
+
+    def two_runs(self):
+        self.train_in(self.home, "--epochs", "2")
+        self.train_in(self.home, "--epochs", "2", "--batch", "25", "--optimizer", "momentum")
+
+    def test_where_nobody_has_trained_there_are_no_runs(self):
+        self.assertIn("no runs in runs; `", self.runs().stdout)
+        self.assertEqual(self.json()["runs"], [])
+        self.assertIn("nowhere: cannot list the runs in it", self.runs("--in", "nowhere", code=2).stderr)
+
+    def test_a_run_keeps_its_curve(self):
+        out = self.train_in(self.home, "--epochs", "2", "--json").stdout.splitlines()
+        told = [json.loads(line) for line in out]
+        rows = self.rows("synth-mlp")
+        self.assertEqual([row["event"] for row in rows],
+                         ["started", *["step"] * 7, "evaluated", *["step"] * 7, "evaluated", "ended"])
+        settings = rows[0]["settings"]
+        self.assertEqual({key: settings[key] for key in ("model", "data", "device", "precision", "batch", "lr", "seed")},
+                         {"model": "mlp", "data": "synth:count=100", "device": "cpu", "precision": "fp32", "batch": 16,
+                          "lr": 0.05, "seed": 1})
+        for epoch in (1, 2):
+            steps = [row for row in rows if row["event"] == "step" and row["epoch"] == epoch]
+            trained = next(row for row in told if row["event"] == "trained" and row["epoch"] == epoch)
+            self.assertEqual(sum(row["images"] for row in steps), 100)
+            self.assertAlmostEqual(sum(row["images"] * row["loss"] for row in steps) / 100, trained["loss"], places=5)
+            tested = [row for row in rows if row["event"] == "evaluated"][epoch - 1]
+            shown = next(row for row in told if row["event"] == "evaluated" and row["epoch"] == epoch)
+            self.assertAlmostEqual(tested["accuracy"], shown["accuracy"], places=6)
+        self.assertEqual(rows[-1]["state"], "complete")
+
+    def test_the_list_has_the_newest_first_with_its_figures(self):
+        self.two_runs()
+        os.utime(self.curve("synth-mlp"), (2e9, 2e9))
+        lines = self.runs().stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["run", "synth-mlp", "synth-mlp-2"])
+        self.assertEqual(lines[1].split()[:6], ["synth-mlp", "mlp", "synth:count=100", "cpu", "fp32", "2/2"])
+        self.assertIn("complete", lines[1])
+        self.assertRegex(lines[1], "[▁▂▃▄▅▆▇█]{8}")
+        self.assertRegex(self.runs(utf8=False).stdout, "(?m)^synth-mlp .*complete  [_.'-]{8}")
+        for run in self.json()["runs"]:
+            tests = [row for row in self.rows(run["name"]) if row["event"] == "evaluated"]
+            self.assertEqual(run["best_accuracy"], max(row["accuracy"] for row in tests))
+            self.assertEqual((run["epochs"], run["state"], run["resumed"]), (2, "complete", 0))
+            self.assertNotIn("points", run)
+
+    def test_two_runs_are_compared_by_the_settings_that_differ(self):
+        self.two_runs()
+        out = self.runs("synth-mlp", "runs/synth-mlp-2/").stdout
+        self.assertRegex(out, "(?m)^ +A synth-mlp +B synth-mlp-2$")
+        self.assertRegex(out, "(?m)^batch +16 +25$")
+        self.assertRegex(out, "(?m)^optimizer +sgd +momentum$")
+        self.assertRegex(out, "(?m)^momentum +- +0.9$")
+        self.assertRegex(out, "(?ms)^same in all: .*seed 1")
+        self.assertNotRegex(out, "(?m)^seed ")
+        self.assertIn("training loss\n", out)
+        self.assertIn("test accuracy\n", out)
+        compared = self.json("synth-mlp", "synth-mlp-2")
+        self.assertEqual(compared["differ"], ["batch", "optimizer", "momentum"])
+        points = compared["runs"][1]["points"]
+        self.assertEqual([point["step"] for point in points], list(range(1, 9)))
+        self.assertEqual(len(compared["runs"][1]["tests"]), 2)
+
+    def test_one_run_is_shown_with_its_settings_and_curves(self):
+        self.two_runs()
+        out = self.runs("synth-mlp-2").stdout
+        self.assertRegex(out, "(?m)^lr +0.05$")
+        self.assertIn("└───", out)
+        self.assertNotIn("same in all", out)
+        plain = self.runs("synth-mlp-2", utf8=False).stdout
+        self.assertTrue(plain.isascii())
+        self.assertIn("+---", plain)
+
+    def test_a_name_that_is_not_there_says_which_is_meant(self):
+        self.two_runs()
+        self.assertEqual(self.runs("synth-mpl", code=2).stderr,
+                         "heddle: there is no run synth-mpl in runs; did you mean synth-mlp?\n")
+        self.assertIn("lists those that there are", self.runs("unheard-of-things", code=2).stderr)
+        os.mkdir(self.home + "/runs/empty")
+        self.assertIn("there is no run in runs/empty", self.runs("empty", code=2).stderr)
+        self.assertEqual(len(self.json()["runs"]), 2)
+
+    def test_runs_that_were_killed_or_damaged_or_made_before_there_were_curves_are_told(self):
+        for _ in range(3):
+            self.train_in(self.home)
+        with open(self.curve("synth-mlp")) as file:
+            whole = file.read()
+        with open(self.curve("synth-mlp"), "w") as file:
+            file.write(whole[:whole.index('{"event":"ended"') + 9])
+        with open(self.curve("synth-mlp-2"), "w") as file:
+            file.write(whole.replace('"event":"evaluated"', '"event":"evalu'))
+        os.remove(self.curve("synth-mlp-3"))
+        listed = {run["name"]: run for run in self.json()["runs"]}
+        self.assertEqual([listed[name]["state"] for name in ("synth-mlp", "synth-mlp-2", "synth-mlp-3")],
+                         ["killed", "killed", "no curve"])
+        self.assertEqual(listed["synth-mlp-3"]["best_accuracy"], listed["synth-mlp"]["best_accuracy"])
+        self.assertIn("runs/synth-mlp-2/curve.jsonl: line 9 is damaged", self.runs().stderr)
+        with open(self.curve("synth-mlp-2"), "w") as file:
+            file.write("{}\n")
+        told = self.runs()
+        self.assertIn("this is not the curve of a run", told.stderr)
+        self.assertNotIn("synth-mlp-2 ", told.stdout)
+
+    def test_a_resumed_run_goes_on_with_its_curve(self):
+        self.train_in(self.home, "--epochs", "2", "--out", "runs/whole")
+        self.train_in(self.home, "--epochs", "2", "--out", "runs/parts", "--until", "0.01")
+        first = self.rows("parts")
+        self.assertEqual((first[-1]["event"], first[-1]["state"], first[-1]["step"]), ("ended", "complete", 7))
+        subprocess.run([HEDDLE, "train", "--resume", "--out", "runs/parts"], cwd=self.home, check=True, timeout=60,
+                       capture_output=True, env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+
+        def points(name):
+            return [(row["step"], row["epoch"], row["loss"], row["accuracy"]) for row in self.rows(name)
+                    if row["event"] in ("step", "evaluated")]
+        self.assertEqual(points("parts"), points("whole"))
+        self.assertEqual(self.json("parts")["runs"][0]["resumed"], 1)
+        self.assertRegex(self.runs("parts").stdout, "resumed 1 time\n")
+
+    def test_overwriting_a_run_begins_its_curve_anew(self):
+        self.train_in(self.home, "--epochs", "2")
+        self.train_in(self.home, "--overwrite")
+        self.assertEqual([row["event"] for row in self.rows("synth-mlp")],
+                         ["started", *["step"] * 7, "evaluated", "ended"])
+
+
+if __name__ == "__main__":
+    unittest.main()
