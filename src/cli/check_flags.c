@@ -22,7 +22,7 @@ static bool is_own(const char *word, const heddle_cli_option *options, int count
 
 static bool takes_next(const heddle_cli_option *option, const char *word)
 {
-    return option->kind != HEDDLE_CLI_FLAG && option->kind != HEDDLE_CLI_JSON && !strchr(word, '=');
+    return option->kind != HEDDLE_CLI_FLAG && !heddle_cli_value_is_optional(option->kind) && !strchr(word, '=');
 }
 
 // Appends words, each after a blank.

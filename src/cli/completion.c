@@ -193,7 +193,7 @@ static void each_option(FILE *file, const heddle_cli_command *command, option_pr
 // Its value is a separate word.
 static bool takes_word(const heddle_cli_option *option)
 {
-    return option->kind != HEDDLE_CLI_FLAG && option->kind != HEDDLE_CLI_JSON;
+    return option->kind != HEDDLE_CLI_FLAG && !heddle_cli_value_is_optional(option->kind);
 }
 
 // --- bash ------------------------------------------------------------------------------------------------------------
@@ -293,9 +293,9 @@ static void zsh_option(FILE *file, const heddle_cli_command *command, const hedd
     const value_set *values = values_of(option);
     (void)command;
     fprintf(file, " \\\n        '%s--%s%s[", option->kind == HEDDLE_CLI_LIST ? "*" : "", option->name,
-            option->kind == HEDDLE_CLI_FLAG   ? ""
-            : option->kind == HEDDLE_CLI_JSON ? "=-"
-                                              : "=");
+            option->kind == HEDDLE_CLI_FLAG              ? ""
+            : heddle_cli_value_is_optional(option->kind) ? "=-"
+                                                         : "=");
     print_quoted(file, option->help, "[]:\\");
     fputc(']', file);
     if (values != NULL) {
@@ -305,7 +305,7 @@ static void zsh_option(FILE *file, const heddle_cli_command *command, const hedd
         print_values(file, option);
         fputc(')', file);
     } else if (option->kind != HEDDLE_CLI_FLAG) {
-        fprintf(file, "%s:%s:_files", option->kind == HEDDLE_CLI_JSON ? ":" : "", option->value);
+        fprintf(file, "%s:%s:_files", heddle_cli_value_is_optional(option->kind) ? ":" : "", option->value);
     }
     fputc('\'', file);
 }

@@ -23,7 +23,7 @@ const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text,
     int used = snprintf(text, size, "%s--%s", option->letter != '\0' ? letter : "", option->name);
     if (option->kind == HEDDLE_CLI_FLAG)
         return text;
-    if (option->kind == HEDDLE_CLI_JSON) {
+    if (heddle_cli_value_is_optional(option->kind)) {
         snprintf(text + used, size - (size_t)used, "[=%s]", option->value);
         return text;
     }

@@ -133,6 +133,7 @@ static heddle_status store(const heddle_cli_option *option, const char *text, vo
     case HEDDLE_CLI_CHOICE: return read_choice(option, text, destination);
     case HEDDLE_CLI_LIST: return add_to_list(option, text, destination);
     case HEDDLE_CLI_JSON: heddle_cli_json_read(text, destination); return HEDDLE_OK;
+    case HEDDLE_CLI_OPTIONAL: *(heddle_cli_optional *)destination = (heddle_cli_optional){true, text}; return HEDDLE_OK;
     }
     return heddle_fail(HEDDLE_INTERNAL, "option --%s has no kind", option->name);
 }
@@ -217,6 +218,10 @@ static heddle_status take_option(const heddle_cli_command *command, const heddle
         heddle_cli_json_read(NULL, (heddle_cli_json *)((char *)settings + option->offset));
         return HEDDLE_OK;
     }
+    if (option->kind == HEDDLE_CLI_OPTIONAL && value == NULL) {
+        *(heddle_cli_optional *)((char *)settings + option->offset) = (heddle_cli_optional){.given = true};
+        return HEDDLE_OK;
+    }
     return store(option, value, settings);
 }
 
@@ -244,7 +249,7 @@ static heddle_status read_option(const heddle_cli_command *command, int argc, ch
             return heddle_fail(HEDDLE_INVALID, "--%s takes no value", option->name);
         return take_option(command, option, NULL, settings, arguments);
     }
-    if (value == NULL && option->kind != HEDDLE_CLI_JSON) {
+    if (value == NULL && !heddle_cli_value_is_optional(option->kind)) {
         const char *next = *index + 1 < argc ? argv[*index + 1] : NULL;
         if (next == NULL)
             return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s)", option->name, option->value);

@@ -20,14 +20,15 @@
 
 // Type of the destination, and how the value is parsed.
 typedef enum heddle_cli_kind {
-    HEDDLE_CLI_FLAG,   // bool; takes no value
-    HEDDLE_CLI_INT,    // int
-    HEDDLE_CLI_SEED,   // uint64_t, all 64 bits
-    HEDDLE_CLI_NUMBER, // double, finite
-    HEDDLE_CLI_TEXT,   // const char *, not empty
-    HEDDLE_CLI_CHOICE, // int: index of the value in `choices`
-    HEDDLE_CLI_LIST,   // heddle_cli_list: the option may be given several times
-    HEDDLE_CLI_JSON,   // heddle_cli_json: with an optional value after an equals sign
+    HEDDLE_CLI_FLAG,     // bool; takes no value
+    HEDDLE_CLI_INT,      // int
+    HEDDLE_CLI_SEED,     // uint64_t, all 64 bits
+    HEDDLE_CLI_NUMBER,   // double, finite
+    HEDDLE_CLI_TEXT,     // const char *, not empty
+    HEDDLE_CLI_CHOICE,   // int: index of the value in `choices`
+    HEDDLE_CLI_LIST,     // heddle_cli_list: the option may be given several times
+    HEDDLE_CLI_JSON,     // heddle_cli_json: with an optional value after an equals sign
+    HEDDLE_CLI_OPTIONAL, // heddle_cli_optional: the same
 } heddle_cli_kind;
 
 typedef struct heddle_cli_option {
@@ -41,6 +42,17 @@ typedef struct heddle_cli_option {
     const char *const *choices; // CHOICE, NULL-terminated
     char letter;                // of -h and -V; 0: none. Only for options that every command has
 } heddle_cli_option;
+
+// Whether the value may be left out.
+static inline bool heddle_cli_value_is_optional(heddle_cli_kind kind)
+{
+    return kind == HEDDLE_CLI_JSON || kind == HEDDLE_CLI_OPTIONAL;
+}
+
+typedef struct heddle_cli_optional {
+    bool given;
+    const char *value; // NULL: given without one
+} heddle_cli_optional;
 
 enum { HEDDLE_CLI_LIST_ROOM = 32 };
 typedef struct heddle_cli_list {

@@ -28,6 +28,7 @@ typedef struct train_settings {
     double learning_rate, momentum, weight_decay, save_every, until, bucket;
     uint64_t seed;
     bool deterministic, unordered, resume, overwrite, quiet;
+    heddle_cli_optional tensorboard;
     heddle_cli_json json;
 } train_settings;
 
@@ -104,6 +105,10 @@ static const heddle_cli_option options[] = {
      "replace the run in --out; without --out, the run in runs/DATA-MODEL", 0, 0, NULL},
     {"until", HEDDLE_CLI_NUMBER, PLACE(until), "ACCURACY", NULL,
      "stop after the first epoch with this test accuracy or more, such as 0.99", 0, 1, NULL},
+    {"tensorboard", HEDDLE_CLI_OPTIONAL, PLACE(tensorboard), "DIR", NULL,
+     "also write TensorBoard's event files: to the run's folder or, with =DIR, to DIR/NAME, where NAME is that of the "
+     "run's folder",
+     0, 0, NULL},
     {"save-every", HEDDLE_CLI_NUMBER, PLACE(save_every), "SECONDS", "60",
      "time between saves within an epoch; 0: save only at the end of each epoch", 0, 1e9, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
@@ -116,6 +121,7 @@ typedef struct run {
     char data_name[PATH_SIZE];
     const char *out;         // settings.out or taken.path
     heddle_run_folder taken; // used unless --out is given
+    char tensorboard[PATH_SIZE];
     heddle_cli_device device;
     heddle_dataset *train, *test;
     heddle_model *model;
@@ -152,6 +158,10 @@ static void print_resume_hint(const run *current, FILE *file)
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         if (more[i][1])
             fprintf(file, " --%s %s", more[i][0], heddle_text_quote(more[i][1], quoted, sizeof quoted));
+    if (settings->tensorboard.value)
+        fprintf(file, " --tensorboard=%s", heddle_text_quote(settings->tensorboard.value, quoted, sizeof quoted));
+    else if (settings->tensorboard.given)
+        fprintf(file, " --tensorboard");
     if (settings->until > 0)
         fprintf(file, " --until %g", settings->until);
     fprintf(file, "\n");
@@ -235,6 +245,26 @@ static heddle_status reserve_folder(run *current)
     return HEDDLE_OK;
 }
 
+static heddle_status choose_tensorboard(run *current)
+{
+    const heddle_cli_optional *asked = &current->settings.tensorboard;
+    char *path = current->tensorboard;
+    if (!asked->given)
+        return HEDDLE_OK;
+    size_t end = strlen(current->out), begin;
+    while (end > 1 && current->out[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && current->out[begin - 1] != '/'; begin--)
+        ;
+    const int length =
+        asked->value ? snprintf(path, PATH_SIZE, "%s/%.*s", asked->value, (int)(end - begin), current->out + begin)
+                     : snprintf(path, PATH_SIZE, "%s", current->out);
+    if (length >= PATH_SIZE)
+        return heddle_fail(HEDDLE_INVALID, "--tensorboard: path too long");
+    current->options.tensorboard = path;
+    return HEDDLE_OK;
+}
+
 // The first rank reserves it and all know its name: if that rank is lost, another prints the resume hint.
 static heddle_status choose_folder(run *current)
 {
@@ -258,7 +288,7 @@ static heddle_status choose_folder(run *current)
     }
     current->out = current->settings.out ? current->settings.out : current->taken.path;
     current->options.folder = current->out;
-    return HEDDLE_OK;
+    return choose_tensorboard(current);
 }
 
 static void apply_settings(run *current)

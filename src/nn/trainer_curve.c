@@ -1,23 +1,20 @@
 // Writes the curve of a run while it trains: the format is in curve.h. A point is the mean over the images since the
-// point before, so that the curve is smooth and its size does not grow with the run. Lines are appended as they come; a
-// disk that is full costs none, because what cannot be written is kept and tried again. A resumed run leaves out what
-// lies behind its checkpoint and goes on from there.
+// point before, so that the curve is smooth and its size does not grow with the run. A resumed run leaves out what lies
+// behind its checkpoint and goes on from there. TensorBoard is told the same, where wanted.
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
+#include "base/append.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "data/augment.h"
 #include "heddle/heddle.h"
+#include "io/tfevents.h"
 #include "nn/curve.h"
 #include "nn/optimizer.h"
 #include "nn/trainer.h"
@@ -36,13 +33,10 @@ typedef struct base {
 
 struct heddle_trainer_curve {
     char path[PATH_SIZE];
-    int file;       // -1: not open
-    off_t size;     // of what is whole in it
-    char *pending;  // lines that are not in it yet
-    size_t waiting; // bytes of them
-    bool warned;    // that they cannot be written
-    int64_t stride; // steps from one point to the next, about
-    double earlier; // seconds that other processes have trained in this run
+    heddle_append *file;     // NULL: the run has no folder
+    heddle_tfevents *events; // NULL: none are wanted
+    int64_t stride;          // steps from one point to the next, about
+    double earlier;          // seconds that other processes have trained in this run
     base before;
 };
 
@@ -137,50 +131,77 @@ static cJSON *started_line(const heddle_trainer *trainer)
     return line;
 }
 
-// --- the file -------------------------------------------------------------------------------------------------------
+// --- TensorBoard ----------------------------------------------------------------------------------------------------
 
-// Writes all that is waiting, or leaves the file as it was.
-static bool flush(heddle_trainer_curve *curve)
+static double seconds_since_1970(void)
 {
-    size_t done = 0;
-    while (done < curve->waiting) {
-        ssize_t part = write(curve->file, curve->pending + done, curve->waiting - done);
-        if (part < 0 && errno == EINTR)
-            continue;
-        if (part <= 0)
-            break;
-        done += (size_t)part;
-    }
-    if (done == curve->waiting) {
-        curve->size += (off_t)done;
-        curve->waiting = 0;
-        return true;
-    }
-    const int why = errno;
-    if (!curve->warned)
-        heddle_log(HEDDLE_LOG_WARN, "%s: cannot write the curve of the run: %s; it is kept and tried again",
-                   curve->path, strerror(why));
-    curve->warned = true;
-    if (ftruncate(curve->file, curve->size) != 0) { // half a line would hide what follows
-        close(curve->file);
-        curve->file = -1;
-    }
-    return false;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+static void add_point_events(heddle_tfevents *events, double time, const heddle_curve_point *point)
+{
+    heddle_tfevents_scalar(events, time, point->step, "loss/train", point->loss);
+    heddle_tfevents_scalar(events, time, point->step, "accuracy/train", point->accuracy);
+    heddle_tfevents_scalar(events, time, point->step, "learning_rate", point->learning_rate);
+    if (isfinite(point->images_per_second))
+        heddle_tfevents_scalar(events, time, point->step, "images_per_second", point->images_per_second);
+}
+
+static void add_test_events(heddle_tfevents *events, double time, const heddle_curve_test *test)
+{
+    heddle_tfevents_scalar(events, time, test->step, "loss/test", test->loss);
+    heddle_tfevents_scalar(events, time, test->step, "accuracy/test", test->accuracy);
+}
+
+// The settings as a table.
+static void add_settings_event(heddle_trainer_curve *curve, const heddle_trainer *trainer)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    cJSON *settings = settings_of(trainer), *setting;
+    if (memory)
+        fputs("| setting | value |\n|---|---|\n", memory);
+    cJSON_ArrayForEach(setting, settings)
+    {
+        char *value = memory ? cJSON_PrintUnformatted(setting) : NULL;
+        if (value)
+            fprintf(memory, "| %s | %s |\n", setting->string, cJSON_IsString(setting) ? setting->valuestring : value);
+        cJSON_free(value);
+    }
+    if (memory && fclose(memory) == 0)
+        heddle_tfevents_text(curve->events, seconds_since_1970(), "settings", text);
+    free(text);
+    cJSON_Delete(settings);
+}
+
+// What earlier processes trained is told anew, as if it had ended now.
+static void add_earlier_events(heddle_trainer_curve *curve, const char *folder)
+{
+    heddle_curve earlier;
+    if (heddle_curve_read(folder, &earlier) == HEDDLE_OK) {
+        const double begin = seconds_since_1970() - curve->earlier;
+        for (int i = 0; i < earlier.point_count; i++)
+            add_point_events(curve->events, begin + earlier.points[i].seconds, &earlier.points[i]);
+        for (int i = 0; i < earlier.test_count; i++)
+            add_test_events(curve->events, begin + earlier.tests[i].seconds, &earlier.tests[i]);
+    }
+    heddle_curve_free(&earlier);
+}
+
+// --- the file -------------------------------------------------------------------------------------------------------
 
 // Frees the line.
 static void append(heddle_trainer_curve *curve, cJSON *line)
 {
-    char *text = cJSON_PrintUnformatted(line);
+    char *text = curve->file ? cJSON_PrintUnformatted(line) : NULL;
     cJSON_Delete(line);
-    size_t length = text ? strlen(text) : 0;
-    char *more = text && curve->file >= 0 ? realloc(curve->pending, curve->waiting + length + 1) : NULL;
-    if (more) { // without memory the run goes on, and its curve has one point less
-        memcpy(more + curve->waiting, text, length + 1);
-        more[curve->waiting + length] = '\n'; // instead of the zero
-        curve->pending = more;
-        curve->waiting += length + 1;
-        flush(curve);
+    const size_t length = text ? strlen(text) : 0;
+    if (text) {
+        text[length] = '\n'; // instead of the zero
+        heddle_append_add(curve->file, text, length + 1);
     }
     cJSON_free(text);
 }
@@ -230,13 +251,8 @@ static heddle_status begin_file(heddle_trainer_curve *curve, const heddle_traine
                                ? heddle_file_write_atomic(curve->path, &(heddle_slice){text, size}, 1)
                                : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the curve of a run");
     free(text);
-    if (status != HEDDLE_OK)
-        return status;
-    curve->size = (off_t)size;
-    curve->file = open(curve->path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    return curve->file >= 0
-               ? HEDDLE_OK
-               : heddle_fail(HEDDLE_IO, "%s: cannot write the curve of the run: %s", curve->path, strerror(errno));
+    HEDDLE_TRY(status);
+    return heddle_append_open(curve->path, "the curve of the run", &curve->file);
 }
 
 // --- the run --------------------------------------------------------------------------------------------------------
@@ -245,16 +261,24 @@ heddle_status heddle_trainer_curve_begin(heddle_trainer *trainer)
 {
     const heddle_train_options *options = trainer->options;
     const bool nothing_left = options->resume && trainer->position.epoch >= options->epochs;
-    if (!options->folder || !heddle_trainer_is_first(trainer) || nothing_left)
+    if ((!options->folder && !options->tensorboard) || !heddle_trainer_is_first(trainer) || nothing_left)
         return HEDDLE_OK;
     heddle_trainer_curve *curve = trainer->curve = calloc(1, sizeof *curve);
     if (!curve)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the curve of a run");
-    curve->file = -1;
     curve->stride = trainer->steps / HEDDLE_CURVE_POINTS + 1;
-    if (snprintf(curve->path, sizeof curve->path, "%s/" HEDDLE_RUN_CURVE, options->folder) >= PATH_SIZE)
-        return heddle_fail(HEDDLE_INVALID, "the folder's name is longer than %d bytes", PATH_SIZE);
-    return begin_file(curve, trainer);
+    if (options->folder) {
+        if (snprintf(curve->path, sizeof curve->path, "%s/" HEDDLE_RUN_CURVE, options->folder) >= PATH_SIZE)
+            return heddle_fail(HEDDLE_INVALID, "the folder's name is longer than %d bytes", PATH_SIZE);
+        HEDDLE_TRY(begin_file(curve, trainer));
+    }
+    if (!options->tensorboard)
+        return HEDDLE_OK;
+    HEDDLE_TRY(heddle_tfevents_create(options->tensorboard, &curve->events));
+    add_settings_event(curve, trainer);
+    if (options->folder)
+        add_earlier_events(curve, options->folder);
+    return HEDDLE_OK;
 }
 
 static void note_step(const heddle_trainer *trainer)
@@ -267,15 +291,27 @@ static void note_step(const heddle_trainer *trainer)
     if (!epoch_over && (trainer->late || position->step / curve->stride == before->step / curve->stride))
         return;
     const double images = (double)(position->images - before->images), spent = trainer->seconds - before->seconds;
-    cJSON *line = new_line(HEDDLE_CURVE_STEP, position->step);
-    cJSON_AddNumberToObject(line, "epoch", position->epoch + 1);
+    const heddle_curve_point point = {
+        .step = position->step,
+        .epoch = position->epoch + 1,
+        .images = position->images - before->images,
+        .loss = (position->loss_sum - before->loss_sum) / images,
+        .accuracy = (double)(position->correct - before->correct) / images,
+        .learning_rate = heddle_learning_rate(trainer->options, position->step - 1, trainer->steps),
+        .seconds = curve->earlier + trainer->seconds,
+        .images_per_second = spent > 0 ? images / spent : NAN,
+    };
+    cJSON *line = new_line(HEDDLE_CURVE_STEP, point.step);
+    cJSON_AddNumberToObject(line, "epoch", point.epoch);
     cJSON_AddNumberToObject(line, "images", images);
-    add_number(line, "loss", (position->loss_sum - before->loss_sum) / images);
-    add_number(line, "accuracy", (double)(position->correct - before->correct) / images);
-    add_number(line, "learning_rate", heddle_learning_rate(trainer->options, position->step - 1, trainer->steps));
-    add_number(line, "seconds", curve->earlier + trainer->seconds);
-    add_number(line, "images_per_second", spent > 0 ? images / spent : NAN);
+    add_number(line, "loss", point.loss);
+    add_number(line, "accuracy", point.accuracy);
+    add_number(line, "learning_rate", point.learning_rate);
+    add_number(line, "seconds", point.seconds);
+    add_number(line, "images_per_second", point.images_per_second);
     append(curve, line);
+    if (curve->events)
+        add_point_events(curve->events, seconds_since_1970(), &point);
     *before = (base){.seconds = trainer->seconds, .step = position->step};
     if (!epoch_over) {
         before->loss_sum = position->loss_sum;
@@ -287,12 +323,21 @@ static void note_step(const heddle_trainer *trainer)
 static void note_test(const heddle_trainer *trainer)
 {
     const heddle_position *position = &trainer->position;
-    cJSON *line = new_line(HEDDLE_CURVE_TEST, position->step);
-    cJSON_AddNumberToObject(line, "epoch", position->epochs_done);
-    add_number(line, "loss", position->test_loss);
-    add_number(line, "accuracy", position->test_accuracy);
-    add_number(line, "seconds", trainer->curve->earlier + trainer->seconds);
+    const heddle_curve_test test = {
+        .step = position->step,
+        .epoch = position->epochs_done,
+        .loss = position->test_loss,
+        .accuracy = position->test_accuracy,
+        .seconds = trainer->curve->earlier + trainer->seconds,
+    };
+    cJSON *line = new_line(HEDDLE_CURVE_TEST, test.step);
+    cJSON_AddNumberToObject(line, "epoch", test.epoch);
+    add_number(line, "loss", test.loss);
+    add_number(line, "accuracy", test.accuracy);
+    add_number(line, "seconds", test.seconds);
     append(trainer->curve, line);
+    if (trainer->curve->events)
+        add_test_events(trainer->curve->events, seconds_since_1970(), &test);
 }
 
 void heddle_trainer_curve_note(const heddle_trainer *trainer, heddle_train_event_kind kind)
@@ -307,8 +352,8 @@ void heddle_trainer_curve_note(const heddle_trainer *trainer, heddle_train_event
 
 void heddle_trainer_curve_sync(const heddle_trainer *trainer)
 {
-    if (trainer->curve && trainer->curve->file >= 0 && flush(trainer->curve))
-        (void)fdatasync(trainer->curve->file);
+    if (trainer->curve && trainer->curve->file)
+        heddle_append_sync(trainer->curve->file);
 }
 
 static const char *state_of(const heddle_trainer *trainer, heddle_status status)
@@ -333,9 +378,8 @@ void heddle_trainer_curve_end(heddle_trainer *trainer, heddle_status status)
     cJSON_AddStringToObject(line, "state", state_of(trainer, status));
     cJSON_AddStringToObject(line, "time", time);
     append(curve, line);
-    if (curve->file >= 0)
-        close(curve->file);
-    free(curve->pending);
+    heddle_append_close(curve->file);
+    heddle_tfevents_close(curve->events);
     free(curve);
     trainer->curve = NULL;
 }

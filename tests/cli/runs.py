@@ -3,14 +3,88 @@
     runs.py path/to/heddle
 """
 
+import glob
 import json
 import os
+import struct
 import subprocess
 import sys
 import unittest
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 from command import HEDDLE, Command  # noqa: E402
+
+
+def crc32c(data):
+    """Bit by bit, as the definition has it, and masked as TensorFlow's records have it."""
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    crc ^= 0xffffffff
+    return ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff
+
+
+def records(content):
+    while content:
+        length, checked = struct.unpack("<QI", content[:12])
+        data, (sum_of_data,) = content[12:12 + length], struct.unpack("<I", content[12 + length:16 + length])
+        if (checked, sum_of_data) != (crc32c(content[:8]), crc32c(data)):
+            raise ValueError("a record's CRC is wrong")
+        yield data
+        content = content[16 + length:]
+
+
+def fields(data):
+    """A protobuf message as {field: value}: bytes stay bytes, numbers of 4 and 8 bytes are float and double."""
+    found, at = {}, 0
+
+    def varint():
+        nonlocal at
+        value, shift = 0, 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            found[key >> 3] = varint()
+            continue
+        size = {1: 8, 2: None, 5: 4}[key & 7]
+        size = varint() if size is None else size
+        part = data[at:at + size]
+        if len(part) != size:
+            raise ValueError("a field goes beyond its message")
+        at += size
+        found[key >> 3] = part if key & 7 == 2 else struct.unpack({8: "<d", 4: "<f"}[size], part)[0]
+    return found
+
+
+def read_events(folder):
+    """The text of the settings and, by tag, the scalars of a folder's event file."""
+    paths = glob.glob(folder + "/events.out.tfevents.*")
+    if len(paths) != 1:
+        raise ValueError(f"{folder} has {len(paths)} event files")
+    with open(paths[0], "rb") as file:
+        first, *events = [fields(record) for record in records(file.read())]
+    if first[3] != b"brain.Event:2":
+        raise ValueError("it does not begin with its version")
+    text, scalars = None, {}
+    for event in events:
+        value = fields(fields(event[5])[1])
+        if 8 in value:
+            tensor = fields(value[8])
+            assert (value[1], tensor[1], fields(fields(tensor[2])[2])[1], fields(fields(value[9])[1])[1]) == \
+                (b"settings", 7, 1, b"text")
+            text = tensor[8].decode()
+        else:
+            scalars.setdefault(value[1].decode(), []).append((event[2], value[2], event[1]))
+    return text, scalars
 
 
 class Runs(Command):
@@ -145,6 +219,46 @@ class Runs(Command):
         self.assertEqual(points("parts"), points("whole"))
         self.assertEqual(self.json("parts")["runs"][0]["resumed"], 1)
         self.assertRegex(self.runs("parts").stdout, "resumed 1 time\n")
+
+    def check_events(self, folder, name):
+        text, scalars = read_events(os.path.join(self.home, folder))
+        rows = self.rows(name)
+        self.assertIn("| model | mlp |\n", text)
+        self.assertIn("| batch | 16 |\n", text)
+        for tag, event, field in (("loss/train", "step", "loss"), ("accuracy/train", "step", "accuracy"),
+                                  ("learning_rate", "step", "learning_rate"),
+                                  ("images_per_second", "step", "images_per_second"),
+                                  ("loss/test", "evaluated", "loss"), ("accuracy/test", "evaluated", "accuracy")):
+            expected = [(row["step"], row[field]) for row in rows if row["event"] == event]
+            self.assertEqual([step for step, _, _ in scalars[tag]], [step for step, _ in expected], tag)
+            for (_, value, _), (_, wanted) in zip(scalars[tag], expected):
+                self.assertAlmostEqual(value, wanted, delta=1e-6 * max(1, abs(wanted)), msg=tag)
+            times = [time for _, _, time in scalars[tag]]
+            self.assertEqual(times, sorted(times))
+            self.assertTrue(abs(times[-1] - os.stat(self.curve(name)).st_mtime) < 60)
+
+    def test_tensorboard_is_told_the_curve(self):
+        self.train_in(self.home, "--epochs", "2", "--tensorboard")
+        self.check_events("runs/synth-mlp", "synth-mlp")
+        self.train_in(self.home, "--tensorboard", "--overwrite")  # no second file beside that of the run that is gone
+        self.check_events("runs/synth-mlp", "synth-mlp")
+        self.train_in(self.home)
+        with self.assertRaisesRegex(ValueError, "0 event files"):
+            read_events(self.home + "/runs/synth-mlp-2")
+
+    def test_tensorboard_is_told_of_a_resumed_run_from_its_start(self):
+        self.train_in(self.home, "--epochs", "3", "--until", "0.01")
+        subprocess.run([HEDDLE, "train", "--resume", "--out", "runs/synth-mlp/", "--tensorboard=logs/all"],
+                       cwd=self.home, check=True, timeout=60, capture_output=True,
+                       env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+        self.check_events("logs/all/synth-mlp", "synth-mlp")
+
+    def test_a_folder_that_tensorboard_cannot_have_is_told_before_the_first_step(self):
+        with open(self.home + "/file", "w"):
+            pass
+        told = self.train_in(self.home, "--tensorboard=file", code=1)
+        self.assertIn("file: cannot create this folder: a file of that name exists", told.stderr)
+        self.assertNotIn("100 %", told.stdout)
 
     def test_overwriting_a_run_begins_its_curve_anew(self):
         self.train_in(self.home, "--epochs", "2")
