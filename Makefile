@@ -11,7 +11,7 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo learn check sim cuda test test-sanitize mutate bench-cpu bench-sim lint format install uninstall clean
+.PHONY: help setup build demo learn check sim cuda test test-sanitize mutate site bench-cpu bench-sim lint format install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -55,12 +55,12 @@ setup: ## install the packages that are missing (Debian, Ubuntu)
 
 test: ## build and run all tests
 	@rm -f $(BUILD)/times
-	@scripts/timed $(BUILD) packages scripts/setup build sim install test fuzz-extra lint lint-extra
+	@scripts/timed $(BUILD) packages scripts/setup build sim install test site fuzz-extra lint lint-extra
 	@scripts/timed $(BUILD) build scripts/build $(BUILD) $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on)
 	@scripts/test $(BUILD)
 
 test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
-	@scripts/setup build sim install test fuzz-extra lint lint-extra
+	@scripts/setup build sim install test site fuzz-extra lint lint-extra
 	@scripts/build $(BUILD)-sanitize $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on) -DHEDDLE_SANITIZE=ON
 	@scripts/test $(BUILD)-sanitize
 
@@ -69,6 +69,10 @@ mutate: ## [FILES="src/io/png.c ..."] [COUNT=20] [SEED=1] [RESUME=1]: plant mist
 	@scripts/setup build sim install test
 	@scripts/mutate --build $(BUILD) --count $(or $(COUNT),20) --seed $(or $(SEED),1) $(if $(RESUME),--resume) \
 		$(or $(FILES),$(MUTATED))
+
+site: ## render course, docs and ladders as pages in BUILD/site, which a browser opens without a server
+	@scripts/setup site
+	@scripts/site $(BUILD)/site
 
 bench-cpu: ## heddle against PyTorch on this CPU, both rates from one run
 	@scripts/setup build demo bench
