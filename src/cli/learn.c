@@ -4,6 +4,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/learn.h"
+#include "cli/learn_web.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -357,26 +358,45 @@ static const heddle_cli_command *const actions[] = {
     &heddle_command_learn_progress, &heddle_command_learn_verify, NULL,
 };
 
+static const heddle_cli_option web_options[] = {
+    {"web", HEDDLE_CLI_FLAG, offsetof(heddle_cli_learn_web_settings, web), NULL, NULL,
+     "show the course in a browser: chapters, an editor, verdicts as you type", 0, 0, NULL},
+    {"listen", HEDDLE_CLI_TEXT, offsetof(heddle_cli_learn_web_settings, listen), "ADDRESS[:PORT]", "127.0.0.1",
+     "with --web: address to listen on; one that others can reach lets those who have the token run code here", 0, 0,
+     NULL},
+    {"port", HEDDLE_CLI_INT, offsetof(heddle_cli_learn_web_settings, port), "N", NULL,
+     "with --web: port to listen on (default: 8765, or a free one)", 1, 65535, NULL},
+};
+
+static int watch(const heddle_cli_learn_web_settings *settings)
+{
+    heddle_cli_learn learn;
+    heddle_status status = heddle_cli_learn_open(&learn);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    int exit_code = settings->web ? heddle_cli_learn_web(&learn, settings) : heddle_cli_learn_watch(&learn);
+    heddle_cli_learn_close(&learn);
+    return exit_code;
+}
+
 // Without an action: watch. Where there is no terminal to watch on, judge once.
 static int run_command(int argc, char **argv)
 {
     heddle_cli_arguments arguments;
-    heddle_cli_learn learn;
+    heddle_cli_learn_web_settings settings = {0};
     int exit_code;
     if (argc > 1 && isdigit((unsigned char)argv[1][0]))
         return heddle_command_learn_run.run(argc, argv);
     if (argc > 1 && argv[1][0] != '-')
         return heddle_cli_run_action(&heddle_command_learn, argc, argv);
-    if (!heddle_cli_parse(&heddle_command_learn, argc, argv, NULL, &arguments, &exit_code))
+    if (!heddle_cli_parse(&heddle_command_learn, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
-    if (!heddle_terminal_is(stdout) || !isatty(STDIN_FILENO))
+    if (!settings.web && (heddle_cli_given(&heddle_command_learn, &arguments, "listen") ||
+                          heddle_cli_given(&heddle_command_learn, &arguments, "port")))
+        return heddle_cli_fail(heddle_fail(HEDDLE_INVALID, "--listen and --port go with --web"));
+    if (!settings.web && (!heddle_terminal_is(stdout) || !isatty(STDIN_FILENO)))
         return heddle_command_learn_run.run(1, (char *[]){"run", NULL});
-    heddle_status status = heddle_cli_learn_open(&learn);
-    if (status != HEDDLE_OK)
-        return heddle_cli_fail(status);
-    exit_code = heddle_cli_learn_watch(&learn);
-    heddle_cli_learn_close(&learn);
-    return exit_code;
+    return watch(&settings);
 }
 
 const heddle_cli_command heddle_command_learn = {
@@ -387,7 +407,8 @@ const heddle_cli_command heddle_command_learn = {
     .description =
         "Without an action it shows the current exercise, watches your folder and checks your file each time you save "
         "it, on a simulated GPU. Keys: n next exercise, t task, v scroll down, h hint, l list, r reset, s solution, "
-        "q quit, ? help. Without a terminal it checks once, as `heddle learn run` does.\n\n"
+        "q quit, ? help. Without a terminal it checks once, as `heddle learn run` does. With --web the same happens in "
+        "a browser: it prints the address to open, which holds a token, and runs until Ctrl-C.\n\n"
         "EXERCISE is a number (05.1), a name (which-element) or the path of its file; default: the current "
         "exercise. After `run`, `show` and `reset`, the exercise that they were given is the current one; after "
         "`next`, the one that it shows. `hint` and `solution` do not change the current exercise. An exercise without "
@@ -396,9 +417,12 @@ const heddle_cli_command heddle_command_learn = {
         "  0    passed\n"
         "  1    not yet\n"
         "  2    wrong usage\n"
-        "  3    no compiler; with `learn run --device cuda` also: no GPU, or no nvcc\n"
+        "  3    no compiler; with `--web`: built without the pages; with `learn run --device cuda` also: no GPU, or no "
+        "nvcc\n"
         "  130  interrupted",
-    .example = "heddle learn init\nheddle learn\nheddle learn run 05.1\nheddle learn hint",
+    .example = "heddle learn init\nheddle learn\nheddle learn run 05.1\nheddle learn hint\nheddle learn --web",
+    .options = web_options,
+    .option_count = sizeof web_options / sizeof *web_options,
     .run = run_command,
     .actions = actions,
 };

@@ -1,0 +1,60 @@
+// A chapter or the glossary, in a pane or as a page of its own.
+
+import * as api from "/learn/api.js";
+import {make} from "/learn/dom.js";
+import {highlightBlocks} from "/highlight.js";
+
+const chapters = new Map(); // that were read already
+
+// The server's HTML, which it made of the course's Markdown without any HTML in it. Wide tables scroll by themselves,
+// and links that lead away from the course open a page of their own.
+export function fill(element, html) {
+    element.innerHTML = html;
+    for (const table of element.querySelectorAll("table")) {
+        const scroll = make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "table"});
+        table.replaceWith(scroll);
+        scroll.append(table);
+    }
+    for (const block of element.querySelectorAll("pre")) block.tabIndex = 0;
+    for (const link of element.querySelectorAll("a[href^='http'], a[href^='/course/']"))
+        Object.assign(link, {target: "_blank", rel: "noopener noreferrer"});
+    highlightBlocks(element);
+}
+
+export async function readChapter(name) {
+    if (!chapters.has(name)) chapters.set(name, await api.chapter(name));
+    return chapters.get(name);
+}
+
+// Shows a chapter inside `element`, at an anchor where one is given.
+export async function showChapter(element, name, anchor) {
+    if (element.dataset.chapter !== name) {
+        const chapter = await readChapter(name);
+        fill(element, chapter.html);
+        element.dataset.chapter = name;
+    }
+    const target = anchor ? element.querySelector(`[id="${CSS.escape(anchor)}"]`) : null;
+    if (target) target.scrollIntoView({block: "start"});
+    else if (anchor === "") element.scrollTop = 0;
+}
+
+// A chapter as a whole page, with its exercises and its neighbours.
+export async function chapterView(course, name, anchor) {
+    const chapter = await readChapter(name);
+    const text = make("article", {class: "text"});
+    const index = course.chapters.findIndex((one) => one.name === chapter.name);
+    fill(text, chapter.html);
+    const exercises = course.chapters[index]?.exercises ?? [];
+    const view = make("div", {class: "reading chapter"}, text,
+        exercises.length > 0 ? make("nav", {class: "exercises", "aria-label": "Exercises of this chapter"},
+            make("h2", {}, "Exercises"),
+            make("ul", {}, ...exercises.map((one) => make("li", {},
+                make("a", {href: `/exercise/${one.number}`}, `${one.number} ${one.title}`),
+                one.solved ? make("span", {class: "good"}, " ✓ solved") : null)))) : null,
+        index >= 0 ? make("nav", {class: "neighbours", "aria-label": "Chapters before and after"},
+            ...[index - 1, index + 1].map((other) => course.chapters[other]).map((one, place) => one
+                ? make("a", {class: "button", href: `/read/${one.name}`}, place === 0 ? `← ${one.title}` : `${one.title} →`)
+                : make("span"))) : null);
+    return {title: chapter.title, element: view,
+        shown: () => anchor && view.querySelector(`[id="${CSS.escape(anchor)}"]`)?.scrollIntoView()};
+}
