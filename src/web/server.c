@@ -67,7 +67,6 @@ struct heddle_web_server {
 typedef struct exchange {
     char *target;
     bool entered; // its head was looked at
-    bool too_large;
     heddle_web_entry entry;
     char *body;
     size_t size, room, dropped;
@@ -208,12 +207,16 @@ static void enter(heddle_web_server *server, struct MHD_Connection *from, const 
     }
 }
 
-// Keeps a piece of the body. False: hang up.
+// Keeps a piece of the body. The rest of one that is refused is read and dropped, within limits: a client that is hung
+// up on while it sends does not see the answer. False: hang up.
 static bool keep_body(const heddle_web_server *server, exchange *now, const char *data, size_t size)
 {
     size_t most = server->settings.most_body;
-    if (now->too_large || size > most - now->size) {
-        now->too_large = true;
+    if (now->entry.status == 0 && size > most - now->size) {
+        now->entry.status = HEDDLE_WEB_TOO_LARGE;
+        now->entry.why = "the body is too large";
+    }
+    if (now->entry.status != 0) {
         now->dropped += size;
         return now->dropped <= DISCARDED * most;
     }
@@ -234,11 +237,8 @@ static bool keep_body(const heddle_web_server *server, exchange *now, const char
 static enum MHD_Result answer_request(heddle_web_server *server, struct MHD_Connection *to, exchange *now)
 {
     heddle_web_answer answer = {0};
-    if (now->too_large) {
-        now->entry.status = HEDDLE_WEB_TOO_LARGE;
-        now->entry.why = "the body is too large";
+    if (now->entry.status != 0)
         return send_refusal(server, to, now);
-    }
     if (now->entry.asset) {
         answer_asset(&answer, now->entry.asset);
     } else {
@@ -263,7 +263,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *from, co
     if (!now->entered) {
         now->entered = true;
         enter(server, from, method, now);
-        return now->entry.status != 0 ? send_refusal(server, from, now) : MHD_YES;
+        return MHD_YES;
     }
     if (*size == 0)
         return answer_request(server, from, now);
