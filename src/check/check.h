@@ -49,6 +49,7 @@ typedef struct heddle_check_options {
     bool strict, unwatched, keep;
     bool grade;         // strict, and a program without a launch is an error
     bool divergence;    // counts divergent branches, in a further run of a program that is built for it
+    bool trace;         // the first run records one (trace.h)
     bool sandbox;       // the program is contained where the kernel can do so
     bool doubts;        // the compiler's messages include local variables that may be read before they are set
     bool carry;         // its output passes through our hands, so that how it ended is known

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 // --- life ------------------------------------------------------------------------------------------------------------
 
 heddle_status heddle_check_result_create(heddle_check_result **result)
@@ -35,6 +37,7 @@ void heddle_check_result_free(heddle_check_result *result)
     heddle_check_report_free(result->compared);
     heddle_check_report_free(result->branches);
     heddle_check_sources_free(result->sources);
+    cJSON_Delete(result->trace);
     heddle_arena_destroy(result->arena);
     free(result->findings);
     free((void *)result->notes);

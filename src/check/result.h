@@ -63,6 +63,7 @@ typedef struct heddle_check_result {
     heddle_check_nvcc_answer nvcc;
     const char *unanswered; // why nvcc gave no answer; NULL: it gave one, or was not asked
     const char *sandbox;    // what contained the program (sandbox.h); "off": nothing was to
+    struct cJSON *trace;    // of the first run, as the simulator wrote it (trace.h); NULL: there is none
     bool unwritten;         // a file that was asked for could not be written
     double seconds;         // all of it, as the person waited
 } heddle_check_result;

@@ -18,6 +18,7 @@
 #include "check/order.h"
 #include "check/progress.h"
 #include "check/questions.h"
+#include "check/trace.h"
 
 enum { MOST_VARIABLES = 16, VARIABLE_SIZE = HEDDLE_CHECK_PATH + 64, MOST_LOOKS = 3 };
 #define LARGEST_SEED (((uint64_t)1 << 53) - 1) // that every reader of numbers keeps exactly
@@ -33,6 +34,7 @@ typedef struct run_plan {
     const char *copy;   // for SIM_COPY; NULL: none
     bool other_clock;   // than in the runs that count
     char report[HEDDLE_CHECK_PATH];
+    char trace[HEDDLE_CHECK_PATH]; // file for SIM_TRACE; "": none
 } run_plan;
 
 typedef struct run_environment {
@@ -69,6 +71,8 @@ static void fill_environment(const heddle_check_state *state, const run_plan *pl
         set(environment, "SIM_VALUES", plan->values);
     if (plan->copy)
         set(environment, "SIM_COPY", plan->copy);
+    if (plan->trace[0])
+        set(environment, "SIM_TRACE", plan->trace);
     if (plan->other_clock)
         set(environment, "SIM_TICK", "3");
     heddle_check_folder_path(&state->folder, "progress", environment->progress, sizeof environment->progress);
@@ -286,6 +290,8 @@ heddle_status heddle_check_run_first(heddle_check_state *state, bool *regular)
     heddle_check_report *report = NULL;
     heddle_child child = {.process = -1};
     run_plan plan = {.number = 0};
+    if (state->options->trace)
+        heddle_check_folder_path(&state->folder, "trace.json", plan.trace, sizeof plan.trace);
     HEDDLE_TRY(run_once(state, &plan, &report, &child));
     *regular = child.end == HEDDLE_CHILD_EXITED && report;
     result->exit_status = child.end == HEDDLE_CHILD_EXITED ? child.code : 0;
@@ -296,6 +302,8 @@ heddle_status heddle_check_run_first(heddle_check_state *state, bool *regular)
     else
         heddle_check_report_free(report);
     HEDDLE_TRY(status);
+    if (state->options->trace)
+        HEDDLE_TRY(heddle_check_trace_read(result, plan.trace));
     if (state->is_job)
         HEDDLE_TRY(heddle_check_job_compare(&state->job, &state->folder, result));
     if (state->expected && child.end == HEDDLE_CHILD_EXITED)

@@ -24,5 +24,7 @@ void heddle_check_show_request(const heddle_check_line *line, const heddle_check
 // For programs: one JSON document, which the caller frees; SARIF 2.1.0.
 struct cJSON *heddle_check_json(const heddle_check_result *result);
 heddle_status heddle_check_show_sarif(const heddle_check_result *result, FILE *file);
+// The trace of the first run, and its findings (trace.h).
+heddle_status heddle_check_show_trace(const heddle_check_result *result, FILE *file);
 // A page that needs nothing else: the source line by line with findings and counters.
 heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file);

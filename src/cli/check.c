@@ -29,7 +29,7 @@
 enum { MOST_FILES = 64, QUOTED_SIZE = 1024 };
 
 typedef struct check_settings {
-    const char *op, *cmake, *gpu, *suppress, *sarif, *html, *compiler, *standard, *expect;
+    const char *op, *cmake, *gpu, *suppress, *sarif, *html, *trace, *compiler, *standard, *expect;
     heddle_cli_list shapes, include, define, library;
     int schedules;
     double budget, timeout, memory;
@@ -87,6 +87,9 @@ static const heddle_cli_option options[] = {
      "also write the findings as SARIF, for editors and code hosts", 0, 0, NULL},
     {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL,
      "also write a web page: the source with its findings and counts", 0, 0, NULL},
+    {"trace", HEDDLE_CLI_TEXT, PLACE(trace), "FILE", NULL,
+     "also write what the first blocks of small launches did, access by access, as JSON (see docs/json.md)", 0, 0,
+     NULL},
     {"include", HEDDLE_CLI_LIST, PLACE(include), "DIR", NULL, "folder to search for headers; the same as -I DIR", 0, 0,
      NULL},
     {"define", HEDDLE_CLI_LIST, PLACE(define), "NAME[=VALUE]", NULL, "macro to define; the same as -D", 0, 0, NULL},
@@ -207,7 +210,7 @@ static heddle_status refuse_exercise(const char *path)
 typedef heddle_status writer(const heddle_check_result *result, FILE *file);
 
 typedef struct held_outputs {
-    heddle_cli_held json, sarif, html;
+    heddle_cli_held json, sarif, html, trace;
 } held_outputs;
 
 // All of it, or the file stays as it was. A link stays a link.
@@ -246,6 +249,7 @@ static heddle_status print_text(const check_settings *settings, const heddle_che
 static heddle_status write_files(const held_outputs *held, const heddle_check_result *result)
 {
     HEDDLE_TRY(write_file(result, &held->sarif, heddle_check_show_sarif));
+    HEDDLE_TRY(write_file(result, &held->trace, heddle_check_show_trace));
     return write_file(result, &held->html, heddle_check_show_html);
 }
 
@@ -311,6 +315,7 @@ static heddle_check_options options_of(const check_settings *settings, const hed
         .unwatched = settings->unwatched,
         .divergence = settings->divergence,
         .keep = settings->keep,
+        .trace = settings->trace || settings->html,
         .progress = heddle_cli_check_progress_line(),
         .output = settings->quiet        ? -1
                   : settings->json.print ? STDERR_FILENO
@@ -365,6 +370,7 @@ static heddle_status refuse_outputs(const check_settings *settings, const heddle
         {"--json", settings->json.file},
         {"--sarif", settings->sarif},
         {"--html", settings->html},
+        {"--trace", settings->trace},
     };
     const int count = sizeof outputs / sizeof *outputs;
     for (int i = 0; i < count; i++) {
@@ -394,6 +400,7 @@ static heddle_status refuse_project(const check_settings *settings, const heddle
         {"--compiler", settings->compiler},
         {"--divergence", settings->divergence},
         {"--expect", settings->expect},
+        {"--trace", settings->trace},
         {"--nvcc", settings->nvcc},
     };
     for (size_t i = 0; i < sizeof for_files / sizeof *for_files; i++)
@@ -429,6 +436,8 @@ static heddle_status refuse_settings(const check_settings *settings, const heddl
         return heddle_fail(HEDDLE_INVALID, "--grade does not go with --unwatched, which checks nothing");
     if (settings->divergence && settings->unwatched)
         return heddle_fail(HEDDLE_INVALID, "--divergence does not go with --unwatched, which counts nothing");
+    if (settings->trace && settings->unwatched)
+        return heddle_fail(HEDDLE_INVALID, "--trace does not go with --unwatched, which records nothing");
     return refuse_outputs(settings, arguments);
 }
 
@@ -436,6 +445,7 @@ static heddle_status hold_outputs(const check_settings *settings, held_outputs *
 {
     HEDDLE_TRY(heddle_cli_hold(&held->json, settings->json.file));
     HEDDLE_TRY(heddle_cli_hold(&held->sarif, settings->sarif));
+    HEDDLE_TRY(heddle_cli_hold(&held->trace, settings->trace));
     return heddle_cli_hold(&held->html, settings->html);
 }
 
@@ -444,6 +454,7 @@ static void release_outputs(held_outputs *held)
     heddle_cli_held_release(&held->json);
     heddle_cli_held_release(&held->sarif);
     heddle_cli_held_release(&held->html);
+    heddle_cli_held_release(&held->trace);
 }
 
 static void interrupt_check(int number)
@@ -466,7 +477,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     how.arguments = has_files || settings->cmake ? (const char *const *)program : NULL;
     heddle_cli_shapes shapes;
     heddle_check_result *result = NULL;
-    held_outputs held = {.json.file = -1, .sarif.file = -1, .html.file = -1};
+    held_outputs held = {.json.file = -1, .sarif.file = -1, .html.file = -1, .trace.file = -1};
     heddle_status status = heddle_cli_shapes_read(&settings->shapes, &shapes);
     how.shapes = shapes.count > 0 ? shapes.items : NULL;
     fflush(stdout);

@@ -13,6 +13,7 @@
 #include "progress/host_waits.h"
 #include "report/report.h"
 #include "report/stopped.h"
+#include "watch/trace.h"
 
 static bool running; // a thread runs queues; it may have given up the lock for a host function
 static pthread_cond_t ran = PTHREAD_COND_INITIALIZER;
@@ -39,12 +40,60 @@ static sim_operation *runnable_for(sim_operation *operation)
     }
 }
 
+static const char *way_of(const sim_copy *copy)
+{
+    if (copy->from_host)
+        return copy->to_host ? "host to host" : "host to device";
+    return copy->to_host ? "device to host" : "device to device";
+}
+
+static sim_trace_operation described(const sim_operation *operation)
+{
+    const sim_work *work = &operation->work;
+    sim_trace_operation told = {.function = work->function,
+                                .pc = work->pc,
+                                .submitted = work->submitted,
+                                .stream = operation->stream->number,
+                                .chain = operation->chain,
+                                .sequence = operation->sequence};
+    switch (work->kind) {
+    case SIM_WORK_KERNEL:
+        told.kind = "kernel";
+        told.kernel = work->kernel.bound->kernel.name;
+        break;
+    case SIM_WORK_COPY:
+        told.kind = "copy";
+        told.bytes = work->copy.width * work->copy.height * work->copy.depth;
+        told.way = way_of(&work->copy);
+        break;
+    case SIM_WORK_FILL:
+        told.kind = "fill";
+        told.bytes = work->fill.width * work->fill.height * work->fill.depth;
+        break;
+    case SIM_WORK_FREE: told.kind = "free"; break;
+    case SIM_WORK_HOST:
+    case SIM_WORK_CALLBACK: told.kind = "host function"; break;
+    default: return told; // nothing that takes time
+    }
+    for (size_t chain = 0; chain < operation->clock.count && told.after_count < SIM_TRACE_AFTER; chain++) {
+        const uint64_t before = operation->clock.at[chain] - (chain == operation->chain && told.sequence > 0);
+        if (operation->clock.at[chain] == 0 || before == 0)
+            continue;
+        told.after[told.after_count].chain = chain;
+        told.after[told.after_count++].sequence = before;
+    }
+    return told;
+}
+
 // Does nothing once the device is broken.
 static void execute(sim_operation *operation)
 {
     const sim_work_kind kind = operation->work.kind;
     const struct CUstream_st *stream = operation->stream;
     uint64_t number = SIM_NO_NUMBER;
+    sim_trace_operation told = {0};
+    if (sim_trace_wanted() && sim_error_broken() == cudaSuccess)
+        told = described(operation);
     if (sim_error_broken() == cudaSuccess && sim_work_has_number(&operation->work)) {
         number = sim_order_start(operation->chain, operation->sequence, &operation->clock, operation->work.submitted);
         if (number == SIM_NO_NUMBER)
@@ -77,6 +126,9 @@ static void execute(sim_operation *operation)
             sim_stopped_at(operation->work.kernel.bound->kernel.name); // nothing but a kernel can fail
         }
     }
+    told.number = number;
+    if (told.kind)
+        sim_trace_operation_ran(&told);
     sim_operation_done(operation);
 }
 

@@ -71,6 +71,7 @@ static void read_environment(void)
     options.values = text_from("SIM_VALUES");
     options.copy = text_from("SIM_COPY");
     options.progress = text_from("SIM_PROGRESS");
+    options.trace = text_from("SIM_TRACE");
     options.tick = number_from("SIM_TICK", 1, 1000, &value) ? (unsigned)value : 1;
     options.watch = number_from("SIM_WATCH", 0, 1, &value) ? value != 0 : true;
     options.strict = number_from("SIM_STRICT", 0, 1, &value) ? value != 0 : false;

@@ -18,6 +18,7 @@
 //   SIM_COPY=N.K:FILE  the copy to the host that operation N of the program makes as its Kth: its bytes are written to
 //                      FILE, or, where that is there already, compared with it
 //   SIM_PROGRESS=FILE  tell there how far the current launch has come (shown.h)
+//   SIM_TRACE=FILE     write there what small launches did, access by access (watch/trace.h, docs/json.md)
 //   SIM_TICK=N         how far the clocks of kernels go for each cycle (1): results that change with it are times
 #pragma once
 
@@ -34,7 +35,7 @@ typedef struct sim_options {
     double spin_limit;
     double budget; // accesses; 0: no limit
     uint64_t seed;
-    const char *values, *copy, *progress;
+    const char *values, *copy, *progress, *trace;
     unsigned tick;
     size_t stack; // bytes
 } sim_options;

@@ -34,7 +34,8 @@ typedef struct sim_launch_state {
     bool failed;                     // a fatal finding: no further block starts (atomic access)
     // Places of wrong accesses that the launch has survived so far (watch/survive.c; atomic access).
     uintptr_t faults[SIM_FAULTS];
-    int error; // the cudaError_t it leaves behind
+    int error;                      // the cudaError_t it leaves behind
+    struct sim_launch_trace *trace; // watch/'s own; NULL: it is not traced
 } sim_launch_state;
 
 struct sim_block {
@@ -53,6 +54,7 @@ struct sim_block {
     uint8_t state[SIM_THREADS];          // SIM_RUNNABLE, ...
     sim_block_clock *clock;              // race/'s own
     struct sim_block_branches *branches; // watch/'s own
+    struct sim_block_trace *trace;       // watch/'s own; NULL: it is not traced
     struct sim_block_progress *progress; // progress/'s own
     int *launch_errors;                  // by thread: the last error of its launches of kernels; NULL: there was none
 };

@@ -238,7 +238,7 @@ static bool save_into(const sim_json *out, const char *path)
     return descriptor >= 0 && close(descriptor) == 0 && saved;
 }
 
-static void save(const sim_json *out, const char *path)
+void sim_document_save(const sim_json *out, const char *path, const char *what, const char *setting)
 {
     char temporary[1024];
     struct stat there;
@@ -256,7 +256,7 @@ static void save(const sim_json *out, const char *path)
             unlink(temporary);
     }
     if (!saved)
-        dprintf(STDERR_FILENO, "sim: the report could not be written to %s (SIM_REPORT)\n", path);
+        dprintf(STDERR_FILENO, "sim: the %s could not be written to %s (%s)\n", what, path, setting);
 }
 
 void sim_document_write(const sim_conclusion *conclusion, const char *status, int exit_status, const char *path)
@@ -288,5 +288,5 @@ void sim_document_write(const sim_conclusion *conclusion, const char *status, in
     write_copies(out);
     sim_json_close(out, '}');
     if (!out->failed)
-        save(out, path);
+        sim_document_save(out, path, "report", "SIM_REPORT");
 }

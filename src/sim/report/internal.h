@@ -86,6 +86,11 @@ void sim_counters_want(void);                  // counters.c: asks for the lines
 struct sim_json;                               // json.h
 void sim_counters_write(struct sim_json *out); // "kernels" and "totals"
 void sim_document_write(const sim_conclusion *conclusion, const char *status, int exit_status, const char *path);
+// What is written is a `what`, to where `setting` says: for the message if that fails.
+void sim_document_save(const struct sim_json *out, const char *path, const char *what, const char *setting);
+// trace.c: asks for the lines of a trace, before sim_conclude; writes it.
+void sim_trace_want(void);
+void sim_trace_write(const char *path);
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor);
 double sim_report_seconds(void); // since it was first asked (ending.c)
 

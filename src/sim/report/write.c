@@ -41,11 +41,15 @@ static size_t write_once(const char *status)
     const sim_options *options = sim_options_get();
     if (!options->report && sim_report_is_embedded() && !sim_report_crashing)
         return 0;
+    if (options->trace)
+        sim_trace_want();
     const sim_conclusion *conclusion = sim_conclude();
     if (options->report)
         sim_document_write(conclusion, status, exit_status, options->report);
     else
         sim_text_write(conclusion, status, STDERR_FILENO);
+    if (options->trace)
+        sim_trace_write(options->trace);
     return conclusion->errors;
 }
 

@@ -15,6 +15,7 @@
 #include "race/values.h"
 #include "race/word.h"
 #include "watch/internal.h"
+#include "watch/trace.h"
 
 // Addresses this low are null pointers with an index: the first are never mapped, those that an index of 32 bits can
 // reach are not in programs that are loaded at any address.
@@ -29,10 +30,12 @@ static const char *verb(unsigned kind)
     return names[kind];
 }
 
-static sim_finding finding_at(const sim_worker *worker, sim_finding_kind kind, unsigned access_kind, uintptr_t pc,
+static sim_finding finding_at(sim_worker *worker, sim_finding_kind kind, unsigned access_kind, uintptr_t pc,
                               uintptr_t address, unsigned bytes)
 {
     sim_finding finding = sim_finding_of(worker, kind, SIM_ERROR);
+    if (worker->block->trace)
+        sim_trace_wrong(worker, address, bytes, access_kind, pc);
     finding.address = address;
     finding.bytes = bytes;
     finding.place[0] = sim_place_of(worker, worker->thread, pc, verb(access_kind));
@@ -146,7 +149,8 @@ static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, uns
 
 static void remember(sim_worker *worker, unsigned site, uintptr_t start, size_t size, unsigned bytes)
 {
-    if (site == 0 || sim_sites[site].values || sim_sites[site].kind >= SIM_ATOMIC || size < bytes)
+    if (site == 0 || sim_sites[site].values || sim_trace_looks(worker) || sim_sites[site].kind >= SIM_ATOMIC ||
+        size < bytes)
         return;
     uintptr_t pc = sim_sites[site].pc;
     worker->slots[sim_slot_of(pc)] = (sim_slot){pc, start, size - (bytes - 1), (uint64_t)site << SIM_ENTRY_SHIFT};
@@ -299,6 +303,8 @@ static void note(sim_worker *worker, unsigned site, uintptr_t address, unsigned 
 // Others may have run while the access was noted: what it stores is asked for now that it is about to be made.
 static void note_values(sim_worker *worker, unsigned site, uintptr_t address, size_t bytes, unsigned kind)
 {
+    if (worker->block->trace && is_write(kind) && bytes == sim_sites[site].bytes)
+        sim_trace_stores(worker, address, (unsigned)bytes);
     if (sim_sites[site].values && is_write(kind))
         sim_values_store(worker, site, address, bytes);
 }

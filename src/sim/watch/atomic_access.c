@@ -3,6 +3,7 @@
 #include "machine/options.h"
 #include "progress/host_sets.h"
 #include "watch/internal.h"
+#include "watch/trace.h"
 
 // After this many atomics of one thread on one word with nothing between, others run: it may be a lock.
 enum { POLLS = 32 };
@@ -79,6 +80,8 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
     poll(address, bytes, pc);
     sim_log_add(worker, site, address);
     sim_access_orders(worker, site, address);
+    if (worker->block->trace && (what & SIM_ATOMIC_STORE))
+        sim_trace_stores(worker, address, bytes);
     if ((what & SIM_ATOMIC_LOAD) && !sim_sites[site].discards)
         sim_host_set_looked(worker, address, (what & SIM_ATOMIC_ACQUIRE) != 0);
 }

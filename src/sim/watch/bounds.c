@@ -6,6 +6,7 @@
 #include "machine/errors.h"
 #include "race/unwritten.h"
 #include "watch/internal.h"
+#include "watch/trace.h"
 
 // The beginning of what the compiler passes to its handler: where the index is, and the type of the array.
 typedef struct bounds_type {
@@ -34,6 +35,8 @@ void __ubsan_handle_out_of_bounds(bounds_place *where, uintptr_t index)
                            .column = where->column};
     snprintf(finding.message, sizeof finding.message, "index %lld is outside the bounds of an array of type %.*s",
              (long long)index, (int)(length - 2 * quoted), type + quoted);
+    if (worker && worker->block->trace)
+        sim_trace_wrong(worker, index, 0, SIM_TRACE_INDEX, finding.place[0].pc);
     if (worker)
         finding.place[0] = sim_place_of(worker, worker->thread, finding.place[0].pc, finding.place[0].role);
     sim_report(&finding);

@@ -4,6 +4,7 @@
 #include "progress/repeat.h"
 #include "progress/watchdog.h"
 #include "watch/internal.h"
+#include "watch/trace.h"
 
 // sim_log_full itself: saves the registers that a caller may keep its variables in, and passes their address.
 #if defined(__aarch64__)
@@ -63,6 +64,8 @@ void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address)
     uint64_t *next = worker->log_next;
     *next++ = (uint64_t)site << SIM_ENTRY_SHIFT | address;
     worker->log_next = next;
+    if (worker->block->trace)
+        sim_trace_logged(worker, address);
     if (next == worker->log_end)
         sim_log_full(worker);
 }

@@ -8,12 +8,7 @@
 #include "race/race.h"
 #include "race/values.h"
 #include "watch/internal.h"
-
-static void row_done(sim_worker *worker, const sim_row *row)
-{
-    sim_counters_row(worker, row);
-    sim_race_row(worker, row);
-}
+#include "watch/trace.h"
 
 // Cuts the lanes of `mask` into runs; entry[lane] is a log entry.
 static void row_make(sim_row *row, unsigned site, uint32_t mask, const uint64_t entry[SIM_LANES])
@@ -91,6 +86,7 @@ static uint32_t take_whole(sim_worker *worker, uint32_t steps)
     const uint64_t *next[SIM_LANES];
     for (int lane = 0; lane < SIM_LANES; lane++)
         next[lane] = watch->log[lane] + watch->head[lane];
+    const bool traced = worker->block->trace != NULL;
     uint32_t taken = 0;
     sim_row row;
     for (; taken < steps; taken++) {
@@ -112,7 +108,10 @@ static uint32_t take_whole(sim_worker *worker, uint32_t steps)
         if (other >> SIM_ENTRY_SHIFT)
             break;
         row_make_whole(&row, (unsigned)(site >> SIM_ENTRY_SHIFT), entry, halves);
-        row_done(worker, &row);
+        sim_counters_row(worker, &row);
+        if (traced)
+            sim_trace_row(worker, &row);
+        sim_race_row(worker, &row);
     }
     watch->accesses += (uint64_t)taken * SIM_LANES;
     return taken;
@@ -152,6 +151,8 @@ static void take_row(sim_worker *worker, uint32_t active)
     sim_row row;
     row_make(&row, lowest, mask, entry);
     sim_counters_row(worker, &row);
+    if (worker->block->trace)
+        sim_trace_row(worker, &row);
     if (unraced != mask)
         row_make(&row, lowest, unraced, entry);
     sim_race_row(worker, &row);

@@ -14,6 +14,7 @@
 #include "race/word.h"
 #include "watch/branches.h"
 #include "watch/internal.h"
+#include "watch/trace.h"
 
 static void forget_accesses(sim_region *region)
 {
@@ -42,6 +43,7 @@ void sim_watch_launch_begin(sim_launch_state *launch)
     sim_sync_launch_begin();
     sim_copies_launch_begin(launch->number);
     sim_repeated_begin(launch);
+    sim_trace_launch_begin(launch);
     for (int i = 0; i < sim_workers; i++) {
         sim_worker *worker = sim_worker_at(i);
         if (!worker) // memory may have been freed since
@@ -75,6 +77,15 @@ bool sim_watch_repeats(sim_launch_state *launch, bool spent)
         return false;
     sim_counters_repeated(launch);
     return true;
+}
+
+// A traced block looks each access up: what other blocks have found good is forgotten.
+static void look_at_all(sim_worker *worker)
+{
+    if (!worker->block->trace)
+        return;
+    madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
+    sim_ranges_forget(worker);
 }
 
 // Every __shared__ variable and the dynamic part hold nothing yet.
@@ -112,6 +123,8 @@ void sim_watch_block_begin(sim_worker *worker)
     memset(watch->tail, 0, sizeof watch->tail);
     memset(watch->raced, 0, sizeof watch->raced);
     watch->entered = false;
+    sim_trace_block_begin(worker);
+    look_at_all(worker);
 }
 
 void (*sim_async_left)(sim_worker *worker);
@@ -122,6 +135,8 @@ void sim_watch_block_end(sim_worker *worker)
         return;
     sim_watch_leave(worker);
     sim_merge(worker, 0);
+    if (worker->block->trace)
+        sim_trace_warp_stopped(worker);
     if (sim_async_left && worker->block->clock && !worker->launch->failed)
         sim_async_left(worker);
     if (worker->block->clock)
@@ -150,6 +165,7 @@ void sim_watch_block_resume(sim_worker *worker)
     if (!sim_watching)
         return;
     sim_ranges_enter(worker);
+    look_at_all(worker);
     if (!clock)
         return;
     if (clock->stamp < sim_clock_floor) // the grid has met since
@@ -170,6 +186,8 @@ void sim_watch_leave(sim_worker *worker)
     watch->entered = false;
     if (watch->race.pending.address)
         sim_values_settle(worker);
+    if (worker->block->trace)
+        sim_trace_settle(worker);
 }
 
 sim_polled sim_watch_polled(sim_worker *worker)
@@ -212,6 +230,8 @@ static void merge_in_place(sim_worker *worker, uint32_t unfinished)
 void sim_watch_forsake(sim_worker *worker)
 {
     merge_in_place(worker, 0);
+    if (worker->block->trace)
+        sim_trace_forsaken(worker);
     worker->block->faulted = worker->block->unwatched = true;
     sim_ranges_enter(worker);
 }
@@ -222,6 +242,8 @@ uint32_t sim_watch_warp_stopped(sim_worker *worker)
     if (!sim_watching)
         return full;
     merge_in_place(worker, full);
+    if (worker->block->trace)
+        sim_trace_warp_stopped(worker);
     sim_branches_warp_stopped(worker, full);
     uint32_t room = 0;
     for (uint32_t rest = full; rest; rest &= rest - 1) {
@@ -244,6 +266,8 @@ void sim_watch_barrier(sim_worker *worker)
         return;
     spread(worker->block);
     merge_in_place(worker, 0);
+    if (worker->block->trace)
+        sim_trace_barrier(worker);
     sim_branches_settle(worker);
     worker->watch->barriers += !worker->block->unwatched;
     if (worker->block->clock)
@@ -260,6 +284,8 @@ void sim_watch_barrier_some(sim_worker *worker, int id, const uint32_t members[S
         merge_in_place(worker, 0);
     else
         sim_merge_lanes(worker, members[worker->warp]);
+    if (worker->block->trace)
+        sim_trace_barrier_some(worker, id, members);
     if (worker->block->clock)
         sim_clock_barrier_some(worker->block->clock, id, members);
 }
@@ -290,6 +316,8 @@ void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered)
         merge_in_place(worker, 0);
     else if (ordered)
         sim_merge_lanes(worker, mask);
+    if (ordered && worker->block->trace)
+        sim_trace_warp_met(worker, mask);
     if (ordered && worker->block->clock)
         sim_clock_warp(worker->block->clock, worker->warp, mask);
 }

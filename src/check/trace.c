@@ -1,0 +1,318 @@
+// From the simulator's trace to the one a person gets: buffers with their names, findings with the events they are
+// about, the text of the sources. The program could write to the file it comes from: nothing in it is trusted.
+
+#include "check/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "check/names.h"
+#include "check/show.h"
+#include "heddle/heddle.h"
+
+enum { LANES = 32, MOST_LINES = 20000 };
+static const size_t largest_trace = (size_t)256 << 20;
+
+heddle_status heddle_check_trace_read(heddle_check_result *result, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    cJSON *json = NULL;
+    heddle_status status = heddle_file_exists(path) ? heddle_file_read(path, largest_trace, &text, &size) : HEDDLE_OK;
+    if (status == HEDDLE_OK && text)
+        status = heddle_json_parse("the trace", text, size, &json);
+    free(text);
+    if (status == HEDDLE_OUT_OF_MEMORY)
+        return status;
+    if (status != HEDDLE_OK)
+        return heddle_check_result_note(result, "the trace is damaged: %s", heddle_last_error());
+    if (!json)
+        return heddle_check_result_note(result, "there is no trace: the program did not come to its end");
+    result->trace = json;
+    return HEDDLE_OK;
+}
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+static const cJSON *field(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static double number(const cJSON *object, const char *name, double otherwise)
+{
+    const cJSON *item = field(object, name);
+    return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+    const cJSON *item = field(object, name);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static bool is_triple(const cJSON *list, const int values[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const cJSON *item = cJSON_GetArrayItem(list, i);
+        if (!cJSON_IsNumber(item) || item->valuedouble != values[i])
+            return false;
+    }
+    return true;
+}
+
+// The item at an index that another item gives; NULL: there is none.
+static const cJSON *indexed(const cJSON *list, const cJSON *object, const char *name)
+{
+    const double index = number(object, name, -1);
+    return index >= 0 && index < cJSON_GetArraySize(list) ? cJSON_GetArrayItem(list, (int)index) : NULL;
+}
+
+// --- findings --------------------------------------------------------------------------------------------------------
+
+// One thread of a launch, as warp and lane.
+typedef struct lane_of {
+    int warp;
+    uint32_t bit;
+    int lane;
+} lane_of;
+
+static lane_of lane_in(const cJSON *launch, const int thread[3])
+{
+    const cJSON *block = field(launch, "block");
+    const double x = cJSON_GetNumberValue(cJSON_GetArrayItem(block, 0));
+    const double y = cJSON_GetNumberValue(cJSON_GetArrayItem(block, 1));
+    const double linear = thread[0] + x * (thread[1] + y * thread[2]);
+    const int index = linear >= 0 && linear < 4096 ? (int)linear : -1;
+    return (lane_of){index < 0 ? -1 : index / LANES, index < 0 ? 0 : 1u << index % LANES,
+                     index < 0 ? 0 : index % LANES};
+}
+
+// A lane's number in a list, or in what stands for an even one.
+static bool lane_number(const cJSON *numbers, uint32_t lanes, const lane_of *at, double *value)
+{
+    const int nth = __builtin_popcount(lanes & (at->bit - 1));
+    if (cJSON_IsArray(numbers)) {
+        const cJSON *item = cJSON_GetArrayItem(numbers, nth);
+        *value = cJSON_IsNumber(item) ? item->valuedouble : 0;
+        return cJSON_IsNumber(item);
+    }
+    *value = number(numbers, "first", 0) + nth * number(numbers, "step", 0);
+    return cJSON_IsObject(numbers);
+}
+
+static bool is_of_memory(const cJSON *event, uint32_t lanes, const lane_of *at, const heddle_check_memory *memory)
+{
+    double offset = 0;
+    return memory && lane_number(field(event, "offsets"), lanes, at, &offset) && offset <= (double)memory->offset &&
+           offset + number(event, "bytes", 0) > (double)memory->offset;
+}
+
+// What is looked for: one place of a finding.
+typedef struct wanted {
+    const cJSON *places;
+    const heddle_check_finding *finding;
+    const heddle_check_place *place;
+} wanted;
+
+static bool is_at(const wanted *want, const cJSON *event, const lane_of *at)
+{
+    const uint32_t lanes = (uint32_t)number(event, "lanes", 0);
+    return number(event, "warp", -1) == at->warp && (lanes & at->bit) &&
+           number(indexed(want->places, event, "place"), "offset", -1) == (double)want->place->offset;
+}
+
+static void add_event(cJSON *list, int launch, int block, int event, int lane)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "launch", launch);
+    cJSON_AddNumberToObject(object, "block", block);
+    cJSON_AddNumberToObject(object, "event", event);
+    cJSON_AddNumberToObject(object, "lane", lane);
+    cJSON_AddItemToArray(list, object);
+}
+
+// The first event of the thread at that place, and before it the first that is also about that memory.
+static bool find_in_block(const wanted *want, const cJSON *launch, const cJSON *block, int launch_index,
+                          int block_index, cJSON *list)
+{
+    const lane_of at = lane_in(launch, want->place->thread);
+    const cJSON *event = NULL;
+    int index = 0, first = -1, exact = -1;
+    cJSON_ArrayForEach(event, field(block, "events"))
+    {
+        if (is_at(want, event, &at)) {
+            first = first < 0 ? index : first;
+            if (is_of_memory(event, (uint32_t)number(event, "lanes", 0), &at, want->finding->memory)) {
+                exact = index;
+                break;
+            }
+        }
+        index++;
+    }
+    if (first < 0)
+        return false;
+    add_event(list, launch_index, block_index, exact >= 0 ? exact : first, at.lane);
+    return true;
+}
+
+static void find_events(const wanted *want, const cJSON *launches, cJSON *list)
+{
+    const cJSON *launch = NULL;
+    int launch_index = 0;
+    cJSON_ArrayForEach(launch, launches)
+    {
+        const cJSON *block = NULL;
+        int block_index = 0;
+        cJSON_ArrayForEach(block, field(launch, "blocks"))
+        {
+            if (want->finding->kernel && strcmp(text_of(launch, "kernel"), want->finding->kernel) == 0 &&
+                is_triple(field(block, "block"), want->place->block) &&
+                find_in_block(want, launch, block, launch_index, block_index, list))
+                return;
+            block_index++;
+        }
+        launch_index++;
+    }
+}
+
+static void add_findings(const heddle_check_result *result, cJSON *trace)
+{
+    cJSON *whole = heddle_check_json(result);
+    cJSON *findings = cJSON_DetachItemFromObjectCaseSensitive(whole, "findings");
+    cJSON_Delete(whole);
+    cJSON_AddItemToObject(trace, "findings", findings ? findings : cJSON_CreateArray());
+    for (int i = 0; i < result->finding_count; i++) {
+        const heddle_check_finding *finding = result->findings[i];
+        const cJSON *places = field(cJSON_GetArrayItem(findings, i), "places");
+        for (int p = 0; p < finding->place_count; p++) {
+            cJSON *place = cJSON_GetArrayItem(places, p), *list = cJSON_AddArrayToObject(place, "events");
+            const wanted want = {field(trace, "places"), finding, &finding->places[p]};
+            if (finding->places[p].has_thread && finding->places[p].offset > 0)
+                find_events(&want, field(trace, "launches"), list);
+        }
+    }
+}
+
+// --- names and sources -----------------------------------------------------------------------------------------------
+
+// As findings name theirs.
+static void name_buffers(const heddle_check_result *result, const cJSON *trace)
+{
+    cJSON *buffer = NULL;
+    cJSON_ArrayForEach(buffer, field(trace, "buffers"))
+    {
+        const cJSON *place = indexed(field(trace, "places"), buffer, "place");
+        heddle_check_memory memory = {.name = text_of(buffer, "name"), .space = text_of(buffer, "space")};
+        heddle_check_finding finding = {.memory = &memory};
+        if (memory.name[0] || !place || !cJSON_IsString(field(buffer, "name")))
+            continue;
+        memory.allocated = (heddle_check_frame){
+            .file = text_of(place, "file"), .line = (int)number(place, "line", 0), .function = text_of(buffer, "call")};
+        memory.freed.file = memory.freed.function = "";
+        heddle_check_names_settle(&finding, result->sources, result->arena);
+        if (memory.name[0])
+            cJSON_SetValuestring(cJSON_GetObjectItemCaseSensitive(buffer, "name"), memory.name);
+    }
+}
+
+static bool is_listed(const cJSON *list, const char *file)
+{
+    const cJSON *item = NULL;
+    cJSON_ArrayForEach(item, list) if (strcmp(text_of(item, "file"), file) == 0) return true;
+    return false;
+}
+
+static void add_sources(const heddle_check_result *result, cJSON *trace)
+{
+    cJSON *list = cJSON_AddArrayToObject(trace, "sources");
+    const cJSON *place = NULL;
+    cJSON_ArrayForEach(place, field(trace, "places"))
+    {
+        const char *file = text_of(place, "file");
+        const heddle_check_source *source =
+            file[0] && !is_listed(list, file) ? heddle_check_sources_get(result->sources, file) : NULL;
+        if (!source || source->count == 0 || source->count > MOST_LINES)
+            continue;
+        cJSON *object = cJSON_CreateObject(), *lines = cJSON_CreateStringArray(source->lines, source->count);
+        cJSON_AddStringToObject(object, "file", file);
+        cJSON_AddItemToObject(object, "lines", lines);
+        cJSON_AddItemToArray(list, object);
+    }
+}
+
+// --- the document ----------------------------------------------------------------------------------------------------
+
+static cJSON *empty_trace(void)
+{
+    cJSON *trace = cJSON_CreateObject();
+    cJSON_AddNumberToObject(trace, "version", HEDDLE_CHECK_TRACE_VERSION);
+    static const char *const lists[] = {"launches", "operations", "buffers", "places"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        cJSON_AddArrayToObject(trace, lists[i]);
+    return trace;
+}
+
+cJSON *heddle_check_trace_json(const heddle_check_result *result)
+{
+    cJSON *trace = result->trace ? cJSON_Duplicate(result->trace, true) : empty_trace();
+    if (!trace)
+        return NULL;
+    name_buffers(result, trace);
+    cJSON_AddStringToObject(trace, "heddle", heddle_version());
+    add_findings(result, trace);
+    add_sources(result, trace);
+    return trace;
+}
+
+heddle_status heddle_check_show_trace(const heddle_check_result *result, FILE *file)
+{
+    cJSON *trace = heddle_check_trace_json(result);
+    char *text = trace ? cJSON_PrintUnformatted(trace) : NULL;
+    cJSON_Delete(trace);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the trace");
+    fprintf(file, "%s\n", text);
+    free(text);
+    return ferror(file) ? heddle_fail(HEDDLE_IO, "cannot write the trace") : HEDDLE_OK;
+}
+
+// --- for a page ------------------------------------------------------------------------------------------------------
+
+static bool is_first_of_kernel(const cJSON *launches, const cJSON *launch)
+{
+    const cJSON *earlier = NULL;
+    cJSON_ArrayForEach(earlier, launches)
+    {
+        if (earlier == launch)
+            return true;
+        if (strcmp(text_of(earlier, "kernel"), text_of(launch, "kernel")) == 0)
+            return false;
+    }
+    return false;
+}
+
+static bool is_meant(const cJSON *findings, int launch)
+{
+    const cJSON *finding = NULL, *place = NULL, *event = NULL;
+    cJSON_ArrayForEach(finding, findings) cJSON_ArrayForEach(place, field(finding, "places"))
+        cJSON_ArrayForEach(event, field(place, "events")) if (number(event, "launch", -1) == launch) return true;
+    return false;
+}
+
+cJSON *heddle_check_trace_json_short(const heddle_check_result *result)
+{
+    cJSON *trace = result->trace ? heddle_check_trace_json(result) : NULL;
+    const cJSON *launches = field(trace, "launches"), *launch = NULL;
+    int index = 0;
+    cJSON_ArrayForEach(launch, launches)
+    {
+        cJSON *blocks = cJSON_GetObjectItemCaseSensitive(launch, "blocks");
+        if (!is_meant(field(trace, "findings"), index++) && !is_first_of_kernel(launches, launch))
+            while (cJSON_GetArraySize(blocks) > 0)
+                cJSON_DeleteItemFromArray(blocks, 0);
+    }
+    return trace;
+}
