@@ -45,3 +45,21 @@ file(CONFIGURE OUTPUT ${HEDDLE_GENERATED}/pages_of_check.h @ONLY CONTENT
 "// Made by cmake/HeddleEmbed.cmake from src/check/pages. each(kind, text)
 #define HEDDLE_CHECK_PAGES(each)@heddle_pages_of_check@
 ")
+
+# --- the pictures of `check --html`: the modules of web/pictures as one script, each behind those that it imports
+set(heddle_pictures "")
+set(script "")
+foreach(module svg trace warp banks block race tile streams pictures)
+  heddle_embed_read(${PROJECT_SOURCE_DIR}/web/pictures/${module}.js text)
+  string(REGEX REPLACE "(^|\n)import [^\n]*" "\\1" text "${text}")
+  string(REGEX REPLACE "\nexport {[^\n]*" "\n" text "${text}")
+  string(REGEX REPLACE "\nexport " "\n" text "${text}")
+  string(APPEND script "${text}")
+endforeach()
+heddle_embed_add(heddle_pictures script "${script}")
+heddle_embed_read(${PROJECT_SOURCE_DIR}/web/pictures/pictures.css text)
+heddle_embed_add(heddle_pictures style "${text}")
+file(CONFIGURE OUTPUT ${HEDDLE_GENERATED}/pictures_of_check.h @ONLY CONTENT
+"// Made by cmake/HeddleEmbed.cmake from web/pictures. each(name, text)
+#define HEDDLE_PICTURES(each)@heddle_pictures@
+")

@@ -40,12 +40,13 @@ const char heddle_check_html_head[] =
     ".counter, .mark { display: block; }\n"
     ".mark { font-size: 0.9em; }\n"
     "tr:target { outline: 2px solid var(--error); }\n"
-    "a { color: inherit; }\n"
-    "</style>\n"
-    "</head>\n"
-    "<body>\n"
-    "<button type=\"button\" id=\"theme\">dark / light</button>\n"
-    "<h1>heddle check</h1>\n";
+    "a { color: inherit; }\n";
+
+const char heddle_check_html_body[] = "</style>\n"
+                                      "</head>\n"
+                                      "<body>\n"
+                                      "<button type=\"button\" id=\"theme\">dark / light</button>\n"
+                                      "<h1>heddle check</h1>\n";
 
 const char heddle_check_html_tail[] = "<script>\n"
                                       "document.getElementById('theme').addEventListener('click', function () {\n"

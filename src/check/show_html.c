@@ -6,6 +6,7 @@
 
 #include "check/describe.h"
 #include "check/html_page.h"
+#include "check/pictures.h"
 #include "check/show.h"
 #include "check/wrong.h"
 #include "heddle/heddle.h"
@@ -138,6 +139,7 @@ static void print_finding(const heddle_check_result *result, FILE *file, const f
         print_element(file, "p", "note", finding->note);
     print_element(file, "p", "cause", finding->cause);
     print_element(file, "p", "cure", finding->cure);
+    heddle_check_pictures_place(result, file, index);
     fputs("\n</article>\n", file);
 }
 
@@ -215,12 +217,16 @@ static void print_file(const heddle_check_result *result, FILE *file, const file
 
 // --- the page --------------------------------------------------------------------------------------------------------
 
-static void print_page(const heddle_check_result *result, FILE *file, const heddle_check_row *rows, int row_count)
+static heddle_status print_page(const heddle_check_result *result, FILE *file, const heddle_check_row *rows,
+                                int row_count)
 {
     file_list files = {.count = 0};
     char text[HEDDLE_CHECK_SENTENCE];
     collect_files(result, rows, row_count, &files);
     fputs(heddle_check_html_head, file);
+    if (result->trace)
+        heddle_check_pictures_style(file);
+    fputs(heddle_check_html_body, file);
     fprintf(file, "<p class=\"verdict %s\">",
             heddle_check_failed(result) ? "error"
             : result->warnings          ? "warning"
@@ -243,12 +249,15 @@ static void print_page(const heddle_check_result *result, FILE *file, const hedd
         print_finding(result, file, &files, i);
     for (int i = 0; i < result->note_count; i++)
         print_element(file, "p", "aside", result->notes[i]);
+    heddle_check_pictures_section(result, file);
     for (int i = 0; i < files.count; i++)
         print_file(result, file, &files, i, rows, row_count);
     fputs("<footer>heddle check ", file);
     print_escaped(file, heddle_version());
     fputs("</footer>\n", file);
+    heddle_status status = heddle_check_pictures_script(result, file);
     fputs(heddle_check_html_tail, file);
+    return status;
 }
 
 heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file)
@@ -256,7 +265,8 @@ heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *fi
     heddle_check_row *rows = NULL;
     int count = 0;
     HEDDLE_TRY(heddle_check_rows(result, &rows, &count));
-    print_page(result, file, rows, count);
+    heddle_status status = print_page(result, file, rows, count);
     free(rows);
+    HEDDLE_TRY(status);
     return ferror(file) ? heddle_fail(HEDDLE_IO, "cannot write the page") : HEDDLE_OK;
 }

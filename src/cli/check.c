@@ -86,7 +86,7 @@ static const heddle_cli_option options[] = {
     {"sarif", HEDDLE_CLI_TEXT, PLACE(sarif), "FILE", NULL,
      "also write the findings as SARIF, for editors and code hosts", 0, 0, NULL},
     {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL,
-     "also write a web page: the source with its findings and counts", 0, 0, NULL},
+     "also write a web page: the source with its findings and counts, and pictures of small launches", 0, 0, NULL},
     {"trace", HEDDLE_CLI_TEXT, PLACE(trace), "FILE", NULL,
      "also write what the first blocks of small launches did, access by access, as JSON (see docs/json.md)", 0, 0,
      NULL},

@@ -48,7 +48,7 @@ int main()
     cudaMalloc(&y, 6 * 320 * sizeof(float));
     cudaMemset(x, 0, 6 * 320 * sizeof(float));
     sum<<<6, 320>>>(x, y, 1);
-    sum<<<6, 320>>>(x, y, 100);
+    sum<<<6, 320>>>(x, y, 200);
     for (int i = 0; i < 70; i++)
         sum<<<1, 1>>>(x, y, 1);
     cudaDeviceSynchronize();

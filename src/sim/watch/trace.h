@@ -15,7 +15,7 @@ enum {
     SIM_TRACE_LAUNCHES = 64,                            // with a trace, of one run
     SIM_TRACE_BLOCKS = 4,                               // of a launch: the first ones, and the last
     SIM_TRACE_WARPS = 8,                                // of a block: the first ones
-    SIM_TRACE_BLOCK_ACCESSES = 25000,                   // of a block, by single lanes: it is not traced beyond them
+    SIM_TRACE_BLOCK_ACCESSES = 50000,                   // of a block, by single lanes: it is not traced beyond them
     SIM_TRACE_EVENTS = SIM_TRACE_BLOCK_ACCESSES + 8192, // of a block
     SIM_TRACE_ACCESSES = 400000,                        // of one run: no launch is traced once there are so many
     SIM_TRACE_BUFFERS = 64,                             // of a block

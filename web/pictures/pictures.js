@@ -1,0 +1,85 @@
+// The pictures of a trace: which ones suit a finding or a launch, and how they get onto a page. See README.md.
+
+import { race, isRace } from './race.js';
+import { blockInTime } from './block.js';
+import { hasTile, tileWay } from './tile.js';
+import { sharedBanks } from './banks.js';
+import { streams } from './streams.js';
+import { warpAccess } from './warp.js';
+import { SECTOR, bankGroups, eventOf, isAccess, isShared, sectorsOf, wantedBytes, wavefronts } from './trace.js';
+
+export { blockInTime, hasTile, isRace, race, sharedBanks, streams, tileWay, warpAccess };
+
+// What a warp's access costs beyond what it has to: 0 where it is as cheap as it can be.
+export function excess(trace, event) {
+    if (!isAccess(event) || event.wrong || !(event.buffer >= 0))
+        return 0;
+    if (isShared(trace, event.buffer)) {
+        const groups = bankGroups(trace, event);
+        return wavefronts(groups) - groups.length;
+    }
+    return sectorsOf(event).length - Math.ceil(wantedBytes(event) / SECTOR);
+}
+
+// The access of a launch that costs most beyond what it has to, of shared or of other memory; null: there is none.
+export function worstAccess(trace, launch, shared) {
+    let worst = null;
+    trace.launches[launch].blocks.forEach((block, b) => block.events.forEach(function (event, e) {
+        if (!isAccess(event) || event.wrong || !(event.buffer >= 0) || isShared(trace, event.buffer) !== shared)
+            return;
+        const cost = excess(trace, event);
+        if (!worst || cost > worst.excess)
+            worst = { launch, block: b, event: e, excess: cost };
+    }));
+    return worst;
+}
+
+// Pictures for a finding: [{draw, options}], the most telling first.
+export function forFinding(trace, index) {
+    const finding = trace.findings[index], found = [], at = (finding.places || []).map(place => place.events && place.events[0]).filter(one => one);
+    if (isRace(finding))
+        found.push({ draw: race, options: { finding: index } });
+    const first = at[0];
+    if (first) {
+        const same = at.filter(one => one.launch === first.launch && one.block === first.block), event = eventOf(trace, first);
+        found.push({
+            draw: blockInTime,
+            options: { launch: first.launch, block: first.block, marked: same, buffers: event.buffer >= 0 ? [event.buffer] : undefined },
+        });
+    }
+    if (finding.kind === 'missing-wait' && trace.operations.length > 1)
+        found.push({ draw: streams, options: {} });
+    return found;
+}
+
+// Pictures for a launch without a finding: its dearest accesses, the way of its tile, its block in time.
+export function forLaunch(trace, launch) {
+    const found = [], blocks = trace.launches[launch].blocks;
+    if (blocks.length === 0)
+        return found;
+    for (const shared of [false, true]) {
+        const worst = worstAccess(trace, launch, shared);
+        if (worst)
+            found.push({ draw: shared ? sharedBanks : warpAccess, options: worst });
+    }
+    if (hasTile(trace, { launch, block: 0 }))
+        found.push({ draw: tileWay, options: { launch, block: 0 } });
+    found.push({ draw: blockInTime, options: { launch, block: 0 } });
+    return found;
+}
+
+// Draws into an element of the page, as wide as that is, and again when its width changes. Returns a function that ends it.
+export function place(element, draw, trace, options) {
+    let width = 0;
+    function redraw() {
+        const now = Math.max(300, Math.min(960, Math.floor(element.clientWidth)));
+        if (now === width)
+            return;
+        width = now;
+        element.replaceChildren(draw(trace, Object.assign({}, options, { width })));
+    }
+    redraw();
+    const watch = new ResizeObserver(redraw);
+    watch.observe(element);
+    return () => watch.disconnect();
+}

@@ -1,0 +1,110 @@
+// A race: both threads side by side at their lines, and the two orders in which their accesses may happen. Which one a GPU
+// takes is not determined: if the results differ, the program is wrong.
+
+import { fitting, make, paragraph, picture, shorten, wrap } from './svg.js';
+import { accesses, elementName, sourceLine, valueText } from './trace.js';
+
+function isRead(place) {
+    return place.role.indexOf('read') >= 0 && place.role.indexOf('write') < 0;
+}
+
+// A place of the finding with the access that the trace has for it, if it has one.
+function partyOf(trace, place) {
+    const at = place.events && place.events[0], launch = at && trace.launches[at.launch];
+    const event = at && launch.blocks[at.block].events[at.event];
+    const access = event && event.offsets !== undefined ? accesses(event).find(one => one.lane === at.lane) : null;
+    return { place, event, access, thread: 'thread (' + place.thread.join(',') + ')', block: 'block (' + place.block.join(',') + ')' };
+}
+
+// Whether this finding can be drawn: two accesses of threads.
+export function isRace(finding) {
+    return finding.kind === 'race' && finding.places.length === 2 && finding.places.every(place => place.thread && place.line);
+}
+
+function stepText(party, before, name) {
+    if (isRead(party.place))
+        return { text: 'reads ' + name, sees: before };
+    const value = party.access && party.access.value !== undefined ? valueText(party.access.value, party.event.bytes) : null;
+    return { text: (party.place.role === 'atomic' ? 'updates ' : 'writes ') + (value !== null ? value : name), leaves: value !== null ? value : 'its value' };
+}
+
+// What each order leads to, in words.
+function outcome(first, second) {
+    if (isRead(second.place))
+        return second.thread + ' reads what ' + first.thread + ' wrote';
+    if (isRead(first.place))
+        return first.thread + ' reads what was there before';
+    return 'the value of ' + second.thread + ' stays';
+}
+
+// options: finding (index in trace.findings), width.
+export function race(trace, options) {
+    const finding = trace.findings[options.finding], width = options.width || 720;
+    const parties = finding.places.map(place => partyOf(trace, place)), known = parties.find(one => one.access);
+    const memory = finding.memory || {};
+    const name = known ? elementName(trace, known.access.buffer, known.access.offset, known.event.bytes)
+        : memory.name || 'the same memory';
+    const title = 'A race on ' + name;
+    const summary = parties.map(one => one.thread + ' of ' + one.block + ' ' + (isRead(one.place) ? 'reads' : 'writes') + ' it at line ' + one.place.line).join('; ') +
+        '. Nothing orders the two accesses.';
+
+    const PAD = 8, narrow = width < 560, gap = 16, half = narrow ? width - 2 * PAD : (width - 2 * PAD - gap) / 2;
+    const CODE = 5, codeHeight = 26 + CODE * 17, orderHeight = 176;
+    const { svg, arrow } = picture('race', width, 10, title, summary);
+    make(svg, 'text', { x: PAD, y: 18, class: 'head' }, shorten(title, fitting(width - 2 * PAD, 13)));
+    let y = 30;
+
+    // Both threads at their lines.
+    parties.forEach(function (party, i) {
+        const x = narrow ? PAD : PAD + i * (half + gap), top = narrow ? y + i * (codeHeight + 10) : y;
+        const file = party.place.file, line = party.place.line, kind = isRead(party.place) ? 'read' : party.place.role === 'atomic' ? 'atomic' : 'write';
+        make(svg, 'rect', { x, y: top, width: half, height: codeHeight, class: 'panel', rx: 4 });
+        make(svg, 'text', { x: x + 8, y: top + 17, class: kind + '-text head' }, shorten(party.thread, fitting(half - 100, 13)));
+        make(svg, 'text', { x: x + half - 8, y: top + 17, class: 'axis end' }, party.block);
+        for (let k = 0; k < CODE; k++) {
+            const number = line - 2 + k, text = number > 0 ? sourceLine(trace, file, number) : '';
+            if (number < 1)
+                continue;
+            if (number === line)
+                make(svg, 'rect', { x: x + 2, y: top + 25 + k * 17, width: half - 4, height: 17, class: kind === 'read' ? 'soft' : 'warm' });
+            make(svg, 'text', { x: x + 30, y: top + 38 + k * 17, class: 'axis end' }, String(number));
+            make(svg, 'text', { x: x + 38, y: top + 38 + k * 17, class: number === line ? null : 'note' }, shorten(text.replace(/\t/g, '    '), fitting(half - 46)));
+        }
+    });
+    y += (narrow ? 2 * codeHeight + 10 : codeHeight) + 16;
+
+    // Both orders, as messages between the threads and the memory.
+    const before = isRead(parties[0].place) || isRead(parties[1].place) ? 'what was there' : 'anything';
+    const orders = [[0, 1], [1, 0]];
+    const reader = parties.findIndex(one => isRead(one.place));
+    const bad = reader >= 0 ? orders.findIndex(order => order[0] === reader) : -1;
+    orders.forEach(function (order, i) {
+        const x = narrow ? PAD : PAD + i * (half + gap), top = narrow ? y + i * (orderHeight + 10) : y;
+        const columns = [x + 0.16 * half, x + 0.5 * half, x + 0.84 * half];
+        make(svg, 'rect', { x, y: top, width: half, height: orderHeight, class: 'panel', rx: 4 });
+        make(svg, 'text', { x: x + 8, y: top + 18, class: i === bad ? 'bad' : null }, shorten('If ' + parties[order[0]].thread + ' is first', fitting(half - 16)));
+        [parties[0].thread.replace('thread ', ''), name, parties[1].thread.replace('thread ', '')].forEach(function (text, k) {
+            make(svg, 'path', { d: 'M' + columns[k] + ' ' + (top + 44) + ' V' + (top + 126), class: k === 1 ? 'wire' : 'wire-faint' });
+            make(svg, 'text', { x: columns[k], y: top + 38, class: 'small middle' }, shorten(text, fitting(half / 3.1, 10)));
+        });
+        let value = before;
+        order.forEach(function (who, nth) {
+            const party = parties[who], step = stepText(party, value, name), at = top + 70 + nth * 42, outer = columns[who === 0 ? 0 : 2], read = isRead(party.place);
+            const inner = columns[1], from = read ? inner : outer, to = read ? outer : inner;
+            const shift = to > from ? -3 : 3;
+            make(svg, 'path', { d: 'M' + (from - shift) + ' ' + at + ' H' + (to + shift), class: i === bad && read ? 'wire-wrong' : read ? 'wire-read' : 'wire-write', 'marker-end': arrow });
+            make(svg, 'text', { x: (outer + inner) / 2, y: at - 6, class: 'small middle' }, shorten((nth + 1) + '. ' + (read ? 'reads ' + (value === before ? 'old' : value) : step.text), fitting(half * 0.33, 10)));
+            if (!read) {
+                value = step.leaves;
+                make(svg, 'circle', { cx: inner, cy: at, r: 4, class: 'write' });
+            }
+        });
+        wrap(outcome(parties[order[0]], parties[order[1]]), fitting(half - 16)).slice(0, 2).forEach((text, k) =>
+            make(svg, 'text', { x: x + 8, y: top + 146 + k * 17, class: i === bad ? 'bad' : null }, text));
+    });
+    y += (narrow ? 2 * orderHeight + 10 : orderHeight) + 22;
+    y = paragraph(svg, PAD, y, width - 2 * PAD, 'Nothing orders the two accesses, so a GPU may take either order, and another one each time.', 'note');
+    svg.setAttribute('height', y);
+    svg.setAttribute('viewBox', '0 0 ' + width + ' ' + y);
+    return svg;
+}
