@@ -367,8 +367,8 @@ typedef struct heddle_rows_stem_shape {
     int function;
     int window, average; // pooling: 1 is none; 0: the largest, 1: the mean
     int gap;
-    int half;
-    int int8; // 1: the output is bytes
+    int half, pairs;
+    int int8; // 1: the output is bytes, and the weight fp16
 } heddle_rows_stem_shape;
 
 // rows_loss: the mean cross-entropy of logits (n, k), of which the first `classes` count, and its gradient as rows.

@@ -71,6 +71,7 @@ static heddle_rows_stem_shape stem_shape(const heddle_plan *plan, const heddle_r
         .average = group->average,
         .gap = group->gap,
         .half = group->shape.half,
+        .pairs = group->shape.pairs,
         .int8 = group->shape.int8,
     };
 }
@@ -80,7 +81,7 @@ static bool is_stem(const heddle_plan *plan, const heddle_model *model, const he
 {
     const heddle_layer *layer = group->product;
     if (group->in_trunk || !layer || layer->in_rank != 3 || !group->passes || group->around >= 0 || group->from >= 0 ||
-        group->shape.pairs)
+        (group->flat && group->shape.pairs))
         return false;
     const heddle_rows_stem_shape shape = stem_shape(plan, group, &model->input);
     return heddle_rows_stem_fits(&shape);

@@ -27,10 +27,11 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(stem_shape, average, 0, "0: the largest of a window, 1: the mean")},
     {HEDDLE_OPTIONAL_INT(stem_shape, gap, 0, "lines below and pixels right of an output image")},
     {HEDDLE_ROWS_HALF(stem_shape)},
+    {HEDDLE_ROWS_PAIRS(stem_shape)},
     {HEDDLE_OPTIONAL_INT(stem_shape, int8, 0, "1: the output is signed bytes")},
 };
 
-HEDDLE_ROWS_ELEMENT(element, stem_shape)
+HEDDLE_ROWS_PAIRS_ELEMENT(element, stem_shape)
 HEDDLE_OF_SHAPE(heddle_dtype, stored, stem_shape, shape->int8 ? HEDDLE_I8 : element(shape))
 
 static heddle_status validate(const void *shape_)
@@ -49,6 +50,9 @@ static heddle_status validate(const void *shape_)
     if (shape->k % HEDDLE_ROWS_ALIGNMENT || shape->function >= HEDDLE_ROWS_FUNCTIONS || shape->average > 1)
         return heddle_fail(HEDDLE_INVALID, "rows_stem: k=%d must be a multiple of %d; function=%d average=%d", shape->k,
                            HEDDLE_ROWS_ALIGNMENT, shape->function, shape->average);
+    if (shape->int8 && (!shape->half || shape->pairs))
+        return heddle_fail(HEDDLE_INVALID, "rows_stem: half=%d pairs=%d: the weight of a result in bytes is fp16",
+                           shape->half, shape->pairs);
     if (heddle_rows_stem_conv_h(shape) < shape->window || heddle_rows_stem_conv_w(shape) < shape->window)
         return heddle_fail(HEDDLE_INVALID, "rows_stem: filter or window are larger than the padded image");
     if (!heddle_rows_stem_fits(shape))
@@ -177,11 +181,17 @@ static const char *const test_shapes[] = {
     "n=1 count=2 length=3 c=1 h=11 w=9 r=2 s=2 columns=16 k=72 window=3 gap=2",
     "n=1 count=2 length=2 c=1 h=19 w=20 r=3 s=3 padding=1 columns=16 k=8 gap=1",
     "n=1 count=1 length=1 c=3 h=8 w=8 r=5 s=5 columns=80 k=104 function=1 window=2 half=1",
+    "n=2 count=3 length=3 c=1 h=8 w=12 r=3 s=3 padding=1 columns=16 k=40 function=1 window=2 gap=1 pairs=1",
+    "n=2 count=2 length=2 c=3 h=6 w=7 r=3 s=3 padding=1 columns=32 k=16 function=2 gap=1 pairs=1",
+    "n=2 count=2 length=2 c=1 h=9 w=9 r=2 s=3 columns=16 k=8 window=3 average=1 pairs=1",
+    "n=2 count=3 length=3 c=1 h=8 w=8 r=3 s=3 padding=1 columns=16 k=48 function=3 window=2 average=1 gap=1 half=1",
     NULL};
 static const char *const bench_shapes[] = {
     "n=1024 count=1024 length=1024 c=1 h=28 w=28 r=3 s=3 padding=1 columns=16 k=32 function=1 window=2 gap=1",
     "n=1024 count=1024 length=1024 c=3 h=32 w=32 r=3 s=3 padding=1 columns=32 k=64 function=1 gap=1",
-    "n=1024 count=1024 length=1024 c=1 h=28 w=28 r=5 s=5 padding=2 columns=32 k=8 function=2 window=2 average=1", NULL};
+    "n=1024 count=1024 length=1024 c=1 h=28 w=28 r=5 s=5 padding=2 columns=32 k=8 function=2 window=2 average=1",
+    "n=1024 count=1024 length=1024 c=1 h=28 w=28 r=3 s=3 padding=1 columns=16 k=32 function=1 window=2 gap=1 pairs=1",
+    NULL};
 
 HEDDLE_BY_REFERENCE(rows_stem)
 
