@@ -104,6 +104,16 @@ static heddle_check_defines defines_below(const wanted_function *wanted, const s
     return defines;
 }
 
+// Why the file has no tokens.
+static heddle_status refuse_unread(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
+    free(text);
+    return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to read it", path);
+}
+
 heddle_status heddle_check_file_defines(const char *path, const char *const *folders, const char *name,
                                         heddle_check_defines *defines)
 {
@@ -113,7 +123,7 @@ heddle_status heddle_check_file_defines(const char *path, const char *const *fol
     if (source)
         *defines = defines_below(&wanted, source, 0);
     heddle_check_sources_free(wanted.sources);
-    return source ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: cannot be read", path);
+    return source ? HEDDLE_OK : refuse_unread(path);
 }
 
 // Why there is nothing to run in a file, where that is not only a main that is missing; "": that is all.

@@ -40,6 +40,15 @@ static bool is_below_here(const char *path)
     return strncmp(whole, here, length) == 0 && (whole[length] == '/' || whole[length] == '\0');
 }
 
+// Opening a pipe waits for its reader, which may never come.
+static bool has_reader(const char *pipe)
+{
+    int file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file >= 0)
+        close(file);
+    return file >= 0 || errno != ENXIO;
+}
+
 heddle_status heddle_cli_hold(heddle_cli_held *held, const char *path)
 {
     char target[PATH_MAX], folder[PATH_MAX];
@@ -47,10 +56,12 @@ heddle_status heddle_cli_hold(heddle_cli_held *held, const char *path)
     *held = (heddle_cli_held){.path = path, .file = -1};
     if (!path)
         return HEDDLE_OK;
-    const char *file = link_target(path, target), *slash = strrchr(file, '/');
+    held->is_special = stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+    const char *file = held->is_special ? path : link_target(path, target), *slash = strrchr(file, '/');
     const char *name = slash ? slash + 1 : file;
     folder_of(file, folder);
-    held->is_special = stat(file, &about) == 0 && !S_ISREG(about.st_mode);
+    if (held->is_special && S_ISFIFO(about.st_mode) && !has_reader(path))
+        return heddle_fail(HEDDLE_INVALID, "%s: a pipe that nothing reads from; start its reader first", path);
     // An earlier program may have made the link, or a link of the folder.
     const bool meant_here = path[0] != '/' && !strstr(path, "..");
     if (!held->is_special && (meant_here || (file != path && is_below_here(path))) && access(folder, F_OK) == 0 &&

@@ -61,6 +61,16 @@ class Trust(Trial):
         self.write("@x.cpp", "int unused;\n")
         self.check("@folder/main.cu", "@x.cpp", "-I", "@folder", "--no-nvcc")
 
+    def test_a_name_may_be_as_long_as_the_file_system_allows(self):
+        name = "n" * 252 + ".cu"
+        self.write(name, ADD.replace("a[threadIdx.x]", "a[threadIdx.x + 1]"))
+        self.assertIn(name + ":5 ", self.check(name, "--no-nvcc", code=1).stdout)
+
+    def test_a_file_that_is_too_large_is_refused(self):
+        with open(self.write("x.cu"), "ab") as file:
+            file.truncate(1 << 30)
+        self.assertRegex(self.check("x.cu", code=1).stderr, "x.cu: larger than the 16 MiB allowed for such a file\n$")
+
     def test_a_name_that_cannot_be_included_is_refused(self):
         for name in ('a"b/x.cu', "a\nint b;/x.cu"):
             self.write(name)
@@ -330,7 +340,7 @@ int main()
     def test_nothing_is_left_of_a_check_that_is_killed_while_it_compiles(self):
         pipe = os.path.join(self.folder, "pipe.h")
         os.mkfifo(pipe)
-        self.write("x.cu", '#include "pipe.h"\nint main() { }\n')
+        self.write("x.cu", f'#define PIPE "{pipe}"\n#include PIPE\nint main() {{ }}\n')  # no other form is let through
         with subprocess.Popen([HEDDLE, "check", "--no-nvcc", "x.cu"], env=self.environment, cwd=self.folder,
                               stdout=subprocess.DEVNULL) as check:
             writer = self.wait_until(lambda: self.writer(pipe))  # kept open: the compiler would see the end of the file
@@ -344,7 +354,8 @@ int main()
         self.check("x.cu", "--no-nvcc")
 
     def test_a_compiler_that_uses_too_much_memory_is_stopped(self):
-        self.write("x.cu", '#include "/dev/zero"\nint main() { }\n')
+        doubled = "".join(f"#define A{i + 1} A{i} A{i}\n" for i in range(40))
+        self.write("x.cu", f"#define A0 int\n{doubled}A40 x;\nint main() {{ }}\n")
         said = self.check("x.cu", "--no-nvcc", "--memory", "0.3", code=1).stdout
         self.assertIn("x.cu: the compiler was stopped: it used more than 0.3 GB of memory\n", said)
 
@@ -356,6 +367,24 @@ int main()
             self.assertIn("a pipe, not a file", self.check("x.cu", option, "pipe.cu", code=2).stderr)
         self.write("x.cu", '#include "pipe.cu"\n__global__ void add(int *a) { *a = 1; }\n')
         self.assertIn("nothing to run", self.check("x.cu", code=2).stderr)
+        for name in ("pipe.cu", "/dev/zero"):
+            self.write("x.cu", f'#include "{name}"\n' + ADD)
+            said = self.check("x.cu", "--no-nvcc", code=1).stdout
+            self.assertIn(f"{name} is a pipe or a device: include a regular file", said)
+            self.write("x.cu", f'#if 0\n#include "{name}"\n#endif\n' + ADD)
+            self.check("x.cu", "--no-nvcc")
+
+    def test_a_pipe_gets_a_report_if_somebody_reads_it(self):
+        self.write("x.cu")
+        os.mkfifo(os.path.join(self.folder, "pipe"))
+        said = self.check("x.cu", "--no-nvcc", "--json=pipe", code=2).stderr
+        self.assertEqual(said, "heddle: pipe: a pipe that nothing reads from; start its reader first\n")
+        reader, writer = os.pipe()
+        subprocess.run([HEDDLE, "check", "--no-nvcc", "x.cu", f"--json=/dev/fd/{writer}"], env=self.environment, check=True,
+                       cwd=self.folder, capture_output=True, timeout=PATIENCE, pass_fds=[writer])
+        os.close(writer)
+        with open(reader, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["status"], "clean")
 
     def test_a_damaged_precompiled_header_is_made_again(self):
         self.environment["XDG_CACHE_HOME"] = os.path.join(self.scratch.name, "cache")

@@ -99,7 +99,28 @@ int sim_unit_read(sim_unit *unit, const char *path)
     return sim_unit_add(unit, path, sim_text_take(&text), bytes);
 }
 
-// A pipe among the headers would keep us waiting; the compiler may read it.
+// A pipe or a device would keep the compiler waiting, or reading for ever. Named as the compiler would find it first.
+static bool is_endless(const sim_source *source, const char *name)
+{
+    static const dev_t nothing = 0x103; // /dev/null
+    struct stat about;
+    const char *slash = name[0] != '/' ? strrchr(source->path, '/') : NULL;
+    char *path = join(source->path, slash ? (size_t)(slash - source->path) : 0, name);
+    const bool found = path && stat(path, &about) == 0;
+    free(path);
+    return found && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode) && about.st_rdev != nothing;
+}
+
+static void refuse_endless(sim_file *file, const sim_directive *directive, const char *name)
+{
+    sim_text line = {0};
+    sim_text_print(&line, "#error %s is a pipe or a device: include a regular file", name);
+    char *inserted = sim_text_take(&line);
+    if (inserted)
+        sim_edit_replace(file, directive->start, directive->end, inserted);
+    free(inserted);
+}
+
 static bool is_regular(const char *path)
 {
     struct stat about;
@@ -114,6 +135,8 @@ static void read_includes_of(sim_unit *unit, int index, const char *const *folde
             continue;
         bool quoted = false;
         char *name = sim_included_name(source, &source->directives[i], &quoted);
+        if (name && (quoted || name[0] == '/') && is_endless(source, name))
+            refuse_endless(unit->files[index], &source->directives[i], name);
         char *path = name ? resolve(source, folders, name, quoted) : NULL;
         free(name);
         if (!path)

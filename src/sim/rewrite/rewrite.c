@@ -64,11 +64,15 @@ static void find_changed(const sim_unit *unit, bool *changed)
     }
 }
 
+// A name may be as long as the file system allows: the numbers tell the copies apart, and its end is enough to read.
 static char *shadow_name(const char *path, int index, const sim_rewrite_options *options)
 {
-    const char *slash = strrchr(path, '/');
+    enum { LONGEST = 200 };
+    const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
+    const size_t length = strlen(own);
     sim_text name = {0};
-    sim_text_print(&name, "%s/%d-%d-%s", options->shadow_folder, options->number, index, slash ? slash + 1 : path);
+    sim_text_print(&name, "%s/%d-%d-%s", options->shadow_folder, options->number, index,
+                   length > LONGEST ? own + length - LONGEST : own);
     return sim_text_take(&name);
 }
 
