@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,6 +43,8 @@ typedef struct __attribute__((packed)) path_rule {
 static const uint64_t write_file = 1u << 1, truncate_file = 1u << 14;
 // Removing and making files and folders of all kinds: bits 4 to 12. Linking and moving between folders: bit 13.
 static const uint64_t change_folder = 0x1ff0, refer = 1u << 13;
+// Making devices, through which root would write anywhere.
+static const uint64_t make_devices = 1u << 6 | 1u << 11;
 static const uint64_t tcp = 1u << 0 | 1u << 1;               // bind, connect
 static const uint64_t outside_processes = 1u << 0 | 1u << 1; // abstract sockets, signals
 
@@ -92,7 +96,7 @@ static heddle_status open_rules(heddle_sandbox *sandbox, int version, const char
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         allow(sandbox, devices[i], rules.files);
     for (int i = 0; folders[i]; i++)
-        allow(sandbox, folders[i], rules.files);
+        allow(sandbox, folders[i], rules.files & ~make_devices);
     for (int i = 0; files[i] >= 0; i++) {
         char path[64];
         snprintf(path, sizeof path, "/proc/self/fd/%d", files[i]);
@@ -123,8 +127,10 @@ static bool has_filters(void)
 }
 
 // Sockets are all ways out that are not files; pairs of connected ones stay. A ring of requests could make sockets too.
-// Two calls on a terminal would type into the shell that the check was started from.
+// Shared memory, semaphores and queues of System V would outlive the program. Limits and priorities are its own to set,
+// not those of other processes. Two calls on a terminal would type into the shell that the check was started from.
 enum { IO_URING_SETUP = 425 };
+#define REFUSE_CALL(number, error) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), REFUSE(error)
 static struct sock_filter lines[] = {
     LOAD(arch),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
@@ -132,10 +138,24 @@ static struct sock_filter lines[] = {
     LOAD(nr),
     BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, OTHER_TABLES, 0, 1),
     REFUSE(ENOSYS),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
-    REFUSE(EACCES),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IO_URING_SETUP, 0, 1),
-    REFUSE(ENOSYS),
+    REFUSE_CALL(SYS_socket, EACCES),
+    REFUSE_CALL(IO_URING_SETUP, ENOSYS),
+    REFUSE_CALL(SYS_shmget, EACCES),
+    REFUSE_CALL(SYS_semget, EACCES),
+    REFUSE_CALL(SYS_msgget, EACCES),
+    REFUSE_CALL(SYS_mq_open, EACCES),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4),
+    LOAD(args[0]), // a process; 0: itself
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+    REFUSE(EPERM),
+    RETURN(SECCOMP_RET_ALLOW),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setpriority, 0, 6),
+    LOAD(args[0]), // 0: of a process, not of a group or a user
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2),
+    LOAD(args[1]),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+    REFUSE(EPERM),
+    RETURN(SECCOMP_RET_ALLOW),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
     LOAD(args[1]), // its lower half
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),
@@ -176,6 +196,28 @@ static int filter_file(void)
     return -1;
 }
 #endif
+
+// --- root ------------------------------------------------------------------------------------------------------------
+
+// What root may do beyond others goes, but for reading and writing files of others: containers run as root on folders
+// that belong to somebody else, and where it may write is limited anyway. Other users have nothing to lose.
+static void drop_capabilities(void)
+{
+    enum { CAPABILITIES = 64, OVERRIDE_ACCESS = 1, OVERRIDE_READING = 2 };
+    const uint32_t kept = 1u << OVERRIDE_ACCESS | 1u << OVERRIDE_READING;
+    for (unsigned long i = 0; i < CAPABILITIES; i++)
+        if (i >= CHAR_BIT * sizeof kept || !(kept >> i & 1))
+            prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+    struct __user_cap_header_struct about = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (syscall(SYS_capget, &about, held) != 0)
+        return;
+    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        const uint32_t left = i == 0 ? held[i].permitted & kept : 0;
+        held[i] = (struct __user_cap_data_struct){.effective = left, .permitted = left};
+    }
+    syscall(SYS_capset, &about, held);
+}
 
 // --- both ------------------------------------------------------------------------------------------------------------
 
@@ -226,6 +268,7 @@ bool heddle_sandbox_enter(const heddle_sandbox *sandbox)
     // Without this a program with more rights, such as sudo, would be let out, so the kernel asks for it.
     if ((sandbox->rules >= 0 || sandbox->filters) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return false;
+    drop_capabilities();
     if (sandbox->rules >= 0 && syscall(RESTRICT_SELF, sandbox->rules, 0) != 0)
         return false;
     return !sandbox->filters || enter_filters();

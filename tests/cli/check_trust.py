@@ -182,6 +182,38 @@ int main()
         self.assertEqual(document["sandbox"], "off")
         self.assertEqual(set(could.values()), {"yes"})
 
+    def test_a_program_cannot_change_the_machine(self):
+        self.write("harm.cu", """#include <cstdio>
+#include <cstring>
+#include <sys/ipc.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <unistd.h>
+void tell(const char *what, bool could) { printf("%s %s\\n", what, could ? "yes" : "no"); }
+int main()
+{
+    char name[256];
+    rlimit limit;
+    gethostname(name, sizeof name);
+    tell("hostname", sethostname(name, strlen(name)) == 0);
+    tell("device", mknod("device", S_IFCHR | 0600, 0x103) == 0);
+    int memory = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    tell("shared-memory", memory >= 0);
+    shmctl(memory, IPC_RMID, nullptr);
+    tell("own-limit", getrlimit(RLIMIT_CORE, &limit) == 0 && setrlimit(RLIMIT_CORE, &limit) == 0);
+    tell("other-limit", prlimit(getppid(), RLIMIT_CORE, &limit, nullptr) == 0);
+    tell("own-priority", setpriority(PRIO_PROCESS, 0, 19) == 0);
+    tell("other-priority", setpriority(PRIO_PROCESS, getppid(), 19) == 0);
+    tell("priority-of-all", setpriority(PRIO_USER, 0, 19) == 0);
+}
+""")
+        document, could = self.run_harm()
+        allowed = {"own-limit", "own-priority"}
+        if "seccomp" not in document["sandbox"]:
+            allowed |= {"shared-memory", "other-limit", "other-priority", "priority-of-all"}
+        self.assertEqual({name for name, answer in could.items() if answer == "yes"}, allowed)
+
     def test_bubblewrap_is_used_where_it_works(self):
         self.write("x.cu")
         self.environment["WORDS"] = words = os.path.join(self.scratch.name, "words")
