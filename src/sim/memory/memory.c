@@ -255,17 +255,17 @@ void sim_memory_refuse(uintptr_t start)
 
 uintptr_t sim_memory_reserve(size_t bytes, size_t alignment)
 {
+    if (bytes > sim_memory_span || alignment > sim_memory_span)
+        return 0;
     pthread_mutex_lock(&lock);
-    const uintptr_t end = sim_memory_base + sim_memory_span;
-    const uintptr_t start = (next_address + alignment - 1) / alignment * alignment;
-    const bool fits = sim_memory_span > 0 && reserved_count < RESERVATIONS && start < end &&
-                      end - start >= SIM_MEMORY_WIDE_GAP && bytes <= end - start - SIM_MEMORY_WIDE_GAP;
-    if (fits) {
+    size_t gap = SIM_MEMORY_WIDE_GAP;
+    uintptr_t start = reserved_count < RESERVATIONS ? place(bytes + alignment, &gap) : 0;
+    if (start != 0) {
+        start = (start + alignment - 1) / alignment * alignment;
         reserved[reserved_count++] = (sim_extent){start, start + bytes};
-        next_address = start + bytes + SIM_MEMORY_WIDE_GAP;
     }
     pthread_mutex_unlock(&lock);
-    return fits ? start : 0;
+    return start;
 }
 
 void sim_memory_unreserve(uintptr_t start)

@@ -197,6 +197,64 @@ static void registered_memory_is_found(void **state)
     assert_false(sim_memory_find((uintptr_t)host, &found));
 }
 
+// Kept while others allocate.
+static sim_extent mine;
+
+static void reserved_addresses_are_aligned_and_are_no_memory(void **state)
+{
+    (void)state;
+    enum { BYTES = 8 << 20, ALIGNMENT = 2 << 20 };
+    const size_t used = sim_memory_used();
+    sim_allocation found;
+    mine.start = sim_memory_reserve(BYTES, ALIGNMENT);
+    mine.end = mine.start + BYTES;
+    assert_true(mine.start >= sim_memory_base && mine.end <= sim_memory_base + sim_memory_span);
+    assert_int_equal(mine.start % ALIGNMENT, 0);
+    assert_int_equal(sim_memory_reserve(2 * sim_memory_span, ALIGNMENT), 0);
+    assert_int_equal(sim_memory_reserve(BYTES, 2 * sim_memory_span), 0);
+    assert_int_equal(sim_memory_reserve(sim_memory_span - BYTES, ALIGNMENT), 0);
+    const uintptr_t other = sim_memory_reserve(BYTES, ALIGNMENT);
+    assert_true(other >= mine.end || other + BYTES <= mine.start);
+    sim_memory_unreserve(other);
+    assert_false(sim_memory_find_kept(mine.start, &found));
+    assert_true(sim_memory_expose(mine.start, BYTES / 2, 1, "map"));
+    assert_true(sim_memory_find(mine.start + BYTES / 2 - 1, &found));
+    assert_int_equal(found.kind, SIM_MEMORY_VIRTUAL);
+    assert_false(sim_memory_find(mine.start + BYTES / 2, &found));
+    const unsigned releases = sim_memory_releases();
+    sim_memory_hide(mine.start, 2);
+    assert_int_not_equal(sim_memory_releases(), releases);
+    assert_false(sim_memory_find_kept(mine.start, &found));
+    assert_true(sim_memory_expose(mine.start, BYTES, 3, "map")); // in the place of the half
+    assert_true(sim_memory_find(mine.end - 1, &found));
+    assert_int_equal(found.bytes, BYTES);
+    sim_memory_hide(mine.start, 4);
+    assert_true(sim_memory_nearest(mine.start, &found) && sim_memory_is_stale(&found, mine.start));
+    assert_int_equal(found.freed_at, 4);
+    assert_int_equal(sim_memory_used(), used);
+}
+
+static uintptr_t of_graph; // kept while others allocate
+
+static void memory_of_a_graph_keeps_its_addresses(void **state)
+{
+    (void)state;
+    sim_allocation found;
+    of_graph = (uintptr_t)sim_memory_allocate(64, SIM_MEMORY_GRAPH, 1, "graph");
+    const size_t used = sim_memory_used();
+    assert_false(sim_memory_find(of_graph, &found)); // not before its node has run
+    assert_true(sim_memory_find_kept(of_graph + 63, &found));
+    for (int launch = 0; launch < 2; launch++) {
+        assert_true(sim_memory_retake(of_graph));
+        assert_false(sim_memory_retake(of_graph));
+        assert_true(sim_memory_find(of_graph, &found));
+        assert_true(sim_memory_release(of_graph, 2, &gone));
+        assert_false(sim_memory_release(of_graph, 3, &gone));
+        assert_false(sim_memory_find(of_graph, &found));
+    }
+    assert_int_equal(sim_memory_used(), used);
+}
+
 enum { SLOTS = 60, STEPS = 6000 };
 
 static void allocations_never_overlap(void **state)
@@ -230,6 +288,8 @@ static void allocations_never_overlap(void **state)
             refused++;
             continue;
         }
+        assert_true(start + bytes <= mine.start || start >= mine.end);
+        assert_true(start + bytes <= of_graph || start >= of_graph + 64);
         for (int j = 0; j < SLOTS; j++)
             assert_true(slot[j].start == 0 || start + bytes + SIM_MEMORY_GAP <= slot[j].start ||
                         slot[j].start + slot[j].bytes + SIM_MEMORY_GAP <= start);
@@ -279,6 +339,8 @@ int main(void)
         cmocka_unit_test(a_refused_free_is_known_of_that_allocation_alone),
         cmocka_unit_test(every_allocation_is_visited_once_in_order),
         cmocka_unit_test(registered_memory_is_found),
+        cmocka_unit_test(reserved_addresses_are_aligned_and_are_no_memory),
+        cmocka_unit_test(memory_of_a_graph_keeps_its_addresses),
         cmocka_unit_test(allocations_never_overlap),
         cmocka_unit_test(a_full_card_refuses),
     };
