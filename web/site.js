@@ -1,5 +1,5 @@
-// The search of the static site, the mark in the list of sections, and what the keyboard reaches. The site works without it. No module, and the
-// sections come as a script: a page that was opened from a file may load nothing else.
+// The search of the static site, the mark in the list of sections, and what the keyboard reaches. The site works
+// without it. No module, and the sections come as a script: a page that was opened from a file may load nothing else.
 "use strict";
 (() => {
     const root = document.body.dataset.root;
@@ -70,8 +70,8 @@
         let text = section.text.slice(begin, begin + 3 * AROUND);
         if (begin > 0) text = `… ${text.slice(text.indexOf(" ") + 1)}`;
         const part = element("span", {className: "found-text"});
-        const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "i");
-        text.split(new RegExp(pattern, "gi")).forEach((piece, place) =>
+        const literal = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+        text.split(new RegExp(`(${literal.join("|")})`, "gi")).forEach((piece, place) =>
             part.append(place % 2 ? element("mark", {}, piece) : piece));
         return part;
     }
@@ -80,7 +80,8 @@
         const list = element("ul", {className: "found", id: "found", hidden: true});
         list.setAttribute("role", "listbox");
         list.setAttribute("aria-label", "Found");
-        const input = element("input", {type: "search", placeholder: "Search  ( / )", autocomplete: "off", spellcheck: false});
+        const input = element("input", {type: "text", inputMode: "search", enterKeyHint: "search",
+            placeholder: "Search  ( / )", autocomplete: "off", spellcheck: false});
         const said = element("div", {className: "unseen"});
         said.setAttribute("role", "status");
         for (const [name, value] of Object.entries({"role": "combobox", "aria-label": "Search the site",
@@ -111,7 +112,8 @@
             try {
                 await load();
             } catch {
-                list.replaceChildren(element("li", {className: "none"}, "web/search.js is missing: make the site again"));
+                const why = "web/search.js is missing: make the site again";
+                list.replaceChildren(element("li", {className: "none"}, why));
                 return show(true);
             }
             if (query !== input.value) return undefined;
@@ -120,7 +122,8 @@
             list.replaceChildren(...found.map(({section, words}, place) => {
                 const link = element("a", {href: root + section.address, tabIndex: -1},
                     element("span", {className: "found-title"}, section.title));
-                if (section.title !== section.page) link.append(element("span", {className: "found-page"}, section.page));
+                if (section.title !== section.page)
+                    link.append(element("span", {className: "found-page"}, section.page));
                 if (section.text) link.append(excerpt(section, words));
                 const item = element("li", {id: `found-${place}`}, link);
                 item.setAttribute("role", "option");
@@ -185,7 +188,8 @@
                 if (target.scrollWidth > target.clientWidth) {
                     target.tabIndex = 0;
                     target.setAttribute("role", "group");
-                    target.setAttribute("aria-label", target.matches("pre") ? "Code" : target.matches(".scroll") ? "Table" : "Picture");
+                    const kind = target.matches("pre") ? "Code" : target.matches(".scroll") ? "Table" : "Picture";
+                    target.setAttribute("aria-label", kind);
                 } else {
                     for (const name of ["tabindex", "role", "aria-label"]) target.removeAttribute(name);
                 }

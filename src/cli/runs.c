@@ -141,6 +141,14 @@ static const char *known(const char *text)
     return text[0] ? text : "-";
 }
 
+// A folder may have any name, and a file hold any word.
+static const char *on_one_line(const char *word, char *text, size_t size)
+{
+    snprintf(text, size, "%s", word);
+    heddle_text_one_line(text);
+    return text;
+}
+
 // --- the list -------------------------------------------------------------------------------------------------------
 
 static void add_row(heddle_table *table, const heddle_run *run)
@@ -148,7 +156,7 @@ static void add_row(heddle_table *table, const heddle_run *run)
     char text[TEXT_SIZE], small[SMALL_BYTES];
     const curve drawn = loss_curve(run);
     const heddle_plot_series series = {drawn.x, drawn.y, drawn.count};
-    heddle_table_cell(table, "%s", run->name);
+    heddle_table_cell(table, "%s", on_one_line(run->name, text, sizeof text));
     heddle_table_cell(table, "%s", heddle_run_setting(run, "model", text, sizeof text));
     heddle_table_cell(table, "%s", data_text(run, text, sizeof text));
     heddle_table_cell(table, "%s", known(heddle_run_setting(run, "device", text, sizeof text)));
@@ -156,7 +164,7 @@ static void add_row(heddle_table *table, const heddle_run *run)
     heddle_table_cell(table, "%s", epochs_text(run, text, sizeof text));
     heddle_table_cell(table, "%s", accuracy_text(run->best_accuracy, text, sizeof text));
     heddle_table_cell(table, "%s", rate_text(run->images_per_second, text, sizeof text));
-    heddle_table_cell(table, "%s", run->state);
+    heddle_table_cell(table, "%s", on_one_line(run->state, text, sizeof text));
     heddle_table_cell(table, "%s", heddle_plot_line(&series, SMALL_CURVE, heddle_terminal_utf8(), small, sizeof small));
     free_curve(&drawn);
 }
@@ -217,7 +225,7 @@ static void add_setting_row(const heddle_runs *runs, const char *name, void *con
     char text[TEXT_SIZE];
     if (runs->count > 1 && !differs(runs, name))
         return;
-    heddle_table_cell(table, "%s", name);
+    heddle_table_cell(table, "%s", on_one_line(name, text, sizeof text));
     for (int i = 0; i < runs->count; i++)
         heddle_table_cell(table, "%s", known(heddle_run_setting(&runs->items[i], name, text, sizeof text)));
 }
@@ -225,9 +233,9 @@ static void add_setting_row(const heddle_runs *runs, const char *name, void *con
 static void add_common(const heddle_runs *runs, const char *name, void *context)
 {
     FILE *file = context;
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE], shown[TEXT_SIZE];
     if (!differs(runs, name))
-        fprintf(file, "%s%s %s", ftell(file) > 0 ? ", " : "", name,
+        fprintf(file, "%s%s %s", ftell(file) > 0 ? ", " : "", on_one_line(name, shown, sizeof shown),
                 heddle_run_setting(&runs->items[0], name, text, sizeof text));
 }
 
@@ -254,7 +262,7 @@ static void add_differing(const heddle_runs *runs, const char *name, void *conte
 
 static void started_text(const heddle_run *run, char *text, size_t size)
 {
-    snprintf(text, size, "%s", run->curve.started[0] ? run->curve.started : "-");
+    on_one_line(run->curve.started[0] ? run->curve.started : "-", text, size);
     if (run->curve.starts > 1)
         snprintf(text + strlen(text), size - strlen(text), ", resumed %d time%s", run->curve.starts - 1,
                  run->curve.starts == 2 ? "" : "s");
@@ -269,7 +277,7 @@ static void best_text(const heddle_run *run, char *text, size_t size)
 
 static void state_text(const heddle_run *run, char *text, size_t size)
 {
-    snprintf(text, size, "%s", run->state);
+    on_one_line(run->state, text, size);
 }
 
 static void whole_epochs_text(const heddle_run *run, char *text, size_t size)
@@ -310,6 +318,7 @@ static heddle_status print_table(const heddle_runs *runs)
             snprintf(text, sizeof text, "%c %s", 'A' + i, runs->items[i].name);
         else
             snprintf(text, sizeof text, "%s", runs->items[i].name);
+        heddle_text_one_line(text);
         heddle_table_column(table, text, HEDDLE_LEFT);
     }
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {

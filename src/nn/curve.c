@@ -32,7 +32,7 @@ const char *heddle_curve_precision(heddle_arithmetic arithmetic)
 static bool number(const cJSON *line, const char *field, double least, double most, double *value)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, field);
-    if (!cJSON_IsNumber(item) || !(item->valuedouble >= least) || !(item->valuedouble <= most))
+    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble) || item->valuedouble < least || item->valuedouble > most)
         return false;
     *value = item->valuedouble;
     return true;
@@ -164,18 +164,13 @@ static heddle_status add(heddle_curve *curve, heddle_curve_line *line)
     return room ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the curve of a run");
 }
 
-heddle_status heddle_curve_read(const char *folder, heddle_curve *curve)
+heddle_status heddle_curve_take(const char *what, const char *text, size_t size, heddle_curve *curve)
 {
     *curve = (heddle_curve){0};
-    char path[PATH_SIZE], *content = NULL;
-    size_t size = 0;
-    if (snprintf(path, sizeof path, "%s/" HEDDLE_RUN_CURVE, folder) >= PATH_SIZE)
-        return heddle_fail(HEDDLE_INVALID, "the folder's name is longer than %d bytes", PATH_SIZE);
-    HEDDLE_TRY(heddle_file_read(path, LARGEST, &content, &size));
     heddle_status status = HEDDLE_OK;
-    const char *end = content + size, *next;
+    const char *end = text + size, *next;
     int number_of_line = 0;
-    for (const char *at = content; at < end && status == HEDDLE_OK && !curve->bad_line; at = next + 1) {
+    for (const char *at = text; at < end && status == HEDDLE_OK && !curve->bad_line; at = next + 1) {
         next = memchr(at, '\n', (size_t)(end - at));
         if (!next) // cut off as it was written
             break;
@@ -187,10 +182,22 @@ heddle_status heddle_curve_read(const char *folder, heddle_curve *curve)
         else
             status = add(curve, &line);
     }
-    free(content);
     if (status == HEDDLE_OK && curve->starts == 0)
         status =
-            heddle_fail(HEDDLE_CORRUPT, "%s: this is not the curve of a run, or not of this version's format", path);
+            heddle_fail(HEDDLE_CORRUPT, "%s: this is not the curve of a run, or not of this version's format", what);
+    return status;
+}
+
+heddle_status heddle_curve_read(const char *folder, heddle_curve *curve)
+{
+    *curve = (heddle_curve){0};
+    char path[PATH_SIZE], *content = NULL;
+    size_t size = 0;
+    if (snprintf(path, sizeof path, "%s/" HEDDLE_RUN_CURVE, folder) >= PATH_SIZE)
+        return heddle_fail(HEDDLE_INVALID, "the folder's name is longer than %d bytes", PATH_SIZE);
+    HEDDLE_TRY(heddle_file_read(path, LARGEST, &content, &size));
+    heddle_status status = heddle_curve_take(path, content, size, curve);
+    free(content);
     return status;
 }
 

@@ -53,6 +53,8 @@ typedef struct heddle_curve {
 // Reads the curve in `folder`. A last line that a killed process left unfinished is left out. HEDDLE_NOT_FOUND: there
 // is none; HEDDLE_CORRUPT: it does not begin as one. heddle_curve_free frees it, after a failure too.
 heddle_status heddle_curve_read(const char *folder, heddle_curve *curve);
+// The same from its text; `what` names it in errors.
+heddle_status heddle_curve_take(const char *what, const char *text, size_t size, heddle_curve *curve);
 void heddle_curve_free(heddle_curve *curve);
 
 // As `--precision` says it.

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "data/augment.h"
 #include "nn/checkpoint.h"
 #include "nn/optimizer.h"
@@ -242,5 +243,6 @@ const char *heddle_run_setting(const heddle_run *run, const char *name, char *te
         snprintf(text, size, "%.15g", setting->valuedouble);
     else if (cJSON_IsBool(setting))
         snprintf(text, size, "%s", cJSON_IsTrue(setting) ? "yes" : "no");
+    heddle_text_one_line(text);
     return text;
 }

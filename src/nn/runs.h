@@ -35,5 +35,5 @@ void heddle_runs_free(heddle_runs *runs);
 // What is known of a run as an object that the caller deletes, with its curve where asked for; NULL: no memory. Its
 // fields are in docs/json.md.
 struct cJSON *heddle_run_json(const heddle_run *run, bool with_curve);
-// A setting as text; "" where the run has none of that name.
+// A setting as text on one line; "" where the run has none of that name.
 const char *heddle_run_setting(const heddle_run *run, const char *name, char *text, size_t size);

@@ -205,6 +205,20 @@ class Runs(Command):
         self.assertIn("this is not the curve of a run", told.stderr)
         self.assertNotIn("synth-mlp-2 ", told.stdout)
 
+    def test_what_a_file_holds_does_not_play_on_the_terminal(self):
+        self.train_in(self.home)
+        with open(self.curve("synth-mlp")) as file:
+            whole = file.read()
+        with open(self.curve("synth-mlp"), "w") as file:
+            file.write(whole.replace('"data":"synth', '"data":"\\u001b[2J\\nsynth').replace('"complete"', '"\\u001b[31mred"')
+                       .replace('"kernels"', '"\\u001b]0;title\\u0007"'))
+        os.rename(self.home + "/runs/synth-mlp", self.home + "/runs/\033[7mrun")
+        for arguments in ([], ["\033[7mrun"], ["\033[7mrun", "runs/\033[7mrun"]):
+            out = self.runs(*arguments).stdout
+            self.assertNotIn("\033", out)
+            self.assertNotIn("\007", out)
+            self.assertIn("?[31mred", out)
+
     def test_a_resumed_run_goes_on_with_its_curve(self):
         self.train_in(self.home, "--epochs", "2", "--out", "runs/whole")
         self.train_in(self.home, "--epochs", "2", "--out", "runs/parts", "--until", "0.01")

@@ -231,6 +231,7 @@ static void what_is_damaged_is_left_out_from_there_on(void **state)
         "\"seconds\":1}\n",
         "{\"event\":\"step\",\"step\":40,\"epoch\":2,\"images\":1,\"loss\":1,\"accuracy\":2,\"learning_rate\":1,"
         "\"seconds\":1}\n",
+        "{\"event\":\"evaluated\",\"step\":1,\"epoch\":2,\"loss\":1e999,\"accuracy\":1,\"seconds\":1}\n",
         "{\"event\":\"evaluated\",\"step\":1.5,\"epoch\":2,\"loss\":1,\"accuracy\":1,\"seconds\":1}\n",
         "{\"event\":\"evaluated\",\"step\":1,\"epoch\":2,\"loss\":\"x\",\"accuracy\":1,\"seconds\":1}\n",
         "{\"event\":\"ended\",\"step\":1,\"state\":\"a word that is longer than any state is\"}\n",
