@@ -20,7 +20,9 @@
 enum {
     TEXT_SIZE = 1024 + 64, // the name of a dataset
     PATH_SIZE = HEDDLE_RUN_FOLDER_SIZE,
+    WIDE = 108,       // columns of a terminal that the whole list fits
     SMALL_CURVE = 16, // columns
+    SMALLEST_CURVE = 10,
     SMALL_BYTES = 4 * SMALL_CURVE + 1,
     PLOT_ROWS = 10,
     PLOT_COLUMNS = 72,
@@ -106,40 +108,8 @@ static void plot(const heddle_runs *runs, const char *title, curve (*take)(const
 
 // --- words ----------------------------------------------------------------------------------------------------------
 
-static const char *accuracy_text(double accuracy, char *text, size_t size)
-{
-    snprintf(text, size, "-");
-    if (isfinite(accuracy))
-        snprintf(text, size, "%.2f %%", 100 * accuracy);
-    return text;
-}
-
-static const char *rate_text(double rate, char *text, size_t size)
-{
-    snprintf(text, size, "-");
-    if (isfinite(rate))
-        snprintf(text, size, "%.*f", rate < 10 ? 2 : 0, rate);
-    return text;
-}
-
-static const char *epochs_text(const heddle_run *run, char *text, size_t size)
-{
-    char asked[TEXT_SIZE];
-    snprintf(text, size, "%d/%s", run->epochs_done, heddle_run_setting(run, "epochs", asked, sizeof asked));
-    return text;
-}
-
-// A folder of images by its last part.
-static const char *data_text(const heddle_run *run, char *text, size_t size)
-{
-    const char *slash = strrchr(heddle_run_setting(run, "data", text, size), '/');
-    return slash && slash[1] ? slash + 1 : text;
-}
-
-static const char *known(const char *text)
-{
-    return text[0] ? text : "-";
-}
+// What a table says of a run.
+typedef void run_text(const heddle_run *run, char *text, size_t size);
 
 // A folder may have any name, and a file hold any word.
 static const char *on_one_line(const char *word, char *text, size_t size)
@@ -149,44 +119,145 @@ static const char *on_one_line(const char *word, char *text, size_t size)
     return text;
 }
 
+static const char *known(const char *text)
+{
+    return text[0] ? text : "-";
+}
+
+static void name_text(const heddle_run *run, char *text, size_t size)
+{
+    on_one_line(run->name, text, size);
+}
+
+static void model_text(const heddle_run *run, char *text, size_t size)
+{
+    heddle_run_setting(run, "model", text, size);
+}
+
+// A folder of images by its last part.
+static void data_text(const heddle_run *run, char *text, size_t size)
+{
+    const char *slash = strrchr(heddle_run_setting(run, "data", text, size), '/');
+    if (slash && slash[1])
+        memmove(text, slash + 1, strlen(slash + 1) + 1);
+}
+
+static void device_text(const heddle_run *run, char *text, size_t size)
+{
+    heddle_run_setting(run, "device", text, size);
+}
+
+static void precision_text(const heddle_run *run, char *text, size_t size)
+{
+    heddle_run_setting(run, "precision", text, size);
+}
+
+static void epochs_text(const heddle_run *run, char *text, size_t size)
+{
+    char asked[TEXT_SIZE];
+    snprintf(text, size, "%d/%s", run->epochs_done, heddle_run_setting(run, "epochs", asked, sizeof asked));
+}
+
+static void accuracy_text(const heddle_run *run, char *text, size_t size)
+{
+    if (isfinite(run->best_accuracy))
+        snprintf(text, size, "%.2f %%", 100 * run->best_accuracy);
+}
+
+static void best_text(const heddle_run *run, char *text, size_t size)
+{
+    accuracy_text(run, text, size);
+    if (run->best_epoch > 0)
+        snprintf(text + strlen(text), size - strlen(text), " (epoch %d)", run->best_epoch);
+}
+
+static void rate_text(const heddle_run *run, char *text, size_t size)
+{
+    if (isfinite(run->images_per_second))
+        snprintf(text, size, "%.*f", run->images_per_second < 10 ? 2 : 0, run->images_per_second);
+}
+
+static void state_text(const heddle_run *run, char *text, size_t size)
+{
+    on_one_line(run->state, text, size);
+}
+
+static void started_text(const heddle_run *run, char *text, size_t size)
+{
+    on_one_line(run->curve.started, text, size);
+    if (run->curve.starts > 1)
+        snprintf(text + strlen(text), size - strlen(text), ", resumed %d time%s", run->curve.starts - 1,
+                 run->curve.starts == 2 ? "" : "s");
+}
+
+static void loss_text(const heddle_run *run, char *text, size_t size)
+{
+    if (isfinite(run->loss))
+        snprintf(text, size, "%.4f", run->loss);
+}
+
+static void time_text(const heddle_run *run, char *text, size_t size)
+{
+    heddle_text_seconds(run->seconds, text, size);
+}
+
+static void add_cell(heddle_table *table, run_text *print, const heddle_run *run)
+{
+    char text[TEXT_SIZE] = "";
+    print(run, text, sizeof text);
+    heddle_table_cell(table, "%s", known(text));
+}
+
 // --- the list -------------------------------------------------------------------------------------------------------
 
-static void add_row(heddle_table *table, const heddle_run *run)
+static const struct {
+    const char *title;
+    heddle_align align;
+    run_text *print; // NULL: the small curve
+    int least;       // columns of a terminal that has room for it
+} columns[] = {
+    {"run", HEDDLE_LEFT, name_text, 0},
+    {"model", HEDDLE_LEFT, model_text, 0},
+    {"data", HEDDLE_LEFT, data_text, 0},
+    {"device", HEDDLE_LEFT, device_text, 96},
+    {"precision", HEDDLE_LEFT, precision_text, 108},
+    {"epochs", HEDDLE_RIGHT, epochs_text, 0},
+    {"best", HEDDLE_RIGHT, accuracy_text, 0},
+    {"images/s", HEDDLE_RIGHT, rate_text, 88},
+    {"state", HEDDLE_LEFT, state_text, 0},
+    {"loss", HEDDLE_LEFT, NULL, 0},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static void add_row(heddle_table *table, const heddle_run *run, int width)
 {
-    char text[TEXT_SIZE], small[SMALL_BYTES];
+    char small[SMALL_BYTES];
     const curve drawn = loss_curve(run);
     const heddle_plot_series series = {drawn.x, drawn.y, drawn.count};
-    heddle_table_cell(table, "%s", on_one_line(run->name, text, sizeof text));
-    heddle_table_cell(table, "%s", heddle_run_setting(run, "model", text, sizeof text));
-    heddle_table_cell(table, "%s", data_text(run, text, sizeof text));
-    heddle_table_cell(table, "%s", known(heddle_run_setting(run, "device", text, sizeof text)));
-    heddle_table_cell(table, "%s", heddle_run_setting(run, "precision", text, sizeof text));
-    heddle_table_cell(table, "%s", epochs_text(run, text, sizeof text));
-    heddle_table_cell(table, "%s", accuracy_text(run->best_accuracy, text, sizeof text));
-    heddle_table_cell(table, "%s", rate_text(run->images_per_second, text, sizeof text));
-    heddle_table_cell(table, "%s", on_one_line(run->state, text, sizeof text));
-    heddle_table_cell(table, "%s", heddle_plot_line(&series, SMALL_CURVE, heddle_terminal_utf8(), small, sizeof small));
+    for (int i = 0; i < COLUMNS; i++) {
+        if (columns[i].print && width >= columns[i].least)
+            add_cell(table, columns[i].print, run);
+        else if (!columns[i].print)
+            heddle_table_cell(table, "%s",
+                              heddle_plot_line(&series, width >= WIDE ? SMALL_CURVE : SMALLEST_CURVE,
+                                               heddle_terminal_utf8(), small, sizeof small));
+    }
     free_curve(&drawn);
 }
 
 static heddle_status print_list(const heddle_runs *runs, const char *folder)
 {
-    static const struct {
-        const char *title;
-        heddle_align align;
-    } columns[] = {{"run", HEDDLE_LEFT},    {"model", HEDDLE_LEFT},     {"data", HEDDLE_LEFT},
-                   {"device", HEDDLE_LEFT}, {"precision", HEDDLE_LEFT}, {"epochs", HEDDLE_RIGHT},
-                   {"best", HEDDLE_RIGHT},  {"images/s", HEDDLE_RIGHT}, {"state", HEDDLE_LEFT},
-                   {"loss", HEDDLE_LEFT}};
     if (runs->count == 0) {
         printf("no runs in %s; `%s train` makes one\n", folder, heddle_cli_name());
         return HEDDLE_OK;
     }
+    const int terminal = heddle_terminal_width(stdout), width = terminal > 0 ? terminal : WIDE;
     heddle_table *table = heddle_table_create();
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        heddle_table_column(table, columns[i].title, columns[i].align);
+    for (int i = 0; i < COLUMNS; i++)
+        if (width >= columns[i].least)
+            heddle_table_column(table, columns[i].title, columns[i].align);
     for (int i = 0; i < runs->count; i++)
-        add_row(table, &runs->items[i]);
+        add_row(table, &runs->items[i], width);
     return heddle_table_finish(table, stdout);
 }
 
@@ -260,56 +331,14 @@ static void add_differing(const heddle_runs *runs, const char *name, void *conte
         cJSON_AddItemToArray(context, cJSON_CreateString(name));
 }
 
-static void started_text(const heddle_run *run, char *text, size_t size)
-{
-    on_one_line(run->curve.started[0] ? run->curve.started : "-", text, size);
-    if (run->curve.starts > 1)
-        snprintf(text + strlen(text), size - strlen(text), ", resumed %d time%s", run->curve.starts - 1,
-                 run->curve.starts == 2 ? "" : "s");
-}
-
-static void best_text(const heddle_run *run, char *text, size_t size)
-{
-    accuracy_text(run->best_accuracy, text, size);
-    if (run->best_epoch > 0)
-        snprintf(text + strlen(text), size - strlen(text), " (epoch %d)", run->best_epoch);
-}
-
-static void state_text(const heddle_run *run, char *text, size_t size)
-{
-    on_one_line(run->state, text, size);
-}
-
-static void whole_epochs_text(const heddle_run *run, char *text, size_t size)
-{
-    epochs_text(run, text, size);
-}
-
-static void loss_text(const heddle_run *run, char *text, size_t size)
-{
-    snprintf(text, size, "-");
-    if (isfinite(run->loss))
-        snprintf(text, size, "%.4f", run->loss);
-}
-
-static void time_text(const heddle_run *run, char *text, size_t size)
-{
-    heddle_text_seconds(run->seconds, text, size);
-}
-
-static void speed_text(const heddle_run *run, char *text, size_t size)
-{
-    rate_text(run->images_per_second, text, size);
-}
-
 static heddle_status print_table(const heddle_runs *runs)
 {
     static const struct {
         const char *title;
-        void (*print)(const heddle_run *run, char *text, size_t size);
-    } rows[] = {{"state", state_text},        {"started", started_text}, {"epochs done", whole_epochs_text},
+        run_text *print;
+    } rows[] = {{"state", state_text},        {"started", started_text}, {"epochs done", epochs_text},
                 {"best accuracy", best_text}, {"loss", loss_text},       {"training time", time_text},
-                {"images/s", speed_text}};
+                {"images/s", rate_text}};
     char text[TEXT_SIZE];
     heddle_table *table = heddle_table_create();
     heddle_table_column(table, "", HEDDLE_LEFT);
@@ -323,10 +352,8 @@ static heddle_status print_table(const heddle_runs *runs)
     }
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
         heddle_table_cell(table, "%s", rows[row].title);
-        for (int i = 0; i < runs->count; i++) {
-            rows[row].print(&runs->items[i], text, sizeof text);
-            heddle_table_cell(table, "%s", text);
-        }
+        for (int i = 0; i < runs->count; i++)
+            add_cell(table, rows[row].print, &runs->items[i]);
     }
     each_setting(runs, add_setting_row, table);
     return heddle_table_finish(table, stdout);

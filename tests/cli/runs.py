@@ -13,6 +13,7 @@ import unittest
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 from command import HEDDLE, Command  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 
 def crc32c(data):
@@ -147,6 +148,18 @@ class Runs(Command):
             self.assertEqual(run["best_accuracy"], max(row["accuracy"] for row in tests))
             self.assertEqual((run["epochs"], run["state"], run["resumed"]), (2, "complete", 0))
             self.assertNotIn("points", run)
+
+    def test_the_list_fits_the_terminal(self):
+        self.two_runs()
+        for columns, missing in ((80, ("device", "precision", "images/s")), (100, ("precision",)), (120, ())):
+            terminal = Terminal(HEDDLE, ["runs"], self.home, dict(os.environ, LC_ALL="C.UTF-8"), rows=24, columns=columns)
+            self.assertEqual(terminal.end(), 0)
+            lines = terminal.text().splitlines()
+            self.assertLessEqual(max(len(line) for line in lines), columns)
+            titles = lines[0].split()
+            for title in ("run", "model", "data", "device", "precision", "epochs", "best", "images/s", "state", "loss"):
+                self.assertEqual(title in titles, title not in missing, (columns, title))
+            self.assertRegex(lines[1], "[▁▂▃▄▅▆▇█]{8}")
 
     def test_two_runs_are_compared_by_the_settings_that_differ(self):
         self.two_runs()

@@ -13,14 +13,15 @@ COLUMNS = 100
 
 
 class Terminal:
-    def __init__(self, heddle, arguments, folder=None, environment=None, rows=0, ignore_hangup=False):
+    def __init__(self, heddle, arguments, folder=None, environment=None, rows=0, ignore_hangup=False,
+                 columns=COLUMNS):
         self.said, self.heard, self.before = b"", 0, ""
         self.child, self.terminal = pty.fork()
         if self.child == 0:
             if folder:
                 os.chdir(folder)
             if rows:
-                fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, COLUMNS, 0, 0))
+                fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             if ignore_hangup:
                 signal.signal(signal.SIGHUP, signal.SIG_IGN)
             os.execve(heddle, ["heddle", *arguments], environment or os.environ)
