@@ -11,7 +11,8 @@ enum { LEVELS = 8 };
 static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}; // 0 to 8 eighths of a cell
 static const char heights[] = "_.-'";                                              // ASCII that stands as low or high
 
-// Fills values[0..columns) from `first` to `last` on the x axis; NAN before the series begins and after it ends.
+// Fills values[0..columns) from `first` to `last` on the x axis; NAN before the series begins and after it ends. A
+// point stands for what lies before it, so one at the end of a column belongs to that column.
 static void resample(const heddle_plot_series *series, double first, double last, int columns, double *values)
 {
     const double width = (last - first) / columns;
@@ -20,7 +21,7 @@ static void resample(const heddle_plot_series *series, double first, double last
         const double end = column + 1 == columns ? INFINITY : first + width * (column + 1);
         double sum = 0;
         int count = 0;
-        for (; next < series->count && series->x[next] < end; next++, count++)
+        for (; next < series->count && series->x[next] <= end; next++, count++)
             sum += series->y[next];
         values[column] = count > 0 ? sum / count : NAN;
         for (int gap = known + 1; count > 0 && known >= 0 && gap < column; gap++)
