@@ -117,6 +117,8 @@ static void record(heddle_learn_web *web)
     bool known = heddle_learn_is_solved(web->workspace, exercise);
     if (passed && heddle_learn_set_solved(web->workspace, exercise) != HEDDLE_OK)
         cJSON_AddStringToObject(json, "unrecorded", heddle_last_error());
+    const heddle_learn_exercise *next = heddle_learn_next(web->workspace, exercise);
+    cJSON_AddStringToObject(json, "next", next ? next->number : "");
     cJSON_AddBoolToObject(json, "solved", known || passed);
     cJSON_AddNumberToObject(json, "solved_count", heddle_learn_solved_count(web->workspace));
     pthread_mutex_unlock(&web->lock);

@@ -47,23 +47,24 @@ function hintsPane(exercise) {
 function solutionPane(exercise) {
     const element = make("div");
 
-    async function load(anyway) {
+    async function load() {
         try {
-            const solution = await api.solution(exercise.number, anyway);
+            const solution = await api.solution(exercise.number, !exercise.solved);
             element.replaceChildren(make("h2", {}, "A solution"),
                 make("pre", {tabindex: "0"}, make("code", {}, coloured(solution.text))));
         } catch (failure) {
-            if (failure.status !== 403) {
-                element.replaceChildren(make("p", {class: "note warning"}, failure.message));
-                return;
-            }
-            element.replaceChildren(make("h2", {}, "A solution"),
-                make("p", {}, "It is shown here once you have passed. A hint may be all you need."),
-                make("button", {type: "button", on: {click: () => load(true)}}, "Show it anyway"));
+            element.replaceChildren(make("p", {class: "note warning"}, failure.message));
         }
     }
 
-    return {element, load: () => load(false)};
+    function shown() {
+        if (exercise.solved) load();
+        else element.replaceChildren(make("h2", {}, "A solution"),
+            make("p", {}, "It is shown here once you have passed. A hint may be all you need."),
+            make("button", {type: "button", on: {click: load}}, "Show it anyway"));
+    }
+
+    return {element, shown};
 }
 
 // The part on the right: what the file is called, how it stands, the editor, the verdict.
@@ -123,7 +124,7 @@ async function workPane(course, exercise, links) {
         }};
 }
 
-export async function exerciseView(course, number, go) {
+export async function exerciseView(course, number) {
     const exercise = await api.exercise(number);
     const task = make("article", {class: "text"}), chapter = make("article", {class: "text"});
     const solution = solutionPane(exercise);
@@ -141,7 +142,7 @@ export async function exerciseView(course, number, go) {
         {name: "chapter", label: "Chapter", element: chapter,
             shown: () => chapter.dataset.chapter || showChapter(chapter, exercise.chapter, section)},
         {name: "hints", label: "Hints", element: hintsPane(exercise)},
-        {name: "solution", label: "Solution", element: solution.element, shown: solution.load},
+        {name: "solution", label: "Solution", element: solution.element, shown: solution.shown},
     ]);
     const side = make("section", {class: "side", "aria-label": "Task and help"}, tabs.list, ...tabs.holders,
         make("nav", {class: "neighbours", "aria-label": "Exercises before and after"},
@@ -176,7 +177,7 @@ export async function exerciseView(course, number, go) {
         if (name === "judging") work.judging();
         if (name === "source" && data.version !== work.saver.version()) work.saver.changedElsewhere();
         if (name === "verdict") {
-            exercise.next = (await api.exercise(number)).next;
+            Object.assign(exercise, {next: data.next, solved: data.solved});
             work.showJudged(data);
             announce(verdictSentence(data));
         }

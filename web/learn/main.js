@@ -20,10 +20,10 @@ function drawProgress() {
 async function makeView(address) {
     const [, place, name] = address.pathname.split("/");
     if (place === "read" && name) return chapterView(course, decodeURIComponent(name), decodeURIComponent(address.hash.slice(1)));
-    if (place === "exercise" && name) return exerciseView(course, decodeURIComponent(name), go);
+    if (place === "exercise" && name) return exerciseView(course, decodeURIComponent(name));
     if (place !== "map" && course.current) {
         history.replaceState(null, "", `/exercise/${course.current}`);
-        return exerciseView(course, course.current, go);
+        return exerciseView(course, course.current);
     }
     return mapView(course);
 }

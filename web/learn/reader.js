@@ -11,7 +11,7 @@ const chapters = new Map(); // that were read already
 export function fill(element, html) {
     element.innerHTML = html;
     for (const table of element.querySelectorAll("table")) {
-        const scroll = make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "table"});
+        const scroll = make("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": "table"});
         table.replaceWith(scroll);
         scroll.append(table);
     }

@@ -63,7 +63,7 @@ function failed(verdict, file, show) {
     const more = rest.length > 0
         ? make("details", {class: "more"}, make("summary", {}, `${rest.length} more, which mostly go away with these`),
             ...rest) : null;
-    return [make("p", {class: "headline error"}, "Not yet"), ...cards, more, output(verdict)];
+    return [make("h2", {class: "headline error"}, "Not yet"), ...cards, more, output(verdict)];
 }
 
 // What to show for {verdict} or {error}; `next`: a link to go on with.
@@ -71,7 +71,7 @@ export function verdictNodes(judged, file, show, next) {
     if (judged.error) return [make("p", {class: "note warning"}, judged.error)];
     const verdict = judged.verdict;
     const nodes = verdict.passed
-        ? [make("p", {class: "headline good"}, "Passed"), next, output(verdict)]
+        ? [make("h2", {class: "headline good"}, "Passed"), next, output(verdict)]
         : failed(verdict, file, show);
     if (judged.unrecorded) nodes.push(make("p", {class: "note warning"}, `Not recorded: ${judged.unrecorded}`));
     return nodes.filter(Boolean);

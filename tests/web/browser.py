@@ -1,0 +1,291 @@
+"""The learning page in a real Chromium: a wrong kernel is typed, found wrong at its line, mended and passed.
+
+    tests/web/browser.py build/heddle course [--shots FOLDER] [--axe axe.min.js]
+
+With --shots it also writes a picture of each view, at 390 and 1280 pixels, light and dark. With --axe, a file of the PyPI
+package axe-core-python, it also looks for what keeps people out who use a keyboard or a screen reader.
+"""
+
+import http.server
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+
+def option(name):
+    """Takes the value of an option off the command line."""
+    if name not in sys.argv:
+        return None
+    at = sys.argv.index(name)
+    value = sys.argv[at + 1]
+    del sys.argv[at:at + 2]
+    return os.path.abspath(value)
+
+
+SHOTS, AXE = option("--shots"), option("--axe")
+HEDDLE, COURSE = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+PATIENCE = 120  # seconds; a test that waits so long has failed
+PLACES = ("05-first-kernels", "06-memory", "include")
+
+WRONG = """__global__ void double_all(const float *in, float *out)
+{
+int i = threadIdx.x;
+out[i] = 2 * in[i];
+}
+"""
+RIGHT = WRONG.replace("= threadIdx.x", "= blockIdx.x * blockDim.x + threadIdx.x")
+
+
+def begin_browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    options.add_argument("--headless=new")
+    options.add_argument("--disable-dev-shm-usage")
+    options.add_argument("--disable-gpu")
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.chrome.service.Service(shutil.which("chromedriver"))
+    return webdriver.Chrome(service=service, options=options)
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.mkdtemp()
+        course = os.path.join(cls.scratch, "course")
+        for place in PLACES:
+            shutil.copytree(os.path.join(COURSE, place), os.path.join(course, place))
+        shutil.copy(os.path.join(COURSE, "GLOSSARY.md"), course)
+        environment = dict(os.environ, HEDDLE_COURSE=course)
+        cls.folder = os.path.join(cls.scratch, "mine")
+        subprocess.run([HEDDLE, "learn", "init", cls.folder], env=environment, check=True, capture_output=True)
+        cls.server = subprocess.Popen([HEDDLE, "learn", "--web"], cwd=cls.folder, env=environment, text=True,
+                                      stdout=subprocess.PIPE)
+        cls.url = next(re.search(r"http://\S+", line).group(0) for line in cls.server.stdout if "http://" in line)
+        cls.origin = cls.url.split("/?")[0]
+        cls.browser = begin_browser()
+        cls.browser.set_window_size(1280, 900)
+        cls.browser.get(cls.url)  # for the cookie
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+        cls.server.send_signal(signal.SIGINT)
+        cls.server.wait(timeout=60)
+        cls.server.stdout.close()
+        shutil.rmtree(cls.scratch)
+
+    # --- helpers --------------------------------------------------------------------------------------------------------
+
+    def until(self, script, what):
+        """Waits until a script returns something true, and returns it."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            value = self.browser.execute_script(f"return {script}")
+            if value:
+                return value
+            time.sleep(0.02)
+        self.fail(f"{what}: the page shows {self.browser.find_element(By.TAG_NAME, 'body').text[:2000]}")
+
+    def open(self, place):
+        self.browser.get(self.origin + place)
+        self.until(f"document.body.dataset.ready === {json.dumps(place)}", f"{place} does not open")
+
+    def text(self, selector):
+        return self.browser.execute_script("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
+
+    def type(self, text):
+        """Replaces all of the editor's text, key by key."""
+        area = self.browser.find_element(By.CSS_SELECTOR, ".editor textarea")
+        self.browser.execute_script("arguments[0].focus()", area)
+        area.send_keys(Keys.CONTROL, "a")
+        area.send_keys(text)
+        return time.monotonic()
+
+    def verdict(self, headline):
+        self.until(f"!document.querySelector('.verdict.stale') && document.querySelector('.verdict .headline')?.innerText "
+                   f"=== {json.dumps(headline)}", f"no verdict '{headline}'")
+
+    def file(self, name="05-first-kernels/05.1-which-element.cu"):
+        return os.path.join(self.folder, name)
+
+    def complaints(self):
+        """What the browser has to complain of: errors, and what the content policy forbade."""
+        return [entry["message"] for entry in self.browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+    # --- tests, in the order of their names ------------------------------------------------------------------------------
+
+    def test_1_a_wrong_kernel_is_found_at_its_line_mended_and_passed(self):
+        self.browser.get(self.url)
+        self.verdict("Not yet")
+        self.assertEqual(self.browser.current_url, self.origin + "/exercise/05.1")  # the token is out of sight
+        self.assertTrue(self.browser.execute_script("return Boolean(document.querySelector('.CodeMirror'))"))
+
+        self.type(WRONG)
+        self.until("document.querySelector('.reason')?.dataset.line === '4'", "no finding at line 4")
+        self.verdict("Not yet")
+        reason = self.browser.find_element(By.CSS_SELECTOR, ".reason")
+        self.assertEqual(reason.get_attribute("data-reason"), "race")
+        self.assertIn("data race on global memory out in kernel double_all", reason.text)
+        number = self.browser.execute_script("return document.querySelector('.dot.main')"
+                                             ".closest('.CodeMirror-gutter-wrapper').innerText.trim()")
+        self.assertEqual(number, "4")
+        self.assertIn("data race", self.text(".CodeMirror-linewidget .mark"))
+        self.assertIn("Not yet: data race", self.text("#announcer"))
+        with open(self.file(), encoding="utf-8") as file:
+            self.assertIn("int i = threadIdx.x;", file.read())
+
+        typed = self.type(RIGHT)
+        self.verdict("Passed")
+        print(f"from the last key to the verdict: {time.monotonic() - typed:.2f} s")
+        self.assertEqual(self.text(".CodeMirror-linewidget"), "")
+        self.until("document.querySelector('#progress').innerText.includes('1 of ')", "no progress in the bar")
+        self.assertIn("Next: 05.2", self.text(".verdict"))
+        self.browser.find_element(By.CSS_SELECTOR, "#to-map").click()
+        self.until("document.querySelector('.tile.solved')?.innerText.startsWith('05.1')", "no progress on the map")
+        self.assertEqual(self.complaints(), [])
+
+    def test_2_a_change_by_another_editor_appears(self):
+        self.open("/exercise/05.2")
+        self.verdict("Not yet")
+        with open(self.file("05-first-kernels/05.2-guard-the-end.cu"), "a", encoding="utf-8") as file:
+            file.write("// from elsewhere\n")
+        self.until("document.querySelector('.CodeMirror').CodeMirror.getValue().includes('// from elsewhere')",
+                   "a change of the file does not appear")
+
+    def test_3_hints_solution_chapter_and_search(self):
+        self.open("/exercise/05.2")
+        self.browser.find_element(By.ID, "tab-hints").click()
+        self.browser.find_element(By.CSS_SELECTOR, "#pane-hints button").click()
+        self.until("document.querySelectorAll('.hints li').length === 1", "no hint")
+        self.browser.find_element(By.ID, "tab-solution").click()
+        self.until("document.querySelector('#pane-solution').innerText.includes('once you have passed')", "no solution")
+        self.browser.find_element(By.ID, "tab-chapter").click()
+        self.until("document.querySelector('#pane-chapter h2')", "no chapter")
+        search = self.browser.find_element(By.CSS_SELECTOR, "#search input")
+        search.send_keys("bank conflicts")
+        self.until("document.querySelector('.found li .found-title')", "nothing found")
+        search.send_keys(Keys.ENTER)
+        self.until("location.pathname !== '/exercise/05.2'", "the search leads nowhere")
+        self.assertEqual(self.complaints(), [])
+
+    def test_4_the_plain_editor_does_the_same(self):
+        self.browser.execute_cdp_cmd("Network.enable", {})
+        self.browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/codemirror/*"]})
+        try:
+            self.open("/exercise/05.1")
+            self.until("document.querySelector('.editor.plain textarea')", "no plain editor")
+            self.verdict("Passed")
+            self.type(WRONG)
+            self.until("document.querySelector('.plain-numbers .marked-main')?.innerText === '4'", "line 4 is not marked")
+            self.assertIn("race", self.browser.find_element(By.CSS_SELECTOR, ".reason").get_attribute("data-reason"))
+        finally:
+            self.browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+            self.browser.get_log("browser")
+
+    def test_5_a_page_of_another_origin_can_neither_read_nor_start_anything(self):
+        attack = """<!DOCTYPE html><title>other</title><script>
+            const target = %s, results = {};
+            const note = (name, promise) => promise.then((value) => { results[name] = value; },
+                () => { results[name] = "refused"; });
+            const once = (element, attributes) => new Promise((resolve, reject) => {
+                Object.assign(element, attributes, {onload: () => resolve("loaded"), onerror: reject});
+                document.body.append(element);
+            });
+            addEventListener("load", async () => {
+                await Promise.all([
+                    note("read", fetch(target + "/v1/learn/course", {credentials: "include"}).then((r) => r.text())),
+                    note("reset", fetch(target + "/v1/learn/exercises/05.1/reset", {method: "POST", body: "{}",
+                        credentials: "include", headers: {"Content-Type": "application/json"}}).then((r) => r.text())),
+                    note("blind", fetch(target + "/v1/learn/exercises/05.1/reset", {method: "POST", body: "{}",
+                        credentials: "include", mode: "no-cors"}).then(() => "sent")),
+                    note("script", once(document.createElement("script"), {src: target + "/learn/main.js"})),
+                    note("picture", once(new Image(), {src: target + "/course/05-first-kernels/grid-1d.svg"})),
+                    note("events", new Promise((resolve, reject) => {
+                        const stream = new EventSource(target + "/v1/learn/events", {withCredentials: true});
+                        stream.onopen = () => resolve("open");
+                        stream.onerror = reject;
+                    })),
+                ]);
+                document.title = JSON.stringify(results);
+            });
+            </script><body>""" % json.dumps(self.origin)
+
+        class Other(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(attack.encode())
+
+            def log_message(self, *_):
+                pass
+
+        with open(self.file(), encoding="utf-8") as file:
+            before = file.read()
+        other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other)
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        try:
+            self.browser.get(f"http://127.0.0.1:{other.server_port}/")  # the same site, so our cookie goes along
+            self.until("document.title.startsWith('{')", "the other page does not end")
+            results = json.loads(self.browser.title)
+        finally:
+            other.shutdown()
+            other.server_close()
+        self.assertEqual(results, dict.fromkeys(("read", "reset", "blind", "script", "picture", "events"), "refused"))
+        with open(self.file(), encoding="utf-8") as file:
+            self.assertEqual(file.read(), before)
+        self.browser.get_log("browser")
+
+    def each_view(self):
+        """Goes through the views at both widths and in both colours."""
+        for width, height in ((1280, 800), (390, 844)):
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+            for colours in ("light", "dark"):
+                self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                    "features": [{"name": "prefers-color-scheme", "value": colours}]})
+                for name, place in (("exercise", "/exercise/05.15"), ("map", "/map"), ("chapter", "/read/05-first-kernels")):
+                    self.open(place)
+                    if name == "exercise":
+                        self.verdict("Not yet")
+                    self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), width)
+                    yield f"learn-{name}-{width}-{colours}"
+
+    def pictures(self):
+        os.makedirs(SHOTS, exist_ok=True)
+        for name in self.each_view():
+            time.sleep(0.3)
+            self.browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
+
+    def axe_finds_nothing_serious(self):
+        with open(AXE, encoding="utf-8") as file:
+            script = file.read()
+        for name in self.each_view():
+            self.browser.execute_script(script)
+            result = self.browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+            for found in result["violations"]:
+                print(name, found["impact"], found["id"], [node["target"] for node in found["nodes"]][:4])
+            self.assertEqual([one["id"] for one in result["violations"] if one["impact"] in ("serious", "critical")], [])
+
+
+if SHOTS:
+    Page.test_6_pictures = Page.pictures
+if AXE:
+    Page.test_7_axe = Page.axe_finds_nothing_serious
+
+if __name__ == "__main__":
+    unittest.main()
