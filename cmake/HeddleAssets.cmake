@@ -4,6 +4,7 @@ find_path(HEDDLE_CODEMIRROR lib/codemirror.js PATHS /usr/share/javascript/codemi
   DOC "folder of CodeMirror 5, with lib/codemirror.js in it")
 file(GLOB_RECURSE heddle_assets CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/web/*.html
   ${PROJECT_SOURCE_DIR}/web/*.css ${PROJECT_SOURCE_DIR}/web/*.js ${PROJECT_SOURCE_DIR}/web/*.svg)
+list(FILTER heddle_assets EXCLUDE REGEX "^site\\.") # of the static site
 list(TRANSFORM heddle_assets PREPEND ${PROJECT_SOURCE_DIR}/web/ OUTPUT_VARIABLE heddle_asset_files)
 if(HEDDLE_CODEMIRROR)
   message(STATUS "CodeMirror in ${HEDDLE_CODEMIRROR}")

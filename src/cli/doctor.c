@@ -19,6 +19,7 @@
 #include "heddle/data.h"
 #include "heddle/device.h"
 #include "sim/build/compiler.h"
+#include "web/assets.h"
 
 enum { LINE_SIZE = 512, PATH_SIZE = 1024 };
 
@@ -132,6 +133,21 @@ static void examine_pictures(job_report *job)
 #else
     set_lack(job, JOB_MISSING, "built without libpng and libjpeg",
              "apt install libpng-dev libjpeg-dev, then rebuild; predict --index works without them");
+#endif
+}
+
+static void examine_pages(job_report *job)
+{
+#if HEDDLE_HAVE_MICROHTTPD && HEDDLE_HAVE_CMARK
+    bool editor = heddle_web_asset_find("codemirror/lib/codemirror.js") != NULL;
+    if (editor)
+        snprintf(job->detail, sizeof job->detail, "`heddle learn --web`: libmicrohttpd, libcmark-gfm, CodeMirror");
+    else
+        set_lack(job, JOB_LIMITED, "`heddle learn --web`: libmicrohttpd, libcmark-gfm, a plain editor",
+                 "apt install libjs-codemirror, then rebuild");
+#else
+    set_lack(job, JOB_MISSING, "`heddle learn --web`: built without libmicrohttpd or libcmark-gfm",
+             "apt install libmicrohttpd-dev libcmark-gfm-dev libcmark-gfm-extensions-dev, then rebuild");
 #endif
 }
 
@@ -340,6 +356,7 @@ static int run_command(int argc, char **argv)
         {.name = "read PNG and JPEG files", .examine = examine_pictures},
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
         {.name = "check CUDA programs", .examine = examine_checking},
+        {.name = "learn in a browser", .examine = examine_pages},
         {.name = "simulate heddle's kernels", .examine = examine_simulator},
         {.name = "run on a GPU", .examine = examine_gpu},
         {.name = "trace a GPU program", .examine = examine_tracing},

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "web/missing.h"
+
 // As GitHub does it: letters, digits, - and _ stay, blanks become -, the rest goes. Letters beyond ASCII stay as they
 // are.
 void heddle_web_anchor(const char *heading, char *anchor, size_t size)
@@ -117,7 +119,7 @@ heddle_status heddle_web_markdown(const char *text, heddle_web_resolve *resolve,
     (void)resolve;
     (void)context;
     *html = NULL;
-    return heddle_fail(HEDDLE_MISSING, "this heddle was built without libcmark-gfm");
+    return heddle_fail(HEDDLE_MISSING, HEDDLE_WEB_MISSING);
 }
 
 #endif

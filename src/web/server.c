@@ -7,6 +7,7 @@
 #include "web/events.h"
 #include "web/gate.h"
 #include "web/listen.h"
+#include "web/missing.h"
 
 #if HEDDLE_HAVE_MICROHTTPD
 
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,7 +28,8 @@
 
 enum {
     USUAL_BODY = 4 << 20,
-    USUAL_CONNECTIONS = 256,
+    USUAL_CONNECTIONS = 1200,
+    OTHER_FILES = 128, // that the program may have open besides
     USUAL_REQUESTS = 500,
     USUAL_SECONDS = 20,
     DISCARDED = 4,  // so many times the largest body are read and dropped before we hang up
@@ -365,6 +368,17 @@ static heddle_status choose_token(heddle_web_server *server)
     return HEDDLE_OK;
 }
 
+// Each connection is an open file, of which most systems let a program have 1024 until it asks for more.
+static void allow_connections(int count)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)count + OTHER_FILES;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit); // with fewer, some wait
+}
+
 static heddle_status open_socket(heddle_web_server *server, int *made)
 {
     int port = 0;
@@ -382,6 +396,7 @@ static heddle_status open_socket(heddle_web_server *server, int *made)
 
 static heddle_status start_daemon(heddle_web_server *server, int socket)
 {
+    allow_connections(server->settings.most_connections);
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL, NULL, on_request, server,
         MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)server->settings.most_connections,
@@ -474,8 +489,7 @@ heddle_status heddle_web_start(const heddle_web_settings *settings, heddle_web_s
 {
     (void)settings;
     *server = NULL;
-    return heddle_fail(HEDDLE_MISSING, "this heddle was built without its web pages: install libmicrohttpd-dev, "
-                                       "libcmark-gfm-dev and libcmark-gfm-extensions-dev, then build it again");
+    return heddle_fail(HEDDLE_MISSING, HEDDLE_WEB_MISSING);
 }
 
 void heddle_web_stop(heddle_web_server *server)

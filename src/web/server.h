@@ -28,7 +28,7 @@ typedef struct heddle_web_settings {
     const heddle_web_route *routes; // those to search, the last with method NULL
     void *context;                  // for handlers
     size_t most_body;               // bytes; 0: 4 MiB
-    int most_connections;           // at a time; 0: 256
+    int most_connections;           // at a time, the others wait; 0: 1200
     int most_requests;              // a second, with twice as many in a burst; 0: 500
     int seconds;                    // for a request to arrive whole, and for an answer to leave; 0: 20
 } heddle_web_settings;
