@@ -198,20 +198,48 @@ static void add_findings(const heddle_check_result *result, cJSON *trace)
 
 // --- names and sources -----------------------------------------------------------------------------------------------
 
+// The first place in a kernel that uses the buffer; NULL: none does.
+static const cJSON *user_of(const cJSON *trace, int buffer)
+{
+    const cJSON *launch = NULL, *block = NULL, *event = NULL;
+    cJSON_ArrayForEach(launch, field(trace, "launches"))
+    {
+        cJSON_ArrayForEach(block, field(launch, "blocks"))
+        {
+            cJSON_ArrayForEach(event, field(block, "events"))
+            {
+                if (number(event, "buffer", -1) == buffer)
+                    return indexed(field(trace, "places"), event, "place");
+            }
+        }
+    }
+    return NULL;
+}
+
+static heddle_check_frame frame_of(const cJSON *place, const char *function)
+{
+    return (heddle_check_frame){
+        .file = text_of(place, "file"), .line = (int)number(place, "line", 0), .function = function};
+}
+
 // As findings name theirs.
 static void name_buffers(const heddle_check_result *result, const cJSON *trace)
 {
     cJSON *buffer = NULL;
+    int index = 0;
     cJSON_ArrayForEach(buffer, field(trace, "buffers"))
     {
-        const cJSON *place = indexed(field(trace, "places"), buffer, "place");
-        heddle_check_memory memory = {.name = text_of(buffer, "name"), .space = text_of(buffer, "space")};
-        heddle_check_finding finding = {.memory = &memory};
+        const bool dynamic = cJSON_IsTrue(field(buffer, "dynamic"));
+        const cJSON *place = dynamic ? user_of(trace, index) : indexed(field(trace, "places"), buffer, "place");
+        heddle_check_memory memory = {
+            .name = text_of(buffer, "name"), .space = text_of(buffer, "space"), .is_dynamic = dynamic};
+        heddle_check_place user = {.role = "", .frames = 1, .frame = {frame_of(place, text_of(place, "function"))}};
+        heddle_check_finding finding = {.memory = &memory, .places = &user, .place_count = 1};
+        index++;
         if (memory.name[0] || !place || !cJSON_IsString(field(buffer, "name")))
             continue;
-        memory.allocated = (heddle_check_frame){
-            .file = text_of(place, "file"), .line = (int)number(place, "line", 0), .function = text_of(buffer, "call")};
-        memory.freed.file = memory.freed.function = "";
+        memory.allocated = frame_of(place, text_of(buffer, "call"));
+        memory.freed = frame_of(NULL, "");
         heddle_check_names_settle(&finding, result->sources, result->arena);
         if (memory.name[0])
             cJSON_SetValuestring(cJSON_GetObjectItemCaseSensitive(buffer, "name"), memory.name);
@@ -297,8 +325,17 @@ static bool is_first_of_kernel(const cJSON *launches, const cJSON *launch)
 static bool is_meant(const cJSON *findings, int launch)
 {
     const cJSON *finding = NULL, *place = NULL, *event = NULL;
-    cJSON_ArrayForEach(finding, findings) cJSON_ArrayForEach(place, field(finding, "places"))
-        cJSON_ArrayForEach(event, field(place, "events")) if (number(event, "launch", -1) == launch) return true;
+    cJSON_ArrayForEach(finding, findings)
+    {
+        cJSON_ArrayForEach(place, field(finding, "places"))
+        {
+            cJSON_ArrayForEach(event, field(place, "events"))
+            {
+                if (number(event, "launch", -1) == launch)
+                    return true;
+            }
+        }
+    }
     return false;
 }
 

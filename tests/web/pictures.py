@@ -47,6 +47,13 @@ __global__ void waits(float *data)
     __syncthreads();
     data[256 + threadIdx.x] = sum[63 - threadIdx.x];
 }
+__global__ void turn(const float *in, float *out)
+{
+    __shared__ float tile[8][8];
+    tile[threadIdx.y][threadIdx.x] = in[16 * threadIdx.y + threadIdx.x];
+    __syncthreads();
+    out[16 * threadIdx.y + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
 int main()
 {
     float *in;
@@ -58,6 +65,7 @@ int main()
     banks<<<1, 32>>>(out);
     reverse<<<1, 64>>>(in);
     waits<<<1, 64>>>(out);
+    turn<<<1, dim3(8, 8)>>>(in, out);
     cudaStream_t one, other;
     cudaStreamCreate(&one);
     cudaStreamCreate(&other);
@@ -221,9 +229,18 @@ class Pictures(unittest.TestCase):
         self.assertEqual(block["text"], "2 warps, 10 accesses, 1 barrier.")
         self.assertEqual(block["said"][2][1], "step 2 of 8: warp 0: write out at line 24; warp 1 waits at line 26 for warp 0")
 
+    def test_a_tile_goes_from_global_to_shared_memory_and_back(self):
+        tile, = self.pictures("tile")
+        self.assertEqual(tile["title"], "A tile’s way: thread (0,0) of block (0,0,0)")
+        for name in "in, 64 × 16", "out, 64 × 16", "tile, 8 × 8":
+            self.assertIn(name, tile["written"])
+        self.assertEqual([words for _, words in tile["said"][1:4]],
+                         ["access 1 of 4, line 32: read in[0][0]", "access 2 of 4, line 32: write tile[0][0]",
+                          "access 4 of 4, line 34: write out[0][0]"])
+
     def test_streams_run_beside_each_other(self):
         streams, = self.pictures("streams")
-        self.assertIn("7 operations on 3 streams take 6 steps", streams["text"])
+        self.assertIn("8 operations on 3 streams take 7 steps", streams["text"])
 
     def test_the_page_of_a_check_draws_the_same_and_fetches_nothing(self):
         path = os.path.join(self.folder, "x.html")

@@ -2,20 +2,20 @@
 // wrote which when. Between two barriers all warps start together, one access per step: an order that CUDA allows, and no
 // measure of time.
 
-import { clear, fitting, make, picture, shorten, slider, wrap } from './svg.js';
-import { accesses, blockOf, bufferName, elementName, isAccess, isShared, lineOf, rangeText, sourceOf, threadText, valueText } from './trace.js';
+import { clear, fitting, make, paragraph, picture, shorten, slider, wrap } from './svg.js';
+import { accesses, blockOf, bufferName, elementName, isAccess, isShared, leftOut, lineOf, rangeText, sourceOf, threadText, valueText } from './trace.js';
 
 // The events of a block as steps: [{event, index, warp, step}], the barriers that end an interval, and who waits from when.
 export function stepsOf(block) {
     const placed = [], barriers = [], waits = [], exits = [];
     let start = 0, used = new Map(), arrived = new Map(), ended = new Set();
     const warps = Array.from(new Set(block.events.filter(one => one.warp !== undefined).map(one => one.warp))).sort((a, b) => a - b);
-    function close(place, barrier) {
+    function close(barrier) {
         const length = Math.max(1, ...Array.from(used.values()));
         for (const [warp, from] of arrived)
             waits.push({ warp, from: start + from.step, to: start + length, place: from.place, barrier, interval: barriers.length });
         if (barrier)
-            barriers.push({ step: start + length, place });
+            barriers.push({ step: start + length, places: Array.from(arrived.values()).map(one => one.place) });
         start += length + (barrier ? 1 : 0);
         used = new Map();
         arrived = new Map();
@@ -23,21 +23,21 @@ export function stepsOf(block) {
     block.events.forEach(function (event, index) {
         const at = used.get(event.warp) || 0;
         if (event.kind === 'leave' && event.barrier === undefined) {
-            close(Array.from(arrived.values()).map(one => one.place)[0], true);
+            close(true);
         } else if (event.kind === 'arrive') {
             if (!arrived.has(event.warp))
                 arrived.set(event.warp, { step: at, place: event.place });
         } else if (event.kind === 'exit') {
             ended.add(event.warp);
             exits.push({ warp: event.warp, step: start + at });
-        } else if (event.warp !== undefined) {
+        } else if (event.warp !== undefined && (isAccess(event) || event.copy === undefined)) {
             placed.push({ event, index, warp: event.warp, step: start + at });
             used.set(event.warp, at + 1);
         }
     });
     const open = arrived.size > 0;
     if (used.size > 0 || open)
-        close(undefined, false);
+        close(false);
     return { placed, barriers, waits, exits, warps, count: Math.max(1, start), open };
 }
 
@@ -75,6 +75,10 @@ function historyOf(placed, buffer) {
     return { elements, bytes };
 }
 
+function warpsText(warps) {
+    return (warps.length > 1 ? 'warps ' : 'warp ') + rangeText(warps);
+}
+
 // What is drawn of a buffer: at most 16 rows of elements, from the lowest that is used.
 const PER_ROW = 32, MOST_ELEMENTS = 16 * PER_ROW;
 
@@ -97,9 +101,9 @@ export function blockInTime(trace, options) {
     const title = 'Block (' + block.block.join(',') + ') of ' + launch.kernel + ' in time';
     const summary = steps.warps.length + (steps.warps.length === 1 ? ' warp, ' : ' warps, ') + steps.placed.length + ' accesses, ' +
         steps.barriers.length + (steps.barriers.length === 1 ? ' barrier.' : ' barriers.') +
-        (block.complete ? '' : ' The trace of this block ends before the block does.');
+        leftOut(trace, launch, block);
 
-    const PAD = 8, LABEL = 58, rowHeight = 24, top = 50, LEAST = 4, WORDS = 3;
+    const PAD = 8, LABEL = 58, rowHeight = 24, top = 33 + 17 * wrap(summary, fitting(width - 16)).length, LEAST = 4, WORDS = 3;
     const track = width - LABEL - PAD, stepWidth = Math.max(LEAST, Math.min(64, track / steps.count));
     const visible = Math.min(steps.count, Math.floor(track / stepWidth));
     const rowsBottom = top + steps.warps.length * rowHeight, sliderTop = rowsBottom + 8, sourceTop = sliderTop + 44;
@@ -112,13 +116,14 @@ export function blockInTime(trace, options) {
     });
     const { svg, hatch } = picture('block', width, height, title, summary);
     make(svg, 'text', { x: PAD, y: 18, class: 'head' }, shorten(title, fitting(width - 2 * PAD, 13)));
-    make(svg, 'text', { x: PAD, y: 35, class: 'note' }, shorten(summary, fitting(width - 2 * PAD)));
+    paragraph(svg, PAD, 35, width - 2 * PAD, summary);
 
     const rows = make(svg, 'g', { 'aria-hidden': 'true' }), now = make(svg, 'g', { 'aria-hidden': 'true' });
     const place = new Map(steps.warps.map((warp, i) => [warp, top + i * rowHeight]));
     for (const warp of steps.warps)
         make(svg, 'text', { x: PAD, y: place.get(warp) + 15, class: 'note' }, 'warp ' + warp);
 
+    const linesOf = places => Array.from(new Set(places.map(one => lineOf(trace, one)))).sort((a, b) => a - b);
     let drawnFrom = -1;
     function drawRows(from) {
         if (from === drawnFrom)
@@ -150,13 +155,16 @@ export function blockInTime(trace, options) {
         }
         for (const barrier of steps.barriers)
             if (barrier.step >= from && barrier.step < end)
-                make(rows, 'path', { d: 'M' + (left(barrier.step) + stepWidth / 2) + ' ' + (top - 4) + ' V' + rowsBottom, class: 'wire-barrier' });
+                make(rows, 'path', {
+                    d: 'M' + (left(barrier.step) + stepWidth / 2) + ' ' + (top - 4) + ' V' + rowsBottom,
+                    class: linesOf(barrier.places).length > 1 ? 'wire-wrong' : 'wire-barrier',
+                });
     }
 
     // --- the elements ---
     for (const map of maps) {
         make(svg, 'text', { x: PAD, y: map.top - 8, class: 'axis' },
-            shorten(bufferName(trace, map.buffer) + (map.first ? ' from element ' + map.first : '') + ', ' + map.bytes + ' B each: the thread that wrote it', fitting(width - 2 * PAD, 10)));
+            shorten(bufferName(trace, map.buffer) + (map.first ? ' from element ' + map.first : '') + ', ' + map.bytes + ' B each: ' + (cellWidth >= 16 ? 'the thread that wrote it' : 'filled once it is written'), fitting(width - 2 * PAD, 10)));
         const grid = make(svg, 'g', { 'aria-hidden': 'true' });
         for (let i = 0; i < map.shown; i++) {
             const x = PAD + i % PER_ROW * cellWidth, y = map.top + Math.floor(i / PER_ROW) * cellHeight;
@@ -193,23 +201,25 @@ export function blockInTime(trace, options) {
                 continue;
             source = source || sourceOf(trace, one.event.place);
             const what = !isAccess(one.event) ? one.event.kind === 'index' ? 'index out of bounds' : 'meet in __syncwarp'
-                : (one.event.wrong ? 'wrong ' : '') + one.event.kind + ' ' + bufferName(trace, one.event.buffer);
+                : (one.event.wrong ? 'wrong ' : one.event.copy ? 'asynchronous copy has landed, ' : '') + one.event.kind + ' ' + bufferName(trace, one.event.buffer);
             const key = what + ' at line ' + lineOf(trace, one.event.place);
             doing.set(key, (doing.get(key) || []).concat(one.warp));
         }
         for (const [key, warps] of doing)
-            said.push((warps.length > 1 ? 'warps ' : 'warp ') + rangeText(warps) + ': ' + key);
+            said.push(warpsText(warps) + ': ' + key);
         const barrier = steps.barriers.find(one => one.step === step);
         if (barrier) {
-            said.push('all threads have come to the barrier at line ' + lineOf(trace, barrier.place));
-            source = sourceOf(trace, barrier.place);
+            const lines = linesOf(barrier.places);
+            said.push(lines.length > 1 ? 'the threads have come to different barriers, at lines ' + lines.join(' and ')
+                : 'all threads have come to the barrier at line ' + lines[0]);
+            source = sourceOf(trace, barrier.places[0]);
         }
         const waiting = steps.waits.filter(one => one.from <= step && step < one.to);
-        if (waiting.length) {
-            const late = steps.waits.filter(one => one.interval === waiting[0].interval && one.from > step).map(one => one.warp);
-            said.push((waiting.length > 1 ? 'warps ' : 'warp ') + rangeText(waiting.map(one => one.warp)) + (waiting.length > 1 ? ' wait' : ' waits') + ' at line ' +
-                lineOf(trace, waiting[0].place) + (late.length ? ' for ' + (late.length > 1 ? 'warps ' : 'warp ') + rangeText(late)
-                    : waiting[0].barrier ? '' : ': the barrier is never complete'));
+        for (const line of linesOf(waiting.map(one => one.place))) {
+            const here = waiting.filter(one => lineOf(trace, one.place) === line);
+            const late = steps.waits.filter(one => one.interval === here[0].interval && one.from > step).map(one => one.warp);
+            said.push(warpsText(here.map(one => one.warp)) + (here.length > 1 ? ' wait' : ' waits') + ' at line ' + line +
+                (late.length ? ' for ' + warpsText(late) : here[0].barrier ? '' : block.complete ? ': this barrier is never complete' : ': the trace ends before this barrier is complete'));
         }
         return { said, source };
     }

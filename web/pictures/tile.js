@@ -3,7 +3,7 @@
 // from the addresses that neighbouring threads use.
 
 import { clear, fitting, make, paragraph, picture, shorten, slider, wrap } from './svg.js';
-import { accesses, blockOf, bufferName, isAccess, isShared, lineOf, sourceOf, threadText, valueText } from './trace.js';
+import { accesses, blockOf, bufferName, isAccess, isShared, leftOut, lineOf, sourceOf, threadText, valueText } from './trace.js';
 import { stepsOf } from './block.js';
 
 // Elements per row: where consecutive addresses end, another row begins.
@@ -55,13 +55,15 @@ function matrices(trace, placed) {
     return all;
 }
 
-// Whether a block has such a way: it loads from global memory, stores to shared memory, and reads that.
+// Whether a block has such a way: it loads from global memory, stores to a tile of several rows in shared memory, and reads
+// that.
 export function hasTile(trace, options) {
     const block = blockOf(trace, options);
     if (!block)
         return false;
     const seen = new Set(block.events.filter(isAccess).map(event => event.kind + (isShared(trace, event.buffer) ? ' shared' : ' global')));
-    return ['read global', 'write shared', 'read shared'].every(one => seen.has(one));
+    return ['read global', 'write shared', 'read shared'].every(one => seen.has(one)) &&
+        matrices(trace, stepsOf(block).placed).some(one => one.shared && one.rows > 1 && one.columns > 1);
 }
 
 // options: launch, block, thread (its number in the block), step (of that thread), width.
@@ -73,12 +75,15 @@ export function tileWay(trace, options) {
     const title = 'A tile’s way: ' + threadText(launch, thread) + ' of block (' + block.block.join(',') + ')';
     const loads = mine.filter(one => one.event.kind === 'read' && !isShared(trace, one.access.buffer)).length;
     const reads = mine.filter(one => one.event.kind === 'read' && isShared(trace, one.access.buffer)).length;
-    const summary = 'The thread loads ' + loads + ' elements from global memory and reads ' + reads + ' from shared memory' +
-        (block.complete ? '.' : ', as far as the trace goes.');
+    const summary = 'The thread loads ' + loads + (loads === 1 ? ' element' : ' elements') + ' from global memory and reads ' + reads +
+        ' from shared memory.' + leftOut(trace, launch, block);
 
     const PAD = 8, gap = 14, globals = all.filter(one => !one.shared), tiles = all.filter(one => one.shared);
     const most = Math.max(1, Math.min(3, Math.max(globals.length, tiles.length))), side = Math.min(190, (width - 2 * PAD - (most - 1) * gap) / most);
-    const told = wrap(summary, fitting(width - 2 * PAD)).length, globalTop = 61 + told * 17, tileTop = globalTop + side + 44, registerTop = tileTop + side + 34, REGISTERS = 64;
+    const told = wrap(summary, fitting(width - 2 * PAD)).length, globalTop = 61 + told * 17, REGISTERS = 64;
+    const scaleOf = one => Math.min(side / one.columns, side / one.rows);
+    const highest = list => Math.max(8, ...list.slice(0, most).map(one => one.rows * scaleOf(one)));
+    const tileTop = globalTop + highest(globals) + 44, registerTop = tileTop + highest(tiles) + 34;
     const height = registerTop + REGISTERS + 62;
     const { svg, arrow } = picture('tile', width, height, title, summary);
     make(svg, 'text', { x: PAD, y: 18, class: 'head' }, shorten(title, fitting(width - 2 * PAD, 13)));
@@ -86,7 +91,7 @@ export function tileWay(trace, options) {
 
     // Where a matrix is drawn, and its elements: one cell each, or several in one where there are too many.
     function layOut(one, i, top) {
-        const scale = Math.min(side / one.columns, side / one.rows);
+        const scale = scaleOf(one);
         one.x = PAD + i * (side + gap);
         one.y = top;
         one.scale = scale;
@@ -142,7 +147,7 @@ export function tileWay(trace, options) {
             lines.push('elements read from tiles so far: ' + products);
         if (result)
             lines.push('stored: ' + result);
-        return lines.length ? lines : ['nothing yet'];
+        return lines.length ? lines : ['nothing: what it loaded is in shared memory'];
     }
 
     // The elements that the whole block has put into a buffer, or taken from it, since the last barrier but one.

@@ -29,8 +29,9 @@ export function accesses(event) {
     }));
 }
 
+// Of an asynchronous copy, only its load and the landing of its store move bytes; the rest is there for findings.
 export function isAccess(event) {
-    return event.offsets !== undefined && event.kind !== 'index';
+    return event.offsets !== undefined && event.kind !== 'index' && (event.copy === undefined || event.copy === 'landed');
 }
 
 export function blockOf(trace, options) {
@@ -41,6 +42,13 @@ export function blockOf(trace, options) {
 export function eventOf(trace, options) {
     const block = blockOf(trace, options);
     return block && block.events[options.event];
+}
+
+// What of a block the trace does not have, as a sentence with a space before it; "": nothing.
+export function leftOut(trace, launch, block) {
+    const warps = Math.ceil(launch.block[0] * launch.block[1] * launch.block[2] / LANES), most = trace.limits ? trace.limits.warps : warps;
+    return (warps > most ? ' Of its ' + warps + ' warps, the trace has the first ' + most + '.' : '') +
+        (block.complete ? '' : ' The trace of this block ends before the block does.');
 }
 
 export function isShared(trace, index) {

@@ -331,6 +331,18 @@ void sim_trace_warp_stopped(sim_worker *worker)
         tell(trace, &(sim_trace_event){.kind = SIM_TRACE_EXIT, .warp = (uint8_t)warp, .lanes = ended});
 }
 
+void sim_trace_block_end(sim_worker *worker)
+{
+    const sim_block *block = worker->block;
+    sim_block_trace *trace = block->trace;
+    flush_wrong(trace);
+    for (int warp = 0; warp < SIM_TRACE_WARPS && !trace->stopped; warp++) {
+        const uint32_t ended = trace->live[warp] & ~block->live[warp];
+        if (ended)
+            tell(trace, &(sim_trace_event){.kind = SIM_TRACE_EXIT, .warp = (uint8_t)warp, .lanes = ended});
+    }
+}
+
 void sim_trace_barrier(sim_worker *worker)
 {
     const sim_block *block = worker->block;

@@ -145,6 +145,7 @@ void sim_trace_wrong(sim_worker *worker, uintptr_t address, unsigned bytes, unsi
 void sim_trace_row(sim_worker *worker, const sim_row *row);
 // Rows of the current warp have been merged: who has come to a barrier, or ended.
 void sim_trace_warp_stopped(sim_worker *worker);
+void sim_trace_block_end(sim_worker *worker);
 void sim_trace_barrier(sim_worker *worker);
 void sim_trace_barrier_some(sim_worker *worker, int id, const uint32_t members[SIM_WARPS]);
 void sim_trace_warp_met(sim_worker *worker, uint32_t mask); // in __syncwarp

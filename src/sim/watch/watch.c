@@ -136,7 +136,7 @@ void sim_watch_block_end(sim_worker *worker)
     sim_watch_leave(worker);
     sim_merge(worker, 0);
     if (worker->block->trace)
-        sim_trace_warp_stopped(worker);
+        sim_trace_block_end(worker);
     if (sim_async_left && worker->block->clock && !worker->launch->failed)
         sim_async_left(worker);
     if (worker->block->clock)
