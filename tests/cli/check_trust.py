@@ -98,7 +98,7 @@ class Trust(Trial):
         os.symlink("x.cu", os.path.join(self.folder, "link"))
         os.link(os.path.join(self.folder, "x.cu"), os.path.join(self.folder, "hard"))
         before = {name: os.stat(os.path.join(self.folder, name)) for name in os.listdir(self.folder)}
-        for option in ("--sarif=", "--html=", "--json="):
+        for option in ("--sarif=", "--html=", "--json=", "--trace="):
             for name in ("x.cu", "./x.cu", "../mine/x.cu", "link", "hard", "head.h", "rules", "/proc/self/cwd/x.cu"):
                 said = self.check("x.cu", "--suppress", "rules", option + name, code=2).stderr
                 self.assertEqual(said, f"heddle: {option[:-1]} {name} would overwrite an input file; give the report a name "
