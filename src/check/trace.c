@@ -3,6 +3,7 @@
 
 #include "check/trace.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,12 @@ static double number(const cJSON *object, const char *name, double otherwise)
 {
     const cJSON *item = field(object, name);
     return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
+}
+
+static uint32_t lanes_of(const cJSON *event)
+{
+    const double lanes = number(event, "lanes", 0);
+    return lanes >= 0 && lanes <= UINT32_MAX ? (uint32_t)lanes : 0;
 }
 
 static const char *text_of(const cJSON *object, const char *name)
@@ -119,63 +126,115 @@ typedef struct wanted {
 
 static bool is_at(const wanted *want, const cJSON *event, const lane_of *at)
 {
-    const uint32_t lanes = (uint32_t)number(event, "lanes", 0);
+    const uint32_t lanes = lanes_of(event);
     return number(event, "warp", -1) == at->warp && (lanes & at->bit) &&
            number(indexed(want->places, event, "place"), "offset", -1) == (double)want->place->offset;
 }
 
-static void add_event(cJSON *list, int launch, int block, int event, int lane)
-{
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddNumberToObject(object, "launch", launch);
-    cJSON_AddNumberToObject(object, "block", block);
-    cJSON_AddNumberToObject(object, "event", event);
-    cJSON_AddNumberToObject(object, "lane", lane);
-    cJSON_AddItemToArray(list, object);
-}
+// Events that a place of a finding may be about, in their order.
+enum { MOST_CANDIDATES = 512 };
 
-// The first event of the thread at that place, and before it the first that is also about that memory.
-static bool find_in_block(const wanted *want, const cJSON *launch, const cJSON *block, int launch_index,
-                          int block_index, cJSON *list)
+typedef struct candidate {
+    int launch, block, event, lane;
+    int interval; // between two barriers of its block
+    bool exact;   // it is about the finding's memory
+} candidate;
+
+typedef struct candidates {
+    candidate at[MOST_CANDIDATES];
+    int count;
+} candidates;
+
+static void look_in_block(const wanted *want, const cJSON *launch, const cJSON *block, candidate place,
+                          candidates *found)
 {
     const lane_of at = lane_in(launch, want->place->thread);
     const cJSON *event = NULL;
-    int index = 0, first = -1, exact = -1;
+    place.lane = at.lane;
     cJSON_ArrayForEach(event, field(block, "events"))
     {
-        if (is_at(want, event, &at)) {
-            first = first < 0 ? index : first;
-            if (is_of_memory(event, (uint32_t)number(event, "lanes", 0), &at, want->finding->memory)) {
-                exact = index;
-                break;
-            }
-        }
-        index++;
+        place.exact = is_of_memory(event, lanes_of(event), &at, want->finding->memory);
+        if (found->count < MOST_CANDIDATES && is_at(want, event, &at))
+            found->at[found->count++] = place;
+        place.interval += strcmp(text_of(event, "kind"), "leave") == 0 && !field(event, "barrier");
+        place.event++;
     }
-    if (first < 0)
-        return false;
-    add_event(list, launch_index, block_index, exact >= 0 ? exact : first, at.lane);
-    return true;
 }
 
-static void find_events(const wanted *want, const cJSON *launches, cJSON *list)
+static void look(const wanted *want, const cJSON *launches, candidates *found)
 {
-    const cJSON *launch = NULL;
-    int launch_index = 0;
+    const cJSON *launch = NULL, *block = NULL;
+    candidate place = {0};
+    found->count = 0;
     cJSON_ArrayForEach(launch, launches)
     {
-        const cJSON *block = NULL;
-        int block_index = 0;
+        place.block = 0;
         cJSON_ArrayForEach(block, field(launch, "blocks"))
         {
             if (want->finding->kernel && strcmp(text_of(launch, "kernel"), want->finding->kernel) == 0 &&
-                is_triple(field(block, "block"), want->place->block) &&
-                find_in_block(want, launch, block, launch_index, block_index, list))
-                return;
-            block_index++;
+                is_triple(field(block, "block"), want->place->block))
+                look_in_block(want, launch, block, place, found);
+            place.block++;
         }
-        launch_index++;
+        place.launch++;
     }
+}
+
+// The first that is about the memory, or else the first.
+static const candidate *first_of(const candidates *found)
+{
+    for (int i = 0; i < found->count; i++)
+        if (found->at[i].exact)
+            return &found->at[i];
+    return found->count > 0 ? &found->at[0] : NULL;
+}
+
+// Two accesses of one launch with no barrier of their block between them.
+static bool may_meet(const candidate *one, const candidate *other)
+{
+    return one->exact && other->exact && one->launch == other->launch &&
+           (one->block != other->block || one->interval == other->interval);
+}
+
+// Both sides of a race: the first two that nothing orders.
+static void choose_pair(const candidates *one, const candidates *other, const candidate *chosen[2])
+{
+    for (int i = 0; i < one->count; i++)
+        for (int k = 0; k < other->count; k++)
+            if (may_meet(&one->at[i], &other->at[k])) {
+                chosen[0] = &one->at[i];
+                chosen[1] = &other->at[k];
+                return;
+            }
+}
+
+static void add_event(cJSON *place, const candidate *chosen)
+{
+    cJSON *list = cJSON_AddArrayToObject(place, "events"), *object = chosen ? cJSON_CreateObject() : NULL;
+    if (!object)
+        return;
+    cJSON_AddNumberToObject(object, "launch", chosen->launch);
+    cJSON_AddNumberToObject(object, "block", chosen->block);
+    cJSON_AddNumberToObject(object, "event", chosen->event);
+    cJSON_AddNumberToObject(object, "lane", chosen->lane);
+    cJSON_AddItemToArray(list, object);
+}
+
+static void add_events(const heddle_check_finding *finding, const cJSON *trace, const cJSON *places,
+                       candidates found[2])
+{
+    const candidate *chosen[2] = {NULL, NULL};
+    for (int p = 0; p < finding->place_count && p < 2; p++) {
+        const wanted want = {field(trace, "places"), finding, &finding->places[p]};
+        found[p].count = 0;
+        if (finding->places[p].has_thread && finding->places[p].offset > 0)
+            look(&want, field(trace, "launches"), &found[p]);
+        chosen[p] = first_of(&found[p]);
+    }
+    if (finding->kind == HEDDLE_CHECK_RACE && finding->place_count == 2)
+        choose_pair(&found[0], &found[1], chosen);
+    for (int p = 0; p < finding->place_count; p++)
+        add_event(cJSON_GetArrayItem(places, p), p < 2 ? chosen[p] : NULL);
 }
 
 static void add_findings(const heddle_check_result *result, cJSON *trace)
@@ -184,16 +243,10 @@ static void add_findings(const heddle_check_result *result, cJSON *trace)
     cJSON *findings = cJSON_DetachItemFromObjectCaseSensitive(whole, "findings");
     cJSON_Delete(whole);
     cJSON_AddItemToObject(trace, "findings", findings ? findings : cJSON_CreateArray());
-    for (int i = 0; i < result->finding_count; i++) {
-        const heddle_check_finding *finding = result->findings[i];
-        const cJSON *places = field(cJSON_GetArrayItem(findings, i), "places");
-        for (int p = 0; p < finding->place_count; p++) {
-            cJSON *place = cJSON_GetArrayItem(places, p), *list = cJSON_AddArrayToObject(place, "events");
-            const wanted want = {field(trace, "places"), finding, &finding->places[p]};
-            if (finding->places[p].has_thread && finding->places[p].offset > 0)
-                find_events(&want, field(trace, "launches"), list);
-        }
-    }
+    candidates *found = calloc(2, sizeof *found);
+    for (int i = 0; found && i < result->finding_count; i++)
+        add_events(result->findings[i], trace, field(cJSON_GetArrayItem(findings, i), "places"), found);
+    free(found);
 }
 
 // --- names and sources -----------------------------------------------------------------------------------------------
@@ -218,8 +271,9 @@ static const cJSON *user_of(const cJSON *trace, int buffer)
 
 static heddle_check_frame frame_of(const cJSON *place, const char *function)
 {
+    const double line = number(place, "line", 0);
     return (heddle_check_frame){
-        .file = text_of(place, "file"), .line = (int)number(place, "line", 0), .function = function};
+        .file = text_of(place, "file"), .line = line >= 0 && line < INT_MAX ? (int)line : 0, .function = function};
 }
 
 // As findings name theirs.

@@ -33,6 +33,27 @@ int main()
 
 RACE = SHIFT.replace("    __syncthreads();\n", "").replace("63 - i", "(i + 32) % 64")
 
+ROUNDS = """__global__ void turn(float *out, int rounds)
+{
+    __shared__ float tile[64];
+    float sum = 0.0f;
+    for (int r = 0; r < rounds; r++) {
+        tile[threadIdx.x] = r;
+        __syncthreads();
+        sum += tile[63 - threadIdx.x];
+    }
+    out[threadIdx.x] = sum;
+}
+int main()
+{
+    float *out;
+    cudaMalloc(&out, 64 * sizeof(float));
+    turn<<<1, 64>>>(out, 3);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
+
 MANY = """__global__ void sum(const float *x, float *y, int times)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -144,6 +165,14 @@ class Trace(CheckCase):
             self.assertEqual(event["kind"], place["role"])
             self.assertEqual(32 * event["warp"] + reference["lane"], place["thread"][0])
             self.assertEqual(spread(event["offsets"], 32)[reference["lane"]], race["memory"]["offset"])
+
+    def test_a_race_of_two_rounds_names_accesses_with_no_barrier_between(self):
+        trace = self.trace(ROUNDS, code=1)
+        race, = [one for one in trace["findings"] if one["kind"] == "race"]
+        events = trace["launches"][0]["blocks"][0]["events"]
+        barriers = {place["role"]: sum(event["kind"] == "leave" for event in events[:place["events"][0]["event"]])
+                    for place in race["places"]}
+        self.assertEqual(barriers, {"read": 1, "write": 1})  # the read of the first round, the write of the second
 
     def test_an_access_out_of_bounds_is_recorded_as_wrong(self):
         for change, name, kind, offsets in ((("out[i]", "out[i + 63]"), "out", "write", [256]),

@@ -15,7 +15,8 @@ export function sharedBanks(trace, options) {
 
     const PAD = 8, columnWidth = (width - 2 * PAD) / BANKS, cellHeight = 17, top = 52;
     const { svg, hatch } = picture('banks', width, 10, title, summary);
-    make(svg, 'text', { x: PAD, y: 18, class: 'head' }, shorten(title, fitting(width - 2 * PAD, 13)));
+    make(svg, 'text', { x: PAD, y: 18, class: 'head' },
+        title.length <= fitting(width - 2 * PAD, 13) ? title : shorten(title.split(', ')[0], fitting(width - 2 * PAD, 13)));
     make(svg, 'text', { x: PAD, y: 36, class: 'note' }, shorten(sourceOf(trace, event.place), fitting(width - 2 * PAD)));
     const stacks = make(svg, 'g', { 'aria-hidden': 'true' }), places = new Map();
     let y = top;

@@ -2,7 +2,7 @@
 // takes is not determined: if the results differ, the program is wrong.
 
 import { fitting, make, paragraph, picture, shorten, wrap } from './svg.js';
-import { accesses, elementName, sourceLine, valueText } from './trace.js';
+import { accesses, blockOf, elementName, isAccess, sourceLine, valueText } from './trace.js';
 
 function isRead(place) {
     return place.role.indexOf('read') >= 0 && place.role.indexOf('write') < 0;
@@ -16,6 +16,22 @@ function partyOf(trace, place) {
     return { place, event, access, thread: 'thread (' + place.thread.join(',') + ')', block: 'block (' + place.block.join(',') + ')' };
 }
 
+// The line of a place and two on either side, without the indentation that they share: [{number, text, meant}].
+function excerptOf(trace, place, most) {
+    const lines = [], rows = [];
+    for (let number = Math.max(1, place.line - 2); number <= place.line + 2; number++)
+        lines.push({ number, text: sourceLine(trace, place.file, number).replace(/\t/g, '    ') });
+    const shared = Math.min(...lines.filter(one => one.text.trim()).map(one => one.text.search(/\S/)), 80);
+    for (const one of lines) {
+        const text = one.text.slice(shared), indent = text.slice(0, Math.max(0, text.search(/\S/)));
+        const pieces = one.number === place.line ? wrap(text.trim(), most - indent.length - 2) : [shorten(text.trim(), most - indent.length)];
+        pieces.forEach((piece, i) => rows.push({
+            number: i ? '' : String(one.number), text: indent + (i ? '  ' : '') + piece, meant: one.number === place.line,
+        }));
+    }
+    return rows;
+}
+
 // Whether this finding can be drawn: two accesses of threads.
 export function isRace(finding) {
     return finding.kind === 'race' && finding.places.length === 2 && finding.places.every(place => place.thread && place.line);
@@ -26,6 +42,23 @@ function stepText(party, before, name) {
         return { text: 'reads ' + name, sees: before };
     const value = party.access && party.access.value !== undefined ? valueText(party.access.value, party.event.bytes) : null;
     return { text: (party.place.role === 'atomic' ? 'updates ' : 'writes ') + (value !== null ? value : name), leaves: value !== null ? value : 'its value' };
+}
+
+// The order that goes wrong, as the party that is first in it; -1: not known. A read of what nobody has written before waits
+// for the write. Where the element was written before the last barrier, that is what the read is about.
+function wrongFirst(trace, finding, parties) {
+    const reader = parties.findIndex(one => isRead(one.place)), read = parties[reader];
+    if (reader < 0 || isRead(parties[1 - reader].place))
+        return -1;
+    if (finding.note && finding.note.indexOf('uninitialised') >= 0)
+        return reader;
+    if (!read.access || !read.place.events.length)
+        return -1;
+    const events = blockOf(trace, read.place.events[0]).events.slice(0, read.place.events[0].event);
+    const barrier = events.map(event => event.kind === 'leave' && event.barrier === undefined).lastIndexOf(true);
+    const before = events.slice(0, barrier + 1).some(event => isAccess(event) && event.kind !== 'read' &&
+        accesses(event).some(one => one.buffer === read.access.buffer && one.offset === read.access.offset));
+    return before ? 1 - reader : -1;
 }
 
 // What each order leads to, in words.
@@ -49,35 +82,33 @@ export function race(trace, options) {
         '. Nothing orders the two accesses.';
 
     const PAD = 8, narrow = width < 560, gap = 16, half = narrow ? width - 2 * PAD : (width - 2 * PAD - gap) / 2;
-    const CODE = 5, codeHeight = 26 + CODE * 17, orderHeight = 176;
+    const orderHeight = 176;
     const { svg, arrow } = picture('race', width, 10, title, summary);
     make(svg, 'text', { x: PAD, y: 18, class: 'head' }, shorten(title, fitting(width - 2 * PAD, 13)));
     let y = 30;
 
-    // Both threads at their lines.
+    // Both threads at their lines; the line itself in full, the ones around it as far as they fit.
+    const excerpts = parties.map(party => excerptOf(trace, party.place, fitting(half - 46)));
+    const codeHeight = 26 + 17 * Math.max(...excerpts.map(rows => rows.length));
     parties.forEach(function (party, i) {
         const x = narrow ? PAD : PAD + i * (half + gap), top = narrow ? y + i * (codeHeight + 10) : y;
-        const file = party.place.file, line = party.place.line, kind = isRead(party.place) ? 'read' : party.place.role === 'atomic' ? 'atomic' : 'write';
+        const kind = isRead(party.place) ? 'read' : party.place.role === 'atomic' ? 'atomic' : 'write';
         make(svg, 'rect', { x, y: top, width: half, height: codeHeight, class: 'panel', rx: 4 });
         make(svg, 'text', { x: x + 8, y: top + 17, class: kind + '-text head' }, shorten(party.thread, fitting(half - 100, 13)));
         make(svg, 'text', { x: x + half - 8, y: top + 17, class: 'axis end' }, party.block);
-        for (let k = 0; k < CODE; k++) {
-            const number = line - 2 + k, text = number > 0 ? sourceLine(trace, file, number) : '';
-            if (number < 1)
-                continue;
-            if (number === line)
+        excerpts[i].forEach(function (row, k) {
+            if (row.meant)
                 make(svg, 'rect', { x: x + 2, y: top + 25 + k * 17, width: half - 4, height: 17, class: kind === 'read' ? 'soft' : 'warm' });
-            make(svg, 'text', { x: x + 30, y: top + 38 + k * 17, class: 'axis end' }, String(number));
-            make(svg, 'text', { x: x + 38, y: top + 38 + k * 17, class: number === line ? null : 'note' }, shorten(text.replace(/\t/g, '    '), fitting(half - 46)));
-        }
+            make(svg, 'text', { x: x + 30, y: top + 38 + k * 17, class: 'axis end' }, row.number);
+            make(svg, 'text', { x: x + 38, y: top + 38 + k * 17, class: row.meant ? null : 'note' }, row.text);
+        });
     });
     y += (narrow ? 2 * codeHeight + 10 : codeHeight) + 16;
 
     // Both orders, as messages between the threads and the memory.
     const before = isRead(parties[0].place) || isRead(parties[1].place) ? 'what was there' : 'anything';
     const orders = [[0, 1], [1, 0]];
-    const reader = parties.findIndex(one => isRead(one.place));
-    const bad = reader >= 0 ? orders.findIndex(order => order[0] === reader) : -1;
+    const bad = wrongFirst(trace, finding, parties);
     orders.forEach(function (order, i) {
         const x = narrow ? PAD : PAD + i * (half + gap), top = narrow ? y + i * (orderHeight + 10) : y;
         const columns = [x + 0.16 * half, x + 0.5 * half, x + 0.84 * half];

@@ -22,7 +22,8 @@ export function warpAccess(trace, options) {
     const told = wrap(summary, fitting(barWidth)).length + (sectors.length > shown.length ? 1 : 0), height = barTop + 22 + told * 17 + 54;
     const { svg, hatch } = picture('warp', width, height, title, summary);
 
-    make(svg, 'text', { x: PAD, y: 18, class: 'head' }, shorten(title, fitting(width - 2 * PAD, 13)));
+    make(svg, 'text', { x: PAD, y: 18, class: 'head' },
+        title.length <= fitting(width - 2 * PAD, 13) ? title : shorten(title.split(', ')[0], fitting(width - 2 * PAD, 13)));
     make(svg, 'text', { x: PAD, y: 36, class: 'note' }, shorten(sourceOf(trace, event.place), fitting(width - 2 * PAD)));
     const lanes = make(svg, 'g', { 'aria-hidden': 'true' }), byLane = new Map(all.map(one => [one.lane, one]));
     for (let lane = 0; lane < LANES; lane++) {
@@ -30,12 +31,14 @@ export function warpAccess(trace, options) {
         make(lanes, 'rect', {
             x, y: laneTop, width: laneWidth - 1, height: laneHeight, rx: 2, class: byLane.has(lane) ? event.kind : 'cell',
         });
+    }
+    for (let lane = 0; lane < LANES; lane++) {
         if (laneWidth >= 15 || lane % 8 === 0)
             make(lanes, 'text', {
-                x: x + laneWidth / 2, y: laneTop + 13, class: 'small middle' + (byLane.has(lane) ? ' on' : ' note'),
+                x: PAD + (lane + 0.5) * laneWidth, y: laneTop + 13, class: 'small middle' + (byLane.has(lane) ? ' on' : ' note'),
             }, String(lane));
     }
-    make(svg, 'text', { x: PAD, y: barTop - 8, class: 'axis' }, shorten('sectors of ' + name + ', by byte offset; hatched bytes move unasked', fitting(barWidth, 10)));
+    make(svg, 'text', { x: PAD, y: barTop - 8, class: 'axis' }, shorten('sectors by byte offset; hatched bytes are not wanted', fitting(barWidth, 10)));
 
     const memory = make(svg, 'g', { 'aria-hidden': 'true' }), places = new Map();
     shown.forEach(function (sector, i) {
