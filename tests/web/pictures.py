@@ -132,8 +132,20 @@ tell(look());
 OPENED = """<script>
 %s
 document.querySelectorAll('details').forEach(one => { one.open = true; });
-setTimeout(() => tell({ pictures: look(), ids: Array.from(document.querySelectorAll('[id]')).map(one => one.id),
-                        fetched: performance.getEntriesByType('resource').length }), 300);
+setTimeout(function () {
+    const told = { pictures: look(), ids: Array.from(document.querySelectorAll('[id]')).map(one => one.id),
+                   fetched: performance.getEntriesByType('resource').length };
+    // A picture that is drawn again because its place has become narrower keeps its step and the focus.
+    const area = document.querySelector('.pictures'), before = area.querySelector('[role=slider]');
+    before.focus();
+    area.style.width = '400px';
+    setTimeout(function () {
+        const after = area.querySelector('[role=slider]');
+        told.again = after !== before && after === document.activeElement;
+        told.steps = [before, after].map(one => one.getAttribute('aria-valuenow'));
+        tell(told);
+    }, 300);
+}, 300);
 </script>
 """
 
@@ -250,6 +262,8 @@ class Pictures(unittest.TestCase):
             file.write(page.replace("</body>", OPENED % LOOK + "</body>"))
         told = browse("file://" + path + ".html", os.path.join(self.folder, "profile"))
         self.assertEqual(told["fetched"], 0)
+        self.assertTrue(told["again"])
+        self.assertEqual(told["steps"], ["2", "2"])
         self.assertEqual(len(told["ids"]), len(set(told["ids"])))
         self.assertEqual(sorted((one["kind"], one["title"], one["text"]) for one in told["pictures"]),
                          sorted((one["kind"], one["title"], one["text"]) for one in self.drawn[960]))

@@ -76,7 +76,13 @@ export function place(element, draw, trace, options) {
         if (now === width)
             return;
         width = now;
+        const before = element.querySelector('[role=slider]'), focused = before !== null && before === document.activeElement;
         element.replaceChildren(draw(trace, Object.assign({}, options, { width })));
+        const slider = element.querySelector('[role=slider]');
+        if (before && slider)
+            slider.setValue(Number(before.getAttribute('aria-valuenow')));
+        if (focused)
+            slider.focus();
     }
     redraw();
     const watch = new ResizeObserver(redraw);

@@ -26,7 +26,8 @@ export function streams(trace, options) {
     });
     const ids = Array.from(new Set(all.map(one => one.stream))).sort((a, b) => a - b), count = Math.max(1, ...start.map(one => one + 1));
     const title = 'What the streams run', together = count < all.length;
-    const summary = all.length + ' operations on ' + ids.length + (ids.length === 1 ? ' stream' : ' streams') + ' take ' + count + (count === 1 ? ' step' : ' steps') +
+    const total = trace.operations.length + (trace.operations_left_out || 0);
+    const summary = (total > all.length ? 'The first ' + all.length + ' of ' + total : String(all.length)) + ' operations on ' + ids.length + (ids.length === 1 ? ' stream' : ' streams') + ' take ' + count + (count === 1 ? ' step' : ' steps') +
         (together ? '; operations in one column may run at the same time.' : '; none may run beside another.');
     const rowHeight = 40, top = 44, track = width - LABEL - PAD, LEAST = 30, stepWidth = Math.max(LEAST, Math.min(130, track / count));
     const visible = Math.min(count, Math.floor(track / stepWidth)), bottom = top + ids.length * rowHeight;

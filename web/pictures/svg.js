@@ -81,7 +81,7 @@ export function paragraph(parent, x, y, width, text, className, step) {
 }
 
 // A slider from 0 to most, in steps: arrow keys, page keys, Home and End, and the pointer. `change` is called with every
-// new value and returns the words for it.
+// new value and returns the words for it. The element has setValue(number).
 export function slider(parent, box, label, most, value, change) {
     const TRACK = 6, KNOB = 8;
     const group = make(parent, 'g', {
@@ -127,5 +127,5 @@ export function slider(parent, box, label, most, value, change) {
             follow(event);
     });
     set(value);
-    return { element: group, set };
+    group.setValue = set;
 }
