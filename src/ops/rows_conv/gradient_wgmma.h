@@ -288,6 +288,7 @@ __global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS),
             for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++)
                 *(float2 *)&columns[warp - 1][box * 64 + lane * 2] = sums[box];
         }
+        __syncwarp();    // lane 0 of the first warp loads alone
         __syncthreads(); // all products are done: their operands' memory is free
     } else {
         registers_take<kind::CONSUMER_REGISTERS>();
