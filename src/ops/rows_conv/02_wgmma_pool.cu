@@ -39,7 +39,8 @@ struct pool_job {
     long long time; // in rows, 0: such tiles do not hold the windows, or memory does not hold the tiles
 };
 
-template <typename Element, int Rows> static pool_job job_of(const conv_shape *shape, const rows_operands &on)
+template <typename Element, int Rows, int Steps>
+static pool_job job_of(const conv_shape *shape, const rows_operands &on)
 {
     pool_job job = {};
     if (!heddle_rows_conv_pool_tile(shape, Rows, &job.tiling))
@@ -49,8 +50,9 @@ template <typename Element, int Rows> static pool_job job_of(const conv_shape *s
     job.product.parts = job.tiling.parts;
     job.product.span = job.tiling.images * job.product.image_rows;
     job.product.part_rows = job.tiling.lines * shape->window * job.product.pitch;
-    if (!rows_place_stages(&job.product, ROWS_WARPGROUPS, ROWS_BOX_BYTES, rows_factor<Element>::PLANES,
-                           rows_out_bytes<Rows, ROWS_END_POOL>()))
+    if (!rows_place_stages(&job.product, ROWS_WARPGROUPS, ROWS_BOX_BYTES, rows_loads<Element, Steps>::PLANES,
+                           rows_out_bytes<Rows, ROWS_END_POOL>()) ||
+        (rows_loads<Element, Steps>::JOINED && !job.product.resident))
         return job;
     job.groups = rows_groups(job.tiling.tiles, 0, job.product.channel_tiles);
     job.time = heddle_ceil_div(heddle_ceil_div(job.tiling.tiles, ROWS_WARPGROUPS), job.groups) *
@@ -58,20 +60,35 @@ template <typename Element, int Rows> static pool_job job_of(const conv_shape *s
     return job;
 }
 
-template <typename Element, int Rows>
+template <typename Element, int Rows, int Steps>
 static heddle_status launch_tile(const heddle_call *call, const rows_operands &on, rows_epilogue end,
                                  const pool_job &job)
 {
     end.pool = pooling_of(call, job.tiling);
-    return on.c <= ROWS_CHUNK / 2
-               ? rows_launch_kernel<Element, Rows, 0, 2, 0, ROWS_END_POOL>(call, on, job.product, end, job.groups)
-               : rows_launch_kernel<Element, Rows, 0, 4, 0, ROWS_END_POOL>(call, on, job.product, end, job.groups);
+    return rows_launch_kernel<Element, Rows, 0, Steps, 0, ROWS_END_POOL>(call, on, job.product, end, job.groups);
 }
 
 // Whether the first takes less time.
 static bool is_better(const pool_job &job, const pool_job &other)
 {
     return job.time > 0 && (other.time == 0 || job.time <= other.time);
+}
+
+// The tile that takes the least time; HEDDLE_UNSUPPORTED: memory holds none.
+template <typename Element, int Steps>
+static heddle_status launch_steps(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
+{
+    const conv_shape *shape = (const conv_shape *)call->shape;
+    const pool_job small = job_of<Element, 64, Steps>(shape, on), middle = job_of<Element, 128, Steps>(shape, on);
+    if constexpr (!rows_loads<Element, Steps>::PAIRS) { // those have twice as many bytes
+        const pool_job large = job_of<Element, 224, Steps>(shape, on);
+        const bool computes = rows_precision<Element, 224, ROWS_END_POOL>() != ROWS_RELU_ONLY;
+        if ((computes || end.function <= HEDDLE_ROWS_RELU) && is_better(large, middle) && is_better(large, small))
+            return launch_tile<Element, 224, Steps>(call, on, end, large);
+    }
+    if (is_better(middle, small))
+        return launch_tile<Element, 128, Steps>(call, on, end, middle);
+    return small.time > 0 ? launch_tile<Element, 64, Steps>(call, on, end, small) : HEDDLE_UNSUPPORTED;
 }
 
 template <typename Element> static heddle_status pool_with(const heddle_call *call)
@@ -92,15 +109,15 @@ template <typename Element> static heddle_status pool_with(const heddle_call *ca
     end.bias = (const float *)call->input[2];
     end.scale = (const float *)call->input[3];
     end.function = shape->function;
-    const pool_job small = job_of<Element, 64>(shape, on), middle = job_of<Element, 128>(shape, on);
-    if constexpr (!rows_factor<Element>::PAIRS) { // their rows are twice as large
-        const pool_job large = job_of<Element, 224>(shape, on);
-        if (is_better(large, middle) && is_better(large, small))
-            return launch_tile<Element, 224>(call, on, end, large);
+    heddle_status status = HEDDLE_UNSUPPORTED;
+    if (rows_factor<Element>::PAIRS ? on.c == ROWS_CHUNK / 2 : on.c <= ROWS_CHUNK / 2) {
+        rows_operands loaded = on;
+        loaded.c *= rows_factor<Element>::PLANES;
+        status = launch_steps<Element, 2>(call, loaded, end);
     }
-    if (is_better(middle, small))
-        return launch_tile<Element, 128>(call, on, end, middle);
-    return small.time > 0 ? launch_tile<Element, 64>(call, on, end, small) : heddle_rows_conv_pool_naive(call);
+    if (status == HEDDLE_UNSUPPORTED)
+        status = launch_steps<Element, 4>(call, on, end);
+    return status == HEDDLE_UNSUPPORTED ? heddle_rows_conv_pool_naive(call) : status;
 }
 
 static heddle_status launch(const heddle_call *call)

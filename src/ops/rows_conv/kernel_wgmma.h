@@ -41,12 +41,12 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
         const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
         // Weights were written before the previous kernel: they need not wait for it.
         if (threadIdx.x % 32 == 0 && warp == 0)
-            rows_load_weights<Share, Turned, rows_factor<Element>::PAIRS, rows_factor<Element>::BYTES>(
+            rows_load_weights<Share, Turned, rows_loads<Element, Steps>::PAIRS, rows_factor<Element>::BYTES>(
                 job, block, &map_weight, weights, &barriers);
         heddle_wait_for_previous();
         heddle_release_next();
         if (threadIdx.x % 32 == 0 && warp > 0 && warp <= (Share ? 1 : ROWS_WARPGROUPS))
-            rows_load_input<Rows, Share, rows_factor<Element>::PAIRS, End == ROWS_END_POOL>(
+            rows_load_input<Rows, Share, rows_loads<Element, Steps>::PAIRS, End == ROWS_END_POOL>(
                 job, block, &map_input, inputs + (warp - 1) * ring_bytes, &barriers, warp - 1);
         return;
     }

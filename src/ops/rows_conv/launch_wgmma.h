@@ -98,9 +98,10 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
 {
     const int weight_rows = Share ? 128 : 64, rings = Share ? 1 : ROWS_WARPGROUPS;
     CUtensorMap input, weight, output;
-    heddle_status status = rows_map<Element>(&input, on.input, job.rows, 1, on.c, job.box_rows);
+    typedef typename rows_loads<Element, Steps>::type Loaded;
+    heddle_status status = rows_map<Loaded>(&input, on.input, job.rows, 1, on.c, job.box_rows);
     if (status == HEDDLE_OK)
-        status = rows_map_weight<Element, Turned>(&weight, on, job.taps, weight_rows);
+        status = rows_map_weight<Loaded, Turned>(&weight, on, job.taps, weight_rows);
     if (status == HEDDLE_OK && (End == ROWS_END_FLOATS || End == ROWS_END_POOL))
         output = input; // never read
     else if (status == HEDDLE_OK && rows_factor<Element>::BYTES)

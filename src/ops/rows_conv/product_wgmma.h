@@ -20,7 +20,8 @@
 // Pairs of fp16 (rows_pair) are multiplied as hi * hi' + (hi * lo' + lo * hi') / 2048, in three passes over the
 // channels: both mixed products first, then the sums are scaled, then the product of the upper halves is added to them.
 // Rows and weights are then tensors (row, plane, column), where a plane is all upper or all lower halves, so that what
-// a load has beyond the last column of a plane is zero.
+// a load has beyond the last column of a plane is zero. Of 32 channels a load has both planes, and the passes over taps
+// read one or the other half of the same rows.
 //
 // Bytes are loaded and multiplied as if two of them were one 16-bit element: all sizes in columns are then half of what
 // they are in bytes, and only the instruction and its sums, which are int32, differ. Weights are loaded in another
@@ -63,6 +64,17 @@ template <> struct rows_factor<int8_t> {
     typedef int8_t type;
     typedef int sum;
     enum { PAIRS = 0, PLANES = 1, BYTES = 1 };
+};
+
+// What loads take rows and weights for. Pairs of 32 channels, which Steps 2 means, are fp16 of 64: a load has both
+// planes side by side.
+template <typename Element, int Steps> struct rows_loads {
+    typedef Element type;
+    enum { JOINED = 0, PAIRS = rows_factor<Element>::PAIRS, PLANES = rows_factor<Element>::PLANES };
+};
+template <> struct rows_loads<rows_pair, 2> {
+    typedef __half type;
+    enum { JOINED = 1, PAIRS = 0, PLANES = 1 };
 };
 
 // The work of a launch, and how its blocks share it. Filled by the host.
@@ -301,12 +313,53 @@ template <int Count> HOPPER_DEVICE void rows_scale_sums(float (&sums)[Count], fl
     wgmma_settle(sums);
 }
 
+// All products of one tile with both planes in each load: the mixed ones, then those of the upper halves. Weights are
+// resident.
+template <typename Element, int Rows, int Steps>
+HOPPER_DEVICE void rows_multiply_joined(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from)
+{
+    typedef wgmma16<Rows, typename rows_factor<Element>::type> product;
+    const int lower = Steps * ROWS_STEP * 2; // bytes
+    const unsigned char *input = from->inputs + from->input.index * job.boxes * job.box_rows * HOPPER_ROW_BYTES;
+    mbarrier_wait(&from->barriers->input_full[from->ring][from->input.index], from->input.phase);
+#pragma unroll
+    for (int mixed = 1; mixed >= 0; mixed--) {
+        for (int tap = 0; tap < job.taps; tap++) {
+            const uint64_t a = wgmma_descriptor(from->weights + tap * ROWS_BOX_BYTES, 0);
+            const uint64_t b = wgmma_descriptor(input + (job.shift[tap] - job.first) * HOPPER_ROW_BYTES, 0);
+            mbarrier_wait(&from->barriers->weights_full[tap], 0);
+            wgmma_fence();
+#pragma unroll
+            for (int step = 0; step < Steps; step++) {
+                const int at = step * ROWS_STEP * 2;
+                product::template multiply<0, 0>(sums, wgmma_descriptor_at(a, at + mixed * lower),
+                                                 wgmma_descriptor_at(b, at), !mixed || tap + step > 0);
+                if (mixed)
+                    product::template multiply<0, 0>(sums, wgmma_descriptor_at(a, at),
+                                                     wgmma_descriptor_at(b, at + lower), 1);
+            }
+            wgmma_commit();
+            wgmma_wait<1>();
+        }
+        wgmma_wait<0>();
+        if (mixed)
+            rows_scale_sums(sums, rows_pair_unscale);
+    }
+    from->used_input = from->input.index;
+    rows_release(job, from);
+    rows_advance(&from->input, job.input_stages);
+}
+
 // All products of one tile: sums (64 channels, Rows).
 template <typename Element, int Rows, int Share, int Steps, int Turned>
 HOPPER_DEVICE void rows_multiply(const rows_product &job, typename rows_factor<Element>::sum (&sums)[Rows / 2],
                                  rows_reader *from)
 {
     const int pairs = rows_factor<Element>::PAIRS;
+    if constexpr (rows_loads<Element, Steps>::JOINED) {
+        rows_multiply_joined<Element, Rows, Steps>(job, sums, from);
+        return;
+    }
     if constexpr (rows_factor<Element>::PAIRS) {
         rows_multiply_chunks<Element, Rows, Share, Steps, Turned>(job, sums, from, ROWS_NONE_LOWER * job.chunks, 0);
         wgmma_wait<0>();

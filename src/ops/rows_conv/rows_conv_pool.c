@@ -13,6 +13,7 @@ enum {
     MOST_COLUMNS = 9 * 128, // of a sum: beyond it, tiles of pooled rows leave too little memory for weights
     LARGEST_TILE = 224,     // rows
     LARGEST_PAIRS = 128,    // the same of pairs
+    JOINED_PAIRS = 32,      // channels of pairs whose tiles are as large as others
     USED = 2,
     TILED = 3, // of three rows of the tiles, at least two are of the frame
 };
@@ -126,21 +127,28 @@ HEDDLE_REQUIRED_COST(cost, operands, conv_shape,
                          shape->k * shape->r * shape->s)
 HEDDLE_OF_SHAPE(int64_t, reduction, conv_shape, (int64_t)shape->r * shape->s * shape->c)
 
-// One tile per image, several images per tile, several tiles per image; gaps, lines that are left over.
+// Lines of one image or several images per tile, tiles of every size (lines of 34 and 66 pixels do not fit the smaller
+// ones); gaps, lines that are left over.
 static const char *const test_shapes[] = {
-    "n=3 h=14 w=14 gap=1 c=32 k=64 r=3 s=3 padding=1 function=1 window=2",
+    "n=2 h=14 w=14 gap=1 c=32 k=64 r=3 s=3 padding=1 function=1 window=2",
+    "n=1 h=2 w=34 gap=1 c=32 k=16 r=3 s=3 padding=1 function=1 window=2 next_gap=1",
+    "n=1 h=4 w=66 gap=1 c=24 k=16 r=3 s=3 padding=1 function=1 window=2 next_gap=1 half=1",
     "n=7 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1 function=1 window=2 next_gap=1 half=1",
-    "n=2 h=28 w=28 c=16 k=32 function=1 window=2 next_gap=1 half=1",
-    "n=2 h=20 w=22 gap=1 c=72 k=24 r=3 s=3 padding=1 function=2 window=2 average=1",
+    "n=1 h=28 w=28 c=16 k=32 function=1 window=2 next_gap=1 half=1",
+    "n=1 h=20 w=22 gap=1 c=72 k=24 r=3 s=3 padding=1 function=2 window=2 average=1",
     "n=5 h=7 w=8 c=16 k=8 r=3 s=3 window=2 flat=1",
     "n=3 h=9 w=9 gap=2 c=8 k=16 r=3 s=3 padding=2 function=3 window=3 next_gap=2 half=1",
     "n=9 h=4 w=4 c=24 k=16 next_gap=1",
-    "n=3 h=14 w=14 gap=1 c=32 k=64 r=3 s=3 padding=1 function=1 window=2 flat=1 pairs=1",
-    "n=5 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1 function=2 window=2 next_gap=1 pairs=1",
-    "n=2 h=28 w=28 c=16 k=32 window=4 average=1 next_gap=1 pairs=1",
-    "n=3 h=14 w=14 gap=1 c=32 k=64 r=3 s=3 padding=1 function=1 window=2 int8=1",
+    "n=2 h=14 w=14 gap=1 c=32 k=64 r=3 s=3 padding=1 function=1 window=2 flat=1 pairs=1",
+    "n=1 h=2 w=34 gap=1 c=32 k=16 r=3 s=3 padding=1 window=2 next_gap=1 pairs=1",
+    "n=1 h=4 w=66 gap=1 c=32 k=16 r=3 s=3 padding=1 function=1 window=2 next_gap=1 pairs=1",
+    "n=5 h=6 w=5 gap=1 c=40 k=72 r=3 s=3 padding=1 function=1 window=2 next_gap=1 pairs=1",
+    "n=5 h=6 w=6 c=16 k=24 function=2 window=2 pairs=1",
+    "n=1 h=28 w=28 c=16 k=32 window=4 average=1 next_gap=1 pairs=1",
+    "n=2 h=14 w=14 gap=1 c=32 k=64 r=3 s=3 padding=1 function=1 window=2 int8=1",
+    "n=1 h=4 w=66 gap=1 c=32 k=16 r=3 s=3 padding=1 function=1 window=2 next_gap=1 int8=1",
     "n=7 h=6 w=5 gap=1 c=48 k=80 r=3 s=3 padding=1 window=2 average=1 next_gap=1 int8=1",
-    "n=2 h=20 w=22 gap=1 c=80 k=32 r=3 s=3 padding=1 function=1 window=2 next_gap=2 int8=1",
+    "n=1 h=20 w=22 gap=1 c=80 k=32 r=3 s=3 padding=1 function=1 window=2 next_gap=2 int8=1",
     NULL};
 static const char *const bench_shapes[] = {
     "n=1024 h=14 w=14 gap=1 c=32 k=64 r=3 s=3 padding=1 function=1 window=2",
@@ -154,7 +162,8 @@ HEDDLE_BY_REFERENCE(rows_conv_pool)
 static bool fits_tiles(const void *shape_)
 {
     const conv_shape *shape = shape_;
-    const int tile = shape->pairs ? LARGEST_PAIRS : LARGEST_TILE;
+    const bool joined = shape->c == JOINED_PAIRS && shape->function <= HEDDLE_ROWS_RELU;
+    const int tile = shape->pairs && !joined ? LARGEST_PAIRS : LARGEST_TILE;
     heddle_rows_tiling tiling;
     if (shape->window > MOST_WINDOW || shape->r * shape->s * shape->c > MOST_COLUMNS ||
         !heddle_rows_conv_pool_tile(shape, tile, &tiling))

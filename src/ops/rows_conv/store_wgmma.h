@@ -178,7 +178,7 @@ template <typename Element> HOPPER_DEVICE uint32_t rows_pack(int plane, float x,
 }
 
 // To which precision a function of a tile is computed. Registers do not hold 256 rows and an exact tanh.
-template <typename Element, int Rows, int End> HOPPER_DEVICE constexpr int rows_precision()
+template <typename Element, int Rows, int End> __host__ __device__ static constexpr int rows_precision()
 {
     if constexpr (End == ROWS_END_FLOATS || rows_factor<Element>::PAIRS)
         return Rows > 128 ? ROWS_RELU_ONLY : ROWS_TO_32_BITS;
