@@ -5,7 +5,9 @@
 // adds the bias and, where batchnorm follows, the channels' sums; where nothing but a function follows, it applies that
 // as well. Anything else is one more operator, rows_norm, which also writes the frame that the next product wants. The
 // last group of a residual's layers adds the way around there. Pooling that follows no product is a group of its own.
-// Small convolutions that a model begins with are one operator all together, rows_trunk.
+// Small convolutions that a model begins with are one operator all together, rows_trunk. In inference the first group
+// can be one operator, rows_stem, and a convolution with the function and the pooling behind it another,
+// rows_conv_pool.
 #pragma once
 
 #include "heddle/ops.h"

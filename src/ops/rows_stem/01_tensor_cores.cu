@@ -376,6 +376,10 @@ __global__ void __launch_bounds__(WARPS * 32)
         const size_t next_from = next < shape.n ? on.order[begin + next] : 0;
         Output *frame = on.output + sample * frame_rows * shape.k;
         Element *image = (Element *)(numbers + turn * number_bytes<Element>(job));
+        // What does not need the bytes is done while they are on their way.
+        const int32_t label = first_slice && threadIdx.x == 0 ? on.dataset_labels[from] : 0;
+        if (first_slice && shape.gap > 0)
+            clear_gaps(job, frame);
         cp_async_wait_all();
         __syncthreads(); // the bytes are there, and those of the image before have been read
         if (next < shape.n)
@@ -389,10 +393,8 @@ __global__ void __launch_bounds__(WARPS * 32)
             take_image<Element, Output, Steps, 2>(job, lane, image, frame);
         else
             take_image<Element, Output, Steps, 0>(job, lane, image, frame);
-        if (first_slice && shape.gap > 0)
-            clear_gaps(job, frame);
         if (first_slice && threadIdx.x == 0)
-            on.labels[sample] = on.dataset_labels[from];
+            on.labels[sample] = label;
         sample = next;
         from = next_from;
     }
