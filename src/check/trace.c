@@ -16,25 +16,6 @@
 enum { LANES = 32, MOST_LINES = 20000 };
 static const size_t largest_trace = (size_t)256 << 20;
 
-heddle_status heddle_check_trace_read(heddle_check_result *result, const char *path)
-{
-    char *text = NULL;
-    size_t size = 0;
-    cJSON *json = NULL;
-    heddle_status status = heddle_file_exists(path) ? heddle_file_read(path, largest_trace, &text, &size) : HEDDLE_OK;
-    if (status == HEDDLE_OK && text)
-        status = heddle_json_parse("the trace", text, size, &json);
-    free(text);
-    if (status == HEDDLE_OUT_OF_MEMORY)
-        return status;
-    if (status != HEDDLE_OK)
-        return heddle_check_result_note(result, "the trace is damaged: %s", heddle_last_error());
-    if (!json)
-        return heddle_check_result_note(result, "there is no trace: the program did not come to its end");
-    result->trace = json;
-    return HEDDLE_OK;
-}
-
 // --- reading ---------------------------------------------------------------------------------------------------------
 
 static const cJSON *field(const cJSON *object, const char *name)
@@ -249,7 +230,7 @@ static void add_findings(const heddle_check_result *result, cJSON *trace)
     free(found);
 }
 
-// --- names and sources -----------------------------------------------------------------------------------------------
+// --- names -----------------------------------------------------------------------------------------------------------
 
 // The first place in a kernel that uses the buffer; NULL: none does.
 static const cJSON *user_of(const cJSON *trace, int buffer)
@@ -300,6 +281,30 @@ static void name_buffers(const heddle_check_result *result, const cJSON *trace)
     }
 }
 
+// --- taking it over --------------------------------------------------------------------------------------------------
+
+heddle_status heddle_check_trace_read(heddle_check_result *result, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    cJSON *json = NULL;
+    heddle_status status = heddle_file_exists(path) ? heddle_file_read(path, largest_trace, &text, &size) : HEDDLE_OK;
+    if (status == HEDDLE_OK && text)
+        status = heddle_json_parse("the trace", text, size, &json);
+    free(text);
+    if (status == HEDDLE_OUT_OF_MEMORY)
+        return status;
+    if (status != HEDDLE_OK)
+        return heddle_check_result_note(result, "the trace is damaged: %s", heddle_last_error());
+    if (!json)
+        return heddle_check_result_note(result, "there is no trace: the program did not come to its end");
+    result->trace = json;
+    name_buffers(result, json); // what an operator's test was built from goes with its folder
+    return HEDDLE_OK;
+}
+
+// --- sources ---------------------------------------------------------------------------------------------------------
+
 static bool is_listed(const cJSON *list, const char *file)
 {
     const cJSON *item = NULL;
@@ -342,7 +347,6 @@ cJSON *heddle_check_trace_json(const heddle_check_result *result)
     cJSON *trace = result->trace ? cJSON_Duplicate(result->trace, true) : empty_trace();
     if (!trace)
         return NULL;
-    name_buffers(result, trace);
     cJSON_AddStringToObject(trace, "heddle", heddle_version());
     add_findings(result, trace);
     add_sources(result, trace);

@@ -214,6 +214,17 @@ class Trace(CheckCase):
         atomic = next(event for event in trace["launches"][0]["blocks"][0]["events"] if event["kind"] == "atomic")
         self.assertEqual(atomic["values"], [1])
 
+    def test_the_operands_of_an_operator_have_their_names(self):
+        self.write("y.cu", "__global__ void add(const float *x, float *y, int n, float alpha)\n{\n"
+                           "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n"
+                           "        y[i] += alpha * x[i];\n}\n"
+                           "void saxpy(const float *x, float *y, int n, float alpha)\n{\n"
+                           "    add<<<(n + 255) / 256, 256>>>(x, y, n, alpha);\n}\n")
+        self.check("y.cu", "--op", "saxpy", "--shape", "n=300", "--quiet", "--trace", "out.json")
+        with open(os.path.join(self.folder, "out.json"), encoding="utf-8") as file:
+            trace = json.load(file)
+        self.assertEqual({buffer["name"] for buffer in trace["buffers"]}, {"x", "y"})
+
     def test_a_program_that_launches_nothing_has_an_empty_trace(self):
         trace = self.trace("int main() { return 0; }\n")
         self.assertEqual((trace["launches"], trace["operations"], trace["findings"]), ([], [], []))
