@@ -165,6 +165,9 @@ static bool fits_tiles(const void *shape_)
     const bool joined = shape->c == JOINED_PAIRS && shape->function <= HEDDLE_ROWS_RELU;
     const int tile = shape->pairs && !joined ? LARGEST_PAIRS : LARGEST_TILE;
     heddle_rows_tiling tiling;
+    // Results are rounded before they are pooled: a mean of 16-bit ones would have two roundings.
+    if (shape->average && !shape->pairs && !shape->int8)
+        return false;
     if (shape->window > MOST_WINDOW || shape->r * shape->s * shape->c > MOST_COLUMNS ||
         !heddle_rows_conv_pool_tile(shape, tile, &tiling))
         return false;
