@@ -62,6 +62,7 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
         .doubts = true,
         .nvcc = HEDDLE_CHECK_NVCC_NEVER,
         .sandbox = true,
+        .trace = judging->trace,
         .output = capture.to,
         .errors = capture.to,
     };
@@ -71,6 +72,8 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
     if (status == HEDDLE_OK)
         status = output ? explain_run(judging, result, output)
                         : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what the program printed");
+    if (status == HEDDLE_OK && judging->trace)
+        heddle_learn_keep_trace(judging, result);
     free(output);
     heddle_check_result_free(result);
     return status;

@@ -395,6 +395,8 @@ void heddle_learn_explain_findings(const heddle_learn_judging *judging)
             continue;
         }
         heddle_learn_reason *reason = explain_known(judging, finding);
+        if (reason)
+            reason->finding = i;
         if (reason && count < MOST_LEADERS) {
             leaders[count].finding = finding;
             leaders[count].reason = reason;

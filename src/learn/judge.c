@@ -193,6 +193,7 @@ static heddle_status judge_text(const heddle_learn_task *task, const char *text,
                                     .chapter = chapter,
                                     .shown = task->shown,
                                     .utf8 = task->utf8,
+                                    .trace = task->trace,
                                     .in_case = "",
                                     .verdict = verdict};
     HEDDLE_TRY(heddle_learn_rules_read(task->exercise, verdict->arena, &rules));

@@ -11,6 +11,7 @@ typedef struct heddle_learn_task {
     const char *shown; // as messages name it
     bool utf8;         // pictures may use it
     bool on_hardware;  // run it on a real GPU too if it passes
+    bool trace;        // record what small launches do, for pictures
 } heddle_learn_task;
 
 // HEDDLE_OK: *verdict says how it came out. Otherwise it could not be judged: the file is missing, empty, binary or too

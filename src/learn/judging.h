@@ -16,6 +16,7 @@ typedef struct heddle_learn_judging {
     const char *beside, *chapter; // folders with headers that a learner may include: that of their file, the chapter's
     const char *shown;            // the learner's file as messages name it
     bool utf8;                    // pictures may use it
+    bool trace;                   // record what small launches do
     char folder[HEDDLE_PLACE_SIZE]; // private, with the two copies; its real path
     char source[HEDDLE_PLACE_SIZE + 256], judge[HEDDLE_PLACE_SIZE + 256];
     char mark[32]; // "learn_0123456789abcdef": begins the judge's lines after an @; new for each judging
@@ -39,6 +40,9 @@ const char *heddle_learn_clean(const heddle_learn_judging *judging, const char *
 // A text with "(3,0,0)" written as 3 or (3,0), for launches of one or two dimensions.
 const char *heddle_learn_short_indices(const heddle_learn_judging *judging, const char *text, int dimensions);
 int heddle_learn_dimensions(const heddle_check_kernel *kernel); // of a launch: 1, 2 or 3
+
+// trace.c: keeps the trace of a check with the verdict.
+void heddle_learn_keep_trace(const heddle_learn_judging *judging, const heddle_check_result *result);
 
 // advise.c: what to do about a finding; NULL: its text says it already.
 const char *heddle_learn_advice(const heddle_learn_judging *judging, const heddle_check_finding *finding);

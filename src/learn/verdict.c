@@ -28,8 +28,10 @@ heddle_status heddle_learn_verdict_create(heddle_learn_verdict **verdict)
 
 void heddle_learn_verdict_free(heddle_learn_verdict *verdict)
 {
-    if (verdict)
-        heddle_arena_destroy(verdict->arena);
+    if (!verdict)
+        return;
+    cJSON_Delete(verdict->trace);
+    heddle_arena_destroy(verdict->arena);
 }
 
 // Bytes of the character at `text`; 0: not UTF-8. Overlong forms, surrogates and numbers above 10ffff are not.
@@ -76,7 +78,7 @@ heddle_learn_reason *heddle_learn_add_reason(heddle_learn_verdict *verdict, cons
     heddle_learn_reason *reason = &verdict->reasons[verdict->reason_count];
     va_list list;
     va_start(list, format);
-    *reason = (heddle_learn_reason){.tag = tag, .rank = rank, .in_case = ""};
+    *reason = (heddle_learn_reason){.tag = tag, .rank = rank, .in_case = "", .finding = -1};
     reason->headline = format_list(verdict->arena, format, list);
     va_end(list);
     reason->items = heddle_arena_alloc(verdict->arena, MOST_ITEMS * sizeof *reason->items);
@@ -143,7 +145,7 @@ static cJSON *item_json(const heddle_learn_item *item)
     return object;
 }
 
-static cJSON *reason_json(const heddle_learn_reason *reason)
+static cJSON *reason_json(const heddle_learn_reason *reason, bool traced)
 {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "reason", reason->tag);
@@ -154,6 +156,8 @@ static cJSON *reason_json(const heddle_learn_reason *reason)
         cJSON_AddNumberToObject(object, "line", reason->line);
     if (reason->column > 0)
         cJSON_AddNumberToObject(object, "column", reason->column);
+    if (traced && reason->finding >= 0)
+        cJSON_AddNumberToObject(object, "finding", reason->finding);
     cJSON *items = cJSON_AddArrayToObject(object, "items");
     for (int i = 0; i < reason->item_count; i++)
         cJSON_AddItemToArray(items, item_json(&reason->items[i]));
@@ -166,7 +170,7 @@ cJSON *heddle_learn_verdict_json(const heddle_learn_verdict *verdict)
     cJSON_AddBoolToObject(object, "passed", verdict->passed);
     cJSON *reasons = cJSON_AddArrayToObject(object, "reasons");
     for (int i = 0; i < verdict->reason_count; i++)
-        cJSON_AddItemToArray(reasons, reason_json(&verdict->reasons[i]));
+        cJSON_AddItemToArray(reasons, reason_json(&verdict->reasons[i], verdict->trace != NULL));
     cJSON_AddStringToObject(object, "output", verdict->output);
     cJSON_AddNumberToObject(object, "seconds", verdict->seconds);
     if (!verdict->on_hardware)

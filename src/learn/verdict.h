@@ -4,6 +4,8 @@
 
 #include "learn/course.h"
 
+struct cJSON;
+
 typedef enum heddle_learn_item_kind {
     HEDDLE_LEARN_TEXT,    // a sentence or two
     HEDDLE_LEARN_CODE,    // a line of source, with what happens there
@@ -38,6 +40,7 @@ typedef struct heddle_learn_reason {
     const char *in_case;  // the case that the judge was at; "": not known
     int line, column;     // in the learner's file; 0: not there
     int rank;             // of the list above
+    int finding;          // its index in the trace; -1: it is not about one
     heddle_learn_item *items;
     int item_count;
 } heddle_learn_reason;
@@ -55,17 +58,18 @@ typedef struct heddle_learn_verdict {
     bool passed;
     heddle_learn_reason *reasons; // in the order to read them
     int reason_count;
-    const char *output; // what the program printed itself; "": nothing
-    double seconds;     // from the file to the verdict
-    bool on_hardware;   // it ran on a real GPU too, and `passed` counts that
-    const char *gpu;    // its name; NULL: it did not
+    const char *output;  // what the program printed itself; "": nothing
+    double seconds;      // from the file to the verdict
+    struct cJSON *trace; // what small launches did, for pictures (docs/json.md); NULL: not recorded
+    bool on_hardware;    // it ran on a real GPU too, and `passed` counts that
+    const char *gpu;     // its name; NULL: it did not
     heddle_learn_time *times;
     int time_count;
 } heddle_learn_verdict;
 
 void heddle_learn_verdict_free(heddle_learn_verdict *verdict); // NULL is fine
 
-struct cJSON;
+// Without the trace, which is large.
 struct cJSON *heddle_learn_verdict_json(const heddle_learn_verdict *verdict);
 
 // Adding to a verdict while it is made. Without memory nothing is added and `reason` is a spare one, so that callers

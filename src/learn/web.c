@@ -47,6 +47,13 @@ heddle_status heddle_learn_web_source(const heddle_learn_web *web, const heddle_
     return HEDDLE_OK;
 }
 
+static void forget(heddle_learn_web_file *file)
+{
+    free(file->verdict);
+    free(file->trace);
+    file->verdict = file->trace = NULL;
+}
+
 // --- telling ---------------------------------------------------------------------------------------------------------
 
 // Takes the JSON over.
@@ -110,9 +117,13 @@ static void record(heddle_learn_web *web)
     const heddle_learn_exercise *exercise = web->judging;
     heddle_learn_web_file *file = heddle_learn_web_file_of(web, exercise);
     cJSON *json = outcome(web);
+    cJSON *trace = web->status == HEDDLE_OK ? web->made->trace : NULL;
+    char *printed = trace ? cJSON_PrintUnformatted(trace) : NULL;
+    cJSON_AddBoolToObject(json, "traced", printed != NULL);
     pthread_mutex_lock(&web->lock);
-    free(file->verdict);
+    forget(file);
     file->verdict = cJSON_PrintUnformatted(json);
+    file->trace = printed;
     bool passed = web->status == HEDDLE_OK && web->made->passed;
     bool known = heddle_learn_is_solved(web->workspace, exercise);
     if (passed && heddle_learn_set_solved(web->workspace, exercise) != HEDDLE_OK)
@@ -147,15 +158,18 @@ static void begin_judging(heddle_learn_web *web, const heddle_learn_exercise *ex
     heddle_learn_resume();
     heddle_learn_file(web->workspace, exercise, web->path);
     heddle_learn_shown_file(web->workspace, exercise, web->shown);
-    web->task = (heddle_learn_task){
-        .course = web->course, .exercise = exercise, .path = web->path, .shown = web->shown, .utf8 = true};
+    web->task = (heddle_learn_task){.course = web->course,
+                                    .exercise = exercise,
+                                    .path = web->path,
+                                    .shown = web->shown,
+                                    .utf8 = true,
+                                    .trace = true};
     heddle_learn_web_source(web, exercise, &text, &size, web->version); // one that cannot be read is the judge's matter
     free(text);
     pthread_mutex_lock(&web->lock);
     heddle_learn_web_file *file = heddle_learn_web_file_of(web, exercise);
     snprintf(file->version, sizeof file->version, "%s", web->version);
-    free(file->verdict);
-    file->verdict = NULL;
+    forget(file);
     web->ended = false;
     pthread_mutex_unlock(&web->lock);
     tell(web, "judging", about(exercise, web->version));
@@ -271,7 +285,7 @@ void heddle_learn_web_close(heddle_learn_web *web)
     heddle_web_stop(web->server);
     heddle_learn_watch_close(web->watch);
     for (int i = 0; web->files && i < web->course->count; i++)
-        free(web->files[i].verdict);
+        forget(&web->files[i]);
     free(web->files);
     int open[] = {web->alone, web->wake[0], web->wake[1]};
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)

@@ -16,6 +16,7 @@ enum { HEDDLE_LEARN_VERSION_SIZE = 17 };
 typedef struct heddle_learn_web_file {
     char version[HEDDLE_LEARN_VERSION_SIZE]; // of the text that was judged last, or is being judged; "": none
     char *verdict;                           // on it, as JSON; NULL: none yet
+    char *trace;                             // of its run, as JSON; NULL: none
 } heddle_learn_web_file;
 
 struct heddle_learn_web {

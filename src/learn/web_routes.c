@@ -406,6 +406,23 @@ static void post_reset(void *context, const heddle_web_request *request, heddle_
     pthread_mutex_unlock(&web->lock);
 }
 
+// What the run behind the last verdict recorded.
+static void get_trace(void *context, const heddle_web_request *request, heddle_web_answer *answer)
+{
+    heddle_learn_web *web = context;
+    const heddle_learn_exercise *exercise = find_exercise(web, request, answer);
+    if (!exercise)
+        return;
+    pthread_mutex_lock(&web->lock);
+    const char *trace = heddle_learn_web_file_of(web, exercise)->trace;
+    char *copy = trace ? strdup(trace) : NULL;
+    pthread_mutex_unlock(&web->lock);
+    if (copy)
+        heddle_web_answer_bytes(answer, "application/json", copy, strlen(copy));
+    else
+        heddle_web_answer_error(answer, HEDDLE_WEB_NOT_FOUND, "nothing was recorded for %s", exercise->number);
+}
+
 static void get_events(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
     (void)context;
@@ -425,6 +442,7 @@ const heddle_web_route heddle_learn_web_routes[] = {
     {"GET", "/v1/learn/events", get_events, NULL},
     {"GET", "/v1/learn/exercises/*", get_exercise, NULL},
     {"GET", "/v1/learn/exercises/*/solution", get_solution, NULL},
+    {"GET", "/v1/learn/exercises/*/trace", get_trace, NULL},
     {"PUT", "/v1/learn/exercises/*/source", put_source, NULL},
     {"POST", "/v1/learn/exercises/*/open", post_open, NULL},
     {"POST", "/v1/learn/exercises/*/judge", post_judge, NULL},

@@ -148,6 +148,16 @@ class Page(unittest.TestCase):
         with open(self.file(), encoding="utf-8") as file:
             self.assertIn("int i = threadIdx.x;", file.read())
 
+        self.assertIn("A race on out[", self.text(".reason .drawn"))
+        self.browser.execute_script("document.querySelector('.reason details').open = true")
+        self.until("document.querySelector('.reason details [role=slider]')", "no slider")
+        slider = self.browser.find_element(By.CSS_SELECTOR, ".reason details [role=slider]")
+        before = slider.get_attribute("aria-valuenow")
+        self.browser.execute_script("arguments[0].focus()", slider)
+        slider.send_keys(Keys.ARROW_RIGHT if before == "0" else Keys.ARROW_LEFT)
+        self.until(f"document.querySelector('.reason details [role=slider]').getAttribute('aria-valuenow') !== '{before}'",
+                   "the slider does not move")
+
         typed = self.type(RIGHT)
         self.verdict("Passed")
         print(f"from the last key to the verdict: {time.monotonic() - typed:.2f} s")

@@ -42,6 +42,7 @@ export const judge = (number) => call("POST", `${of(number)}/judge`, {});
 export const hint = (number) => call("POST", `${of(number)}/hint`, {});
 export const reset = (number) => call("POST", `${of(number)}/reset`, {});
 export const solution = (number, anyway) => call("GET", `${of(number)}/solution${anyway ? "?anyway=1" : ""}`);
+export const trace = (number) => call("GET", `${of(number)}/trace`);
 export const save = (number, text, base, keepalive) => call("PUT", `${of(number)}/source`, {text, base}, keepalive);
 
 // What happens on the server, for as long as the page is open: judging, verdict, source; and here, lost and back.

@@ -4,6 +4,7 @@
 import * as api from "/learn/api.js";
 import {make, announce} from "/learn/dom.js";
 import {createEditor} from "/learn/editor.js";
+import {drawPictures} from "/learn/pictures.js";
 import {fill, showChapter} from "/learn/reader.js";
 import {createSaver} from "/learn/saver.js";
 import {createTabs} from "/learn/tabs.js";
@@ -72,6 +73,7 @@ async function workPane(course, exercise, links) {
     const status = make("span", {class: "status", id: "status"}, "");
     const verdict = make("div", {class: "verdict", id: "verdict"});
     const notice = make("div", {class: "notice"});
+    let turn = 0, endPictures = () => {};
     const editor = await createEditor(course.codemirror, {
         label: `Your code, ${exercise.file}`,
         changed: () => saver.changed(),
@@ -107,16 +109,26 @@ async function workPane(course, exercise, links) {
         }
     }
 
-    function showJudged(judged) {
+    // Text and pictures come together: nothing moves afterwards.
+    async function showJudged(judged) {
+        const mine = ++turn;
+        let trace = null;
+        try {
+            trace = judged.traced ? await api.trace(exercise.number) : null;
+        } catch {
+            // A newer judging has begun: the text is worth showing all the same.
+        }
+        if (mine !== turn) return;
+        endPictures();
         verdict.classList.remove("stale");
         verdict.replaceChildren(...verdictNodes(judged, exercise.file, (line) => editor.show(line), links.next()));
+        endPictures = trace ? drawPictures(verdict, trace) : () => {};
         editor.setMarks(marksOf(judged, exercise.file));
         status.textContent = judged.verdict ? judged.verdict.passed ? "Passed" : "Not yet" : "";
     }
 
     saver.adopt(exercise);
-    if (exercise.judged) showJudged(exercise.judged);
-    else verdict.replaceChildren(make("p", {class: "dim"}, "Judging …"));
+    if (!exercise.judged) verdict.replaceChildren(make("p", {class: "dim"}, "Judging …"));
     return {element, editor, saver, showJudged,
         judging() {
             status.textContent = "Judging …";
@@ -178,7 +190,7 @@ export async function exerciseView(course, number) {
         if (name === "source" && data.version !== work.saver.version()) work.saver.changedElsewhere();
         if (name === "verdict") {
             Object.assign(exercise, {next: data.next, solved: data.solved});
-            work.showJudged(data);
+            await work.showJudged(data);
             announce(verdictSentence(data));
         }
     }
@@ -187,6 +199,7 @@ export async function exerciseView(course, number) {
         happened, leave: () => work.saver.settle(), flush: () => work.saver.flush(),
         shown() {
             work.editor.refresh();
+            if (exercise.judged) work.showJudged(exercise.judged);
             api.open(number).catch((failure) => announce(failure.message));
         }};
 }

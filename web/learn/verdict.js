@@ -45,7 +45,8 @@ function itemNodes(item, before, file, show) {
 
 function reasonCard(reason, file, show) {
     const body = reason.items.flatMap((item, index) => itemNodes(item, reason.items[index - 1], file, show));
-    return make("article", {class: "reason", "data-reason": reason.reason, "data-line": reason.line ?? ""},
+    return make("article", {class: "reason", "data-reason": reason.reason, "data-line": reason.line ?? "",
+        "data-finding": reason.finding},
         make("h3", {}, sentence(reason.headline)),
         reason.case ? make("p", {class: "dim"}, `In the case: ${reason.case}`) : null,
         ...body);
