@@ -11,7 +11,7 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo learn check sim cuda test test-sanitize mutate site bench-cpu bench-sim lint format install uninstall clean
+.PHONY: help setup build demo learn learn-web check sim cuda test test-sanitize mutate site bench-cpu bench-sim lint format install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -26,6 +26,11 @@ learn: ## the course: exercises in COURSE (heddle-course), checked as you save, 
 	@scripts/setup build sim
 	@scripts/build $(BUILD) $(options) heddle_command sim
 	@scripts/learn "$(BUILD)/heddle" "$(COURSE)"
+
+learn-web: ## the same in a browser: prints the address to open
+	@scripts/setup build sim
+	@scripts/build $(BUILD) $(options) heddle_command sim
+	@scripts/learn "$(BUILD)/heddle" "$(COURSE)" --web
 
 check: ## FILE=program.cu: check a CUDA program on the simulated GPU
 	@scripts/setup build sim
