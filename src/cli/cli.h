@@ -63,6 +63,7 @@ extern const heddle_cli_command heddle_command_data_show;
 extern const heddle_cli_command heddle_command_data_get;
 extern const heddle_cli_command heddle_command_ops;
 extern const heddle_cli_command heddle_command_runs;
+extern const heddle_cli_command heddle_command_serve;
 extern const heddle_cli_command heddle_command_devices;
 extern const heddle_cli_command heddle_command_doctor;
 extern const heddle_cli_command heddle_command_help;

@@ -166,6 +166,12 @@ const char *heddle_network_class_name(const heddle_network *network, int index)
     return number;
 }
 
+heddle_state *heddle_network_state(const heddle_network *network, heddle_stream **stream)
+{
+    *stream = network->stream;
+    return network->state;
+}
+
 heddle_image_traits heddle_network_traits(const heddle_network *network)
 {
     return network->checkpoint ? heddle_checkpoint_about_of(network->checkpoint)->traits : (heddle_image_traits){0};

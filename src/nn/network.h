@@ -8,5 +8,7 @@
 // `state` and `stream` must outlive the network.
 heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, const heddle_network_options *options,
                                   heddle_network **network);
+// Its parameters, and the stream that they are used on.
+heddle_state *heddle_network_state(const heddle_network *network, heddle_stream **stream);
 // What the images look like that it was trained on, for heddle_prepare; zeros when that is not known.
 heddle_image_traits heddle_network_traits(const heddle_network *network);

@@ -13,8 +13,9 @@ typedef struct heddle_web_answer {
     const char *type; // of the body: "application/json"
     char *body;       // freed after it was sent; NULL: none
     size_t size;
-    const void *fixed; // a body that stays where it is, in place of `body`
-    bool events;       // the answer is the stream of events
+    const void *fixed;  // a body that stays where it is, in place of `body`
+    bool events;        // the answer is the stream of events
+    const char *policy; // what a page of another kind may do, in place of the server's own content policy; NULL: that
 } heddle_web_answer;
 
 // Takes the JSON over.

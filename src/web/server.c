@@ -42,7 +42,7 @@ static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-typedef enum connection_state { WAITING, ANSWERING, STREAMING } connection_state;
+typedef enum connection_state { WAITING, WORKING, ANSWERING, STREAMING } connection_state;
 
 typedef struct connection {
     struct connection *next, **link;
@@ -60,10 +60,19 @@ struct heddle_web_server {
     heddle_web_streams *streams;
     double allowance, counted; // requests that may come now, and when that was reckoned
     pthread_mutex_t lock;      // of the rest
-    pthread_cond_t stopped;
+    pthread_cond_t stopped, finished;
     connection *connections;
+    int deferred; // requests that somebody has yet to finish
     bool stopping, has_clock;
     pthread_t clock;
+};
+
+// A request that is answered later: its connection sleeps meanwhile.
+struct heddle_web_later {
+    heddle_web_server *server;
+    struct MHD_Connection *connection;
+    bool is_deferred, is_finished; // the second under the server's lock
+    heddle_web_answer answer;
 };
 
 // One request, from its first line to the end of its answer.
@@ -73,15 +82,17 @@ typedef struct exchange {
     heddle_web_entry entry;
     char *body;
     size_t size, room, dropped;
+    heddle_web_later later;
 } exchange;
 
 // --- answers ---------------------------------------------------------------------------------------------------------
 
 static void add_headers(const heddle_web_server *server, const exchange *now, struct MHD_Response *response,
-                        const char *type)
+                        const heddle_web_answer *answer)
 {
+    const char *type = answer->events ? "text/event-stream" : answer->type;
     char cookie[HEDDLE_WEB_COOKIE_SIZE + HEDDLE_WEB_TOKEN_SIZE + 64];
-    MHD_add_response_header(response, "Content-Security-Policy", policy);
+    MHD_add_response_header(response, "Content-Security-Policy", answer->policy ? answer->policy : policy);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
@@ -128,7 +139,7 @@ static enum MHD_Result send_answer(heddle_web_server *server, struct MHD_Connect
         heddle_web_answer_free(answer);
         return MHD_NO;
     }
-    add_headers(server, now, response, answer->events ? "text/event-stream" : answer->type);
+    add_headers(server, now, response, answer);
     set_state(server, to, answer->events ? STREAMING : ANSWERING);
     enum MHD_Result result = MHD_queue_response(to, (unsigned)answer->status, response);
     MHD_destroy_response(response);
@@ -244,13 +255,56 @@ static enum MHD_Result answer_request(heddle_web_server *server, struct MHD_Conn
         return send_refusal(server, to, now);
     if (now->entry.asset) {
         answer_asset(&answer, now->entry.asset);
+    } else if (now->later.is_deferred) {
+        pthread_mutex_lock(&server->lock);
+        bool is_finished = now->later.is_finished;
+        answer = now->later.answer;
+        pthread_mutex_unlock(&server->lock);
+        if (!is_finished) // woken by something else
+            return MHD_YES;
+        now->later.answer = (heddle_web_answer){0};
     } else {
-        heddle_web_request request = {.query = now->entry.path.query, .body = now->body ? now->body : ""};
+        now->later = (heddle_web_later){.server = server, .connection = to};
+        heddle_web_request request = {
+            .query = now->entry.path.query, .body = now->body ? now->body : "", .later = &now->later};
         request.size = now->size;
         memcpy(request.found, now->entry.found, sizeof request.found);
         now->entry.route->handle(server->settings.context, &request, &answer);
+        if (now->later.is_deferred)
+            return MHD_YES;
     }
     return send_answer(server, to, now, &answer);
+}
+
+heddle_web_later *heddle_web_defer(const heddle_web_request *request)
+{
+    heddle_web_later *later = request->later;
+    heddle_web_server *server = later->server;
+    pthread_mutex_lock(&server->lock);
+    later->is_deferred = !server->stopping;
+    server->deferred += later->is_deferred;
+    pthread_mutex_unlock(&server->lock);
+    if (!later->is_deferred)
+        return NULL;
+    set_state(server, later->connection, WORKING);
+    MHD_suspend_connection(later->connection); // before anybody can finish it
+    return later;
+}
+
+void heddle_web_finish(heddle_web_later *later, heddle_web_answer *answer)
+{
+    heddle_web_server *server = later->server;
+    struct MHD_Connection *sleeping = later->connection;
+    pthread_mutex_lock(&server->lock);
+    later->answer = *answer;
+    later->is_finished = true;
+    *answer = (heddle_web_answer){0};
+    pthread_mutex_unlock(&server->lock);
+    MHD_resume_connection(sleeping); // from here on the request may be gone
+    pthread_mutex_lock(&server->lock);
+    server->deferred--;
+    pthread_cond_signal(&server->finished);
+    pthread_mutex_unlock(&server->lock);
 }
 
 // Called once when the head is there, once per piece of the body, and once at its end.
@@ -296,6 +350,7 @@ static void on_end(void *context, struct MHD_Connection *of, void **state, enum 
     *state = NULL;
     if (!now)
         return;
+    heddle_web_answer_free(&now->later.answer);
     free(now->target);
     free(now->body);
     free(now);
@@ -344,7 +399,7 @@ static void *watch_clock(void *context)
         pthread_cond_timedwait(&server->stopped, &server->lock, &until);
         double now = heddle_now();
         for (connection *one = server->connections; one; one = one->next)
-            if (one->state != STREAMING && now - one->since > server->settings.seconds)
+            if (one->state != STREAMING && one->state != WORKING && now - one->since > server->settings.seconds)
                 shutdown(one->socket, SHUT_RDWR);
         if (++ticks % HEARTBEAT != 0)
             continue;
@@ -437,6 +492,7 @@ heddle_status heddle_web_start(const heddle_web_settings *settings, heddle_web_s
     made->settings = *settings;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->stopped, NULL);
+    pthread_cond_init(&made->finished, NULL);
     fill_settings(made);
     heddle_status status = heddle_web_streams_create(&made->streams);
     if (status == HEDDLE_OK)
@@ -462,6 +518,8 @@ void heddle_web_stop(heddle_web_server *server)
     pthread_mutex_lock(&server->lock);
     server->stopping = true;
     pthread_cond_signal(&server->stopped);
+    while (server->deferred > 0)
+        pthread_cond_wait(&server->finished, &server->lock);
     pthread_mutex_unlock(&server->lock);
     if (server->has_clock)
         pthread_join(server->clock, NULL);
@@ -469,6 +527,7 @@ void heddle_web_stop(heddle_web_server *server)
         MHD_stop_daemon(server->daemon);
     heddle_web_streams_destroy(server->streams);
     pthread_cond_destroy(&server->stopped);
+    pthread_cond_destroy(&server->finished);
     pthread_mutex_destroy(&server->lock);
     free(server);
 }
@@ -501,6 +560,18 @@ const char *heddle_web_url(const heddle_web_server *server)
 {
     (void)server;
     return "";
+}
+
+heddle_web_later *heddle_web_defer(const heddle_web_request *request)
+{
+    (void)request;
+    return NULL;
+}
+
+void heddle_web_finish(heddle_web_later *later, heddle_web_answer *answer)
+{
+    (void)later;
+    heddle_web_answer_free(answer);
 }
 
 void heddle_web_send(heddle_web_server *server, const char *event, const char *data)

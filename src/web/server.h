@@ -12,6 +12,7 @@ typedef struct heddle_web_request {
     const char *query;
     const char *body; // a zero byte follows it
     size_t size;
+    struct heddle_web_later *later; // for heddle_web_defer
 } heddle_web_request;
 
 typedef void heddle_web_handler(void *context, const heddle_web_request *request, heddle_web_answer *answer);
@@ -39,6 +40,14 @@ void heddle_web_stop(heddle_web_server *server); // NULL is fine
 
 // The address to open, with the token: "http://127.0.0.1:8765/?token=...".
 const char *heddle_web_url(const heddle_web_server *server);
+
+// For work that takes longer than a handler may: the handler calls this and returns, leaving its answer alone, and some
+// thread finishes the request, exactly once. The body lives until then. NULL: the server is ending, and the handler
+// answers itself. heddle_web_stop waits until all are finished.
+typedef struct heddle_web_later heddle_web_later;
+heddle_web_later *heddle_web_defer(const heddle_web_request *request);
+// Takes what is in *answer over.
+void heddle_web_finish(heddle_web_later *later, heddle_web_answer *answer);
 
 // Sends an event to every page that listens on a stream, from any thread. `data` has no line breaks.
 void heddle_web_send(heddle_web_server *server, const char *event, const char *data);

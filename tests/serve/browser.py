@@ -1,0 +1,232 @@
+"""`heddle serve` in a real Chromium: a network is trained from the page, paused, resumed, and recognises a drawn digit.
+
+    tests/serve/browser.py build/heddle [--shots FOLDER] [--axe axe.min.js]
+
+With --shots it also writes a picture of each view, at 390 and 1280 pixels, light and dark. With --axe, a file of the PyPI
+package axe-core-python, it also looks for what keeps people out who use a keyboard or a screen reader.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+
+def option(name):
+    """Takes the value of an option off the command line."""
+    if name not in sys.argv:
+        return None
+    at = sys.argv.index(name)
+    value = sys.argv[at + 1]
+    del sys.argv[at:at + 2]
+    return os.path.abspath(value)
+
+
+SHOTS, AXE = option("--shots"), option("--axe")
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+PATIENCE = 120  # seconds; a test that waits so long has failed
+
+RACE = """__global__ void last(int *out)
+{
+    *out = threadIdx.x;
+}
+int main()
+{
+    int *out;
+    cudaMalloc(&out, sizeof *out);
+    last<<<1, 64>>>(out);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
+
+
+def begin_browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    options.add_argument("--headless=new")
+    options.add_argument("--disable-dev-shm-usage")
+    options.add_argument("--disable-gpu")
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=webdriver.chrome.service.Service(shutil.which("chromedriver")), options=options)
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.mkdtemp()
+        subprocess.run([HEDDLE, "train", "--data", "synth:count=200", "--model", "mlp", "--epochs", "1", "--quiet",
+                        "--out", "runs/first"], cwd=cls.scratch, check=True, capture_output=True)
+        cls.server = subprocess.Popen([HEDDLE, "serve"], cwd=cls.scratch, text=True, stdout=subprocess.PIPE)
+        cls.url = next(re.search(r"http://\S+", line).group(0) for line in cls.server.stdout if "http://" in line)
+        cls.browser = begin_browser()
+        cls.browser.set_window_size(1280, 900)
+        cls.browser.get(cls.url)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+        cls.server.send_signal(signal.SIGINT)
+        cls.server.wait(timeout=60)
+        cls.server.stdout.close()
+        shutil.rmtree(cls.scratch)
+
+    # --- tools --------------------------------------------------------------------------------------------------------
+
+    def until(self, what, ask):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            found = ask()
+            if found:
+                return found
+            time.sleep(0.05)
+        self.fail(f"{what}: not after {PATIENCE} s. The page says: {self.text('main')[:500]}")
+
+    def text(self, selector):
+        return self.browser.execute_script("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
+
+    def find(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def go(self, view):
+        self.find(f".places a[href='#{view}']").click()
+        self.until(view, lambda: view.capitalize() == self.text("h1"))
+
+    def press(self, label):
+        self.find("main").find_element(By.XPATH, f".//button[normalize-space()='{label}']").click()
+
+    def shoot(self, name):
+        if not SHOTS:
+            return
+        os.makedirs(SHOTS, exist_ok=True)
+        for width in (390, 1280):
+            for scheme in ("light", "dark"):
+                self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                    "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+                self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                    "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
+                height = self.browser.execute_script("return document.documentElement.scrollHeight")
+                wide = self.browser.execute_script("return document.documentElement.scrollWidth")
+                self.assertLessEqual(wide, width, f"{name} is wider than {width} pixels")
+                self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                    "width": width, "height": min(height, 2400), "deviceScaleFactor": 1, "mobile": width < 500})
+                time.sleep(0.2)
+                self.browser.save_screenshot(os.path.join(SHOTS, f"serve-{name}-{width}-{scheme}.png"))
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+    def look(self, name):
+        """A view is whole: pictures for the docs, and nothing serious for axe."""
+        self.shoot(name)
+        if not AXE:
+            return
+        with open(AXE, encoding="utf-8") as file:
+            self.browser.execute_script(file.read())
+        found = self.browser.execute_async_script(
+            "axe.run().then((all) => arguments[0](all.violations.filter((one) =>"
+            " ['serious', 'critical'].includes(one.impact)).map((one) =>"
+            " `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`)))")
+        self.assertEqual(found, [], name)
+
+    # --- what a person does -------------------------------------------------------------------------------------------
+
+    def train(self):
+        self.go("train")
+        Select(self.find("#model")).select_by_value("cnn")
+        Select(self.find("#data")).select_by_value("synth")
+        for name, value in (("epochs", "2"), ("batch", "32")):
+            field = self.find(f"#{name}")
+            field.clear()
+            field.send_keys(value)
+        self.press("Start training")
+        self.until("training", lambda: self.text(".pill") == "training" and self.text(".figures dd:nth-of-type(1)"))
+        self.press("Pause")
+        self.until("a pause", lambda: self.text(".pill") == "paused")
+        at = self.find("progress").get_attribute("value")
+        time.sleep(0.3)
+        self.assertEqual(self.find("progress").get_attribute("value"), at, "a paused run goes on")
+        self.press("Resume")
+        self.until("the end of the run", lambda: self.text(".pill") == "complete")
+        accuracy = float(re.search(r"Test accuracy\s+([\d.]+) %", self.text(".figures")).group(1))
+        self.assertGreater(accuracy, 90)
+        self.look("train")
+
+    def draw(self, *strokes):
+        """Lines over the sheet, in parts of its side."""
+        sheet = self.find(".sheet")
+        size = sheet.size["width"]
+        for stroke in strokes:
+            chain = ActionChains(self.browser, duration=10)
+            (x, y), *rest = [((x - 0.5) * size, (y - 0.5) * size) for x, y in stroke]
+            chain.move_to_element_with_offset(sheet, int(x), int(y)).click_and_hold()
+            for x, y in rest:
+                chain.move_to_element_with_offset(sheet, int(x), int(y))
+            chain.release().perform()
+
+    def recognise(self):
+        self.go("try")
+        self.until("the new network", lambda: "synth-cnn" in self.text("#about"))
+        self.draw([(0.3, 0.2), (0.7, 0.2), (0.6, 0.45), (0.5, 0.8)])
+        self.until("a seven", lambda: self.text(".verdict strong") == "7")
+        self.until("values of layers", lambda: self.browser.execute_script(
+            "return document.querySelectorAll('.maps canvas').length") > 50)
+        self.look("try")
+        self.press("Clear")
+        self.until("nothing", lambda: "Draw" in self.text(".verdict"))
+        sheet = self.find(".sheet")
+        sheet.send_keys(Keys.ARROW_UP * 6, " ", Keys.ARROW_DOWN * 12)
+        self.until("a one, by keys", lambda: self.text(".verdict strong") == "1")
+        self.press("Next")
+        self.until("a test image", lambda: "Test image 1 of" in self.text(".source"))
+
+    def evaluate(self):
+        self.go("test")
+        self.until("the evaluation", lambda: self.text(".confusion") and self.text(".wrong"))
+        self.assertGreater(float(re.search(r"([\d.]+) %", self.text(".verdict")).group(1)), 90)
+        self.look("test")
+
+    def compare(self):
+        self.go("runs")
+        self.until("two runs", lambda: "first" in self.text(".list") and "synth-cnn" in self.text(".list"))
+        self.until("their curves", lambda: len(self.browser.find_elements(By.CSS_SELECTOR, ".chart .line")) >= 4)
+        self.assertIn("model", self.text("[aria-label='Settings that differ']"))
+        self.look("runs")
+        self.find("[aria-label='Predict with first']").click()
+        self.until("the other network", lambda: "runs/first/" in self.text("#about"))
+
+    def check(self):
+        path = os.path.join(self.scratch, "last.cu")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(RACE)
+        self.go("check")
+        self.find("#cuda-file").send_keys(path)
+        answer = self.until("an answer", lambda: re.search(r"race|not built", self.text(".result")))
+        if answer.group(0) == "race":
+            self.assertIn("line 3", self.text(".result"))
+            self.look("check")
+
+    def test_a_network_is_trained_tried_tested_compared_and_a_program_checked(self):
+        self.train()
+        self.recognise()
+        self.evaluate()
+        self.compare()
+        self.check()
+        bad = [line["message"] for line in self.browser.get_log("browser") if line["level"] == "SEVERE"]
+        self.assertEqual(bad, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
