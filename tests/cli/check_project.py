@@ -139,6 +139,14 @@ class Project(unittest.TestCase):
         value = "x" * 3000
         self.assertIn(value, self.check("--cmake", ".", "-D", f"LONG={value}", code=1).stdout)
 
+    def test_the_exit_status_of_a_program_of_cmake_counts(self):
+        os.mkdir(self.folder)
+        with open(os.path.join(self.folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write("cmake_minimum_required(VERSION 3.18)\nproject(p LANGUAGES CUDA)\nadd_executable(x x.cu)\n")
+        with open(os.path.join(self.folder, "x.cu"), "w", encoding="utf-8") as file:
+            file.write("int main() { return 3; }\n")
+        self.assertIn("note: a program ended with status 3\n", self.check("--cmake", ".", code=1).stdout)
+
     def test_an_interrupt_of_cmake_is_an_interrupt(self):
         os.mkdir(self.folder)
         pipe = os.path.join(self.folder, "pipe")
