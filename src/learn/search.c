@@ -42,6 +42,9 @@ static char *plain_copy(heddle_arena *arena, const char *text, size_t length)
     char *copy = heddle_arena_alloc(arena, length + 1), *to = copy;
     for (size_t i = 0; copy && i < length && text[i]; i++) {
         char c = text[i];
+        if (length - i >= 3 && strncmp(text + i, "```", 3) == 0) // of a fence nothing stays
+            while (i + 1 < length && text[i + 1] != '\n')
+                i++;
         if (strchr("`*#[|", c))
             continue;
         if (c == ']' && i + 1 < length && text[i + 1] == '(') { // of a link its text stays
@@ -54,6 +57,8 @@ static char *plain_copy(heddle_arena *arena, const char *text, size_t length)
         if (c != ' ' || (to > copy && to[-1] != ' '))
             *to++ = c;
     }
+    if (copy && to > copy && to[-1] == ' ')
+        to[-1] = '\0';
     return copy;
 }
 

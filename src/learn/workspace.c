@@ -358,7 +358,7 @@ heddle_status heddle_learn_watch_alone(const heddle_learn_workspace *workspace, 
     close(*lock);
     *lock = -1;
     return heddle_fail(HEDDLE_UNSUPPORTED,
-                       "another `heddle learn` is watching %s; go on there, or end it with q (single commands such as "
+                       "another `heddle learn` is watching %s; go on there, or end it (single commands such as "
                        "`heddle learn run` work beside it)",
                        workspace->folder);
 }
