@@ -42,6 +42,17 @@ static cJSON *chapter_json(const heddle_learn_web *web, const char *chapter)
     return json;
 }
 
+// The learner's folder as people write it: ~/heddle-course.
+static void add_folder(const heddle_learn_web *web, cJSON *json)
+{
+    char shown[HEDDLE_PLACE_SIZE + 1];
+    const char *home = getenv("HOME"), *folder = web->workspace->folder;
+    size_t length = home ? strlen(home) : 0;
+    bool inside = length > 1 && strncmp(folder, home, length) == 0 && folder[length] == '/';
+    snprintf(shown, sizeof shown, "%s%s", inside ? "~" : "", inside ? folder + length : folder);
+    cJSON_AddStringToObject(json, "folder", shown);
+}
+
 static void get_course(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
     heddle_learn_web *web = context;
@@ -49,7 +60,7 @@ static void get_course(void *context, const heddle_web_request *request, heddle_
     (void)request;
     pthread_mutex_lock(&web->lock);
     const heddle_learn_exercise *current = heddle_learn_current(web->workspace);
-    cJSON_AddStringToObject(json, "folder", web->workspace->folder);
+    add_folder(web, json);
     cJSON_AddStringToObject(json, "current", current ? current->number : "");
     cJSON_AddNumberToObject(json, "solved", heddle_learn_solved_count(web->workspace));
     cJSON_AddNumberToObject(json, "count", web->course->count);

@@ -70,7 +70,9 @@ class Page(unittest.TestCase):
             shutil.copytree(os.path.join(COURSE, place), os.path.join(course, place))
         shutil.copy(os.path.join(COURSE, "GLOSSARY.md"), course)
         environment = dict(os.environ, HEDDLE_COURSE=course)
-        cls.folder = os.path.join(cls.scratch, "mine")
+        if SHOTS:
+            environment["HOME"] = cls.scratch  # the page shows where the folder is
+        cls.folder = os.path.join(cls.scratch, "heddle-course")
         subprocess.run([HEDDLE, "learn", "init", cls.folder], env=environment, check=True, capture_output=True)
         cls.server = subprocess.Popen([HEDDLE, "learn", "--web"], cwd=cls.folder, env=environment, text=True,
                                       stdout=subprocess.PIPE)
@@ -278,6 +280,8 @@ class Page(unittest.TestCase):
     def pictures(self):
         os.makedirs(SHOTS, exist_ok=True)
         for name in self.each_view():
+            if "exercise-390" in name:
+                self.browser.execute_script("document.querySelector('.work').scrollIntoView()")
             time.sleep(0.3)
             self.browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
 
