@@ -24,8 +24,8 @@ struct cJSON *heddle_serve_network_about(const heddle_serve_network *network);
 // The test images it was trained to recognise; NULL: they are not here, and about says why.
 const heddle_dataset *heddle_serve_network_test(const heddle_serve_network *network);
 
-// images (count, channels, height, width) in [0, 1]; probabilities (count, classes). Any count: it is padded to a batch
-// that has a plan already, because making a plan takes longer than predicting some images more.
+// images (count, channels, height, width) in [0, 1]; probabilities (count, classes). Any count: a few batch sizes have
+// plans, which are kept, because making a plan takes longer than predicting some images.
 heddle_status heddle_serve_network_predict(heddle_serve_network *network, const float *images, int count,
                                            float *probabilities);
 // What every layer gives for one image, as small pictures: a list that the caller deletes.

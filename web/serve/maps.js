@@ -15,8 +15,7 @@ function paint(canvas, values, offset, width, height, colour) {
     const context = canvas.getContext("2d");
     const image = context.createImageData(width, height);
     for (let i = 0; i < width * height; i++) {
-        const [red, green, blue] = colour(values, offset + i);
-        image.data.set([red, green, blue, 255], 4 * i);
+        if (offset + i < values.length) image.data.set([...colour(values, offset + i), 255], 4 * i);
     }
     canvas.width = width;
     canvas.height = height;
@@ -48,5 +47,5 @@ export function showMaps(holder, layer) {
     holder.classList.toggle("flat", flat);
     for (let map = 0; map < layer.maps; map++)
         paint(holder.children[map], values, map * width * height, width, height, (all, i) =>
-            (all[i] === undefined ? [128, 128, 128] : grey ? [all[i], all[i], all[i]] : COLOURS[all[i]]));
+            (grey ? [all[i], all[i], all[i]] : COLOURS[all[i]]));
 }

@@ -89,7 +89,7 @@ export function createRuns(state) {
                 ? make("p", {class: "dim"}, "There is no run yet. ", make("a", {href: "#train"}, "Train one."))
                 : make("table", {class: "list"}, make("caption", {class: "unseen"}, "Runs, newest first"),
                     make("thead", {}, make("tr", {}, ...["Compare", "Run", "State", "Model", "Epochs", "Best accuracy",
-                        "Images/s", "Predict"].map((name) => make("th", {scope: "col"}, name)))),
+                        "Images/s", "Predict"].map((name, at) => make("th", {scope: "col", class: at >= 4 && at <= 6 && "number"}, name)))),
                     make("tbody", {}, ...runs.map(row))));
             for (const name of chosen) if (!runs.some((run) => run.name === name)) chosen.delete(name);
             await compare();

@@ -92,22 +92,23 @@ export function createTry(state) {
         }
     }
 
-    const button = (text, act) => make("button", {type: "button", on: {click: act}}, text);
+    const button = (text, act, name) => make("button", {type: "button", "aria-label": name, title: name,
+        on: {click: act}}, text);
     index.addEventListener("change", () => choose(index.value));
     const chooser = make("fieldset", {class: "chooser"},
         make("legend", {}, "Test images"),
         make("label", {for: "image-index", class: "unseen"}, "Number of a test image"),
-        button("Previous", () => choose(Number(index.value) - 1)), index,
-        button("Next", () => choose(Number(index.value) + 1)),
+        button("‹", () => choose(Number(index.value) - 1), "Previous test image"), index,
+        button("›", () => choose(Number(index.value) + 1), "Next test image"),
         button("Random", () => choose(Math.random() * state.network.test_images)));
     const none = make("div", {class: "note"}, make("p", {}, "There is no network yet. ",
         make("a", {href: "#train"}, "Train one"), ": on synth, the generated digits, it takes seconds."));
     const tryout = make("div", {class: "tryout"},
         make("section", {class: "draw", "aria-label": "Draw"}, pad.element,
-            make("div", {class: "row"}, button("Clear", () => pad.clear())),
-            make("p", {class: "dim keys", id: "pad-keys"},
-                "With keys: arrows move the pen, space lowers and lifts it, delete clears."), chooser, source),
-        make("section", {class: "answer", "aria-label": "Prediction"}, verdict, problem, bars));
+            make("div", {class: "row"}, button("Clear", () => pad.clear()), make("p", {class: "dim keys", id: "pad-keys"},
+                "Draw here. With keys: arrows move the pen, space lowers and lifts it, delete clears."))),
+        make("section", {class: "answer", "aria-label": "Prediction"}, verdict, problem, bars),
+        make("section", {class: "choose", "aria-label": "Test images"}, chooser, source));
     const title = make("h2", {}), summary = make("p", {class: "dim"});
     const inside = make("section", {class: "inside"}, title, summary, diagram.element);
     const element = make("div", {class: "view"}, make("h1", {}, "Try"), none, tryout, inside);
