@@ -1,10 +1,11 @@
 // Counters and gauges as Prometheus reads them.
 
-#include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "serve/gpus.h"
 #include "serve/parts.h"
 
 static void print(FILE *file, const char *name, const char *type, const char *help, double value)
@@ -12,6 +13,29 @@ static void print(FILE *file, const char *name, const char *type, const char *he
     if (!isfinite(value)) // not known: a series that is not there
         return;
     fprintf(file, "# HELP heddle_%s %s\n# TYPE heddle_%s %s\nheddle_%s %.10g\n", name, help, name, type, name, value);
+}
+
+// One series per GPU.
+static void print_gpus(FILE *file)
+{
+    heddle_serve_gpu gpus[HEDDLE_SERVE_MOST_GPUS];
+    const int count = heddle_serve_gpus(gpus);
+    const struct {
+        const char *name, *help;
+        size_t offset;
+    } series[] = {
+        {"gpu_load", "Part of the time in which a kernel ran.", offsetof(heddle_serve_gpu, load)},
+        {"gpu_power_watts", "Power that the GPU draws.", offsetof(heddle_serve_gpu, watts)},
+        {"gpu_memory_used_bytes", "Memory in use on the GPU.", offsetof(heddle_serve_gpu, used)},
+    };
+    for (size_t i = 0; count > 0 && i < sizeof series / sizeof *series; i++) {
+        fprintf(file, "# HELP heddle_%s %s\n# TYPE heddle_%s gauge\n", series[i].name, series[i].help, series[i].name);
+        for (int gpu = 0; gpu < count; gpu++) {
+            const double value = *(const double *)((const char *)&gpus[gpu] + series[i].offset);
+            if (isfinite(value))
+                fprintf(file, "heddle_%s{gpu=\"%d\"} %.10g\n", series[i].name, gpu, value);
+        }
+    }
 }
 
 char *heddle_serve_metrics(heddle_serve *serve)
@@ -37,6 +61,7 @@ char *heddle_serve_metrics(heddle_serve *serve)
     print(file, "train_loss", gauge, "Training loss at the latest point of the curve.", trained.loss);
     print(file, "train_accuracy", gauge, "Training accuracy at the latest point of the curve.", trained.accuracy);
     print(file, "train_images_per_second", gauge, "Speed of the latest run.", trained.images_per_second);
+    print_gpus(file);
     if (fclose(file) == 0)
         return text;
     free(text);

@@ -16,6 +16,7 @@
 #include "device/device.h"
 #include "nn/optimizer.h"
 #include "nn/trainer_folder.h"
+#include "serve/gpus.h"
 
 enum { NAME_SIZE = 256, MESSAGE_SIZE = 1024, REASON_SIZE = 192, MOST_POINTS = 400, MOST_TESTS = 400 };
 
@@ -87,6 +88,22 @@ static cJSON *points_json(const point *points, int count)
     return list;
 }
 
+static void add_gpus(cJSON *json)
+{
+    heddle_serve_gpu gpus[HEDDLE_SERVE_MOST_GPUS];
+    const int count = heddle_serve_gpus(gpus);
+    cJSON *list = count > 0 ? cJSON_AddArrayToObject(json, "gpus") : NULL;
+    for (int i = 0; i < count; i++) {
+        cJSON *gpu = cJSON_CreateObject();
+        cJSON_AddStringToObject(gpu, "name", gpus[i].name);
+        add_number(gpu, "load", gpus[i].load);
+        add_number(gpu, "watts", gpus[i].watts);
+        add_number(gpu, "memory", gpus[i].memory);
+        add_number(gpu, "used", gpus[i].used);
+        cJSON_AddItemToArray(list, gpu);
+    }
+}
+
 // The lock is held.
 static cJSON *state_json(const heddle_serve_training *training, bool with_curve)
 {
@@ -116,6 +133,7 @@ static cJSON *state_json(const heddle_serve_training *training, bool with_curve)
     add_number(json, "rate", training->rate);
     add_number(json, "images_per_second", training->images_per_second);
     add_number(json, "seconds", event->seconds);
+    add_gpus(json);
     if (training->error[0])
         cJSON_AddStringToObject(json, "error", training->error);
     if (with_curve) {

@@ -33,9 +33,22 @@ def png(width, height, rows):
             chunk(b"IDAT", zlib.compress(body)) + chunk(b"IEND", b""))
 
 
+# Two GPUs, of which the second tells neither its load nor its power.
+NVML = """
+int nvmlInit_v2(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned *count) { *count = 2; return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) { *device = (char *)0 + index + 1; return 0; }
+int nvmlDeviceGetName(void *device, char *name, unsigned size) { name[0] = 'G'; name[1] = 0; return size < 2; }
+int nvmlDeviceGetUtilizationRates(void *device, unsigned *load) { load[0] = 37; load[1] = 5; return device != (void *)1; }
+int nvmlDeviceGetPowerUsage(void *device, unsigned *power) { *power = 412500; return device != (void *)1; }
+int nvmlDeviceGetMemoryInfo(void *device, unsigned long long *all) { all[0] = 8; all[1] = 6; all[2] = 2; return 0; }
+"""
+
+
 class Server:
-    def __init__(self, folder, *arguments):
-        self.process = subprocess.Popen([HEDDLE, "serve", *arguments], cwd=folder, text=True, stdout=subprocess.PIPE)
+    def __init__(self, folder, *arguments, **environment):
+        self.process = subprocess.Popen([HEDDLE, "serve", *arguments], cwd=folder, text=True, stdout=subprocess.PIPE,
+                                        env={**os.environ, **environment})
         for line in self.process.stdout:
             found = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})", line)
             if found:
@@ -214,6 +227,21 @@ class Api(unittest.TestCase):
         self.assertEqual(len(found["wrong"]), found["count"] - found["correct"])
         for one in found["wrong"]:
             self.assertNotEqual(one["label"], one["class"])
+
+    def test_load_and_power_of_gpus_are_among_the_metrics(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = os.path.join(folder, "nvml.c"), os.path.join(folder, "libnvidia-ml.so.1")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(NVML)
+            subprocess.run(["cc", "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+            self.server = Server(folder, LD_LIBRARY_PATH=folder)  # this test's own
+            try:
+                found = {name: value for name, value in self.metrics().items() if "_gpu_" in name}
+                self.assertEqual(found, {'heddle_gpu_load{gpu="0"}': 0.37, 'heddle_gpu_power_watts{gpu="0"}': 412.5,
+                                         'heddle_gpu_memory_used_bytes{gpu="0"}': 2,
+                                         'heddle_gpu_memory_used_bytes{gpu="1"}': 2})
+            finally:
+                self.server.end()
 
     def test_a_run_is_started_paused_resumed_stopped_and_used(self):
         with tempfile.TemporaryDirectory() as empty:

@@ -3,6 +3,7 @@
 import {make} from "/learn/dom.js";
 
 const SIDE = 280; // pixels of the sheet, of which a network sees a small copy
+const SENT = 112; // pixels of the copy that is sent: still far more than digits need
 const PEN = 22;
 const STEP = 14; // of an arrow key
 
@@ -12,6 +13,7 @@ export function createPad(changed) {
         "aria-roledescription": "drawing area", "aria-label": "Draw a digit", "aria-describedby": "pad-keys"});
     const pen = make("span", {class: "pen", hidden: true, "aria-hidden": "true"});
     const context = sheet.getContext("2d", {willReadFrequently: true});
+    const copy = make("canvas", {width: SENT, height: SENT}).getContext("2d", {willReadFrequently: true});
     let last = null, cursor = {x: SIDE / 2, y: SIDE / 2}, down = false, empty = true;
 
     function clear() {
@@ -91,6 +93,10 @@ export function createPad(changed) {
         empty = false;
     }
 
-    return {element: make("div", {class: "paper"}, sheet, pen), clear, show, isEmpty: () => empty,
-        png: () => sheet.toDataURL("image/png")};
+    function png() {
+        copy.drawImage(sheet, 0, 0, SENT, SENT);
+        return copy.canvas.toDataURL("image/png");
+    }
+
+    return {element: make("div", {class: "paper"}, sheet, pen), clear, show, isEmpty: () => empty, png};
 }

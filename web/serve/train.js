@@ -127,7 +127,12 @@ export function createTrain(state) {
             figure("Loss", optional(now.loss, (value) => value.toFixed(3))),
             figure("Accuracy", optional(now.accuracy, percent)),
             figure("Test accuracy", optional(now.test_accuracy, (value) => percent(value, 2))),
-            figure("Images per second", optional(now.images_per_second, count)));
+            figure("Images per second", optional(now.images_per_second, count)),
+            ...(now.gpus ?? []).flatMap((gpu, at) => {
+                const name = now.gpus.length > 1 ? `GPU ${at}` : "GPU";
+                return [figure(`${name} load`, optional(gpu.load, (value) => percent(value, 0))),
+                    figure(`${name} power`, optional(gpu.watts, (value) => `${Math.round(value)} W`))];
+            }));
         const column = (list, at) => list.map((one) => [one[0], one[at]]);
         const both = (at) => [{name: "training", points: smooth(column(now.points, at)), style: 0},
             {name: "test", points: column(now.tests, at), style: 1, dots: true}];

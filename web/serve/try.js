@@ -6,6 +6,7 @@ import {picture} from "/serve/maps.js";
 import {createDiagram} from "/serve/network.js";
 import {createPad} from "/serve/pad.js";
 
+const CALM = 250; // milliseconds between two looks inside while somebody draws
 const QUIET = 600; // milliseconds without a change before a screen reader hears the answer
 
 export function createTry(state) {
@@ -16,7 +17,7 @@ export function createTry(state) {
     const source = make("p", {class: "dim source"});
     const index = make("input", {type: "number", id: "image-index", min: "0", value: "0", step: "1"});
     const problem = make("p", {class: "error", role: "alert", hidden: true});
-    let chosen = null, busy = false, again = false, speak = 0, rows = [];
+    let chosen = null, busy = false, again = false, speak = 0, looked = 0, rows = [];
 
     function showBars(prediction) {
         prediction.probabilities.forEach((probability, at) => {
@@ -56,11 +57,13 @@ export function createTry(state) {
             }
             try {
                 const image = chosen ? [...bytes(chosen.pixels)] : pad.png();
-                const answer = await call("POST", "predict", {image, layers: true});
+                const {predictions} = await call("POST", "predict", {image});
                 if (!chosen && pad.isEmpty()) continue;
-                showBars(answer.predictions[0]);
-                diagram.showValues(answer.layers);
+                showBars(predictions[0]);
                 problem.hidden = true;
+                if (again && performance.now() - looked < CALM) continue; // the layers are far more to send and to draw
+                looked = performance.now();
+                diagram.showValues((await call("POST", "predict", {image, layers: true})).layers);
             } catch (failure) {
                 problem.textContent = failure.message;
                 problem.hidden = false;
