@@ -135,6 +135,13 @@ static void answer_result(heddle_serve_checker *checker, const wish *asked, cons
     heddle_web_answer_json(answer, HEDDLE_WEB_OK, json);
 }
 
+static void free_wish(wish *asked)
+{
+    free(asked->name);
+    free(asked->source);
+    free(asked);
+}
+
 // Takes the wish over.
 static void finish(heddle_serve_checker *checker, wish *asked, bool refuse)
 {
@@ -151,9 +158,7 @@ static void finish(heddle_serve_checker *checker, wish *asked, bool refuse)
         answer_result(checker, asked, result, &answer);
     heddle_check_result_free(result);
     heddle_web_finish(asked->later, &answer);
-    free(asked->name);
-    free(asked->source);
-    free(asked);
+    free_wish(asked);
 }
 
 static void *work(void *context)
@@ -224,14 +229,11 @@ void heddle_serve_checker_destroy(heddle_serve_checker *checker)
     free(checker);
 }
 
-void heddle_serve_checker_check(heddle_serve_checker *checker, heddle_web_later *later, const char *name,
-                                const char *source)
+// False: there is no room for it.
+static bool enqueue(heddle_serve_checker *checker, wish *asked)
 {
-    wish *asked = calloc(1, sizeof *asked);
-    if (asked)
-        *asked = (wish){.later = later, .name = strdup(name), .source = strdup(source)};
     pthread_mutex_lock(&checker->lock);
-    const bool room = asked && asked->name && asked->source && !checker->stopping && checker->waiting < MOST_WAITING;
+    const bool room = !checker->stopping && checker->waiting < MOST_WAITING;
     if (room) {
         *checker->last = asked;
         checker->last = &asked->next;
@@ -239,16 +241,22 @@ void heddle_serve_checker_check(heddle_serve_checker *checker, heddle_web_later 
         pthread_cond_signal(&checker->wanted);
     }
     pthread_mutex_unlock(&checker->lock);
-    if (room)
+    return room;
+}
+
+void heddle_serve_checker_check(heddle_serve_checker *checker, heddle_web_later *later, const char *name,
+                                const char *source)
+{
+    wish *asked = calloc(1, sizeof *asked);
+    if (asked)
+        *asked = (wish){.later = later, .name = strdup(name), .source = strdup(source)};
+    if (asked && asked->name && asked->source && enqueue(checker, asked))
         return;
     heddle_web_answer answer = {0};
     heddle_web_answer_error(&answer, HEDDLE_WEB_BUSY, "too many checks wait; try again");
     heddle_web_finish(later, &answer);
-    if (asked) {
-        free(asked->name);
-        free(asked->source);
-    }
-    free(asked);
+    if (asked)
+        free_wish(asked);
 }
 
 heddle_status heddle_serve_checker_report(heddle_serve_checker *checker, int number, char **html, size_t *size)

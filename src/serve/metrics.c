@@ -1,7 +1,6 @@
 // Counters and gauges as Prometheus reads them.
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,20 +19,18 @@ static void print_gpus(FILE *file)
 {
     heddle_serve_gpu gpus[HEDDLE_SERVE_MOST_GPUS];
     const int count = heddle_serve_gpus(gpus);
-    const struct {
-        const char *name, *help;
-        size_t offset;
-    } series[] = {
-        {"gpu_load", "Part of the time in which a kernel ran.", offsetof(heddle_serve_gpu, load)},
-        {"gpu_power_watts", "Power that the GPU draws.", offsetof(heddle_serve_gpu, watts)},
-        {"gpu_memory_used_bytes", "Memory in use on the GPU.", offsetof(heddle_serve_gpu, used)},
+    static const char *const series[][2] = {
+        {"gpu_load", "Part of the time in which a kernel ran."},
+        {"gpu_power_watts", "Power that the GPU draws."},
+        {"gpu_memory_used_bytes", "Memory in use on the GPU."},
     };
     for (size_t i = 0; count > 0 && i < sizeof series / sizeof *series; i++) {
-        fprintf(file, "# HELP heddle_%s %s\n# TYPE heddle_%s gauge\n", series[i].name, series[i].help, series[i].name);
+        const char *name = series[i][0];
+        fprintf(file, "# HELP heddle_%s %s\n# TYPE heddle_%s gauge\n", name, series[i][1], name);
         for (int gpu = 0; gpu < count; gpu++) {
-            const double value = *(const double *)((const char *)&gpus[gpu] + series[i].offset);
-            if (isfinite(value))
-                fprintf(file, "heddle_%s{gpu=\"%d\"} %.10g\n", series[i].name, gpu, value);
+            const double values[] = {gpus[gpu].load, gpus[gpu].watts, gpus[gpu].used};
+            if (isfinite(values[i]))
+                fprintf(file, "heddle_%s{gpu=\"%d\"} %.10g\n", name, gpu, values[i]);
         }
     }
 }

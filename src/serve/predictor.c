@@ -352,15 +352,13 @@ heddle_status heddle_serve_predictor_read(heddle_serve_predictor *predictor, con
     return known ? heddle_serve_images_read(request, &input, pixels, count) : no_network();
 }
 
-void heddle_serve_predictor_predict(heddle_serve_predictor *predictor, heddle_web_later *later, float *pixels,
-                                    int count, bool layers)
+// False: there is no room for it, or no network.
+static bool enqueue(heddle_serve_predictor *predictor, job *one)
 {
-    job *one = calloc(1, sizeof *one);
     pthread_mutex_lock(&predictor->lock);
-    const bool room = one && predictor->network && predictor->counts.waiting < MOST_WAITING;
+    const bool room = predictor->network && predictor->counts.waiting < MOST_WAITING;
     if (room) {
-        *one = (job){.later = later, .pixels = pixels, .area = area_of(predictor->network), .count = count};
-        one->layers = layers;
+        one->area = area_of(predictor->network);
         *predictor->last = one;
         predictor->last = &one->next;
         predictor->counts.waiting++;
@@ -368,7 +366,16 @@ void heddle_serve_predictor_predict(heddle_serve_predictor *predictor, heddle_we
         pthread_cond_signal(&predictor->wanted);
     }
     pthread_mutex_unlock(&predictor->lock);
-    if (room)
+    return room;
+}
+
+void heddle_serve_predictor_predict(heddle_serve_predictor *predictor, heddle_web_later *later, float *pixels,
+                                    int count, bool layers)
+{
+    job *one = calloc(1, sizeof *one);
+    if (one)
+        *one = (job){.later = later, .pixels = pixels, .count = count, .layers = layers};
+    if (one && enqueue(predictor, one))
         return;
     heddle_web_answer answer = {0};
     heddle_web_answer_error(&answer, HEDDLE_WEB_BUSY, "too many requests wait; try again");

@@ -33,7 +33,8 @@ function box(shape) {
 
 function block(layer) {
     const maps = make("div", {class: "maps"});
-    const element = make("li", {class: "layer"},
+    // Those inside another layer are listed behind it, and what they compute is seen in it.
+    const element = make("li", {class: layer.name.includes(".") ? "layer nested" : "layer"},
         make("div", {class: "head"}, box(layer.shape),
             make("div", {}, make("h3", {}, layer.name),
                 make("p", {class: "kind dim"}, KINDS[layer.type] ?? layer.type))),
