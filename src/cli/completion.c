@@ -310,14 +310,14 @@ static void zsh_option(FILE *file, const heddle_cli_command *command, const hedd
     fputc('\'', file);
 }
 
-static void zsh_arguments(FILE *file, const heddle_cli_command *command)
+static void zsh_arguments(FILE *file, const heddle_cli_command *command, const char *end)
 {
     const value_set *values = arguments_of(command);
     fputs("_arguments", file);
     each_option(file, command, zsh_option);
     if (values != NULL)
         fprintf(file, " \\\n        '1:name:_heddle_values_%s'", values->option);
-    fputs(" \\\n        '*:file:_files' ;;\n", file);
+    fprintf(file, " \\\n        '*:file:_files'%s\n", end);
 }
 
 static void zsh_descriptions(FILE *file, const heddle_cli_command *const *commands)
@@ -333,10 +333,12 @@ static void zsh_command(FILE *file, const heddle_cli_command *command)
 {
     fprintf(file, "    %s)\n      ", command->name);
     if (command->actions == NULL) {
-        zsh_arguments(file, command);
+        zsh_arguments(file, command, " ;;");
         return;
     }
-    fputs("if (( CURRENT == 2 )); then\n      choices=(", file);
+    fputs("if [[ \"$words[2]\" == -* ]]; then\n      ", file); // an option of the command itself
+    zsh_arguments(file, command, "");
+    fputs("      return\n      fi\n      if (( CURRENT == 2 )); then\n      choices=(", file);
     zsh_descriptions(file, command->actions);
     fputs(")\n      _describe action choices\n      return\n      fi\n"
           "      shift words; (( CURRENT-- ))\n"
@@ -344,7 +346,7 @@ static void zsh_command(FILE *file, const heddle_cli_command *command)
           file);
     for (int i = 0; command->actions[i] != NULL; i++) {
         fprintf(file, "      %s) ", heddle_cli_last_word(command->actions[i]->name));
-        zsh_arguments(file, command->actions[i]);
+        zsh_arguments(file, command->actions[i], " ;;");
     }
     fputs("      esac ;;\n", file);
 }
@@ -381,7 +383,13 @@ static void fish_condition(FILE *file, const heddle_cli_command *command)
         fprintf(file, "complete -c heddle -n '__fish_seen_subcommand_from %.*s; and __fish_seen_subcommand_from %s'",
                 (int)(space - command->name), command->name, space + 1);
     else
-        fprintf(file, "complete -c heddle -n '__fish_seen_subcommand_from %s'", command->name);
+        fprintf(file, "complete -c heddle -n '__fish_seen_subcommand_from %s", command->name);
+    if (space == NULL && command->actions != NULL) {
+        fputs("; and not __fish_seen_subcommand_from ", file);
+        print_arguments(file, command);
+    }
+    if (space == NULL)
+        fputc('\'', file);
 }
 
 static void fish_option(FILE *file, const heddle_cli_command *command, const heddle_cli_option *option)
@@ -403,8 +411,8 @@ static void fish_option(FILE *file, const heddle_cli_command *command, const hed
 
 static void fish_command(FILE *file, const heddle_cli_command *command)
 {
+    each_option(file, command, fish_option);
     if (command->actions == NULL) {
-        each_option(file, command, fish_option);
         if (arguments_of(command) != NULL) {
             fish_condition(file, command);
             fputs(" -a '", file);
@@ -414,10 +422,8 @@ static void fish_command(FILE *file, const heddle_cli_command *command)
         return;
     }
     for (int i = 0; command->actions[i] != NULL; i++) {
-        fprintf(file, "complete -c heddle -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from ",
-                command->name);
-        print_arguments(file, command);
-        fprintf(file, "' -f -a %s -d '", heddle_cli_last_word(command->actions[i]->name));
+        fish_condition(file, command);
+        fprintf(file, " -f -a %s -d '", heddle_cli_last_word(command->actions[i]->name));
         print_quoted(file, command->actions[i]->summary, "\\");
         fputs("'\n", file);
         fish_command(file, command->actions[i]);

@@ -378,7 +378,7 @@ class Commands(Command):
     def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):
         text = self.run_heddle("doctor").stdout
         jobs = json.loads(self.run_heddle("doctor", "--json").stdout)["jobs"]
-        self.assertEqual(len(jobs), 12)
+        self.assertEqual(len(jobs), 13)
         for job in jobs:
             self.assertIn(job["job"], text)
             self.assertIn(job["state"], ("ok", "limited", "missing"))
