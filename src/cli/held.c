@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // The file that a link leads to, be it there or not; `path` itself where it is no link.
@@ -40,13 +41,19 @@ static bool is_below_here(const char *path)
     return strncmp(whole, here, length) == 0 && (whole[length] == '/' || whole[length] == '\0');
 }
 
-// Opening a pipe waits for its reader, which may never come.
-static bool has_reader(const char *pipe)
+// Opening a pipe waits for its reader, which may never come: after a moment this gives up. It stays open, so that the
+// reader does not take it for ended. -1: errno says why.
+static int open_pipe(const char *pipe)
 {
+    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
     int file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    for (int i = 0; i < 100 && file < 0 && errno == ENXIO; i++) { // a reader that is being started
+        nanosleep(&pause, NULL);
+        file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    }
     if (file >= 0)
-        close(file);
-    return file >= 0 || errno != ENXIO;
+        fcntl(file, F_SETFL, 0);
+    return file;
 }
 
 heddle_status heddle_cli_hold(heddle_cli_held *held, const char *path)
@@ -60,8 +67,6 @@ heddle_status heddle_cli_hold(heddle_cli_held *held, const char *path)
     const char *file = held->is_special ? path : link_target(path, target), *slash = strrchr(file, '/');
     const char *name = slash ? slash + 1 : file;
     folder_of(file, folder);
-    if (held->is_special && S_ISFIFO(about.st_mode) && !has_reader(path))
-        return heddle_fail(HEDDLE_INVALID, "%s: a pipe that nothing reads from; start its reader first", path);
     // An earlier program may have made the link, or a link of the folder.
     const bool meant_here = path[0] != '/' && !strstr(path, "..");
     if (!held->is_special && (meant_here || (file != path && is_below_here(path))) && access(folder, F_OK) == 0 &&
@@ -69,7 +74,10 @@ heddle_status heddle_cli_hold(heddle_cli_held *held, const char *path)
         return heddle_fail(HEDDLE_INVALID,
                            "%s leads by a link to %s, outside of the working folder; name that file itself", path,
                            file);
-    held->file = open(held->is_special ? file : folder, O_PATH | O_CLOEXEC);
+    const bool is_pipe = held->is_special && S_ISFIFO(about.st_mode);
+    held->file = is_pipe ? open_pipe(path) : open(held->is_special ? file : folder, O_PATH | O_CLOEXEC);
+    if (is_pipe && held->file < 0 && errno == ENXIO)
+        return heddle_fail(HEDDLE_INVALID, "%s: a pipe that nothing reads from; start its reader first", path);
     if (held->file < 0)
         return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
     if (held->is_special)

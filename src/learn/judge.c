@@ -172,6 +172,7 @@ static heddle_status judge_copy(const heddle_learn_task *task, heddle_learn_judg
     heddle_learn_code code;
     HEDDLE_TRY(heddle_learn_code_read(text, &code));
     heddle_status status = judge_code(task, judging, &code);
+    judging->code = NULL;
     heddle_learn_code_free(&code);
     return status;
 }

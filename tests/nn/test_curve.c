@@ -227,10 +227,10 @@ static void what_is_damaged_is_left_out_from_there_on(void **state)
     (void)state;
     static const char *const bad[] = {
         "{\"event\":\"step\",\"step\":-1}\n",
-        "{\"event\":\"step\",\"step\":40,\"epoch\":2,\"images\":0,\"loss\":1,\"accuracy\":1,\"learning_rate\":1,"
-        "\"seconds\":1}\n",
-        "{\"event\":\"step\",\"step\":40,\"epoch\":2,\"images\":1,\"loss\":1,\"accuracy\":2,\"learning_rate\":1,"
-        "\"seconds\":1}\n",
+        ("{\"event\":\"step\",\"step\":40,\"epoch\":2,\"images\":0,\"loss\":1,\"accuracy\":1,\"learning_rate\":1,"
+         "\"seconds\":1}\n"),
+        ("{\"event\":\"step\",\"step\":40,\"epoch\":2,\"images\":1,\"loss\":1,\"accuracy\":2,\"learning_rate\":1,"
+         "\"seconds\":1}\n"),
         "{\"event\":\"evaluated\",\"step\":1,\"epoch\":2,\"loss\":1e999,\"accuracy\":1,\"seconds\":1}\n",
         "{\"event\":\"evaluated\",\"step\":1.5,\"epoch\":2,\"loss\":1,\"accuracy\":1,\"seconds\":1}\n",
         "{\"event\":\"evaluated\",\"step\":1,\"epoch\":2,\"loss\":\"x\",\"accuracy\":1,\"seconds\":1}\n",

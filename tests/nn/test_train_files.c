@@ -413,7 +413,7 @@ static void runs_begun_at_the_same_moment_have_folders_of_their_own(void **state
     bool seen[RUNS + 1] = {false};
     for (int i = 0; i < RUNS; i++) {
         const char *suffix = takers[i].folder.path + strlen(base);
-        int number = suffix[0] == '-' ? atoi(suffix + 1) : 1;
+        int number = suffix[0] == '-' ? (int)strtol(suffix + 1, NULL, 10) : 1;
         assert_in_range(number, 1, RUNS);
         assert_false(seen[number]);
         seen[number] = true;
