@@ -51,10 +51,21 @@ static int explain(const char *program, const char *path, const char *const *sou
     heddle_check_sources *read = heddle_check_sources_create();
     heddle_check_columns *columns = heddle_check_columns_open(program, sources, NULL);
     heddle_check_columns_settle(columns, report);
+    const int count = report->finding_count;
+    const heddle_check_place **places = heddle_arena_alloc(report->arena, (size_t)(count + 1) * sizeof *places);
+    for (int i = 0; places && i < count; i++)
+        places[i] = report->findings[i].places;
     heddle_check_explain(report, read);
-    for (int i = 0; i < report->finding_count; i++) {
-        heddle_check_words_settle(&report->findings[i], read, report->arena);
-        patch(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "findings"), i), &report->findings[i]);
+    cJSON *findings = cJSON_GetObjectItem(json, "findings");
+    int kept = 0;
+    for (int i = 0; places && i < count; i++) { // explaining takes some out and keeps the order of the others
+        heddle_check_finding *finding = &report->findings[kept];
+        if (kept < report->finding_count && finding->places == places[i]) {
+            heddle_check_words_settle(finding, read, report->arena);
+            patch(cJSON_GetArrayItem(findings, kept++), finding);
+        } else {
+            cJSON_DeleteItemFromArray(findings, kept);
+        }
     }
     char *text = cJSON_Print(json);
     puts(text);
