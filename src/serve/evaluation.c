@@ -2,12 +2,13 @@
 
 #include "serve/evaluation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
 
-enum { MOST_WRONG = 100, PART = 4 * HEDDLE_SERVE_BATCH };
+enum { MOST_WRONG = 100, MESSAGE_SIZE = 1024, PART = 4 * HEDDLE_SERVE_BATCH };
 
 typedef struct mistake {
     int index, label, taken_for;
@@ -16,7 +17,7 @@ typedef struct mistake {
 
 struct heddle_serve_evaluation {
     int count, done, correct, classes;
-    bool failed;
+    char error[MESSAGE_SIZE];  // why it failed; "": it has not
     int *confusion;            // (classes, classes): rows are the truth
     mistake wrong[MOST_WRONG]; // the surest first
     int wrong_count;
@@ -54,9 +55,14 @@ void heddle_serve_evaluation_free(heddle_serve_evaluation *evaluation)
     free(evaluation);
 }
 
+bool heddle_serve_evaluation_has_failed(const heddle_serve_evaluation *evaluation)
+{
+    return evaluation->error[0] != '\0';
+}
+
 bool heddle_serve_evaluation_is_under_way(const heddle_serve_evaluation *evaluation)
 {
-    return !evaluation->failed && evaluation->done < evaluation->count;
+    return !heddle_serve_evaluation_has_failed(evaluation) && evaluation->done < evaluation->count;
 }
 
 static void add_wrong(heddle_serve_evaluation *evaluation, const mistake *one)
@@ -96,8 +102,12 @@ heddle_status heddle_serve_evaluation_step(heddle_serve_evaluation *evaluation, 
     for (size_t i = 0; i < (size_t)part * area; i++)
         evaluation->images[i] = (float)bytes[i] / 255.0F;
     heddle_status status = heddle_serve_network_predict(network, evaluation->images, part, evaluation->probabilities);
+    if (status == HEDDLE_OK)
+        status =
+            heddle_serve_probabilities_check(evaluation->probabilities, (size_t)part * (size_t)evaluation->classes);
     pthread_mutex_lock(lock);
-    evaluation->failed = status != HEDDLE_OK;
+    if (status != HEDDLE_OK)
+        snprintf(evaluation->error, sizeof evaluation->error, "%s", heddle_last_error());
     for (int i = 0; i < part && status == HEDDLE_OK; i++)
         count(evaluation, test->labels[evaluation->done],
               evaluation->probabilities + (size_t)i * (size_t)evaluation->classes);
@@ -113,6 +123,8 @@ cJSON *heddle_serve_evaluation_progress(const heddle_serve_evaluation *evaluatio
     cJSON_AddNumberToObject(json, "correct", evaluation->correct);
     if (evaluation->done > 0)
         cJSON_AddNumberToObject(json, "accuracy", (double)evaluation->correct / evaluation->done);
+    if (heddle_serve_evaluation_has_failed(evaluation))
+        cJSON_AddStringToObject(json, "error", evaluation->error);
     return json;
 }
 

@@ -107,19 +107,33 @@ static heddle_status take_picture(const heddle_picture *picture, const heddle_pr
     return HEDDLE_OK;
 }
 
+// What is read of one request, and how many pixels its PNGs may still have.
+typedef struct reading {
+    const heddle_prepare_options *wanted;
+    int64_t left;
+    bool too_large;
+} reading;
+
 // Small files may hold huge pictures, which take long to read.
-static heddle_status parse_png(const uint8_t *bytes, size_t size, int channels, heddle_picture *picture)
+static heddle_status parse_png(const uint8_t *bytes, size_t size, reading *request, heddle_picture *picture)
 {
     heddle_picture_info info;
     HEDDLE_TRY(heddle_png_measure("the PNG", bytes, size, &info));
     if (info.width > MOST_SIDE || info.height > MOST_SIDE)
         return heddle_fail(HEDDLE_INVALID, "a PNG of %d×%d; send one of at most %d×%d", info.width, info.height,
                            MOST_SIDE, MOST_SIDE);
-    return heddle_png_parse("the PNG", bytes, size, channels, picture);
+    request->left -= (int64_t)info.width * info.height;
+    request->too_large = request->left < 0;
+    if (request->too_large)
+        return heddle_fail(HEDDLE_INVALID,
+                           "the PNGs of one request have more than %d pixels; send fewer or smaller ones",
+                           HEDDLE_SERVE_MOST_PIXELS);
+    return heddle_png_parse("the PNG", bytes, size, request->wanted->channels, picture);
 }
 
-static heddle_status read_png(const char *text, const heddle_prepare_options *wanted, int index, float *pixels)
+static heddle_status read_png(const char *text, reading *request, int index, float *pixels)
 {
+    const heddle_prepare_options *wanted = request->wanted;
     static const char address[] = "data:image/png;base64,"; // what a canvas gives
     heddle_picture picture = {0};
     uint8_t *bytes = NULL;
@@ -131,7 +145,7 @@ static heddle_status read_png(const char *text, const heddle_prepare_options *wa
         text += strlen(address);
     heddle_status status = heddle_serve_base64_read(text, &bytes, &size);
     if (status == HEDDLE_OK)
-        status = parse_png(bytes, size, wanted->channels, &picture);
+        status = parse_png(bytes, size, request, &picture);
     free(bytes);
     if (status == HEDDLE_OK)
         status = take_picture(&picture, wanted, pixels);
@@ -139,39 +153,44 @@ static heddle_status read_png(const char *text, const heddle_prepare_options *wa
     return status == HEDDLE_OK ? status : heddle_fail_within(status, "image %d", index);
 }
 
-static heddle_status read_one(const cJSON *image, const heddle_prepare_options *wanted, int index, float *pixels)
+static heddle_status read_one(const cJSON *image, reading *request, int index, float *pixels)
 {
     if (cJSON_IsArray(image))
-        return read_numbers(image, wanted, index, pixels);
+        return read_numbers(image, request->wanted, index, pixels);
     if (cJSON_IsString(image))
-        return read_png(image->valuestring, wanted, index, pixels);
+        return read_png(image->valuestring, request, index, pixels);
     return heddle_fail(HEDDLE_INVALID, "image %d must be a list of numbers, or a PNG as base64 text", index);
 }
 
-heddle_status heddle_serve_images_read(const cJSON *request, const heddle_prepare_options *wanted, float **pixels,
-                                       int *count)
+heddle_status heddle_serve_images_read(const cJSON *request, const heddle_prepare_options *wanted,
+                                       heddle_serve_images *images)
 {
     const cJSON *single = cJSON_GetObjectItemCaseSensitive(request, "image");
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(request, "images");
-    *pixels = NULL;
-    *count = 0;
+    reading state = {.wanted = wanted, .left = HEDDLE_SERVE_MOST_PIXELS};
+    *images = (heddle_serve_images){.channels = wanted->channels, .height = wanted->height, .width = wanted->width};
     if (!single == !list || (list && !cJSON_IsArray(list)))
         return heddle_fail(HEDDLE_INVALID, "expected {\"image\": IMAGE} or {\"images\": [IMAGE, ...]}");
-    const int images = single ? 1 : cJSON_GetArraySize(list);
-    if (images < 1 || images > HEDDLE_SERVE_MOST_IMAGES)
-        return heddle_fail(HEDDLE_INVALID, "%d images in one request; send 1 to %d", images, HEDDLE_SERVE_MOST_IMAGES);
+    const int count = single ? 1 : cJSON_GetArraySize(list);
+    if (count < 1 || count > HEDDLE_SERVE_MOST_IMAGES)
+        return heddle_fail(HEDDLE_INVALID, "%d images in one request; send 1 to %d", count, HEDDLE_SERVE_MOST_IMAGES);
     const size_t area = (size_t)wanted->channels * (size_t)wanted->height * (size_t)wanted->width;
-    float *read = calloc((size_t)images * area, sizeof *read);
+    images->too_large = count > 1 && (size_t)count > HEDDLE_SERVE_MOST_NUMBERS / area;
+    if (images->too_large)
+        return heddle_fail(HEDDLE_INVALID, "%d images of %zu numbers in one request; send at most %zu", count, area,
+                           area < HEDDLE_SERVE_MOST_NUMBERS ? HEDDLE_SERVE_MOST_NUMBERS / area : 1);
+    float *read = calloc((size_t)count * area, sizeof *read);
     if (!read)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d images", images);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d images", count);
     heddle_status status = HEDDLE_OK;
     for (const cJSON *one = single ? single : list->child; one && status == HEDDLE_OK;
          one = single ? NULL : one->next) {
-        status = read_one(one, wanted, *count, read + (size_t)*count * area);
-        (*count)++;
+        status = read_one(one, &state, images->count, read + (size_t)images->count * area);
+        images->count++;
     }
+    images->too_large = state.too_large;
     if (status == HEDDLE_OK)
-        *pixels = read;
+        images->pixels = read;
     else
         free(read);
     return status;

@@ -223,8 +223,18 @@ heddle_status heddle_serve_network_predict(heddle_serve_network *network, const 
     return status;
 }
 
+heddle_status heddle_serve_probabilities_check(const float *probabilities, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(probabilities[i]))
+            return heddle_fail(HEDDLE_DIVERGED,
+                               "the network computes NaN or infinity, not probabilities: its weights are "
+                               "unusable; choose another run");
+    return HEDDLE_OK;
+}
+
 // The first maps of a layer as bytes, 0 for the lowest value of all that are shown and 255 for the highest; every
-// second pixel, or fewer, of large ones.
+// second pixel, or fewer, of large ones. NaN and infinity are shown as 0.
 static cJSON *layer_json(const heddle_activation *layer)
 {
     const bool flat = layer->rank == 1;
@@ -235,17 +245,18 @@ static cJSON *layer_json(const heddle_activation *layer)
     const size_t count = (size_t)maps * (size_t)height * (size_t)width;
     uint8_t *bytes = malloc((size_t)maps * (size_t)rows * (size_t)columns + 1), *to = bytes;
     float low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        low = fminf(low, layer->values[i]);
-        high = fmaxf(high, layer->values[i]);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(layer->values[i])) {
+            low = fminf(low, layer->values[i]);
+            high = fmaxf(high, layer->values[i]);
+        }
     const float scale = high > low ? 255.0F / (high - low) : 0;
     for (int map = 0; bytes && map < maps; map++)
         for (int y = 0; y < height; y += step)
             for (int x = 0; x < width; x += step) {
                 const float value =
                     layer->values[((size_t)map * (size_t)height + (size_t)y) * (size_t)width + (size_t)x];
-                *to++ = (uint8_t)((value - low) * scale);
+                *to++ = isfinite(value) ? (uint8_t)((value - low) * scale) : 0;
             }
     char *text = bytes ? heddle_serve_base64_write(bytes, (size_t)(to - bytes)) : NULL;
     free(bytes);

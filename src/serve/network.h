@@ -28,5 +28,7 @@ const heddle_dataset *heddle_serve_network_test(const heddle_serve_network *netw
 // plans, which are kept, because making a plan takes longer than predicting some images.
 heddle_status heddle_serve_network_predict(heddle_serve_network *network, const float *images, int count,
                                            float *probabilities);
+// HEDDLE_DIVERGED: not every one of them is a number.
+heddle_status heddle_serve_probabilities_check(const float *probabilities, size_t count);
 // What every layer gives for one image, as small pictures: a list that the caller deletes.
 heddle_status heddle_serve_network_layers(heddle_serve_network *network, const float *image, struct cJSON **layers);

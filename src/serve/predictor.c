@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "serve/evaluation.h"
-#include "serve/images.h"
 #include "serve/network.h"
 
 enum { REASON_SIZE = 192, NUMBER_SIZE = 32, MOST_WAITING = 1024 };
@@ -21,11 +20,19 @@ enum { REASON_SIZE = 192, NUMBER_SIZE = 32, MOST_WAITING = 1024 };
 typedef struct job {
     struct job *next;
     heddle_web_later *later;
-    float *pixels;
-    size_t area; // numbers of one image
-    int count;
+    heddle_serve_images images;
     bool layers;
 } job;
+
+static size_t area_of(const heddle_serve_images *images)
+{
+    return (size_t)images->channels * (size_t)images->height * (size_t)images->width;
+}
+
+static size_t numbers_of(const heddle_serve_images *images)
+{
+    return (size_t)images->count * area_of(images);
+}
 
 struct heddle_serve_predictor {
     heddle_serve_predictor_settings settings;
@@ -38,13 +45,14 @@ struct heddle_serve_predictor {
     bool stopping;
     char *load; // the checkpoint to read next; NULL: none
     job *first, **last;
+    size_t numbers;                      // of the images that wait
     heddle_serve_evaluation *evaluation; // NULL: none was asked for of this network
     heddle_serve_predictor_counts counts;
 };
 
 // --- answers ---------------------------------------------------------------------------------------------------------
 
-static void finish_failed(job *done, int code, const char *why)
+static void finish_failed(const job *done, int code, const char *why)
 {
     heddle_web_answer answer = {0};
     heddle_web_answer_error(&answer, code, "%s", why);
@@ -53,7 +61,7 @@ static void finish_failed(job *done, int code, const char *why)
 
 static void free_job(job *done)
 {
-    free(done->pixels);
+    free(done->images.pixels);
     free(done);
 }
 
@@ -79,12 +87,17 @@ static cJSON *prediction_json(const heddle_serve_network *network, const float *
 static void finish(heddle_serve_network *network, const job *done, const float *probabilities, int together)
 {
     heddle_web_answer answer = {0};
-    cJSON *json = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(json, "predictions"), *layers = NULL;
     const size_t classes = (size_t)heddle_serve_network_classes(network);
-    for (int i = 0; i < done->count; i++)
+    if (heddle_serve_probabilities_check(probabilities, (size_t)done->images.count * classes) != HEDDLE_OK) {
+        finish_failed(done, HEDDLE_WEB_FAILED, heddle_last_error());
+        return;
+    }
+    cJSON *json = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(json, "predictions"), *layers = NULL;
+    for (int i = 0; i < done->images.count; i++)
         cJSON_AddItemToArray(list, prediction_json(network, probabilities + (size_t)i * classes));
     cJSON_AddNumberToObject(json, "batch", together);
-    heddle_status status = done->layers ? heddle_serve_network_layers(network, done->pixels, &layers) : HEDDLE_OK;
+    heddle_status status =
+        done->layers ? heddle_serve_network_layers(network, done->images.pixels, &layers) : HEDDLE_OK;
     if (layers)
         cJSON_AddItemToObject(json, "layers", layers);
     if (status == HEDDLE_OK) {
@@ -103,8 +116,9 @@ static job *take_jobs(heddle_serve_predictor *predictor, int *together)
 {
     job *first = predictor->first, **end = &predictor->first;
     *together = 0;
-    while (*end && (*together == 0 || *together + (*end)->count <= HEDDLE_SERVE_BATCH)) {
-        *together += (*end)->count;
+    while (*end && (*together == 0 || *together + (*end)->images.count <= HEDDLE_SERVE_BATCH)) {
+        *together += (*end)->images.count;
+        predictor->numbers -= numbers_of(&(*end)->images);
         predictor->counts.waiting--;
         end = &(*end)->next;
     }
@@ -116,26 +130,25 @@ static job *take_jobs(heddle_serve_predictor *predictor, int *together)
 }
 
 // A network that was loaded meanwhile may take other images.
-static size_t area_of(const heddle_serve_network *network)
+static bool fits(const heddle_serve_network *network, const heddle_serve_images *images)
 {
     const heddle_prepare_options input = heddle_serve_network_input(network);
-    return (size_t)input.channels * (size_t)input.height * (size_t)input.width;
+    return input.channels == images->channels && input.height == images->height && input.width == images->width;
 }
 
 static heddle_status predict_jobs(heddle_serve_network *network, const job *jobs, int together, float **results)
 {
-    const size_t area = area_of(network);
     *results = malloc((size_t)together * (size_t)heddle_serve_network_classes(network) * sizeof **results);
     if (!*results)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a batch of images");
     if (!jobs->next)
-        return heddle_serve_network_predict(network, jobs->pixels, together, *results);
-    float *images = malloc((size_t)together * area * sizeof *images), *to = images;
+        return heddle_serve_network_predict(network, jobs->images.pixels, together, *results);
+    float *images = malloc((size_t)together * area_of(&jobs->images) * sizeof *images), *to = images;
     if (!images)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a batch of images");
     for (const job *one = jobs; one; one = one->next) {
-        memcpy(to, one->pixels, (size_t)one->count * area * sizeof *to);
-        to += (size_t)one->count * area;
+        memcpy(to, one->images.pixels, numbers_of(&one->images) * sizeof *to);
+        to += numbers_of(&one->images);
     }
     heddle_status status = heddle_serve_network_predict(network, images, together, *results);
     free(images);
@@ -149,12 +162,12 @@ static job *drop_unfit(heddle_serve_network *network, job *jobs, int *together)
     for (job *one = jobs, *next; one; one = next) {
         next = one->next;
         one->next = NULL;
-        if (network && one->area == area_of(network)) {
+        if (network && fits(network, &one->images)) {
             *end = one;
             end = &one->next;
             continue;
         }
-        *together -= one->count;
+        *together -= one->images.count;
         finish_failed(one, HEDDLE_WEB_CONFLICT, "another network was loaded meanwhile, which takes other images");
         free_job(one);
     }
@@ -182,7 +195,7 @@ static void run_jobs(heddle_serve_predictor *predictor, job *jobs, int together)
             finish(network, one, own, together);
         else
             finish_failed(one, HEDDLE_WEB_FAILED, heddle_last_error());
-        own += (size_t)one->count * (size_t)heddle_serve_network_classes(network);
+        own += (size_t)one->images.count * (size_t)heddle_serve_network_classes(network);
         free_job(one);
     }
     free(results);
@@ -340,25 +353,28 @@ static heddle_status no_network(void)
     return heddle_fail(HEDDLE_UNSUPPORTED, "there is no network yet: train one, or choose a run");
 }
 
-heddle_status heddle_serve_predictor_read(heddle_serve_predictor *predictor, const cJSON *request, float **pixels,
-                                          int *count)
+heddle_status heddle_serve_predictor_read(heddle_serve_predictor *predictor, const cJSON *request,
+                                          heddle_serve_images *images)
 {
     heddle_prepare_options input = {0};
+    *images = (heddle_serve_images){0};
     pthread_mutex_lock(&predictor->lock);
     const bool known = predictor->network != NULL;
     if (known)
         input = heddle_serve_network_input(predictor->network);
     pthread_mutex_unlock(&predictor->lock);
-    return known ? heddle_serve_images_read(request, &input, pixels, count) : no_network();
+    return known ? heddle_serve_images_read(request, &input, images) : no_network();
 }
 
-// False: there is no room for it, or no network.
+// False: there is no room for it. A request on its own always has room.
 static bool enqueue(heddle_serve_predictor *predictor, job *one)
 {
     pthread_mutex_lock(&predictor->lock);
-    const bool room = predictor->network && predictor->counts.waiting < MOST_WAITING;
+    const size_t numbers = numbers_of(&one->images);
+    const bool room = !predictor->first || (predictor->counts.waiting < MOST_WAITING &&
+                                            predictor->numbers + numbers <= HEDDLE_SERVE_MOST_NUMBERS);
     if (room) {
-        one->area = area_of(predictor->network);
+        predictor->numbers += numbers;
         *predictor->last = one;
         predictor->last = &one->next;
         predictor->counts.waiting++;
@@ -369,18 +385,18 @@ static bool enqueue(heddle_serve_predictor *predictor, job *one)
     return room;
 }
 
-void heddle_serve_predictor_predict(heddle_serve_predictor *predictor, heddle_web_later *later, float *pixels,
-                                    int count, bool layers)
+void heddle_serve_predictor_predict(heddle_serve_predictor *predictor, heddle_web_later *later,
+                                    const heddle_serve_images *images, bool layers)
 {
     job *one = calloc(1, sizeof *one);
     if (one)
-        *one = (job){.later = later, .pixels = pixels, .count = count, .layers = layers};
+        *one = (job){.later = later, .images = *images, .layers = layers};
     if (one && enqueue(predictor, one))
         return;
     heddle_web_answer answer = {0};
     heddle_web_answer_error(&answer, HEDDLE_WEB_BUSY, "too many requests wait; try again");
     heddle_web_finish(later, &answer);
-    free(pixels);
+    free(images->pixels);
     free(one);
 }
 
@@ -412,6 +428,10 @@ heddle_status heddle_serve_predictor_evaluate(heddle_serve_predictor *predictor)
 {
     heddle_status status = HEDDLE_OK;
     pthread_mutex_lock(&predictor->lock);
+    if (predictor->evaluation && heddle_serve_evaluation_has_failed(predictor->evaluation)) {
+        heddle_serve_evaluation_free(predictor->evaluation);
+        predictor->evaluation = NULL;
+    }
     if (!predictor->network)
         status = no_network();
     else if (!heddle_serve_network_test(predictor->network))

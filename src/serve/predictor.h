@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "data/prepare.h"
+#include "serve/images.h"
 #include "web/server.h"
 
 struct cJSON;
@@ -31,14 +31,16 @@ void heddle_serve_predictor_load(heddle_serve_predictor *predictor, const char *
 struct cJSON *heddle_serve_predictor_about(heddle_serve_predictor *predictor);
 // Reads images for the network there is now. HEDDLE_UNSUPPORTED: there is none.
 heddle_status heddle_serve_predictor_read(heddle_serve_predictor *predictor, const struct cJSON *request,
-                                          float **pixels, int *count);
+                                          heddle_serve_images *images);
 // Predicts and finishes the request; takes the pixels over. `layers`: with what every layer gives for the first image.
-void heddle_serve_predictor_predict(heddle_serve_predictor *predictor, heddle_web_later *later, float *pixels,
-                                    int count, bool layers);
+// Images that the network does not take, as another one was loaded since they were read, are refused.
+void heddle_serve_predictor_predict(heddle_serve_predictor *predictor, heddle_web_later *later,
+                                    const heddle_serve_images *images, bool layers);
 
 // The test image of that index, with its label; the caller deletes it. HEDDLE_NOT_FOUND: there is none.
 heddle_status heddle_serve_predictor_image(heddle_serve_predictor *predictor, int index, struct cJSON **json);
-// Evaluates the test set once for the network there is: the pages are told "evaluation" as it goes.
+// Evaluates the test set once for the network there is, or again after a failure; the pages are told "evaluation" as it
+// goes.
 heddle_status heddle_serve_predictor_evaluate(heddle_serve_predictor *predictor);
 // How far it is, and at its end accuracy, confusion matrix and misclassified images; the caller deletes it.
 struct cJSON *heddle_serve_predictor_evaluation(heddle_serve_predictor *predictor);

@@ -82,35 +82,42 @@ static void get_metrics(void *context, const heddle_web_request *request, heddle
 static void post_predict(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
     const heddle_serve *serve = context;
-    float *pixels = NULL;
-    int count = 0;
+    heddle_serve_images images;
     cJSON *json = read_body(request, answer);
     if (!json)
         return;
     const bool layers = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "layers"));
-    heddle_status status = heddle_serve_predictor_read(serve->predictor, json, &pixels, &count);
+    heddle_status status = heddle_serve_predictor_read(serve->predictor, json, &images);
     cJSON_Delete(json);
+    if (status != HEDDLE_OK && images.too_large) {
+        heddle_web_answer_error(answer, HEDDLE_WEB_TOO_LARGE, "%s", heddle_last_error());
+        return;
+    }
     if (status != HEDDLE_OK) {
         heddle_web_answer_failure(answer, status);
         return;
     }
     heddle_web_later *later = heddle_web_defer(request);
     if (later) {
-        heddle_serve_predictor_predict(serve->predictor, later, pixels, count, layers);
+        heddle_serve_predictor_predict(serve->predictor, later, &images, layers);
         return;
     }
-    free(pixels);
+    free(images.pixels);
     answer_ending(answer);
+}
+
+// The whole number that a part of the path is; -1: none, or a larger one than any that we give.
+static int number_of(const char *text)
+{
+    const size_t length = heddle_text_number(text, true);
+    return length > 0 && !text[length] && length < 10 ? (int)strtol(text, NULL, 10) : -1;
 }
 
 static void get_image(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
     const heddle_serve *serve = context;
-    const char *text = request->found[0];
     cJSON *json = NULL;
-    const size_t length = heddle_text_number(text, true);
-    const long index = length > 0 && !text[length] && length < 10 ? strtol(text, NULL, 10) : -1;
-    heddle_status status = heddle_serve_predictor_image(serve->predictor, (int)index, &json);
+    heddle_status status = heddle_serve_predictor_image(serve->predictor, number_of(request->found[0]), &json);
     if (status == HEDDLE_OK)
         heddle_web_answer_json(answer, HEDDLE_WEB_OK, json);
     else
@@ -282,7 +289,7 @@ static void get_report(void *context, const heddle_web_request *request, heddle_
     const heddle_serve *serve = context;
     char *html = NULL;
     size_t size = 0;
-    heddle_status status = heddle_serve_checker_report(serve->checker, atoi(request->found[0]), &html, &size); // NOLINT
+    heddle_status status = heddle_serve_checker_report(serve->checker, number_of(request->found[0]), &html, &size);
     if (status != HEDDLE_OK) {
         heddle_web_answer_failure(answer, status);
         return;

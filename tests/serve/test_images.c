@@ -18,29 +18,28 @@
 
 static const heddle_prepare_options small = {.channels = 1, .height = 2, .width = 3};
 
-static heddle_status read(const char *text, float **pixels, int *count)
+static heddle_status read(const char *text, heddle_serve_images *images)
 {
     cJSON *json = cJSON_Parse(text);
     assert_non_null(json);
-    heddle_status status = heddle_serve_images_read(json, &small, pixels, count);
+    heddle_status status = heddle_serve_images_read(json, &small, images);
     cJSON_Delete(json);
     return status;
 }
 
 static void numbers_become_parts_of_255(void **state)
 {
-    float *pixels = NULL;
-    int count = 0;
+    heddle_serve_images images;
     (void)state;
-    assert_int_equal(read("{\"image\": [0, 51, 102, 153, 204, 255]}", &pixels, &count), HEDDLE_OK);
-    assert_int_equal(count, 1);
+    assert_int_equal(read("{\"image\": [0, 51, 102, 153, 204, 255]}", &images), HEDDLE_OK);
+    assert_int_equal(images.count, 1);
     for (int i = 0; i < 6; i++)
-        assert_true(pixels[i] > 0.2F * (float)i - 1e-6F && pixels[i] < 0.2F * (float)i + 1e-6F);
-    free(pixels);
-    assert_int_equal(read("{\"images\": [[0,0,0,0,0,0], [255,255,255,255,255,255]]}", &pixels, &count), HEDDLE_OK);
-    assert_int_equal(count, 2);
-    assert_true(pixels[5] == 0 && pixels[6] == 1 && pixels[11] == 1);
-    free(pixels);
+        assert_true(images.pixels[i] > 0.2F * (float)i - 1e-6F && images.pixels[i] < 0.2F * (float)i + 1e-6F);
+    free(images.pixels);
+    assert_int_equal(read("{\"images\": [[0,0,0,0,0,0], [255,255,255,255,255,255]]}", &images), HEDDLE_OK);
+    assert_int_equal(images.count, 2);
+    assert_true(images.pixels[5] == 0 && images.pixels[6] == 1 && images.pixels[11] == 1);
+    free(images.pixels);
 }
 
 static void what_is_wrong_is_said_in_one_line(void **state)
@@ -65,10 +64,10 @@ static void what_is_wrong_is_said_in_one_line(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        float *pixels = NULL;
-        int count = 0;
-        assert_int_not_equal(read(wrong[i].text, &pixels, &count), HEDDLE_OK);
-        assert_null(pixels);
+        heddle_serve_images images;
+        assert_int_not_equal(read(wrong[i].text, &images), HEDDLE_OK);
+        assert_null(images.pixels);
+        assert_false(images.too_large);
         if (!strstr(heddle_last_error(), wrong[i].says))
             fail_msg("%s: %s", wrong[i].text, heddle_last_error());
         assert_null(strchr(heddle_last_error(), '\n'));
@@ -104,18 +103,35 @@ static const char png[] = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAAAAAC4HznGAAAAEElEQ
 static void a_png_of_the_right_size_is_taken_as_it_is(void **state)
 {
     char request[512];
-    float *pixels = NULL;
-    int count = 0;
+    heddle_serve_images images;
     (void)state;
     const char *const fronts[] = {"", "data:image/png;base64,"};
     for (int front = 0; front < 2; front++) {
         snprintf(request, sizeof request, "{\"image\": \"%s%s\"}", fronts[front], png);
-        if (read(request, &pixels, &count) != HEDDLE_OK)
+        if (read(request, &images) != HEDDLE_OK)
             fail_msg("%s", heddle_last_error());
         for (int i = 0; i < 6; i++)
-            assert_true(pixels[i] > 0.2F * (float)i - 1e-6F && pixels[i] < 0.2F * (float)i + 1e-6F);
-        free(pixels);
+            assert_true(images.pixels[i] > 0.2F * (float)i - 1e-6F && images.pixels[i] < 0.2F * (float)i + 1e-6F);
+        free(images.pixels);
     }
+}
+
+static void requests_that_become_too_many_numbers_are_refused(void **state)
+{
+    static const heddle_prepare_options large = {.channels = 3, .height = 1024, .width = 1024};
+    heddle_serve_images images;
+    cJSON *request = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(request, "images");
+    (void)state;
+    for (int i = 0; i < HEDDLE_SERVE_MOST_NUMBERS / (3 << 20) + 1; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateArray());
+    assert_int_equal(heddle_serve_images_read(request, &large, &images), HEDDLE_INVALID);
+    assert_true(images.too_large);
+    assert_null(images.pixels);
+    assert_non_null(strstr(heddle_last_error(), "22 images of 3145728 numbers in one request; send at most 21"));
+    cJSON_DeleteItemFromArray(list, 0);
+    assert_int_equal(heddle_serve_images_read(request, &large, &images), HEDDLE_INVALID);
+    assert_false(images.too_large);
+    cJSON_Delete(request);
 }
 
 static void only_plain_names_of_cuda_files_are_checked(void **state)
@@ -175,6 +191,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_said_in_one_line),
         cmocka_unit_test(base64_of_every_length_comes_back),
         cmocka_unit_test(a_png_of_the_right_size_is_taken_as_it_is),
+        cmocka_unit_test(requests_that_become_too_many_numbers_are_refused),
         cmocka_unit_test(only_plain_names_of_cuda_files_are_checked),
         cmocka_unit_test(a_wish_to_train_has_defaults_and_wrong_ones_are_named),
     };
