@@ -5,6 +5,7 @@
 
 #include "serve/checker.h"
 #include "serve/predictor.h"
+#include "serve/reader.h"
 #include "serve/serve.h"
 #include "serve/training.h"
 
@@ -18,6 +19,7 @@ struct heddle_serve {
     heddle_serve_predictor *predictor;
     heddle_serve_training *training;
     heddle_serve_checker *checker;
+    heddle_serve_reader *reader;
     char checkpoint[HEDDLE_SERVE_PATH_SIZE]; // that it began with; "": none
 };
 

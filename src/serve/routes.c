@@ -7,10 +7,9 @@
 #include <cjson/cJSON.h>
 
 #include "base/text.h"
-#include "nn/runs.h"
 #include "serve/parts.h"
 
-enum { MOST_DATASETS = 16, NAME_SIZE = 256, LARGEST_SOURCE = 1 << 20 };
+enum { MOST_DATASETS = 16, LARGEST_SOURCE = 1 << 20 };
 
 // The body as an object, or NULL after an answer that says what is wrong.
 static cJSON *read_body(const heddle_web_request *request, heddle_web_answer *answer)
@@ -146,28 +145,25 @@ static void get_evaluation(void *context, const heddle_web_request *request, hed
 
 // --- runs ------------------------------------------------------------------------------------------------------------
 
+static void read_runs(const heddle_serve *serve, const heddle_web_request *request, const char *name,
+                      heddle_web_answer *answer)
+{
+    heddle_web_later *later = heddle_web_defer(request);
+    if (later)
+        heddle_serve_reader_read(serve->reader, later, name);
+    else
+        answer_ending(answer);
+}
+
 static void get_runs(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
-    const heddle_serve *serve = context;
-    heddle_runs runs = {0};
-    cJSON *json = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(json, "runs");
-    (void)request;
-    heddle_status status = heddle_runs_read(serve->settings.runs, &runs);
-    for (int i = 0; i < runs.count; i++)
-        cJSON_AddItemToArray(list, heddle_run_json(&runs.items[i], false));
-    heddle_runs_free(&runs);
-    if (status == HEDDLE_OK || status == HEDDLE_NOT_FOUND) { // without the folder there are no runs yet
-        heddle_web_answer_json(answer, HEDDLE_WEB_OK, json);
-        return;
-    }
-    cJSON_Delete(json);
-    heddle_web_answer_failure(answer, status);
+    read_runs(context, request, NULL, answer);
 }
 
 // A name has no slash and no dot in front: heddle_web_path_read sees to that for paths, this for bodies.
 static heddle_status run_folder(const heddle_serve *serve, const char *name, char path[HEDDLE_SERVE_PATH_SIZE])
 {
-    if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) >= NAME_SIZE)
+    if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) >= HEDDLE_SERVE_NAME_SIZE)
         return heddle_fail(HEDDLE_NOT_FOUND, "there is no run of that name");
     if (snprintf(path, HEDDLE_SERVE_PATH_SIZE, "%s/%s", serve->settings.runs, name) >= HEDDLE_SERVE_PATH_SIZE)
         return heddle_fail(HEDDLE_NOT_FOUND, "path too long");
@@ -176,17 +172,12 @@ static heddle_status run_folder(const heddle_serve *serve, const char *name, cha
 
 static void get_run(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
-    const heddle_serve *serve = context;
     char path[HEDDLE_SERVE_PATH_SIZE];
-    heddle_runs runs = {0};
-    heddle_status status = run_folder(serve, request->found[0], path);
+    heddle_status status = run_folder(context, request->found[0], path);
     if (status == HEDDLE_OK)
-        status = heddle_runs_add(request->found[0], path, &runs);
-    if (status == HEDDLE_OK)
-        heddle_web_answer_json(answer, HEDDLE_WEB_OK, heddle_run_json(&runs.items[0], true));
+        read_runs(context, request, request->found[0], answer);
     else
         heddle_web_answer_failure(answer, status);
-    heddle_runs_free(&runs);
 }
 
 // {"run": "synth-cnn"}: predict with that one from now on.

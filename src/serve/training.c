@@ -133,7 +133,6 @@ static cJSON *state_json(const heddle_serve_training *training, bool with_curve)
     add_number(json, "rate", training->rate);
     add_number(json, "images_per_second", training->images_per_second);
     add_number(json, "seconds", event->seconds);
-    add_gpus(json);
     if (training->error[0])
         cJSON_AddStringToObject(json, "error", training->error);
     if (with_curve) {
@@ -143,12 +142,20 @@ static cJSON *state_json(const heddle_serve_training *training, bool with_curve)
     return json;
 }
 
-static void tell(heddle_serve_training *training)
+cJSON *heddle_serve_training_json(heddle_serve_training *training, bool with_curve)
 {
     pthread_mutex_lock(&training->lock);
-    cJSON *json = state_json(training, false);
+    cJSON *json = state_json(training, with_curve);
+    const bool idle = training->state == IDLE;
     pthread_mutex_unlock(&training->lock);
-    training->settings.tell(training->settings.context, "training", json);
+    if (!idle)
+        add_gpus(json); // without the lock: NVML may take long
+    return json;
+}
+
+static void tell(heddle_serve_training *training)
+{
+    training->settings.tell(training->settings.context, "training", heddle_serve_training_json(training, false));
 }
 
 static void set_state(heddle_serve_training *training, run_state state, const char *error)
@@ -416,14 +423,6 @@ heddle_status heddle_serve_training_tell(heddle_serve_training *training, heddle
                            state_names[from]);
     tell(training);
     return HEDDLE_OK;
-}
-
-cJSON *heddle_serve_training_json(heddle_serve_training *training, bool with_curve)
-{
-    pthread_mutex_lock(&training->lock);
-    cJSON *json = state_json(training, with_curve);
-    pthread_mutex_unlock(&training->lock);
-    return json;
 }
 
 heddle_serve_training_counts heddle_serve_training_count(heddle_serve_training *training)

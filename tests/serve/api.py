@@ -210,6 +210,8 @@ class Api(unittest.TestCase):
         self.refused(405, "GET", "/v1/predict")
         self.refused(404, "POST", "/v1/network", {"run": "../synth-cnn"})
         self.refused(404, "POST", "/v1/network", {"run": "none"})
+        self.refused(404, "GET", "/v1/runs/none")
+        self.refused(404, "GET", "/v1/runs/" + "n" * 300)
         self.refused(400, "POST", "/v1/train", {"model": "nothing"})
         self.refused(404, "POST", "/v1/train/jump", {})
         self.refused(409, "POST", "/v1/train/pause", {})
@@ -265,7 +267,7 @@ class Api(unittest.TestCase):
             finally:
                 self.server.end()
 
-    def test_load_and_power_of_gpus_are_among_the_metrics(self):
+    def test_load_and_power_of_gpus_are_told(self):
         with tempfile.TemporaryDirectory() as folder:
             source, library = os.path.join(folder, "nvml.c"), os.path.join(folder, "libnvidia-ml.so.1")
             with open(source, "w", encoding="utf-8") as file:
@@ -277,6 +279,10 @@ class Api(unittest.TestCase):
                 self.assertEqual(found, {'heddle_gpu_load{gpu="0"}': 0.37, 'heddle_gpu_power_watts{gpu="0"}': 412.5,
                                          'heddle_gpu_memory_used_bytes{gpu="0"}': 2,
                                          'heddle_gpu_memory_used_bytes{gpu="1"}': 2})
+                self.assertNotIn("gpus", self.ask("GET", "/v1/train"))
+                run = self.ask("POST", "/v1/train", {"model": "mlp", "data": "synth:count=50", "epochs": 1}, code=202)
+                self.assertEqual(run["gpus"], [{"name": "G", "load": 0.37, "watts": 412.5, "memory": 8, "used": 2},
+                                               {"name": "G", "memory": 8, "used": 2}])
             finally:
                 self.server.end()
 
