@@ -14,7 +14,19 @@
 #include "heddle/heddle.h"
 
 enum { LANES = 32, MOST_LINES = 20000 };
-static const size_t largest_trace = (size_t)256 << 20;
+
+// More than the simulator records (sim/watch/trace.h and sim/report/trace.c) is not from it. The largest traces that it
+// writes have some 600,000 events of one lane each: about 150 bytes and 13 JSON values per event.
+enum {
+    MOST_LAUNCHES = 64,
+    MOST_BLOCKS = 4,     // of a launch
+    MOST_EVENTS = 58192, // of a block
+    MOST_OPERATIONS = 1000,
+    MOST_BUFFERS = 4096,
+    MOST_PLACES = 4096,
+    MOST_VALUES = 10000000, // of JSON, in the whole trace
+    LARGEST_TRACE = 128 << 20,
+};
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
@@ -51,11 +63,59 @@ static bool is_triple(const cJSON *list, const int values[3])
     return true;
 }
 
-// The item at an index that another item gives; NULL: there is none.
-static const cJSON *indexed(const cJSON *list, const cJSON *object, const char *name)
+// The places of a trace, by index.
+typedef struct place_list {
+    const cJSON *at[MOST_PLACES];
+    int count;
+} place_list;
+
+static place_list *list_places(const cJSON *trace)
 {
-    const double index = number(object, name, -1);
-    return index >= 0 && index < cJSON_GetArraySize(list) ? cJSON_GetArrayItem(list, (int)index) : NULL;
+    place_list *places = calloc(1, sizeof *places);
+    const cJSON *place = NULL;
+    if (!places)
+        return NULL;
+    cJSON_ArrayForEach(place, field(trace, "places"))
+    {
+        if (places->count < MOST_PLACES)
+            places->at[places->count++] = place;
+    }
+    return places;
+}
+
+// The place whose index is the item's "place"; NULL: there is none.
+static const cJSON *place_of(const place_list *places, const cJSON *item)
+{
+    const double index = number(item, "place", -1);
+    return index >= 0 && index < places->count ? places->at[(int)index] : NULL;
+}
+
+static bool is_within_limits(const cJSON *trace)
+{
+    const cJSON *launch = NULL, *block = NULL;
+    bool fits = cJSON_IsObject(trace) && cJSON_GetArraySize(field(trace, "launches")) <= MOST_LAUNCHES &&
+                cJSON_GetArraySize(field(trace, "operations")) <= MOST_OPERATIONS &&
+                cJSON_GetArraySize(field(trace, "buffers")) <= MOST_BUFFERS &&
+                cJSON_GetArraySize(field(trace, "places")) <= MOST_PLACES;
+    cJSON_ArrayForEach(launch, field(trace, "launches"))
+    {
+        fits = fits && cJSON_GetArraySize(field(launch, "blocks")) <= MOST_BLOCKS;
+        cJSON_ArrayForEach(block, field(launch, "blocks"))
+        {
+            fits = fits && cJSON_GetArraySize(field(block, "events")) <= MOST_EVENTS;
+        }
+    }
+    return fits;
+}
+
+// Whether the text may be parsed: a value takes some hundred bytes of memory. Each but the first of a list or object
+// follows a comma; those in strings are counted too.
+static bool has_few_values(const char *text, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++)
+        count += text[i] == ',' || text[i] == '[' || text[i] == '{';
+    return count <= MOST_VALUES;
 }
 
 // --- findings --------------------------------------------------------------------------------------------------------
@@ -100,7 +160,7 @@ static bool is_of_memory(const cJSON *event, uint32_t lanes, const lane_of *at, 
 
 // What is looked for: one place of a finding.
 typedef struct wanted {
-    const cJSON *places;
+    const place_list *places;
     const heddle_check_finding *finding;
     const heddle_check_place *place;
 } wanted;
@@ -109,7 +169,7 @@ static bool is_at(const wanted *want, const cJSON *event, const lane_of *at)
 {
     const uint32_t lanes = lanes_of(event);
     return number(event, "warp", -1) == at->warp && (lanes & at->bit) &&
-           number(indexed(want->places, event, "place"), "offset", -1) == (double)want->place->offset;
+           number(place_of(want->places, event), "offset", -1) == (double)want->place->offset;
 }
 
 // Events that a place of a finding may be about, in their order.
@@ -134,9 +194,10 @@ static void look_in_block(const wanted *want, const cJSON *launch, const cJSON *
     place.lane = at.lane;
     cJSON_ArrayForEach(event, field(block, "events"))
     {
-        place.exact = is_of_memory(event, lanes_of(event), &at, want->finding->memory);
-        if (found->count < MOST_CANDIDATES && is_at(want, event, &at))
+        if (found->count < MOST_CANDIDATES && is_at(want, event, &at)) {
+            place.exact = is_of_memory(event, lanes_of(event), &at, want->finding->memory);
             found->at[found->count++] = place;
+        }
         place.interval += strcmp(text_of(event, "kind"), "leave") == 0 && !field(event, "barrier");
         place.event++;
     }
@@ -201,12 +262,13 @@ static void add_event(cJSON *place, const candidate *chosen)
     cJSON_AddItemToArray(list, object);
 }
 
-static void add_events(const heddle_check_finding *finding, const cJSON *trace, const cJSON *places,
-                       candidates found[2])
+// `object`: the finding in the document.
+static void add_events(const heddle_check_finding *finding, const cJSON *trace, const place_list *places,
+                       const cJSON *object, candidates found[2])
 {
     const candidate *chosen[2] = {NULL, NULL};
     for (int p = 0; p < finding->place_count && p < 2; p++) {
-        const wanted want = {field(trace, "places"), finding, &finding->places[p]};
+        const wanted want = {places, finding, &finding->places[p]};
         found[p].count = 0;
         if (finding->places[p].has_thread && finding->places[p].offset > 0)
             look(&want, field(trace, "launches"), &found[p]);
@@ -215,7 +277,7 @@ static void add_events(const heddle_check_finding *finding, const cJSON *trace, 
     if (finding->kind == HEDDLE_CHECK_RACE && finding->place_count == 2)
         choose_pair(&found[0], &found[1], chosen);
     for (int p = 0; p < finding->place_count; p++)
-        add_event(cJSON_GetArrayItem(places, p), p < 2 ? chosen[p] : NULL);
+        add_event(cJSON_GetArrayItem(field(object, "places"), p), p < 2 ? chosen[p] : NULL);
 }
 
 static void add_findings(const heddle_check_result *result, cJSON *trace)
@@ -225,15 +287,18 @@ static void add_findings(const heddle_check_result *result, cJSON *trace)
     cJSON_Delete(whole);
     cJSON_AddItemToObject(trace, "findings", findings ? findings : cJSON_CreateArray());
     candidates *found = calloc(2, sizeof *found);
-    for (int i = 0; found && i < result->finding_count; i++)
-        add_events(result->findings[i], trace, field(cJSON_GetArrayItem(findings, i), "places"), found);
+    place_list *places = list_places(trace);
+    const cJSON *object = findings ? findings->child : NULL;
+    for (int i = 0; found && places && object && i < result->finding_count; i++, object = object->next)
+        add_events(result->findings[i], trace, places, object, found);
+    free(places);
     free(found);
 }
 
 // --- names -----------------------------------------------------------------------------------------------------------
 
-// The first place in a kernel that uses the buffer; NULL: none does.
-static const cJSON *user_of(const cJSON *trace, int buffer)
+// The first place in a kernel that uses each buffer; NULL: none does.
+static void find_users(const cJSON *trace, const place_list *places, const cJSON *users[MOST_BUFFERS])
 {
     const cJSON *launch = NULL, *block = NULL, *event = NULL;
     cJSON_ArrayForEach(launch, field(trace, "launches"))
@@ -242,12 +307,12 @@ static const cJSON *user_of(const cJSON *trace, int buffer)
         {
             cJSON_ArrayForEach(event, field(block, "events"))
             {
-                if (number(event, "buffer", -1) == buffer)
-                    return indexed(field(trace, "places"), event, "place");
+                const double buffer = number(event, "buffer", -1);
+                if (buffer >= 0 && buffer < MOST_BUFFERS && !users[(int)buffer])
+                    users[(int)buffer] = place_of(places, event);
             }
         }
     }
-    return NULL;
 }
 
 static heddle_check_frame frame_of(const cJSON *place, const char *function)
@@ -258,14 +323,16 @@ static heddle_check_frame frame_of(const cJSON *place, const char *function)
 }
 
 // As findings name theirs.
-static void name_buffers(const heddle_check_result *result, const cJSON *trace)
+static void name_buffers(const heddle_check_result *result, const cJSON *trace, const place_list *places)
 {
+    const cJSON *users[MOST_BUFFERS] = {NULL};
     cJSON *buffer = NULL;
     int index = 0;
+    find_users(trace, places, users);
     cJSON_ArrayForEach(buffer, field(trace, "buffers"))
     {
         const bool dynamic = cJSON_IsTrue(field(buffer, "dynamic"));
-        const cJSON *place = dynamic ? user_of(trace, index) : indexed(field(trace, "places"), buffer, "place");
+        const cJSON *place = dynamic ? users[index] : place_of(places, buffer);
         heddle_check_memory memory = {
             .name = text_of(buffer, "name"), .space = text_of(buffer, "space"), .is_dynamic = dynamic};
         heddle_check_place user = {.role = "", .frames = 1, .frame = {frame_of(place, text_of(place, "function"))}};
@@ -283,23 +350,39 @@ static void name_buffers(const heddle_check_result *result, const cJSON *trace)
 
 // --- taking it over --------------------------------------------------------------------------------------------------
 
+static heddle_status parse(const char *text, size_t size, cJSON **json)
+{
+    if (!has_few_values(text, size))
+        return heddle_fail(HEDDLE_CORRUPT, "it holds more than the simulator records");
+    HEDDLE_TRY(heddle_json_parse("the trace", text, size, json));
+    if (is_within_limits(*json))
+        return HEDDLE_OK;
+    cJSON_Delete(*json);
+    *json = NULL;
+    return heddle_fail(HEDDLE_CORRUPT, "it holds more than the simulator records");
+}
+
 heddle_status heddle_check_trace_read(heddle_check_result *result, const char *path)
 {
     char *text = NULL;
     size_t size = 0;
     cJSON *json = NULL;
-    heddle_status status = heddle_file_exists(path) ? heddle_file_read(path, largest_trace, &text, &size) : HEDDLE_OK;
-    if (status == HEDDLE_OK && text)
-        status = heddle_json_parse("the trace", text, size, &json);
+    if (result->run_count == 0 || !heddle_file_exists(path)) // the simulator writes a report with every trace
+        return heddle_check_result_note(result, "there is no trace: the program did not come to its end");
+    heddle_status status = heddle_file_read(path, LARGEST_TRACE, &text, &size);
+    if (status == HEDDLE_OK)
+        status = parse(text, size, &json);
     free(text);
     if (status == HEDDLE_OUT_OF_MEMORY)
         return status;
     if (status != HEDDLE_OK)
-        return heddle_check_result_note(result, "the trace is damaged: %s", heddle_last_error());
-    if (!json)
-        return heddle_check_result_note(result, "there is no trace: the program did not come to its end");
+        return heddle_check_result_note(result, "the trace was left out: %s", heddle_last_error());
     result->trace = json;
-    name_buffers(result, json); // what an operator's test was built from goes with its folder
+    place_list *places = list_places(json);
+    if (!places)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the trace");
+    name_buffers(result, json, places); // what an operator's test was built from goes with its folder
+    free(places);
     return HEDDLE_OK;
 }
 
@@ -406,7 +489,7 @@ cJSON *heddle_check_trace_json_short(const heddle_check_result *result)
     {
         cJSON *blocks = cJSON_GetObjectItemCaseSensitive(launch, "blocks");
         if (!is_meant(field(trace, "findings"), index++) && !is_first_of_kernel(launches, launch))
-            while (cJSON_GetArraySize(blocks) > 0)
+            while (blocks && blocks->child)
                 cJSON_DeleteItemFromArray(blocks, 0);
     }
     return trace;
