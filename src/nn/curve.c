@@ -112,7 +112,7 @@ static bool read_line(cJSON *json, heddle_curve_event event, heddle_curve_line *
 heddle_curve_line heddle_curve_parse(const char *text, size_t size)
 {
     heddle_curve_line line = {0};
-    cJSON *json = cJSON_ParseWithLength(text, size);
+    cJSON *json = memchr(text, '\0', size) ? NULL : cJSON_ParseWithLength(text, size); // it takes zeros for spaces
     char name[HEDDLE_CURVE_WORD];
     if (word(json, "event", name))
         for (int i = 1; i < EVENTS && line.event == HEDDLE_CURVE_NONE; i++)
@@ -170,21 +170,21 @@ heddle_status heddle_curve_take(const char *what, const char *text, size_t size,
     heddle_status status = HEDDLE_OK;
     const char *end = text + size, *next;
     int number_of_line = 0;
-    for (const char *at = text; at < end && status == HEDDLE_OK && !curve->bad_line; at = next + 1) {
+    for (const char *at = text; at < end && status == HEDDLE_OK; at = next + 1) {
         next = memchr(at, '\n', (size_t)(end - at));
         if (!next) // cut off as it was written
             break;
         number_of_line++;
         heddle_curve_line line = heddle_curve_parse(at, (size_t)(next - at));
-        const bool fits = line.event != HEDDLE_CURVE_NONE && (line.event == HEDDLE_CURVE_STARTED || curve->starts > 0);
-        if (!fits)
+        if (line.event == HEDDLE_CURVE_NONE && !curve->bad_line)
             curve->bad_line = number_of_line;
-        else
-            status = add(curve, &line);
+        status = add(curve, &line);
     }
-    if (status == HEDDLE_OK && curve->starts == 0)
+    if (status == HEDDLE_OK && curve->starts + curve->point_count + curve->test_count == 0)
         status =
             heddle_fail(HEDDLE_CORRUPT, "%s: this is not the curve of a run, or not of this version's format", what);
+    if (!curve->settings) // the line that has them is damaged
+        curve->settings = cJSON_CreateObject();
     return status;
 }
 

@@ -47,11 +47,11 @@ typedef struct heddle_curve {
     heddle_curve_test *tests;
     int test_count;
     char end[HEDDLE_CURVE_WORD]; // "complete", "stopped", "diverged", "failed"; "": it has not ended, or was killed
-    int bad_line;                // the first that is not one of a curve, from 1; 0: none. What follows it is left out
+    int bad_line;                // the first that is not one of a curve, from 1; 0: none. Such lines are left out
 } heddle_curve;
 
 // Reads the curve in `folder`. A last line that a killed process left unfinished is left out. HEDDLE_NOT_FOUND: there
-// is none; HEDDLE_CORRUPT: it does not begin as one. heddle_curve_free frees it, after a failure too.
+// is none; HEDDLE_CORRUPT: no line is one of a curve. heddle_curve_free frees it, after a failure too.
 heddle_status heddle_curve_read(const char *folder, heddle_curve *curve);
 // The same from its text; `what` names it in errors.
 heddle_status heddle_curve_take(const char *what, const char *text, size_t size, heddle_curve *curve);

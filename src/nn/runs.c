@@ -108,7 +108,8 @@ static heddle_status read_run(heddle_run *run)
         return heddle_fail(HEDDLE_NOT_FOUND, "there is no run in %s; `heddle runs` lists those that there are",
                            run->folder);
     heddle_status status = heddle_curve_read(run->folder, &run->curve);
-    const char *state = run->curve.end[0] ? run->curve.end : "killed";
+    // The line that is damaged may be the one that says how the run ended.
+    const char *state = run->curve.end[0] ? run->curve.end : run->curve.bad_line ? "damaged" : "killed";
     if (status == HEDDLE_NOT_FOUND) {
         state = "no curve";
         status = read_checkpoint(run);
@@ -116,7 +117,7 @@ static heddle_status read_run(heddle_run *run)
     if (status != HEDDLE_OK)
         return status;
     if (run->curve.bad_line)
-        heddle_log(HEDDLE_LOG_WARN, "%s/" HEDDLE_RUN_CURVE ": line %d is damaged; the curve is shown up to there",
+        heddle_log(HEDDLE_LOG_WARN, "%s/" HEDDLE_RUN_CURVE ": line %d is damaged; damaged lines are left out",
                    run->folder, run->curve.bad_line);
     snprintf(run->state, sizeof run->state, "%s", heddle_run_folder_is_busy(run->folder) ? "running" : state);
     work_out(run);

@@ -12,6 +12,7 @@
 
 #include "base/append.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "data/augment.h"
 #include "heddle/heddle.h"
 #include "io/tfevents.h"
@@ -207,16 +208,18 @@ static void append(heddle_trainer_curve *curve, cJSON *line)
 }
 
 // Copies the lines of an earlier process up to the checkpoint to `file`, and takes what the next point needs from them.
-static void keep_lines(heddle_trainer_curve *curve, const heddle_trainer *trainer, const char *text, FILE *file)
+static void keep_lines(heddle_trainer_curve *curve, const heddle_trainer *trainer, heddle_slice old, FILE *file)
 {
     const heddle_position *position = &trainer->position;
-    for (const char *next; (next = strchr(text, '\n')) != NULL; text = next + 1) {
+    const char *text = old.data, *end = text + old.size;
+    int number = 1, bad_lines = 0, first_bad = 0;
+    for (const char *next; (next = memchr(text, '\n', (size_t)(end - text))) != NULL; text = next + 1, number++) {
         heddle_curve_line line = heddle_curve_parse(text, (size_t)(next - text));
         const heddle_curve_point *point = &line.point;
         cJSON_Delete(line.settings);
-        if (line.event == HEDDLE_CURVE_NONE)
-            return;
-        if (point->step > position->step || line.event == HEDDLE_CURVE_ENDED)
+        if (line.event == HEDDLE_CURVE_NONE && bad_lines++ == 0)
+            first_bad = number;
+        if (line.event == HEDDLE_CURVE_NONE || point->step > position->step || line.event == HEDDLE_CURVE_ENDED)
             continue;
         fwrite(text, 1, (size_t)(next - text) + 1, file);
         if (line.event != HEDDLE_CURVE_STEP)
@@ -229,6 +232,9 @@ static void keep_lines(heddle_trainer_curve *curve, const heddle_trainer *traine
             curve->before.images += point->images;
         }
     }
+    if (bad_lines > 0)
+        heddle_log(HEDDLE_LOG_WARN, "%s: line %d is damaged; %d damaged line%s removed, the others are kept",
+                   curve->path, first_bad, bad_lines, bad_lines == 1 ? " was" : "s were");
 }
 
 // A curve that cannot be read, or is another run's, is begun anew: the run itself is in its checkpoint.
@@ -242,7 +248,7 @@ static heddle_status begin_file(heddle_trainer_curve *curve, const heddle_traine
     line = cJSON_PrintUnformatted(started);
     cJSON_Delete(started);
     if (memory && trainer->options->resume && heddle_file_read(curve->path, LARGEST, &old, &old_size) == HEDDLE_OK)
-        keep_lines(curve, trainer, old, memory);
+        keep_lines(curve, trainer, (heddle_slice){old, old_size}, memory);
     free(old);
     if (memory && line)
         fprintf(memory, "%s\n", line);

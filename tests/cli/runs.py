@@ -205,13 +205,18 @@ class Runs(Command):
         with open(self.curve("synth-mlp"), "w") as file:
             file.write(whole[:whole.index('{"event":"ended"') + 9])
         with open(self.curve("synth-mlp-2"), "w") as file:
-            file.write(whole.replace('"event":"evaluated"', '"event":"evalu'))
+            file.write(whole.replace('"event":"step"', '"event":"st', 1))
         os.remove(self.curve("synth-mlp-3"))
         listed = {run["name"]: run for run in self.json()["runs"]}
         self.assertEqual([listed[name]["state"] for name in ("synth-mlp", "synth-mlp-2", "synth-mlp-3")],
-                         ["killed", "killed", "no curve"])
+                         ["killed", "complete", "no curve"])
+        for field in ("epochs", "best_accuracy", "loss"):
+            self.assertEqual(listed["synth-mlp-2"][field], listed["synth-mlp"][field])
         self.assertEqual(listed["synth-mlp-3"]["best_accuracy"], listed["synth-mlp"]["best_accuracy"])
-        self.assertIn("runs/synth-mlp-2/curve.jsonl: line 9 is damaged", self.runs().stderr)
+        self.assertIn("runs/synth-mlp-2/curve.jsonl: line 2 is damaged", self.runs().stderr)
+        with open(self.curve("synth-mlp-2"), "w") as file:
+            file.write(whole.replace('"event":"ended"', '\0'))
+        self.assertEqual(self.json("synth-mlp-2")["runs"][0]["state"], "damaged")
         with open(self.curve("synth-mlp-2"), "w") as file:
             file.write("{}\n")
         told = self.runs()
@@ -246,6 +251,17 @@ class Runs(Command):
         self.assertEqual(points("parts"), points("whole"))
         self.assertEqual(self.json("parts")["runs"][0]["resumed"], 1)
         self.assertRegex(self.runs("parts").stdout, "resumed 1 time\n")
+
+    def test_a_resumed_run_says_which_line_of_its_curve_is_damaged(self):
+        self.train_in(self.home, "--epochs", "2", "--until", "0.01")
+        with open(self.curve("synth-mlp")) as file:
+            whole = file.read()
+        with open(self.curve("synth-mlp"), "w") as file:
+            file.write(whole.replace('"event":"step"', '\0', 1))
+        told = subprocess.run([HEDDLE, "train", "--resume", "--out", "runs/synth-mlp"], cwd=self.home, check=True, text=True,
+                              timeout=60, capture_output=True, env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+        self.assertIn("curve.jsonl: line 2 is damaged; 1 damaged line was removed, the others are kept", told.stderr)
+        self.assertEqual([row["step"] for row in self.rows("synth-mlp") if row["event"] == "step"], list(range(2, 15)))
 
     def check_events(self, folder, name):
         text, scalars = read_events(os.path.join(self.home, folder))

@@ -222,7 +222,7 @@ static void a_full_disk_costs_no_point(void **state)
     heddle_curve_free(&expected);
 }
 
-static void what_is_damaged_is_left_out_from_there_on(void **state)
+static void a_damaged_line_costs_no_other(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -250,7 +250,61 @@ static void what_is_damaged_is_left_out_from_there_on(void **state)
         assert_int_equal(curve.bad_line, 2);
         assert_int_equal(curve.point_count + curve.test_count, 0);
         assert_string_equal(curve.started, "now");
-        assert_string_equal(curve.end, "");
+        assert_string_equal(curve.end, "complete");
+        heddle_curve_free(&curve);
+    }
+}
+
+static void a_damaged_start_costs_the_settings_only(void **state)
+{
+    (void)state;
+    const char *folder = temporary_folder();
+    heddle_curve curve;
+    add_text(folder, "{\"event\":\"star\n");
+    add_text(folder, "{\"event\":\"evaluated\",\"step\":1,\"epoch\":1,\"loss\":1,\"accuracy\":1,\"seconds\":1}\n");
+    assert_ok(heddle_curve_read(folder, &curve));
+    assert_int_equal(curve.bad_line, 1);
+    assert_int_equal(curve.test_count, 1);
+    assert_non_null(curve.settings);
+    heddle_curve_free(&curve);
+}
+
+// Writes `byte` over the first character of a line, counted from 1.
+static void damage(const char *folder, int number, char byte)
+{
+    char path[PATH];
+    path_in(folder, HEDDLE_RUN_CURVE, path, sizeof path);
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    while (number > 1) {
+        const int read = fgetc(file);
+        assert_int_not_equal(read, EOF);
+        number -= read == '\n';
+    }
+    assert_int_equal(fseek(file, 0, SEEK_CUR), 0);
+    assert_int_not_equal(fputc(byte, file), EOF);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_resumed_run_drops_the_damaged_line_only(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        watch part = {.stop_after = EPOCH_STEPS + 5}, rest = {0};
+        const char *folder = temporary_folder();
+        heddle_curve curve;
+        assert_int_equal(train(folder, false, &part), HEDDLE_INTERRUPTED);
+        damage(folder, 4, i == 0 ? 'x' : '\0'); // of the third step
+        heddle_log_set_level(HEDDLE_LOG_ERROR); // it warns
+        assert_ok(train(folder, true, &rest));
+        heddle_log_set_level(HEDDLE_LOG_WARN);
+        assert_ok(heddle_curve_read(folder, &curve));
+        assert_int_equal(curve.bad_line, 0);
+        assert_int_equal(curve.starts, 2);
+        assert_int_equal(curve.test_count, EPOCHS);
+        assert_int_equal(curve.point_count, EPOCHS * EPOCH_STEPS - 1);
+        assert_int_equal(curve.points[1].step, 2);
+        assert_int_equal(curve.points[2].step, 4);
         heddle_curve_free(&curve);
     }
 }
@@ -288,7 +342,9 @@ int main(void)
         cmocka_unit_test(a_resumed_run_goes_on_with_its_curve),
         cmocka_unit_test(a_long_run_has_few_points_and_a_resumed_one_the_same),
         cmocka_unit_test(a_full_disk_costs_no_point),
-        cmocka_unit_test(what_is_damaged_is_left_out_from_there_on),
+        cmocka_unit_test(a_damaged_line_costs_no_other),
+        cmocka_unit_test(a_damaged_start_costs_the_settings_only),
+        cmocka_unit_test(a_resumed_run_drops_the_damaged_line_only),
         cmocka_unit_test(what_is_no_curve_is_refused),
         cmocka_unit_test(a_folder_is_busy_while_a_run_trains_in_it),
     };
