@@ -42,16 +42,21 @@ heddle_status heddle_append_open(const char *path, const char *what, heddle_appe
     return heddle_fail(HEDDLE_IO, "%s: cannot write %s: %s", path, what, strerror(why));
 }
 
+// A part of a record would spoil those that follow: it is taken back, or else the file is given up.
 static void give_back(heddle_append *file, int why)
 {
-    if (!file->warned)
-        heddle_log(HEDDLE_LOG_WARN, "%s: cannot write %s: %s; it is kept and tried again", file->path, file->what,
-                   strerror(why));
+    const bool whole = ftruncate(file->file, file->size) == 0;
+    if (!whole || !file->warned)
+        heddle_log(HEDDLE_LOG_WARN, "%s: cannot write %s: %s; %s", file->path, file->what, strerror(why),
+                   whole ? "it is kept and tried again" : "what follows is not written");
     file->warned = true;
-    if (ftruncate(file->file, file->size) != 0) { // a part of a record would spoil those that follow
-        close(file->file);
-        file->file = -1;
-    }
+    if (whole)
+        return;
+    close(file->file);
+    file->file = -1;
+    free(file->pending);
+    file->pending = NULL;
+    file->waiting = 0;
 }
 
 // Writes all that is waiting, or leaves the file as it was.
@@ -75,7 +80,7 @@ static bool flush(heddle_append *file)
 
 void heddle_append_add(heddle_append *file, const void *record, size_t size)
 {
-    char *more = realloc(file->pending, file->waiting + size);
+    char *more = file->file < 0 ? NULL : realloc(file->pending, file->waiting + size);
     if (!more)
         return;
     memcpy(more + file->waiting, record, size);

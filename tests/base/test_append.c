@@ -7,11 +7,14 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/append.h"
 #include "base/file.h"
@@ -34,7 +37,7 @@ static void assert_holds(const char *path, const char *expected)
 {
     char *content = NULL;
     size_t size;
-    assert_int_equal(heddle_file_read(path, PATH, &content, &size), HEDDLE_OK);
+    assert_int_equal(heddle_file_read(path, 2 * PATH, &content, &size), HEDDLE_OK);
     assert_string_equal(content, expected);
     free(content);
 }
@@ -81,6 +84,41 @@ static void a_full_disk_holds_whole_records_and_gets_the_others_later(void **sta
     heddle_log_set_level(HEDDLE_LOG_WARN);
 }
 
+// A pipe that nobody reads can neither be written nor cut.
+static void a_file_that_cannot_be_cut_is_given_up(void **state)
+{
+    (void)state;
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    (void)signal(SIGPIPE, SIG_IGN);
+    int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(reader >= 0);
+    heddle_append *file = NULL;
+    assert_int_equal(heddle_append_open(path, "records", &file), HEDDLE_OK);
+    close(reader);
+    char said[PATH], expected[2 * PATH];
+    snprintf(said, sizeof said, "%s/said", folder);
+    const int errors = dup(STDERR_FILENO), log = open(said, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(errors >= 0 && log >= 0);
+    assert_int_equal(dup2(log, STDERR_FILENO), STDERR_FILENO);
+    heddle_append_add(file, "one\n", 4);
+    reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // too late
+    heddle_append_add(file, "two\n", 4);
+    heddle_append_sync(file);
+    assert_int_equal(dup2(errors, STDERR_FILENO), STDERR_FILENO);
+    close(errors);
+    close(log);
+    char byte;
+    assert_true(reader >= 0);
+    assert_int_equal(read(reader, &byte, 1), 0);
+    close(reader);
+    heddle_append_close(file);
+    snprintf(expected, sizeof expected,
+             "heddle: warning: %s: cannot write records: Broken pipe; what follows is not written\n", path);
+    assert_holds(said, expected);
+}
+
 static void a_file_that_cannot_be_had_is_told(void **state)
 {
     (void)state;
@@ -95,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_added_to_what_is_there),
         cmocka_unit_test(a_full_disk_holds_whole_records_and_gets_the_others_later),
+        cmocka_unit_test(a_file_that_cannot_be_cut_is_given_up),
         cmocka_unit_test(a_file_that_cannot_be_had_is_told),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);
