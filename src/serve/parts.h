@@ -5,9 +5,9 @@
 
 #include "serve/checker.h"
 #include "serve/predictor.h"
-#include "serve/reader.h"
 #include "serve/serve.h"
 #include "serve/training.h"
+#include "serve/worker.h"
 
 enum { HEDDLE_SERVE_PATH_SIZE = 4096 };
 
@@ -19,7 +19,7 @@ struct heddle_serve {
     heddle_serve_predictor *predictor;
     heddle_serve_training *training;
     heddle_serve_checker *checker;
-    heddle_serve_reader *reader;
+    heddle_serve_worker *images, *runs;      // read what requests carry, and runs
     char checkpoint[HEDDLE_SERVE_PATH_SIZE]; // that it began with; "": none
 };
 

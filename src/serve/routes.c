@@ -7,9 +7,10 @@
 #include <cjson/cJSON.h>
 
 #include "base/text.h"
+#include "nn/runs.h"
 #include "serve/parts.h"
 
-enum { MOST_DATASETS = 16, LARGEST_SOURCE = 1 << 20 };
+enum { MOST_DATASETS = 16, NAME_SIZE = 256, LARGEST_SOURCE = 1 << 20 };
 
 // The body as an object, or NULL after an answer that says what is wrong.
 static cJSON *read_body(const heddle_web_request *request, heddle_web_answer *answer)
@@ -78,31 +79,32 @@ static void get_metrics(void *context, const heddle_web_request *request, heddle
 
 // --- predicting ------------------------------------------------------------------------------------------------------
 
+static void read_and_predict(void *context, const heddle_web_request *request, heddle_web_later *later)
+{
+    const heddle_serve *serve = context;
+    heddle_web_answer answer = {0};
+    heddle_serve_images images = {0};
+    cJSON *json = read_body(request, &answer);
+    if (json) {
+        const bool layers = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "layers"));
+        heddle_status status = heddle_serve_predictor_read(serve->predictor, json, &images);
+        cJSON_Delete(json);
+        if (status == HEDDLE_OK) {
+            heddle_serve_predictor_predict(serve->predictor, later, &images, layers);
+            return;
+        }
+        if (images.too_large)
+            heddle_web_answer_error(&answer, HEDDLE_WEB_TOO_LARGE, "%s", heddle_last_error());
+        else
+            heddle_web_answer_failure(&answer, status);
+    }
+    heddle_web_finish(later, &answer);
+}
+
 static void post_predict(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
     const heddle_serve *serve = context;
-    heddle_serve_images images;
-    cJSON *json = read_body(request, answer);
-    if (!json)
-        return;
-    const bool layers = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "layers"));
-    heddle_status status = heddle_serve_predictor_read(serve->predictor, json, &images);
-    cJSON_Delete(json);
-    if (status != HEDDLE_OK && images.too_large) {
-        heddle_web_answer_error(answer, HEDDLE_WEB_TOO_LARGE, "%s", heddle_last_error());
-        return;
-    }
-    if (status != HEDDLE_OK) {
-        heddle_web_answer_failure(answer, status);
-        return;
-    }
-    heddle_web_later *later = heddle_web_defer(request);
-    if (later) {
-        heddle_serve_predictor_predict(serve->predictor, later, &images, layers);
-        return;
-    }
-    free(images.pixels);
-    answer_ending(answer);
+    heddle_serve_worker_give(serve->images, request, read_and_predict, answer);
 }
 
 // The whole number that a part of the path is; -1: none, or a larger one than any that we give.
@@ -145,39 +147,63 @@ static void get_evaluation(void *context, const heddle_web_request *request, hed
 
 // --- runs ------------------------------------------------------------------------------------------------------------
 
-static void read_runs(const heddle_serve *serve, const heddle_web_request *request, const char *name,
-                      heddle_web_answer *answer)
+static void read_runs(void *context, const heddle_web_request *request, heddle_web_later *later)
 {
-    heddle_web_later *later = heddle_web_defer(request);
-    if (later)
-        heddle_serve_reader_read(serve->reader, later, name);
-    else
-        answer_ending(answer);
+    const heddle_serve *serve = context;
+    heddle_web_answer answer = {0};
+    heddle_runs runs = {0};
+    cJSON *json = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(json, "runs");
+    (void)request;
+    heddle_status status = heddle_runs_read(serve->settings.runs, &runs);
+    for (int i = 0; i < runs.count; i++)
+        cJSON_AddItemToArray(list, heddle_run_json(&runs.items[i], false));
+    heddle_runs_free(&runs);
+    if (status == HEDDLE_OK || status == HEDDLE_NOT_FOUND) { // without the folder there are no runs yet
+        heddle_web_answer_json(&answer, HEDDLE_WEB_OK, json);
+    } else {
+        cJSON_Delete(json);
+        heddle_web_answer_failure(&answer, status);
+    }
+    heddle_web_finish(later, &answer);
 }
 
 static void get_runs(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
-    read_runs(context, request, NULL, answer);
+    const heddle_serve *serve = context;
+    heddle_serve_worker_give(serve->runs, request, read_runs, answer);
 }
 
 // A name has no slash and no dot in front: heddle_web_path_read sees to that for paths, this for bodies.
 static heddle_status run_folder(const heddle_serve *serve, const char *name, char path[HEDDLE_SERVE_PATH_SIZE])
 {
-    if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) >= HEDDLE_SERVE_NAME_SIZE)
+    if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) >= NAME_SIZE)
         return heddle_fail(HEDDLE_NOT_FOUND, "there is no run of that name");
     if (snprintf(path, HEDDLE_SERVE_PATH_SIZE, "%s/%s", serve->settings.runs, name) >= HEDDLE_SERVE_PATH_SIZE)
         return heddle_fail(HEDDLE_NOT_FOUND, "path too long");
     return HEDDLE_OK;
 }
 
+static void read_run(void *context, const heddle_web_request *request, heddle_web_later *later)
+{
+    const heddle_serve *serve = context;
+    char path[HEDDLE_SERVE_PATH_SIZE];
+    heddle_web_answer answer = {0};
+    heddle_runs runs = {0};
+    heddle_status status = run_folder(serve, request->found[0], path);
+    if (status == HEDDLE_OK)
+        status = heddle_runs_add(request->found[0], path, &runs);
+    if (status == HEDDLE_OK)
+        heddle_web_answer_json(&answer, HEDDLE_WEB_OK, heddle_run_json(&runs.items[0], true));
+    else
+        heddle_web_answer_failure(&answer, status);
+    heddle_runs_free(&runs);
+    heddle_web_finish(later, &answer);
+}
+
 static void get_run(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
-    char path[HEDDLE_SERVE_PATH_SIZE];
-    heddle_status status = run_folder(context, request->found[0], path);
-    if (status == HEDDLE_OK)
-        read_runs(context, request, request->found[0], answer);
-    else
-        heddle_web_answer_failure(answer, status);
+    const heddle_serve *serve = context;
+    heddle_serve_worker_give(serve->runs, request, read_run, answer);
 }
 
 // {"run": "synth-cnn"}: predict with that one from now on.

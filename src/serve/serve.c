@@ -113,7 +113,8 @@ static heddle_status open_all(heddle_serve *serve)
                                                                               .predictor = serve->predictor},
                                             &serve->training));
     HEDDLE_TRY(heddle_serve_checker_create(&serve->checker));
-    HEDDLE_TRY(heddle_serve_reader_create(settings->runs, &serve->reader));
+    HEDDLE_TRY(heddle_serve_worker_create("images", serve, &serve->images));
+    HEDDLE_TRY(heddle_serve_worker_create("runs", serve, &serve->runs));
     HEDDLE_TRY(heddle_web_start(&(heddle_web_settings){.address = settings->address,
                                                        .port = settings->port,
                                                        .routes = heddle_serve_routes,
@@ -150,7 +151,8 @@ void heddle_serve_close(heddle_serve *serve)
     heddle_web_stop(set_server(serve, NULL));
     heddle_serve_training_destroy(serve->training);
     heddle_serve_checker_destroy(serve->checker);
-    heddle_serve_reader_destroy(serve->reader);
+    heddle_serve_worker_destroy(serve->images);
+    heddle_serve_worker_destroy(serve->runs);
     heddle_serve_predictor_destroy(serve->predictor);
     pthread_mutex_destroy(&serve->lock);
     free(serve);

@@ -42,8 +42,8 @@ void heddle_web_stop(heddle_web_server *server); // NULL is fine
 const char *heddle_web_url(const heddle_web_server *server);
 
 // For work that takes longer than a handler may: the handler calls this and returns, leaving its answer alone, and some
-// thread finishes the request, exactly once. The body lives until then. NULL: the server is ending, and the handler
-// answers itself. heddle_web_stop waits until all are finished.
+// thread finishes the request, exactly once. What the request points to lives until then. NULL: the server is ending,
+// and the handler answers itself. heddle_web_stop waits until all are finished.
 typedef struct heddle_web_later heddle_web_later;
 heddle_web_later *heddle_web_defer(const heddle_web_request *request);
 // Takes what is in *answer over.
