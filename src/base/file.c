@@ -175,6 +175,18 @@ static heddle_status open_temporary(const char *path, char *temporary, size_t si
     return heddle_fail(HEDDLE_IO, "%s: cannot create a temporary file beside it: %s", path, strerror(errno));
 }
 
+// Gives the new file the permissions of the one that it will replace.
+static heddle_status keep_mode(const char *path, int file, mode_t mode)
+{
+    struct stat made;
+    const mode_t permissions = S_IRWXU | S_IRWXG | S_IRWXO;
+    if (fstat(file, &made) == 0 && (made.st_mode & permissions) == (mode & permissions))
+        return HEDDLE_OK;
+    if (fchmod(file, mode & permissions) != 0)
+        return heddle_fail(HEDDLE_IO, "%s: cannot keep its permissions: %s", path, strerror(errno));
+    return HEDDLE_OK;
+}
+
 // Makes a rename last: until the folder is on disk, a power cut may bring the old name back.
 static heddle_status sync_folder_of(const char *path, char *scratch, size_t size)
 {
@@ -210,7 +222,8 @@ static heddle_status write_into(const char *path, const heddle_slice *slices, in
 heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *slices, int count)
 {
     struct stat there;
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+    bool exists = stat(path, &there) == 0;
+    if (exists && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
         return write_into(path, slices, count);
     size_t size = strlen(path) + SUFFIX_SIZE;
     char *temporary = malloc(size);
@@ -219,7 +232,10 @@ heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *sli
     int file = -1;
     heddle_status status = open_temporary(path, temporary, size, &file);
     if (status == HEDDLE_OK) {
-        status = write_all(path, file, slices, count);
+        if (exists && S_ISREG(there.st_mode))
+            status = keep_mode(path, file, there.st_mode);
+        if (status == HEDDLE_OK)
+            status = write_all(path, file, slices, count);
         if (status == HEDDLE_OK && rename(temporary, path) != 0)
             status = heddle_fail(HEDDLE_IO, "%s: cannot replace it: %s", path, strerror(errno));
         if (status != HEDDLE_OK)

@@ -16,7 +16,7 @@ typedef struct heddle_slice {
 } heddle_slice;
 
 // Writes the slices one after another to a temporary file beside `path`, fsyncs, renames over `path`, fsyncs the
-// folder. On failure `path` is as it was and the temporary file is gone.
+// folder. A file that is replaced keeps its permissions. On failure `path` is as it was and the temporary file is gone.
 heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *slices, int count);
 
 // Removes temporary files of `path` that a process which was killed while writing left behind.

@@ -84,7 +84,7 @@ static void wake(const heddle_learn_web *web)
 
 void heddle_learn_web_want(heddle_learn_web *web, const heddle_learn_exercise *exercise)
 {
-    web->wanted = exercise;
+    web->wanted = web->latest = exercise;
     wake(web);
 }
 
@@ -180,6 +180,10 @@ static void begin_judging(heddle_learn_web *web, const heddle_learn_exercise *ex
     cJSON_AddStringToObject(json, "error", heddle_last_error());
     tell(web, "verdict", json);
     web->judging = NULL;
+    pthread_mutex_lock(&web->lock);
+    if (web->latest == exercise)
+        web->latest = NULL;
+    pthread_mutex_unlock(&web->lock);
 }
 
 // A file that changed by other hands than the page's: the page has told us about its own already.
@@ -192,7 +196,7 @@ static void notice(heddle_learn_web *web, const heddle_learn_exercise *exercise)
     pthread_mutex_lock(&web->lock);
     bool known = version[0] && strcmp(heddle_learn_web_file_of(web, exercise)->version, version) == 0;
     if (!known)
-        web->wanted = exercise;
+        web->wanted = web->latest = exercise;
     pthread_mutex_unlock(&web->lock);
     if (!known)
         tell(web, "source", about(exercise, version));

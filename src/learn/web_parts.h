@@ -29,6 +29,7 @@ struct heddle_learn_web {
     pthread_mutex_t lock;                // of the workspace's state and of what follows
     heddle_learn_web_file *files;        // one per exercise
     const heddle_learn_exercise *wanted; // to judge next; NULL: none
+    const heddle_learn_exercise *latest; // the one wanted last: to be judged, being judged, or judged; NULL: none
     // The judge at work; only the loop looks at these.
     const heddle_learn_exercise *judging;
     pthread_t judge;

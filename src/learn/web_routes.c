@@ -244,7 +244,9 @@ static void post_open(void *context, const heddle_web_request *request, heddle_w
     pthread_mutex_lock(&web->lock);
     const heddle_learn_web_file *file = heddle_learn_web_file_of(web, exercise);
     heddle_learn_set_current(web->workspace, exercise); // only convenience: a full disk must not stop anybody
-    if (strcmp(file->version, version) != 0 || !version[0])
+    // Judging it may have begun and been dropped for another.
+    bool due = file->verdict || web->latest == exercise;
+    if (strcmp(file->version, version) != 0 || !version[0] || !due)
         heddle_learn_web_want(web, exercise);
     pthread_mutex_unlock(&web->lock);
     heddle_web_answer_json(answer, HEDDLE_WEB_ACCEPTED, cJSON_CreateObject());
@@ -289,7 +291,7 @@ static bool read_change(const heddle_web_request *request, cJSON **json, const c
 static bool may_replace(const heddle_learn_web *web, const heddle_learn_exercise *exercise, const char *path,
                         const char *base, heddle_web_answer *answer)
 {
-    char version[HEDDLE_LEARN_VERSION_SIZE] = "", *text = NULL;
+    char version[HEDDLE_LEARN_VERSION_SIZE], *text = NULL;
     size_t size = 0;
     struct stat about;
     bool exists = lstat(path, &about) == 0;
@@ -299,10 +301,16 @@ static bool may_replace(const heddle_learn_web *web, const heddle_learn_exercise
             "your file is a link or a folder, which the page does not replace; edit it where it is");
         return false;
     }
-    if (exists && heddle_file_read(path, LARGEST_SOURCE, &text, &size) == HEDDLE_OK)
-        heddle_learn_web_version(text, size, version);
+    if (!exists)
+        return true;
+    if (heddle_file_read(path, LARGEST_SOURCE, &text, &size) != HEDDLE_OK) {
+        heddle_web_answer_error(answer, HEDDLE_WEB_CONFLICT, "the page does not replace a file that it cannot read: %s",
+                                heddle_last_error());
+        return false;
+    }
+    heddle_learn_web_version(text, size, version);
     free(text);
-    if (strcmp(version, base) == 0 || !exists)
+    if (strcmp(version, base) == 0)
         return true;
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "error", "the file was changed elsewhere since the page read it");

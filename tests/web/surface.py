@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
@@ -208,6 +209,35 @@ class Surface(unittest.TestCase):
         exercise = self.ask_json("GET", "/v1/learn/exercises/05.3")
         self.assertEqual(exercise["text"], "")
         self.assertIn("not UTF-8", exercise["problem"])
+
+    def test_a_file_that_cannot_be_read_is_not_replaced(self):
+        path = os.path.join(self.folder, "05-first-kernels/05.5-vector-add.cu")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("// large\n" * 200000)
+        exercise = self.ask_json("GET", "/v1/learn/exercises/05.5")
+        self.assertEqual(exercise["version"], "")
+        body = json.dumps({"text": "x", "base": ""})
+        self.assertIn("cannot read", self.refused(409, "PUT", "/v1/learn/exercises/05.5/source", body))
+        self.assertGreater(os.path.getsize(path), 1 << 20)
+
+    def test_saving_keeps_the_permissions(self):
+        path = os.path.join(self.folder, FILE)
+        for mode in (0o600, 0o664):
+            os.chmod(path, mode)
+            first = self.exercise()
+            self.ask_json("PUT", SOURCE, json.dumps({"text": first["text"] + "\n", "base": first["version"]}))
+            self.assertEqual(os.stat(path).st_mode & 0o777, mode)
+        self.ask_json("POST", "/v1/learn/exercises/05.1/reset")
+
+    def test_an_exercise_that_was_left_while_it_was_judged_is_judged_when_it_is_opened_again(self):
+        self.ask_json("POST", "/v1/learn/exercises/05.6/open", code=202)
+        time.sleep(0.15)  # its judge is at work by now
+        for number in ("05.8", "05.6"):
+            end = time.monotonic() + 60
+            while "judged" not in self.ask_json("GET", f"/v1/learn/exercises/{number}"):
+                self.assertLess(time.monotonic(), end, f"{number} is not judged")
+                self.ask_json("POST", f"/v1/learn/exercises/{number}/open", code=202)
+                time.sleep(0.1)
 
     # --- what the page shows ------------------------------------------------------------------------------------------
 
