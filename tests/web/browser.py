@@ -262,6 +262,27 @@ class Page(unittest.TestCase):
             self.assertEqual(file.read(), before)
         self.browser.get_log("browser")
 
+    def test_6_line_ends_are_kept_and_edits_that_cannot_be_saved_are_not_left(self):
+        path = self.file("05-first-kernels/05.3-enough-blocks.cu")
+        with open(path, "rb") as file:
+            text = file.read().replace(b"\n", b"\r\n")
+        with open(path, "wb") as file:
+            file.write(text)
+        self.open("/exercise/05.3")
+        self.browser.execute_cdp_cmd("Network.enable", {})
+        self.browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/source"]})
+        self.browser.execute_script("document.querySelector('.CodeMirror').CodeMirror"
+                                    ".replaceRange('// mine\\n', {line: 0, ch: 0})")
+        self.browser.find_element(By.CSS_SELECTOR, "#to-map").click()
+        self.until("document.querySelector('.notice [role=alert]')", "no word of the failed save")
+        self.assertEqual(self.browser.current_url, self.origin + "/exercise/05.3")
+        self.browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+        self.browser.find_element(By.CSS_SELECTOR, "#to-map").click()
+        self.until("document.body.dataset.ready === '/map'", "the page cannot be left")
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), b"// mine\r\n" + text)
+        self.browser.get_log("browser")
+
     def each_view(self):
         """Goes through the views at both widths and in both colours."""
         for width, height in ((1280, 800), (390, 844)):
@@ -297,9 +318,9 @@ class Page(unittest.TestCase):
 
 
 if SHOTS:
-    Page.test_6_pictures = Page.pictures
+    Page.test_7_pictures = Page.pictures
 if AXE:
-    Page.test_7_axe = Page.axe_finds_nothing_serious
+    Page.test_8_axe = Page.axe_finds_nothing_serious
 
 if __name__ == "__main__":
     unittest.main()

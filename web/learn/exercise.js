@@ -99,7 +99,7 @@ async function workPane(course, exercise, links) {
     async function doReset() {
         notice.replaceChildren();
         try {
-            await saver.settle();
+            if (!await saver.settle()) return; // the notice says why
             const answer = await api.reset(exercise.number);
             saver.adopt(answer);
             if (answer.backup) notice.replaceChildren(make("p", {class: "note"}, `Your text is in ${answer.backup} now.`));
@@ -122,9 +122,15 @@ async function workPane(course, exercise, links) {
         endPictures();
         verdict.classList.remove("stale");
         verdict.replaceChildren(...verdictNodes(judged, exercise.file, (line) => editor.show(line), links.next()));
-        endPictures = trace ? drawPictures(verdict, trace) : () => {};
         editor.setMarks(marksOf(judged, exercise.file));
         status.textContent = judged.verdict ? judged.verdict.passed ? "Passed" : "Not yet" : "";
+        endPictures = () => {};
+        try {
+            if (trace) endPictures = drawPictures(verdict, trace);
+        } catch {
+            // The judged program can write a trace of its own making.
+            verdict.append(make("p", {class: "dim"}, "The pictures of this run cannot be drawn: its trace is malformed."));
+        }
     }
 
     saver.adopt(exercise);
@@ -197,6 +203,7 @@ export async function exerciseView(course, number) {
 
     return {title: `${exercise.number} ${exercise.title}`, element: make("div", {class: "exercise"}, side, work.element),
         happened, leave: () => work.saver.settle(), flush: () => work.saver.flush(),
+        unsaved: () => work.saver.unsaved(),
         shown() {
             work.editor.refresh();
             if (exercise.judged) work.showJudged(exercise.judged);

@@ -8,7 +8,7 @@ import {chapterView} from "/learn/reader.js";
 import {searchBox} from "/learn/search.js";
 
 const main = document.getElementById("main");
-let course, view, turn = 0;
+let course, view, shownAddress, turn = 0;
 
 function drawProgress() {
     const place = document.getElementById("progress");
@@ -34,10 +34,18 @@ function failureView(failure) {
         make("p", {}, make("a", {href: "/map"}, "To the map")))};
 }
 
+// Whether the view may go: one with edits that could not be saved stays.
+async function leave() {
+    return await view?.leave?.() ?? true;
+}
+
 // Shows what the address bar says.
 async function show() {
     const mine = ++turn, address = new URL(location.href);
-    await view?.leave?.();
+    if (!await leave()) {
+        if (mine === turn) history.pushState(null, "", shownAddress);
+        return;
+    }
     let next;
     try {
         course = await api.course();
@@ -48,6 +56,7 @@ async function show() {
     }
     if (mine !== turn) return;
     view = next;
+    shownAddress = location.href;
     main.replaceChildren(view.element);
     document.title = `${view.title} · heddle learn`;
     for (const [id, place] of [["to-map", "/map"], ["to-glossary", "/read/glossary"]]) {
@@ -61,6 +70,7 @@ async function show() {
 }
 
 async function go(address) {
+    if (!await leave()) return;
     history.pushState(null, "", address);
     await show();
     main.focus({preventScroll: true});
@@ -79,6 +89,9 @@ document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "s") event.preventDefault(); // it is the editor's
 });
 addEventListener("popstate", show);
+addEventListener("beforeunload", (event) => {
+    if (view?.unsaved?.()) event.preventDefault(); // the browser asks
+});
 addEventListener("pagehide", () => view?.flush?.());
 
 // The token has done its work: the cookie has it now, and the address bar need not show it.
