@@ -44,7 +44,7 @@ export function eventOf(trace, options) {
     return block && block.events[options.event];
 }
 
-// What of a block the trace does not have, as a sentence with a space before it; "": nothing.
+// Says which part of a block is missing from the trace: sentences that begin with a space; "": none is missing.
 export function leftOut(trace, launch, block) {
     const warps = Math.ceil(launch.block[0] * launch.block[1] * launch.block[2] / LANES), most = trace.limits ? trace.limits.warps : warps;
     return (warps > most ? ' Of its ' + warps + ' warps, the trace has the first ' + most + '.' : '') +

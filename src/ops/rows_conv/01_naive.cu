@@ -130,7 +130,10 @@ __global__ void rows_conv_naive_pool(const naive_frame frame, const naive_pool p
         const int line = y * pool.window + at / pool.window, pixel = x * pool.window + at % pool.window;
         const float value = result_of(frame, c, function, input, weight, bias, scale,
                                       image * frame.image_rows + line * frame.pitch + pixel, to);
-        pooled = pool.average ? pooled + value : at == 0 ? value : fmaxf(pooled, value);
+        if (pool.average)
+            pooled += value;
+        else if (at == 0 || value > pooled || isnan(value))
+            pooled = value;
     }
     rows_write(output, i / pool.columns, pool.columns, (int)(i % pool.columns),
                pool.average ? pooled / (float)(pool.window * pool.window) : pooled);

@@ -168,7 +168,10 @@ HOPPER_DEVICE void rows_pool_pairs(const rows_pooling &to, const unsigned char *
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const float value = hi[j] + lo[j] * rows_pair_unscale;
-            found[j] = i == 0 ? value : to.average ? found[j] + value : value > found[j] ? value : found[j];
+            if (to.average && i > 0)
+                found[j] += value;
+            else if (i == 0 || value > found[j] || isnan(value))
+                found[j] = value;
         }
     }
     uint32_t words[2][4];

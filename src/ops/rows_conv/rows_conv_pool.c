@@ -103,7 +103,7 @@ static double pool_at(const conv_shape *shape, const double *const *input, int r
     for (int i = 0; i < window * window; i++) {
         const double value = result_of(shape, input, row + i / window * pitch + i % window, to);
         sum += value;
-        most = value > most ? value : most;
+        most = value > most || isnan(value) ? value : most;
     }
     const double mean = sum / (window * window);
     return !shape->average ? most : shape->int8 ? heddle_rows_byte(HEDDLE_ROWS_IDENTITY, mean) : mean;
@@ -187,7 +187,7 @@ static const heddle_rung ladder[] = {
 const heddle_op heddle_op_rows_conv_pool = {
     .name = "rows_conv_pool",
     .ladder_name = "rows_conv",
-    .summary = "convolution over rows of bf16, with bias, function and pooling",
+    .summary = "convolution over rows with bias, function and pooling",
     .shape_size = sizeof(conv_shape),
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),

@@ -82,7 +82,7 @@ bool sim_watch_repeats(sim_launch_state *launch, bool spent)
 // A traced block looks each access up: what other blocks have found good is forgotten.
 static void look_at_all(sim_worker *worker)
 {
-    if (!worker->block->trace)
+    if (!sim_trace_looks(worker))
         return;
     madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
     sim_ranges_forget(worker);
