@@ -199,25 +199,6 @@ static void nan_in_a_window_comes_out(void **state)
             }
 }
 
-// A 1×1 convolution of one image with ones: every output channel is the largest sum of a pixel.
-static void nan_in_a_window_of_rows_comes_out(void **state)
-{
-    (void)state;
-    enum { CHANNELS = 8, PIXELS = 4 };
-    const heddle_op *op = op_named("rows_conv_pool");
-    heddle_rows_conv_shape shape;
-    assert_int_equal(heddle_shape_parse(op, "n=1 h=2 w=2 c=8 k=8 window=2", &shape), HEDDLE_OK);
-    for (int place = 0; place < PIXELS; place++) {
-        double input[PIXELS * CHANNELS], weight[CHANNELS * CHANNELS], output[CHANNELS];
-        for (int i = 0; i < CHANNELS * CHANNELS; i++)
-            weight[i] = 1;
-        for (int i = 0; i < PIXELS * CHANNELS; i++)
-            input[i] = i / CHANNELS == place ? NAN : 1;
-        op->reference(&shape, (const double *[]){input, weight, NULL, NULL}, (double *[]){output});
-        assert_same(op->name, "reference", (float)output[0], NAN);
-    }
-}
-
 // With padding such a shape would have windows, and nothing in them.
 static void pooling_of_an_empty_image_is_refused(void **state)
 {
@@ -569,7 +550,6 @@ int main(void)
         cmocka_unit_test(activation_references_reach_their_limits_and_keep_nan),
         cmocka_unit_test(the_first_of_equal_values_wins),
         cmocka_unit_test(nan_in_a_window_comes_out),
-        cmocka_unit_test(nan_in_a_window_of_rows_comes_out),
         cmocka_unit_test(pooling_of_an_empty_image_is_refused),
         cmocka_unit_test(overlapping_windows_add_their_gradients),
         cmocka_unit_test(large_logits_do_not_overflow),
