@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     heddle_curve curve;
     heddle_status status = heddle_curve_take("fuzz", text, size, &curve);
-    FUZZ_CHECK((status == HEDDLE_OK) == (curve.starts > 0));
+    FUZZ_CHECK((status == HEDDLE_OK) == (curve.starts + curve.point_count + curve.test_count > 0));
     FUZZ_CHECK(status != HEDDLE_OK || curve.settings);
     for (int i = 0; i < curve.point_count; i++) {
         FUZZ_CHECK(curve.points[i].images > 0 && curve.points[i].step >= 0 && curve.points[i].epoch >= 0);
