@@ -60,12 +60,12 @@ setup: ## install the packages that are missing (Debian, Ubuntu)
 
 test: ## build and run all tests
 	@rm -f $(BUILD)/times
-	@scripts/timed $(BUILD) packages scripts/setup build sim install test site test-web fuzz-extra lint lint-extra
+	@scripts/timed $(BUILD) packages scripts/setup build sim install test site test-web-extra fuzz-extra lint lint-extra
 	@scripts/timed $(BUILD) build scripts/build $(BUILD) $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on)
 	@scripts/test $(BUILD)
 
 test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
-	@scripts/setup build sim install test site test-web fuzz-extra lint lint-extra
+	@scripts/setup build sim install test site test-web-extra fuzz-extra lint lint-extra
 	@scripts/build $(BUILD)-sanitize $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on) -DHEDDLE_SANITIZE=ON
 	@scripts/test $(BUILD)-sanitize
 
