@@ -16,26 +16,16 @@ import tempfile
 import time
 import unittest
 
-from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-
-def option(name):
-    """Takes the value of an option off the command line."""
-    if name not in sys.argv:
-        return None
-    at = sys.argv.index(name)
-    value = sys.argv[at + 1]
-    del sys.argv[at:at + 2]
-    return os.path.abspath(value)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "web"))
+from chromium import AXE, PATIENCE, SHOTS, begin_browser, serious_faults  # noqa: E402
 
 
-SHOTS, AXE = option("--shots"), option("--axe")
 HEDDLE = os.path.abspath(sys.argv.pop(1))
-PATIENCE = 120  # seconds; a test that waits so long has failed
 
 RACE = """__global__ void last(int *out)
 {
@@ -50,18 +40,6 @@ int main()
     cudaFree(out);
 }
 """
-
-
-def begin_browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    options.add_argument("--headless=new")
-    options.add_argument("--disable-dev-shm-usage")
-    options.add_argument("--disable-gpu")
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=webdriver.chrome.service.Service(shutil.which("chromedriver")), options=options)
 
 
 class Page(unittest.TestCase):
@@ -131,15 +109,8 @@ class Page(unittest.TestCase):
     def look(self, name):
         """A view is whole: pictures for the docs, and nothing serious for axe."""
         self.shoot(name)
-        if not AXE:
-            return
-        with open(AXE, encoding="utf-8") as file:
-            self.browser.execute_script(file.read())
-        found = self.browser.execute_async_script(
-            "axe.run().then((all) => arguments[0](all.violations.filter((one) =>"
-            " ['serious', 'critical'].includes(one.impact)).map((one) =>"
-            " `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`)))")
-        self.assertEqual(found, [], name)
+        if AXE:
+            self.assertEqual(serious_faults(self.browser, name), [])
 
     # --- what a person does -------------------------------------------------------------------------------------------
 

@@ -19,24 +19,13 @@ import threading
 import time
 import unittest
 
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-
-def option(name):
-    """Takes the value of an option off the command line."""
-    if name not in sys.argv:
-        return None
-    at = sys.argv.index(name)
-    value = sys.argv[at + 1]
-    del sys.argv[at:at + 2]
-    return os.path.abspath(value)
+from chromium import AXE, PATIENCE, SHOTS, begin_browser, serious_faults
 
 
-SHOTS, AXE = option("--shots"), option("--axe")
 HEDDLE, COURSE = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-PATIENCE = 120  # seconds; a test that waits so long has failed
 PLACES = ("05-first-kernels", "06-memory", "include")
 
 WRONG = """__global__ void double_all(const float *in, float *out)
@@ -46,19 +35,6 @@ out[i] = 2 * in[i];
 }
 """
 RIGHT = WRONG.replace("= threadIdx.x", "= blockIdx.x * blockDim.x + threadIdx.x")
-
-
-def begin_browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    options.add_argument("--headless=new")
-    options.add_argument("--disable-dev-shm-usage")
-    options.add_argument("--disable-gpu")
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.chrome.service.Service(shutil.which("chromedriver"))
-    return webdriver.Chrome(service=service, options=options)
 
 
 class Page(unittest.TestCase):
@@ -307,14 +283,8 @@ class Page(unittest.TestCase):
             self.browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
 
     def axe_finds_nothing_serious(self):
-        with open(AXE, encoding="utf-8") as file:
-            script = file.read()
         for name in self.each_view():
-            self.browser.execute_script(script)
-            result = self.browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-            for found in result["violations"]:
-                print(name, found["impact"], found["id"], [node["target"] for node in found["nodes"]][:4])
-            self.assertEqual([one["id"] for one in result["violations"] if one["impact"] in ("serious", "critical")], [])
+            self.assertEqual(serious_faults(self.browser, name), [])
 
 
 if SHOTS:

@@ -8,47 +8,23 @@ keeps people out who use a keyboard or a screen reader.
 
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-
-def option(name):
-    """Takes the value of an option off the command line."""
-    if name not in sys.argv:
-        return None
-    at = sys.argv.index(name)
-    value = sys.argv[at + 1]
-    del sys.argv[at:at + 2]
-    return os.path.abspath(value)
+from chromium import AXE, PATIENCE, SHOTS, begin_browser, serious_faults
 
 
-SHOTS, AXE = option("--shots"), option("--axe")
 SOURCE = os.path.abspath(sys.argv.pop(1))
-PATIENCE = 120  # seconds; a test that waits so long has failed
 VIEWS = {"home": "index.html", "course": "course/index.html", "chapter": "course/06-memory/index.html",
          "exercise": "course/05-first-kernels/exercises/05.2-guard-the-end/index.html", "docs": "docs/index.html",
          "measured": "docs/zoo-measured.html", "ladder": "docs/ladders/matmul.html", "finding": "findings/race.html",
          "source": "src/ops/matmul/03_shared_tiles.cu.html"}
-
-
-def begin_browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in ("--headless=new", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"):
-        options.add_argument(argument)
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.chrome.service.Service(shutil.which("chromedriver"))
-    return webdriver.Chrome(service=service, options=options)
 
 
 class Site(unittest.TestCase):
@@ -57,7 +33,7 @@ class Site(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.root = pathlib.Path(cls.scratch.name) / "site"
         subprocess.run([SOURCE + "/scripts/site", str(cls.root)], check=True, capture_output=True)
-        cls.browser = begin_browser()
+        cls.browser = begin_browser("--hide-scrollbars")
 
     @classmethod
     def tearDownClass(cls):
@@ -175,15 +151,8 @@ class Site(unittest.TestCase):
             self.browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
 
     def axe_finds_nothing_serious(self):
-        with open(AXE, encoding="utf-8") as file:
-            script = file.read()
-        self.browser.set_script_timeout(PATIENCE)
         for name, _, _ in self.each_view((390, 1280)):
-            self.browser.execute_script(script)
-            result = self.browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-            for found in result["violations"]:
-                print(name, found["impact"], found["id"], [node["target"] for node in found["nodes"]][:4])
-            self.assertEqual([one["id"] for one in result["violations"] if one["impact"] in ("serious", "critical")], [])
+            self.assertEqual(serious_faults(self.browser, name), [])
 
 
 if SHOTS:
