@@ -329,3 +329,9 @@ char *heddle_json_print(const cJSON *json)
     free(text);
     return NULL;
 }
+
+void heddle_json_add_number(cJSON *object, const char *name, double value)
+{
+    if (isfinite(value))
+        cJSON_AddNumberToObject(object, name, value);
+}

@@ -27,6 +27,9 @@ heddle_status heddle_json_number_or(const char *what, const cJSON *object, const
                                     double otherwise, double *value);
 heddle_status heddle_json_array(const char *what, const cJSON *object, const char *field, const cJSON **value);
 
+// Adds a number that is known: nothing for NaN and infinity, which JSON has no words for.
+void heddle_json_add_number(cJSON *object, const char *name, double value);
+
 // The document with one row per line, so that a change of one figure is one line of a diff: an element of a list is one
 // line, an object that holds lists or objects has one line per member, everything else is one line. The caller frees
 // the text; NULL: no memory.

@@ -442,13 +442,6 @@ static void get_trace(void *context, const heddle_web_request *request, heddle_w
         heddle_web_answer_error(answer, HEDDLE_WEB_NOT_FOUND, "nothing was recorded for %s", exercise->number);
 }
 
-static void get_events(void *context, const heddle_web_request *request, heddle_web_answer *answer)
-{
-    (void)context;
-    (void)request;
-    *answer = (heddle_web_answer){.status = HEDDLE_WEB_OK, .events = true};
-}
-
 const heddle_web_route heddle_learn_web_routes[] = {
     {"GET", "/", NULL, "learn.html"},
     {"GET", "/map", NULL, "learn.html"},
@@ -458,7 +451,7 @@ const heddle_web_route heddle_learn_web_routes[] = {
     {"GET", "/v1/learn/course", get_course, NULL},
     {"GET", "/v1/learn/chapters/*", get_chapter, NULL},
     {"GET", "/v1/learn/search", get_search, NULL},
-    {"GET", "/v1/learn/events", get_events, NULL},
+    {"GET", "/v1/learn/events", heddle_web_listen_to_events, NULL},
     {"GET", "/v1/learn/exercises/*", get_exercise, NULL},
     {"GET", "/v1/learn/exercises/*/solution", get_solution, NULL},
     {"GET", "/v1/learn/exercises/*/trace", get_trace, NULL},

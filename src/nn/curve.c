@@ -14,7 +14,6 @@
 
 enum {
     PATH_SIZE = 4096,
-    LARGEST = 1 << 28, // bytes: a million epochs
 };
 
 const char *const heddle_curve_events[] = {"", "started", "step", "evaluated", "ended"};
@@ -195,7 +194,7 @@ heddle_status heddle_curve_read(const char *folder, heddle_curve *curve)
     size_t size = 0;
     if (snprintf(path, sizeof path, "%s/" HEDDLE_RUN_CURVE, folder) >= PATH_SIZE)
         return heddle_fail(HEDDLE_INVALID, "the folder's name is longer than %d bytes", PATH_SIZE);
-    HEDDLE_TRY(heddle_file_read(path, LARGEST, &content, &size));
+    HEDDLE_TRY(heddle_file_read(path, HEDDLE_CURVE_LARGEST, &content, &size));
     heddle_status status = heddle_curve_take(path, content, size, curve);
     free(content);
     return status;

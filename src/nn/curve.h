@@ -15,8 +15,9 @@ struct cJSON;
 
 enum {
     HEDDLE_CURVE_FORMAT = 1,
-    HEDDLE_CURVE_POINTS = 500, // about as many of a run, however long it is; an epoch has one at least
-    HEDDLE_CURVE_WORD = 32,    // bytes of a state or a time
+    HEDDLE_CURVE_POINTS = 500,      // about as many of a run, however long it is; an epoch has one at least
+    HEDDLE_CURVE_WORD = 32,         // bytes of a state or a time
+    HEDDLE_CURVE_LARGEST = 1 << 28, // bytes of the file: a million epochs
 };
 
 // The means over the images since the point before, or since the epoch began.

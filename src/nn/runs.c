@@ -10,9 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cjson/cJSON.h>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "data/augment.h"
@@ -179,12 +178,6 @@ heddle_status heddle_runs_read(const char *folder, heddle_runs *runs)
 
 // --- as JSON and text -----------------------------------------------------------------------------------------------
 
-static void add_number(cJSON *json, const char *name, double value)
-{
-    if (isfinite(value))
-        cJSON_AddNumberToObject(json, name, value);
-}
-
 static void add_curve(cJSON *json, const heddle_curve *curve)
 {
     cJSON *points = cJSON_AddArrayToObject(json, "points"), *tests = cJSON_AddArrayToObject(json, "tests");
@@ -197,7 +190,7 @@ static void add_curve(cJSON *json, const heddle_curve *curve)
         cJSON_AddNumberToObject(row, "accuracy", point->accuracy);
         cJSON_AddNumberToObject(row, "learning_rate", point->learning_rate);
         cJSON_AddNumberToObject(row, "seconds", point->seconds);
-        add_number(row, "images_per_second", point->images_per_second);
+        heddle_json_add_number(row, "images_per_second", point->images_per_second);
         cJSON_AddItemToArray(points, row);
     }
     for (int i = 0; i < curve->test_count; i++) {
@@ -222,12 +215,12 @@ cJSON *heddle_run_json(const heddle_run *run, bool with_curve)
     if (run->curve.starts > 0)
         cJSON_AddNumberToObject(json, "resumed", run->curve.starts - 1);
     cJSON_AddNumberToObject(json, "epochs", run->epochs_done);
-    add_number(json, "best_accuracy", run->best_accuracy);
+    heddle_json_add_number(json, "best_accuracy", run->best_accuracy);
     if (run->best_epoch > 0)
         cJSON_AddNumberToObject(json, "best_epoch", run->best_epoch);
-    add_number(json, "loss", run->loss);
+    heddle_json_add_number(json, "loss", run->loss);
     cJSON_AddNumberToObject(json, "seconds", run->seconds);
-    add_number(json, "images_per_second", run->images_per_second);
+    heddle_json_add_number(json, "images_per_second", run->images_per_second);
     cJSON_AddItemToObject(json, "settings", cJSON_Duplicate(run->curve.settings, true));
     if (with_curve)
         add_curve(json, &run->curve);

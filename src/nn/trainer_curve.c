@@ -22,7 +22,6 @@
 
 enum {
     PATH_SIZE = 4096,
-    LARGEST = 1 << 28,
     DIGITS = 9, // of a number: more than float32 has
 };
 
@@ -247,7 +246,8 @@ static heddle_status begin_file(heddle_trainer_curve *curve, const heddle_traine
     cJSON *started = started_line(trainer);
     line = cJSON_PrintUnformatted(started);
     cJSON_Delete(started);
-    if (memory && trainer->options->resume && heddle_file_read(curve->path, LARGEST, &old, &old_size) == HEDDLE_OK)
+    if (memory && trainer->options->resume &&
+        heddle_file_read(curve->path, HEDDLE_CURVE_LARGEST, &old, &old_size) == HEDDLE_OK)
         keep_lines(curve, trainer, (heddle_slice){old, old_size}, memory);
     free(old);
     if (memory && line)

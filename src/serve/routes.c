@@ -28,13 +28,6 @@ static void answer_ending(heddle_web_answer *answer)
     heddle_web_answer_error(answer, HEDDLE_WEB_BUSY, "the server is ending");
 }
 
-static void get_events(void *context, const heddle_web_request *request, heddle_web_answer *answer)
-{
-    (void)context;
-    (void)request;
-    *answer = (heddle_web_answer){.status = HEDDLE_WEB_OK, .events = true};
-}
-
 // --- how things stand ------------------------------------------------------------------------------------------------
 
 static void add_choices(const heddle_serve *serve, cJSON *json)
@@ -318,7 +311,7 @@ static void get_report(void *context, const heddle_web_request *request, heddle_
 const heddle_web_route heddle_serve_routes[] = {
     {"GET", "/", NULL, "serve.html"},
     {"GET", "/v1/status", get_status, NULL},
-    {"GET", "/v1/events", get_events, NULL},
+    {"GET", "/v1/events", heddle_web_listen_to_events, NULL},
     {"GET", "/v1/metrics", get_metrics, NULL},
     {"POST", "/v1/predict", post_predict, NULL},
     {"GET", "/v1/images/*", get_image, NULL},

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "base/spawn.h"
 #include "base/text.h"
 #include "device/device.h"
@@ -63,12 +62,6 @@ static bool is_active(run_state state)
 
 // --- what is told ----------------------------------------------------------------------------------------------------
 
-static void add_number(cJSON *json, const char *name, double value)
-{
-    if (isfinite(value))
-        cJSON_AddNumberToObject(json, name, value);
-}
-
 static cJSON *point_json(const point *one)
 {
     const double values[] = {one->epochs, one->loss, one->accuracy, one->rate};
@@ -96,10 +89,10 @@ static void add_gpus(cJSON *json)
     for (int i = 0; i < count; i++) {
         cJSON *gpu = cJSON_CreateObject();
         cJSON_AddStringToObject(gpu, "name", gpus[i].name);
-        add_number(gpu, "load", gpus[i].load);
-        add_number(gpu, "watts", gpus[i].watts);
-        add_number(gpu, "memory", gpus[i].memory);
-        add_number(gpu, "used", gpus[i].used);
+        heddle_json_add_number(gpu, "load", gpus[i].load);
+        heddle_json_add_number(gpu, "watts", gpus[i].watts);
+        heddle_json_add_number(gpu, "memory", gpus[i].memory);
+        heddle_json_add_number(gpu, "used", gpus[i].used);
         cJSON_AddItemToArray(list, gpu);
     }
 }
@@ -120,19 +113,19 @@ static cJSON *state_json(const heddle_serve_training *training, bool with_curve)
     cJSON_AddNumberToObject(json, "images", (double)event->images);
     cJSON_AddNumberToObject(json, "images_total", (double)event->images_total);
     if (training->point_count > 0) {
-        add_number(json, "loss", training->points[training->point_count - 1].loss);
-        add_number(json, "accuracy", training->points[training->point_count - 1].accuracy);
+        heddle_json_add_number(json, "loss", training->points[training->point_count - 1].loss);
+        heddle_json_add_number(json, "accuracy", training->points[training->point_count - 1].accuracy);
     }
     if (training->test_count > 0)
-        add_number(json, "test_accuracy", training->tests[training->test_count - 1].accuracy);
+        heddle_json_add_number(json, "test_accuracy", training->tests[training->test_count - 1].accuracy);
     if (!with_curve) { // what is new of it
         cJSON_AddItemToObject(json, "point", last_json(training->points, training->point_count));
         cJSON_AddItemToObject(json, "test", last_json(training->tests, training->test_count));
     }
-    add_number(json, "best_accuracy", training->best);
-    add_number(json, "rate", training->rate);
-    add_number(json, "images_per_second", training->images_per_second);
-    add_number(json, "seconds", event->seconds);
+    heddle_json_add_number(json, "best_accuracy", training->best);
+    heddle_json_add_number(json, "rate", training->rate);
+    heddle_json_add_number(json, "images_per_second", training->images_per_second);
+    heddle_json_add_number(json, "seconds", event->seconds);
     if (training->error[0])
         cJSON_AddStringToObject(json, "error", training->error);
     if (with_curve) {

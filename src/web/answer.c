@@ -10,6 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "web/request.h"
+#include "web/server.h"
 
 static const char json_type[] = "application/json";
 
@@ -58,6 +59,13 @@ void heddle_web_answer_bytes(heddle_web_answer *answer, const char *type, char *
     heddle_web_answer_free(answer);
     *answer = (heddle_web_answer){.status = HEDDLE_WEB_OK, .type = type, .size = size};
     answer->body = body;
+}
+
+void heddle_web_listen_to_events(void *context, const heddle_web_request *request, heddle_web_answer *answer)
+{
+    (void)context;
+    (void)request;
+    *answer = (heddle_web_answer){.status = HEDDLE_WEB_OK, .events = true};
 }
 
 const char *heddle_web_type(const char *name)

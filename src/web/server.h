@@ -49,5 +49,7 @@ heddle_web_later *heddle_web_defer(const heddle_web_request *request);
 // Takes what is in *answer over.
 void heddle_web_finish(heddle_web_later *later, heddle_web_answer *answer);
 
+// The handler of a route on which pages listen.
+heddle_web_handler heddle_web_listen_to_events;
 // Sends an event to every page that listens on a stream, from any thread. `data` has no line breaks.
 void heddle_web_send(heddle_web_server *server, const char *event, const char *data);
