@@ -4,24 +4,19 @@
 #include "check/pictures.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/text.h"
 #include "check/trace.h"
 
 #include "pictures_of_check.h"
 
 #define EITHER(name, text) {name, text},
-static const struct {
-    const char *name, *text;
-} texts[] = {HEDDLE_PICTURES(EITHER)};
+static const heddle_named_text texts[] = {HEDDLE_PICTURES(EITHER)};
 #undef EITHER
 
 static const char *text_called(const char *name)
 {
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(texts[i].name, name) == 0)
-            return texts[i].text;
-    return "";
+    return heddle_text_named(texts, sizeof texts / sizeof *texts, name);
 }
 
 // Draws what suits each finding, and each launch that the trace has, where the page has a place for it.
@@ -50,14 +45,9 @@ static const char drawing[] =
     "if (new Set(trace.operations.map(one => one.stream)).size > 1)\n"
     "  fold('Pictures of the streams', [{ draw: streams, options: {} }]);\n";
 
-void heddle_check_pictures_style(FILE *file)
+const char *heddle_check_pictures_style(void)
 {
-    fputs(text_called("style"), file);
-    fputs(".pictures, .drawn { max-width: 960px; }\n"
-          ".drawn { margin: 0.8em 0; padding: 0.4em; background: var(--back); border: 1px solid var(--line); }\n"
-          "details { margin: 1em 0; }\n"
-          "summary { cursor: pointer; font-weight: 600; }\n",
-          file);
+    return text_called("style");
 }
 
 void heddle_check_pictures_place(const heddle_check_result *result, FILE *file, int finding)

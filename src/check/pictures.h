@@ -5,7 +5,7 @@
 
 #include "check/result.h"
 
-void heddle_check_pictures_style(FILE *file);
+const char *heddle_check_pictures_style(void);
 // Where the pictures of a finding go: an element that stays empty where there is no trace.
 void heddle_check_pictures_place(const heddle_check_result *result, FILE *file, int finding);
 // Where those of launches and streams go.

@@ -12,7 +12,12 @@
 #include "base/json.h"
 #include "base/text.h"
 
-enum { LARGEST_REPORT = 256 << 20 }; // thousands of lines of counters are a few MiB
+// More is not from the simulator, but from the program that was checked. Thousands of lines of counters are a few MiB.
+enum {
+    LARGEST_REPORT = 256 << 20,
+    MOST_FINDINGS = 10000, // as sim/report/findings.c keeps
+    MOST_VALUES = 10000000,
+};
 
 static const double largest_integer = 0x1p53; // exact in JSON's numbers
 
@@ -347,15 +352,41 @@ static void read_all(reading *reader, const cJSON *json, heddle_check_report *re
     report->suppressed = small(field(json, "suppressed"), "total");
 }
 
+// Each value but the first of a list or object follows a comma; those in strings are counted too.
+heddle_status heddle_check_json_parse(const char *what, const char *content, size_t size, cJSON **json)
+{
+    size_t count = 0;
+    *json = NULL;
+    for (size_t i = 0; i < size; i++)
+        count += content[i] == ',' || content[i] == '[' || content[i] == '{';
+    if (count > MOST_VALUES)
+        return heddle_check_beyond(what);
+    return heddle_json_parse(what, content, size, json);
+}
+
+heddle_status heddle_check_beyond(const char *what)
+{
+    return heddle_fail(HEDDLE_CORRUPT, "%s holds more than the simulator records", what);
+}
+
+static heddle_status refuse_report(const char *what, const cJSON *json)
+{
+    const cJSON *findings = field(json, "findings");
+    if (!cJSON_IsArray(findings))
+        return heddle_fail(HEDDLE_CORRUPT, "%s: not a report of a simulated run", what);
+    return cJSON_GetArraySize(findings) > MOST_FINDINGS ? heddle_check_beyond(what) : HEDDLE_OK;
+}
+
 heddle_status heddle_check_report_parse(const char *what, const char *content, size_t size,
                                         heddle_check_report **report)
 {
     *report = NULL;
     cJSON *json = NULL;
-    HEDDLE_TRY(heddle_json_parse(what, content, size, &json));
-    if (!cJSON_IsObject(json) || !cJSON_IsArray(field(json, "findings"))) {
+    HEDDLE_TRY(heddle_check_json_parse(what, content, size, &json));
+    heddle_status status = refuse_report(what, json);
+    if (status != HEDDLE_OK) {
         cJSON_Delete(json);
-        return heddle_fail(HEDDLE_CORRUPT, "%s: not a report of a simulated run", what);
+        return status;
     }
     reading reader = {.arena = heddle_arena_create()};
     heddle_check_report *read = reader.arena ? heddle_arena_alloc(reader.arena, sizeof *read) : NULL;

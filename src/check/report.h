@@ -10,6 +10,8 @@
 #include "check/kinds.h"
 #include "heddle/status.h"
 
+struct cJSON;
+
 enum {
     HEDDLE_CHECK_LANES = 32,
     HEDDLE_CHECK_FRAMES = 8, // of one place: inlined callers beyond these are left out
@@ -167,6 +169,11 @@ typedef struct heddle_check_report {
     bool branches_in_pieces; // a warp executed too many to be brought together: executions are too many
     int suppressed;          // by comments in the source
 } heddle_check_report;
+
+// Parses what the program that is checked could have written: one with more values than the simulator writes is refused
+// before it fills the memory.
+heddle_status heddle_check_json_parse(const char *what, const char *content, size_t size, struct cJSON **json);
+heddle_status heddle_check_beyond(const char *what); // the error that says so
 
 // `what` names the text in errors. *report is freed by heddle_check_report_free.
 heddle_status heddle_check_report_parse(const char *what, const char *content, size_t size,

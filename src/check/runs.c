@@ -303,7 +303,7 @@ heddle_status heddle_check_run_first(heddle_check_state *state, bool *regular)
         heddle_check_report_free(report);
     HEDDLE_TRY(status);
     if (state->options->trace)
-        HEDDLE_TRY(heddle_check_trace_read(result, plan.trace));
+        HEDDLE_TRY(heddle_check_trace_read(result, plan.trace, state->stop));
     if (state->is_job)
         HEDDLE_TRY(heddle_check_job_compare(&state->job, &state->folder, result));
     if (state->expected && child.end == HEDDLE_CHILD_EXITED)

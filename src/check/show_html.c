@@ -1,11 +1,11 @@
 // A result as one page that needs nothing else: verdict, findings, and every source file line by line with what was
-// found and counted there. All text that comes from the program or its source goes through print_escaped.
+// found and counted there. All text that comes from the program or its source goes through heddle_html_text.
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/html.h"
 #include "check/describe.h"
-#include "check/html_page.h"
 #include "check/pictures.h"
 #include "check/show.h"
 #include "check/wrong.h"
@@ -13,29 +13,19 @@
 
 enum { MOST_FILES = 64 };
 
-// Also safe inside a quoted attribute. Control characters cannot be shown and are left out.
-static void print_escaped(FILE *file, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '&': fputs("&amp;", file); break;
-        case '<': fputs("&lt;", file); break;
-        case '>': fputs("&gt;", file); break;
-        case '"': fputs("&quot;", file); break;
-        case '\'': fputs("&#39;", file); break;
-        default:
-            if ((unsigned char)*text >= ' ' || *text == '\t')
-                fputc(*text, file);
-        }
-    }
-}
-
 // <tag class="name">text</tag>
 static void print_element(FILE *file, const char *tag, const char *name, const char *text)
 {
     fprintf(file, "<%s class=\"%s\">", tag, name);
-    print_escaped(file, text);
+    heddle_html_text(file, text);
     fprintf(file, "</%s>", tag);
+}
+
+static void print_sentence(FILE *file, const char *name, const char *text)
+{
+    fprintf(file, "<p class=\"%s\">", name);
+    heddle_html_sentence(file, text);
+    fputs("</p>", file);
 }
 
 // --- which files ----------------------------------------------------------------------------------------------------
@@ -88,12 +78,12 @@ static void print_place(FILE *file, const file_list *files, const heddle_check_p
         int index = find_file(files, place->frame[0].file);
         if (index >= 0)
             fprintf(file, " <a href=\"#f%d-%d\">", index, place->frame[0].line);
-        print_escaped(file, heddle_check_frame_text(&place->frame[0], text, sizeof text));
+        heddle_html_text(file, heddle_check_frame_text(&place->frame[0], text, sizeof text));
         if (index >= 0)
             fputs("</a>", file);
     }
     fputc(' ', file);
-    print_escaped(file, heddle_check_thread_text(place, text, sizeof text));
+    heddle_html_text(file, heddle_check_thread_text(place, text, sizeof text));
     fputs("</li>\n", file);
 }
 
@@ -111,7 +101,7 @@ static void print_wrong(FILE *file, const heddle_check_wrong *wrong)
     }
     fputs("</table>\n", file);
     if (wrong->inputs[0])
-        print_element(file, "p", "note", wrong->inputs);
+        print_element(file, "p", "remark", wrong->inputs);
     if (wrong->pattern[0])
         print_element(file, "p", "pattern", wrong->pattern);
 }
@@ -120,13 +110,13 @@ static void print_finding(const heddle_check_result *result, FILE *file, const f
 {
     const heddle_check_finding *finding = result->findings[index];
     char text[HEDDLE_CHECK_SENTENCE];
-    fprintf(file, "<article class=\"finding %s\" id=\"finding-%d\">\n<h3>", heddle_check_tier_name(finding->tier),
+    fprintf(file, "<article class=\"finding %s\" id=\"finding-%d\">\n<h2>", heddle_check_tier_name(finding->tier),
             index);
     print_element(file, "span", "tier", heddle_check_tier_name(finding->tier));
     fputc(' ', file);
-    print_escaped(file, heddle_check_headline(finding, text, sizeof text));
-    fputs("</h3>\n", file);
-    print_element(file, "p", "message", finding->message);
+    heddle_html_text(file, heddle_check_headline(finding, text, sizeof text));
+    fputs("</h2>\n", file);
+    print_sentence(file, "message", finding->message);
     if (finding->wrong)
         print_wrong(file, finding->wrong);
     fputs("\n<ul>\n", file);
@@ -136,9 +126,9 @@ static void print_finding(const heddle_check_result *result, FILE *file, const f
     if (heddle_check_memory_sentence(finding, text, sizeof text)[0])
         print_element(file, "p", "memory", text);
     if (finding->note[0])
-        print_element(file, "p", "note", finding->note);
-    print_element(file, "p", "cause", finding->cause);
-    print_element(file, "p", "cure", finding->cure);
+        print_sentence(file, "remark", finding->note);
+    print_sentence(file, "cause", finding->cause);
+    print_sentence(file, "cure", finding->cure);
     heddle_check_pictures_place(result, file, index);
     fputs("\n</article>\n", file);
 }
@@ -155,9 +145,9 @@ static void print_line_findings(const heddle_check_result *result, FILE *file, c
             if (!place->frames || place->frame[0].line != line || strcmp(place->frame[0].file, path) != 0)
                 continue;
             fprintf(file, "<a class=\"mark %s\" href=\"#finding-%d\">", heddle_check_tier_name(finding->tier), i);
-            print_escaped(file, place->role);
+            heddle_html_text(file, place->role);
             fputs(": ", file);
-            print_escaped(file, heddle_check_headline(finding, text, sizeof text));
+            heddle_html_text(file, heddle_check_headline(finding, text, sizeof text));
             fputs("</a>", file);
             break;
         }
@@ -172,9 +162,9 @@ static void print_line_counters(FILE *file, const heddle_check_row *rows, int co
             continue;
         double requests = counters->requests > 0 ? counters->requests : 1;
         fprintf(file, "<span class=\"counter%s\">", counters->units > counters->ideal ? " excess" : "");
-        print_escaped(file, counters->space);
+        heddle_html_text(file, counters->space);
         fputc(' ', file);
-        print_escaped(file, counters->access);
+        heddle_html_text(file, counters->access);
         fprintf(file, " %d B: %.0f requests, %.1f lanes, %.1f %s each, ideal %.1f</span>", counters->size,
                 counters->requests, counters->lanes / requests, counters->units / requests, heddle_check_unit(counters),
                 counters->ideal / requests);
@@ -204,7 +194,7 @@ static void print_file(const heddle_check_result *result, FILE *file, const file
     fputs("\n<table class=\"source\">\n", file);
     for (int line = 1; source && line <= source->count; line++) {
         fprintf(file, "<tr id=\"f%d-%d\"><td class=\"number\">%d</td><td class=\"code\"><pre>", index, line, line);
-        print_escaped(file, source->lines[line - 1]);
+        heddle_html_text(file, source->lines[line - 1]);
         fputs("</pre>", file);
         print_line_findings(result, file, path, line);
         fputs("</td><td class=\"counters\">", file);
@@ -223,22 +213,19 @@ static heddle_status print_page(const heddle_check_result *result, FILE *file, c
     file_list files = {.count = 0};
     char text[HEDDLE_CHECK_SENTENCE];
     collect_files(result, rows, row_count, &files);
-    fputs(heddle_check_html_head, file);
-    if (result->trace)
-        heddle_check_pictures_style(file);
-    fputs(heddle_check_html_body, file);
-    fprintf(file, "<p class=\"verdict %s\">",
+    heddle_html_begin(file, "heddle check", result->trace ? heddle_check_pictures_style() : "");
+    fprintf(file, "<h2 class=\"verdict %s\">",
             heddle_check_failed(result) ? "error"
             : result->warnings          ? "warning"
                                         : "good");
-    print_escaped(file, heddle_check_verdict(result, text, sizeof text));
-    fputs("</p>\n", file);
+    heddle_html_text(file, heddle_check_verdict(result, text, sizeof text));
+    fputs("</h2>\n", file);
     if (result->messages) {
         fputs("<pre class=\"messages\">", file);
         for (const char *line = result->messages; *line; line += *line == '\n') {
             size_t length = strcspn(line, "\n");
             char *copy = strndup(line, length);
-            print_escaped(file, copy ? copy : "");
+            heddle_html_text(file, copy ? copy : "");
             free(copy);
             fputc('\n', file);
             line += length;
@@ -253,11 +240,12 @@ static heddle_status print_page(const heddle_check_result *result, FILE *file, c
     for (int i = 0; i < files.count; i++)
         print_file(result, file, &files, i, rows, row_count);
     fputs("<footer>heddle check ", file);
-    print_escaped(file, heddle_version());
+    heddle_html_text(file, heddle_version());
     fputs("</footer>\n", file);
-    heddle_status status = heddle_check_pictures_script(result, file);
-    fputs(heddle_check_html_tail, file);
-    return status;
+    if (files.count > 0)
+        heddle_html_colour_source(file);
+    HEDDLE_TRY(heddle_check_pictures_script(result, file));
+    return heddle_html_end(file);
 }
 
 heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file)
@@ -267,6 +255,5 @@ heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *fi
     HEDDLE_TRY(heddle_check_rows(result, &rows, &count));
     heddle_status status = print_page(result, file, rows, count);
     free(rows);
-    HEDDLE_TRY(status);
-    return ferror(file) ? heddle_fail(HEDDLE_IO, "cannot write the page") : HEDDLE_OK;
+    return status;
 }

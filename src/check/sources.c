@@ -12,11 +12,14 @@
 #include "base/file.h"
 #include "sim/source/scope.h"
 
-enum { LARGEST_SOURCE = 16 << 20 }; // a source file beyond this is not for showing
+// A source file beyond this is not for showing. The names come from what the program wrote: it must not have us read
+// everything there is.
+enum { LARGEST_SOURCE = 16 << 20, MOST_FILES = 1000, MOST_BYTES = 128 << 20 };
 
 struct heddle_check_sources {
     heddle_check_source **files;
     int count, room;
+    size_t bytes; // of them all
 };
 
 heddle_check_sources *heddle_check_sources_create(void)
@@ -88,7 +91,7 @@ static void read_code(heddle_check_source *source, size_t size)
     sim_qualifiers_free(&qualifiers);
 }
 
-static heddle_check_source *load(const char *path)
+static heddle_check_source *load(const char *path, size_t most, size_t *size)
 {
     heddle_check_source *source = calloc(1, sizeof *source);
     if (source)
@@ -97,10 +100,9 @@ static heddle_check_source *load(const char *path)
         free_source(source);
         return NULL;
     }
-    size_t size = 0;
-    if (is_regular(path) && heddle_file_read(path, LARGEST_SOURCE, &source->content, &size) == HEDDLE_OK) {
-        read_code(source, size);
-        split_lines(source, size);
+    if (is_regular(path) && heddle_file_read(path, most, &source->content, size) == HEDDLE_OK) {
+        read_code(source, *size);
+        split_lines(source, *size);
     }
     return source;
 }
@@ -110,6 +112,9 @@ const heddle_check_source *heddle_check_sources_get(heddle_check_sources *source
     for (int i = 0; i < sources->count; i++)
         if (strcmp(sources->files[i]->path, path) == 0)
             return sources->files[i];
+    static const heddle_check_source none = {.path = ""};
+    if (sources->count == MOST_FILES)
+        return &none;
     if (sources->count == sources->room) {
         int more = sources->room ? 2 * sources->room : 8;
         heddle_check_source **moved = realloc(sources->files, (size_t)more * sizeof(heddle_check_source *));
@@ -118,9 +123,11 @@ const heddle_check_source *heddle_check_sources_get(heddle_check_sources *source
         sources->files = moved;
         sources->room = more;
     }
-    heddle_check_source *source = load(path);
+    size_t left = MOST_BYTES - sources->bytes, size = 0;
+    heddle_check_source *source = load(path, left < LARGEST_SOURCE ? left : LARGEST_SOURCE, &size);
     if (source)
         sources->files[sources->count++] = source;
+    sources->bytes += size;
     return source;
 }
 

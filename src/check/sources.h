@@ -11,7 +11,7 @@ typedef struct heddle_check_source {
     const char *path;
     char *content;
     const char **lines; // without their line ends; lines[0] is line 1
-    int count;          // 0: the file cannot be read
+    int count;          // 0: the file cannot be read, or too many were read already
     sim_source code;    // with brackets matched and scopes found
 } heddle_check_source;
 

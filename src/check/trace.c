@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "check/names.h"
 #include "check/show.h"
 #include "heddle/heddle.h"
@@ -24,7 +23,6 @@ enum {
     MOST_OPERATIONS = 1000,
     MOST_BUFFERS = 4096,
     MOST_PLACES = 4096,
-    MOST_VALUES = 10000000, // of JSON, in the whole trace
     LARGEST_TRACE = 128 << 20,
 };
 
@@ -106,16 +104,6 @@ static bool is_within_limits(const cJSON *trace)
         }
     }
     return fits;
-}
-
-// Whether the text may be parsed: a value takes some hundred bytes of memory. Each but the first of a list or object
-// follows a comma; those in strings are counted too.
-static bool has_few_values(const char *text, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++)
-        count += text[i] == ',' || text[i] == '[' || text[i] == '{';
-    return count <= MOST_VALUES;
 }
 
 // --- findings --------------------------------------------------------------------------------------------------------
@@ -352,17 +340,20 @@ static void name_buffers(const heddle_check_result *result, const cJSON *trace, 
 
 static heddle_status parse(const char *text, size_t size, cJSON **json)
 {
-    if (!has_few_values(text, size))
-        return heddle_fail(HEDDLE_CORRUPT, "it holds more than the simulator records");
-    HEDDLE_TRY(heddle_json_parse("the trace", text, size, json));
+    HEDDLE_TRY(heddle_check_json_parse("the trace", text, size, json));
     if (is_within_limits(*json))
         return HEDDLE_OK;
     cJSON_Delete(*json);
     *json = NULL;
-    return heddle_fail(HEDDLE_CORRUPT, "it holds more than the simulator records");
+    return heddle_check_beyond("the trace");
 }
 
-heddle_status heddle_check_trace_read(heddle_check_result *result, const char *path)
+static heddle_status go_on(const volatile int *stop)
+{
+    return *stop ? heddle_fail(HEDDLE_INTERRUPTED, "interrupted") : HEDDLE_OK;
+}
+
+heddle_status heddle_check_trace_read(heddle_check_result *result, const char *path, const volatile int *stop)
 {
     char *text = NULL;
     size_t size = 0;
@@ -371,13 +362,16 @@ heddle_status heddle_check_trace_read(heddle_check_result *result, const char *p
         return heddle_check_result_note(result, "there is no trace: the program did not come to its end");
     heddle_status status = heddle_file_read(path, LARGEST_TRACE, &text, &size);
     if (status == HEDDLE_OK)
+        status = go_on(stop);
+    if (status == HEDDLE_OK)
         status = parse(text, size, &json);
     free(text);
-    if (status == HEDDLE_OUT_OF_MEMORY)
+    if (status == HEDDLE_OUT_OF_MEMORY || status == HEDDLE_INTERRUPTED)
         return status;
     if (status != HEDDLE_OK)
         return heddle_check_result_note(result, "the trace was left out: %s", heddle_last_error());
     result->trace = json;
+    HEDDLE_TRY(go_on(stop)); // a large one takes seconds
     place_list *places = list_places(json);
     if (!places)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the trace");

@@ -3,6 +3,7 @@
 #include "folder.h"
 #include "sample.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/report.h"
@@ -87,6 +88,34 @@ static void test_what_is_no_report_is_refused(void **state)
     assert_fails(heddle_check_report_read("/nosuch/r.json", &report), HEDDLE_NOT_FOUND, "/nosuch/r.json");
 }
 
+static void test_a_report_with_more_than_the_simulator_keeps_is_refused(void **state)
+{
+    enum { MOST_FINDINGS = 10000, MOST_VALUES = 10000000 };
+    (void)state;
+    static const char begin[] = "{\"findings\": [{}";
+    heddle_check_report *report = NULL;
+    char *many = malloc(sizeof begin + 3 * (size_t)MOST_FINDINGS + 2 * (size_t)MOST_VALUES);
+    assert_non_null(many);
+    char *end = many + sprintf(many, "%s", begin);
+    for (int i = 1; i < MOST_FINDINGS; i++)
+        end += sprintf(end, ",{}");
+    memcpy(end, "]}", 3);
+    assert_ok(heddle_check_report_parse("r.json", many, strlen(many), &report));
+    assert_int_equal(report->finding_count, MOST_FINDINGS);
+    heddle_check_report_free(report);
+    memcpy(end, ",{}]}", 6);
+    assert_fails(heddle_check_report_parse("r.json", many, strlen(many), &report), HEDDLE_CORRUPT,
+                 "r.json holds more than the simulator records");
+    assert_null(report);
+    end = many + sprintf(many, "{\"findings\": [], \"more\": [1"); // a value takes some hundred bytes of memory
+    for (int i = 0; i < MOST_VALUES; i++, end += 2)
+        memcpy(end, ",1", 2);
+    memcpy(end, "]}", 3);
+    assert_fails(heddle_check_report_parse("r.json", many, strlen(many), &report), HEDDLE_CORRUPT,
+                 "r.json holds more than the simulator records");
+    free(many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +124,7 @@ int main(void)
         cmocka_unit_test(test_missing_fields_are_neutral),
         cmocka_unit_test(test_control_characters_do_not_reach_the_terminal),
         cmocka_unit_test(test_what_is_no_report_is_refused),
+        cmocka_unit_test(test_a_report_with_more_than_the_simulator_keeps_is_refused),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/sources.h"
 #include "check/trace.h"
 
 enum { PATH = 256, MOST_EVENTS = 58192, MOST_BUFFERS = 4096, MOST_VALUES = 10000000 }; // of one trace
@@ -36,13 +37,15 @@ static void write_trace(int events, int buffers, const char *extra)
     assert_int_equal(fclose(file), 0);
 }
 
+static const volatile int go_on = 0;
+
 static heddle_check_result *read_after(const char *report)
 {
     heddle_check_result *result = NULL;
     assert_ok(heddle_check_result_create(&result));
     if (report)
         assert_ok(heddle_check_result_add_run(result, sample_parse(folder, report)));
-    assert_ok(heddle_check_trace_read(result, trace_path()));
+    assert_ok(heddle_check_trace_read(result, trace_path(), &go_on));
     return result;
 }
 
@@ -78,7 +81,7 @@ static void test_a_trace_at_the_limits_is_taken_over(void **state)
 static void test_a_trace_beyond_the_limits_is_left_out(void **state)
 {
     (void)state;
-    static const char said[] = "the trace was left out: it holds more than the simulator records";
+    static const char said[] = "the trace was left out: the trace holds more than the simulator records";
     write_trace(MOST_EVENTS + 1, 1, "");
     assert_refused(said);
     write_trace(2, MOST_BUFFERS + 1, "");
@@ -107,12 +110,47 @@ static void test_a_trace_without_a_report_is_left_out(void **state)
     heddle_check_result_free(result);
 }
 
+static void test_an_interrupt_ends_the_reading(void **state)
+{
+    (void)state;
+    static const volatile int stop = 1;
+    heddle_check_result *result = NULL;
+    assert_ok(heddle_check_result_create(&result));
+    assert_ok(heddle_check_result_add_run(result, sample_parse(folder, "{\"findings\": []}")));
+    write_trace(2, 1, "");
+    assert_fails(heddle_check_trace_read(result, trace_path(), &stop), HEDDLE_INTERRUPTED, "interrupted");
+    assert_int_equal(result->note_count, 0); // nothing is wrong with the trace
+    heddle_check_result_free(result);
+}
+
+// The program wrote the trace, and could name every file there is.
+static void test_only_so_many_files_are_read(void **state)
+{
+    enum { MOST_FILES = 1000 };
+    (void)state;
+    char path[2 * PATH];
+    heddle_check_sources *sources = heddle_check_sources_create();
+    assert_non_null(sources);
+    write_trace(2, 1, "");
+    assert_int_equal(heddle_check_sources_get(sources, trace_path())->count, 1);
+    for (int i = 1; i < MOST_FILES; i++) {
+        snprintf(path, sizeof path, "%s/none-%d.cu", folder, i);
+        assert_int_equal(heddle_check_sources_get(sources, path)->count, 0);
+    }
+    snprintf(path, sizeof path, "%s/./trace.json", folder); // another name
+    assert_int_equal(heddle_check_sources_get(sources, path)->count, 0);
+    assert_int_equal(heddle_check_sources_get(sources, trace_path())->count, 1);
+    heddle_check_sources_free(sources);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_trace_at_the_limits_is_taken_over),
         cmocka_unit_test(test_a_trace_beyond_the_limits_is_left_out),
         cmocka_unit_test(test_a_trace_without_a_report_is_left_out),
+        cmocka_unit_test(test_an_interrupt_ends_the_reading),
+        cmocka_unit_test(test_only_so_many_files_are_read),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);
 }

@@ -204,10 +204,24 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *function
     return SIM_CALL(cudaSuccess);
 }
 
+bool sim_wants_clusters(const cudaLaunchConfig_t *config)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *attribute = &config->attrs[i];
+        if (attribute->id == cudaLaunchAttributeClusterDimension &&
+            attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z > 1)
+            return true;
+    }
+    return false;
+}
+
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const cudaLaunchConfig_t *config)
 {
     (void)function;
     const int threads = (int)(config->blockDim.x * config->blockDim.y * config->blockDim.z);
-    *clusters = sim_occupancy(threads, config->dynamicSmemBytes) * sim_chip_get()->multiprocessors;
+    // A block is a cluster by itself; larger ones are not simulated, and a program that asks first does without.
+    *clusters = sim_wants_clusters(config)
+                    ? 0
+                    : sim_occupancy(threads, config->dynamicSmemBytes) * sim_chip_get()->multiprocessors;
     return SIM_CALL(cudaSuccess);
 }

@@ -22,3 +22,5 @@ size_t sim_function_shared_limit(const void *address);
 unsigned sim_function_most_threads(const void *address);
 // Blocks of this size that a multiprocessor holds at once; 0: not even one.
 int sim_occupancy(int threads, size_t shared);
+// Whether a launch asks for clusters of several blocks, which are not simulated.
+bool sim_wants_clusters(const cudaLaunchConfig_t *config);

@@ -245,11 +245,10 @@ SIM_API(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *func
         const cudaLaunchAttribute *attribute = &config->attrs[i];
         if (attribute->id == cudaLaunchAttributeCooperative)
             cooperative = attribute->val.cooperative;
-        if (attribute->id == cudaLaunchAttributeClusterDimension &&
-            attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z > 1)
-            return sim_fail_as(SIM_UNSUPPORTED, SIM_ERROR, cudaErrorNotSupported, 0, 0,
-                               "clusters of blocks are not simulated");
     }
+    if (sim_wants_clusters(config))
+        return sim_fail_as(SIM_UNSUPPORTED, SIM_ERROR, cudaErrorNotSupported, 0, 0,
+                           "clusters of blocks are not simulated");
     return launch_address(
         function, arguments,
         configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cooperative));

@@ -209,6 +209,25 @@ static bool is_played(const char *argument)
     return false;
 }
 
+// Runs the linker. Programs that ask nothing of it are linked by a faster one first; where that one fails, the default
+// linker has the last word, and the messages are its own.
+static int run_linker(const build_state *build, sim_arguments *call, sim_text *said)
+{
+    const sim_build_options *options = build->context.options;
+    bool plain = !options->shared;
+    for (const char *const *argument = options->link; argument && *argument && plain; argument++)
+        plain = strncmp(*argument, "-l", 2) == 0 || strncmp(*argument, "-L", 2) == 0;
+    const char *linker = plain ? sim_compiler_linker() : NULL;
+    if (linker) {
+        sim_arguments_add(call, linker);
+        if (call->failed || sim_process_run(call->at, said, &build->context.limits) == 0)
+            return call->failed ? -1 : 0;
+        sim_text_free(said);
+        call->at[--call->count] = NULL;
+    }
+    return call->failed ? -1 : sim_process_run(call->at, said, &build->context.limits);
+}
+
 static sim_build_status link_all(build_state *build, sim_build_result *result)
 {
     const sim_build_options *options = build->context.options;
@@ -232,7 +251,7 @@ static sim_build_status link_all(build_state *build, sim_build_result *result)
     else
         sim_arguments_add(&call, "-pie");
     sim_text said = {0};
-    int status = call.failed ? -1 : sim_process_run(call.at, &said, &build->context.limits);
+    int status = run_linker(build, &call, &said);
     if (sim_process_is_stopped(status)) {
         sim_messages_stopped(result, "linking", status, &build->context.limits);
     } else if (status) {

@@ -102,6 +102,12 @@ bool sim_compiler_find(sim_compiler *compiler, const char *wanted)
     return !gcc && !clang && try_name(compiler, wanted);
 }
 
+const char *sim_compiler_linker(void)
+{
+    char path[4096];
+    return find_program("ld.gold", path, sizeof path) ? "-fuse-ld=gold" : NULL;
+}
+
 // --- options ---------------------------------------------------------------------------------------------------------
 
 // Why each: a barrier must stay the call it was (sibling calls, crossjumping, tail merging, identical functions made

@@ -22,5 +22,7 @@ void sim_arguments_free(sim_arguments *arguments);
 
 // wanted: gcc, clang, a name or a path; NULL: gcc, else clang. False: there is none.
 bool sim_compiler_find(sim_compiler *compiler, const char *wanted);
+// The option for a linker that takes two thirds of the time of the default one; NULL: none is installed.
+const char *sim_compiler_linker(void);
 // How code is generated. The same for precompiled headers and for what uses them.
 void sim_compiler_flags(const sim_compiler *compiler, bool watched, bool shared, sim_arguments *arguments);

@@ -28,6 +28,7 @@ static void edit(const sim_unit *unit, int index)
 {
     sim_file *file = unit->files[index];
     const sim_tokens *both[] = {&file->source.code, &file->source.lines};
+    sim_edit_stores(unit, file);
     sim_edit_branches(unit, index, false);
     for (int i = 0; i < 2; i++) {
         sim_edit_assembly(file, both[i]);

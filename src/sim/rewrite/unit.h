@@ -46,6 +46,7 @@ typedef struct sim_unit {
     sim_name_list device_functions; // those that are neither kernels nor the host's
     sim_name_list own_atomics;      // functions of the user's with the name of an atomic of CUDA's
     sim_name_list member_templates; // function templates in classes
+    bool has_operators;             // for types of the user's
 } sim_unit;
 
 // --- names.c ---------------------------------------------------------------------------------------------------------
@@ -70,6 +71,7 @@ void sim_edit_casts(const sim_unit *unit, sim_file *file);
 void sim_edit_removed(const sim_unit *unit, sim_file *file);
 void sim_edit_conversions(sim_file *file);
 void sim_edit_copies(sim_file *file);
+void sim_edit_stores(const sim_unit *unit, sim_file *file);
 void sim_edit_arithmetic(const sim_unit *unit, sim_file *file);
 void sim_edit_assembly(sim_file *file, const sim_tokens *tokens);
 void sim_edit_sanitizers(sim_file *file, const sim_tokens *tokens);

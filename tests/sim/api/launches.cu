@@ -136,6 +136,19 @@ static void occupancy_follows_the_limits()
     WORKS(cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         &grid, &block, add_one, [](int threads) { return (size_t)threads * 16; }, 128));
     HOLDS(block <= 128);
+    int clusters = 0;
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute pair = {};
+    pair.id = cudaLaunchAttributeClusterDimension;
+    pair.val.clusterDim.x = pair.val.clusterDim.y = pair.val.clusterDim.z = 1;
+    config.gridDim = config.blockDim = dim3(32);
+    config.attrs = &pair;
+    config.numAttrs = 1;
+    WORKS(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config));
+    HOLDS(clusters > 0);
+    pair.val.clusterDim.x = 2; // which is not simulated
+    WORKS(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config));
+    HOLDS(clusters == 0);
 }
 
 static void every_error_has_a_name()

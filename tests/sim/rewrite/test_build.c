@@ -233,6 +233,30 @@ static void what_the_linker_misses_is_named(void **state)
     sim_build_result_free(&result);
 }
 
+static void a_faster_linker_that_fails_is_replaced_by_the_default_one(void **state)
+{
+    (void)state;
+    write_file("ends.cu", "int main() { return 42; }\n");
+    write_file("lost.cu", "int missing();\nint main() { return missing(); }\n");
+    write_file("ld.gold", "#!/bin/sh\ntouch ran\necho \"ld.gold: undefined reference to nonsense\" >&2\nexit 1\n");
+    assert_int_equal(chmod("ld.gold", 0700), 0);
+    char *path = strdup(getenv("PATH")), first[4096];
+    snprintf(first, sizeof first, "%s:%s", folder, path);
+    setenv("PATH", first, 1);
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "ends.cu", "-o", "ends"), SIM_BUILD_FINE);
+    assert_int_equal(result.count, 0);
+    assert_int_equal(access("ran", F_OK), 0);
+    assert_int_equal(WEXITSTATUS(system("./ends")), 42);
+    sim_build_result_free(&result);
+    assert_int_equal(BUILD(&result, "lost.cu", "-o", "lost"), SIM_BUILD_FAILED);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(result.count, 1);
+    assert_non_null(strstr(result.messages[0].text, "missing"));
+    sim_build_result_free(&result);
+}
+
 static void names_of_unasked_headers_do_not_get_in_the_way(void **state)
 {
     (void)state;
@@ -506,6 +530,7 @@ int main(void)
         cmocka_unit_test(a_wrong_operator_names_only_the_users_types),
         cmocka_unit_test(a_kernel_must_return_void),
         cmocka_unit_test(what_the_linker_misses_is_named),
+        cmocka_unit_test(a_faster_linker_that_fails_is_replaced_by_the_default_one),
         cmocka_unit_test(names_of_unasked_headers_do_not_get_in_the_way),
         cmocka_unit_test(what_an_ended_compiler_leaves_goes_with_the_build),
         cmocka_unit_test(a_missing_compiler_is_told_from_a_wrong_program),

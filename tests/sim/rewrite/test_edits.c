@@ -270,6 +270,24 @@ static void conversions_to_integers_say_so(void **state)
     stays("void f() { int i = x; i = (int)y + int(z); }");
 }
 
+static void a_result_that_is_stored_is_a_value_first(void **state)
+{
+    (void)state;
+    becomes("__device__ void k() { s[i] = f(i); *p = g<int>(i); q->x = c ? f(i) : T{1}; if (c) v = f(i); }",
+            "__device__ void k() { s[i] = ::sim::stored() = f(i); *p = ::sim::stored() = g<int>(i); "
+            "q->x = ::sim::stored() = c ? f(i) : T{1}; if (c) v = ::sim::stored() = f(i); }");
+    becomes("__device__ V operator+(V, V); __device__ void k() { s[i][j] = a + b; at(i) = -a; a.v=table[i](j); }",
+            "__device__ V operator+(V, V); __device__ void k() { s[i][j] = ::sim::stored() = a + b; "
+            "at(i) = ::sim::stored() = -a; a.v= ::sim::stored() =table[i](j); }");
+    becomes("__device__ V __f(int); __device__ void k() { s[i] = __f(i) + __g(i); s[j] = __g(i); }",
+            "__device__ V __f(int); __device__ void k() { s[i] = ::sim::stored() = __f(i) + __g(i); s[j] = __g(i); }");
+    stays("__device__ void k() { s[i] = a[i]; s[i] = a + b; v = {f(i)}; v = sizeof(x); s[i] == f(i); s[i] += f(i); }");
+    stays("__device__ void k() { T v = f(i), w = f(j); T &r = f(i); T *p = f(i); const auto &t = f(i); }");
+    stays("__device__ void k() { auto [a, b] = f(i); auto &[c, d] = f(i); T t = {.x = f(i), .y = f(j)}; }");
+    stays("__device__ void k() { using T = decltype(f(i)); T v __attribute__((unused)) = f(i); }");
+    stays("__device__ int k(int a = f(1), int b = f(2)); void host() { s[i] = f(i); }");
+}
+
 static void copies_by_builtins_become_calls(void **state)
 {
     (void)state;
@@ -565,6 +583,7 @@ int main(void)
         cmocka_unit_test(shifts_by_variables_say_so),
         cmocka_unit_test(divisions_by_variables_say_so),
         cmocka_unit_test(conversions_to_integers_say_so),
+        cmocka_unit_test(a_result_that_is_stored_is_a_value_first),
         cmocka_unit_test(copies_by_builtins_become_calls),
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
         cmocka_unit_test(variables_of_the_device_are_marked),

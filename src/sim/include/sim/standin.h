@@ -35,6 +35,7 @@
 #include "sim/math.h"
 #include "sim/math_special.h"
 #include "sim/memory_access.h"
+#include "sim/stored.h"
 #include "sim/warp.h"
 
 #if __has_include("sim/runtime_api.h")
