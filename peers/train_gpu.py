@@ -27,6 +27,7 @@ stays: `alone` is true in a row whose figure is the second, and `twice` has both
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import shlex
@@ -466,6 +467,7 @@ def document_of(options, rows, facts):
             "inputs": {network.name: [*network.input, network.classes] for network in options.networks},
             "versions": {name: fact["version"] for name, fact in facts.items()},
             "device": next((fact["device"] for fact in facts.values()), None), "images": options.images,
+            **({"missing": options.missing} if options.missing else {}),
             **({"driver": clocks.card().get("driver")} if options.device == "cuda" else {}),
             "command": shlex.join(["peers/train_gpu.py"] + sys.argv[1:]), "results": rows}
 
@@ -481,9 +483,15 @@ def main():
             result_file.save(options.json, document_of(options, rows, facts))
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and end the workers
+    options.missing = [name for name in options.frameworks if not importlib.util.find_spec(name)]
+    options.frameworks = [name for name in options.frameworks if name not in options.missing]
+    if options.missing and not options.json:  # else the file says so
+        print("not installed for %s: %s; install with pip, or use a Python that has them" % (
+            sys.executable, ", ".join(options.missing)))
     rows, facts = run_all(options, keep)
     best = mark_fastest(rows)
-    print("\nfastest of all:")
+    if best:
+        print("\nfastest of all:")
     for row in best:
         show(row)
     keep(rows, facts)

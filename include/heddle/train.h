@@ -92,6 +92,9 @@ struct heddle_train_event {
     // HEDDLE_TRAIN_STEP of a GPU: these steps had ended before the host looked, and the device is busy with more, so
     // that the time of this event says nothing of them. Never so at the end of an epoch.
     bool late;
+    // What products are computed in: finer than options.arithmetic where the device or the kernels have nothing for
+    // that.
+    heddle_arithmetic arithmetic;
 };
 
 typedef struct heddle_train_result {

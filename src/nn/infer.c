@@ -69,6 +69,11 @@ static int images_of_a_slot(const heddle_model *model)
     return images < FILLING_IMAGES ? FILLING_IMAGES : images < MOST_IMAGES ? (int)images : MOST_IMAGES;
 }
 
+const heddle_plan *heddle_infer_plan(const heddle_infer *infer)
+{
+    return infer->slots[0].plan;
+}
+
 heddle_status heddle_infer_create(heddle_state *state, const heddle_network_options *options,
                                   const heddle_ranges *ranges, heddle_infer **infer)
 {

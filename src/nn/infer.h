@@ -40,9 +40,10 @@ typedef struct heddle_ranges {
 } heddle_ranges;
 
 // Of a folded state, over `count` of the dataset's images, evenly spaced. *ranges is NULL, without a failure, where the
-// model does not run over rows.
+// model does not run over rows; *misfit is then the layer that keeps it from that, or NULL if it is not a layer.
 heddle_status heddle_calibrate(heddle_state *state, heddle_stream *stream, const heddle_dataset *dataset, int count,
-                               const heddle_network_options *options, heddle_ranges **ranges);
+                               const heddle_network_options *options, heddle_ranges **ranges,
+                               const heddle_layer **misfit);
 
 // --- infer_quantise.c ------------------------------------------------------------------------------------------------
 
@@ -60,6 +61,8 @@ typedef struct heddle_infer heddle_infer;
 heddle_status heddle_infer_create(heddle_state *state, const heddle_network_options *options,
                                   const heddle_ranges *ranges, heddle_infer **infer);
 void heddle_infer_destroy(heddle_infer *infer);
+// A plan that it runs; NULL: it has not run yet.
+const heddle_plan *heddle_infer_plan(const heddle_infer *infer);
 // images (count, channels, height, width), 255 meaning 1; probabilities (count, classes). Pinned memory is copied from
 // and to as it is, any other through pinned memory of the infer's own. Waits for the results.
 heddle_status heddle_infer_run(heddle_infer *infer, const uint8_t *images, int count, float *probabilities);

@@ -155,12 +155,14 @@ static heddle_status run_batches(calibration *job, int batches)
 }
 
 heddle_status heddle_calibrate(heddle_state *state, heddle_stream *stream, const heddle_dataset *dataset, int count,
-                               const heddle_network_options *options, heddle_ranges **ranges)
+                               const heddle_network_options *options, heddle_ranges **ranges,
+                               const heddle_layer **misfit)
 {
     calibration job = {.stream = stream};
     count = count < dataset->count ? count : dataset->count;
     const int batch = count < MOST_BATCH ? count : MOST_BATCH;
     *ranges = NULL;
+    *misfit = NULL;
     heddle_status status = choose_images(&job, dataset, count / batch * batch);
     if (status == HEDDLE_OK)
         status = make_plan(&job, state, options, batch);
@@ -170,6 +172,8 @@ heddle_status heddle_calibrate(heddle_state *state, heddle_stream *stream, const
         *ranges = job.ranges;
         job.ranges = NULL;
     }
+    if (job.plan && job.plan->rows && !job.plan->by_rows)
+        *misfit = job.plan->rows->misfit;
     heddle_plan_destroy(job.plan);
     heddle_feed_destroy(job.feed);
     free((void *)job.images.images);

@@ -2,6 +2,7 @@
 
 #include "nn/layers.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static const heddle_layer_type *find_type(const char *name)
 
 // --- reading --------------------------------------------------------------------------------------------------------
 
-enum { MOST_LAYERS = 256, PLACE_SIZE = 256 };
+enum { MOST_LAYERS = 256, PLACE_SIZE = 256, LIST_SIZE = 256, VALUE_SIZE = 64 };
 
 // Where reading has got to: `depth` lists of layers lie around the present place.
 typedef struct reading {
@@ -55,15 +56,85 @@ typedef struct place {
 static heddle_status read_list(reading *reader, const place *at, const cJSON *json, int rank, const int dims[3],
                                heddle_layer_list *list);
 
+// What other libraries call a layer type or a setting, in lower case and without '_'.
+static const struct known_as {
+    const char *theirs, *ours;
+} known_types[] =
+    {
+        {"silu", "swish"},
+        {"dense", "linear"},
+        {"fc", "linear"},
+        {"fullyconnected", "linear"},
+        {"conv", "conv2d"},
+        {"batchnorm", "batchnorm2d"},
+        {"batchnormalization", "batchnorm2d"},
+        {"batchnorm1d", "layernorm"},
+        {"layernormalization", "layernorm"},
+        {"maxpool", "maxpool2d"},
+        {"maxpooling2d", "maxpool2d"},
+        {"avgpool", "avgpool2d"},
+        {"averagepooling2d", "avgpool2d"},
+        {"adaptiveavgpool2d", "globalavgpool"},
+        {"globalavgpool2d", "globalavgpool"},
+        {"globalaveragepooling2d", "globalavgpool"},
+        {"dropout2d", "dropout"},
+},
+  known_settings[] = {
+      {"outchannels", "channels"}, {"filters", "channels"}, {"outfeatures", "features"},  {"units", "features"},
+      {"kernelsize", "kernel"},    {"poolsize", "window"},  {"strides", "stride"},        {"eps", "epsilon"},
+      {"p", "probability"},        {"rate", "probability"}, {"usebias", "bias"},          {"kernel", "window"},
+      {"kernelsize", "window"},    {"size", "window"},      {"dilationrate", "dilation"},
+};
+
+// "Adaptive_AvgPool2d" as "adaptiveavgpool2d".
+static const char *plain_name(const char *name, char plain[HEDDLE_LAYER_NAME])
+{
+    size_t length = 0;
+    for (const char *c = name; *c && length + 1 < HEDDLE_LAYER_NAME; c++)
+        if (*c != '_' && *c != '-')
+            plain[length++] = (char)tolower((unsigned char)*c);
+    plain[length] = '\0';
+    return plain;
+}
+
+// The one of `names` that was probably meant: the same in other case, another library's word, or the nearest.
+static const char *meant(const char *name, const char *const *names, int count, const struct known_as *known,
+                         size_t known_count)
+{
+    char plain[HEDDLE_LAYER_NAME], own[HEDDLE_LAYER_NAME];
+    plain_name(name, plain);
+    for (int i = 0; i < count; i++)
+        if (strcmp(plain, plain_name(names[i], own)) == 0)
+            return names[i];
+    for (size_t k = 0; k < known_count; k++)
+        for (int i = 0; i < count && strcmp(known[k].theirs, plain) == 0; i++)
+            if (strcmp(known[k].ours, names[i]) == 0)
+                return names[i];
+    return heddle_text_nearest(name, names, count);
+}
+
+static const char *join(const char *const *names, int count, char list[LIST_SIZE])
+{
+    size_t used = 0;
+    list[0] = '\0';
+    for (int i = 0; i < count && used < LIST_SIZE; i++)
+        used += (size_t)snprintf(list + used, LIST_SIZE - used, "%s%s", i ? ", " : "", names[i]);
+    return list;
+}
+
 static heddle_status unknown_type(const char *what, const char *name)
 {
     const char *names[TYPES];
+    char plain[HEDDLE_LAYER_NAME], list[LIST_SIZE];
     for (int i = 0; i < TYPES; i++)
         names[i] = types[i]->name;
-    const char *nearest = heddle_text_nearest(name, names, TYPES);
+    if (strcmp(plain_name(name, plain), "softmax") == 0)
+        return heddle_fail(HEDDLE_INVALID, "%s: there is no layer type '%s'; leave it out: the loss contains it", what,
+                           name);
+    const char *nearest = meant(name, names, TYPES, known_types, sizeof known_types / sizeof *known_types);
     return heddle_fail(HEDDLE_INVALID, "%s: there is no layer type '%s'%s%s%s", what, name,
-                       nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                       nearest ? "'?" : "; docs/models.md lists the types");
+                       nearest ? "; did you mean '" : "; the types are ", nearest ? nearest : join(names, TYPES, list),
+                       nearest ? "'?" : "");
 }
 
 static const heddle_setting *find_setting(const heddle_layer_type *type, const char *name)
@@ -77,17 +148,22 @@ static const heddle_setting *find_setting(const heddle_layer_type *type, const c
 static heddle_status unknown_setting(const char *what, const heddle_layer_type *type, const char *name)
 {
     int count = type->setting_count + 2;
+    char list[LIST_SIZE];
     const char **names = calloc((size_t)count, sizeof *names);
     if (!names)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the names of settings", what);
-    names[0] = "type";
-    names[1] = "name";
     for (int i = 0; i < type->setting_count; i++)
-        names[i + 2] = type->settings[i].name;
-    const char *nearest = heddle_text_nearest(name, names, count);
+        names[i] = type->settings[i].name;
+    names[type->setting_count] = "name";
+    names[type->setting_count + 1] = "type";
+    const char *nearest = meant(name, names, count, known_settings, sizeof known_settings / sizeof *known_settings);
+    join(names, type->setting_count, list);
     free(names);
-    return heddle_fail(HEDDLE_INVALID, "%s: %s has no setting '%s'%s%s%s", what, type->name, name,
-                       nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    const char *settings = list[0] ? "ts settings are " : "t has no settings";
+    if (nearest)
+        return heddle_fail(HEDDLE_INVALID, "%s: %s has no setting '%s'; did you mean '%s'? I%s%s", what, type->name,
+                           name, nearest, settings, list);
+    return heddle_fail(HEDDLE_INVALID, "%s: %s has no setting '%s'; i%s%s", what, type->name, name, settings, list);
 }
 
 // A misspelt setting must not pass for an absent one.
@@ -119,6 +195,23 @@ static heddle_status read_layers(reading *reader, const char *what, const cJSON 
     return read_list(reader, &inside, field, layer->in_rank, layer->in, at);
 }
 
+// A number that is a list or a text: says what is allowed.
+static heddle_status refuse_value(const char *what, const cJSON *field, const heddle_setting *setting)
+{
+    char range[VALUE_SIZE];
+    const char *kind = setting->kind == HEDDLE_SETTING_FLOAT ? "a number" : "an integer", *hint = "";
+    snprintf(range, sizeof range, "%s from %.10g to %.10g", kind, setting->least, setting->most);
+    if (setting->kind == HEDDLE_SETTING_FEATURES)
+        hint = " or \"classes\"";
+    else if (cJSON_IsArray(field))
+        hint = ", the same for height and width";
+    else if (cJSON_IsString(field) && strcmp(field->valuestring, "same") == 0)
+        hint = "; (kernel - 1) / 2 keeps the size if kernel is odd and stride and dilation are 1";
+    else if (cJSON_IsString(field) && strcmp(field->valuestring, "valid") == 0)
+        hint = "; 0 is no padding";
+    return heddle_fail(HEDDLE_INVALID, "%s: '%s' (%s) must be %s%s", what, setting->name, setting->note, range, hint);
+}
+
 static heddle_status read_number(const reading *reader, const char *what, const cJSON *json, const cJSON *field,
                                  const heddle_setting *setting, void *at)
 {
@@ -130,16 +223,19 @@ static heddle_status read_number(const reading *reader, const char *what, const 
         *integer = field ? cJSON_IsTrue(field) : (int)setting->initial;
         return HEDDLE_OK;
     }
+    bool classes = setting->kind == HEDDLE_SETTING_FEATURES && field && cJSON_IsString(field) &&
+                   strcmp(field->valuestring, "classes") == 0;
+    if (classes) {
+        *integer = reader->classes;
+        return HEDDLE_OK;
+    }
+    if (field && !cJSON_IsNumber(field))
+        return refuse_value(what, field, setting);
     if (setting->kind == HEDDLE_SETTING_FLOAT) {
         double value;
         HEDDLE_TRY(
             heddle_json_number_or(what, json, setting->name, setting->least, setting->most, setting->initial, &value));
         *real = (float)value;
-        return HEDDLE_OK;
-    }
-    if (setting->kind == HEDDLE_SETTING_FEATURES && field && cJSON_IsString(field) &&
-        strcmp(field->valuestring, "classes") == 0) {
-        *integer = reader->classes;
         return HEDDLE_OK;
     }
     long long value;
@@ -208,8 +304,9 @@ static heddle_status check_input(const char *what, const heddle_layer *layer)
                            "%s: %s takes features, but gets images of %d×%d×%d; put a flatten before it", what,
                            layer->type->name, layer->in[0], layer->in[1], layer->in[2]);
     if (layer->type->in_rank == 3 && layer->in_rank == 1)
-        return heddle_fail(HEDDLE_INVALID, "%s: %s takes images, but gets %d features; put it before the flatten", what,
-                           layer->type->name, layer->in[0]);
+        return heddle_fail(
+            HEDDLE_INVALID, "%s: %s takes images, but gets %d features; %s", what, layer->type->name, layer->in[0],
+            layer->type == &heddle_layer_batchnorm2d ? "use layernorm for features" : "put it before the flatten");
     return HEDDLE_OK;
 }
 

@@ -16,26 +16,59 @@ enum {
     MOST_CLASSES = 65536,
     MODEL_FILE_LIMIT = 1 << 20, // 1 MiB, as a message says
     LIST_SIZE = 128,            // names of the built-in models
+    PLACE_SIZE = 256,           // the file and the object that a message is about
 };
 
 // --- reading --------------------------------------------------------------------------------------------------------
+
+// The keys of an object; a misspelt one must not pass for an absent one.
+static heddle_status check_keys(const char *what, const char *object, const cJSON *json, const char *const *keys,
+                                int count, const char *list)
+{
+    const cJSON *field;
+    cJSON_ArrayForEach(field, json)
+    {
+        bool known = false;
+        for (int i = 0; i < count; i++)
+            known |= strcmp(keys[i], field->string) == 0;
+        if (known)
+            continue;
+        const char *nearest = heddle_text_nearest(field->string, keys, count);
+        return heddle_fail(HEDDLE_INVALID, "%s: %s has no '%s'; %s%s%s", what, object, field->string,
+                           nearest ? "did you mean '" : "it has ", nearest ? nearest : list, nearest ? "'?" : "");
+    }
+    return HEDDLE_OK;
+}
+
+// "input", which is checked even where the data say what goes in.
+static heddle_status parse_own_input(const char *what, const cJSON *own, heddle_model *model)
+{
+    static const char *const keys[] = {"channels", "height", "width", "classes"};
+    char place[PLACE_SIZE];
+    long long channels, height, width, classes;
+    if (!cJSON_IsObject(own))
+        return heddle_fail(HEDDLE_INVALID, "%s: \"input\" must be an object such as %s", what,
+                           "{\"channels\": 1, \"height\": 28, \"width\": 28, \"classes\": 10}");
+    HEDDLE_TRY(
+        check_keys(what, "\"input\"", own, keys, sizeof keys / sizeof *keys, "channels, height, width and classes"));
+    snprintf(place, sizeof place, "%s, \"input\"", what);
+    HEDDLE_TRY(heddle_json_int(place, own, "channels", 1, MOST_PIXELS, &channels));
+    HEDDLE_TRY(heddle_json_int(place, own, "height", 1, MOST_PIXELS, &height));
+    HEDDLE_TRY(heddle_json_int(place, own, "width", 1, MOST_PIXELS, &width));
+    HEDDLE_TRY(heddle_json_int(place, own, "classes", 2, MOST_CLASSES, &classes));
+    model->named_input = (heddle_input_shape){(int)channels, (int)height, (int)width, (int)classes};
+    return HEDDLE_OK;
+}
 
 static heddle_status parse_input(const char *what, const cJSON *json, const heddle_input_shape *input,
                                  heddle_model *model)
 {
     const cJSON *own = cJSON_GetObjectItemCaseSensitive(json, "input");
-    if (input) {
-        model->input = *input;
-    } else if (!own) {
+    if (own)
+        HEDDLE_TRY(parse_own_input(what, own, model));
+    if (!own && !input)
         return heddle_fail(HEDDLE_INVALID, "%s: no \"input\" says what goes into the model", what);
-    } else {
-        long long channels, height, width, classes;
-        HEDDLE_TRY(heddle_json_int(what, own, "channels", 1, MOST_PIXELS, &channels));
-        HEDDLE_TRY(heddle_json_int(what, own, "height", 1, MOST_PIXELS, &height));
-        HEDDLE_TRY(heddle_json_int(what, own, "width", 1, MOST_PIXELS, &width));
-        HEDDLE_TRY(heddle_json_int(what, own, "classes", 2, MOST_CLASSES, &classes));
-        model->input = (heddle_input_shape){(int)channels, (int)height, (int)width, (int)classes};
-    }
+    model->input = input ? *input : model->named_input;
     const heddle_input_shape *shape = &model->input;
     if (shape->channels < 1 || shape->height < 1 || shape->width < 1 || shape->classes < 2)
         return heddle_fail(HEDDLE_INVALID,
@@ -79,7 +112,7 @@ static heddle_status parse_layers(const char *what, const cJSON *json, heddle_mo
         return heddle_fail(HEDDLE_INVALID, "%s: the last layer must give %d features, one per class; end with %s", what,
                            input->classes, "{\"type\": \"linear\", \"features\": \"classes\"}");
     model->every_count = list_layers(&list, NULL);
-    model->every = calloc((size_t)model->every_count, sizeof(const heddle_layer *));
+    model->every = calloc((size_t)model->every_count + 1, sizeof(const heddle_layer *));
     if (!model->every)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for a list of %d layers", what, model->every_count);
     list_layers(&list, model->every);
@@ -96,7 +129,7 @@ static size_t spec_elements(const heddle_parameter_spec *spec)
 
 static heddle_status collect_parameters(const char *what, heddle_model *model)
 {
-    model->parameters = calloc((size_t)model->every_count * HEDDLE_LAYER_PARAMETERS, sizeof *model->parameters);
+    model->parameters = calloc((size_t)model->every_count * HEDDLE_LAYER_PARAMETERS + 1, sizeof *model->parameters);
     if (!model->parameters)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the list of parameters", what);
     double elements = 0;
@@ -136,31 +169,12 @@ static heddle_status write_json(const char *what, heddle_model *model)
     return model->json ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the model's text", what);
 }
 
-static heddle_status check_keys(const char *what, const cJSON *json)
-{
-    static const char *const keys[] = {"name", "input", "layers"};
-    enum { KEYS = sizeof keys / sizeof *keys };
-    const cJSON *field;
-    cJSON_ArrayForEach(field, json)
-    {
-        bool known = false;
-        for (int i = 0; i < KEYS; i++)
-            known |= strcmp(keys[i], field->string) == 0;
-        if (known)
-            continue;
-        const char *nearest = heddle_text_nearest(field->string, keys, KEYS);
-        return heddle_fail(HEDDLE_INVALID, "%s: a model has no '%s'%s%s%s", what, field->string,
-                           nearest ? "; did you mean '" : "; it has name, input and layers", nearest ? nearest : "",
-                           nearest ? "'?" : "");
-    }
-    return HEDDLE_OK;
-}
-
 static heddle_status build(const char *what, const cJSON *json, const heddle_input_shape *input, heddle_model *model)
 {
     if (!cJSON_IsObject(json))
         return heddle_fail(HEDDLE_INVALID, "%s: a model is an object with \"layers\"", what);
-    HEDDLE_TRY(check_keys(what, json));
+    static const char *const keys[] = {"name", "input", "layers"};
+    HEDDLE_TRY(check_keys(what, "a model", json, keys, sizeof keys / sizeof *keys, "name, input and layers"));
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(json, "name");
     snprintf(model->name, sizeof model->name, "model");
     if (name)
@@ -211,6 +225,8 @@ heddle_status heddle_model_open(const char *name, const heddle_input_shape *inpu
     const char *builtin = heddle_model_builtin(name);
     if (builtin)
         return heddle_model_parse(name, builtin, input, model);
+    if (heddle_folder_exists(name))
+        return heddle_fail(HEDDLE_NOT_FOUND, "%s is a folder, not a model; name a model file in it", name);
     if (!heddle_file_exists(name))
         return unknown_model(name);
     char *text = NULL, page[HEDDLE_PLACE_SIZE];

@@ -7,7 +7,8 @@
 struct heddle_model {
     char name[64];
     heddle_input_shape input;
-    heddle_layer *layers; // in the order they run; a residual has further ones inside
+    heddle_input_shape named_input; // what the file says, if it does (channels > 0); `input` is what it is built for
+    heddle_layer *layers;           // in the order they run; a residual has further ones inside
     int layer_count;
     const heddle_layer **every; // those inside others included, behind the layer they are in
     int every_count;

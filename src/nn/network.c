@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/place.h"
 #include "nn/checkpoint.h"
 #include "nn/infer.h"
 #include "nn/pass.h"
@@ -213,11 +214,36 @@ static bool has_infer(const heddle_network *network)
     return network->owns_state && (network->ranges || heddle_device_get_kind(network->state->device) != HEDDLE_CPU);
 }
 
+heddle_arithmetic heddle_network_arithmetic(const heddle_network *network)
+{
+    const heddle_plan *whole = network->full ? network->full : network->rest;
+    const heddle_plan *plan = network->infer ? heddle_infer_plan(network->infer) : whole;
+    return plan ? heddle_plan_arithmetic(plan) : network->options.arithmetic;
+}
+
 static heddle_status check_calibrated(const heddle_network *network)
 {
     if (network->options.arithmetic != HEDDLE_INT8 || network->calibrated)
         return HEDDLE_OK;
     return heddle_fail(HEDDLE_INVALID, "int8 is not calibrated yet; call heddle_network_calibrate first");
+}
+
+static void warn_of_no_int8(const heddle_network *network, const heddle_layer *misfit)
+{
+    const heddle_tier tier = network->options.kernels;
+    const char *model = network->state->model->name;
+    const char *instead = heddle_device_get_kind(network->state->device) == HEDDLE_CPU ? "fp32" : "bf16 or finer";
+    char page[HEDDLE_PLACE_SIZE];
+    if (tier != HEDDLE_FUSED)
+        heddle_log(HEDDLE_LOG_WARN, "%s kernels have no int8: model %s is computed in %s; fused kernels have it",
+                   heddle_tier_names[tier], model, instead);
+    else if (misfit)
+        heddle_log(HEDDLE_LOG_WARN, "model %s is computed in %s: fused kernels have no int8 for layer %s (%s); see %s",
+                   model, instead, misfit->name, misfit->type->name, heddle_page("models.md", page));
+    else
+        heddle_log(HEDDLE_LOG_WARN,
+                   "model %s is computed in %s: fused kernels have no int8 for its layers here; see %s", model, instead,
+                   heddle_page("models.md", page));
 }
 
 heddle_status heddle_network_calibrate(heddle_network *network, const heddle_dataset *dataset, int count,
@@ -229,13 +255,12 @@ heddle_status heddle_network_calibrate(heddle_network *network, const heddle_dat
         return heddle_fail(HEDDLE_INVALID, "heddle_network_calibrate is for a network opened with int8, once");
     HEDDLE_TRY(check_dataset(network, dataset));
     HEDDLE_TRY(fold(network));
-    HEDDLE_TRY(
-        heddle_calibrate(network->folded->state, network->stream, dataset, count, &network->options, &network->ranges));
+    const heddle_layer *misfit;
+    HEDDLE_TRY(heddle_calibrate(network->folded->state, network->stream, dataset, count, &network->options,
+                                &network->ranges, &misfit));
     network->calibrated = true;
     if (!network->ranges)
-        heddle_log(HEDDLE_LOG_WARN, "model %s has no kernels for int8 here: it is computed in %s",
-                   network->state->model->name,
-                   heddle_device_get_kind(network->state->device) == HEDDLE_CPU ? "fp32" : "bf16");
+        warn_of_no_int8(network, misfit);
     if (quantised)
         *quantised = network->ranges != NULL;
     return HEDDLE_OK;

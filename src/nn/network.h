@@ -8,6 +8,8 @@
 // `state` and `stream` must outlive the network.
 heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, const heddle_network_options *options,
                                   heddle_network **network);
+// What its products are computed in, as of the last prediction; before the first, what was asked for.
+heddle_arithmetic heddle_network_arithmetic(const heddle_network *network);
 // Its parameters, and the stream that they are used on.
 heddle_state *heddle_network_state(const heddle_network *network, heddle_stream **stream);
 // What the images look like that it was trained on, for heddle_prepare; zeros when that is not known.

@@ -101,6 +101,19 @@ static const char *precision_of(const heddle_planned_call *planned)
     return planned->rung->arithmetic == HEDDLE_FULL ? "fp32" : heddle_arithmetic_names[planned->rung->arithmetic];
 }
 
+heddle_arithmetic heddle_plan_arithmetic(const heddle_plan *plan)
+{
+    const heddle_arithmetic asked = plan->options.arithmetic;
+    heddle_arithmetic used = HEDDLE_FULL;
+    for (int i = 0; i < plan->call_count; i++) {
+        if (plan->calls[i].op->element) // over rows, of elements that were chosen for what was asked for
+            return asked == HEDDLE_INT8 && !plan->options.ranges ? HEDDLE_FP16 : asked;
+        const heddle_arithmetic one = plan->calls[i].rung->arithmetic;
+        used = one > used ? one : used;
+    }
+    return used;
+}
+
 static void log_choices(const heddle_plan *plan)
 {
     const char *what = plan->options.training ? "training step" : "evaluation";

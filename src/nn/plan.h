@@ -98,6 +98,10 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
                                  heddle_plan **plan);
 void heddle_plan_destroy(heddle_plan *plan);
 
+// What its products are computed in: the coarsest of its calls. Finer than what was asked for where the device or the
+// tier has no such kernels.
+heddle_arithmetic heddle_plan_arithmetic(const heddle_plan *plan);
+
 // Queues what has to be done before the first step, and once more where parameters have changed.
 heddle_status heddle_plan_prepare(heddle_plan *plan, heddle_stream *stream);
 // Queues one step on the stream.

@@ -12,8 +12,12 @@ enum {
     // By how much more than its batch a gradient in fp16 is scaled up: its logits' are below 128, so that sums have
     // room for 512 times as much, and the gradients of early layers are far above the smallest number.
     HALF_SCALE = 7,
-    // Rows up to which a weight's gradient is so little work that the memory of weights and moments takes longer.
-    STEP_ROWS = 256,
+    // Rows up to which one block, or one cluster, has the whole sum of a weight: the weights, and not the rows, give
+    // every multiprocessor something to do.
+    STEP_ROWS = 2048,
+    // Beyond these, the rung that shares rows is needed, and it moves four weights at a time.
+    FEW_ROWS = 256,
+    VECTOR = 4,
 };
 
 // --- parameters ------------------------------------------------------------------------------------------------------
@@ -111,15 +115,15 @@ static void set_element(heddle_rows *rows, const heddle_plan *plan)
         rows->update.scale++;
 }
 
-// Whether an operator makes a group's gradients and updates its parameters at once: a linear layer with so few rows
-// that one block has the whole sum of an element, of columns that lie as those of its parameter.
+// Whether an operator makes a group's gradients and updates its parameters at once: a linear layer of not too many
+// rows, whose columns lie as those of its parameter.
 static bool has_own_step(const heddle_plan *plan, const heddle_rows *rows, const heddle_rows_group *group)
 {
     const heddle_rows_group *from = group->from < 0 ? NULL : &rows->groups[group->from];
     const heddle_op *op;
     const heddle_rung *rung;
     if (plan->options.keep_gradients || !group->product || group->product->in_rank == 3 || group->shape.n > STEP_ROWS ||
-        (from && from->next_h * from->next_w > 1))
+        (group->shape.n > FEW_ROWS && group->product->in[0] % VECTOR) || (from && from->next_h * from->next_w > 1))
         return false;
     const heddle_rows_linear_step_shape shape = heddle_rows_step_of(plan, rows, group);
     return heddle_op_find("rows_linear_step", &op) == HEDDLE_OK && heddle_shape_validate(op, &shape) == HEDDLE_OK &&
@@ -138,6 +142,19 @@ static bool is_small(const heddle_rows *rows)
     return bytes <= SMALL_BYTES;
 }
 
+// Whether the plan's device has rungs for a plain product, as of a model that fits.
+static bool has_products(const heddle_plan *plan, heddle_rows *rows)
+{
+    const heddle_rows_conv_shape shape = {
+        .n = plan->options.batch, .h = 1, .w = 1, .r = 1, .s = 1, .c = 64, .k = 64, .parts = 1};
+    rows->groups[0].shape = shape;
+    rows->group_count = 1;
+    set_element(rows, plan);
+    const bool has = heddle_rows_has_rungs(plan, rows);
+    rows->group_count = 0;
+    return has;
+}
+
 heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
                                const heddle_value *parameters, bool *made)
 {
@@ -149,8 +166,11 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
     rows->half = plan->options.arithmetic == HEDDLE_TF32;
     rows->pairs = plan->options.arithmetic == HEDDLE_TF32X3;
-    if (!heddle_rows_group_layers(state->model, plan->options.batch, rows))
+    if (!heddle_rows_group_layers(state->model, plan->options.batch, rows)) {
+        if (!has_products(plan, rows))
+            rows->misfit = NULL; // another model would not do better
         return HEDDLE_OK;
+    }
     set_element(rows, plan);
     if (!heddle_rows_has_rungs(plan, rows))
         return HEDDLE_OK;

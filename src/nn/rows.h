@@ -79,6 +79,7 @@ typedef struct heddle_rows {
     heddle_rows_update_shape update; // sizes of the buffers below
     int rest_segments, rest_tiles;   // of these, what rows_update has to do: the first ones
     int arrivals;                    // counters given out
+    const heddle_layer *misfit;      // the first layer that is none of these rules'; NULL: none, or not one alone
     void *memory;
     int32_t *table;
     uint16_t *copies; // 16-bit elements
@@ -88,8 +89,8 @@ typedef struct heddle_rows {
 
 // --- rows_groups.c ---------------------------------------------------------------------------------------------------
 
-// Groups the model's layers for batches of `batch`; false where some layer, or their order, is none of these rules'.
-// Reads `half`, `pairs` and `alignment`.
+// Groups the model's layers for batches of `batch`; false where some layer, or their order, is none of these rules',
+// and `misfit` is that layer. Reads `half`, `pairs` and `alignment`.
 bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows *rows);
 
 // The type of elements.

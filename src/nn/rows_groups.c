@@ -120,8 +120,11 @@ static bool take_list(const heddle_layer_list *list, heddle_rows *rows, int *at)
             taken = take_residual(list, index, rows, at);
         if (taken == 0)
             taken = take_pool(&list->layers[index], rows, at);
-        if (taken == 0)
+        if (taken == 0) {
+            if (!rows->misfit) // one inside of it has been noted before a residual
+                rows->misfit = &list->layers[index];
             return false;
+        }
     }
     return true;
 }
@@ -308,8 +311,10 @@ bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows 
     if (!take_groups(model, rows))
         return false;
     for (int i = 0; i < rows->group_count; i++)
-        if (!set_group(rows, &rows->groups[i], batch))
+        if (!set_group(rows, &rows->groups[i], batch)) {
+            rows->misfit = rows->groups[i].norm ? rows->groups[i].norm : rows->groups[i].product;
             return false;
+        }
     if (!set_gaps(rows))
         return false;
     for (int i = 0; i < rows->group_count; i++) {
@@ -325,7 +330,10 @@ bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows 
     }
     // The last layer gives the logits themselves.
     const heddle_rows_group *last = &rows->groups[rows->group_count - 1];
-    return last->product && !is_conv(last) && !last->passes && last->function == HEDDLE_ROWS_IDENTITY;
+    if (last->product && !is_conv(last) && !last->passes && last->function == HEDDLE_ROWS_IDENTITY)
+        return true;
+    rows->misfit = &model->layers[model->layer_count - 1];
+    return false;
 }
 
 heddle_dtype heddle_rows_dtype(const heddle_rows *rows)

@@ -10,11 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "data/augment.h"
 #include "data/prepare.h"
 #include "nn/optimizer.h"
 #include "nn/ring.h"
+#include "nn/rows.h"
 
 enum {
     EVALUATION_BATCH = 256,
@@ -105,6 +108,18 @@ static heddle_status place_data(heddle_trainer *trainer)
     return status;
 }
 
+// Asked for 16 bits, a model that does not run over rows is slower than it could be.
+static void warn_of_misfit(const heddle_trainer *trainer)
+{
+    const struct heddle_rows *rows = trainer->full->rows;
+    char page[HEDDLE_PLACE_SIZE];
+    if (rows && rows->misfit)
+        heddle_log(
+            HEDDLE_LOG_WARN,
+            "model %s trains with float32 activations, which is slower: layer %s (%s) has no 16-bit kernels; see %s",
+            trainer->model->name, rows->misfit->name, rows->misfit->type->name, heddle_page("models.md", page));
+}
+
 static heddle_status make_evaluator(heddle_trainer *trainer)
 {
     const heddle_train_options *options = trainer->options;
@@ -137,6 +152,7 @@ static heddle_status set_up(heddle_trainer *trainer)
     HEDDLE_TRY(heddle_state_create(trainer->device, trainer->model, true, options->optimizer, &trainer->state));
     HEDDLE_TRY(heddle_state_start(trainer->state, trainer->stream, options->seed));
     HEDDLE_TRY(place_data(trainer));
+    warn_of_misfit(trainer);
     HEDDLE_TRY(make_evaluator(trainer));
     trainer->position = heddle_position_start();
     trainer->fingerprint = heddle_trainer_fingerprint(trainer->train);

@@ -36,6 +36,7 @@ void heddle_trainer_report(const heddle_trainer *trainer, heddle_train_event_kin
         .seconds = trainer->seconds,
         .path = path,
         .late = kind == HEDDLE_TRAIN_STEP && trainer->late,
+        .arithmetic = trainer->full ? heddle_plan_arithmetic(trainer->full) : trainer->options->arithmetic,
     };
     trainer->options->listener(trainer->options->listener_context, &event);
 }

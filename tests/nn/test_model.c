@@ -124,6 +124,83 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{\"name\": 7, \"layers\": [{\"type\": \"relu\"}]}", "'name' must be text");
 }
 
+// Of a first layer with these settings.
+#define LAYER(settings) "{\"layers\": [{" settings "}]}"
+
+static void words_of_other_libraries_are_answered_with_ours(void **state)
+{
+    (void)state;
+    static const char *const types[][2] = {{"ReLU", "relu"},
+                                           {"silu", "swish"},
+                                           {"AdaptiveAvgPool2d", "globalavgpool"},
+                                           {"Dense", "linear"},
+                                           {"batch_norm", "batchnorm2d"},
+                                           {"Conv2D", "conv2d"},
+                                           {"Flatten", "flatten"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char text[128], part[128];
+        snprintf(text, sizeof text, LAYER("\"type\": \"%s\""), types[i][0]);
+        snprintf(part, sizeof part, "no layer type '%s'; did you mean '%s'?", types[i][0], types[i][1]);
+        refuse(text, part);
+    }
+    refuse(LAYER("\"type\": \"softmax\""), "leave it out: the loss contains it");
+    refuse(LAYER("\"type\": \"transformer\""), "the types are conv2d, batchnorm2d, layernorm, relu,");
+    refuse(LAYER("\"type\": \"maxpool2d\", \"kernel_size\": 2"),
+           "'kernel_size'; did you mean 'window'? Its settings are window, stride, padding");
+    refuse(LAYER("\"type\": \"conv2d\", \"kernel_size\": 2"), "did you mean 'kernel'?");
+    refuse(LAYER("\"type\": \"dropout\", \"p\": 0.1"), "did you mean 'probability'?");
+    refuse(LAYER("\"type\": \"maxpool2d\", \"ceil_mode\": true"),
+           "'ceil_mode'; its settings are window, stride, padding");
+    refuse(LAYER("\"type\": \"relu\", \"inplace\": true"), "'inplace'; it has no settings");
+}
+
+static void a_setting_of_the_wrong_kind_says_what_is_allowed(void **state)
+{
+    (void)state;
+    refuse(LAYER("\"type\": \"conv2d\", \"channels\": 4, \"kernel\": [3, 3]"),
+           "'kernel' (height and width of the filter) must be an integer from 1 to 64, the same for height and width");
+    refuse(LAYER("\"type\": \"conv2d\", \"channels\": 4, \"padding\": \"same\""),
+           "must be an integer from 0 to 64; (kernel - 1) / 2 keeps the size");
+    refuse(LAYER("\"type\": \"conv2d\", \"channels\": \"32\""),
+           "'channels' (output channels) must be an integer from 1");
+    refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": \"class\"}]}",
+           "must be an integer from 1 to 16777216 or \"classes\"");
+    refuse(LAYER("\"type\": \"dropout\", \"probability\": \"0.5\""), "must be a number from 0 to 0.99");
+    refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"batchnorm2d\"}]}", "use layernorm for features");
+}
+
+#define WITH_INPUT(input)                                                                                              \
+    "{\"input\": " input ", \"layers\": [{\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": \"classes\"}]}"
+
+static void the_input_of_a_model_file_is_checked_even_where_the_data_decide(void **state)
+{
+    (void)state;
+    refuse(WITH_INPUT("[1, 28, 28]"), "test.json: \"input\" must be an object such as {\"channels\": 1,");
+    refuse(WITH_INPUT("{\"chanels\": 1}"), "\"input\" has no 'chanels'; did you mean 'channels'?");
+    refuse(WITH_INPUT("{\"depth\": 1}"), "\"input\" has no 'depth'; it has channels, height, width and classes");
+    refuse(WITH_INPUT("{\"channels\": 1, \"height\": \"28\", \"width\": 28, \"classes\": 10}"),
+           "test.json, \"input\": the field \"height\" must be a number");
+    refuse(WITH_INPUT("{\"channels\": 1, \"height\": 28, \"width\": 28}"), "the field \"classes\" is missing");
+    heddle_model *model = NULL;
+    assert_ok(heddle_model_parse("x", WITH_INPUT("{\"channels\": 3, \"height\": 32, \"width\": 16, \"classes\": 7}"),
+                                 &gray28, &model));
+    assert_int_equal(model->input.channels, 1);
+    assert_int_equal(model->named_input.channels, 3);
+    assert_int_equal(model->named_input.width, 16);
+    heddle_model_close(model);
+    assert_ok(heddle_model_open("cnn", &gray28, &model)); // its file names no input
+    assert_int_equal(model->named_input.channels, 0);
+    heddle_model_close(model);
+}
+
+static void a_folder_is_not_a_model(void **state)
+{
+    (void)state;
+    heddle_model *model = NULL;
+    assert_int_equal(heddle_model_open(HEDDLE_SOURCE_DIR "/examples/models", &gray28, &model), HEDDLE_NOT_FOUND);
+    assert_non_null(strstr(heddle_last_error(), "examples/models is a folder, not a model"));
+}
+
 #define RESIDUAL(lists) "{\"layers\": [{\"type\": \"residual\", " lists "}, {\"type\": \"flatten\"}]}"
 #define HALVE           "{\"type\": \"maxpool2d\"}"
 
@@ -357,6 +434,10 @@ int main(void)
         cmocka_unit_test(the_built_in_models_are_those_of_the_examples),
         cmocka_unit_test(other_image_sizes_channels_and_classes_fit),
         cmocka_unit_test(mistakes_in_a_model_file_are_named),
+        cmocka_unit_test(words_of_other_libraries_are_answered_with_ours),
+        cmocka_unit_test(a_setting_of_the_wrong_kind_says_what_is_allowed),
+        cmocka_unit_test(the_input_of_a_model_file_is_checked_even_where_the_data_decide),
+        cmocka_unit_test(a_folder_is_not_a_model),
         cmocka_unit_test(mistakes_in_a_residual_are_named),
         cmocka_unit_test(residuals_are_nested_as_deep_as_the_limit),
         cmocka_unit_test(layers_of_a_residual_are_counted_and_named_inside_it),

@@ -182,25 +182,33 @@ static void gradients_are_those_of_float32_within_what_tf32x3_allows(void **stat
 static void models_with_other_layers_are_not_grouped(void **state)
 {
     (void)state;
-    static const char *const others[] = {
-        MODEL(FLATTEN "," LINEAR("8") ",{\"type\": \"dropout\"}," CLASSES),
-        MODEL(FLATTEN "," LINEAR("8") ",{\"type\": \"gelu\"}," CLASSES),
-        MODEL(CONV("\"channels\": 12") "," NORM "," FLATTEN "," CLASSES), // statistics that are not padded
-        MODEL(CONV("\"channels\": 8") "," RELU "," NORM "," FLATTEN "," CLASSES),
-        MODEL(FLATTEN "," CLASSES ",{\"type\": \"log_softmax\"}"),
-        MODEL(FLATTEN "," CLASSES "," RELU),
+    static const struct {
+        const char *text, *misfit;
+    } others[] = {
+        {MODEL(FLATTEN "," LINEAR("8") ",{\"type\": \"dropout\"}," CLASSES), "dropout1"},
+        {MODEL(FLATTEN "," LINEAR("8") ",{\"type\": \"gelu\"}," CLASSES), "gelu1"},
+        {MODEL(CONV("\"channels\": 12") "," NORM "," FLATTEN "," CLASSES), "norm1"}, // statistics that are not padded
+        {MODEL(CONV("\"channels\": 8") "," RELU "," NORM "," FLATTEN "," CLASSES), "norm1"},
+        {MODEL(FLATTEN "," CLASSES ",{\"type\": \"log_softmax\"}"), "log_softmax1"},
+        {MODEL(FLATTEN "," CLASSES "," RELU), "relu1"},
         // a result that three layers read, and ways of a residual whose elements lie in different orders
-        MODEL(CONV("\"channels\": 16, \"padding\": 1") "," AROUND(AROUND(CONV(
-            "\"channels\": 16, \"padding\": 1")) "," CONV("\"channels\": 16, \"padding\": 1")) "," FLATTEN "," CLASSES),
-        MODEL(CONV("\"channels\": 16, \"stride\": 2") "," FLATTEN "," AROUND(LINEAR("400")) "," CLASSES),
-        MODEL(CONV("\"channels\": 8") "," CONV("\"channels\": 8, \"groups\": 8") "," FLATTEN "," CLASSES),
+        {MODEL(CONV("\"channels\": 16, \"padding\": 1") "," AROUND(AROUND(
+             CONV("\"channels\": 16, \"padding\": 1")) "," CONV("\"channels\": 16, \"padding\": 1")) "," FLATTEN
+                                                                                                     "," CLASSES),
+         NULL},
+        {MODEL(CONV("\"channels\": 16, \"stride\": 2") "," FLATTEN "," AROUND(LINEAR("400")) "," CLASSES), NULL},
+        {MODEL(CONV("\"channels\": 8") "," CONV("\"channels\": 8, \"groups\": 8") "," FLATTEN "," CLASSES), "conv2"},
     };
     const heddle_dataset *dataset = small_dataset(8, 5);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        heddle_model *model = model_for(dataset, others[i]);
+        heddle_model *model = model_for(dataset, others[i].text);
         heddle_rows *rows = calloc(1, sizeof *rows);
         assert_non_null(rows);
         assert_false(heddle_rows_group_layers(model, 8, rows));
+        if (others[i].misfit)
+            assert_string_equal(rows->misfit->name, others[i].misfit);
+        else
+            assert_null(rows->misfit);
         free(rows);
         heddle_model_close(model);
     }

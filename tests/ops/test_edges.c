@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,10 +76,11 @@ static const limits activations[] = {
 // Long enough that vector code, not only its end, sees the values.
 enum { LENGTH = 67 };
 
-static void activation_name(char *text, const char *name, const char *direction)
+enum { NAME_SIZE = 64 };
+
+static void activation_name(char text[NAME_SIZE], const char *name, const char *direction)
 {
-    strcpy(text, name);
-    strcat(text, direction);
+    snprintf(text, NAME_SIZE, "%s%s", name, direction);
 }
 
 static void activations_reach_their_limits_and_keep_nan(void **state)
@@ -87,7 +89,7 @@ static void activations_reach_their_limits_and_keep_nan(void **state)
     const float values[] = {-INFINITY, INFINITY, NAN, -FLT_MAX, FLT_MAX};
     for (size_t a = 0; a < sizeof activations / sizeof *activations; a++) {
         const limits *limit = &activations[a];
-        char name[64];
+        char name[NAME_SIZE];
         activation_name(name, limit->name, "_forward");
         const heddle_op *op = op_named(name);
         for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1))
@@ -112,7 +114,7 @@ static void activation_gradients_reach_their_limits_and_keep_nan(void **state)
     const float values[] = {-INFINITY, INFINITY, -FLT_MAX, FLT_MAX};
     for (size_t a = 0; a < sizeof activations / sizeof *activations; a++) {
         const limits *limit = &activations[a];
-        char name[64];
+        char name[NAME_SIZE];
         activation_name(name, limit->name, "_backward");
         const heddle_op *op = op_named(name);
         for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
@@ -143,7 +145,7 @@ static void activation_references_reach_their_limits_and_keep_nan(void **state)
     heddle_elements_shape shape = {.n = 3};
     for (size_t a = 0; a < sizeof activations / sizeof *activations; a++) {
         const limits *limit = &activations[a];
-        char name[64];
+        char name[NAME_SIZE];
         double values[3], slopes[3];
         activation_name(name, limit->name, "_forward");
         op_named(name)->reference(&shape, (const double *[]){inputs}, (double *[]){values});
@@ -160,12 +162,19 @@ static void activation_references_reach_their_limits_and_keep_nan(void **state)
 
 // --- pooling --------------------------------------------------------------------------------------------------------
 
+typedef struct pooled {
+    float output[2];
+    int32_t index[2];
+} pooled;
+
 // Runs maxpool2d_forward on one plane of 2 x 4 with windows of 2 x 2.
-static void pool(const heddle_rung *rung, const float *plane, float output[2], int32_t index[2])
+static pooled pool(const heddle_rung *rung, const float *plane)
 {
+    pooled result;
     heddle_pool2d_shape shape = {.n = 1, .c = 1, .h = 2, .w = 4, .window = 2, .stride = 2};
-    heddle_call call = {.shape = &shape, .input = {plane}, .output = {output, index}};
+    heddle_call call = {.shape = &shape, .input = {plane}, .output = {result.output, result.index}};
     assert_int_equal(run(op_named("maxpool2d_forward"), rung, call), HEDDLE_OK);
+    return result;
 }
 
 static void the_first_of_equal_values_wins(void **state)
@@ -173,12 +182,11 @@ static void the_first_of_equal_values_wins(void **state)
     (void)state;
     const heddle_op *op = op_named("maxpool2d_forward");
     for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
-        float output[2];
-        int32_t index[2];
-        pool(&op->ladder[r], (const float[]){1, 5, -INFINITY, -INFINITY, 5, 5, -INFINITY, -INFINITY}, output, index);
-        assert_true(output[0] == 5.0f && output[1] == -INFINITY);
-        assert_int_equal(index[0], 1);
-        assert_int_equal(index[1], 2);
+        const float plane[] = {1, 5, -INFINITY, -INFINITY, 5, 5, -INFINITY, -INFINITY};
+        const pooled found = pool(&op->ladder[r], plane);
+        assert_true(found.output[0] == 5.0f && found.output[1] == -INFINITY);
+        assert_int_equal(found.index[0], 1);
+        assert_int_equal(found.index[1], 2);
     }
 }
 
@@ -189,14 +197,59 @@ static void nan_in_a_window_comes_out(void **state)
     for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1))
         for (int place = 0; place < 2; place++)
             for (int row = 0; row < 2; row++) {
-                float plane[8] = {1, 2, 3, 4, 5, 6, 7, 8}, output[2];
-                int32_t index[2];
+                float plane[8] = {1, 2, 3, 4, 5, 6, 7, 8};
                 plane[4 * row + place] = NAN;
-                pool(&op->ladder[r], plane, output, index);
-                assert_true(isnan(output[0]) && output[1] == 8.0f);
-                assert_int_equal(index[0], 4 * row + place);
-                assert_int_equal(index[1], 7);
+                const pooled found = pool(&op->ladder[r], plane);
+                assert_true(isnan(found.output[0]) && found.output[1] == 8.0f);
+                assert_int_equal(found.index[0], 4 * row + place);
+                assert_int_equal(found.index[1], 7);
             }
+}
+
+// Images of 4 x 4 as rows of eight channels, multiplied by one and pooled by windows of 2 x 2, in one type. Pairs have
+// a row's upper halves first, then the lower ones.
+static void pool_rows_with_nan(bool half, bool pairs)
+{
+    enum { IMAGES = 16, PIXELS = 16, CHANNELS = 8, WINDOWS = 4, WORDS = 2 * CHANNELS };
+    const int words = pairs ? WORDS : CHANNELS, one = half || pairs ? 0x3c00 : 0x3f80;
+    const int infinite = half || pairs ? 0x7c00 : 0x7f80;
+    uint16_t input[IMAGES * PIXELS * WORDS] = {0}, weight[CHANNELS * WORDS] = {0}, output[IMAGES * WINDOWS * WORDS];
+    for (int image = 0; image < IMAGES; image++)
+        for (int i = 0; i < PIXELS * CHANNELS; i++) // the pixel of the image's number has a NaN
+            input[(image * PIXELS + i / CHANNELS) * words + i % CHANNELS] =
+                (uint16_t)(i / CHANNELS == image && i % CHANNELS == 3 ? infinite + 1 : one);
+    for (int i = 0; i < CHANNELS; i++)
+        weight[i * words + i] = (uint16_t)one;
+    const heddle_op *op = op_named("rows_conv_pool");
+    const heddle_rows_conv_shape shape = {.n = IMAGES,
+                                          .h = 4,
+                                          .w = 4,
+                                          .c = CHANNELS,
+                                          .k = CHANNELS,
+                                          .r = 1,
+                                          .s = 1,
+                                          .window = 2,
+                                          .parts = 1,
+                                          .half = half,
+                                          .pairs = pairs};
+    for (int r = next_able(op, 0, &shape); r < op->rungs; r = next_able(op, r + 1, &shape)) {
+        heddle_call call = {.shape = &shape, .input = {input, weight}, .output = {output}};
+        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        for (int image = 0; image < IMAGES; image++)
+            for (int i = 0; i < WINDOWS * CHANNELS; i++) { // zero times NaN: every sum of the pixel is NaN
+                const bool has = i / CHANNELS == image / 8 * 2 + image % 4 / 2;
+                const int found = output[(image * WINDOWS + i / CHANNELS) * words + i % CHANNELS];
+                assert_int_equal((found & 0x7fff) > infinite, has);
+            }
+    }
+}
+
+static void nan_in_a_pooled_window_of_rows_comes_out(void **state)
+{
+    (void)state;
+    pool_rows_with_nan(false, false);
+    pool_rows_with_nan(true, false);
+    pool_rows_with_nan(true, true);
 }
 
 // With padding such a shape would have windows, and nothing in them.
@@ -242,18 +295,26 @@ static void large_logits_do_not_overflow(void **state)
             heddle_rows_shape shape = {.rows = 2, .cols = 3};
             heddle_call call = {.shape = &shape, .input = {logits}, .output = {output}};
             assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
-            double first = i ? exp(output[0][0]) : output[0][0], last = i ? exp(output[1][2]) : output[1][2];
+            double first = output[0][0], last = output[1][2];
+            first = i ? exp(first) : first;
+            last = i ? exp(last) : last;
             assert_true(fabs(first - 1 / (1 + exp(-1))) < 1e-6);
             assert_true(fabs(last - 1.0 / 3) < 1e-6);
         }
     }
 }
 
+typedef struct judged {
+    float loss;
+    int32_t correct;
+} judged;
+
 static heddle_status cross_entropy(const heddle_rung *rung, const float *logits, const int32_t *labels,
-                                   heddle_rows_shape shape, float *loss, int32_t *correct)
+                                   heddle_rows_shape shape, judged *result)
 {
     float probabilities[64];
-    heddle_call call = {.shape = &shape, .input = {logits, labels}, .output = {loss, probabilities, correct}};
+    heddle_call call = {
+        .shape = &shape, .input = {logits, labels}, .output = {&result->loss, probabilities, &result->correct}};
     return run(op_named("cross_entropy_forward"), rung, call);
 }
 
@@ -263,14 +324,13 @@ static void the_first_of_equal_logits_is_the_prediction(void **state)
     const heddle_op *op = op_named("cross_entropy_forward");
     const float logits[3][10] = {{0}, {1, 3, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 2, 2}};
     for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
-        float loss = 0;
-        int32_t correct = 0;
+        judged found = {0};
         heddle_rows_shape shape = {.rows = 3, .cols = 10};
         const int32_t firsts[] = {0, 1, 8}, seconds[] = {1, 2, 9};
-        assert_int_equal(cross_entropy(&op->ladder[r], logits[0], firsts, shape, &loss, &correct), HEDDLE_OK);
-        assert_int_equal(correct, 3);
-        assert_int_equal(cross_entropy(&op->ladder[r], logits[0], seconds, shape, &loss, &correct), HEDDLE_OK);
-        assert_int_equal(correct, 0);
+        assert_int_equal(cross_entropy(&op->ladder[r], logits[0], firsts, shape, &found), HEDDLE_OK);
+        assert_int_equal(found.correct, 3);
+        assert_int_equal(cross_entropy(&op->ladder[r], logits[0], seconds, shape, &found), HEDDLE_OK);
+        assert_int_equal(found.correct, 0);
     }
 }
 
@@ -298,10 +358,9 @@ static void a_label_out_of_range_is_told_not_read(void **state)
     for (int i = 0; i < 3; i++) {
         const int32_t labels[] = {2, wrong[i]};
         for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
-            float loss = 0;
-            int32_t correct = 0;
-            assert_told(cross_entropy(&op->ladder[r], logits, labels, shape, &loss, &correct), &op->ladder[r], words[i],
-                        &loss);
+            judged found = {0};
+            assert_told(cross_entropy(&op->ladder[r], logits, labels, shape, &found), &op->ladder[r], words[i],
+                        &found.loss);
         }
         for (int r = next_rung(backward, 0); r < backward->rungs; r = next_rung(backward, r + 1)) {
             float grad_logits[6];
@@ -550,6 +609,7 @@ int main(void)
         cmocka_unit_test(activation_references_reach_their_limits_and_keep_nan),
         cmocka_unit_test(the_first_of_equal_values_wins),
         cmocka_unit_test(nan_in_a_window_comes_out),
+        cmocka_unit_test(nan_in_a_pooled_window_of_rows_comes_out),
         cmocka_unit_test(pooling_of_an_empty_image_is_refused),
         cmocka_unit_test(overlapping_windows_add_their_gradients),
         cmocka_unit_test(large_logits_do_not_overflow),

@@ -530,9 +530,10 @@ static __global__ void __launch_bounds__(cnn_hopper_tiles<Arithmetic>::THREADS, 
             cnn_hopper_data_stem_role<Arithmetic>(arguments, cnn_shared, exchange, barriers, count, data_inverse, warp,
                                                   lane);
     } else if (kind::stem_tiles && group == 3) {
-        cnn_hopper_registers<kind::stem_registers, tiles::REGISTERS>();
-        if constexpr (kind::stem_tiles > 0)
+        if constexpr (kind::stem_tiles > 0) {
+            cnn_hopper_registers<kind::stem_registers, tiles::REGISTERS>();
             cnn_hopper_stem_role<Arithmetic>(arguments, &maps, cnn_shared, barriers, count, data_inverse, warp, lane);
+        }
     } else {
         cnn_hopper_registers<kind::stage_registers, tiles::REGISTERS>();
         cnn_hopper_stage_role<Arithmetic>(arguments, &maps, cnn_shared, barriers->full, barriers->empty, count,

@@ -11,12 +11,13 @@ enum {
     HEDDLE_ROW_BLOCK = 128, // threads per block with several groups: small, so that blocks end at different times
 };
 
-// Groups by size: threads per group, and vectors of four elements per thread. The first that holds a row is used. Two
-// to four vectors are enough loads in flight. The largest row has eight: two blocks of 512 threads alternate on an SM,
-// while one of 1024 would leave it waiting at every barrier.
+// Groups by size: threads per group, and vectors of four elements per thread. The first that holds a row is used. Up to
+// 1024 elements a warp has a row, and nobody waits at a barrier. Beyond that, four vectors are enough loads in flight.
+// The largest row has eight: two blocks of 512 threads alternate on an SM, while one of 1024 would leave it waiting at
+// every barrier.
 #define HEDDLE_ROW_GROUPS(GROUP)                                                                                       \
-    GROUP(4, 1), GROUP(8, 1), GROUP(16, 1), GROUP(32, 1), GROUP(32, 2), GROUP(32, 4), GROUP(128, 2), GROUP(128, 4),    \
-        GROUP(256, 4), GROUP(512, 4), GROUP(512, 8)
+    GROUP(4, 1), GROUP(8, 1), GROUP(16, 1), GROUP(32, 1), GROUP(32, 2), GROUP(32, 4), GROUP(32, 6), GROUP(32, 8),      \
+        GROUP(128, 4), GROUP(256, 4), GROUP(512, 4), GROUP(512, 8)
 
 __host__ __device__ constexpr int heddle_row_block(int threads)
 {

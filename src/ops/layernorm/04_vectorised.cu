@@ -6,9 +6,9 @@
 // first, then the differences from it and their squares together. If the mean is far from 0 the differences are exact,
 // and their mean is what the float that holds the center has lost.
 //
-// Backward, a block goes from row to row and keeps its share of the columns' sums in shared memory, each thread for its
-// own columns. So input and grad_output are read once for all three gradients. The blocks' sums go to the workspace,
-// and a second kernel adds them in a fixed order: the same bits every time.
+// Backward, a block goes from row to row and keeps its share of the columns' sums in registers (in shared memory where
+// rows are longest), each thread for its own columns. So input and grad_output are read once for all three gradients.
+// The blocks' sums go to the workspace, and a second kernel adds them in a fixed order: the same bits every time.
 //
 // Rows whose length is not a multiple of 4, or whose start is not 16-byte aligned, are moved 4 bytes at a time, still
 // coalesced. Rows too long for any group are processed piece by piece, three times forward and twice backward.
@@ -185,50 +185,71 @@ typedef struct gradients {
     float *grad_input, *parts;
 } gradients;
 
-__device__ static inline void add_to(float4 *sum, const float (&value)[HEDDLE_VECTOR])
+// A thread's sums of its columns, in registers or, if a block has too few of them, in its slots of shared memory.
+// slots: (vectors, threads per block).
+template <int vectors, int block, bool shared> struct column_sums {
+    float4 own[shared ? 1 : vectors], *slots;
+
+    __device__ column_sums(float4 *of_block) : slots(of_block + threadIdx.x)
+    {
+#pragma unroll
+        for (int i = 0; i < vectors; i++)
+            (shared ? slots[i * block] : own[shared ? 0 : i]) = make_float4(0, 0, 0, 0);
+    }
+    __device__ void add(int i, float4 more)
+    {
+        float4 &sum = shared ? slots[i * block] : own[shared ? 0 : i];
+        sum = make_float4(sum.x + more.x, sum.y + more.y, sum.z + more.z, sum.w + more.w);
+    }
+    // Adds those of all groups of a block, one after the other, and stores them to `part`: (cols).
+    template <int threads, bool aligned> __device__ void store(int cols, float *part)
+    {
+#pragma unroll
+        for (int i = 0; !shared && block > threads && i < vectors; i++)
+            slots[i * block] = own[i];
+        if (block > threads)
+            __syncthreads();
+        float total[vectors][HEDDLE_VECTOR];
+#pragma unroll
+        for (int i = 0; i < vectors; i++) {
+            float4 sum = shared ? slots[i * block] : own[shared ? 0 : i];
+            for (int other = threads; threadIdx.x < threads && other < block; other += threads) {
+                float4 more = slots[i * block + other];
+                sum = make_float4(sum.x + more.x, sum.y + more.y, sum.z + more.z, sum.w + more.w);
+            }
+            total[i][0] = sum.x;
+            total[i][1] = sum.y;
+            total[i][2] = sum.z;
+            total[i][3] = sum.w;
+        }
+        heddle_row_store<threads, vectors, aligned>(part, threadIdx.x < threads ? cols : 0, total);
+    }
+};
+
+// Too many for registers: the sums of a thread of the largest blocks.
+__host__ __device__ constexpr bool sums_in_shared(int threads, int vectors)
 {
-    float4 now = *sum;
-    *sum = make_float4(now.x + value[0], now.y + value[1], now.z + value[2], now.w + value[3]);
+    return threads * vectors > 2048;
 }
 
-// A thread's elements of one vector: x becomes n = (x - mean) / std, grad becomes grad * gamma. Adds to the sums of the
+// A thread's elements of vector i: x becomes n = (x - mean) / std, grad becomes grad * gamma. Adds to the sums of the
 // columns and of the row.
-__device__ static inline void use_vector(float (&x)[HEDDLE_VECTOR], float (&grad)[HEDDLE_VECTOR],
+template <typename Sums>
+__device__ static inline void use_vector(int i, float (&x)[HEDDLE_VECTOR], float (&grad)[HEDDLE_VECTOR],
                                          const float (&gamma)[HEDDLE_VECTOR], float mean, float inverse_std,
-                                         float4 *gamma_sum, float4 *beta_sum, float *sum, float *product)
+                                         Sums *gamma_sums, Sums *beta_sums, float *sum, float *product)
 {
-    float grad_gamma[HEDDLE_VECTOR];
-    add_to(beta_sum, grad);
+    float of_gamma[HEDDLE_VECTOR];
+    beta_sums->add(i, make_float4(grad[0], grad[1], grad[2], grad[3]));
 #pragma unroll
     for (int k = 0; k < HEDDLE_VECTOR; k++) {
         x[k] = (x[k] - mean) * inverse_std;
-        grad_gamma[k] = grad[k] * x[k];
+        of_gamma[k] = grad[k] * x[k];
         grad[k] *= gamma[k];
         *sum += grad[k];
         *product += grad[k] * x[k];
     }
-    add_to(gamma_sum, grad_gamma);
-}
-
-// Adds the groups' sums of a block, one group after the other, into `part`: (cols). sums: (vectors, threads per block).
-template <int threads, int vectors, bool aligned>
-__device__ static void store_part(const float4 *sums, int cols, float *part)
-{
-    constexpr int block = heddle_row_block(threads);
-    float total[vectors][HEDDLE_VECTOR];
-#pragma unroll
-    for (int i = 0; i < vectors; i++) {
-        float4 sum = make_float4(0, 0, 0, 0);
-        for (int of = threadIdx.x; of < block; of += threads) {
-            float4 more = sums[i * block + of];
-            sum = make_float4(sum.x + more.x, sum.y + more.y, sum.z + more.z, sum.w + more.w);
-        }
-        total[i][0] = sum.x;
-        total[i][1] = sum.y;
-        total[i][2] = sum.z;
-        total[i][3] = sum.w;
-    }
-    heddle_row_store<threads, vectors, aligned>(part, cols, total);
+    gamma_sums->add(i, make_float4(of_gamma[0], of_gamma[1], of_gamma[2], of_gamma[3]));
 }
 
 // With scaled = grad * gamma and n = (x - mean) / std:
@@ -238,13 +259,11 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
     layernorm_backward_in_registers(heddle_layernorm_shape shape, gradients all)
 {
     constexpr int block = heddle_row_block(threads), together = block / threads; // rows per block
-    extern __shared__ float4 sums[]; // (2, vectors, block): for gamma, then for beta; a thread's slots are its own
+    extern __shared__ float4 of_thread[];       // (2, vectors, block), where it is needed: for gamma, then for beta
     __shared__ float2 of_warp[2][HEDDLE_WARPS]; // used alternately: some threads still read one while others write the
                                                 // next
-    float4 *gamma_sums = sums + threadIdx.x, *beta_sums = gamma_sums + vectors * block;
-    for (int i = 0; i < vectors; i++)
-        gamma_sums[i * block] = beta_sums[i * block] = make_float4(0, 0, 0, 0);
-
+    column_sums<vectors, block, sums_in_shared(threads, vectors)> gamma_sums(of_thread),
+        beta_sums(of_thread + vectors * block);
     int turn = 0;
     for (size_t first = (size_t)blockIdx.x * together; first < (size_t)shape.rows;
          first += (size_t)gridDim.x * together, turn ^= 1) {
@@ -259,8 +278,7 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
             float gamma[1][HEDDLE_VECTOR];
             int at = i * threads * HEDDLE_VECTOR; // vector i of all threads starts here
             heddle_row_load<threads, 1, aligned>(all.gamma + at, cols - at, 0, gamma);
-            use_vector(x[i], grad[i], gamma[0], mean, inverse_std, gamma_sums + i * block, beta_sums + i * block, &sum,
-                       &product);
+            use_vector(i, x[i], grad[i], gamma[0], mean, inverse_std, &gamma_sums, &beta_sums, &sum, &product);
         }
         float2 sums_of_row = heddle_group_sums<threads>(make_float2(sum, product), of_warp[turn]);
         sum = sums_of_row.x / shape.cols;
@@ -273,13 +291,9 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
         if (all.grad_input)
             heddle_row_store<threads, vectors, aligned>(all.grad_input + row * shape.cols, cols, grad);
     }
-    __syncthreads();
-    if (threadIdx.x < threads) {
-        float *part = all.parts + (size_t)blockIdx.x * shape.cols;
-        store_part<threads, vectors, aligned>(sums, shape.cols, part);
-        store_part<threads, vectors, aligned>(sums + vectors * block, shape.cols,
-                                              part + (size_t)gridDim.x * shape.cols);
-    }
+    float *part = all.parts + (size_t)blockIdx.x * shape.cols;
+    gamma_sums.template store<threads, aligned>(shape.cols, part);
+    beta_sums.template store<threads, aligned>(shape.cols, part + (size_t)gridDim.x * shape.cols);
 }
 
 // Rows too long for any group: one block per row, which reads it twice.
@@ -349,21 +363,12 @@ __global__ void layernorm_add_parts(int cols, int count, const float *parts, flo
 
 typedef void backward_kernel(heddle_layernorm_shape shape, gradients all);
 
-// Blocks for rows in registers: enough to fill the GPU, but no more than there are rows and room for parts.
-static int backward_blocks(const heddle_layernorm_shape *shape, int group)
-{
-    enum { THREADS_AN_SM = 1024 }; // with the registers and shared memory that a thread uses
-    int threads = heddle_row_threads(group), parts = heddle_layernorm_parts(shape->rows, shape->cols);
-    int blocks = heddle_cuda_multiprocessors() * (THREADS_AN_SM / threads);
-    int rows = (int)heddle_row_blocks(group, shape->rows);
-    blocks = blocks < rows ? blocks : rows;
-    return blocks < parts ? blocks : parts;
-}
-
-// Bytes of shared memory for a block's sums.
+// Bytes of shared memory for the sums of a block, or in which its groups meet.
 static size_t sum_bytes(int group)
 {
-    return (size_t)2 * heddle_row_groups[group].vectors * heddle_row_threads(group) * sizeof(float4);
+    const int block = heddle_row_threads(group), vectors = heddle_row_groups[group].vectors;
+    const int threads = heddle_row_groups[group].threads;
+    return block > threads || sums_in_shared(threads, vectors) ? (size_t)2 * vectors * block * sizeof(float4) : 0;
 }
 
 // The threads for a row; -1: no group holds it, or its sums need more shared memory than a block of this GPU has.
@@ -373,7 +378,7 @@ static int backward_group(int cols)
     return group >= 0 && sum_bytes(group) > (size_t)heddle_cuda_shared_bytes() ? -1 : group;
 }
 
-static cudaError_t rows_in_registers(const heddle_call *call, int group, const gradients *all, int blocks)
+static backward_kernel *backward_of(const heddle_layernorm_shape *shape, int group, const gradients *all)
 {
 #define KERNELS(threads, vectors)                                                                                      \
     {                                                                                                                  \
@@ -382,15 +387,20 @@ static cudaError_t rows_in_registers(const heddle_call *call, int group, const g
     }
     static backward_kernel *const kernels[][2] = {HEDDLE_ROW_GROUPS(KERNELS)};
 #undef KERNELS
-    const heddle_layernorm_shape *shape = (const heddle_layernorm_shape *)call->shape;
-    bool aligned = shape->cols % HEDDLE_VECTOR == 0 && heddle_aligned16(all->input) && heddle_aligned16(all->gamma) &&
-                   heddle_aligned16(all->grad_output) && heddle_aligned16(all->grad_input);
-    size_t sums = sum_bytes(group);
-    backward_kernel *kernel = kernels[group][aligned];
-    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sums);
-    if (error == cudaSuccess)
-        kernel<<<blocks, heddle_row_threads(group), sums, heddle_cuda_stream_of(call)>>>(*shape, *all);
-    return error;
+    return kernels[group][shape->cols % HEDDLE_VECTOR == 0 && heddle_aligned16(all->input) &&
+                          heddle_aligned16(all->gamma) && heddle_aligned16(all->grad_output) &&
+                          heddle_aligned16(all->grad_input)];
+}
+
+// Blocks for rows in registers: as many as run at once, but no more than there are rows and room for parts.
+static int backward_blocks(const heddle_layernorm_shape *shape, int group, backward_kernel *kernel)
+{
+    int rows = (int)heddle_row_blocks(group, shape->rows), parts = heddle_layernorm_parts(shape->rows, shape->cols);
+    int on_each = 1;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, heddle_row_threads(group), sum_bytes(group));
+    int blocks = heddle_cuda_multiprocessors() * (on_each > 0 ? on_each : 1);
+    blocks = blocks < rows ? blocks : rows;
+    return blocks < parts ? blocks : parts;
 }
 
 static heddle_status launch_backward(const heddle_call *call)
@@ -403,9 +413,10 @@ static heddle_status launch_backward(const heddle_call *call)
     dim3 columns(heddle_ceil_div(shape->cols, HEDDLE_WARP), 2), threads(HEDDLE_WARP, TALL);
     int group = backward_group(shape->cols), parts = heddle_layernorm_parts(shape->rows, shape->cols);
     if (shape->rows > 0 && group >= 0) {
-        parts = backward_blocks(shape, group);
-        if (rows_in_registers(call, group, &all, parts) != cudaSuccess)
-            return heddle_cuda_launched("04_vectorised");
+        backward_kernel *kernel = backward_of(shape, group, &all);
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sum_bytes(group));
+        parts = backward_blocks(shape, group, kernel);
+        kernel<<<parts, heddle_row_threads(group), sum_bytes(group), stream>>>(*shape, all);
     } else if (shape->rows > 0) {
         if (all.grad_input)
             layernorm_backward_long_rows<<<shape->rows, LONG, 0, stream>>>(*shape, all);

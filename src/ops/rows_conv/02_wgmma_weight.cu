@@ -7,16 +7,11 @@
 #include "ops/rows_conv/narrow_gradient_wgmma.h"
 #include "ops/rows_conv/rows_conv.h"
 
-enum {
-    SHARED_BYTES = 225 << 10, // of 227 KiB: the kernel uses 1.7 KiB besides
-    // compute-sanitizer takes a product's three taps to lie one behind another, and expects all of them to be there.
-    SLACK_BYTES = 4 << 10,
-    PAIR = 2, // blocks per cluster: with four, gradients of filters take a fifth longer (measured on an H200)
-};
+// Blocks per cluster: with four, gradients of filters take a fifth longer (measured on an H200).
+enum { PAIR = 2 };
 
 template <typename Element, int Lines, int Columns> static heddle_status launch_kind(const heddle_call *call)
 {
-    typedef rows_gradient_kind<Lines, Columns> kind;
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     rows_gradient job = {};
     job.rows = heddle_rows_conv_rows(shape);
@@ -28,32 +23,14 @@ template <typename Element, int Lines, int Columns> static heddle_status launch_
     job.halo = (int)heddle_ceil_div(ROWS_GRADIENT_ROWS + last - job.first, 8) * 8;
     for (int line = 0; line < Lines; line++)
         job.shift[line] = heddle_rows_conv_shift(shape, Lines == 1 ? 0 : line * shape->s);
-    const int stage =
-        ((int)kind::OUTPUT_BOXES * ROWS_GRADIENT_ROWS + (int)kind::INPUT_BOXES * job.halo) * HOPPER_ROW_BYTES;
-    const int besides = HOPPER_ROWS_BYTES + (Lines == 1 ? 0 : (int)SLACK_BYTES), most_box = 256;
-    if (job.halo > most_box || 2 * stage > SHARED_BYTES - besides)
+    if (!rows_gradient_place<Lines, Columns>(&job))
         return heddle_rows_conv_weight_naive(call);
-    job.stages = min((int)ROWS_GRADIENT_STAGES, (SHARED_BYTES - besides) / stage);
-    job.k_tiles = (int)heddle_ceil_div(shape->k, kind::TILE_K);
-    job.c_tiles = (int)heddle_ceil_div(shape->c, Lines == 1 ? Columns : 64);
     job.parts = shape->parts;
     job.part_stages = heddle_rows_conv_part_rows(shape) / ROWS_GRADIENT_ROWS;
     const int blocks = job.k_tiles * job.c_tiles * job.parts;
     job.cluster = job.part_stages >= PAIR && blocks * PAIR <= heddle_cuda_multiprocessors() ? PAIR : 1;
-    CUtensorMap output, input;
-    heddle_status status = rows_map<Element>(&output, call->input[0], job.rows, 1, job.k, ROWS_GRADIENT_ROWS);
-    if (status == HEDDLE_OK)
-        status = rows_map<Element>(&input, call->input[1], job.rows, 1, job.c, job.halo);
-    if (status != HEDDLE_OK)
-        return status;
-    const int kept = kind::TILE_K * kind::SUMS_PITCH * (int)sizeof(float);
-    const int bytes = besides + max(kept, job.stages * stage);
-    auto kernel = rows_gradient_wgmma<Element, Lines, Columns>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    heddle_cuda_launch_clusters(kernel, dim3(blocks * job.cluster), dim3(kind::THREADS), job.cluster, bytes,
-                                heddle_cuda_stream_of(call), job, output, input, (float *)call->output[0],
-                                (float *)call->output[1]);
-    return heddle_cuda_launched("02_wgmma");
+    const rows_gradient_parts end = {(float *)call->output[0], (float *)call->output[1]};
+    return rows_gradient_launch<Element, Lines, Columns>(call, job, end);
 }
 
 // Filters of at most 32 channels; HEDDLE_UNSUPPORTED: lines too wide for its memory.
@@ -73,7 +50,7 @@ template <typename Element> static heddle_status launch_narrow(const heddle_call
               besides = HOPPER_ROWS_BYTES + NARROW_ONES_BYTES;
     if (job.halo > most_box)
         return HEDDLE_UNSUPPORTED;
-    job.stages = min((int)ROWS_GRADIENT_STAGES, (SHARED_BYTES - besides) / stage);
+    job.stages = min((int)ROWS_GRADIENT_STAGES, (ROWS_GRADIENT_BYTES - besides) / stage);
     job.parts = shape->parts;
     job.part_stages = heddle_rows_conv_part_rows(shape) / ROWS_GRADIENT_ROWS;
     job.cluster = job.part_stages >= PAIR && job.parts * PAIR <= heddle_cuda_multiprocessors() ? PAIR : 1;

@@ -8,18 +8,21 @@
 //
 // Each part of the rows belongs to a cluster, whose blocks add their sums by reading each other's shared memory. Warps
 // that would otherwise be idle compute the sums of grad_output's columns, the gradient of the bias, from the same
-// tiles.
+// tiles. What happens to the sums is the End's: stored as parts of a gradient, or used for an optimiser's step at once.
 //
 // Pairs are multiplied in three passes as in product_wgmma.h, over a few stages of rows at a time, so that all but the
 // first pass find them in the L2 cache. Between passes the sums are scaled by 2048 or back, which is exact.
 #pragma once
 
+#include "ops/cuda/rung.h"
 #include "ops/rows_conv/product_wgmma.h"
 
 enum {
-    ROWS_GRADIENT_ROWS = 128, // of grad_output in one stage
-    ROWS_GRADIENT_STAGES = 8, // at most
-    ROWS_GRADIENT_PASS = 4,   // stages of rows that a pass over pairs has
+    ROWS_GRADIENT_ROWS = 128,        // of grad_output in one stage
+    ROWS_GRADIENT_STAGES = 8,        // at most
+    ROWS_GRADIENT_PASS = 4,          // stages of rows that a pass over pairs has
+    ROWS_GRADIENT_DONE = 1,          // the barrier behind a block's products
+    ROWS_GRADIENT_BYTES = 225 << 10, // of the 227 KiB that a block may have: the kernel uses 1.7 KiB besides
 };
 
 struct rows_gradient {
@@ -111,13 +114,37 @@ HOPPER_DEVICE float4 cluster_read(const float *from, unsigned rank)
     return value;
 }
 
-// Adds this block's share of the cluster's sums and stores it to the cluster's part: (part, k, tap, c).
-template <int Lines, int Columns>
-HOPPER_DEVICE void rows_gradient_add(const rows_gradient &job, const float *kept, float *parts, int part, int k, int c)
+// An End that stores parts of a gradient: (part, k, tap, c), and (part, k) of the bias.
+struct rows_gradient_parts {
+    enum { BY_ALL = 1 }; // threads, those that loaded too
+    float *gradient, *bias;
+
+    __device__ bool wants_bias() const
+    {
+        return bias;
+    }
+    __device__ void take(const rows_gradient &job, int part, int k, int tap, int c, float4 sum) const
+    {
+        *(float4 *)&gradient[(((size_t)part * job.k + k) * job.taps + tap) * job.c + c] = sum;
+    }
+    __device__ void take_bias(const rows_gradient &job, int part, int k, float4 sum) const
+    {
+        *(float4 *)&bias[(size_t)part * job.k + k] = sum;
+    }
+};
+
+// Adds this block's share of the cluster's sums and hands it to the End.
+template <int Lines, int Columns, typename End>
+HOPPER_DEVICE void rows_gradient_add(const rows_gradient &job, const float *kept, const End &end, int part, int k,
+                                     int c)
 {
     typedef rows_gradient_kind<Lines, Columns> kind;
     const int rank = job.cluster > 1 ? cluster_rank() : 0, quads = kind::TILE_K * kind::TILE_N / 4;
-    for (int i = rank * kind::THREADS + threadIdx.x; i < quads; i += job.cluster * kind::THREADS) {
+    const int threads = End::BY_ALL ? (int)kind::THREADS : kind::WARPGROUPS * HOPPER_WARPGROUP;
+    if ((int)threadIdx.x >= threads)
+        return;
+#pragma unroll(End::BY_ALL ? 1 : 4)
+    for (int i = rank * threads + threadIdx.x; i < quads; i += job.cluster * threads) {
         const int row = i / (kind::TILE_N / 4), column = i % (kind::TILE_N / 4) * 4;
         const float *from = &kept[row * kind::SUMS_PITCH + column];
         float4 sum = job.cluster > 1 ? cluster_read(from, 0) : *(const float4 *)from;
@@ -127,7 +154,7 @@ HOPPER_DEVICE void rows_gradient_add(const rows_gradient &job, const float *kept
         }
         const int tap = Lines == 1 ? 0 : column / 64, at = c + (Lines == 1 ? column : column % 64);
         if (k + row < job.k && at < job.c) // c is a multiple of 8
-            *(float4 *)&parts[(((size_t)part * job.k + k + row) * job.taps + tap) * job.c + at] = sum;
+            end.take(job, part, k + row, tap, at, sum);
     }
 }
 
@@ -218,10 +245,10 @@ HOPPER_DEVICE void rows_gradient_add_columns(const rows_gradient &job, const uns
     }
 }
 
-// This block's share of the sums of columns; the first block has all of them.
-template <int Lines, int Columns>
-HOPPER_DEVICE void rows_gradient_add_bias(const rows_gradient &job, const float (*columns)[128], float *bias, int part,
-                                          int k)
+// The sums of columns; the first block of the cluster has all of them.
+template <int Lines, int Columns, typename End>
+HOPPER_DEVICE void rows_gradient_add_bias(const rows_gradient &job, const float (*columns)[128], const End &end,
+                                          int part, int k)
 {
     typedef rows_gradient_kind<Lines, Columns> kind;
     const int rank = job.cluster > 1 ? cluster_rank() : 0, quad = threadIdx.x * 4;
@@ -234,13 +261,13 @@ HOPPER_DEVICE void rows_gradient_add_bias(const rows_gradient &job, const float 
                 job.cluster > 1 ? cluster_read(&columns[adder][quad], block) : *(const float4 *)&columns[adder][quad];
             sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
         }
-    *(float4 *)&bias[(size_t)part * job.k + k + quad] = sum;
+    end.take_bias(job, part, k + quad, sum);
 }
 
-template <typename Element, int Lines, int Columns>
+template <typename Element, int Lines, int Columns, typename End>
 __global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS), 1)
     rows_gradient_wgmma(const __grid_constant__ rows_gradient job, const __grid_constant__ CUtensorMap map_output,
-                        const __grid_constant__ CUtensorMap map_input, float *gradient, float *bias)
+                        const __grid_constant__ CUtensorMap map_input, const __grid_constant__ End end)
 {
     typedef rows_gradient_kind<Lines, Columns> kind;
     extern __shared__ unsigned char shared[];
@@ -257,7 +284,7 @@ __global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS),
     const int all = (job.rows + ROWS_GRADIENT_ROWS - 1) / ROWS_GRADIENT_ROWS;
     const int share = (job.part_stages + job.cluster - 1) / job.cluster, first = part * job.part_stages + rank * share;
     const int count = min(min(share, job.part_stages - rank * share), all - first); // may be negative: none
-    const bool adds = bias && c == 0;
+    const bool adds = end.wants_bias() && c == 0;
     if (threadIdx.x == 0) {
         for (int i = 0; i < job.stages; i++) {
             mbarrier_init(&barriers.full[i], 1);
@@ -288,23 +315,68 @@ __global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS),
             for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++)
                 *(float2 *)&columns[warp - 1][box * 64 + lane * 2] = sums[box];
         }
-        __syncwarp();    // lane 0 of the first warp loads alone
-        __syncthreads(); // all products are done: their operands' memory is free
+        __syncwarp();                                            // lane 0 of the first warp loads alone
+        __barrier_sync_count(ROWS_GRADIENT_DONE, kind::THREADS); // __syncthreads would have to be one for all
     } else {
         registers_take<kind::CONSUMER_REGISTERS>();
         float sums[Columns / 2];
         rows_gradient_multiply_all<Element, Lines, Columns>(job, sums, stages, stage_bytes, &barriers, count,
                                                             warpgroup);
-        __syncthreads();
+        __barrier_sync_count(ROWS_GRADIENT_DONE, kind::THREADS); // by all warpgroups: the operands' memory is free
         rows_gradient_keep<Lines, Columns>(sums, (float *)stages, warpgroup);
     }
     if (job.cluster > 1)
         cluster_sync();
     else
         __syncthreads();
-    rows_gradient_add<Lines, Columns>(job, (const float *)stages, gradient, part, k, c);
+    rows_gradient_add<Lines, Columns>(job, (const float *)stages, end, part, k, c);
     if (adds)
-        rows_gradient_add_bias<Lines, Columns>(job, columns, bias, part, k);
+        rows_gradient_add_bias<Lines, Columns>(job, columns, end, part, k);
     if (job.cluster > 1) // no block exits while another reads its sums
         cluster_sync();
+}
+
+// Shared memory of a stage, and of a block without its stages.
+template <int Lines, int Columns> static int rows_gradient_stage_bytes(const rows_gradient &job)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    return ((int)kind::OUTPUT_BOXES * ROWS_GRADIENT_ROWS + (int)kind::INPUT_BOXES * job.halo) * HOPPER_ROW_BYTES;
+}
+
+template <int Lines> static constexpr int rows_gradient_besides()
+{
+    // compute-sanitizer takes a product's three taps to lie one behind another, and expects all of them to be there.
+    return HOPPER_ROWS_BYTES + (Lines == 1 ? 0 : 4 << 10);
+}
+
+// Whether a block has room for two stages, of rows that TMA loads at once; sets their number, and that of the tiles.
+template <int Lines, int Columns> static bool rows_gradient_place(rows_gradient *job)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    const int most_box = 256;
+    job->stages = min((int)ROWS_GRADIENT_STAGES, (ROWS_GRADIENT_BYTES - rows_gradient_besides<Lines>()) /
+                                                     rows_gradient_stage_bytes<Lines, Columns>(*job));
+    job->k_tiles = (int)heddle_ceil_div(job->k, kind::TILE_K);
+    job->c_tiles = (int)heddle_ceil_div(job->c, Lines == 1 ? Columns : 64);
+    return job->halo <= most_box && job->stages >= 2;
+}
+
+template <typename Element, int Lines, int Columns, typename End>
+static heddle_status rows_gradient_launch(const heddle_call *call, const rows_gradient &job, const End &end)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    CUtensorMap output, input;
+    heddle_status status = rows_map<Element>(&output, call->input[0], job.rows, 1, job.k, ROWS_GRADIENT_ROWS);
+    if (status == HEDDLE_OK)
+        status = rows_map<Element>(&input, call->input[1], job.rows, 1, job.c, job.halo);
+    if (status != HEDDLE_OK)
+        return status;
+    const int kept = kind::TILE_K * kind::SUMS_PITCH * (int)sizeof(float);
+    const int bytes =
+        rows_gradient_besides<Lines>() + max(kept, job.stages * rows_gradient_stage_bytes<Lines, Columns>(job));
+    auto kernel = rows_gradient_wgmma<Element, Lines, Columns, End>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    heddle_cuda_launch_clusters(kernel, dim3(job.k_tiles * job.c_tiles * job.parts * job.cluster), dim3(kind::THREADS),
+                                job.cluster, bytes, heddle_cuda_stream_of(call), job, output, input, end);
+    return heddle_cuda_launched("02_wgmma");
 }

@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
             rows_advance(&at, job.stages);
         }
         __syncwarp();
-        __syncthreads(); // all products are done: their operands' memory is free
+        __barrier_sync_count(ROWS_GRADIENT_DONE, ROWS_THREADS); // __syncthreads would have to be one for all
     } else {
         registers_take<ROWS_CONSUMER_REGISTERS>();
         float sums[NARROW_PRODUCTS][NARROW / 2] = {};
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
                 mbarrier_arrive(&barriers.empty[index]);
         }
         const int lane = threadIdx.x % 32, warp = threadIdx.x % HOPPER_WARPGROUP / 32;
-        __syncthreads();
+        __barrier_sync_count(ROWS_GRADIENT_DONE, ROWS_THREADS); // by all warpgroups: the operands' memory is free
 #pragma unroll
         for (int i = 0; i < NARROW_PRODUCTS; i++) {
             wgmma_settle(sums[i]);

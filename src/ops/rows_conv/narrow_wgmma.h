@@ -94,7 +94,7 @@ HOPPER_DEVICE void narrow_multiply(const rows_product &job, float (&sums)[Rows /
 // Stores a tile, and adds the thread's channels to its totals: sums, then sums of squares.
 template <typename Element, int Rows, int End>
 HOPPER_DEVICE void narrow_finish(const rows_product &job, const rows_epilogue &end,
-                                 const float (&sums)[Rows / 64][NARROW / 2], const float (&bias)[NARROW_OWN],
+                                 float (&sums)[Rows / 64][NARROW / 2], const float (&bias)[NARROW_OWN],
                                  const CUtensorMap *map, unsigned char *place, uint32_t *marks,
                                  float (&totals)[2][NARROW_OWN], int row, int warpgroup)
 {
@@ -110,18 +110,18 @@ HOPPER_DEVICE void narrow_finish(const rows_product &job, const rows_epilogue &e
         const uint32_t bits = marked ? marks[part * 2 + warp / 2] >> (warp % 2 * 16 + lane / 4) : ~0u;
         uint32_t packed[NARROW_OWN];
 #pragma unroll
+        for (int i = 0; i < NARROW / 2; i++)
+            sums[part][i] += bias[i / 4 * 2 + i % 2];
+        rows_apply<rows_precision<Element, Rows, End>()>(end.function, sums[part]);
+#pragma unroll
         for (int i = 0; i < NARROW_OWN; i++) { // two channels of a row: of eight channels the upper row, then the lower
             const bool held = bits >> i % 2 * 8 & 1;
-            float value[2];
+            const float *value = &sums[part][2 * i];
 #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int own = i / 2 * 2 + j;
-                value[j] = rows_function16(end.function, sums[part][2 * i + j] + bias[own]);
-                if (End == ROWS_END_SUMS) {
-                    const float counted = held ? value[j] : 0;
-                    totals[0][own] += counted;
-                    totals[1][own] += counted * counted;
-                }
+            for (int j = 0; j < 2 && End == ROWS_END_SUMS; j++) {
+                const float counted = held ? value[j] : 0;
+                totals[0][i / 2 * 2 + j] += counted;
+                totals[1][i / 2 * 2 + j] += counted * counted;
             }
             const bool stored = held || !end.zero_gaps;
             packed[i] = rows_pack<Element>(0, stored ? value[0] : 0, stored ? value[1] : 0);

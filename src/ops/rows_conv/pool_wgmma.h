@@ -154,6 +154,14 @@ HOPPER_DEVICE uint4 rows_pool_chunk(const rows_pooling &to, const unsigned char 
     return chunk::round(sums);
 }
 
+// The larger of two; NaN if one of them is.
+HOPPER_DEVICE float rows_larger(float x, float y)
+{
+    float larger;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(x), "f"(y));
+    return larger;
+}
+
 // Eight pairs of a window; `lower` bytes lie between a row's upper and lower halves.
 HOPPER_DEVICE void rows_pool_pairs(const rows_pooling &to, const unsigned char *first, int pitch, int lower,
                                    uint4 (&halves)[2])
@@ -168,10 +176,7 @@ HOPPER_DEVICE void rows_pool_pairs(const rows_pooling &to, const unsigned char *
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const float value = hi[j] + lo[j] * rows_pair_unscale;
-            if (to.average && i > 0)
-                found[j] += value;
-            else if (i == 0 || value > found[j] || isnan(value))
-                found[j] = value;
+            found[j] = i == 0 ? value : to.average ? found[j] + value : rows_larger(found[j], value);
         }
     }
     uint32_t words[2][4];

@@ -13,14 +13,8 @@
 
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/mma16.h"
-#include "ops/cuda/rows8.h"
-#include "ops/cuda/rung.h"
 #include "ops/cuda/swizzled.h"
-#include "ops/cuda/vector.h"
-#include "ops/rows_linear_step/rows_linear_step.h"
-#include "ops/rows_update/value.h"
-
-typedef heddle_rows_linear_step_shape step_shape;
+#include "ops/rows_linear_step/step.h"
 
 enum {
     WARPS = 8,
@@ -37,15 +31,6 @@ enum {
     SUMS_BYTES = TILE_K * SUMS_PITCH * (int)sizeof(float),
     TILE_WEIGHTS = TILE_K * TILE_C,
     SHARES = THREADS / TILE_K, // threads that share a column of grad_output
-};
-
-struct step_operands {
-    const void *grad_output, *input;
-    const float *hyper;
-    void *copy;
-    float *bias_copy;
-    update_arrays weight, bias;
-    bool aligned; // rows of both operands begin at multiples of 16 bytes
 };
 
 // Starts to copy one plane of a tile of `Columns` columns of a matrix (rows, columns); zeros beyond it.
@@ -216,17 +201,6 @@ template <int Optimizer> struct held_tile {
     }
 };
 
-// The step of one weight or bias.
-template <int Optimizer>
-__device__ static float step_one(const update_arrays &on, size_t at, float sum, const float *hyper)
-{
-    update_value<UPDATE, Optimizer> one;
-    one.load(on, at);
-    one.step(on, sum, hyper);
-    one.store(on, at);
-    return one.value;
-}
-
 // The step of the biases of a tile; shares: (SHARES, TILE_K), of the sums of their gradients
 template <int Optimizer>
 __device__ static void step_bias(const step_shape &shape, const step_operands &on, const float (*shares)[TILE_K], int k,
@@ -239,9 +213,7 @@ __device__ static void step_bias(const step_shape &shape, const step_operands &o
 #pragma unroll
     for (int i = 0; i < SHARES; i++)
         sum += shares[i][threadIdx.x];
-    const float value = step_one<Optimizer>(on.bias, row, sum, hyper);
-    if (on.bias_copy)
-        on.bias_copy[row] = value;
+    step_bias_one<Optimizer>(on, row, sum, hyper);
 }
 
 // grid: tiles of the weight. Vectors: four weights at a time, in one access each; a warp has every eighth row of a
@@ -294,11 +266,7 @@ static heddle_status launch_step(const heddle_call *call, const step_operands &o
     const int held_bytes = (1 + Optimizer) * TILE_WEIGHTS * (int)sizeof(float);
     const int stages = min((int)STAGES, (int)heddle_ceil_div(shape->n, STAGE_ROWS));
     const int stages_bytes = max((int)SUMS_BYTES, stages * stage_bytes);
-    // Rows of the copy have a multiple of 8 columns: all begin as aligned as the first.
-    const bool vectors = shape->inputs % 4 == 0 && heddle_aligned16(on.copy) &&
-                         heddle_aligned16(on.weight.parameters) && heddle_aligned16(on.weight.first_moment) &&
-                         heddle_aligned16(on.weight.second_moment);
-    auto kernel = vectors ? rows_linear_step<Element, Optimizer, true> : rows_linear_step<Element, Optimizer, false>;
+    auto kernel = on.vectors ? rows_linear_step<Element, Optimizer, true> : rows_linear_step<Element, Optimizer, false>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          max((int)SUMS_BYTES, STAGES * stage_bytes) + held_bytes);
     heddle_cuda_launch_dependent(
@@ -307,27 +275,9 @@ static heddle_status launch_step(const heddle_call *call, const step_operands &o
     return heddle_cuda_launched("01_tensor_cores");
 }
 
-static update_arrays arrays_of(const heddle_call *call, int parameter, int moment)
-{
-    update_arrays arrays = {};
-    arrays.parameters = (float *)call->output[parameter];
-    arrays.first_moment = (float *)call->output[moment];
-    arrays.second_moment = (float *)call->output[moment + 1];
-    arrays.unit = ldexpf(1.0f, -((const step_shape *)call->shape)->scale);
-    return arrays;
-}
-
 template <typename Element> static heddle_status launch_with(const heddle_call *call)
 {
-    step_operands on = {};
-    on.grad_output = call->input[0];
-    on.input = call->input[1];
-    on.hyper = (const float *)call->input[2];
-    on.copy = call->output[HEDDLE_LINEAR_STEP_COPY];
-    on.bias_copy = (float *)call->output[HEDDLE_LINEAR_STEP_BIAS_COPY];
-    on.weight = arrays_of(call, HEDDLE_LINEAR_STEP_WEIGHT, HEDDLE_LINEAR_STEP_FIRST_MOMENT);
-    on.bias = arrays_of(call, HEDDLE_LINEAR_STEP_BIAS, HEDDLE_LINEAR_STEP_BIAS_FIRST_MOMENT);
-    on.aligned = heddle_aligned16(on.grad_output) && heddle_aligned16(on.input);
+    const step_operands on = step_operands_of(call);
     const int optimizer =
         heddle_linear_step_optimizer((const step_shape *)call->shape, (const void *const *)call->output);
     return optimizer == 0   ? launch_step<Element, 0>(call, on)
@@ -335,9 +285,9 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
                             : launch_step<Element, 2>(call, on);
 }
 
-static heddle_status launch(const heddle_call *call)
+heddle_status heddle_linear_step_tensor_cores(const heddle_call *call)
 {
     return ROWS_WITH_ELEMENT(step_shape, launch_with, call);
 }
 
-HEDDLE_CUDA_RUNG("rows_linear_step", "01_tensor_cores", launch)
+HEDDLE_CUDA_RUNG("rows_linear_step", "01_tensor_cores", heddle_linear_step_tensor_cores)

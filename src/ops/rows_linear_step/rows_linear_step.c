@@ -133,20 +133,34 @@ static const char *const test_shapes[] = {"n=1 c=8 k=8 inputs=8 outputs=8 optimi
                                           "n=130 c=16 k=8 inputs=16 outputs=7 half=1 optimizer=2 scale=7",
                                           "n=5 c=24 k=16 inputs=24 outputs=16 pairs=1 optimizer=2 scale=7",
                                           "n=67 c=40 k=72 inputs=39 outputs=72 pairs=1 optimizer=1",
+                                          "n=300 c=264 k=136 inputs=260 outputs=131 half=1 optimizer=2 scale=7",
+                                          "n=600 c=64 k=16 inputs=64 outputs=10 pairs=1",
+                                          "n=260 c=48 k=24 inputs=45 outputs=21",
                                           NULL};
 // The layers of an MLP.
 static const char *const bench_shapes[] = {"n=64 c=1024 k=1024 inputs=1024 outputs=1024",
                                            "n=64 c=784 k=1024 inputs=784 outputs=1024 optimizer=2",
-                                           "n=256 c=1024 k=1024 inputs=1024 outputs=1024 optimizer=1", NULL};
+                                           "n=256 c=1024 k=1024 inputs=1024 outputs=1024 optimizer=1",
+                                           "n=1024 c=1024 k=1024 inputs=1024 outputs=1024",
+                                           "n=1024 c=784 k=1024 inputs=784 outputs=1024 optimizer=2",
+                                           NULL};
 
 // --- the ladder -----------------------------------------------------------------------------------------------------
 
 HEDDLE_BY_REFERENCE(rows_linear_step)
 
+// Rows from which blocks have something to share.
+enum { MANY_ROWS = 256 };
+
+HEDDLE_OF_SHAPE(bool, has_many_rows, step_shape, shape->n >= MANY_ROWS)
+
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_linear_step),
     {"01_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
      "one block per tile of the weight: its gradient by tensor cores, then its step", NULL, NULL, .capability = 90},
+    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "wgmma, one cluster per tile: its blocks share the rows, add their sums and take the step", NULL, NULL,
+     .capability = 90, .gpu_only = "wgmma and TMA", .pays = has_many_rows},
 };
 
 const heddle_op heddle_op_rows_linear_step = {

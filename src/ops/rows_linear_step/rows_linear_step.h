@@ -27,3 +27,6 @@ static inline int heddle_linear_step_optimizer(const heddle_rows_linear_step_sha
         bias && !output[HEDDLE_LINEAR_STEP_BIAS_SECOND_MOMENT] ? NULL : output[HEDDLE_LINEAR_STEP_SECOND_MOMENT];
     return heddle_rows_optimizer(shape->optimizer, first, second);
 }
+
+// Rung 1, which takes what another rung cannot.
+heddle_status heddle_linear_step_tensor_cores(const heddle_call *call);

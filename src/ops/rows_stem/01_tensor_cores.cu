@@ -33,6 +33,14 @@ enum {
     GROUP = 8, // results of a product, per half of its rows
 };
 
+// A window known to the compiler saves instructions on a GPU. Where speed does not count, one kernel serves all windows
+// (0), which takes half the time to compile.
+#if defined(HEDDLE_SIM_MODULE) || defined(HEDDLE_CUDA_UNOPTIMISED)
+enum { KNOWN_WINDOW = 0 };
+#else
+enum { KNOWN_WINDOW = 2 };
+#endif
+
 struct stem_job {
     stem_shape shape;
     int out_h, out_w;                              // pooled
@@ -229,8 +237,8 @@ __device__ static void store(const stem_job &job, Output *frame, size_t row, int
             rows_write(frame, row, k, channel + i, values[i / 2][i % 2]);
 }
 
-// Eight results, each the largest or the mean of its window, or 16 without windows. Window: 2, or 0 for one that is
-// only known here.
+// Eight results, each the largest or the mean of its window, or 16 without windows. Window: KNOWN_WINDOW, or 0 for one
+// that is only known here.
 template <typename Element, typename Output, int Steps, int Window>
 __device__ static void take_group(const stem_job &job, const stem_lane<Steps, stem_planes<Output>::COUNT> &lane,
                                   const Element *image, Output *frame, int group, int first_channel)
@@ -389,8 +397,8 @@ __global__ void __launch_bounds__(WARPS * 32)
         else
             spread<1>(job, bytes + turn * image_bytes(shape), image);
         __syncthreads();
-        if (shape.window == 2)
-            take_image<Element, Output, Steps, 2>(job, lane, image, frame);
+        if (KNOWN_WINDOW && shape.window == KNOWN_WINDOW)
+            take_image<Element, Output, Steps, KNOWN_WINDOW>(job, lane, image, frame);
         else
             take_image<Element, Output, Steps, 0>(job, lane, image, frame);
         if (first_slice && threadIdx.x == 0)

@@ -13,6 +13,7 @@
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"
 #include "ops/cuda/rung.h"
+#include "ops/softmax/softmax.h"
 
 // --- forward --------------------------------------------------------------------------------------------------------
 
@@ -227,7 +228,22 @@ template <bool logarithm> static heddle_status launch_backward(const heddle_call
     return heddle_cuda_launched("04_vectorised");
 }
 
-HEDDLE_CUDA_RUNG("softmax_forward", "04_vectorised", launch_forward<false>)
-HEDDLE_CUDA_RUNG("softmax_backward", "04_vectorised", launch_backward<false>)
+heddle_status heddle_softmax_forward_vectorised(const heddle_call *call)
+{
+    return launch_forward<false>(call);
+}
+
+heddle_status heddle_softmax_backward_vectorised(const heddle_call *call)
+{
+    return launch_backward<false>(call);
+}
+
+heddle_status heddle_log_softmax_backward_vectorised(const heddle_call *call)
+{
+    return launch_backward<true>(call);
+}
+
+HEDDLE_CUDA_RUNG("softmax_forward", "04_vectorised", heddle_softmax_forward_vectorised)
+HEDDLE_CUDA_RUNG("softmax_backward", "04_vectorised", heddle_softmax_backward_vectorised)
 HEDDLE_CUDA_RUNG("log_softmax_forward", "04_vectorised", launch_forward<true>)
-HEDDLE_CUDA_RUNG("log_softmax_backward", "04_vectorised", launch_backward<true>)
+HEDDLE_CUDA_RUNG("log_softmax_backward", "04_vectorised", heddle_log_softmax_backward_vectorised)

@@ -92,12 +92,18 @@ static const char *const test_shapes[] = {
     "rows=67 cols=12",   "rows=19 cols=32",   "rows=9 cols=60",    "rows=6 cols=128",
     "rows=5 cols=132",   "rows=5 cols=512",   "rows=3 cols=1024",  "rows=2 cols=2048",
     "rows=2 cols=4092",  "rows=1 cols=4099",  "rows=1 cols=8192",  "rows=2 cols=16380",
-    "rows=1 cols=20000", "rows=1 cols=32771", "rows=1 cols=40000", NULL};
+    "rows=1 cols=20000", "rows=3 cols=32771", "rows=1 cols=40000", NULL};
 // 1 GiB first, with rows as in a model, long and short; then the classes of images, of a batch, and of a language
 // model.
 static const char *const bench_shapes[] = {
     "rows=65536 cols=4096", "rows=16384 cols=16384", "rows=1048576 cols=256", "rows=65536 cols=4095",
     "rows=4096 cols=1000",  "rows=256 cols=10",      "rows=8192 cols=50257",  NULL};
+
+// Longer than the longest row that 04_vectorised reads once, and not so long that a cluster has a whole part of the
+// chip.
+enum { LONG_ROW = 16384, LONGEST_ROW = 65536 };
+
+HEDDLE_OF_SHAPE(bool, is_long, heddle_rows_shape, shape->cols > LONG_ROW && shape->cols <= LONGEST_ROW)
 
 // Slowest first.
 #define NAIVE_NOTE     "one row at a time, one call of exp per element"
@@ -105,6 +111,7 @@ static const char *const bench_shapes[] = {
 #define BLOCK_NOTE     "one block per row, trees in shared memory: three passes"
 #define ONLINE_NOTE    "largest value and sum in one pass, merged by shuffles: the row is read twice"
 #define REGISTERS_NOTE "the row in registers, 16 bytes per access: limited by memory bandwidth"
+#define CLUSTERS_NOTE  "long rows in the registers of a cluster's blocks: read once"
 #define CUDNN_NOTE     "cuDNN, its accurate algorithm: limited by memory bandwidth"
 
 static const heddle_rung softmax_forward_ladder[] = {
@@ -117,6 +124,7 @@ static const heddle_rung softmax_forward_ladder[] = {
     {"03_online", HEDDLE_CUDA, HEDDLE_TUNED, NULL, ONLINE_NOTE, NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
+    {"05_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL, CLUSTERS_NOTE, NULL, NULL, .capability = 90, .pays = is_long},
 };
 static const heddle_rung softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_backward_cpu_naive, "one row at a time", NULL, NULL},
@@ -124,6 +132,7 @@ static const heddle_rung softmax_backward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, two passes: uncoalesced", NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
+    {"05_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL, CLUSTERS_NOTE, NULL, NULL, .capability = 90, .pays = is_long},
 };
 static const heddle_rung log_softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_forward_cpu_naive, NAIVE_NOTE, NULL, NULL},
@@ -140,6 +149,7 @@ static const heddle_rung log_softmax_backward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per row, two passes: uncoalesced", NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
+    {"05_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL, CLUSTERS_NOTE, NULL, NULL, .capability = 90, .pays = is_long},
 };
 
 static const heddle_op *const softmax_gradients[] = {&heddle_op_softmax_backward, NULL};
