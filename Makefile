@@ -11,11 +11,15 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo learn learn-web check sim cuda test test-sanitize mutate site bench-cpu bench-sim lint format install uninstall clean
+.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize mutate site bench-cpu bench-sim lint format install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+heddle: ## build only the command, BUILD/heddle
+	@scripts/setup build
+	@scripts/build $(BUILD) $(options) heddle_command
 
 demo: ## train a network on Fashion-MNIST in front of you, then predict a few images
 	@scripts/setup build demo

@@ -46,16 +46,36 @@ file(CONFIGURE OUTPUT ${HEDDLE_GENERATED}/pages_of_check.h @ONLY CONTENT
 #define HEDDLE_CHECK_PAGES(each)@heddle_pages_of_check@
 ")
 
-# --- the pictures of `check --html`: the modules of web/pictures as one script, each behind those that it imports
+# heddle_embed_script(NAME MODULE...): modules of web/ as one script, each behind those that it imports.
+function(heddle_embed_script name)
+  set(script "")
+  foreach(module ${ARGN})
+    heddle_embed_read(${PROJECT_SOURCE_DIR}/web/${module}.js text)
+    string(REGEX REPLACE "(^|\n)import [^\n]*" "\\1" text "${text}")
+    string(REGEX REPLACE "\nexport {[^\n]*" "\n" text "${text}")
+    string(REGEX REPLACE "\nexport " "\n" text "${text}")
+    string(APPEND script "${text}")
+  endforeach()
+  set(${name} "${script}" PARENT_SCOPE)
+endfunction()
+
+# --- the look of reports, and the colours of code in them
+set(heddle_report "")
+heddle_embed_read(${PROJECT_SOURCE_DIR}/web/style.css style)
+heddle_embed_read(${PROJECT_SOURCE_DIR}/web/report.css text)
+heddle_embed_add(heddle_report style "${style}\n${text}")
+heddle_embed_script(script highlight)
+heddle_embed_add(heddle_report script "${script}")
+file(CONFIGURE OUTPUT ${HEDDLE_GENERATED}/look_of_reports.h @ONLY CONTENT
+"// Made by cmake/HeddleEmbed.cmake from web/style.css, web/report.css and web/highlight.js. each(name, text)
+#define HEDDLE_REPORT(each)@heddle_report@
+")
+
+# --- the pictures of `check --html`
 set(heddle_pictures "")
-set(script "")
-foreach(module svg trace warp banks block race tile streams pictures)
-  heddle_embed_read(${PROJECT_SOURCE_DIR}/web/pictures/${module}.js text)
-  string(REGEX REPLACE "(^|\n)import [^\n]*" "\\1" text "${text}")
-  string(REGEX REPLACE "\nexport {[^\n]*" "\n" text "${text}")
-  string(REGEX REPLACE "\nexport " "\n" text "${text}")
-  string(APPEND script "${text}")
-endforeach()
+set(heddle_picture_modules svg trace warp banks block race tile streams pictures)
+list(TRANSFORM heddle_picture_modules PREPEND pictures/)
+heddle_embed_script(script ${heddle_picture_modules})
 heddle_embed_add(heddle_pictures script "${script}")
 heddle_embed_read(${PROJECT_SOURCE_DIR}/web/pictures/pictures.css text)
 heddle_embed_add(heddle_pictures style "${text}")

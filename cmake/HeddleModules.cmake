@@ -132,59 +132,69 @@ if(90 IN_LIST HEDDLE_CUDA_ARCHITECTURES)
   set(heddle_rows_code -gencode arch=compute_90,code=sm_90)
 endif()
 
-# A machine without a GPU compiles kernels and never runs them: there, optimising them doubles the time of the large ones
-# for nothing. Level 1 is the least that works: at 0, template parameters are not yet the constants that inline assembly
-# needs.
-option(HEDDLE_CUDA_OPTIMISE "optimise CUDA kernels; off compiles large ones in half the time, and all run slowly" ON)
+# A machine without a GPU compiles kernels and never runs them: there, optimising them takes most of the time of the large
+# ones, for nothing. nvcc before 12.9 has no option for that. Its level 1 is the least that works: at 0, template parameters
+# are not yet the constants that inline assembly needs.
+option(HEDDLE_CUDA_OPTIMISE "optimise CUDA kernels; off compiles large ones in less than half the time, and all run slowly" ON)
 if(HEDDLE_CUDA_OPTIMISE)
   set(heddle_cuda_optimisation -O3 -lineinfo)
   set(heddle_cuda_remark)
 else()
   set(heddle_cuda_optimisation -O1 -Xcicc -O1 -Xptxas -O1 -DHEDDLE_CUDA_UNOPTIMISED=1)
+  if(HEDDLE_NVCC)
+    execute_process(COMMAND ${HEDDLE_NVCC} --help OUTPUT_VARIABLE help ERROR_QUIET)
+    if(help MATCHES "--Ofast-compile ")
+      set(heddle_cuda_optimisation -O1 --Ofast-compile=max -DHEDDLE_CUDA_UNOPTIMISED=1)
+    endif()
+  endif()
   set(heddle_cuda_remark " (HEDDLE_CUDA_OPTIMISE is off: its kernels are slow)")
 endif()
 
-# heddle_cuda_join(SOURCES FOLDER JOINED [BY_OPERATOR]): where kernels are not optimised, nvcc spends most of its time on
-# its own headers, a second per file. There, files that define only what they register are compiled as one, each in a
-# namespace of its own: those of an operator, or all of a module. What is for Hopper stays alone: simcc compiles all
-# other files one by one, and notices an include that is missing.
+# heddle_cuda_join(SOURCES FOLDER JOINED): where kernels are not optimised, nvcc spends most of its time on its own
+# headers, a second per file. There, files that define only what they register are compiled as one, each in a namespace of
+# its own, until a unit has UNIT_BYTES of source. What is for Hopper stays alone: simcc compiles all other files one by one,
+# and notices an include that is missing.
+set(UNIT_BYTES 100000)
 function(heddle_cuda_join sources folder joined)
   set(macro "#define")
   set(function "(heddle_[a-z0-9_]+|cudaError_t|void|int|bool|HEDDLE_API|extern) ")
   set(variable "const .* heddle_")
   set(result)
-  set(units)
+  set(units 0)
+  set(bytes ${UNIT_BYTES})
   foreach(source ${sources})
     file(STRINGS ${source} alone REGEX "^(${macro}|${function}|${variable})")
     if(HEDDLE_CUDA_OPTIMISE OR alone OR source IN_LIST heddle_hopper_sources)
       list(APPEND result ${source})
       continue()
     endif()
-    set(unit all)
-    if("BY_OPERATOR" IN_LIST ARGN)
-      string(REGEX REPLACE "^.*/([^/]*)/[^/]*$" "\\1" unit ${source})
+    file(SIZE ${source} size)
+    math(EXPR bytes "${bytes} + ${size}")
+    if(bytes GREATER UNIT_BYTES)
+      math(EXPR units "${units} + 1")
+      set(bytes ${size})
     endif()
-    list(APPEND units ${unit})
     file(STRINGS ${source} headers REGEX "^#include")
-    list(APPEND headers_${unit} ${headers})
+    list(APPEND headers_${units} ${headers})
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${source})
     string(MAKE_C_IDENTIFIER ${name} name)
-    string(APPEND bodies_${unit} "namespace ${name} {\n#include \"${source}\"\n}\n")
+    string(APPEND bodies_${units} "namespace ${name} {\n#include \"${source}\"\n}\n")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source}) # for its includes
   endforeach()
-  list(REMOVE_DUPLICATES units)
-  foreach(unit ${units})
-    list(REMOVE_DUPLICATES headers_${unit})
-    list(JOIN headers_${unit} "\n" headers)
-    file(CONFIGURE OUTPUT ${folder}/${unit}.cu CONTENT "${headers}\n${bodies_${unit}}" @ONLY)
-    list(APPEND result ${folder}/${unit}.cu)
+  foreach(unit RANGE 1 ${units})
+    if(DEFINED bodies_${unit})
+      list(REMOVE_DUPLICATES headers_${unit})
+      list(JOIN headers_${unit} "\n" headers)
+      file(CONFIGURE OUTPUT ${folder}/joined_${unit}.cu CONTENT "${headers}\n${bodies_${unit}}" @ONLY)
+      list(APPEND result ${folder}/joined_${unit}.cu)
+    endif()
   endforeach()
   set(${joined} ${result} PARENT_SCOPE)
 endfunction()
 
-# heddle_cuda_module(TARGET FILE SOURCES... [LINK FLAGS...] [JOIN BY_OPERATOR]): FILE by nvcc.
+# heddle_cuda_module(TARGET FILE SOURCES... [LINK FLAGS...]): FILE by nvcc.
 function(heddle_cuda_module target file)
-  cmake_parse_arguments(PARSE_ARGV 2 module "" "" "SOURCES;LINK;NEEDS;JOIN")
+  cmake_parse_arguments(PARSE_ARGV 2 module "" "" "SOURCES;LINK;NEEDS")
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir)
   file(MAKE_DIRECTORY ${folder})
   set(warnings -Xcompiler -Wall,-Wextra)
@@ -192,7 +202,7 @@ function(heddle_cuda_module target file)
     list(APPEND warnings -Werror all-warnings)
   endif()
   set(objects)
-  heddle_cuda_join("${module_SOURCES}" ${folder} sources ${module_JOIN})
+  heddle_cuda_join("${module_SOURCES}" ${folder} sources)
   foreach(source ${sources})
     heddle_object_of(${source} ${folder} object)
     list(APPEND objects ${object})
@@ -202,8 +212,14 @@ function(heddle_cuda_module target file)
     elseif(source MATCHES "/rows_[a-z_]*[/.]" AND NOT source MATCHES "/rows_conv[/.]")
       set(code ${heddle_rows_code})
     endif()
+    # What only calls the runtime needs none of the passes for kernels.
+    set(language)
+    file(STRINGS ${source} kernels REGEX "__global__|<<<" LIMIT_COUNT 1)
+    if(source MATCHES "/src/(device/cuda|ops/cuda|dist)/" AND NOT kernels)
+      set(language -x c++)
+    endif()
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEDDLE_NVCC} -std=c++17 ${heddle_cuda_optimisation} ${code} ${warnings}
+      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEDDLE_NVCC} ${language} -std=c++17 ${heddle_cuda_optimisation} ${code} ${warnings}
         -Xcompiler -fPIC,-fvisibility=hidden ${heddle_cuda_includes} -MD -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building CUDA object ${object}" VERBATIM)
   endforeach()
@@ -279,7 +295,7 @@ else()
   set(HEDDLE_CUDA_MODULE ON)
   message(STATUS "cuda device by ${HEDDLE_NVCC}, for ${HEDDLE_CUDA_ARCHITECTURES}${heddle_cuda_remark}")
   heddle_cuda_module(heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so SOURCES ${heddle_cuda_sources}
-    LINK -Xlinker -soname,libheddle-cuda.so JOIN BY_OPERATOR)
+    LINK -Xlinker -soname,libheddle-cuda.so)
   heddle_vendor_module(cublas cublas_v2.h cublas -lcublasLt)
   heddle_vendor_module(cudnn cudnn.h cudnn)
   heddle_cutlass_module()

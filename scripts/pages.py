@@ -22,24 +22,26 @@ def digits(number):
     return "%.*f" % (2 if abs(number) < 10 else 1 if abs(number) < 100 else 0, number)
 
 
-def filled(text, results, blocks):
-    """The page with each block made anew by the function of its name."""
+def filled(text, results, blocks, others=()):
+    """The page with each block made anew by the function of its name; `others` are left to another script."""
     def fill(match):
         name = match.group(2)
+        if name in others:
+            return match.group(0)
         if name not in blocks:
             raise Trouble("there are no figures '%s'; there are %s" % (name, ", ".join(blocks)))
         return "%s\n%s\n\n%s" % (match.group(1), blocks[name](results), match.group(3))
     return BLOCK.sub(fill, text)
 
 
-def fill(paths, results, blocks, check, complaint):
+def fill(paths, results, blocks, check, complaint, others=()):
     """Fills the pages; with `check` writes nothing, and prints `complaint` for each page that is out of date. Returns
     the exit code."""
     wrong = 0
     for path in paths:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        made = filled(text, results, blocks)
+        made = filled(text, results, blocks, others)
         if made == text:
             continue
         if check:

@@ -7,12 +7,14 @@ import re
 import subprocess
 import unicodedata
 
+import course_pictures
 from site_code import coloured
 
 WIDE_PICTURE = 540  # pixels: on a narrow screen such a picture scrolls, because its words would be too small
 LONG_WORD = 14   # characters of a name in a table that may break after an underscore
 LONG_CELL = 60   # characters of a cell that needs some width
 VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+PLACE = "HEDDLE:PICTURE:%s"  # stands for a comment that asks for one
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
@@ -76,13 +78,15 @@ class Rewriter(html.parser.HTMLParser):
         if tag == "a" and "href" in given:
             given["href"] = self.resolve(given["href"])
         if tag == "img":
-            file = self.picture(given["src"])
+            source = given["src"]
+            file = self.picture(source)
             size = picture_size(file) if file else None
             given["src"] = self.resolve(given["src"])
             if size:
                 given["width"], given["height"] = size
             given["loading"] = "lazy"
-            self.emit('<span class="picture%s">' % (" wide" if size and size[0] > WIDE_PICTURE else ""))
+            self.emit('<span class="figure%s">' % (" wide" if size and size[0] > WIDE_PICTURE else ""))
+            self.emit_dark(source)
         if tag == "table":
             self.emit('<div class="scroll">')
         if tag in ("th", "td"):
@@ -92,7 +96,14 @@ class Rewriter(html.parser.HTMLParser):
         self.emit("<%s%s>" % (tag, "".join(' %s="%s"' % (name, html.escape(str(value))) for name, value in given.items()
                                            if value is not None)))
         if tag == "img":
-            self.emit("</span>")
+            self.emit("</picture></span>")
+
+    def emit_dark(self, source):
+        """A picture called NAME-light.png has a twin for dark screens, NAME-dark.png, if that is there."""
+        dark = re.sub(r"-light(\.\w+)$", r"-dark\1", source)
+        self.emit("<picture>")
+        if dark != source and self.picture(dark):
+            self.emit('<source media="(prefers-color-scheme: dark)" srcset="%s">' % html.escape(self.resolve(dark)))
 
     def handle_endtag(self, tag):
         if tag == "code" and self.code is not None:
@@ -155,14 +166,16 @@ class Page:
     """A page that has been rendered: `body`, `title`, `headings`, `sections`."""
 
     def __init__(self, text, resolve, picture):
+        self.pictures = course_pictures.wanted(text)  # drawn by a script
         rewriter = Rewriter(resolve, picture)
-        rewriter.feed(markdown(text))
+        rewriter.feed(markdown(course_pictures.COMMENT.sub(lambda match: PLACE % match.group(1).replace(" ", "|"), text)))
         rewriter.close()
-        self.body = "".join(rewriter.out)
+        self.body = re.sub("<p>%s</p>" % (PLACE % r"([\w.=|-]+)"), lambda match: '<div class="recorded" data-picture="%s"></div>'
+                           % match.group(1).replace("|", " "), "".join(rewriter.out))
         self.headings = rewriter.headings
         self.title = next((title for level, _, title in self.headings if level == 1), "")
-        self.sections = [(anchor, title, " ".join("".join(words).split())) for anchor, title, words in rewriter.sections
-                         if title or words]
+        self.sections = [(anchor, title, " ".join(re.sub(PLACE % r"[\w.=|-]+", "", "".join(words)).split()))
+                         for anchor, title, words in rewriter.sections if title or words]
 
 
 def relative(to, source):

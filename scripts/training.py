@@ -19,6 +19,13 @@ KEYS = {"train": OWN, "sustained": OWN, "streamed": OWN, "infer": OWN, "gradient
         "peers": ("framework", "precision", "batch", "mode")}
 
 
+def by_asked_precision(row):
+    """A precision is the lowest that is allowed: a row stands where it was asked for, and says what it was computed in."""
+    if "asked_precision" in row:
+        row["computed_in"], row["precision"] = row["precision"], row.pop("asked_precision")
+    return row
+
+
 def merged(whole, section, found):
     """`whole` with a run's document in it: rows of `section` that were measured again anew, each with its date and the
     command of its run where that is known, and those of peers with their framework's version. Of our own rows the last
@@ -28,6 +35,8 @@ def merged(whole, section, found):
     if whole["format"] != FORMAT:
         raise Trouble("the result file has another format: %s" % whole["format"])
     check_card(whole, section, found)
+    for row in found["results"] if section in ("train", "streamed", "infer") else []:
+        by_asked_precision(row)
     if section in ("train", "streamed", "infer"):
         whole.update({fact: found[fact] for fact in FACTS})
     if section == "limits":

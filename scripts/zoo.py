@@ -43,11 +43,15 @@ MEAN = {"train": 2.0}
 EACH = {"train": 1.2, "infer": 1.5}
 OF_MODEL = {"train": {"lenet5": 3.0, "wide-cnn": 3.0, "mlp3": 1.8}, "infer": {"cnn": 3.0}}
 OF_TENSOR_CORES = {"train": {"vgg": 1.5, "resnet": 1.5}}  # in tf32 and bf16
+OF_ROW = {("train", "cnn", "bf16", 1024): 10.0}
+MOST_ALONE = 25.0  # microseconds for the prediction of a single image
 START_SECONDS = {"cold": 10.0, "warm": 1.0}
 
 
-def wanted(job, model, precision):
+def wanted(job, model, precision, batch):
     """How many times as fast as the fastest peer a row should be."""
+    if (job, model, precision, batch) in OF_ROW:
+        return OF_ROW[job, model, precision, batch]
     if precision != "fp32" and model in OF_TENSOR_CORES.get(job, {}):
         return OF_TENSOR_CORES[job][model]
     return OF_MODEL[job].get(model, EACH[job])
@@ -151,7 +155,7 @@ def path_of(model):
 def own_rows(document, model):
     """heddle's rows as those of the zoo."""
     rows = []
-    for row in document["results"]:
+    for row in map(training.by_asked_precision, document["results"]):
         made = {"job": document["job"], "model": model, "framework": OWN, "precision": row["precision"],
                 "batch": row["batch"], "mode": row["kernels"], "version": document["version"]}
         names = ("microseconds", "low", "high", "steps", "loss") if is_timed(row) else ()
@@ -319,7 +323,7 @@ def is_like(row):
     return row["batch"] > 1 or "pipelined" not in row["mode"].split()
 
 
-def compared(results, job):
+def compared(results, job, stands_for=STANDS_FOR):
     """[{"model", "batch", "precision", "own", "peer", "ratio", "wanted"}]: rows are None where there is no figure."""
     rows = [row for row in results["results"] if row["job"] == job]
     made = []
@@ -329,14 +333,31 @@ def compared(results, job):
             for precision in PRECISIONS:
                 at = [row for row in of_model if row["batch"] == batch]
                 own = fastest(row for row in at if row["framework"] == OWN
-                              and row["precision"] in STANDS_FOR.get(precision, [precision]))
+                              and row["precision"] in stands_for.get(precision, [precision]))
                 peer = fastest(row for row in at if row["framework"] != OWN and row["precision"] == precision
                                and is_like(row))
                 if any(row["precision"] == precision for row in at):
                     made.append({"model": model, "batch": batch, "precision": precision, "own": own, "peer": peer,
                                  "ratio": peer["microseconds"] / own["microseconds"] if own and peer else None,
-                                 "wanted": wanted(job, model, precision)})
+                                 "wanted": wanted(job, model, precision, batch)})
     return made
+
+
+def misses(job, pair):
+    """What a row with both figures lacks, in words; "": nothing."""
+    lacks = [] if pair["ratio"] >= pair["wanted"] else ["missed"]
+    if job == "infer" and pair["batch"] == 1 and pair["own"]["microseconds"] > MOST_ALONE:
+        lacks.append("over %g µs" % MOST_ALONE)
+    return ", ".join(lacks)
+
+
+def modes_of(results, job, pair):
+    """(how many of the modes that a row should have have a figure, how many these are)"""
+    named = [mode for stage in STAGES for mode in stage[job].split(",")]
+    if job == "infer" and pair["batch"] == 1:
+        named = [mode for mode in named if not mode.startswith("pipelined")]
+    timed = {mode for _, mode in modes_run(results, job, pair)[0]}
+    return sum(mode in timed for mode in named), len(named)
 
 
 def in_bytes(results):

@@ -11,7 +11,7 @@ const types = words("bool char double float int long short signed size_t ssize_t
 const cuda = words("threadIdx blockIdx blockDim gridDim warpSize");
 
 const pattern = new RegExp([
-    String.raw`(?<comment>\/\/[^\n]*|\/\*[^]*?(?:\*\/|$))`,
+    String.raw`(?<comment>\/\/[^\n]*|\/\*[^]*?(?:\*\/|$(?![^])))`,
     String.raw`(?<string>"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)`,
     String.raw`(?<directive>^[ \t]*#[ \t]*\w+)`,
     String.raw`(?<number>\b(?:0[xX][0-9a-fA-F]+|\d[\d.]*(?:[eE][+-]?\d+)?)[uUlLfF]*)`,

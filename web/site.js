@@ -194,9 +194,11 @@
                     for (const name of ["tabindex", "role", "aria-label"]) target.removeAttribute(name);
                 }
         });
-        for (const scroller of document.querySelectorAll("pre, .scroll, .picture")) watch.observe(scroller);
+        for (const scroller of document.querySelectorAll("pre, .scroll, .figure")) watch.observe(scroller);
     }
 
+    const traces = document.getElementById("traces");
+    if (traces) window.heddlePictures.drawChapter(document, JSON.parse(traces.textContent));
     addSearch(document.querySelector(".search"));
     watchScrollers();
     const contents = document.querySelector(".contents");

@@ -6,7 +6,9 @@
 
 #include "../05-first-kernels/cuda_check.h"
 
-enum { SIDE = 128 }; // m = n = k: small, so that the simulated GPU needs a second
+#ifndef SIDE
+#define SIDE 128 // m = n = k: small, so that the simulated GPU needs a second
+#endif
 
 static float host_a[SIDE * SIDE], host_b[SIDE * SIDE], host_c[SIDE * SIDE];
 

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -37,6 +38,46 @@ static heddle_status fail_at(const char *what, const char *text, const char *whe
         line += *c == '\n';
     }
     return heddle_fail(HEDDLE_CORRUPT, "%s: line %d, column %d: %s", what, line, column, problem);
+}
+
+static char before(const char *text, const char *where)
+{
+    while (where > text && is_space(where[-1]))
+        where--;
+    return where > text ? where[-1] : '\0';
+}
+
+// Where it is wrong: cJSON stops one character late if that is not the quote that begins a key.
+static const char *find_mistake(const char *text, const char *stop)
+{
+    if (stop == text || stop[-1] == '\0')
+        return stop;
+    const char last = before(text, stop - 1);
+    bool begins = isalpha((unsigned char)stop[-1]) || strchr("}'/#", stop[-1]);
+    return begins && (last == ',' || last == '{') ? stop - 1 : stop;
+}
+
+// What people write that is not JSON; NULL: something else.
+static const char *name_mistake(const char *text, const char *end, const char *where)
+{
+    static const char *const words[] = {"True", "False", "None"};
+    const char last = before(text, where);
+    if (where >= end || *where == '\0')
+        return NULL;
+    if ((*where == '}' || *where == ']') && last == ',')
+        return "invalid JSON: remove the comma before the closing bracket";
+    if (*where == '/' || *where == '#')
+        return "invalid JSON: comments are not allowed";
+    if (*where == '\'')
+        return "invalid JSON: text needs double quotes";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if ((size_t)(end - where) >= strlen(words[i]) && strncmp(where, words[i], strlen(words[i])) == 0)
+            return "invalid JSON: write true, false or null";
+    if (isalpha((unsigned char)*where) && (last == ',' || last == '{'))
+        return "invalid JSON: keys and text need double quotes";
+    if (strchr("\"{[", *where) && last && strchr("\"}]", last))
+        return "invalid JSON: a comma is missing before this";
+    return NULL;
 }
 
 // --- keys -----------------------------------------------------------------------------------------------------------
@@ -121,9 +162,10 @@ heddle_status heddle_json_parse(const char *what, const char *text, size_t size,
     if (stop < text || stop > text + size)
         stop = text + size;
     if (!parsed) {
-        if (stop >= text + size - 1)
-            return fail_at(what, text, stop, "the JSON ends unexpectedly");
-        return fail_at(what, text, stop, "invalid JSON");
+        const char *where = find_mistake(text, stop), *mistake = name_mistake(text, text + size, where);
+        if (!mistake)
+            mistake = where >= text + size - 1 ? "the JSON ends unexpectedly" : "invalid JSON";
+        return fail_at(what, text, where, mistake);
     }
     while (stop < text + size && is_space(*stop))
         stop++;

@@ -61,6 +61,12 @@ const char *heddle_text_nearest(const char *name, const char *const *candidates,
     return best;
 }
 
+bool heddle_text_ends(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
 const char *heddle_text_bytes(double bytes, char *text, size_t size)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -173,6 +179,14 @@ const char *heddle_text_quote(const char *word, char *quoted, size_t size)
         to += snprintf(to, (size_t)(end - to), *word == '\'' ? "%s" : "%.1s", *word == '\'' ? apostrophe : word);
     snprintf(to, (size_t)(end - to), "%s", quotes ? "'" : "");
     return quoted;
+}
+
+const char *heddle_text_named(const heddle_named_text *texts, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(texts[i].name, name) == 0)
+            return texts[i].text;
+    return "";
 }
 
 double heddle_now(void)

@@ -1,12 +1,16 @@
 // The results as one HTML file: machine, roofline, and for each operator and shape its ladder and all figures.
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/html.h"
 #include "bench/bench.h"
-#include "bench/html.h"
 #include "bench/plots.h"
 #include "heddle/heddle.h"
+
+enum { LARGEST_PROGRAM = 1 << 20 };
 
 // One row of the table of facts, where the fact is known.
 static void print_fact(FILE *file, const char *name, const char *value)
@@ -102,7 +106,8 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
     }
     if (right == 0)
         return;
-    fprintf(file, "<div class=\"scroll\"><table>\n<tr><th>rung</th><th>tier</th><th>type</th><th>µs</th><th>±</th>"
+    fprintf(file, "<div class=\"scroll\"><table "
+                  "class=\"measured\">\n<tr><th>rung</th><th>tier</th><th>type</th><th>µs</th><th>±</th>"
                   "<th>µs back to back</th><th>GFLOP/s</th><th>GB/s</th><th>roofline</th><th>bound</th><th>×</th>"
                   "<th>largest error</th><th>what it does, what limits it</th></tr>\n");
     for (int i = first; i < last; i++)
@@ -111,14 +116,37 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
     fprintf(file, "</table></div>\n");
 }
 
-heddle_status heddle_bench_show_page(const heddle_bench *bench, FILE *file)
+static heddle_status print_program(const char *path, FILE *file)
 {
-    heddle_html_begin(file, "heddle bench");
+    char *text = NULL, *rest;
+    size_t size = 0;
+    int number = 0;
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_PROGRAM, &text, &size));
+    fprintf(file, "<h2>");
+    heddle_html_text(file, path);
+    fprintf(file, "</h2>\n<table class=\"source\">\n");
+    rest = text;
+    for (const char *line = strsep(&rest, "\n"); line && (rest || *line); line = strsep(&rest, "\n")) {
+        fprintf(file, "<tr><td class=\"number\">%d</td><td class=\"code\"><pre>", ++number);
+        heddle_html_text(file, line);
+        fprintf(file, "</pre></td></tr>\n");
+    }
+    fprintf(file, "</table>\n");
+    heddle_html_colour_source(file);
+    free(text);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_bench_show_page(const heddle_bench *bench, const char *program, FILE *file)
+{
+    heddle_html_begin(file, "heddle bench", "");
     print_machine(bench, file);
     heddle_bench_plot_roofline(bench, file);
     for (int first = 0, last; first < bench->count; first = last) {
         last = heddle_bench_group_end(bench, first);
         print_group(bench, first, last, file);
     }
+    if (program)
+        HEDDLE_TRY(print_program(program, file));
     return heddle_html_end(file);
 }

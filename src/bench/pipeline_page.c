@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/html.h"
 #include "base/text.h"
-#include "bench/html.h"
 #include "bench/pipeline.h"
 #include "heddle/heddle.h"
 
@@ -34,7 +34,7 @@ static void print_machine(const heddle_pipeline *pipeline, FILE *file)
 static void print_stages(const heddle_pipeline *pipeline, FILE *file)
 {
     const heddle_pipeline_alone *alone = &pipeline->runs[pipeline->shown].alone;
-    fprintf(file, "<table>\n<tr><th>stage, alone</th><th>ms</th></tr>\n");
+    fprintf(file, "<table class=\"measured\">\n<tr><th>stage, alone</th><th>ms</th></tr>\n");
     for (int stage = 0; stage < HEDDLE_PIPELINE_STAGES; stage++)
         fprintf(file, "<tr><td>%s</td><td>%.2f</td></tr>\n", heddle_pipeline_stage_names[stage],
                 alone->milliseconds[stage]);
@@ -43,8 +43,9 @@ static void print_stages(const heddle_pipeline *pipeline, FILE *file)
 
 static void print_runs(const heddle_pipeline *pipeline, FILE *file)
 {
-    fprintf(file, "<div class=\"scroll\"><table>\n<tr><th>run</th><th>ms</th><th>low</th><th>high</th>"
-                  "<th>stages at once</th><th>limit, ms</th><th>%% of limit</th></tr>\n");
+    fprintf(file,
+            "<div class=\"scroll\"><table class=\"measured\">\n<tr><th>run</th><th>ms</th><th>low</th><th>high</th>"
+            "<th>stages at once</th><th>limit, ms</th><th>%% of limit</th></tr>\n");
     for (int i = 0; i < pipeline->count; i++) {
         const heddle_pipeline_run *run = &pipeline->runs[i];
         fprintf(file, "<tr><td>");
@@ -62,7 +63,8 @@ static void print_timeline(const heddle_pipeline *pipeline, const heddle_pipelin
     const double scale = (PLOT_WIDTH - LABEL) / until;
     fprintf(file, "<h2>");
     heddle_html_text(file, run->name);
-    fprintf(file, "</h2>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"timeline\">\n", PLOT_WIDTH, rows * ROW);
+    fprintf(file, "</h2>\n<svg class=\"timeline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"timeline\">\n",
+            PLOT_WIDTH, rows * ROW);
     for (int stream = 0; stream < rows; stream++)
         fprintf(file, "<text x=\"0\" y=\"%d\">stream %d</text>\n", stream * ROW + ROW - 5, stream);
     for (int b = 0; b < pipeline->options.batches; b++)
@@ -82,13 +84,13 @@ static void print_timeline(const heddle_pipeline *pipeline, const heddle_pipelin
 
 heddle_status heddle_pipeline_show_page(const heddle_pipeline *pipeline, FILE *file)
 {
-    heddle_html_begin(file, "heddle pipeline");
+    heddle_html_begin(file, "heddle pipeline", "");
     print_machine(pipeline, file);
     if (pipeline->timed) {
         const double until = heddle_pipeline_beginning(pipeline, SHOWN_BATCHES);
         print_stages(pipeline, file);
         print_runs(pipeline, file);
-        fprintf(file, "<p class=\"key\">The first %.2f ms of each:", until);
+        fprintf(file, "<p class=\"key\"><strong>The first %.2f ms of each:</strong>", until);
         for (int stage = 0; stage < HEDDLE_PIPELINE_STAGES; stage++)
             fprintf(file, "<span class=\"%s\"></span>%s", stage_classes[stage], heddle_pipeline_stage_names[stage]);
         fprintf(file, "</p>\n");

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/html.h"
+#include "base/html.h"
 
 static const char *class_of(const heddle_bench_result *result)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "nn/network.h"
 
 static heddle_status check(const heddle_rate_options *options, const heddle_dataset *dataset)
 {
@@ -27,6 +28,7 @@ typedef struct train_watch {
     int64_t images_before; // of the epoch, at the report before
     double loss_before;    // sum over them
     volatile int stop;
+    heddle_arithmetic arithmetic;
 } train_watch;
 
 // What has passed since the event before: an event tells of the epoch so far.
@@ -44,6 +46,7 @@ static heddle_rate_report since_last(train_watch *watch, const heddle_train_even
 static void on_event(void *context, const heddle_train_event *event)
 {
     train_watch *watch = context;
+    watch->arithmetic = event->arithmetic;
     if (event->kind == HEDDLE_TRAIN_STARTED)
         heddle_rate_watch_start(&watch->rate, watch->rate.options, heddle_now());
     if (event->kind != HEDDLE_TRAIN_STEP || watch->stop)
@@ -91,6 +94,7 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
         return status;
     HEDDLE_TRY(check_learnt(&watch.rate));
     heddle_rate_watch_sum_up(&watch.rate, rate);
+    rate->arithmetic = watch.arithmetic;
     return HEDDLE_OK;
 }
 
@@ -133,6 +137,7 @@ static heddle_status run_rounds(const infer_run *run, heddle_rate *rate)
         over = heddle_rate_watch_take(&watch, &report);
     }
     heddle_rate_watch_sum_up(&watch, rate);
+    rate->arithmetic = heddle_network_arithmetic(run->network);
     return HEDDLE_OK;
 }
 

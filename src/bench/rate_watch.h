@@ -33,6 +33,7 @@ typedef struct heddle_rate {
     double round[HEDDLE_RATE_MAX_ROUNDS]; // images per second of each, in order
     double first;                         // when the first steps had ended, as heddle_rate_report.now
     double sustained;                     // images per second in the last half of options.sustained; NAN: not asked for
+    heddle_arithmetic arithmetic;         // of products: finer than what was asked for where there are no such kernels
     double loss; // mean over the last images, some hundreds where reports are that small; NAN: of inference
 } heddle_rate;
 

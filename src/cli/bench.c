@@ -5,12 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bench/rate.h"
 #include "cli/dataset.h"
 #include "cli/json.h"
 #include "dist/dist.h"
 #include "heddle/op.h"
 #include "heddle/train.h"
+
+enum { QUOTED_SIZE = 512 };
 
 static const char *const peers[] = {"auto", "no", "all", NULL};
 
@@ -111,9 +114,15 @@ static int run_command(int argc, char **argv)
     heddle_cli_bench_settings settings = {0};
     heddle_cli_arguments arguments;
     int exit_code;
+    char quoted[QUOTED_SIZE];
     if (!heddle_cli_parse(&heddle_command_bench, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
     const char *what = arguments.count ? arguments.items[0] : NULL;
+    if (what && heddle_text_ends(what, ".json"))
+        return heddle_cli_usage(&heddle_command_bench,
+                                "%s is no operator; for a model file, use heddle bench train "
+                                "--model %s",
+                                what, heddle_text_quote(what, quoted, sizeof quoted));
     bool network = what && (strcmp(what, "train") == 0 || strcmp(what, "infer") == 0);
     bool collectives = what && strcmp(what, "collectives") == 0;
     bool out_of_core = what && strcmp(what, "out-of-core") == 0;
@@ -124,8 +133,10 @@ static int run_command(int argc, char **argv)
         return exit_code;
     const char *foreign = network || collectives ? given(&arguments, of_ladders) : NULL;
     if (foreign)
-        return heddle_cli_usage(&heddle_command_bench, "--%s applies to operators, not to %s", foreign,
-                                network ? "train and infer" : what);
+        return heddle_cli_usage(
+            &heddle_command_bench, "--%s applies to operators, not to %s%s", foreign,
+            network ? "train and infer" : what,
+            network && strcmp(foreign, "quick") == 0 ? "; for a short run, use --seconds 0.1 --rounds 3" : "");
     foreign = network ? NULL : given(&arguments, of_networks);
     if (foreign)
         return heddle_cli_usage(&heddle_command_bench, "--%s applies only to `bench train` and `bench infer`", foreign);

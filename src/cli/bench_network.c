@@ -13,6 +13,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "cli/dataset.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/precision.h"
@@ -21,11 +22,12 @@
 
 // A round on a GPU is short; all rounds together have at least a hundred steps.
 static const double gpu_seconds = 0.2, cpu_seconds = 1;
-enum { GPU_STEPS = 100, GPU_WARM_UP = 20, CPU_WARM_UP = 5 };
+enum { GPU_STEPS = 100, GPU_WARM_UP = 20, CPU_WARM_UP = 5, NOTE_SIZE = 64 };
 
 // A training run is reported only if its final loss is below this; guessing one class of ten gives 2.3.
 // peers/train_gpu.py requires the same of PyTorch and JAX.
 static const double LEARNED = 1.5;
+static const double NOTICEABLE = 0.2; // spread of the rounds that gets a warning
 // Steps after which the loss is far below that with any batch size that can learn. With 3 images per batch, batchnorm
 // keeps cnn from learning at this learning rate; with 8 it needs about 200 steps, with 64 only 40.
 static const struct learner {
@@ -99,6 +101,8 @@ static void measure(const bench_run *run, heddle_cli_network_row *row)
                         : heddle_rate_infer(device, run->model, run->dataset, &how, &row->rate);
     heddle_cli_guard_away(NULL, false);
     row->measured = row->status == HEDDLE_OK;
+    if (row->measured)
+        row->arithmetic = row->rate.arithmetic;
     if (!row->measured)
         snprintf(row->message, sizeof row->message, "%s", heddle_last_error());
     else if (isatty(STDERR_FILENO))
@@ -114,6 +118,7 @@ static void start_table(heddle_table *table, const heddle_cli_network_bench *ben
     heddle_table_column(table, "kernels", HEDDLE_LEFT);
     heddle_table_column(table, "precision", HEDDLE_LEFT);
     heddle_table_column(table, strcmp(bench->job, "infer") == 0 ? "µs per batch" : "µs per step", HEDDLE_RIGHT);
+    heddle_table_column(table, "±", HEDDLE_RIGHT);
     heddle_table_column(table, "images/s", HEDDLE_RIGHT);
     if (bench->settings->sustained > 0)
         heddle_table_column(table, "sustained µs", HEDDLE_RIGHT);
@@ -131,15 +136,35 @@ static void add_ratio(heddle_table *table, double ratio)
         heddle_table_cell(table, "%s", "");
 }
 
-static void add_times(heddle_table *table, double microseconds, int batch)
+// `spread` is a share of the time; NAN: it is not known.
+static void add_times(heddle_table *table, double microseconds, double spread, int batch)
 {
-    if (isfinite(microseconds)) {
+    if (isfinite(microseconds))
         heddle_table_cell(table, "%.1f", microseconds);
+    else
+        heddle_table_cell(table, "–");
+    if (isfinite(spread))
+        heddle_table_cell(table, "%.1f%%", 100 * spread);
+    else
+        heddle_table_cell(table, "–");
+    if (isfinite(microseconds))
         heddle_table_cell(table, "%.0f", 1e6 * batch / microseconds);
-    } else {
+    else
         heddle_table_cell(table, "–");
-        heddle_table_cell(table, "–");
-    }
+}
+
+// ±: half the distance between the fastest and the slowest round, as a share of the median.
+static double spread_of(const heddle_cli_network_row *row)
+{
+    const heddle_rate *rate = &row->rate;
+    return row->measured ? (1 / rate->least - 1 / rate->most) / 2 * rate->images_per_second : NAN;
+}
+
+static double peer_spread(const cJSON *peer)
+{
+    const double low = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(peer, "low"));
+    const double high = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(peer, "high"));
+    return (high - low) / 2 / cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(peer, "microseconds"));
 }
 
 static void add_sustained(heddle_table *table, double microseconds)
@@ -148,6 +173,20 @@ static void add_sustained(heddle_table *table, double microseconds)
         heddle_table_cell(table, "%.1f", microseconds);
     else
         heddle_table_cell(table, "–");
+}
+
+// Which peer it is compared with, that it was not computed as asked for, or why it has no figure.
+static void add_note(heddle_table *table, const heddle_cli_network_bench *bench, const heddle_cli_network_row *row)
+{
+    const cJSON *peer = row->measured ? heddle_cli_network_fastest(bench, row) : NULL;
+    char other[NOTE_SIZE] = "";
+    if (row->asked != row->arithmetic)
+        snprintf(other, sizeof other, "%snot %s: no such kernels", peer ? "; " : "", heddle_cli_precisions[row->asked]);
+    if (peer)
+        heddle_table_cell(table, "%s, %s%s", heddle_cli_network_framework(peer), heddle_cli_network_text(peer, "mode"),
+                          other);
+    else
+        heddle_table_cell(table, "%s%s", row->message, other);
 }
 
 static void add_rows(heddle_table *table, const heddle_cli_network_bench *bench, int batch)
@@ -163,18 +202,13 @@ static void add_rows(heddle_table *table, const heddle_cli_network_bench *bench,
         heddle_table_cell(table, "%s", row->on_cpu ? "cpu" : heddle_device_kind_name(bench->info.kind));
         heddle_table_cell(table, "%s", heddle_tier_names[row->kernels]);
         heddle_table_cell(table, "%s", heddle_cli_precisions[row->arithmetic]);
-        add_times(table, time, batch);
+        add_times(table, time, spread_of(row), batch);
         if (bench->settings->sustained > 0)
             add_sustained(table, row->measured ? 1e6 * batch / row->rate.sustained : NAN);
         add_ratio(table, first / time);
         if (bench->peers)
             add_ratio(table, row->measured ? heddle_cli_network_speedup(bench, row) : NAN);
-        const cJSON *peer = row->measured ? heddle_cli_network_fastest(bench, row) : NULL;
-        if (peer)
-            heddle_table_cell(table, "%s, %s", heddle_cli_network_framework(peer),
-                              heddle_cli_network_text(peer, "mode"));
-        else
-            heddle_table_cell(table, "%s", row->message);
+        add_note(table, bench, row);
     }
 }
 
@@ -210,7 +244,7 @@ static void add_peers(heddle_table *table, const heddle_cli_network_bench *bench
         heddle_table_cell(table, "%s", heddle_cli_network_framework(row));
         heddle_table_cell(table, "%s", timed ? heddle_cli_network_text(row, "mode") : "");
         heddle_table_cell(table, "%s", timed ? heddle_cli_network_text(row, "precision") : "");
-        add_times(table, timed ? time->valuedouble : NAN, batch);
+        add_times(table, timed ? time->valuedouble : NAN, peer_spread(row), batch);
         if (bench->settings->sustained > 0)
             add_sustained(table, NAN);
         heddle_table_cell(table, "%s", "");
@@ -233,6 +267,16 @@ static void print_header(const heddle_cli_network_bench *bench)
     fflush(stdout);
 }
 
+static void warn_of_spread(const heddle_cli_network_bench *bench)
+{
+    double spread = 0;
+    for (int i = 0; i < bench->row_count; i++)
+        spread = fmax(spread, spread_of(&bench->rows[i])); // of a number and NAN, the number
+    if (spread > NOTICEABLE)
+        printf("\ntimes vary by up to %.0f %%: the machine is probably busy; measure again when it is idle\n",
+               100 * spread);
+}
+
 static heddle_status print_table(const heddle_cli_network_bench *bench)
 {
     heddle_table *table = heddle_table_create();
@@ -241,7 +285,9 @@ static heddle_status print_table(const heddle_cli_network_bench *bench)
         add_rows(table, bench, bench->batches[i]);
         add_peers(table, bench, bench->batches[i]);
     }
-    return heddle_table_finish(table, stdout);
+    HEDDLE_TRY(heddle_table_finish(table, stdout));
+    warn_of_spread(bench);
+    return HEDDLE_OK;
 }
 
 // --- the command ----------------------------------------------------------------------------------------------------
@@ -301,6 +347,7 @@ static heddle_status open_all(bench_run *run)
     HEDDLE_TRY(heddle_cli_network_plan(bench, bench->info.kind));
     HEDDLE_TRY(choose_data(run));
     HEDDLE_TRY(heddle_dataset_open(bench->data, settings->folder, HEDDLE_TRAIN, &run->dataset));
+    HEDDLE_TRY(heddle_cli_dataset_trains(run->dataset));
     run->known = is_known(run->dataset);
     heddle_input_shape input = {run->dataset->channels, run->dataset->height, run->dataset->width,
                                 run->dataset->classes};
@@ -381,7 +428,7 @@ static heddle_status measure_all(const bench_run *run)
 {
     heddle_cli_network_bench *bench = run->bench;
     const heddle_cli_bench_settings *settings = bench->settings;
-    const char *why = "";
+    char why[HEDDLE_CLI_MESSAGE_SIZE] = "";
     if (!settings->json.print)
         print_header(bench);
     heddle_cli_guard_begin(take_over, bench);
@@ -393,7 +440,7 @@ static heddle_status measure_all(const bench_run *run)
     bool peers = settings->peers == HEDDLE_CLI_PEERS_BY_DEVICE ? bench->info.kind == HEDDLE_CUDA
                                                                : settings->peers != HEDDLE_CLI_PEERS_NO;
     if (status == HEDDLE_OK && peers)
-        HEDDLE_TRY(heddle_cli_network_peers(bench, run->model, &why));
+        HEDDLE_TRY(heddle_cli_network_peers(bench, run->model, why));
     status = heddle_cli_interrupted ? HEDDLE_INTERRUPTED : status;
     HEDDLE_TRY(show(bench, why));
     return status != HEDDLE_OK ? heddle_fail(status, "stopped") : first_failure(bench);

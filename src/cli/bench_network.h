@@ -21,7 +21,7 @@ typedef struct heddle_cli_network_row {
     int batch;
     bool on_cpu; // the CPU's row in the table of a GPU
     heddle_tier kernels;
-    heddle_arithmetic arithmetic;
+    heddle_arithmetic asked, arithmetic; // `arithmetic` is what products were computed in, once it is measured
     bool measured;
     heddle_rate rate;
     char message[HEDDLE_CLI_MESSAGE_SIZE]; // why it was not measured
@@ -48,8 +48,10 @@ typedef struct heddle_cli_network_bench {
 heddle_status heddle_cli_network_plan(heddle_cli_network_bench *bench, heddle_device_kind kind);
 
 // bench_network_peers.c: measures the model in PyTorch and JAX at the same batch sizes and precisions. Not finding them
-// is not a failure: rows of bench->peers say why they have no figure, and *why says so where there is no figure at all.
-heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const heddle_model *model, const char **why);
+// is not a failure: rows of bench->peers say why they have no figure, and `why` says so below the table where one is
+// not installed, or there is no figure at all.
+heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const heddle_model *model,
+                                       char why[HEDDLE_CLI_MESSAGE_SIZE]);
 // The fastest peer's row at the same batch size and precision; NULL: there is none.
 const struct cJSON *heddle_cli_network_fastest(const heddle_cli_network_bench *bench,
                                                const heddle_cli_network_row *row);

@@ -16,6 +16,8 @@ cJSON *heddle_cli_network_row_json(const heddle_cli_network_bench *bench, const 
     cJSON_AddStringToObject(json, "device", heddle_device_kind_name(info->kind));
     cJSON_AddStringToObject(json, "kernels", heddle_tier_names[row->kernels]);
     cJSON_AddStringToObject(json, "precision", heddle_cli_precisions[row->arithmetic]);
+    if (row->asked != row->arithmetic)
+        cJSON_AddStringToObject(json, "asked_precision", heddle_cli_precisions[row->asked]);
     cJSON_AddNumberToObject(json, "batch", row->batch);
     cJSON_AddStringToObject(json, "status", row->measured ? "measured" : "failed");
     if (!row->measured) {

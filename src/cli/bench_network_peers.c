@@ -154,20 +154,54 @@ static bool has_figure(const cJSON *document)
     return false;
 }
 
-heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const heddle_model *model, const char **why)
+// "PyTorch and JAX": those that its Python does not have.
+static const char *list_missing(const cJSON *document, char list[LIST_SIZE])
+{
+    const cJSON *name;
+    size_t used = 0;
+    list[0] = '\0';
+    cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(document, "missing"))
+    {
+        const bool jax = cJSON_IsString(name) && strcmp(name->valuestring, "jax") == 0;
+        if (used < LIST_SIZE)
+            used +=
+                (size_t)snprintf(list + used, LIST_SIZE - used, "%s%s", used ? " and " : "", jax ? "JAX" : "PyTorch");
+    }
+    return list;
+}
+
+// What to say below the table; "": nothing.
+static void say_missing(const heddle_cli_network_bench *bench, bool ran, char why[HEDDLE_CLI_MESSAGE_SIZE])
+{
+    const char *python = getenv("PEERS_PYTHON");
+    char missing[LIST_SIZE];
+    if (list_missing(bench->peers, missing)[0])
+        snprintf(
+            why, HEDDLE_CLI_MESSAGE_SIZE,
+            "not installed for %.64s: %s; to compare with them, install torch and jax with pip, or set PEERS_PYTHON to "
+            "a Python that has them",
+            python ? python : "python3", missing);
+    else if (!ran || !has_figure(bench->peers))
+        snprintf(why, HEDDLE_CLI_MESSAGE_SIZE,
+                 "PyTorch and JAX were not measured: neither ran here; set PEERS_PYTHON to a Python that has them");
+}
+
+heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const heddle_model *model,
+                                       char why[HEDDLE_CLI_MESSAGE_SIZE])
 {
     char script[PATH_SIZE], output[] = "/tmp/heddle-peers-XXXXXX", description[] = "/tmp/heddle-model-XXXXXX";
-    *why = "";
+    why[0] = '\0';
     if (!find_script(script)) {
-        *why = "PyTorch and JAX were not measured: peers/train_gpu.py is part of heddle's source; set HEDDLE_PEERS to "
-               "its folder";
+        snprintf(
+            why, HEDDLE_CLI_MESSAGE_SIZE,
+            "PyTorch and JAX were not measured: peers/train_gpu.py is part of heddle's source; set HEDDLE_PEERS to "
+            "its folder");
         return HEDDLE_OK;
     }
     HEDDLE_TRY(write_temporary(description, heddle_model_json(model)));
     heddle_status status = write_temporary(output, "");
     if (status == HEDDLE_OK) {
-        if (run_script(bench, script, description, output) != HEDDLE_OK || !has_figure(bench->peers))
-            *why = "PyTorch and JAX were not measured: neither ran here; set PEERS_PYTHON to a Python that has them";
+        say_missing(bench, run_script(bench, script, description, output) == HEDDLE_OK, why);
         unlink(output);
     }
     unlink(description);

@@ -64,8 +64,8 @@ static heddle_status add_row(heddle_cli_network_bench *bench, int batch, bool on
 {
     if (bench->row_count == HEDDLE_CLI_MOST_ROWS)
         return heddle_fail(HEDDLE_INVALID, "more than %d rows; use fewer batch sizes", HEDDLE_CLI_MOST_ROWS);
-    bench->rows[bench->row_count++] =
-        (heddle_cli_network_row){.batch = batch, .on_cpu = on_cpu, .kernels = kernels, .arithmetic = arithmetic};
+    bench->rows[bench->row_count++] = (heddle_cli_network_row){
+        .batch = batch, .on_cpu = on_cpu, .kernels = kernels, .asked = arithmetic, .arithmetic = arithmetic};
     return HEDDLE_OK;
 }
 
@@ -91,6 +91,8 @@ heddle_status heddle_cli_network_plan(heddle_cli_network_bench *bench, heddle_de
                 // By default, other precisions are measured where they are fastest: fused, on a GPU.
                 bool shown =
                     arithmetic == HEDDLE_FULL || !all_precisions || (tier == HEDDLE_FUSED && kind != HEDDLE_CPU);
+                shown &=
+                    arithmetic != HEDDLE_INT8 || tier == HEDDLE_FUSED || !all_kernels; // only fused kernels have it
                 if (kernels[tier] && precisions[arithmetic] && shown)
                     HEDDLE_TRY(
                         add_row(bench, bench->batches[i], false, (heddle_tier)tier, (heddle_arithmetic)arithmetic));

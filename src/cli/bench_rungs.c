@@ -266,7 +266,7 @@ static heddle_status write_page(const request *asked)
         return HEDDLE_OK;
     heddle_cli_page page;
     HEDDLE_TRY(heddle_cli_page_begin(&page));
-    return heddle_cli_page_end(&page, path, heddle_bench_show_page(asked->bench, page.file));
+    return heddle_cli_page_end(&page, path, heddle_bench_show_page(asked->bench, asked->file, page.file));
 }
 
 // The results so far are in the file, whatever happens next.

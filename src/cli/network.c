@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "nn/trainer_folder.h"
 
 enum { CHECKPOINT_SIZE = 4096 };
@@ -27,6 +28,11 @@ static heddle_status name_path(const char *folder, const char *name, char path[C
 
 static heddle_status find_checkpoint(const char *given, char path[CHECKPOINT_SIZE])
 {
+    char quoted[CHECKPOINT_SIZE];
+    if (heddle_text_ends(given, ".json") && heddle_file_exists(given))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s is a model file, not a checkpoint; train it first: heddle train --model %s", given,
+                           heddle_text_quote(given, quoted, sizeof quoted));
     if (!heddle_folder_exists(given)) {
         if (snprintf(path, CHECKPOINT_SIZE, "%s", given) >= CHECKPOINT_SIZE)
             return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: path too long", given);

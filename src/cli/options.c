@@ -159,6 +159,29 @@ static const heddle_cli_option *find_option(const heddle_cli_command *command, c
     return NULL;
 }
 
+// The option that other programs call by this name; NULL: the command has none.
+static const char *find_synonym(const heddle_cli_command *command, const char *name)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } synonyms[] = {
+        {"learning-rate", "lr"},  {"batch-size", "batch"}, {"dataset", "data"},        {"data-dir", "data"},
+        {"num-epochs", "epochs"}, {"output", "out"},       {"output-dir", "out"},      {"optim", "optimizer"},
+        {"dtype", "precision"},   {"wd", "weight-decay"},  {"num-workers", "threads"}, {"lr-scheduler", "schedule"},
+    };
+    char plain[NAME_SIZE];
+    snprintf(plain, sizeof plain, "%s", name);
+    for (char *c = plain; *c; c++)
+        *c = *c == '_' ? '-' : *c;
+    const heddle_cli_option *same = find_option(command, plain);
+    if (same)
+        return same->name;
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(plain, synonyms[i].theirs) == 0 && find_option(command, synonyms[i].ours))
+            return synonyms[i].ours;
+    return NULL;
+}
+
 static heddle_status unknown_option(const heddle_cli_command *command, const char *argument, const char *name)
 {
     const char *candidates[MOST_CANDIDATES];
@@ -168,7 +191,9 @@ static heddle_status unknown_option(const heddle_cli_command *command, const cha
     for (int i = 0; i < heddle_cli_common_option_count && count < MOST_CANDIDATES; i++)
         candidates[count++] = heddle_cli_common_options[i].name;
 
-    const char *nearest = heddle_text_nearest(name, candidates, count);
+    const char *nearest = find_synonym(command, name);
+    if (nearest == NULL)
+        nearest = heddle_text_nearest(name, candidates, count);
     // A prefix of a name may be many edits away from it, yet is what people type.
     for (int i = 0, begins = 0; nearest == NULL && i < count; i++)
         if (name[0] != '\0' && strncmp(candidates[i], name, strlen(name)) == 0 && begins++ == 0)
@@ -270,9 +295,10 @@ static heddle_status refuse_argument(const heddle_cli_command *command, const ch
     if (flag && flag->kind == HEDDLE_CLI_FLAG)
         return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s': --%s takes no value", argument,
                            flag->name);
-    if (command->meant)
-        return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'; did you mean --%s %s?", argument,
-                           command->meant, heddle_text_quote(argument, quoted, sizeof quoted));
+    const char *meant = heddle_text_ends(argument, ".json") && find_option(command, "model") ? "model" : command->meant;
+    if (meant)
+        return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'; did you mean --%s %s?", argument, meant,
+                           heddle_text_quote(argument, quoted, sizeof quoted));
     return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'", argument);
 }
 

@@ -1,11 +1,14 @@
 // `heddle predict`: classifies PNG and JPEG files, or images of a dataset.
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/network.h"
@@ -184,6 +187,44 @@ static heddle_status predict_file(predictor *opened, const char *path)
     return HEDDLE_OK;
 }
 
+static int exit_of(heddle_status status)
+{
+    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+}
+
+static int is_image(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && heddle_image_file_is_named(entry->d_name);
+}
+
+// Predicts a file, or the images of a folder, by name. One bad file does not stop the others. Returns the exit code.
+static int predict_argument(predictor *opened, const char *path)
+{
+    struct dirent **names = NULL;
+    char quoted[NAME_SIZE], file[NAME_SIZE];
+    int exit_code = HEDDLE_EXIT_OK;
+    if (!heddle_folder_exists(path))
+        return exit_of(predict_file(opened, path));
+    const int count = scandir(path, &names, is_image, alphasort);
+    if (count < 0)
+        return heddle_cli_fail(heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno)));
+    if (count == 0)
+        exit_code = heddle_cli_fail(
+            heddle_fail(HEDDLE_NOT_FOUND,
+                        "%s has no PNG or JPEG files; for a folder with one subfolder per class, use heddle eval "
+                        "CHECKPOINT --data %s",
+                        path, heddle_text_quote(path, quoted, sizeof quoted)));
+    for (int i = 0; i < count; i++) {
+        const bool whole = snprintf(file, sizeof file, "%s/%s", path, names[i]->d_name) < NAME_SIZE;
+        const int code =
+            exit_of(whole ? predict_file(opened, file) : heddle_fail(HEDDLE_INVALID, "%.40s...: path too long", path));
+        exit_code = code != HEDDLE_EXIT_OK ? code : exit_code;
+        free(names[i]);
+    }
+    free(names);
+    return exit_code;
+}
+
 static heddle_status predict_dataset(predictor *opened, const heddle_dataset *dataset)
 {
     const predict_settings *settings = opened->settings;
@@ -242,12 +283,10 @@ static int run_command(int argc, char **argv)
     }
     if (status == HEDDLE_OK && !settings.network.json.print)
         heddle_cli_network_print_origin(&opened.trained, &settings.network);
-    // One bad file does not stop the others.
-    exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    exit_code = exit_of(status);
     for (int i = 1; i < arguments.count && status == HEDDLE_OK; i++) {
-        heddle_status file_status = predict_file(&opened, arguments.items[i]);
-        if (file_status != HEDDLE_OK)
-            exit_code = heddle_cli_fail(file_status);
+        const int code = predict_argument(&opened, arguments.items[i]);
+        exit_code = code != HEDDLE_EXIT_OK ? code : exit_code;
     }
     if (status == HEDDLE_OK) {
         const int written = heddle_cli_json_exit(&settings.network.json, to_json(&opened));
@@ -260,13 +299,14 @@ static int run_command(int argc, char **argv)
 const heddle_cli_command heddle_command_predict = {
     .name = "predict",
     .summary = "classify images",
-    .arguments = "CHECKPOINT [FILE...]",
+    .arguments = "CHECKPOINT [FILE|DIR...]",
     .least_arguments = 1,
     .most_arguments = MOST_IMAGES,
     .description =
         "CHECKPOINT is a checkpoint file, or the folder of a run with best.safetensors. PNG and JPEG files may have "
         "any size, and may be dark on light or light on dark. The command converts each file to the size and the "
-        "background that the network was trained on, and says what it changed.",
+        "background that the network was trained on, and says what it changed. Of a folder, all its PNG and JPEG files "
+        "are classified.",
     .example = "heddle predict runs/mnist-cnn/best.safetensors seven.png\n"
                "heddle predict runs/fashion-cnn/best.safetensors --data fashion --index 0 --count 5",
     .options = options,

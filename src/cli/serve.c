@@ -9,7 +9,7 @@
 #include "web/request.h"
 
 typedef struct serve_settings {
-    const char *listen, *device, *folder, *runs;
+    const char *listen, *device, *folder, *runs, *results;
     int port, threads;
 } serve_settings;
 
@@ -22,6 +22,8 @@ static const heddle_cli_option options[] = {
      NULL},
     {"runs", HEDDLE_CLI_TEXT, PLACE(runs), "DIR", "runs", "folder of the runs, where the page's runs go, too", 0, 0,
      NULL},
+    {"results", HEDDLE_CLI_TEXT, PLACE(results), "DIR", "results",
+     "folder of the results of `heddle bench --json=FILE` to show; what the page measures goes there, too", 0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one per core", 0, 1024, NULL},
@@ -61,7 +63,8 @@ static int run_command(int argc, char **argv)
                                                        .device = settings.device,
                                                        .threads = settings.threads,
                                                        .folder = settings.folder,
-                                                       .runs = settings.runs},
+                                                       .runs = settings.runs,
+                                                       .results = settings.results},
                               &serve);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
@@ -79,9 +82,10 @@ const heddle_cli_command heddle_command_serve = {
     .most_arguments = 1,
     .description =
         "Serves a page on this machine: draw a digit and see the prediction as you draw, look at what every layer "
-        "computes, train with live curves, see the confusion matrix, compare runs, and check a CUDA program. "
-        "CHECKPOINT "
-        "is a checkpoint file or the folder of a run; default: the newest run. docs/serve.md describes the API.\n\n"
+        "computes, train with live curves, see the confusion matrix, compare runs, look at benchmarks, and check a "
+        "CUDA "
+        "program. CHECKPOINT is a checkpoint file or the folder of a run; default: the newest run. docs/serve.md "
+        "describes the API.\n\n"
         "Only this machine can reach the page, and only with the token in its address. It fetches nothing from "
         "elsewhere. CUDA programs that are dropped on it run contained, as with `heddle check`.",
     .example = "heddle serve\nheddle serve runs/mnist-cnn/best.safetensors --port 8080",

@@ -403,6 +403,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     HEDDLE_TRY(open_ranks(current));
     HEDDLE_TRY(open_device(current, arguments));
     HEDDLE_TRY(open_data(current));
+    HEDDLE_TRY(heddle_cli_dataset_trains(current->train));
     heddle_input_shape input = {current->train->channels, current->train->height, current->train->width,
                                 current->train->classes};
     if (!current->model)

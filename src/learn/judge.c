@@ -18,8 +18,6 @@
 #include "learn/engines.h"
 #include "learn/interrupt.h"
 
-enum { LARGEST_SOURCE = 1 << 20 };
-
 // --- the learner's file ----------------------------------------------------------------------------------------------
 
 static heddle_status refuse_kind(const heddle_learn_task *task)
@@ -42,7 +40,7 @@ static heddle_status refuse_kind(const heddle_learn_task *task)
     if (!S_ISREG(about.st_mode))
         return heddle_fail(HEDDLE_IO, "%s is not a regular file; move it away, then `heddle learn reset %s`",
                            task->shown, number);
-    if (about.st_size > LARGEST_SOURCE)
+    if (about.st_size > HEDDLE_LEARN_LARGEST_SOURCE)
         return heddle_fail(HEDDLE_IO,
                            "%s is larger than 1 MB: not a solution; `heddle learn reset %s` keeps it as a "
                            "backup and brings the start back",
@@ -68,25 +66,31 @@ static bool is_binary(const char *text, size_t size)
     return odd > size / 100;
 }
 
-heddle_status heddle_learn_read_source(const heddle_learn_task *task, char **text, size_t *size)
+heddle_status heddle_learn_read_file(const heddle_learn_task *task, char **text, size_t *size)
 {
-    const char *number = task->exercise->number;
     HEDDLE_TRY(refuse_kind(task));
-    if (heddle_file_read(task->path, LARGEST_SOURCE, text, size) != HEDDLE_OK)
+    if (heddle_file_read(task->path, HEDDLE_LEARN_LARGEST_SOURCE, text, size) != HEDDLE_OK)
         return heddle_fail(HEDDLE_IO, "%s cannot be read: %s; check its permissions (chmod u+rw)", task->shown,
                            strerror(errno ? errno : EIO));
-    bool binary = is_binary(*text, *size), blank = !binary && is_blank(*text);
-    if (!binary && !blank)
+    if (!is_binary(*text, *size))
         return HEDDLE_OK;
     free(*text);
     *text = NULL;
-    if (blank)
-        return heddle_fail(HEDDLE_IO, "%s is empty; `heddle learn reset %s` brings the start back", task->shown,
-                           number);
     return heddle_fail(HEDDLE_IO,
                        "%s holds binary data, not source text; `heddle learn reset %s` keeps it as a backup and brings "
                        "the start back",
-                       task->shown, number);
+                       task->shown, task->exercise->number);
+}
+
+static heddle_status read_source(const heddle_learn_task *task, char **text, size_t *size)
+{
+    HEDDLE_TRY(heddle_learn_read_file(task, text, size));
+    if (*text && !is_blank(*text))
+        return HEDDLE_OK;
+    free(*text);
+    *text = NULL;
+    return heddle_fail(HEDDLE_IO, "%s is empty; `heddle learn reset %s` brings the start back", task->shown,
+                       task->exercise->number);
 }
 
 // --- the private folder ----------------------------------------------------------------------------------------------
@@ -221,7 +225,7 @@ heddle_status heddle_learn_judge(const heddle_learn_task *task, heddle_learn_ver
     size_t size = 0;
     double started = heddle_now();
     *verdict = NULL;
-    HEDDLE_TRY(heddle_learn_read_source(task, &text, &size));
+    HEDDLE_TRY(read_source(task, &text, &size));
     heddle_learn_verdict *made = NULL;
     heddle_status status = heddle_learn_verdict_create(&made);
     if (status == HEDDLE_OK)

@@ -141,11 +141,9 @@ static void search_page(searching *now, const char *page, bool exercise, const c
 
 static void search_chapter(const heddle_learn_course *course, searching *now, const char *page, const char *file)
 {
-    char *text = NULL;
-    size_t size = 0;
-    if (heddle_learn_page(course, file, &text, &size) == HEDDLE_OK) // one without a page has nothing to find
+    const char *text;
+    if (heddle_learn_page_text(course, file, now->arena, &text) == HEDDLE_OK) // one without a page has nothing to find
         search_page(now, page, false, text);
-    free(text);
 }
 
 heddle_status heddle_learn_search(const heddle_learn_course *course, const char *question, heddle_arena *arena,

@@ -52,13 +52,21 @@ static const char *remark_end(const char *text)
     return end && end[0] == ')' && leaves_course(text_end + 2) ? end + 1 : NULL;
 }
 
+// A page that is shown with a folder may ask for a picture: what draws it finds the comment.
+static bool asks_for_picture(const char *comment, const char *folder)
+{
+    static const char begin[] = "<!-- picture: ";
+    return folder && strncmp(comment, begin, strlen(begin)) == 0;
+}
+
 // Comments go, and of links that lead nowhere outside the course only the text stays; a remark that was only such a
 // link goes, too. Without a folder there is nothing to click on, so addresses on the web are shown.
 static void print_plain(const char *text, const char *folder, FILE *file)
 {
     while (*text) {
         const char *text_end, *end;
-        if (strncmp(text, comment_begin, strlen(comment_begin)) == 0 && (end = strstr(text, comment_end)) != NULL) {
+        if (strncmp(text, comment_begin, strlen(comment_begin)) == 0 && !asks_for_picture(text, folder) &&
+            (end = strstr(text, comment_end)) != NULL) {
             text = end + strlen(comment_end);
         } else if ((end = remark_end(text)) != NULL) {
             text = end;

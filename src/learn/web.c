@@ -42,7 +42,7 @@ heddle_status heddle_learn_web_source(const heddle_learn_web *web, const heddle_
     version[0] = '\0';
     heddle_learn_file(web->workspace, exercise, path);
     heddle_learn_shown_file(web->workspace, exercise, shown);
-    HEDDLE_TRY(heddle_learn_read_source(&task, text, size));
+    HEDDLE_TRY(heddle_learn_read_file(&task, text, size));
     heddle_learn_web_version(*text, *size, version);
     return HEDDLE_OK;
 }
@@ -84,8 +84,23 @@ static void wake(const heddle_learn_web *web)
 
 void heddle_learn_web_want(heddle_learn_web *web, const heddle_learn_exercise *exercise)
 {
-    web->wanted = web->latest = exercise;
+    heddle_learn_web_file_of(web, exercise)->due = ++web->turn;
     wake(web);
+}
+
+// Of those that are due, the one that was asked for last.
+static const heddle_learn_exercise *newest_due(heddle_learn_web *web, unsigned long *due)
+{
+    const heddle_learn_exercise *newest = NULL;
+    *due = 0;
+    pthread_mutex_lock(&web->lock);
+    for (int i = 0; i < web->course->count; i++)
+        if (web->files[i].due > *due) {
+            newest = &web->course->exercises[i];
+            *due = web->files[i].due;
+        }
+    pthread_mutex_unlock(&web->lock);
+    return newest;
 }
 
 static void *judge(void *context)
@@ -136,6 +151,17 @@ static void record(heddle_learn_web *web)
     tell(web, "verdict", json);
 }
 
+// No verdict is due any more, unless somebody has asked for another meanwhile.
+static void settle(heddle_learn_web *web, const heddle_learn_exercise *exercise)
+{
+    heddle_learn_web_file *file = heddle_learn_web_file_of(web, exercise);
+    pthread_mutex_lock(&web->lock);
+    if (file->due == web->taken)
+        file->due = 0;
+    pthread_mutex_unlock(&web->lock);
+}
+
+// One that is dropped stays due.
 static void end_judging(heddle_learn_web *web, bool drop)
 {
     if (!web->judging)
@@ -145,16 +171,19 @@ static void end_judging(heddle_learn_web *web, bool drop)
     pthread_join(web->judge, NULL);
     if (!drop && web->status != HEDDLE_INTERRUPTED)
         record(web);
+    if (!drop)
+        settle(web, web->judging);
     heddle_learn_verdict_free(web->made);
     web->made = NULL;
     web->judging = NULL;
 }
 
-static void begin_judging(heddle_learn_web *web, const heddle_learn_exercise *exercise)
+static void begin_judging(heddle_learn_web *web, const heddle_learn_exercise *exercise, unsigned long due)
 {
     char *text = NULL;
     size_t size = 0;
     end_judging(web, true);
+    web->taken = due;
     heddle_learn_resume();
     heddle_learn_file(web->workspace, exercise, web->path);
     heddle_learn_shown_file(web->workspace, exercise, web->shown);
@@ -180,10 +209,7 @@ static void begin_judging(heddle_learn_web *web, const heddle_learn_exercise *ex
     cJSON_AddStringToObject(json, "error", heddle_last_error());
     tell(web, "verdict", json);
     web->judging = NULL;
-    pthread_mutex_lock(&web->lock);
-    if (web->latest == exercise)
-        web->latest = NULL;
-    pthread_mutex_unlock(&web->lock);
+    settle(web, exercise);
 }
 
 // A file that changed by other hands than the page's: the page has told us about its own already.
@@ -196,7 +222,7 @@ static void notice(heddle_learn_web *web, const heddle_learn_exercise *exercise)
     pthread_mutex_lock(&web->lock);
     bool known = version[0] && strcmp(heddle_learn_web_file_of(web, exercise)->version, version) == 0;
     if (!known)
-        web->wanted = web->latest = exercise;
+        heddle_learn_web_file_of(web, exercise)->due = ++web->turn;
     pthread_mutex_unlock(&web->lock);
     if (!known)
         tell(web, "source", about(exercise, version));
@@ -208,15 +234,6 @@ static bool has_ended(heddle_learn_web *web)
     bool ended = web->judging && web->ended;
     pthread_mutex_unlock(&web->lock);
     return ended;
-}
-
-static const heddle_learn_exercise *take_wanted(heddle_learn_web *web)
-{
-    pthread_mutex_lock(&web->lock);
-    const heddle_learn_exercise *wanted = web->wanted;
-    web->wanted = NULL;
-    pthread_mutex_unlock(&web->lock);
-    return wanted;
 }
 
 void heddle_learn_web_run(heddle_learn_web *web, const volatile sig_atomic_t *stop)
@@ -232,9 +249,10 @@ void heddle_learn_web_run(heddle_learn_web *web, const volatile sig_atomic_t *st
             notice(web, changed);
         if (has_ended(web))
             end_judging(web, false);
-        const heddle_learn_exercise *wanted = *stop ? NULL : take_wanted(web);
-        if (wanted)
-            begin_judging(web, wanted);
+        unsigned long due = 0;
+        const heddle_learn_exercise *next = *stop ? NULL : newest_due(web, &due);
+        if (next && !(web->judging && due == web->taken))
+            begin_judging(web, next, due);
     }
     end_judging(web, true);
 }

@@ -17,6 +17,7 @@ typedef struct heddle_learn_web_file {
     char version[HEDDLE_LEARN_VERSION_SIZE]; // of the text that was judged last, or is being judged; "": none
     char *verdict;                           // on it, as JSON; NULL: none yet
     char *trace;                             // of its run, as JSON; NULL: none
+    unsigned long due; // a verdict was asked for, which is not there yet; the largest was asked for last; 0: none
 } heddle_learn_web_file;
 
 struct heddle_learn_web {
@@ -24,17 +25,17 @@ struct heddle_learn_web {
     heddle_learn_workspace *workspace;
     heddle_web_server *server;
     heddle_learn_watch *watch;
-    int alone;                           // the lock that keeps others from watching, too
-    int wake[2];                         // a byte wakes the loop
-    pthread_mutex_t lock;                // of the workspace's state and of what follows
-    heddle_learn_web_file *files;        // one per exercise
-    const heddle_learn_exercise *wanted; // to judge next; NULL: none
-    const heddle_learn_exercise *latest; // the one wanted last: to be judged, being judged, or judged; NULL: none
+    int alone;                    // the lock that keeps others from watching, too
+    int wake[2];                  // a byte wakes the loop
+    pthread_mutex_t lock;         // of the workspace's state and of what follows
+    heddle_learn_web_file *files; // one per exercise
+    unsigned long turn;           // counts what was asked for
     // The judge at work; only the loop looks at these.
     const heddle_learn_exercise *judging;
     pthread_t judge;
     heddle_learn_task task;
     char path[HEDDLE_PLACE_SIZE], shown[HEDDLE_PLACE_SIZE], version[HEDDLE_LEARN_VERSION_SIZE];
+    unsigned long taken; // what was due when it began
     heddle_learn_verdict *made;
     heddle_status status;
     char why[1024];

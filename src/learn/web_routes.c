@@ -14,7 +14,7 @@
 #include "web/assets.h"
 #include "web/markdown.h"
 
-enum { LARGEST_SOURCE = 1 << 20, TITLE_SIZE = 256, QUESTION_SIZE = 256 };
+enum { TITLE_SIZE = 256, QUESTION_SIZE = 256 };
 
 // --- the course ------------------------------------------------------------------------------------------------------
 
@@ -244,9 +244,8 @@ static void post_open(void *context, const heddle_web_request *request, heddle_w
     pthread_mutex_lock(&web->lock);
     const heddle_learn_web_file *file = heddle_learn_web_file_of(web, exercise);
     heddle_learn_set_current(web->workspace, exercise); // only convenience: a full disk must not stop anybody
-    // Judging it may have begun and been dropped for another.
-    bool due = file->verdict || web->latest == exercise;
-    if (strcmp(file->version, version) != 0 || !version[0] || !due)
+    bool judged = strcmp(file->version, version) == 0 && version[0] && file->verdict;
+    if (!judged && !(file->due && file->due == web->turn)) // it may wait behind another
         heddle_learn_web_want(web, exercise);
     pthread_mutex_unlock(&web->lock);
     heddle_web_answer_json(answer, HEDDLE_WEB_ACCEPTED, cJSON_CreateObject());
@@ -279,7 +278,7 @@ static bool read_change(const heddle_web_request *request, cJSON **json, const c
     *base = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(*json, "base"));
     if (!*text || !*base)
         heddle_web_answer_error(answer, HEDDLE_WEB_BAD, "the body needs \"text\" and \"base\", both texts");
-    else if (strlen(*text) > LARGEST_SOURCE)
+    else if (strlen(*text) > HEDDLE_LEARN_LARGEST_SOURCE)
         heddle_web_answer_error(answer, HEDDLE_WEB_TOO_LARGE, "the text is larger than 1 MB: not a solution");
     else
         return true;
@@ -303,12 +302,11 @@ static bool may_replace(const heddle_learn_web *web, const heddle_learn_exercise
     }
     if (!exists)
         return true;
-    if (heddle_file_read(path, LARGEST_SOURCE, &text, &size) != HEDDLE_OK) {
+    if (heddle_learn_web_source(web, exercise, &text, &size, version) != HEDDLE_OK) {
         heddle_web_answer_error(answer, HEDDLE_WEB_CONFLICT, "the page does not replace a file that it cannot read: %s",
                                 heddle_last_error());
         return false;
     }
-    heddle_learn_web_version(text, size, version);
     free(text);
     if (strcmp(version, base) == 0)
         return true;

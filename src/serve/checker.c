@@ -73,12 +73,14 @@ static heddle_status render(const heddle_check_result *result, char **html, size
     return status;
 }
 
-static heddle_status check(const wish *asked, heddle_check_result **result)
+// `where` is left with the folder that the program was in, and a slash.
+static heddle_status check(const wish *asked, heddle_check_result **result, char where[PATH_SIZE])
 {
     char path[PATH_SIZE];
     heddle_check_folder folder, room;
     HEDDLE_TRY(heddle_check_folder_create(&folder, false));
     const char *sources[] = {heddle_check_folder_path(&folder, asked->name, path, sizeof path), NULL};
+    snprintf(where, PATH_SIZE, "%.*s", (int)(strlen(path) - strlen(asked->name)), path);
     heddle_status status = heddle_check_folder_inner(&folder, "room", &room);
     if (status == HEDDLE_OK)
         status = heddle_file_write_atomic(path, &(heddle_slice){asked->source, strlen(asked->source)}, 1);
@@ -102,6 +104,33 @@ static heddle_status check(const wish *asked, heddle_check_result **result)
     return status;
 }
 
+// Leaves every mention of the folder out of the text: to the page the program has no other path than its name.
+static size_t forget(char *text, const char *where)
+{
+    char *to = text;
+    const size_t length = strlen(where);
+    for (const char *from = text; *from;)
+        if (length > 0 && strncmp(from, where, length) == 0)
+            from += length;
+        else
+            *to++ = *from++;
+    *to = '\0';
+    return (size_t)(to - text);
+}
+
+// The result as JSON; NULL: no memory.
+static cJSON *result_json(const heddle_check_result *result, const char *where)
+{
+    cJSON *json = heddle_check_json(result);
+    char *text = json ? cJSON_PrintUnformatted(json) : NULL;
+    cJSON_Delete(json);
+    if (text)
+        forget(text, where);
+    json = text ? cJSON_Parse(text) : NULL;
+    free(text);
+    return json;
+}
+
 // Takes the page over.
 static int keep(heddle_serve_checker *checker, report *page)
 {
@@ -115,7 +144,7 @@ static int keep(heddle_serve_checker *checker, report *page)
 }
 
 static void answer_result(heddle_serve_checker *checker, const wish *asked, const heddle_check_result *result,
-                          heddle_web_answer *answer)
+                          const char *where, heddle_web_answer *answer)
 {
     char verdict[VERDICT_SIZE], address[VERDICT_SIZE];
     report page = {0};
@@ -125,13 +154,14 @@ static void answer_result(heddle_serve_checker *checker, const wish *asked, cons
         heddle_web_answer_failure(answer, status);
         return;
     }
+    page.size = forget(page.html, where);
     cJSON *json = cJSON_CreateObject();
     snprintf(address, sizeof address, "/v1/check/%d", keep(checker, &page));
     cJSON_AddStringToObject(json, "name", asked->name);
     cJSON_AddBoolToObject(json, "failed", heddle_check_failed(result));
     cJSON_AddStringToObject(json, "verdict", heddle_check_verdict(result, verdict, sizeof verdict));
     cJSON_AddStringToObject(json, "report", address);
-    cJSON_AddItemToObject(json, "result", heddle_check_json(result));
+    cJSON_AddItemToObject(json, "result", result_json(result, where));
     heddle_web_answer_json(answer, HEDDLE_WEB_OK, json);
 }
 
@@ -147,7 +177,8 @@ static void finish(heddle_serve_checker *checker, wish *asked, bool refuse)
 {
     heddle_web_answer answer = {0};
     heddle_check_result *result = NULL;
-    heddle_status status = refuse ? HEDDLE_INTERRUPTED : check(asked, &result);
+    char where[PATH_SIZE] = "";
+    heddle_status status = refuse ? HEDDLE_INTERRUPTED : check(asked, &result, where);
     if (status == HEDDLE_INTERRUPTED)
         heddle_web_answer_error(&answer, HEDDLE_WEB_BUSY, "the server is ending");
     else if (status == HEDDLE_MISSING) // on this machine, not in the request
@@ -155,7 +186,7 @@ static void finish(heddle_serve_checker *checker, wish *asked, bool refuse)
     else if (status != HEDDLE_OK)
         heddle_web_answer_failure(&answer, status);
     else
-        answer_result(checker, asked, result, &answer);
+        answer_result(checker, asked, result, where, &answer);
     heddle_check_result_free(result);
     heddle_web_finish(asked->later, &answer);
     free_wish(asked);

@@ -19,8 +19,9 @@ struct heddle_serve {
     heddle_serve_predictor *predictor;
     heddle_serve_training *training;
     heddle_serve_checker *checker;
-    heddle_serve_worker *images, *runs;      // read what requests carry, and runs
-    char checkpoint[HEDDLE_SERVE_PATH_SIZE]; // that it began with; "": none
+    heddle_serve_worker *images, *runs, *bench; // read what requests carry, and runs and results; measure
+    volatile sig_atomic_t ending;               // what is measured stops
+    char checkpoint[HEDDLE_SERVE_PATH_SIZE];    // that it began with; "": none
 };
 
 // serve.c: the best checkpoint in a run's folder, or the last. HEDDLE_NOT_FOUND: there is neither.

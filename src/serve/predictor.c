@@ -14,8 +14,9 @@
 #include "device/device.h"
 #include "serve/evaluation.h"
 #include "serve/network.h"
+#include "serve/scan.h"
 
-enum { REASON_SIZE = 192, NUMBER_SIZE = 32, MOST_WAITING = 1024 };
+enum { REASON_SIZE = 192, NUMBER_SIZE = 32, MOST_WAITING = 1024, LONGEST_SCAN = 1 << 16 };
 
 typedef struct job {
     struct job *next;
@@ -331,6 +332,11 @@ void heddle_serve_predictor_destroy(heddle_serve_predictor *predictor)
     free(predictor);
 }
 
+heddle_device_kind heddle_serve_predictor_device(const heddle_serve_predictor *predictor)
+{
+    return heddle_device_get_kind(predictor->device);
+}
+
 void heddle_serve_predictor_load(heddle_serve_predictor *predictor, const char *checkpoint)
 {
     pthread_mutex_lock(&predictor->lock);
@@ -353,17 +359,40 @@ static heddle_status no_network(void)
     return heddle_fail(HEDDLE_UNSUPPORTED, "there is no network yet: train one, or choose a run");
 }
 
+// What the network there is takes. False: there is none.
+static bool find_input(heddle_serve_predictor *predictor, heddle_prepare_options *input)
+{
+    pthread_mutex_lock(&predictor->lock);
+    const bool known = predictor->network != NULL;
+    if (known)
+        *input = heddle_serve_network_input(predictor->network);
+    pthread_mutex_unlock(&predictor->lock);
+    return known;
+}
+
 heddle_status heddle_serve_predictor_read(heddle_serve_predictor *predictor, const cJSON *request,
                                           heddle_serve_images *images)
 {
     heddle_prepare_options input = {0};
     *images = (heddle_serve_images){0};
-    pthread_mutex_lock(&predictor->lock);
-    const bool known = predictor->network != NULL;
-    if (known)
-        input = heddle_serve_network_input(predictor->network);
-    pthread_mutex_unlock(&predictor->lock);
-    return known ? heddle_serve_images_read(request, &input, images) : no_network();
+    return find_input(predictor, &input) ? heddle_serve_images_read(request, &input, images) : no_network();
+}
+
+bool heddle_serve_predictor_scan(heddle_serve_predictor *predictor, const char *text, size_t size,
+                                 heddle_serve_images *images)
+{
+    heddle_prepare_options input = {0};
+    if (size > LONGEST_SCAN || !find_input(predictor, &input))
+        return false;
+    *images =
+        (heddle_serve_images){.count = 1, .channels = input.channels, .height = input.height, .width = input.width};
+    const size_t count = area_of(images);
+    images->pixels = count < size ? malloc(count * sizeof *images->pixels) : NULL;
+    if (images->pixels && heddle_serve_scan(text, size, images->pixels, count))
+        return true;
+    free(images->pixels);
+    *images = (heddle_serve_images){0};
+    return false;
 }
 
 // False: there is no room for it. A request on its own always has room.

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "heddle/device.h"
 #include "serve/images.h"
 #include "web/server.h"
 
@@ -25,6 +26,8 @@ heddle_status heddle_serve_predictor_create(const heddle_serve_predictor_setting
 // Every request must be finished: after heddle_web_stop. NULL is fine.
 void heddle_serve_predictor_destroy(heddle_serve_predictor *predictor);
 
+heddle_device_kind heddle_serve_predictor_device(const heddle_serve_predictor *predictor);
+
 // Asks for another network, which answers as soon as it is read. The pages are told "network", or why it is not.
 void heddle_serve_predictor_load(heddle_serve_predictor *predictor, const char *checkpoint);
 // What is known of the network, which the caller deletes; JSON's null: there is none.
@@ -32,6 +35,10 @@ struct cJSON *heddle_serve_predictor_about(heddle_serve_predictor *predictor);
 // Reads images for the network there is now. HEDDLE_UNSUPPORTED: there is none.
 heddle_status heddle_serve_predictor_read(heddle_serve_predictor *predictor, const struct cJSON *request,
                                           heddle_serve_images *images);
+// The same for a short body that is one image as a list of numbers, at once. False: it is something else, to be read as
+// JSON.
+bool heddle_serve_predictor_scan(heddle_serve_predictor *predictor, const char *text, size_t size,
+                                 heddle_serve_images *images);
 // Predicts and finishes the request; takes the pixels over. `layers`: with what every layer gives for the first image.
 // Images that the network does not take, as another one was loaded since they were read, are refused.
 void heddle_serve_predictor_predict(heddle_serve_predictor *predictor, heddle_web_later *later,

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "nn/runs.h"
 #include "serve/parts.h"
+#include "serve/results.h"
 
 enum { MOST_DATASETS = 16, NAME_SIZE = 256, LARGEST_SOURCE = 1 << 20 };
 
@@ -97,7 +98,18 @@ static void read_and_predict(void *context, const heddle_web_request *request, h
 static void post_predict(void *context, const heddle_web_request *request, heddle_web_answer *answer)
 {
     const heddle_serve *serve = context;
-    heddle_serve_worker_give(serve->images, request, read_and_predict, answer);
+    heddle_serve_images images;
+    if (!heddle_serve_predictor_scan(serve->predictor, request->body, request->size, &images)) {
+        heddle_serve_worker_give(serve->images, request, read_and_predict, answer);
+        return;
+    }
+    heddle_web_later *later = heddle_web_defer(request);
+    if (later) {
+        heddle_serve_predictor_predict(serve->predictor, later, &images, false);
+        return;
+    }
+    free(images.pixels);
+    answer_ending(answer);
 }
 
 // The whole number that a part of the path is; -1: none, or a larger one than any that we give.
@@ -248,6 +260,8 @@ static void post_train(void *context, const heddle_web_request *request, heddle_
     if (!json)
         return;
     heddle_status status = heddle_serve_training_read(json, serve->settings.folder, &wish);
+    if (status == HEDDLE_OK && heddle_serve_worker_is_busy(serve->bench))
+        status = heddle_fail(HEDDLE_UNSUPPORTED, "an operator is being measured: start the run when that is done");
     if (status == HEDDLE_OK)
         status = heddle_serve_training_start(serve->training, &wish);
     answer_training(serve, status, answer);
@@ -264,6 +278,94 @@ static void post_order(void *context, const heddle_web_request *request, heddle_
             return;
         }
     heddle_web_answer_error(answer, HEDDLE_WEB_NOT_FOUND, "a run can be told to pause, resume or stop");
+}
+
+// --- results ---------------------------------------------------------------------------------------------------------
+
+static void list_results(void *context, const heddle_web_request *request, heddle_web_later *later)
+{
+    const heddle_serve *serve = context;
+    heddle_web_answer answer = {0};
+    cJSON *json = cJSON_CreateObject();
+    (void)request;
+    cJSON_AddStringToObject(json, "folder", serve->settings.results);
+    cJSON_AddItemToObject(json, "results", heddle_serve_results_list(serve->settings.results));
+    cJSON_AddItemToObject(json, "operators",
+                          heddle_serve_results_operators(heddle_serve_predictor_device(serve->predictor)));
+    heddle_web_answer_json(&answer, HEDDLE_WEB_OK, json);
+    heddle_web_finish(later, &answer);
+}
+
+static void get_results(void *context, const heddle_web_request *request, heddle_web_answer *answer)
+{
+    const heddle_serve *serve = context;
+    heddle_serve_worker_give(serve->runs, request, list_results, answer);
+}
+
+static void read_results(void *context, const heddle_web_request *request, heddle_web_later *later)
+{
+    const heddle_serve *serve = context;
+    heddle_web_answer answer = {0};
+    char *text = NULL;
+    size_t size = 0;
+    heddle_status status = heddle_serve_results_read(serve->settings.results, request->found[0], &text, &size);
+    if (status == HEDDLE_OK)
+        heddle_web_answer_bytes(&answer, heddle_web_type(".json"), text, size);
+    else
+        heddle_web_answer_failure(&answer, status);
+    heddle_web_finish(later, &answer);
+}
+
+static void get_result(void *context, const heddle_web_request *request, heddle_web_answer *answer)
+{
+    const heddle_serve *serve = context;
+    heddle_serve_worker_give(serve->runs, request, read_results, answer);
+}
+
+// {"op": "matmul_forward"}: a quick look. What runs beside it would be in its figures.
+static heddle_status measure(heddle_serve *serve, const cJSON *request, char name[HEDDLE_SERVE_RESULT_NAME])
+{
+    const heddle_serve_measure how = {.device = serve->settings.device,
+                                      .threads = serve->settings.threads,
+                                      .folder = serve->settings.results,
+                                      .stop = &serve->ending};
+    const char *op = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(request, "op"));
+    if (!op)
+        return heddle_fail(HEDDLE_INVALID, "expected {\"op\": \"OPERATOR\"}");
+    if (serve->ending) // those that wait need not begin
+        return HEDDLE_INTERRUPTED;
+    if (heddle_serve_training_count(serve->training).active)
+        return heddle_fail(HEDDLE_UNSUPPORTED,
+                           "a run is under way, beside which nothing can be measured: stop it first");
+    return heddle_serve_results_measure(&how, op, name);
+}
+
+static void measure_and_answer(void *context, const heddle_web_request *request, heddle_web_later *later)
+{
+    heddle_serve *serve = context;
+    heddle_web_answer answer = {0};
+    char name[HEDDLE_SERVE_RESULT_NAME];
+    cJSON *json = read_body(request, &answer);
+    if (json) {
+        heddle_status status = measure(serve, json, name);
+        cJSON_Delete(json);
+        if (status == HEDDLE_INTERRUPTED) {
+            answer_ending(&answer);
+        } else if (status != HEDDLE_OK) {
+            heddle_web_answer_failure(&answer, status);
+        } else {
+            cJSON *made = cJSON_CreateObject();
+            cJSON_AddStringToObject(made, "name", name);
+            heddle_web_answer_json(&answer, HEDDLE_WEB_OK, made);
+        }
+    }
+    heddle_web_finish(later, &answer);
+}
+
+static void post_bench(void *context, const heddle_web_request *request, heddle_web_answer *answer)
+{
+    const heddle_serve *serve = context;
+    heddle_serve_worker_give(serve->bench, request, measure_and_answer, answer);
 }
 
 // --- checking --------------------------------------------------------------------------------------------------------
@@ -323,6 +425,9 @@ const heddle_web_route heddle_serve_routes[] = {
     {"GET", "/v1/train", get_training, NULL},
     {"POST", "/v1/train", post_train, NULL},
     {"POST", "/v1/train/*", post_order, NULL},
+    {"GET", "/v1/results", get_results, NULL},
+    {"GET", "/v1/results/*", get_result, NULL},
+    {"POST", "/v1/bench", post_bench, NULL},
     {"POST", "/v1/check", post_check, NULL},
     {"GET", "/v1/check/*", get_report, NULL},
     {0},

@@ -14,8 +14,9 @@
 #include "serve/parts.h"
 
 enum {
-    MOST_REQUESTS = 50000,  // a second: programs that predict send many
-    MOST_CONNECTIONS = 1200 // pages that only listen stay connected
+    MOST_REQUESTS = 50000,   // a second: programs that predict send many
+    MOST_CONNECTIONS = 1200, // pages that only listen stay connected
+    MOST_WAITING = 1024,     // requests that read something
 };
 
 static const long tick = 100000000; // nanoseconds
@@ -113,8 +114,9 @@ static heddle_status open_all(heddle_serve *serve)
                                                                               .predictor = serve->predictor},
                                             &serve->training));
     HEDDLE_TRY(heddle_serve_checker_create(&serve->checker));
-    HEDDLE_TRY(heddle_serve_worker_create("images", serve, &serve->images));
-    HEDDLE_TRY(heddle_serve_worker_create("runs", serve, &serve->runs));
+    HEDDLE_TRY(heddle_serve_worker_create("images", serve, MOST_WAITING, &serve->images));
+    HEDDLE_TRY(heddle_serve_worker_create("runs", serve, MOST_WAITING, &serve->runs));
+    HEDDLE_TRY(heddle_serve_worker_create("bench", serve, 1, &serve->bench));
     HEDDLE_TRY(heddle_web_start(&(heddle_web_settings){.address = settings->address,
                                                        .port = settings->port,
                                                        .routes = heddle_serve_routes,
@@ -147,12 +149,14 @@ void heddle_serve_close(heddle_serve *serve)
 {
     if (!serve)
         return;
+    serve->ending = 1;
     heddle_serve_checker_stop(serve->checker);
     heddle_web_stop(set_server(serve, NULL));
     heddle_serve_training_destroy(serve->training);
     heddle_serve_checker_destroy(serve->checker);
     heddle_serve_worker_destroy(serve->images);
     heddle_serve_worker_destroy(serve->runs);
+    heddle_serve_worker_destroy(serve->bench);
     heddle_serve_predictor_destroy(serve->predictor);
     pthread_mutex_destroy(&serve->lock);
     free(serve);

@@ -15,6 +15,7 @@ typedef struct heddle_serve_settings {
     int threads;            // 0: one per core
     const char *folder;     // that is searched first for datasets; may be NULL
     const char *runs;       // folder of the runs
+    const char *results;    // folder of the results of `heddle bench`
 } heddle_serve_settings;
 
 // The texts of the settings must live as long as it does.

@@ -7,8 +7,6 @@
 
 #include "base/spawn.h"
 
-enum { MOST_WAITING = 1024 };
-
 typedef struct job {
     struct job *next;
     heddle_web_later *later;
@@ -22,21 +20,23 @@ struct heddle_serve_worker {
     bool has_thread;
     pthread_mutex_t lock; // of what follows
     pthread_cond_t wanted;
-    bool stopping;
+    bool stopping, working;
     job *first, **last;
-    int waiting;
+    int waiting, most;
 };
 
 // The next request; NULL: there is none, and the end has come.
 static job *take(heddle_serve_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
+    worker->working = false;
     while (!worker->first && !worker->stopping)
         pthread_cond_wait(&worker->wanted, &worker->lock);
     job *one = worker->first;
     if (one) {
         worker->first = one->next;
         worker->waiting--;
+        worker->working = true;
     }
     if (!worker->first)
         worker->last = &worker->first;
@@ -54,13 +54,14 @@ static void *run(void *context)
     return NULL;
 }
 
-heddle_status heddle_serve_worker_create(const char *name, void *context, heddle_serve_worker **worker)
+heddle_status heddle_serve_worker_create(const char *name, void *context, int most, heddle_serve_worker **worker)
 {
     heddle_serve_worker *made = calloc(1, sizeof *made);
     *worker = NULL;
     if (!made)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a thread");
     made->context = context;
+    made->most = most;
     made->last = &made->first;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->wanted, NULL);
@@ -92,7 +93,7 @@ void heddle_serve_worker_destroy(heddle_serve_worker *worker)
 static bool enqueue(heddle_serve_worker *worker, job *one)
 {
     pthread_mutex_lock(&worker->lock);
-    const bool room = worker->waiting < MOST_WAITING;
+    const bool room = worker->waiting + worker->working < worker->most;
     if (room) {
         *worker->last = one;
         worker->last = &one->next;
@@ -101,6 +102,14 @@ static bool enqueue(heddle_serve_worker *worker, job *one)
     }
     pthread_mutex_unlock(&worker->lock);
     return room;
+}
+
+bool heddle_serve_worker_is_busy(heddle_serve_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    const bool busy = worker->working || worker->waiting > 0;
+    pthread_mutex_unlock(&worker->lock);
+    return busy;
 }
 
 void heddle_serve_worker_give(heddle_serve_worker *worker, const heddle_web_request *request, heddle_serve_work *work,

@@ -130,7 +130,8 @@ int heddle_web_enter(const heddle_web_gate *gate, const heddle_web_head *head, h
     if (status != 0)
         return refuse(entry, status,
                       status == HEDDLE_WEB_TOO_LONG ? "the address is too long" : "the address is malformed");
-    if (!has_token(gate, head, entry) && !(is_open(&entry->path) && is_get(head->method)))
+    entry->has_token = has_token(gate, head, entry);
+    if (!entry->has_token && !(is_open(&entry->path) && is_get(head->method)))
         return refuse(entry, HEDDLE_WEB_NO_TOKEN, "open the address that the terminal shows: it has the token");
     if (find_route(gate, head, entry) != 0)
         return entry->status;

@@ -27,7 +27,8 @@ typedef struct heddle_web_entry {
     const heddle_web_route *route; // NULL: an asset
     const char *asset;             // its name; NULL: the route has a handler
     const char *allowed;           // with 405: the method that would do
-    bool by_address;               // the token was in the address: the answer sets the cookie
+    bool has_token;
+    bool by_address; // the token was in the address: the answer sets the cookie
     const char *found[HEDDLE_WEB_MOST_PARTS];
     char name[HEDDLE_WEB_LONGEST_TARGET + 1]; // of an asset without a route
 } heddle_web_entry;

@@ -1,4 +1,5 @@
-// Reads Markdown with cmark-gfm and changes two things in its tree: links, and headings that links lead to.
+// Reads Markdown with cmark-gfm and changes three things in its tree: links, headings that links lead to, and comments
+// that ask for a picture.
 
 #include "web/markdown.h"
 
@@ -28,7 +29,7 @@ void heddle_web_anchor(const char *heading, char *anchor, size_t size)
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
 
-enum { HEADING_SIZE = 256 };
+enum { HEADING_SIZE = 256, PICTURE_SIZE = 128 };
 
 // The words of a heading, whatever stands around them.
 static void heading_text(cmark_node *heading, char text[HEADING_SIZE])
@@ -67,6 +68,29 @@ static void unwrap(cmark_node *link)
     cmark_node_free(link);
 }
 
+// <!-- picture: warp stride.cu neighbours --> becomes a place that the page draws into.
+static void add_place(cmark_node *comment)
+{
+    static const char begin[] = "<!-- picture: ", end[] = " -->\n";
+    char markup[PICTURE_SIZE + 64];
+    const char *text = cmark_node_get_literal(comment), *words = text ? text + strlen(begin) : NULL;
+    if (!text || strncmp(text, begin, strlen(begin)) != 0)
+        return;
+    size_t length = strlen(words) - (strlen(words) > strlen(end) ? strlen(end) : 0);
+    for (size_t i = 0; i < length; i++)
+        if (length > PICTURE_SIZE || (!isalnum((unsigned char)words[i]) && !strchr("_.-= ", words[i])))
+            return;
+    snprintf(markup, sizeof markup, "<div class=\"recorded\" data-picture=\"%.*s\"></div>", (int)length, words);
+    cmark_node *place = cmark_node_new(CMARK_NODE_CUSTOM_BLOCK);
+    cmark_node_set_on_enter(place, markup);
+    if (!cmark_node_insert_after(comment, place)) {
+        cmark_node_free(place);
+        return;
+    }
+    cmark_node_unlink(comment);
+    cmark_node_free(comment);
+}
+
 static void change(cmark_node *document, heddle_web_resolve *resolve, void *context)
 {
     char resolved[HEDDLE_WEB_ADDRESS_SIZE];
@@ -74,6 +98,8 @@ static void change(cmark_node *document, heddle_web_resolve *resolve, void *cont
     for (cmark_event_type event; (event = cmark_iter_next(walk)) != CMARK_EVENT_DONE;) {
         cmark_node *node = cmark_iter_get_node(walk);
         cmark_node_type type = cmark_node_get_type(node);
+        if (type == CMARK_NODE_HTML_BLOCK) // a leaf: the walk has left it already
+            add_place(node);
         // A node may be changed once the walk has left it.
         if (event != CMARK_EVENT_EXIT)
             continue;

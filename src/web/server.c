@@ -4,6 +4,7 @@
 #include "web/server.h"
 
 #include "web/assets.h"
+#include "web/connections.h"
 #include "web/events.h"
 #include "web/gate.h"
 #include "web/listen.h"
@@ -19,7 +20,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,14 +42,10 @@ static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-typedef enum connection_state { WAITING, WORKING, ANSWERING, STREAMING } connection_state;
-
-typedef struct connection {
-    struct connection *next, **link;
-    int socket;
-    connection_state state;
-    double since; // it is in this state
-} connection;
+// Requests that may come: a bucket that fills steadily.
+typedef struct bucket {
+    double allowance, counted; // how many may come now, and when that was reckoned
+} bucket;
 
 struct heddle_web_server {
     heddle_web_settings settings;
@@ -58,10 +54,10 @@ struct heddle_web_server {
     heddle_web_gate gate;
     struct MHD_Daemon *daemon;
     heddle_web_streams *streams;
-    double allowance, counted; // requests that may come now, and when that was reckoned
-    pthread_mutex_t lock;      // of the rest
+    heddle_web_connections *connections;
+    bucket owners, strangers; // requests with the token, and without: these must not keep those out
+    pthread_mutex_t lock;     // of the rest
     pthread_cond_t stopped, finished;
-    connection *connections;
     int deferred; // requests that somebody has yet to finish
     bool stopping, has_clock;
     pthread_t clock;
@@ -112,16 +108,15 @@ static void add_headers(const heddle_web_server *server, const exchange *now, st
     MHD_add_response_header(response, "Set-Cookie", cookie);
 }
 
-static void set_state(heddle_web_server *server, struct MHD_Connection *of, connection_state state)
+static heddle_web_connection *connection_of(struct MHD_Connection *of)
 {
     const union MHD_ConnectionInfo *about = MHD_get_connection_info(of, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    connection *one = about ? about->socket_context : NULL;
-    if (!one)
-        return;
-    pthread_mutex_lock(&server->lock);
-    one->state = state;
-    one->since = heddle_now();
-    pthread_mutex_unlock(&server->lock);
+    return about ? about->socket_context : NULL;
+}
+
+static void set_state(heddle_web_server *server, struct MHD_Connection *of, heddle_web_state state)
+{
+    heddle_web_connection_set(server->connections, connection_of(of), state);
 }
 
 static enum MHD_Result send_answer(heddle_web_server *server, struct MHD_Connection *to, const exchange *now,
@@ -140,7 +135,7 @@ static enum MHD_Result send_answer(heddle_web_server *server, struct MHD_Connect
         return MHD_NO;
     }
     add_headers(server, now, response, answer);
-    set_state(server, to, answer->events ? STREAMING : ANSWERING);
+    set_state(server, to, answer->events ? HEDDLE_WEB_STREAMING : HEDDLE_WEB_ANSWERING);
     enum MHD_Result result = MHD_queue_response(to, (unsigned)answer->status, response);
     MHD_destroy_response(response);
     return result;
@@ -182,17 +177,17 @@ static enum MHD_Result count_hosts(void *context, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
-// Whether one more request may come now: a bucket that fills steadily.
-static bool is_allowed(heddle_web_server *server)
+// Whether one more request may come now.
+static bool is_allowed(const heddle_web_server *server, bucket *from)
 {
     double now = heddle_now(), most = 2.0 * server->settings.most_requests;
-    server->allowance += (now - server->counted) * server->settings.most_requests;
-    server->counted = now;
-    if (server->allowance > most)
-        server->allowance = most;
-    if (server->allowance < 1)
+    from->allowance += (now - from->counted) * server->settings.most_requests;
+    from->counted = now;
+    if (from->allowance > most)
+        from->allowance = most;
+    if (from->allowance < 1)
         return false;
-    server->allowance -= 1;
+    from->allowance -= 1;
     return true;
 }
 
@@ -215,7 +210,9 @@ static void enter(heddle_web_server *server, struct MHD_Connection *from, const 
         *headers[i].value = MHD_lookup_connection_value(from, MHD_HEADER_KIND, headers[i].name);
     MHD_get_connection_values(from, MHD_HEADER_KIND, count_hosts, &head.hosts);
     heddle_web_enter(&server->gate, &head, &now->entry);
-    if (!is_allowed(server)) {
+    if (now->entry.has_token)
+        heddle_web_connection_trust(server->connections, connection_of(from));
+    if (!is_allowed(server, now->entry.has_token ? &server->owners : &server->strangers)) {
         now->entry.status = HEDDLE_WEB_TOO_MANY;
         now->entry.why = "too many requests; try again in a second";
     }
@@ -286,7 +283,7 @@ heddle_web_later *heddle_web_defer(const heddle_web_request *request)
     pthread_mutex_unlock(&server->lock);
     if (!later->is_deferred)
         return NULL;
-    set_state(server, later->connection, WORKING);
+    set_state(server, later->connection, HEDDLE_WEB_WORKING);
     MHD_suspend_connection(later->connection); // before anybody can finish it
     return later;
 }
@@ -346,7 +343,7 @@ static void on_end(void *context, struct MHD_Connection *of, void **state, enum 
 {
     exchange *now = *state;
     (void)code;
-    set_state(context, of, WAITING);
+    set_state(context, of, HEDDLE_WEB_WAITING);
     *state = NULL;
     if (!now)
         return;
@@ -362,28 +359,13 @@ static void on_connection(void *context, struct MHD_Connection *of, void **kept,
                           enum MHD_ConnectionNotificationCode code)
 {
     heddle_web_server *server = context;
-    connection *one = *kept;
-    pthread_mutex_lock(&server->lock);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *about = MHD_get_connection_info(of, MHD_CONNECTION_INFO_CONNECTION_FD);
-        one = about ? calloc(1, sizeof *one) : NULL;
-        if (one) {
-            *one = (connection){.next = server->connections, .link = &server->connections};
-            one->socket = about->connect_fd;
-            one->since = heddle_now();
-            if (one->next)
-                one->next->link = &one->next;
-            server->connections = one;
-        }
-        *kept = one;
-    } else if (one) {
-        *one->link = one->next;
-        if (one->next)
-            one->next->link = one->link;
-        free(one);
+        *kept = about ? heddle_web_connection_add(server->connections, about->connect_fd) : NULL;
+    } else {
+        heddle_web_connection_remove(server->connections, *kept);
         *kept = NULL;
     }
-    pthread_mutex_unlock(&server->lock);
 }
 
 // Hangs up on whoever takes too long: libmicrohttpd's own limit starts anew with every byte.
@@ -397,14 +379,10 @@ static void *watch_clock(void *context)
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec++;
         pthread_cond_timedwait(&server->stopped, &server->lock, &until);
-        double now = heddle_now();
-        for (connection *one = server->connections; one; one = one->next)
-            if (one->state != STREAMING && one->state != WORKING && now - one->since > server->settings.seconds)
-                shutdown(one->socket, SHUT_RDWR);
-        if (++ticks % HEARTBEAT != 0)
-            continue;
         pthread_mutex_unlock(&server->lock);
-        heddle_web_streams_send(server->streams, NULL, NULL);
+        heddle_web_connections_end_slow(server->connections, server->settings.seconds);
+        if (++ticks % HEARTBEAT == 0)
+            heddle_web_streams_send(server->streams, NULL, NULL);
         pthread_mutex_lock(&server->lock);
     }
     pthread_mutex_unlock(&server->lock);
@@ -473,8 +451,8 @@ static void fill_settings(heddle_web_server *server)
     settings->most_connections = settings->most_connections ? settings->most_connections : USUAL_CONNECTIONS;
     settings->most_requests = settings->most_requests ? settings->most_requests : USUAL_REQUESTS;
     settings->seconds = settings->seconds ? settings->seconds : USUAL_SECONDS;
-    server->allowance = 2.0 * settings->most_requests;
-    server->counted = heddle_now();
+    server->owners.allowance = server->strangers.allowance = 2.0 * settings->most_requests;
+    server->owners.counted = server->strangers.counted = heddle_now();
     server->gate = (heddle_web_gate){.address = server->address,
                                      .token = server->token,
                                      .cookie = server->cookie,
@@ -495,6 +473,8 @@ heddle_status heddle_web_start(const heddle_web_settings *settings, heddle_web_s
     pthread_cond_init(&made->finished, NULL);
     fill_settings(made);
     heddle_status status = heddle_web_streams_create(&made->streams);
+    if (status == HEDDLE_OK)
+        status = heddle_web_connections_create(made->settings.most_connections, &made->connections);
     if (status == HEDDLE_OK)
         status = choose_token(made);
     if (status == HEDDLE_OK)
@@ -526,6 +506,7 @@ void heddle_web_stop(heddle_web_server *server)
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     heddle_web_streams_destroy(server->streams);
+    heddle_web_connections_destroy(server->connections);
     pthread_cond_destroy(&server->stopped);
     pthread_cond_destroy(&server->finished);
     pthread_mutex_destroy(&server->lock);

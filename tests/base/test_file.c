@@ -299,6 +299,30 @@ static void json_errors_give_line_and_column(void **state)
     assert_null(json);
 }
 
+static void what_people_write_that_is_not_json_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"{\"a\": 1,}\n", "line 1, column 9: invalid JSON: remove the comma before the closing bracket"},
+        {"{\"a\": [1, 2,\n]}\n", "line 2, column 1: invalid JSON: remove the comma"},
+        {"{\"a\": 1, // one\n \"b\": 2}\n", "column 10: invalid JSON: comments are not allowed"},
+        {"# one\n{\"a\": 1}\n", "line 1, column 1: invalid JSON: comments are not allowed"},
+        {"{'a': 1}\n", "column 2: invalid JSON: text needs double quotes"},
+        {"{\"a\": 'b'}\n", "column 7: invalid JSON: text needs double quotes"},
+        {"{\"a\": True}\n", "column 7: invalid JSON: write true, false or null"},
+        {"{\"a\": [None]}\n", "column 8: invalid JSON: write true, false or null"},
+        {"{a: 1}\n", "column 2: invalid JSON: keys and text need double quotes"},
+        {"{\"a\": [{}\n {}]}\n", "line 2, column 2: invalid JSON: a comma is missing before this"},
+    };
+    cJSON *json = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(parse(cases[i].text, &json), HEDDLE_CORRUPT);
+        assert_error_says(cases[i].says);
+    }
+}
+
 static void json_is_parsed_without_a_zero_at_its_end(void **state)
 {
     (void)state;
@@ -419,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_made_gives_the_true_reason),
         cmocka_unit_test(a_key_that_is_given_twice_is_refused_and_named),
         cmocka_unit_test(json_errors_give_line_and_column),
+        cmocka_unit_test(what_people_write_that_is_not_json_is_named),
         cmocka_unit_test(json_is_parsed_without_a_zero_at_its_end),
         cmocka_unit_test(json_is_written_with_one_row_per_line),
         cmocka_unit_test(json_nested_too_deep_is_refused),

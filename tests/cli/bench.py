@@ -6,6 +6,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import struct
 import subprocess
@@ -396,7 +397,10 @@ class Bench(unittest.TestCase):
             self.assertEqual("loss" in row, job == "train")
             self.assertGreater(row["start_seconds"], 0)
             self.assertNotIn("sustained", row)
-            self.assertIn("images/s", self.bench(*how, "--json=" + self.file).stdout)
+            shown = self.bench(*how, "--json=" + self.file).stdout
+            self.assertRegex(shown, r"µs per \w+ +± +images/s")
+            spread = float(re.search(r"fused +fp32 +[0-9.]+ +([0-9.]+)%", shown)[1])
+            self.assertIn("times vary by up to" in shown, [spread > 20.05, spread > 19.95], shown)
             with open(self.file, encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["job"], job)
 
@@ -408,6 +412,22 @@ class Bench(unittest.TestCase):
         self.assertEqual(["start_seconds" in row for row in document["results"]], [True] + 7 * [False])
         for key in ("device_name", "cpu_name", "machine", "version", "date", "clocks", "data_place"):
             self.assertIn(key, document)
+
+    def test_a_row_names_the_precision_that_it_was_computed_in(self):
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write('{"name": "own", "layers": [{"type": "flatten"}, {"type": "linear", "features": 8}, {"type": "gelu"}, '
+                       '{"type": "linear", "features": "classes"}]}')
+        how = ["infer", "--device", "cpu", "--precision", "int8", *NETWORK[2:], "--model"]
+        result = self.bench(*how, self.file)
+        self.assertRegex(result.stdout, r"\n +20 +cpu +fused +fp32 .* not int8: no such kernels\n")
+        self.assertNotIn("naive", result.stdout)
+        self.assertRegex(result.stderr, r"^heddle: warning: model own is computed in fp32: fused kernels have no int8 for "
+                                        r"layer gelu1 \(gelu\); see .*models.md\n$")
+        result = self.bench(*how, "mlp", "--kernels", "naive,fused", "--json")
+        rows = json.loads(result.stdout.splitlines()[-1])["results"]
+        self.assertEqual([(row["kernels"], row["precision"], row.get("asked_precision")) for row in rows],
+                         [("naive", "fp32", "int8"), ("fused", "int8", None)])
+        self.assertIn("naive kernels have no int8: model mlp is computed in fp32", result.stderr)
 
     def test_a_batch_larger_than_the_data_has_no_figure_and_says_why(self):
         result = self.bench("train", "--device", "cpu", "--kernels", "fused", *NETWORK, "--batch", "20,101",
@@ -464,6 +484,10 @@ class Bench(unittest.TestCase):
         self.assert_refused(["train", "--kernels", "naive,fuse"],
                             "heddle: --kernels takes a list of naive, tuned, vendor, fused, not 'fuse'; did you mean "
                             "fused?")
+        self.assert_refused(["mine.json", "--batch", "64"], "heddle bench: mine.json is no operator; for a model file, use "
+                            "heddle bench train --model mine.json")
+        self.assert_refused(["train", "--quick"], "heddle bench: --quick applies to operators, not to train and infer; for a "
+                            "short run, use --seconds 0.1 --rounds 3")
         self.assert_refused(["train", "--rounds", "2"], "heddle bench: --rounds 2 is out of range: 3 to 64")
         self.assert_refused(["matmul", "--sustained", "2"],
                             "heddle bench: --sustained applies only to `bench train` and `bench infer`")
@@ -538,6 +562,18 @@ class Bench(unittest.TestCase):
         for name in ("PyTorch", "JAX"):
             self.assertRegex(result.stdout, rf"20 +{name} .*– +– +ImportError: not here\n")
         self.assertIn("PyTorch and JAX were not measured: neither ran here; set PEERS_PYTHON", result.stdout)
+
+    def test_frameworks_that_are_not_installed_are_one_line(self):
+        python = os.path.join(self.scratch.name, "python")
+        with open(python, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # without packages
+        os.chmod(python, 0o755)
+        result = self.bench("train", "--device", "cpu", "--kernels", "fused", *NETWORK, "--peers", "auto",
+                            PEERS_PYTHON=python)
+        self.assertEqual(result.stderr, "")
+        self.assertTrue(result.stdout.endswith(
+            f"\nnot installed for {python[:64]}: JAX and PyTorch; to compare with them, install torch and jax with pip, or "
+            "set PEERS_PYTHON to a Python that has them\n"), result.stdout)
 
     def test_gradients_of_one_step_are_written_with_what_they_belong_to(self):
         self.bench("train", "--device", "cpu", "--kernels", "fused", "--data", "synth:count=64", "--batch", "3",

@@ -155,6 +155,19 @@ class Commands(Command):
                             "heddle ops: does not take a rung: `heddle ops matmul` shows the whole ladder")
         self.assertRegex(self.run_heddle("ops", "conv").stdout, r"(?m)^see also: conv2d,")
 
+    def test_words_of_other_programs_suggest_ours(self):
+        for theirs, ours in (("--learning-rate", "--lr"), ("--batch_size", "--batch"), ("--dataset", "--data"),
+                             ("--weight_decay", "--weight-decay"), ("--output-dir", "--out")):
+            self.assert_refused(["train", theirs, "1"], f"heddle train: unknown option {theirs}; did you mean {ours}?")
+        self.assert_refused(["train", "mine.json"],
+                            "heddle train: takes no arguments, but got 'mine.json'; did you mean --model mine.json?")
+        path = self.home + "/mine.json"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"layers": []}')
+        for command in (["eval", path], ["predict", path, "seven.png"]):
+            self.assert_refused(command, f"heddle: {path} is a model file, not a checkpoint; train it first: heddle train "
+                                f"--model {path}")
+
     def test_commands_that_are_suggested_can_be_copied(self):
         folder = self.home + "/two words"
         os.mkdir(folder)

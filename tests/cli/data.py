@@ -131,6 +131,27 @@ class Data(Command):
         self.assert_refused(["eval", run, "--device", "cpu"], f"heddle: {os.path.realpath(folder)}: class sitting is not one of "
                             "those the network was trained on")
 
+    def test_classes_without_images_are_told_and_a_folder_is_classified(self):
+        if not json.loads(self.run_heddle("version", "--json").stdout)["libpng"][0].isdigit():
+            self.skipTest("built without libpng")
+        folder, run = os.path.realpath(self.home) + "/points", self.home + "/run"
+        for name in ("train/left", "train/right", "train/up", "test/left"):
+            os.makedirs(f"{folder}/{name}")
+            for i in range(2):
+                write_png(f"{folder}/{name}/{i}.png", 4, [[200 * (x == i) for x in range(4)]] * 4)
+        train = ["train", "--device", "cpu", "--model", "mlp", "--epochs", "1", "--batch", "2", "--out", run, "--data"]
+        said = self.run_heddle(*train, folder).stderr
+        self.assertEqual(said, "heddle: warning: 2 of 3 classes have no test images (right, up): the test accuracy does not "
+                         "measure them\n")
+        said = self.run_heddle("predict", run, folder + "/test/left").stdout
+        self.assertRegex(said, r"(?s)left/0.png: .*left/1.png: ")
+        self.assert_refused(["predict", run, folder, "--device", "cpu"],
+                            f"heddle: {folder} has no PNG or JPEG files; for a folder with one subfolder per class, use heddle "
+                            f"eval CHECKPOINT --data {folder}")
+        self.assert_refused([*train, folder + "/test", "--overwrite"],
+                            f"heddle: {folder}/test has a single class, left; training needs at least two, each with a "
+                            "subfolder of images")
+
     def test_augmentation_is_shown_kept_and_checked(self):
         run = os.path.join(self.home, "run")
         train = ["train", "--data", "synth:count=40", "--model", "mlp", "--epochs", "1", "--out", run]

@@ -239,6 +239,18 @@ class Train(Command):
             self.assertIn(words, said.stderr)
             self.assertEqual(said.stderr.count("\n"), 1, said.stderr)
 
+    def test_a_model_file_for_other_images_is_built_for_the_data_and_says_so(self):
+        path = self.home + "/model.json"
+        for given, note in (((3, 32, 32, 10), "images of 3×32×32, the data have 1×28×28"),
+                            ((1, 28, 28, 7), "7 classes, the data have 10"), ((1, 28, 28, 10), None)):
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"input": dict(zip(("channels", "height", "width", "classes"), given)),
+                           "layers": [{"type": "flatten"}, {"type": "linear", "features": "classes"}]}, file)
+            said = self.run_heddle("train", "--device", "cpu", "--data", "synth:count=20", "--model", path, "--epochs", "1",
+                                   "--out", self.home + "/run", "--overwrite").stdout
+            line = f"input   the model file names {note}: built for the data\n"
+            self.assertEqual([row for row in said.splitlines(True) if row.startswith("input")], [line] if note else [])
+
     def test_a_key_that_a_model_file_gives_twice_is_refused(self):
         path = self.home + "/model.json"
         with open(path, "w", encoding="utf-8") as file:

@@ -70,6 +70,24 @@ REFUSE=install PATH=$scratch/bin "$root/scripts/setup" build >/dev/null 2>&1 || 
 [ "$code" -eq 3 ] || fail "apt refuses: exit code $code, not 3"
 [ "$(grep -c install "$ASKED")" -eq 3 ] || fail "apt is not tried three times: $(cat "$ASKED")"
 
+# Two calls for all groups; if the second fails, one for each of those that may be missing.
+printf 'cmake\ng++\nclang\n' >"$MISSING"
+: >"$ASKED"
+PATH=$scratch/bin "$root/scripts/setup" build sim fuzz-extra >/dev/null
+[ "$(grep -c ' update$' "$ASKED")" -eq 1 ] || fail "apt's lists are not refreshed once: $(cat "$ASKED")"
+[ "$(grep -o 'install --no-install-recommends .*' "$ASKED")" = "install --no-install-recommends cmake g++
+install --no-install-recommends clang" ] || fail "not one call for what must be there, one for the rest: $(cat "$ASKED")"
+printf 'clang\nhello\n' >"$MISSING"
+cp -r "$root/scripts" "$scratch/scripts"
+printf 'other-extra: hello\n' >>"$scratch/scripts/packages"
+: >"$ASKED"
+output=$(REFUSE=clang PATH=$scratch/bin "$scratch/scripts/setup" fuzz-extra other-extra 2>&1) || fail "an extra stops another"
+grep -q ' install --no-install-recommends hello$' "$ASKED" || fail "an extra keeps another away: $(cat "$ASKED")"
+case $output in
+*"going on without clang"*) ;;
+*) fail "an extra that fails beside another is not told: $output" ;;
+esac
+
 printf 'clang\n' >"$MISSING"
 output=$(REFUSE=install PATH=$scratch/bin "$root/scripts/setup" fuzz-extra 2>&1) || fail "an extra that fails stops setup"
 case $output in

@@ -1,18 +1,21 @@
 """The static site: every page has its content, every link and anchor leads somewhere on the site, nothing is fetched
 from elsewhere, and all that can be searched is there.
 
-    site.py SOURCE_FOLDER
+    site.py SOURCE_FOLDER SITE_FOLDER
+
+The site is rendered into SITE_FOLDER and stays there, for the test in a browser.
 """
 import html.parser
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 import urllib.parse
 
-SOURCE = os.path.abspath(sys.argv.pop(1))
+SOURCE, SITE = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 
 
@@ -62,8 +65,12 @@ class Reader(html.parser.HTMLParser):
 class Site(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory()
-        cls.root = os.path.join(cls.scratch.name, "site")
+        cls.root = SITE
+        shutil.rmtree(SITE, ignore_errors=True)
+        os.makedirs(SITE)
+        for name in (".heddle-site", "stale.html"):  # of a site that was made before
+            with open(os.path.join(SITE, name), "w"):
+                pass
         done = cls.make(cls.root)
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
@@ -74,10 +81,6 @@ class Site(unittest.TestCase):
                 if name.endswith(".html"):
                     with open(path, encoding="utf-8") as file:
                         cls.pages[os.path.relpath(path, cls.root)] = Reader(file.read())
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.scratch.cleanup()
 
     @staticmethod
     def make(folder):
@@ -163,18 +166,16 @@ class Site(unittest.TestCase):
         self.assertIn("one thread per element", found[0][3])
 
     def test_a_site_is_replaced_and_any_other_folder_is_left_alone(self):
-        other = os.path.join(self.scratch.name, "other")
-        os.mkdir(other)
-        with open(other + "/mine", "w"):
-            pass
-        refused = self.make(other)
-        self.assertEqual((refused.returncode, os.listdir(other)), (2, ["mine"]))
-        self.assertIn("is not a site: name another folder", refused.stderr)
-        with open(self.root + "/stale.html", "w"):
-            pass
-        self.assertEqual(self.make(self.root).returncode, 0)
         self.assertFalse(os.path.exists(self.root + "/stale.html"))
-        self.assertEqual(sorted(os.listdir(self.scratch.name)), ["other", "site"])
+        self.assertEqual([name for name in os.listdir(os.path.dirname(SITE)) if name.startswith(".site-")], [])
+        with tempfile.TemporaryDirectory() as scratch:
+            other = os.path.join(scratch, "other")
+            os.mkdir(other)
+            with open(other + "/mine", "w"):
+                pass
+            refused = self.make(other)
+            self.assertEqual((refused.returncode, os.listdir(other), os.listdir(scratch)), (2, ["mine"], ["other"]))
+            self.assertIn("is not a site: name another folder", refused.stderr)
 
 
 if __name__ == "__main__":

@@ -151,13 +151,18 @@ class Results(unittest.TestCase):
         told = "measured 2001-02-03; failed on 2001-02-09: "
         self.assertIn("| 1024 | tf32 | JAX | scan | %sno time left |" % told, docs.failed_peers(made))
         self.assertIn("| 9.5 × | %sno memory |" % told, docs.road(made))
-        for section, shown in (("streamed", docs.streamed), ("infer", docs.infer)):
-            key = dict(made[section]["results"][0], microseconds=None, message="lost")
-            made = training.merged(made, section, dict(copy.deepcopy(STEPS), date=late, results=[key]))
-            self.assertIn(" | %slost |" % told, shown(made))
+        key = dict(made["streamed"]["results"][0], microseconds=None, message="lost")
+        made = training.merged(made, "streamed", dict(copy.deepcopy(STEPS), date=late, results=[key]))
+        self.assertIn(" | %slost |" % told, docs.streamed(made))
         self.assertIn("| 0, 1 of 5 | %sno GPU |" % told, docs.gradients(made))
         again = training.merged(made, "peers", copy.deepcopy(PEER_RUN))
         self.assertNotIn("failed", training.fastest_peer(again["peers"]["results"], 1024, "tf32"))
+
+    def test_a_row_stands_at_the_precision_that_was_asked_for(self):
+        row = dict(own("fp32", 3, 20.0), asked_precision="tf32")
+        rows = training.merged(whole(), "train", dict(copy.deepcopy(STEPS), results=[row]))["train"]["results"]
+        self.assertEqual([(row["precision"], row["computed_in"]) for row in rows if row["batch"] == 3], [("tf32", "fp32")])
+        self.assertFalse(any("asked_precision" in row for row in rows))
 
     def test_every_row_of_peers_has_the_version_and_date_of_its_run(self):
         made = whole()
@@ -255,7 +260,7 @@ class Page(unittest.TestCase):
         self.results = os.path.join(self.scratch.name, "results.json")
         self.page = os.path.join(self.scratch.name, "page.md")
         names = ["machine", "road", "peers", "failed-peers", "targets", "unmeasured", "against-16-bits", "streamed",
-                 "infer", "gradients", "faults", "quality", "race", "in-short"]
+                 "gradients", "faults", "quality", "race", "in-short"]
         with open(self.page, "w", encoding="utf-8") as file:
             file.write("".join("words\n\n<!-- figures: %s -->\n<!-- end -->\n" % name for name in names))
         training.save(self.results, whole())
@@ -282,7 +287,7 @@ class Page(unittest.TestCase):
                      "| JAX | scan |  | **950** | 800 |  |",
                      "| 1024 | tf32 | PyTorch | compile | no compiler |",
                      "| 1024 | tf32 | 100 (100 to 100) | 950 | JAX, scan (2001-02-03 04:06) | 2 of 19 | 9.0 × | 9.5 × | met |",
-                     "| 1024 | fused | tf32 | 104 | +4.0 % | met |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |\n",
+                     "| 1024 | fused | tf32 | 104 | +4.0 % | met |",
                      "| 1024 | cuda | naive | fp32 | 5000 | 204800 | 0.36 × |  |", "2 seeds per row.",
                      "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | – | 500 × (norm1.bias) | – | "
                      "**above 2** |",

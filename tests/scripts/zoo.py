@@ -189,19 +189,23 @@ class Zoo(unittest.TestCase):
         results, _ = self.measure("--models", "cnn,vgg", "--batches", "64", times=times)
         page = os.path.join(self.scratch.name, "page.md")
         with open(PAGE, encoding="utf-8") as file, open(page, "w", encoding="utf-8") as made:
-            made.write(file.read())
+            made.write(file.read() + "\n<!-- figures: zoo-in-short -->\n<!-- end -->\n"
+                       "\n<!-- figures: in-short -->\nof another script\n<!-- end -->\n")
         self.assertEqual(self.docs("--results", self.file, "--page", page), (0, ""))
         self.assertEqual(self.docs("--results", self.file, "--page", page, "--check"), (0, ""))
         with open(page, encoding="utf-8") as file:
             text = file.read()
         for line in ("NVIDIA Test, driver 1.2, CUDA 13.0; Linux x86_64, Some CPU with 4 threads.",
                      "Peers: JAX 9; PyTorch 9.",
-                     "| cnn | 64 | fp32 | 50.0 (by tf32x3) | 150 | PyTorch, graph | 3.00 | 1.2 | reached |",
-                     "| vgg | 64 | tf32 | 100 | 150 | PyTorch, graph | 1.50 | 1.5 | reached |",
-                     "| cnn | 64 | bf16 | no such rung | 150 | PyTorch, graph | – | 1.2 |  |",
-                     "| cnn | 64 | fp32 | 50.0 (by tf32x3) | 120 | JAX, step | 2.40 | 3 | missed |",
+                     "| cnn | 64 | fp32 | 50.0 (by tf32x3) | 150 | PyTorch, graph | 2 of 8 | 3.00 | 1.2 | reached |",
+                     "| vgg | 64 | tf32 | 100 | 150 | PyTorch, graph | 2 of 8 | 1.50 | 1.5 | reached |",
+                     "| cnn | 64 | bf16 | no such rung | 150 | PyTorch, graph | 2 of 8 | – | 1.2 |  |",
+                     "| cnn | 64 | fp32 | 50.0 (by tf32x3) | 120 | JAX, step | 2 of 8 | 2.40 | 3 | missed |",
+                     "**6 of 6 rows lack a mode**",
                      "Geometric mean over 4 of 6 rows: **2.12 ×** (wanted: 2). 4 reach what is wanted of them.",
                      "| cnn | cold | fp32 at batch 64 | 3.50 | 10 |",
+                     "Other networks: a training step of `vgg` is 1.50 to ",
+                     "of another script",
                      "| train | PyTorch | graph | 6 | 6 |  |",
                      "| train | PyTorch | compile graph | 0 | 0 | no compiler |"):
             self.assertIn(line, text)

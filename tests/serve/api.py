@@ -4,6 +4,7 @@
 """
 
 import base64
+import contextlib
 import http.client
 import json
 import os
@@ -288,6 +289,77 @@ class Api(unittest.TestCase):
                 self.assertEqual(answers[0][0].status, 200)
             finally:
                 self.server.end()
+
+    def test_results_are_listed_read_and_measured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.server = Server(folder)  # this test's own
+            try:
+                found = self.ask("GET", "/v1/results")
+                self.assertEqual((found["folder"], found["results"]), ("results", []))
+                self.assertIn("transpose", found["operators"])
+                self.assertEqual(self.ask("POST", "/v1/bench", {"op": "transpose"}), {"name": "quick-transpose-cpu.json"})
+                results = os.path.join(folder, "results")
+                with open(os.path.join(results, "quick-transpose-cpu.json"), encoding="utf-8") as file:
+                    written = json.load(file)
+                self.assertEqual(self.ask("GET", "/v1/results/quick-transpose-cpu.json"), written)
+                self.assertTrue(written["complete"])
+                self.assertEqual({row["op"] for row in written["results"]}, {"transpose"})
+                self.assertTrue(all(row["microseconds"] > 0 for row in written["results"]))
+                for name, text in (("other.json", '{"format": "heddle check 1"}'), ("torn.json", '{"format": "hed'),
+                                   ("list.json", "[]"), ("bench.txt", json.dumps(written)), (".b.json", json.dumps(written))):
+                    with open(os.path.join(results, name), "w", encoding="utf-8") as file:
+                        file.write(text)
+                with open(os.path.join(folder, "outside.json"), "w", encoding="utf-8") as file:
+                    json.dump(written, file)
+                os.symlink("../outside.json", os.path.join(results, "link.json"))
+                os.mkfifo(os.path.join(results, "pipe.json"))
+                newer = {**written, "date": "2999-01-01T00:00:00Z"}
+                with open(os.path.join(results, "newer.json"), "w", encoding="utf-8") as file:
+                    json.dump(newer, file)
+                found = self.ask("GET", "/v1/results")["results"]
+                self.assertEqual([one["name"] for one in found], ["newer.json", "quick-transpose-cpu.json"])
+                self.assertEqual(found[0]["rows"], len(written["results"]))
+                for name in ("other.json", "bench.txt", "link.json", "pipe.json", "none.json", "..%2foutside.json",
+                             "%2e%2e", "list.json"):
+                    self.assertIn(self.server.ask("GET", f"/v1/results/{name}")[0].status, (400, 404), name)
+                self.refused(400, "GET", "/v1/results/torn.json")
+                self.refused(400, "POST", "/v1/bench", {})
+                self.assertIn("transpose", self.refused(404, "POST", "/v1/bench", {"op": "transpos"}))
+            finally:
+                self.server.end()
+
+    def test_one_operator_is_measured_at_a_time_and_stops_when_the_server_ends(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server, measured = Server(folder), threading.Event()
+
+            def measure():  # again and again, so that sooner or later something else comes in between
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    while not measured.is_set():
+                        server.ask("POST", "/v1/bench", {"op": "transpose"})
+            asking = [threading.Thread(target=measure) for _ in range(2)]
+            for one in asking:
+                one.start()
+            bench = train = None
+            until = time.monotonic() + PATIENCE
+            while (bench != 503 or train != 409) and time.monotonic() < until:
+                bench = 503 if bench == 503 else server.ask("POST", "/v1/bench", {"op": "transpose"})[0].status
+                wish = {"model": "mlp", "data": "synth:count=64", "epochs": 1}
+                train = 409 if train == 409 else server.ask("POST", "/v1/train", wish)[0].status
+                self.assertIn(bench, (200, 409, 503))
+                self.assertIn(train, (202, 409))
+            self.assertEqual(server.end(), 130)
+            self.assertEqual((bench, train), (503, 409))
+            measured.set()
+            for one in asking:
+                one.join()
+
+    def test_nothing_is_measured_on_the_simulated_gpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(folder, "--device", "sim")
+            try:
+                self.assertEqual(server.ask("POST", "/v1/bench", {"op": "transpose"})[0].status, 400)
+            finally:
+                server.end()
 
     def test_load_and_power_of_gpus_are_told(self):
         with tempfile.TemporaryDirectory() as folder:

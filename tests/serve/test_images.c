@@ -14,6 +14,7 @@
 
 #include "serve/checker.h"
 #include "serve/images.h"
+#include "serve/scan.h"
 #include "serve/training.h"
 
 static const heddle_prepare_options small = {.channels = 1, .height = 2, .width = 3};
@@ -72,6 +73,67 @@ static void what_is_wrong_is_said_in_one_line(void **state)
             fail_msg("%s: %s", wrong[i].text, heddle_last_error());
         assert_null(strchr(heddle_last_error(), '\n'));
     }
+}
+
+static void plain_numbers_are_scanned_to_the_same_pixels_as_json(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"image\":[0,51,102,153,204,255]}",
+        " {\t\"image\" :\r\n[ 0 , 1,2 ,3\n,4,5 ] } \n",
+        "{\"image\": [0.5, 254.999, 0.1, 0.123456789012, 17.0, 255.000]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        float pixels[6];
+        heddle_serve_images images;
+        assert_true(heddle_serve_scan(bodies[i], strlen(bodies[i]), pixels, 6));
+        assert_int_equal(read(bodies[i], &images), HEDDLE_OK);
+        assert_memory_equal(pixels, images.pixels, sizeof pixels);
+        free(images.pixels);
+    }
+}
+
+static void whatever_else_is_left_to_the_json_reader(void **state)
+{
+    static const char *const bodies[] = {
+        "",
+        "{",
+        "{\"image\":[",
+        "{\"image\":[1,2,3,4,5,6",
+        "{\"image\":[1,2,3,4,5,6]",
+        "{\"image\":[1,2,3,4,5,6]}x",
+        "{\"image\":[1,2,3,4,5,6]}}",
+        "{\"image\":[1,2,3,4,5,6],\"layers\":true}",
+        "{\"image\":[1,2,3,4,5,6],}",
+        "{\"image\":[1,2,3,4,5]}",
+        "{\"image\":[1,2,3,4,5,6,7]}",
+        "{\"image\":[1,2,3,4,5,6,]}",
+        "{\"image\":[1,2,3,4,5,,6]}",
+        "{\"image\":[1 2,3,4,5,6]}",
+        "{\"image\":[1,2,3,4,5,256]}",
+        "{\"image\":[1,2,3,4,5,255.5]}",
+        "{\"image\":[1,2,3,4,5,1000]}",
+        "{\"image\":[1,2,3,4,5,-1]}",
+        "{\"image\":[1,2,3,4,5,06]}",
+        "{\"image\":[1,2,3,4,5,6.]}",
+        "{\"image\":[1,2,3,4,5,.6]}",
+        "{\"image\":[1,2,3,4,5,1e1]}",
+        "{\"image\":[1,2,3,4,5,0.1234567890123]}",
+        "{\"image\":[1,2,3,4,5,\"6\"]}",
+        "{\"image\":[1,2,3,4,5,null]}",
+        "{\"images\":[[1,2,3,4,5,6]]}",
+        "{\"Image\":[1,2,3,4,5,6]}",
+        "{image:[1,2,3,4,5,6]}",
+        "[1,2,3,4,5,6]",
+    };
+    float pixels[6];
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        if (heddle_serve_scan(bodies[i], strlen(bodies[i]), pixels, 6))
+            fail_msg("%s", bodies[i]);
+    static const char zero[] = "{\"image\":[1,2,3,4,5,6]}\0x";
+    assert_false(heddle_serve_scan(zero, sizeof zero - 1, pixels, 6));
+    assert_false(heddle_serve_scan("{\"image\":[]}", 12, pixels, 0));
 }
 
 static void base64_of_every_length_comes_back(void **state)
@@ -189,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_become_parts_of_255),
         cmocka_unit_test(what_is_wrong_is_said_in_one_line),
+        cmocka_unit_test(plain_numbers_are_scanned_to_the_same_pixels_as_json),
+        cmocka_unit_test(whatever_else_is_left_to_the_json_reader),
         cmocka_unit_test(base64_of_every_length_comes_back),
         cmocka_unit_test(a_png_of_the_right_size_is_taken_as_it_is),
         cmocka_unit_test(requests_that_become_too_many_numbers_are_refused),

@@ -22,7 +22,7 @@ import unittest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from chromium import AXE, PATIENCE, SHOTS, begin_browser, serious_faults
+from chromium import AXE, PATIENCE, SHOTS, begin_browser, serious_faults, take_picture
 
 
 HEDDLE, COURSE = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
@@ -126,15 +126,20 @@ class Page(unittest.TestCase):
         with open(self.file(), encoding="utf-8") as file:
             self.assertIn("int i = threadIdx.x;", file.read())
 
-        self.assertIn("A race on out[", self.text(".reason .drawn"))
+        picture = self.browser.execute_script("return document.querySelector('.reason .drawn').textContent")
+        self.assertRegex(picture, r"A race on out\[\d+\]")
+        self.assertEqual(picture.count("at line 4"), 2)  # both threads
+        self.assertIn("out[i] = 2 * in[i];", picture)
         self.browser.execute_script("document.querySelector('.reason details').open = true")
         self.until("document.querySelector('.reason details [role=slider]')", "no slider")
         slider = self.browser.find_element(By.CSS_SELECTOR, ".reason details [role=slider]")
         before = slider.get_attribute("aria-valuenow")
         self.browser.execute_script("arguments[0].focus()", slider)
+        said = slider.get_attribute("aria-valuetext")
         slider.send_keys(Keys.ARROW_RIGHT if before == "0" else Keys.ARROW_LEFT)
         self.until(f"document.querySelector('.reason details [role=slider]').getAttribute('aria-valuenow') !== '{before}'",
                    "the slider does not move")
+        self.assertNotEqual(slider.get_attribute("aria-valuetext"), said)
 
         typed = self.type(RIGHT)
         self.verdict("Passed")
@@ -163,11 +168,14 @@ class Page(unittest.TestCase):
         self.until("document.querySelector('#pane-solution').innerText.includes('once you have passed')", "no solution")
         self.browser.find_element(By.ID, "tab-chapter").click()
         self.until("document.querySelector('#pane-chapter h2')", "no chapter")
+        self.until("document.querySelector('#pane-chapter .recorded .picture-race')", "no picture in the chapter")
         search = self.browser.find_element(By.CSS_SELECTOR, "#search input")
         search.send_keys("bank conflicts")
         self.until("document.querySelector('.found li .found-title')", "nothing found")
         search.send_keys(Keys.ENTER)
         self.until("location.pathname !== '/exercise/05.2'", "the search leads nowhere")
+        self.open("/read/06-memory")
+        self.until("document.querySelectorAll('.recorded svg.picture').length === 5", "pictures are missing")
         self.assertEqual(self.complaints(), [])
 
     def test_4_the_plain_editor_does_the_same(self):
@@ -193,6 +201,22 @@ class Page(unittest.TestCase):
                 Object.assign(element, attributes, {onload: () => resolve("loaded"), onerror: reject});
                 document.body.append(element);
             });
+            const form = () => new Promise((resolve) => {
+                const frame = Object.assign(document.createElement("iframe"), {name: "frame"});
+                document.body.append(frame);
+                frame.onload = () => resolve("sent");
+                const made = Object.assign(document.createElement("form"), {method: "post", target: "frame",
+                    action: target + "/v1/learn/exercises/05.1/reset", enctype: "text/plain"});
+                made.append(Object.assign(document.createElement("input"), {name: '{"a":"', value: '"}'}));
+                document.body.append(made);
+                made.submit();
+            }).then(() => {
+                try {
+                    return frames.frame.document.body.textContent;
+                } catch {
+                    throw new Error("not ours to read");
+                }
+            });
             addEventListener("load", async () => {
                 await Promise.all([
                     note("read", fetch(target + "/v1/learn/course", {credentials: "include"}).then((r) => r.text())),
@@ -207,6 +231,12 @@ class Page(unittest.TestCase):
                         stream.onopen = () => resolve("open");
                         stream.onerror = reject;
                     })),
+                    note("socket", new Promise((resolve, reject) => {
+                        const made = new WebSocket(target.replace("http", "ws") + "/v1/learn/events");
+                        made.onopen = () => resolve("open");
+                        made.onerror = reject;
+                    })),
+                    note("form", form()),
                 ]);
                 document.title = JSON.stringify(results);
             });
@@ -222,6 +252,8 @@ class Page(unittest.TestCase):
             def log_message(self, *_):
                 pass
 
+        with open(self.file(), "a", encoding="utf-8") as file:
+            file.write("// a reset would take this away\n")
         with open(self.file(), encoding="utf-8") as file:
             before = file.read()
         other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other)
@@ -233,7 +265,8 @@ class Page(unittest.TestCase):
         finally:
             other.shutdown()
             other.server_close()
-        self.assertEqual(results, dict.fromkeys(("read", "reset", "blind", "script", "picture", "events"), "refused"))
+        self.assertEqual(results, dict.fromkeys(("read", "reset", "blind", "script", "picture", "events", "socket", "form"),
+                                                "refused"))
         with open(self.file(), encoding="utf-8") as file:
             self.assertEqual(file.read(), before)
         self.browser.get_log("browser")
@@ -259,28 +292,125 @@ class Page(unittest.TestCase):
             self.assertEqual(file.read(), b"// mine\r\n" + text)
         self.browser.get_log("browser")
 
+    def test_7_back_and_forward_do_not_lose_edits(self):
+        path = self.file("05-first-kernels/05.4-hello.cu")
+        self.open("/map")
+        self.browser.find_element(By.CSS_SELECTOR, "a.tile[href='/exercise/05.4']").click()
+        self.until("document.body.dataset.ready === '/exercise/05.4'", "the exercise does not open")
+        self.browser.execute_cdp_cmd("Network.enable", {})
+        self.browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/source"]})
+        self.browser.execute_script("document.querySelector('.CodeMirror').CodeMirror"
+                                    ".replaceRange('// kept\\n', {line: 0, ch: 0})")
+        self.browser.back()
+        self.until("document.querySelector('.notice [role=alert]')", "no word of the failed save")
+        self.until("location.pathname === '/exercise/05.4'", "the address is not that of what is shown")
+        self.assertIn("// kept", self.browser.execute_script(
+            "return document.querySelector('.CodeMirror').CodeMirror.getValue()"))
+        self.browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+        self.browser.back()
+        self.until("document.body.dataset.ready === '/map'", "Back leads nowhere")
+        with open(path, encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("// kept\n"))
+        self.browser.forward()
+        self.until("document.body.dataset.ready === '/exercise/05.4'", "Forward leads nowhere")
+        self.until("document.querySelector('.CodeMirror').CodeMirror.getValue().startsWith('// kept')", "the edit is lost")
+        self.browser.get_log("browser")
+
+    def test_8_every_view_fits_a_narrow_phone_and_stands_still_while_it_loads(self):
+        try:
+            for width in (320, 1280):
+                self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                    "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600})
+                for view in (self.view_exercise, self.view_map, self.view_chapter):
+                    view()
+                    self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), width)
+                    moved = self.browser.execute_async_script("""
+                        let moved = 0;
+                        new PerformanceObserver((list) => list.getEntries().forEach((one) => { moved += one.value; }))
+                            .observe({type: "layout-shift", buffered: true});
+                        setTimeout(() => arguments[0](moved), 100)""")
+                    self.assertLess(moved, 0.1)  # what browsers call good
+        finally:
+            self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    # --- every view, for pictures and for axe -----------------------------------------------------------------------------
+
+    def view_exercise(self):
+        self.open("/exercise/05.15")
+        self.verdict("Not yet")
+
+    def view_picture(self):
+        self.view_exercise()
+        self.browser.execute_script("document.querySelector('.reason details').open = true")
+        self.until("document.querySelector('.reason details [role=slider]')", "no slider")
+        self.browser.execute_script("""
+            const slider = document.querySelector('.reason details [role=slider]');
+            slider.setValue(Number(slider.getAttribute('aria-valuemax')));
+            document.querySelector('.reason .drawn').scrollIntoView()""")
+
+    def view_passed(self):
+        self.open("/exercise/05.2")
+        self.verdict("Passed")
+
+    def view_hints(self):
+        self.open("/exercise/05.12")
+        self.verdict("Not yet")
+        self.browser.find_element(By.ID, "tab-hints").click()
+        if not self.browser.find_elements(By.CSS_SELECTOR, ".hints li"):
+            self.browser.find_element(By.CSS_SELECTOR, "#pane-hints button").click()
+        self.until("document.querySelector('.hints li')", "no hint")
+
+    def view_beside(self):
+        self.open("/exercise/05.15")
+        self.verdict("Not yet")
+        self.browser.find_element(By.ID, "tab-chapter").click()
+        self.until("document.querySelector('#pane-chapter .recorded svg')", "no chapter beside the code")
+
+    def view_map(self):
+        self.open("/map")
+
+    def view_chapter(self):
+        self.open("/read/06-memory")
+        self.until("document.querySelector('.recorded svg')", "no picture")
+        self.browser.execute_script("document.querySelectorAll('.recorded')[1].scrollIntoView({block: 'center'})")
+
+    def view_search(self):
+        self.open("/map")
+        self.browser.find_element(By.CSS_SELECTOR, "#search input").send_keys("bank conflict")
+        self.until("document.querySelector('.found li .found-title')", "nothing found")
+
+    def view_report(self):
+        program = os.path.join(COURSE, "05-first-kernels/shift_left_race.cu")
+        report = os.path.join(self.scratch, "report.html")
+        if not os.path.exists(report):
+            subprocess.run([HEDDLE, "check", "--no-nvcc", "--quiet", os.path.basename(program), "--html", report],
+                           cwd=os.path.dirname(program), check=False, capture_output=True)
+        self.browser.get("file://" + report)
+
     def each_view(self):
         """Goes through the views at both widths and in both colours."""
-        for width, height in ((1280, 800), (390, 844)):
+        for name in ("05.1-which-element", "05.2-guard-the-end", "05.3-enough-blocks"):
+            shutil.copy(os.path.join(COURSE, f"05-first-kernels/exercises/{name}/solution.cu"),
+                        self.file(f"05-first-kernels/{name}.cu"))
+        self.open("/map")
+        self.until("document.querySelector('#progress').innerText.includes('3 of ')", "what was solved elsewhere is not seen")
+        views = ("exercise", "picture", "passed", "hints", "beside", "map", "chapter", "search", "report")
+        for width, height in ((1280, 900), (390, 844)):
             self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
                 "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
             for colours in ("light", "dark"):
                 self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
                     "features": [{"name": "prefers-color-scheme", "value": colours}]})
-                for name, place in (("exercise", "/exercise/05.15"), ("map", "/map"), ("chapter", "/read/05-first-kernels")):
-                    self.open(place)
-                    if name == "exercise":
-                        self.verdict("Not yet")
-                    self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), width)
-                    yield f"learn-{name}-{width}-{colours}"
+                for view in views:
+                    getattr(self, f"view_{view}")()
+                    self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), width, view)
+                    yield f"{'check' if view == 'report' else 'learn'}-{view}-{width}-{colours}"
 
     def pictures(self):
-        os.makedirs(SHOTS, exist_ok=True)
         for name in self.each_view():
-            if "exercise-390" in name:
+            if re.match("learn-(exercise|passed)-390", name):
                 self.browser.execute_script("document.querySelector('.work').scrollIntoView()")
-            time.sleep(0.3)
-            self.browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
+            take_picture(self.browser, name)
 
     def axe_finds_nothing_serious(self):
         for name in self.each_view():
@@ -288,9 +418,9 @@ class Page(unittest.TestCase):
 
 
 if SHOTS:
-    Page.test_7_pictures = Page.pictures
+    Page.test_9_pictures = Page.pictures
 if AXE:
-    Page.test_8_axe = Page.axe_finds_nothing_serious
+    Page.test_9_axe = Page.axe_finds_nothing_serious
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import subprocess
 import sys
+import time
 
 from selenium import webdriver
 
@@ -32,6 +34,16 @@ def begin_browser(*arguments):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = webdriver.chrome.service.Service(shutil.which("chromedriver"))
     return webdriver.Chrome(service=service, options=options)
+
+
+def take_picture(browser, name):
+    """A picture of the window, for the docs: with a palette, where pngquant is installed."""
+    os.makedirs(SHOTS, exist_ok=True)
+    path = os.path.join(SHOTS, f"{name}.png")
+    time.sleep(0.3)  # what moves has come to rest
+    browser.save_screenshot(path)
+    if shutil.which("pngquant"):
+        subprocess.run(["pngquant", "--force", "--skip-if-larger", "--ext", ".png", "--strip", "112", path], check=False)
 
 
 def serious_faults(browser, name):

@@ -121,11 +121,13 @@ const trace = await (await fetch('trace.json')).json(), drawn = [];
 trace.findings.forEach((finding, i) => drawn.push(...pictures.forFinding(trace, i)));
 trace.launches.forEach((launch, i) => drawn.push(...pictures.forLaunch(trace, i)));
 drawn.push({ draw: pictures.streams, options: {} });
+const broken = document.body.appendChild(document.createElement('section'));
+pictures.place(broken, pictures.blockInTime, { launches: [{}] }, { launch: 0, block: 0 });
 for (const one of drawn) {
     const element = document.body.appendChild(document.createElement('div'));
     pictures.place(element, one.draw, trace, one.options);
 }
-tell(look());
+tell({ pictures: look(), broken: broken.textContent });
 </script></body></html>
 """
 
@@ -184,7 +186,8 @@ class Pictures(unittest.TestCase):
                 with open(os.path.join(cls.folder, "modules.html"), "w", encoding="utf-8") as file:
                     file.write(MODULES % (width, LOOK))
                 address = f"http://127.0.0.1:{server.server_address[1]}/modules.html"
-                cls.drawn[width] = browse(address, os.path.join(cls.folder, "profile"))
+                told = browse(address, os.path.join(cls.folder, "profile"))
+                cls.drawn[width], cls.broken = told["pictures"], told["broken"]
             server.shutdown()
 
     @classmethod
@@ -201,6 +204,9 @@ class Pictures(unittest.TestCase):
                 self.assertTrue(one["named"] and one["title"] and one["text"], one)
                 self.assertEqual(one["moved"], 0, one["title"])
                 self.assertLessEqual(one["wide"], 0, f"{width}: {one['title']}")
+
+    def test_what_cannot_be_drawn_is_said(self):
+        self.assertEqual(self.broken, "This picture cannot be drawn: the trace is malformed.")
 
     def test_the_slider_takes_keys_and_says_where_it_is(self):
         for one in self.drawn[960]:

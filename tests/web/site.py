@@ -1,26 +1,23 @@
 """The static site in a real Chromium, opened from files: search by keyboard, every width, light and dark, print.
 
-    tests/web/site.py SOURCE_FOLDER [--shots FOLDER] [--axe axe.min.js]
+    tests/web/site.py SITE_FOLDER [--shots FOLDER] [--axe axe.min.js]
 
 --shots also writes a picture of each view; --axe, with a file of the PyPI package axe-core-python, also looks for what
 keeps people out who use a keyboard or a screen reader.
 """
 
-import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from chromium import AXE, PATIENCE, SHOTS, begin_browser, serious_faults
+from chromium import AXE, PATIENCE, SHOTS, begin_browser, serious_faults, take_picture
 
 
-SOURCE = os.path.abspath(sys.argv.pop(1))
+SITE = pathlib.Path(sys.argv.pop(1)).resolve()
 VIEWS = {"home": "index.html", "course": "course/index.html", "chapter": "course/06-memory/index.html",
          "exercise": "course/05-first-kernels/exercises/05.2-guard-the-end/index.html", "docs": "docs/index.html",
          "measured": "docs/zoo-measured.html", "ladder": "docs/ladders/matmul.html", "finding": "findings/race.html",
@@ -30,15 +27,11 @@ VIEWS = {"home": "index.html", "course": "course/index.html", "chapter": "course
 class Site(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory()
-        cls.root = pathlib.Path(cls.scratch.name) / "site"
-        subprocess.run([SOURCE + "/scripts/site", str(cls.root)], check=True, capture_output=True)
         cls.browser = begin_browser("--hide-scrollbars")
 
     @classmethod
     def tearDownClass(cls):
         cls.browser.quit()
-        cls.scratch.cleanup()
 
     def setUp(self):
         self.look(1280, "light")
@@ -53,7 +46,7 @@ class Site(unittest.TestCase):
             "features": [{"name": "prefers-color-scheme", "value": colours}]})
 
     def open(self, address):
-        self.browser.get((self.root / address).as_uri())
+        self.browser.get((SITE / address).as_uri())
 
     def run_script(self, script):
         return self.browser.execute_script("return " + script)
@@ -99,6 +92,18 @@ class Site(unittest.TestCase):
         field = self.search("<img src=x onerror=alert(1)>.*(")  # a query is text
         self.assertEqual(self.run_script("document.querySelectorAll('.found img').length"), 0)
 
+    def test_chapters_show_what_the_simulator_recorded(self):
+        kinds = """[...document.querySelectorAll(".recorded .drawn svg.picture")].map((one) =>
+            one.getAttribute("class").split("picture-")[1])"""
+        for chapter, wanted in (("05-first-kernels", ["race", "block"]), ("06-memory", ["warp", "warp", "warp", "tile", "banks"]),
+                                ("07-streams", ["streams"] * 3), ("10-matmul", ["warp", "warp", "tile"])):
+            self.open(f"course/{chapter}/index.html")
+            self.assertEqual(self.run_script(kinds), wanted)
+        slider = self.browser.find_elements(By.CSS_SELECTOR, ".recorded [role=slider]")[-1]
+        self.run_script("document.querySelectorAll('.recorded [role=slider]')[2].focus()")
+        slider.send_keys(Keys.ARROW_RIGHT)
+        self.assertRegex(slider.get_attribute("aria-valuetext"), r"access 2 of \d+, line \d+: write tile_a\[0\]\[0\]")
+
     def test_every_view_fits_every_width_in_both_colours(self):
         for name, width, _ in self.each_view((320, 1280)):
             self.assertLessEqual(self.run_script("document.documentElement.scrollWidth"), width, name)
@@ -113,7 +118,7 @@ class Site(unittest.TestCase):
             self.look(width, "light")
             self.open(VIEWS["chapter"])
             self.until("document.querySelector('pre[tabindex]') || innerWidth > 1000", "nothing scrolls")
-            wrong = self.run_script("""[...document.querySelectorAll("pre, .scroll, .picture")].filter((one) =>
+            wrong = self.run_script("""[...document.querySelectorAll("pre, .scroll, .figure")].filter((one) =>
                 (one.scrollWidth > one.clientWidth) !== (one.tabIndex === 0)).length""")
             self.assertEqual(wrong, 0)
 
@@ -138,17 +143,18 @@ class Site(unittest.TestCase):
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
     def each_view(self, widths):
-        for width in widths:
-            for colours in ("light", "dark"):
-                self.look(width, colours)
-                for name, address in VIEWS.items():
-                    self.open(address)
+        for name, address in VIEWS.items():
+            self.open(address)
+            for width in widths:
+                for colours in ("light", "dark"):
+                    self.look(width, colours)
                     yield f"site-{name}-{width}-{colours}", width, colours
 
     def pictures(self):
-        os.makedirs(SHOTS, exist_ok=True)
         for name, _, _ in self.each_view((390, 1280)):
-            self.browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
+            if name.startswith("site-chapter"):
+                self.run_script("document.querySelectorAll('.recorded')[1].scrollIntoView({block: 'center'})")
+            take_picture(self.browser, name)
 
     def axe_finds_nothing_serious(self):
         for name, _, _ in self.each_view((390, 1280)):

@@ -239,6 +239,65 @@ class Surface(unittest.TestCase):
                 self.ask_json("POST", f"/v1/learn/exercises/{number}/open", code=202)
                 time.sleep(0.1)
 
+    def events(self):
+        """What happens on the server from now on: (event, data)."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/v1/learn/events", headers={"Cookie": f"heddle-{self.port}={self.token}"})
+        stream = connection.getresponse()
+        self.assertEqual(stream.readline(), b"retry: 1000\n")
+
+        def all_of_them():
+            name = ""
+            while line := stream.readline().decode():
+                line = line.rstrip("\n")
+                if line.startswith("event: "):
+                    name = line[len("event: "):]
+                elif line.startswith("data: "):
+                    yield name, json.loads(line[len("data: "):])
+        return all_of_them
+
+    def test_a_verdict_that_was_begun_is_given_although_another_file_changes_meanwhile(self):
+        gate = os.path.join(self.course, "gate")
+        judge = os.path.join(self.course, "05-first-kernels/exercises/05.9-two-dimensions/judge")
+        with open(f"{judge}.json", "w", encoding="utf-8") as file:
+            json.dump({"start_fails_because": ["wrong"], "seconds": 60}, file)
+        with open(f"{judge}.cu", "r+", encoding="utf-8") as file:  # it lasts until there is a gate
+            text = file.read().replace("{\n", f"{{\n    while (access(\"{gate}\", F_OK) != 0)\n        usleep(10000);\n", 1)
+            file.seek(0)
+            file.write("#include <unistd.h>\n" + text)
+        events = self.events()
+        self.ask_json("POST", "/v1/learn/exercises/05.9/judge", code=202)
+        next(True for name, data in events() if (name, data["exercise"]) == ("judging", "05.9"))
+        with open(os.path.join(self.folder, "05-first-kernels/05.10-three-dimensions.cu"), "a", encoding="utf-8") as file:
+            file.write("// from elsewhere\n")
+        happened = ((name, data["exercise"]) for name, data in events())
+        self.assertEqual(next(one for one in happened if one in (("judging", "05.10"), ("verdict", "05.9"))),
+                         ("judging", "05.10"))
+        with open(gate, "w", encoding="utf-8"):
+            pass
+        waited_for = {"05.9", "05.10"}
+        for name, data in events():
+            if name == "verdict" and data["exercise"] in waited_for:
+                self.assertIn("verdict", data)
+                waited_for.discard(data["exercise"])
+            if not waited_for:
+                return
+        self.fail(f"no verdict on {waited_for}")
+
+    def test_a_file_that_was_emptied_elsewhere_can_be_written_again(self):
+        path = os.path.join(self.folder, "05-first-kernels/05.7-check-the-error.cu")
+        with open(path, "w", encoding="utf-8"):
+            pass
+        exercise = self.ask_json("GET", "/v1/learn/exercises/05.7")
+        self.assertEqual((exercise["text"], exercise.get("problem")), ("", None))
+        address = "/v1/learn/exercises/05.7/source"
+        answer = self.ask_json("PUT", address, json.dumps({"text": "lost", "base": "0" * 16}), code=409)
+        self.assertEqual((answer["text"], answer["version"]), ("", exercise["version"]))
+        self.ask_json("PUT", address, json.dumps({"text": "// again\n", "base": answer["version"]}))
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "// again\n")
+
     # --- what the page shows ------------------------------------------------------------------------------------------
 
     def test_chapters_are_html_whose_links_stay_here(self):
@@ -246,6 +305,8 @@ class Surface(unittest.TestCase):
         self.assertIn('<a id="52-which-element-is-mine"></a>5.2 Which element is mine?</h2>', chapter["html"])
         self.assertIn('src="/course/05-first-kernels/grid-1d.svg"', chapter["html"])
         self.assertIn('href="/read/glossary#kernel"', chapter["html"])
+        self.assertIn('<div class="recorded" data-picture="race shift_left_race.cu"></div>', chapter["html"])
+        self.assertIn("race shift_left_race.cu", self.ask_json("GET", "/course/05-first-kernels/pictures.json"))
         self.assertNotIn("<script", chapter["html"])
         self.assertNotIn("<!--", chapter["html"])
 

@@ -218,6 +218,54 @@ static void connections_beyond_the_limit_wait_and_the_others_are_served(void **s
     heddle_web_stop(now.server);
 }
 
+static void strangers_do_not_spend_what_the_owner_may_ask(void **state)
+{
+    char answer[ANSWER_SIZE];
+    running now = begin((heddle_web_settings){.most_requests = 1});
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        int to = dial(&now);
+        say(to, "GET /echo/x HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+        hear(to, NULL, answer);
+        assert_true(strstr(answer, "HTTP/1.1 401") || strstr(answer, "HTTP/1.1 429"));
+        close(to);
+    }
+    int to = dial(&now);
+    ask(&now, to, "GET /echo/x", "Connection: close\r\n\r\n");
+    hear(to, NULL, answer);
+    assert_non_null(strstr(answer, "HTTP/1.1 200"));
+    close(to);
+    heddle_web_stop(now.server);
+}
+
+static void strangers_who_only_wait_do_not_keep_the_owner_out(void **state)
+{
+    enum { LIMIT = 4, STRANGERS = 3 * LIMIT };
+    char answer[ANSWER_SIZE];
+    int strangers[STRANGERS];
+    running now = begin((heddle_web_settings){.most_connections = LIMIT, .seconds = 4 * PATIENCE});
+    int owner = dial(&now);
+    (void)state;
+    ask(&now, owner, "GET /events", "\r\n");
+    hear(owner, "retry: 1000", answer);
+    for (int i = 0; i < STRANGERS; i++)
+        strangers[i] = dial(&now);
+    int to = dial(&now);
+    ask(&now, to, "GET /echo/x", "\r\n");
+    hear(to, "\r\n\r\nx", answer);
+    assert_non_null(strstr(answer, "HTTP/1.1 200"));
+    hear(strangers[0], NULL, answer); // the oldest goes first, and with nothing said
+    assert_string_equal(answer, "");
+    heddle_web_send(now.server, "still", "1"); // the owner's stream, which is older, was let be
+    hear(owner, "event: still\ndata: 1\n\n", answer);
+    assert_non_null(strstr(answer, "event: still"));
+    for (int i = 0; i < STRANGERS; i++)
+        close(strangers[i]);
+    close(to);
+    close(owner);
+    heddle_web_stop(now.server);
+}
+
 static void events_reach_every_stream_and_the_end_ends_them(void **state)
 {
     enum { STREAMS = 20 };
@@ -276,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_slow_client_is_hung_up_on),
         cmocka_unit_test(too_many_requests_are_told_to_wait),
         cmocka_unit_test(connections_beyond_the_limit_wait_and_the_others_are_served),
+        cmocka_unit_test(strangers_do_not_spend_what_the_owner_may_ask),
+        cmocka_unit_test(strangers_who_only_wait_do_not_keep_the_owner_out),
         cmocka_unit_test(events_reach_every_stream_and_the_end_ends_them),
         cmocka_unit_test(a_port_in_use_is_named_or_avoided),
     };

@@ -35,6 +35,8 @@ const of = (number) => `exercises/${encodeURIComponent(number)}`;
 
 export const course = () => call("GET", "course");
 export const chapter = (name) => call("GET", `chapters/${encodeURIComponent(name)}`);
+// What the simulator recorded for the chapter's pictures, by their words.
+export const pictures = (name) => fetch(`/course/${encodeURIComponent(name)}/pictures.json`).then((answer) => answer.ok ? answer.json() : {});
 export const search = (question) => call("GET", `search?q=${encodeURIComponent(question)}`);
 export const exercise = (number) => call("GET", of(number));
 export const open = (number) => call("POST", `${of(number)}/open`, {});

@@ -27,6 +27,7 @@ export function create(options) {
         mode: cudaMode(),
         theme: "heddle",
         lineNumbers: true,
+        lineWrapping: true,
         matchBrackets: true,
         indentUnit: 4,
         tabSize: 4,
@@ -50,6 +51,14 @@ export function create(options) {
         },
     });
     let shown = []; // what has to go before the next marks
+
+    // The rest of a long line stands as deep as the line itself.
+    editor.on("renderLine", (at, line, element) => {
+        const deep = CodeMirror.countColumn(line.text.match(/^\s*/)[0], null, at.getOption("tabSize")) * at.defaultCharWidth();
+        element.style.textIndent = `-${deep}px`;
+        element.style.paddingLeft = `${4 + deep}px`;
+    });
+    editor.refresh();
     editor.on("change", (_, change) => {
         if (change.origin !== "setValue") options.changed();
     });

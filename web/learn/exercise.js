@@ -4,7 +4,7 @@
 import * as api from "/learn/api.js";
 import {make, announce} from "/learn/dom.js";
 import {createEditor} from "/learn/editor.js";
-import {drawPictures} from "/learn/pictures.js";
+import {drawPictures, malformed} from "/learn/pictures.js";
 import {fill, showChapter} from "/learn/reader.js";
 import {createSaver} from "/learn/saver.js";
 import {createTabs} from "/learn/tabs.js";
@@ -20,7 +20,7 @@ function sectionOf(task) {
 function hintsPane(exercise) {
     const list = make("ol", {class: "hints"});
     const more = make("button", {type: "button"});
-    const element = make("div", {}, make("h2", {}, "Hints"), list, more);
+    const element = make("div", {}, make("h1", {}, "Hints"), list, more);
 
     function draw(state) {
         list.replaceChildren(...state.hints.map((html) => {
@@ -51,7 +51,7 @@ function solutionPane(exercise) {
     async function load() {
         try {
             const solution = await api.solution(exercise.number, !exercise.solved);
-            element.replaceChildren(make("h2", {}, "A solution"),
+            element.replaceChildren(make("h1", {}, "A solution"),
                 make("pre", {tabindex: "0"}, make("code", {}, coloured(solution.text))));
         } catch (failure) {
             element.replaceChildren(make("p", {class: "note warning"}, failure.message));
@@ -60,7 +60,7 @@ function solutionPane(exercise) {
 
     function shown() {
         if (exercise.solved) load();
-        else element.replaceChildren(make("h2", {}, "A solution"),
+        else element.replaceChildren(make("h1", {}, "A solution"),
             make("p", {}, "It is shown here once you have passed. A hint may be all you need."),
             make("button", {type: "button", on: {click: load}}, "Show it anyway"));
     }
@@ -128,8 +128,7 @@ async function workPane(course, exercise, links) {
         try {
             if (trace) endPictures = drawPictures(verdict, trace);
         } catch {
-            // The judged program can write a trace of its own making.
-            verdict.append(make("p", {class: "dim"}, "The pictures of this run cannot be drawn: its trace is malformed."));
+            verdict.append(make("p", {class: "dim"}, malformed));
         }
     }
 

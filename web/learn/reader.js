@@ -1,8 +1,9 @@
-// A chapter or the glossary, in a pane or as a page of its own.
+// A chapter or the glossary, in a pane or as a page of its own, with pictures of what the simulator recorded.
 
 import * as api from "/learn/api.js";
 import {make} from "/learn/dom.js";
 import {highlightBlocks} from "/highlight.js";
+import {drawChapter} from "/pictures/pictures.js";
 
 const chapters = new Map(); // that were read already
 
@@ -21,16 +22,22 @@ export function fill(element, html) {
     highlightBlocks(element);
 }
 
-export async function readChapter(name) {
-    if (!chapters.has(name)) chapters.set(name, await api.chapter(name));
+async function readChapter(name) {
+    if (!chapters.has(name)) {
+        const chapter = await api.chapter(name);
+        const traces = chapter.html.includes("data-picture") ? await api.pictures(chapter.name).catch(() => ({})) : {};
+        chapters.set(name, {...chapter, traces});
+    }
     return chapters.get(name);
 }
+
 
 // Shows a chapter inside `element`, at an anchor where one is given.
 export async function showChapter(element, name, anchor) {
     if (element.dataset.chapter !== name) {
         const chapter = await readChapter(name);
         fill(element, chapter.html);
+        drawChapter(element, chapter.traces);
         element.dataset.chapter = name;
     }
     const target = anchor ? element.querySelector(`[id="${CSS.escape(anchor)}"]`) : null;
@@ -56,5 +63,8 @@ export async function chapterView(course, name, anchor) {
                 ? make("a", {class: "button", href: `/read/${one.name}`}, place === 0 ? `← ${one.title}` : `${one.title} →`)
                 : make("span"))) : null);
     return {title: chapter.title, element: view,
-        shown: () => anchor && view.querySelector(`[id="${CSS.escape(anchor)}"]`)?.scrollIntoView()};
+        shown() {
+            drawChapter(text, chapter.traces);
+            if (anchor) view.querySelector(`[id="${CSS.escape(anchor)}"]`)?.scrollIntoView();
+        }};
 }

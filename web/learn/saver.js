@@ -4,7 +4,7 @@
 import * as api from "/learn/api.js";
 import {make} from "/learn/dom.js";
 
-const pause = 300; // milliseconds without a key before the text is saved
+const pause = 250; // milliseconds without a key before the text is saved
 
 export function createSaver(exercise, editor, shown) {
     let version = exercise.version; // of the file as we last knew it

@@ -68,6 +68,31 @@ export function forLaunch(trace, launch) {
     return found;
 }
 
+// The picture that a chapter asks for, by the first of its words, of a trace that holds only what it needs.
+function forWords(words, trace) {
+    const options = { launch: 0, block: 0 };
+    switch (words.split(' ')[0]) {
+    case 'warp': return { draw: warpAccess, options: worstAccess(trace, 0, false) };
+    case 'banks': return { draw: sharedBanks, options: worstAccess(trace, 0, true) };
+    case 'block': return { draw: blockInTime, options };
+    case 'race': return { draw: race, options: { finding: 0 } };
+    case 'tile': return { draw: tileWay, options };
+    default: return { draw: streams, options: {} };
+    }
+}
+
+// The program that is checked can write a trace of its own making: what cannot be drawn is said.
+function drawnOrSaid(draw, trace, options) {
+    try {
+        return draw(trace, options);
+    } catch {
+        const note = document.createElement('p');
+        note.className = 'picture-missing';
+        note.textContent = 'This picture cannot be drawn: the trace is malformed.';
+        return note;
+    }
+}
+
 // Draws into an element of the page, as wide as that is, and again when its width changes. Returns a function that ends it.
 export function place(element, draw, trace, options) {
     let width = 0;
@@ -77,15 +102,35 @@ export function place(element, draw, trace, options) {
             return;
         width = now;
         const before = element.querySelector('[role=slider]'), focused = before !== null && before === document.activeElement;
-        element.replaceChildren(draw(trace, Object.assign({}, options, { width })));
+        element.replaceChildren(drawnOrSaid(draw, trace, Object.assign({}, options, { width })));
         const slider = element.querySelector('[role=slider]');
         if (before && slider)
             slider.setValue(Number(before.getAttribute('aria-valuenow')));
-        if (focused)
+        if (focused && slider)
             slider.focus();
     }
     redraw();
     const watch = new ResizeObserver(redraw);
     watch.observe(element);
     return () => watch.disconnect();
+}
+
+// Draws into all places that a chapter's text has for pictures, each of the trace of its words; they are on the page already.
+export function drawChapter(chapter, traces) {
+    for (const host of chapter.querySelectorAll('.recorded[data-picture]')) {
+        const words = host.dataset.picture, trace = traces[words];
+        if (!trace || host.firstChild)
+            continue;
+        const drawn = document.createElement('div'), from = document.createElement('p'), program = document.createElement('code');
+        drawn.className = 'drawn';
+        from.className = 'dim';
+        const [, file, kernel] = words.replace(/ -D.*/, '').split(' ');
+        program.textContent = file;
+        from.append('From a run of ', program, kernel ? ', kernel ' + kernel.split('.')[0] + ',' : '', ' on the simulated GPU.');
+        host.append(drawn, from);
+        place(drawn, (its, options) => {
+            const picture = forWords(words, its);
+            return picture.draw(its, Object.assign({}, picture.options, options));
+        }, trace, {});
+    }
 }

@@ -181,7 +181,7 @@ export function tileWay(trace, options) {
             return;
         const cell = cellOf(own, now.access.offset), size = Math.max(7, own.scale + 2), x = cell.x + own.scale / 2, y = cell.y + own.scale / 2;
         make(wires, 'rect', { x: x - size / 2, y: y - size / 2, width: size, height: size, class: 'mark' });
-        const read = now.event.kind === 'read', bottom = registerTop - 2, side0 = y + size / 2;
+        const read = now.event.kind === 'read', bottom = registerTop - 18, side0 = y + size / 2;
         make(wires, 'path', {
             d: read ? 'M' + x + ' ' + side0 + ' V' + bottom : 'M' + x + ' ' + bottom + ' V' + side0, class: read ? 'wire-read' : 'wire-write', 'marker-end': arrow,
         });

@@ -65,7 +65,7 @@ export function warpAccess(trace, options) {
     const bar = make(svg, 'g', { 'aria-hidden': 'true' });
     make(bar, 'rect', { x: PAD, y: barTop, width: barWidth, height: 14, fill: hatch });
     make(bar, 'rect', { x: PAD, y: barTop, width: barWidth * wanted / moved, height: 14, class: event.kind });
-    let y = paragraph(svg, PAD, barTop + 32, barWidth, summary, share < 50 ? 'bad' : 'good');
+    let y = paragraph(svg, PAD, barTop + 32, barWidth, summary, sectors.length > Math.ceil(wanted / SECTOR) && share < 50 ? 'bad' : 'good');
     if (sectors.length > shown.length)
         y = paragraph(svg, PAD, y, barWidth, (sectors.length - shown.length) + ' more sectors are not drawn.');
 

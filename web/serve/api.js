@@ -22,6 +22,17 @@ export async function call(method, path, body) {
     return json;
 }
 
+// Does something that may fail, and shows why it did.
+export async function attempt(problem, act) {
+    try {
+        problem.hidden = true;
+        await act();
+    } catch (failure) {
+        problem.textContent = failure.message;
+        problem.hidden = false;
+    }
+}
+
 // "AAEC" as bytes.
 export function bytes(base64) {
     return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

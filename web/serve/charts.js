@@ -3,7 +3,7 @@
 import {make} from "/learn/dom.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
-const WIDTH = 420, HEIGHT = 200, LEFT = 46, RIGHT = 12, TOP = 12, BOTTOM = 30;
+const WIDTH = 420, HEIGHT = 200, LEFT = 46, RIGHT = 12, TOP = 12, BOTTOM = 34;
 
 function svg(tag, attributes, text) {
     const element = document.createElementNS(SPACE, tag);
@@ -45,7 +45,7 @@ export function createChart(title, {format = short, least = 0, most = null} = {}
             parts.push(svg("text", {x: Math.min(atX(value), WIDTH - RIGHT), y: HEIGHT - BOTTOM + 16,
                 "text-anchor": "middle"}, short(value)));
         }
-        parts.push(svg("text", {x: WIDTH - RIGHT, y: HEIGHT - 2, "text-anchor": "end", class: "unit"}, "epochs"));
+        parts.push(svg("text", {x: WIDTH - RIGHT, y: HEIGHT - 4, "text-anchor": "end", class: "unit"}, "epochs"));
         for (const one of series) {
             const points = one.points.filter(([, y]) => Number.isFinite(y)).map(([x, y]) => [atX(x), atY(y)]);
             if (points.length > 1) {

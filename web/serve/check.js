@@ -7,7 +7,7 @@ const LARGEST = 1 << 20;
 
 export function createCheck() {
     const file = make("input", {type: "file", id: "cuda-file", accept: ".cu"});
-    const drop = make("div", {class: "drop"}, make("p", {}, "Drop a .cu file here, or choose one:"),
+    const drop = make("div", {class: "drop"}, make("p", {}, "Drop a .cu file on the page, or choose one:"),
         make("label", {for: "cuda-file", class: "unseen"}, "CUDA file"), file);
     const verdict = make("div", {class: "result", "aria-live": "polite"});
     const element = make("div", {class: "view"}, make("h1", {}, "Check"),
@@ -51,15 +51,7 @@ export function createCheck() {
     }
 
     file.addEventListener("change", () => check(file.files[0]));
-    const over = (on) => (event) => {
-        event.preventDefault();
-        drop.classList.toggle("over", on);
-    };
-    drop.addEventListener("dragover", over(true));
-    drop.addEventListener("dragleave", over(false));
-    drop.addEventListener("drop", (event) => {
-        over(false)(event);
-        check(event.dataTransfer.files[0]);
-    });
-    return {element, refresh() {}};
+    for (const name of ["dragover", "dragleave", "drop"])
+        drop.addEventListener(name, () => drop.classList.toggle("over", name === "dragover"));
+    return {element, check, refresh() {}};
 }

@@ -1,6 +1,7 @@
 // The page: views by the address's hash, and what the server tells to each of them.
 
 import {call, listen} from "/serve/api.js";
+import {createBench} from "/serve/bench.js";
 import {createCheck} from "/serve/check.js";
 import {createRuns} from "/serve/runs.js";
 import {createTest} from "/serve/test.js";
@@ -17,7 +18,8 @@ function showAbout(network) {
 }
 
 function start(state) {
-    const views = {try: createTry(state), train: createTrain(state), runs: createRuns(state), check: createCheck()};
+    const views = {try: createTry(state), train: createTrain(state), runs: createRuns(state), bench: createBench(),
+        check: createCheck()};
     views.test = createTest(state, (index) => {
         location.hash = "try";
         views.try.choose(index);
@@ -65,6 +67,18 @@ function start(state) {
             }).catch(() => {});
         }
     }
+    // A file may be dropped on any view.
+    const holdsFiles = (event) => event.dataTransfer.types.includes("Files");
+    addEventListener("dragover", (event) => {
+        if (holdsFiles(event)) event.preventDefault();
+    });
+    addEventListener("drop", (event) => {
+        if (!holdsFiles(event)) return;
+        event.preventDefault();
+        if (event.dataTransfer.files.length === 0) return;
+        location.hash = "check";
+        views.check.check(event.dataTransfer.files[0]);
+    });
     showAbout(state.network);
     views.try.refresh();
     addEventListener("hashchange", show);

@@ -47,7 +47,9 @@ export function createPad(changed) {
         last = place(event);
         stroke(last, {x: last.x + 0.1, y: last.y});
     });
-    sheet.addEventListener("pointermove", (event) => {
+    // Where the browser can tell of a move at once, without waiting for the next frame, the prediction is earlier by half
+    // of one.
+    sheet.addEventListener("onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove", (event) => {
         if (!last) return;
         const all = event.getCoalescedEvents?.() ?? [];
         for (const one of all.length > 0 ? all : [event]) {

@@ -1,7 +1,7 @@
 // The runs there are: a list, a comparison of those chosen, and which one predicts.
 
 import {make} from "/learn/dom.js";
-import {call, count, percent} from "/serve/api.js";
+import {attempt, call, count, percent} from "/serve/api.js";
 import {createChart, smooth} from "/serve/charts.js";
 
 const MOST = 6; // compared at a time: as many as there are colours
@@ -16,16 +16,6 @@ export function createRuns(state) {
         make("div", {class: "curves"}, loss.element, accuracy.element, rate.element), settings);
     const element = make("div", {class: "view"}, make("h1", {}, "Runs"), problem, list, compared);
     const chosen = new Set(), known = new Map();
-
-    async function attempt(act) {
-        try {
-            problem.hidden = true;
-            await act();
-        } catch (failure) {
-            problem.textContent = failure.message;
-            problem.hidden = false;
-        }
-    }
 
     function showSettings(runs) {
         const names = [...new Set(runs.flatMap((run) => Object.keys(run.settings ?? {})))];
@@ -67,11 +57,11 @@ export function createRuns(state) {
             }
             if (box.checked) chosen.add(run.name);
             else chosen.delete(run.name);
-            attempt(compare);
+            attempt(problem, compare);
         });
         const used = state.network?.checkpoint?.startsWith(`${run.folder}/`);
         const use = make("button", {type: "button", disabled: used, "aria-label": `Predict with ${run.name}`,
-            on: {click: () => attempt(() => call("POST", "network", {run: run.name}))}}, used ? "In use" : "Use");
+            on: {click: () => attempt(problem, () => call("POST", "network", {run: run.name}))}}, used ? "In use" : "Use");
         return make("tr", {}, make("td", {}, box), make("th", {scope: "row"}, run.name), make("td", {}, run.state),
             make("td", {}, run.settings?.model ?? ""), make("td", {class: "number"}, String(run.epochs ?? "")),
             make("td", {class: "number"}, run.best_accuracy === undefined || run.best_accuracy === null ? "–"
@@ -81,13 +71,13 @@ export function createRuns(state) {
 
     async function refresh(shown) {
         if (!shown) return;
-        await attempt(async () => {
+        await attempt(problem, async () => {
             const {runs} = await call("GET", "runs");
             known.clear();
             if (chosen.size === 0) runs.slice(0, 2).forEach((run) => chosen.add(run.name));
             list.replaceChildren(runs.length === 0
                 ? make("p", {class: "dim"}, "There is no run yet. ", make("a", {href: "#train"}, "Train one."))
-                : make("table", {class: "list"}, make("caption", {class: "unseen"}, "Runs, newest first"),
+                : make("table", {class: "list of-runs"}, make("caption", {class: "unseen"}, "Runs, newest first"),
                     make("thead", {}, make("tr", {}, ...["Compare", "Run", "State", "Model", "Epochs", "Best accuracy",
                         "Images/s", "Predict"].map((name, at) => make("th", {scope: "col", class: at >= 4 && at <= 6 && "number"}, name)))),
                     make("tbody", {}, ...runs.map(row))));

@@ -6,7 +6,8 @@ import {picture} from "/serve/maps.js";
 import {createDiagram} from "/serve/network.js";
 import {createPad} from "/serve/pad.js";
 
-const CALM = 250; // milliseconds between two looks inside while somebody draws
+const REST = 100; // milliseconds without a change before a look inside
+const SELDOM = 1000; // milliseconds between two looks inside while somebody draws on and on
 const QUIET = 600; // milliseconds without a change before a screen reader hears the answer
 
 export function createTry(state) {
@@ -17,7 +18,7 @@ export function createTry(state) {
     const source = make("p", {class: "dim source"});
     const index = make("input", {type: "number", id: "image-index", min: "0", value: "0", step: "1"});
     const problem = make("p", {class: "error", role: "alert", hidden: true});
-    let chosen = null, busy = false, again = false, speak = 0, looked = 0, rows = [];
+    let chosen = null, busy = false, again = false, speak = 0, looking = false, next = null, changes = 0, asked = 0, rows = [];
 
     function showBars(prediction) {
         prediction.probabilities.forEach((probability, at) => {
@@ -52,6 +53,7 @@ export function createTry(state) {
         do {
             again = false;
             if (!chosen && pad.isEmpty()) {
+                next = null;
                 showNothing();
                 break;
             }
@@ -61,15 +63,41 @@ export function createTry(state) {
                 if (!chosen && pad.isEmpty()) continue;
                 showBars(predictions[0]);
                 problem.hidden = true;
-                if (again && performance.now() - looked < CALM) continue; // the layers are far more to send and to draw
-                looked = performance.now();
-                diagram.showValues((await call("POST", "predict", {image, layers: true})).layers);
+                look(image);
             } catch (failure) {
-                problem.textContent = failure.message;
-                problem.hidden = false;
+                tell(failure);
             }
         } while (again);
         busy = false;
+    }
+
+    function tell(failure) {
+        problem.textContent = failure.message;
+        problem.hidden = false;
+    }
+
+    // The layers are far more to send and to draw: they follow when the pen rests, or now and then. The prediction does
+    // not wait for them.
+    async function look(image) {
+        next = image;
+        changes++;
+        if (looking) return;
+        looking = true;
+        while (next) {
+            const began = performance.now();
+            for (let seen = -1; seen !== changes && performance.now() - began < SELDOM;) {
+                seen = changes;
+                await new Promise((wake) => { setTimeout(wake, REST); });
+            }
+            const now = next;
+            next = null;
+            try {
+                if (now) diagram.showValues((await call("POST", "predict", {image: now, layers: true})).layers);
+            } catch (failure) {
+                tell(failure);
+            }
+        }
+        looking = false;
     }
 
     function changed(image) {
@@ -82,16 +110,17 @@ export function createTry(state) {
         const last = (state.network?.test_images ?? 0) - 1;
         if (last < 0) return;
         number = Math.min(last, Math.max(0, Math.trunc(number) || 0));
+        index.value = number;
+        const mine = ++asked;
         try {
             const image = await call("GET", `images/${number}`);
-            index.value = number;
+            if (mine !== asked) return; // another one was chosen meanwhile
             pad.clear();
             pad.show(picture(image, ""));
             source.textContent = `Test image ${number} of ${state.network.data}, labelled ${image.name}.`;
             changed(image);
         } catch (failure) {
-            problem.textContent = failure.message;
-            problem.hidden = false;
+            tell(failure);
         }
     }
 
