@@ -64,7 +64,7 @@ typedef struct heddle_train_options {
                               // caller has what it wanted, and the curve says complete
 } heddle_train_options;
 
-// Plain SGD, batch 16, float32 products, the same bits every run: what `heddle train` does unless told.
+// Plain SGD, batch 16, float32 products, the same bits every run: the defaults of `heddle train`.
 HEDDLE_API heddle_train_options heddle_train_defaults(void);
 
 // The settings a checkpoint was trained with, and the name of its dataset (cut to `size`).

@@ -120,7 +120,7 @@ void heddle_trainer_curve_end(heddle_trainer *trainer, heddle_status status);
 
 // A number that changes when the training data does.
 uint64_t heddle_trainer_fingerprint(const heddle_dataset *dataset);
-// Makes and locks the folder, and refuses to overwrite a run unless told.
+// Makes and locks the folder, and refuses to overwrite a run unless options->overwrite is set.
 heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer);
 // Writes the first last.safetensors of a new run, then removes an earlier run's best.safetensors.
 heddle_status heddle_trainer_begin_files(heddle_trainer *trainer);
