@@ -147,8 +147,8 @@ class Page(unittest.TestCase):
         self.scratch = tempfile.TemporaryDirectory()
         self.page = os.path.join(self.scratch.name, "page.md")
         for name, content in (("results", {"some": {"commit": "1234567890", "programs": [
-                dict(result, program=name) for name, result in sorted(self.PROGRAMS.items())]}}),
-                              ("judged", self.JUDGED)):
+            dict(result, program=name) for name, result in sorted(self.PROGRAMS.items())]}}),
+                ("judged", self.JUDGED)):
             with open(os.path.join(self.scratch.name, name), "w") as file:
                 json.dump(content, file)
 

@@ -27,8 +27,8 @@ typedef struct unwritten {
     unsigned site;
     sim_finding finding; // the first
     bool in_vain;        // a thread wrote such a word when it had read there itself, with no barrier between
-    uint64_t count;
-    size_t open_count;
+    _Atomic uint64_t count;
+    _Atomic size_t open_count;
     read open[MOST_OPEN]; // no write has raced with these
     struct unwritten *next;
 } unwritten;
@@ -41,43 +41,57 @@ static const sim_ran *ran_of(const sim_worker *worker, unsigned site, int thread
     return &worker->race->ran[(size_t)site * SIM_WARPS + (unsigned)thread / SIM_LANES];
 }
 
-static void add(const sim_worker *worker, unsigned site, int thread, const sim_finding *finding)
+static unwritten *find(const sim_worker *worker, unsigned site)
 {
-    bool first = !(ran_of(worker, site, thread)->again >> thread % SIM_LANES & 1);
-    pthread_mutex_lock(&lock);
     unwritten *one = reads;
-    while (one && (one->site != site || strcmp(one->finding.kernel, finding->kernel) != 0))
+    while (one && (one->site != site || strcmp(one->finding.kernel, worker->launch->kernel->name) != 0))
         one = one->next;
-    if (!one && (one = calloc(1, sizeof *one))) {
-        one->site = site;
-        one->finding = *finding;
-        one->next = reads;
-        reads = one;
-    }
-    if (one && one->finding.partly && !finding->partly) {
-        one->finding = *finding;
-        one->count = one->open_count = 0;
-    }
-    if (one && one->finding.partly == finding->partly) {
-        one->count++;
-        if (one->open_count < MOST_OPEN)
-            one->open[one->open_count++] =
-                (read){finding->address, worker->block->clock->serial, first, finding->place[0]};
-    }
-    pthread_mutex_unlock(&lock);
+    return one;
+}
+
+// Starts an entry, or starts it again when a whole word was read where only a part was unwritten before.
+static void begin(unwritten *one, const sim_worker *worker, const sim_place *place, uintptr_t address, bool partly)
+{
+    const sim_site *about = &sim_sites[one->site];
+    sim_finding *finding = &one->finding;
+    *finding = sim_finding_of(worker, SIM_UNINITIALISED, SIM_ERROR);
+    finding->partly = partly;
+    finding->address = address;
+    finding->bytes = about->bytes;
+    finding->place[0] = *place;
+    snprintf(finding->message, sizeof finding->message, "uninitialised read of %s%u byte%s", partly ? "some of " : "",
+             about->bytes, about->bytes == 1 ? "" : "s");
+    one->count = one->open_count = 0;
 }
 
 static void tell(const sim_worker *worker, unsigned site, int thread, uintptr_t address, bool partly)
 {
-    const sim_site *about = &sim_sites[site];
-    sim_finding finding = sim_finding_of(worker, SIM_UNINITIALISED, SIM_ERROR);
-    finding.partly = partly;
-    finding.address = address;
-    finding.bytes = about->bytes;
-    finding.place[0] = sim_place_of(worker, thread, about->pc, about->kind == SIM_ATOMIC ? "atomic" : "read");
-    snprintf(finding.message, sizeof finding.message, "uninitialised read of %s%u byte%s", partly ? "some of " : "",
-             about->bytes, about->bytes == 1 ? "" : "s");
-    add(worker, site, thread, &finding);
+    // Millions of threads may do the same: what is only counted takes no lock. Entries never go away.
+    unwritten *one = find(worker, site);
+    if (one && one->open_count == MOST_OPEN && one->finding.partly == partly) {
+        one->count++;
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    one = find(worker, site);
+    bool is_new = !one && (one = calloc(1, sizeof *one)), replaced = one && one->finding.partly && !partly;
+    if (one && (is_new || one->finding.partly == partly || replaced)) {
+        if (is_new || replaced || one->open_count < MOST_OPEN) {
+            const sim_site *about = &sim_sites[site];
+            bool first = !(ran_of(worker, site, thread)->again >> thread % SIM_LANES & 1);
+            sim_place place = sim_place_of(worker, thread, about->pc, about->kind == SIM_ATOMIC ? "atomic" : "read");
+            one->site = site;
+            if (is_new || replaced)
+                begin(one, worker, &place, address, partly);
+            one->open[one->open_count++] = (read){address, worker->block->clock->serial, first, place};
+        }
+        one->count++;
+    }
+    if (is_new) {
+        one->next = reads;
+        reads = one;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address)
