@@ -54,6 +54,9 @@ typedef struct heddle_dataset_options {
 } heddle_dataset_options;
 HEDDLE_API heddle_status heddle_dataset_open_with(const char *name, heddle_split split,
                                                   const heddle_dataset_options *options, heddle_dataset **dataset);
+// A dataset of images that the caller has in memory. `given` says all but `spec`; an empty name is "memory". Images and
+// labels are not copied and must outlive the dataset; everything else is copied. Every label is checked.
+HEDDLE_API heddle_status heddle_dataset_create(const heddle_dataset *given, heddle_dataset **dataset);
 // Best set that is here: mnist, fashion, else synth. Returns its name.
 HEDDLE_API const char *heddle_dataset_default(const char *folder);
 HEDDLE_API void heddle_dataset_close(heddle_dataset *dataset); // NULL is fine

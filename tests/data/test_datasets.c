@@ -361,9 +361,68 @@ static void the_users_data_folder_follows_the_environment(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+// --- from memory ----------------------------------------------------------------------------------------------------
+
+static void images_in_memory_are_a_dataset(void **state)
+{
+    (void)state;
+    const uint8_t images[2 * 3 * 2 * 2] = {1, 2, 3}, labels[] = {0, 1};
+    const char *names[] = {"cat", "dog"};
+    heddle_dataset given = {.split = HEDDLE_TEST, .count = 2, .channels = 3, .height = 2, .width = 2, .classes = 2};
+    given.images = images;
+    given.labels = labels;
+    given.class_names = names;
+    heddle_dataset *dataset;
+    assert_ok(heddle_dataset_create(&given, &dataset));
+    names[1] = "gone";
+    assert_string_equal(dataset->name, "memory");
+    assert_string_equal(dataset->spec, "");
+    assert_string_equal(dataset->class_names[1], "dog");
+    assert_ptr_equal(dataset->images, images);
+    assert_ptr_equal(dataset->labels, labels);
+    assert_int_equal(dataset->split, HEDDLE_TEST);
+    assert_int_equal(dataset->count * dataset->channels * dataset->height * dataset->width, sizeof images);
+    heddle_dataset_close(dataset);
+}
+
+static void images_in_memory_that_make_no_dataset_are_refused(void **state)
+{
+    (void)state;
+    const uint8_t pixels[4] = {0}, labels[] = {0, 3};
+    const char *const names[] = {"cat", NULL, "cow", "hen"};
+    const heddle_dataset good = {
+        .count = 2, .channels = 1, .height = 1, .width = 2, .classes = 4, .images = pixels, .labels = labels};
+    heddle_dataset wrong[] = {good, good, good, good, good, good, good};
+    const char *const says[] = {"not below the number of classes, 3",
+                                "of 0 images",
+                                "is too large",
+                                "257 classes",
+                                "got NULL",
+                                "a split",
+                                "class 1 has no name"};
+    wrong[0].classes = 3;
+    wrong[1].count = 0;
+    wrong[2].height = wrong[2].width = 1 << 20;
+    wrong[3].classes = 257;
+    wrong[4].labels = NULL;
+    wrong[5].split = (heddle_split)2;
+    wrong[6].class_names = names;
+    heddle_dataset *dataset;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(heddle_dataset_create(&wrong[i], &dataset), HEDDLE_INVALID);
+        assert_null(dataset);
+        assert_non_null(strstr(heddle_last_error(), says[i]));
+    }
+    assert_int_equal(heddle_dataset_create(NULL, &dataset), HEDDLE_INVALID);
+    assert_ok(heddle_dataset_create(&good, &dataset));
+    heddle_dataset_close(dataset);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images_in_memory_are_a_dataset),
+        cmocka_unit_test(images_in_memory_that_make_no_dataset_are_refused),
         TEST(a_folder_in_mnists_layout_is_read),
         TEST(the_spec_opens_the_same_set_from_anywhere),
         TEST(file_names_may_have_a_dot_and_be_compressed),
