@@ -1,4 +1,4 @@
-// `heddle version`: the version of heddle, its compiler, and its libraries.
+// `heddle version`: the version of heddle, what it was built from and how, its devices and its libraries.
 
 #include <stdio.h>
 
@@ -7,6 +7,9 @@
 
 #ifdef HEDDLE_HAVE_OPENBLAS
 #include <cblas.h>
+#endif
+#ifdef HEDDLE_HAVE_FFTW
+#include <fftw3.h>
 #endif
 #ifdef HEDDLE_HAVE_CURL
 #include <curl/curl.h>
@@ -19,16 +22,28 @@
 #endif
 #ifdef HEDDLE_HAVE_JPEG
 #include <jpeglib.h>
-#define TEXT(value)    TEXT_OF(value)
-#define TEXT_OF(value) #value
+#endif
+#ifdef HEDDLE_HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+#endif
+#ifdef HEDDLE_HAVE_MICROHTTPD
+#include <microhttpd.h>
+#endif
+#ifdef HEDDLE_HAVE_CMARK
+#include <cmark-gfm.h>
 #endif
 
+#include "build_facts.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "device/module.h"
 #include "heddle/device.h"
 #include "heddle/heddle.h"
 
-enum { MOST_PARTS = 16, VERSION_SIZE = 160 };
+#define TEXT(value)    TEXT_OF(value)
+#define TEXT_OF(value) #value
+
+enum { MODULE_PATH_SIZE = 4096 };
 
 typedef struct version_settings {
     heddle_cli_json json;
@@ -38,66 +53,119 @@ static const heddle_cli_option options[] = {
     HEDDLE_CLI_JSON_OPTION(offsetof(version_settings, json)),
 };
 
-typedef struct part {
-    const char *name;
-    char version[VERSION_SIZE];
-} part;
-
-static void add(part *parts, int *count, const char *name, const char *version)
+static void add(cJSON *all, const char *name, const char *version)
 {
-    parts[*count].name = name;
-    snprintf(parts[(*count)++].version, VERSION_SIZE, "%s", version);
+    cJSON_AddStringToObject(all, name, version);
 }
 
-static void add_cpu(part *parts, int *count)
+static void add_cpu(cJSON *all)
 {
     heddle_device *device;
     heddle_device_info info;
     if (heddle_device_open("cpu", 1, &device) != HEDDLE_OK)
         return;
     if (heddle_device_describe(device, &info) == HEDDLE_OK)
-        add(parts, count, "instructions", info.instructions);
+        add(all, "instructions", info.instructions);
     heddle_device_close(device);
 }
 
-static void collect(part *parts, int *count)
+// Those of `names` whose module this heddle has. Nothing is loaded: a driver may be slow to start.
+static void add_modules(cJSON *list, const char *const *names)
 {
-    add(parts, count, "heddle", heddle_version());
+    for (; *names; names++) {
+        char file[64], path[MODULE_PATH_SIZE];
+        snprintf(file, sizeof file, "libheddle-%s.so", *names);
+        if (heddle_module_find(file, path, sizeof path))
+            cJSON_AddItemToArray(list, cJSON_CreateString(*names));
+    }
+}
+
+static void add_build(cJSON *all)
+{
+    static const char *const devices[] = {"sim", "cuda", NULL};
+    static const char *const others[] = {"mpi", "nccl", "cublas", "cudnn", "cutlass", "curand", "cufft", "cupti", NULL};
+    add(all, "heddle", heddle_version());
+    add(all, "commit", HEDDLE_COMMIT[0] ? HEDDLE_COMMIT : "unknown");
+    add(all, "build", HEDDLE_BUILD_TYPE);
+    add(all, "sanitizers", HEDDLE_SANITIZERS[0] ? HEDDLE_SANITIZERS : "none");
 #ifdef __clang__
-    add(parts, count, "compiler", __VERSION__); // begins with its name
+    add(all, "compiler", __VERSION__); // begins with its name
 #else
-    add(parts, count, "compiler", "gcc " __VERSION__);
+    add(all, "compiler", "gcc " __VERSION__);
 #endif
-    add_cpu(parts, count);
-    add(parts, count, "zlib", zlibVersion());
-    add(parts, count, "cJSON", cJSON_Version());
+    cJSON *list = cJSON_AddArrayToObject(all, "devices");
+    cJSON_AddItemToArray(list, cJSON_CreateString("cpu"));
+    add_modules(list, devices);
+    add_modules(cJSON_AddArrayToObject(all, "modules"), others);
+    add_cpu(all);
+}
+
+static void add_libraries(cJSON *all)
+{
+    const char *absent = "not in this build";
+    const char *blas = absent, *fftw = absent, *curl = absent, *crypto = absent, *png = absent, *jpeg = absent;
+    const char *dw = absent, *microhttpd = absent, *cmark = absent;
 #ifdef HEDDLE_HAVE_OPENBLAS
-    add(parts, count, "OpenBLAS", openblas_get_config());
-#else
-    add(parts, count, "OpenBLAS", "not in this build");
+    blas = openblas_get_config();
+#endif
+#ifdef HEDDLE_HAVE_FFTW
+    fftw = fftwf_version;
 #endif
 #ifdef HEDDLE_HAVE_CURL
-    add(parts, count, "libcurl", curl_version_info(CURLVERSION_NOW)->version);
-#else
-    add(parts, count, "libcurl", "not in this build");
+    curl = curl_version_info(CURLVERSION_NOW)->version;
 #endif
 #ifdef HEDDLE_HAVE_CRYPTO
-    add(parts, count, "libcrypto", OpenSSL_version(OPENSSL_VERSION));
-#else
-    add(parts, count, "libcrypto", "not in this build");
+    crypto = OpenSSL_version(OPENSSL_VERSION);
 #endif
 #ifdef HEDDLE_HAVE_PNG
-    add(parts, count, "libpng", png_get_libpng_ver(NULL));
-#else
-    add(parts, count, "libpng", "not in this build");
+    png = png_get_libpng_ver(NULL);
 #endif
 #if defined HEDDLE_HAVE_JPEG && defined LIBJPEG_TURBO_VERSION
-    add(parts, count, "libjpeg", "turbo " TEXT(LIBJPEG_TURBO_VERSION));
+    jpeg = "turbo " TEXT(LIBJPEG_TURBO_VERSION);
 #elif defined HEDDLE_HAVE_JPEG
-    add(parts, count, "libjpeg", TEXT(JPEG_LIB_VERSION));
-#else
-    add(parts, count, "libjpeg", "not in this build");
+    jpeg = TEXT(JPEG_LIB_VERSION);
 #endif
+#ifdef HEDDLE_HAVE_LIBDW
+    dw = dwfl_version(NULL);
+#endif
+#ifdef HEDDLE_HAVE_MICROHTTPD
+    microhttpd = MHD_get_version();
+#endif
+#ifdef HEDDLE_HAVE_CMARK
+    cmark = cmark_version_string();
+#endif
+    add(all, "zlib", zlibVersion());
+    add(all, "cJSON", cJSON_Version());
+    add(all, "OpenBLAS", blas);
+    add(all, "FFTW", fftw);
+    add(all, "libcurl", curl);
+    add(all, "libcrypto", crypto);
+    add(all, "libpng", png);
+    add(all, "libjpeg", jpeg);
+    add(all, "libdw", dw);
+    add(all, "libmicrohttpd", microhttpd);
+    add(all, "cmark-gfm", cmark);
+    add(all, "CodeMirror", HEDDLE_CODEMIRROR[0] ? HEDDLE_CODEMIRROR : absent);
+}
+
+static void print_list(const cJSON *list)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) printf("%s%s", item != list->child ? ", " : "", item->valuestring);
+    printf("%s\n", list->child ? "" : "none");
+}
+
+static void print(const cJSON *all)
+{
+    const cJSON *part;
+    cJSON_ArrayForEach(part, all)
+    {
+        printf(part == all->child ? "%s " : "  %-13s  ", part->string);
+        if (cJSON_IsArray(part))
+            print_list(part);
+        else
+            puts(part->valuestring);
+    }
 }
 
 static int run_command(int argc, char **argv)
@@ -107,20 +175,19 @@ static int run_command(int argc, char **argv)
     int exit_code;
     if (!heddle_cli_parse(&heddle_command_version, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
-    part parts[MOST_PARTS];
-    int count = 0;
-    collect(parts, &count);
     cJSON *all = cJSON_CreateObject();
-    for (int i = 0; i < count; i++)
-        cJSON_AddStringToObject(all, parts[i].name, parts[i].version);
-    for (int i = 0; i < count && !settings.json.print; i++)
-        printf(i == 0 ? "%s %s\n" : "  %-12s  %s\n", parts[i].name, parts[i].version);
+    add_build(all);
+    add_libraries(all);
+    if (!settings.json.print)
+        print(all);
     return heddle_cli_json_exit(&settings.json, all);
 }
 
 const heddle_cli_command heddle_command_version = {
     .name = "version",
-    .summary = "show the version of heddle, its compiler and its libraries",
+    .summary = "show the version of heddle, its commit, how it was built, its devices and its libraries",
+    .description = "Lists the devices and the modules that are installed with this command; whether they work on this "
+                   "machine, `heddle doctor` says. The commit is not known if the sources came without git.",
     .example = "heddle version",
     .options = options,
     .option_count = sizeof options / sizeof *options,

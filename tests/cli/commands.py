@@ -361,8 +361,12 @@ class Commands(Command):
             self.assertEqual(self.run_heddle(*words).stdout, short)
         self.assertTrue(self.run_heddle("version").stdout.startswith(short))
         parts = json.loads(self.run_heddle("version", "--json").stdout)
-        for name in ("heddle", "compiler", "instructions", "zlib", "cJSON"):
+        for name in ("heddle", "compiler", "instructions", "zlib", "cJSON", "libdw", "FFTW", "build", "sanitizers"):
             self.assertTrue(parts[name])
+        self.assertEqual(parts["devices"][0], "cpu")
+        built = [name for name in ("sim", "cuda") if os.path.exists(f"{os.path.dirname(HEDDLE)}/libheddle-{name}.so")]
+        self.assertEqual(parts["devices"][1:], built)
+        self.assertRegex(parts["commit"], "^([0-9a-f]{40}|unknown)$")
 
     def test_the_log_level_may_stand_before_and_after_the_command(self):
         self.run_heddle("--log", "debug", "version")
