@@ -11,7 +11,7 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize mutate site bench-cpu bench-sim lint format install uninstall clean
+.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize mutate site bench-cpu bench-sim lint format install uninstall dist deb clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -58,6 +58,13 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if set
 
 uninstall: ## remove what install put in place
 	@scripts/uninstall $(BUILD)
+
+dist: ## BUILD/dist/heddle-VERSION.tar.gz, the sources of the last commit; the same bytes each time
+	@scripts/dist $(BUILD)/dist
+
+deb: ## Debian packages of the last commit, in BUILD/deb
+	@scripts/setup build sim install package
+	@scripts/deb $(BUILD)/deb
 
 setup: ## install the packages that are missing (Debian, Ubuntu)
 	@scripts/setup build sim install

@@ -43,7 +43,7 @@ install(FILES ${PROJECT_BINARY_DIR}/heddle-config.cmake ${PROJECT_BINARY_DIR}/he
 install(EXPORT heddle-targets NAMESPACE heddle:: DESTINATION ${heddle_package})
 
 # --- pages -----------------------------------------------------------------------------------------------------------
-install(FILES ${heddle_pages}/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${heddle_pages}/heddle.1 ${heddle_pages}/simcc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${heddle_pages}/heddle.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heddle)
 install(FILES ${heddle_pages}/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${heddle_pages}/heddle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

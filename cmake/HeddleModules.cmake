@@ -49,13 +49,20 @@ endfunction()
 set(HEDDLE_SIM_MODULE OFF)
 find_program(HEDDLE_SIM_COMPILER NAMES g++ clang++ DOC "C++ compiler for the simulated GPU's kernels")
 
+set(heddle_sim_home)
+set(heddle_sim_flags)
+if(HEDDLE_PACKAGE) # which is stripped: debug information would only bring names of temporary files
+  set(heddle_sim_home SIM_HOME=${PROJECT_BINARY_DIR}/sim)
+  set(heddle_sim_flags -Xcompiler -g0 -Xlinker -z,relro,-z,now)
+endif()
+
 # heddle_sim_module(TARGET FILE): FILE, made of all CUDA sources. With sources behind it: made of that one's objects, and of
 # these.
 function(heddle_sim_module target file)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir)
   file(MAKE_DIRECTORY ${folder})
-  set(compile ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:simcc> --shared
-    --compiler ${HEDDLE_SIM_COMPILER})
+  set(compile ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 ${heddle_sim_home} $<TARGET_FILE:simcc> --shared
+    --compiler ${HEDDLE_SIM_COMPILER} ${heddle_sim_flags})
   set(objects)
   set(sources ${ARGN})
   if(NOT sources)

@@ -49,8 +49,13 @@ heddle_page(heddle.1 --manual)
 heddle_page(heddle.bash --completion bash)
 heddle_page(_heddle --completion zsh)
 heddle_page(heddle.fish --completion fish)
+add_custom_command(OUTPUT ${heddle_pages}/simcc.1
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${heddle_pages}
+  COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 ${PROJECT_SOURCE_DIR}/scripts/simcc-manual
+    $<TARGET_FILE:simcc> ${PROJECT_VERSION} > ${heddle_pages}/simcc.1
+  DEPENDS simcc ${PROJECT_SOURCE_DIR}/scripts/simcc-manual VERBATIM)
 add_custom_target(heddle_pages ALL
-  DEPENDS ${heddle_pages}/heddle.1 ${heddle_pages}/heddle.bash ${heddle_pages}/_heddle ${heddle_pages}/heddle.fish)
+  DEPENDS ${heddle_pages}/heddle.1 ${heddle_pages}/simcc.1 ${heddle_pages}/heddle.bash ${heddle_pages}/_heddle ${heddle_pages}/heddle.fish)
 
 # What a person needs who does not run the tests, and all that is installed.
 add_custom_target(heddle_products DEPENDS heddle_shared heddle_static heddle_command heddle_pages sim simcc)

@@ -50,8 +50,15 @@ target_include_directories(heddle_simbuild PUBLIC ${sim_root})
 target_link_libraries(heddle_simbuild PRIVATE $<BUILD_INTERFACE:heddle_flags> PUBLIC heddle_source Threads::Threads ${CMAKE_DL_LIBS})
 # Where headers and runtime lie: in the build tree, and, seen from the program, when installed.
 file(RELATIVE_PATH sim_home_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/heddle/sim)
-target_compile_definitions(heddle_simbuild PRIVATE SIM_BUILD_HEADERS="${sim_root}/include"
-  SIM_BUILD_RUNTIME="${PROJECT_BINARY_DIR}/sim/libsim.a" SIM_HOME_FROM_PROGRAM="${sim_home_from_program}")
+if(HEDDLE_PACKAGE) # simcc finds them by SIM_HOME (HeddleModules) until it is installed
+  file(CREATE_LINK ${sim_root}/include ${PROJECT_BINARY_DIR}/sim/include SYMBOLIC)
+  target_compile_definitions(heddle_simbuild PRIVATE SIM_BUILD_HEADERS="${CMAKE_INSTALL_FULL_LIBDIR}/heddle/sim/include"
+    SIM_BUILD_RUNTIME="${CMAKE_INSTALL_FULL_LIBDIR}/heddle/sim/libsim.a")
+else()
+  target_compile_definitions(heddle_simbuild PRIVATE SIM_BUILD_HEADERS="${sim_root}/include"
+    SIM_BUILD_RUNTIME="${PROJECT_BINARY_DIR}/sim/libsim.a")
+endif()
+target_compile_definitions(heddle_simbuild PRIVATE SIM_HOME_FROM_PROGRAM="${sim_home_from_program}")
 
 add_executable(simcc ${sim_root}/build/main.c)
 set_target_properties(simcc PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
