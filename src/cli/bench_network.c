@@ -17,6 +17,7 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/precision.h"
+#include "data/owned.h"
 #include "heddle/heddle.h"
 #include "nn/gradients.h"
 
@@ -347,7 +348,7 @@ static heddle_status open_all(bench_run *run)
     HEDDLE_TRY(heddle_cli_network_plan(bench, bench->info.kind));
     HEDDLE_TRY(choose_data(run));
     HEDDLE_TRY(heddle_dataset_open(bench->data, settings->folder, HEDDLE_TRAIN, &run->dataset));
-    HEDDLE_TRY(heddle_cli_dataset_trains(run->dataset));
+    HEDDLE_TRY(heddle_dataset_trains(run->dataset));
     run->known = is_known(run->dataset);
     heddle_input_shape input = {run->dataset->channels, run->dataset->height, run->dataset->width,
                                 run->dataset->classes};

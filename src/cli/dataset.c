@@ -49,17 +49,6 @@ heddle_status heddle_cli_dataset_open(const char *name, heddle_split split, cons
     return status;
 }
 
-heddle_status heddle_cli_dataset_trains(const heddle_dataset *dataset)
-{
-    if (dataset->classes > 1)
-        return HEDDLE_OK;
-    if (dataset->class_names && strchr(dataset->spec, '/'))
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s has a single class, %s; training needs at least two, each with a subfolder of images",
-                           dataset->spec, dataset->class_names[0]);
-    return heddle_fail(HEDDLE_INVALID, "%s has a single class; training needs at least two", dataset->spec);
-}
-
 heddle_status heddle_cli_image_size(const char *text, int *width, int *height)
 {
     *width = *height = 0;

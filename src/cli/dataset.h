@@ -11,8 +11,5 @@
 heddle_status heddle_cli_dataset_open(const char *name, heddle_split split, const heddle_dataset_options *options,
                                       bool quiet, heddle_dataset **dataset);
 
-// Fails where it has a single class, which no network can be trained with.
-heddle_status heddle_cli_dataset_trains(const heddle_dataset *dataset);
-
 // Reads --image-size, "WxH" or one number for both; NULL leaves 0.
 heddle_status heddle_cli_image_size(const char *text, int *width, int *height);

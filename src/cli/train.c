@@ -16,6 +16,7 @@
 #include "cli/train_header.h"
 #include "cli/train_progress.h"
 #include "cli/train_result.h"
+#include "data/owned.h"
 #include "dist/dist.h"
 #include "heddle/heddle.h"
 #include "nn/trainer_folder.h"
@@ -403,7 +404,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     HEDDLE_TRY(open_ranks(current));
     HEDDLE_TRY(open_device(current, arguments));
     HEDDLE_TRY(open_data(current));
-    HEDDLE_TRY(heddle_cli_dataset_trains(current->train));
+    HEDDLE_TRY(heddle_dataset_trains(current->train));
     heddle_input_shape input = {current->train->channels, current->train->height, current->train->width,
                                 current->train->classes};
     if (!current->model)

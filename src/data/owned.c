@@ -104,3 +104,14 @@ heddle_status heddle_dataset_create(const heddle_dataset *given, heddle_dataset 
     *dataset = made;
     return HEDDLE_OK;
 }
+
+heddle_status heddle_dataset_trains(const heddle_dataset *dataset)
+{
+    if (dataset->classes > 1)
+        return HEDDLE_OK;
+    if (dataset->class_names && strchr(dataset->spec, '/'))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s has a single class, %s; training needs at least two, each with a subfolder of images",
+                           dataset->spec, dataset->class_names[0]);
+    return heddle_fail(HEDDLE_INVALID, "%s has a single class; training needs at least two", dataset->spec);
+}

@@ -16,3 +16,6 @@ typedef struct heddle_owned_dataset {
 heddle_status heddle_owned_create(const char *name, const char *source, heddle_split split,
                                   heddle_owned_dataset **owned);
 void heddle_owned_free(heddle_owned_dataset *owned);
+
+// Fails where it has a single class, which no network can be trained with.
+heddle_status heddle_dataset_trains(const heddle_dataset *dataset);

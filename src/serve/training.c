@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/spawn.h"
 #include "base/text.h"
+#include "data/owned.h"
 #include "device/device.h"
 #include "nn/optimizer.h"
 #include "nn/trainer_folder.h"
@@ -284,6 +285,7 @@ static heddle_status open_all(const heddle_serve_training *training, opened *run
     if (heddle_device_get_kind(run->device) == HEDDLE_CPU && training->options.arithmetic != HEDDLE_FULL)
         return heddle_fail(HEDDLE_INVALID, "the CPU computes in fp32; choose that precision, or another device");
     HEDDLE_TRY(heddle_dataset_open(training->data, settings->folder, HEDDLE_TRAIN, &run->train));
+    HEDDLE_TRY(heddle_dataset_trains(run->train));
     HEDDLE_TRY(heddle_dataset_open(training->data, settings->folder, HEDDLE_TEST, &run->test));
     const heddle_input_shape input = {run->train->channels, run->train->height, run->train->width, run->train->classes};
     return heddle_model_open(training->model, &input, &run->model);
