@@ -14,7 +14,7 @@
 
 // A source file beyond this is not for showing. The names come from what the program wrote: it must not have us read
 // everything there is.
-enum { LARGEST_SOURCE = 16 << 20, MOST_FILES = 1000, MOST_BYTES = 128 << 20 };
+enum { MOST_FILES = 1000, MOST_BYTES = 128 << 20 };
 
 struct heddle_check_sources {
     heddle_check_source **files;
@@ -124,7 +124,7 @@ const heddle_check_source *heddle_check_sources_get(heddle_check_sources *source
         sources->room = more;
     }
     size_t left = MOST_BYTES - sources->bytes, size = 0;
-    heddle_check_source *source = load(path, left < LARGEST_SOURCE ? left : LARGEST_SOURCE, &size);
+    heddle_check_source *source = load(path, left < HEDDLE_CHECK_LARGEST_SOURCE ? left : HEDDLE_CHECK_LARGEST_SOURCE, &size);
     if (source)
         sources->files[sources->count++] = source;
     sources->bytes += size;

@@ -9,12 +9,12 @@
 #include "base/file.h"
 #include "check/fields.h"
 #include "check/operator.h"
+#include "check/sources.h"
 #include "cli/bench.h"
 #include "device/backend.h"
 #include "ops/cuda/kernel_file.h"
 
 enum {
-    LARGEST_SOURCE = 16 << 20,
     MOST_ARGUMENTS = 2 * HEDDLE_MAX_OPERANDS + HEDDLE_MAX_SHAPE_BYTES / (int)sizeof(int),
 };
 
@@ -67,7 +67,7 @@ static heddle_status make_text(const char *path, char **text)
 {
     char *source = NULL;
     size_t size = 0;
-    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &source, &size));
+    HEDDLE_TRY(heddle_file_read(path, HEDDLE_CHECK_LARGEST_SOURCE, &source, &size));
     FILE *file = open_memstream(text, &size);
     if (file) {
         fputs(source, file);

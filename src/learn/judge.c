@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "check/folder.h"
+#include "check/sources.h"
 #include "learn/engines.h"
 #include "learn/interrupt.h"
 
@@ -40,7 +41,7 @@ static heddle_status refuse_kind(const heddle_learn_task *task)
     if (!S_ISREG(about.st_mode))
         return heddle_fail(HEDDLE_IO, "%s is not a regular file; move it away, then `heddle learn reset %s`",
                            task->shown, number);
-    if (about.st_size > HEDDLE_LEARN_LARGEST_SOURCE)
+    if (about.st_size > HEDDLE_CHECK_LARGEST_SENT)
         return heddle_fail(HEDDLE_IO,
                            "%s is larger than 1 MB: not a solution; `heddle learn reset %s` keeps it as a "
                            "backup and brings the start back",
@@ -69,7 +70,7 @@ static bool is_binary(const char *text, size_t size)
 heddle_status heddle_learn_read_file(const heddle_learn_task *task, char **text, size_t *size)
 {
     HEDDLE_TRY(refuse_kind(task));
-    if (heddle_file_read(task->path, HEDDLE_LEARN_LARGEST_SOURCE, text, size) != HEDDLE_OK)
+    if (heddle_file_read(task->path, HEDDLE_CHECK_LARGEST_SENT, text, size) != HEDDLE_OK)
         return heddle_fail(HEDDLE_IO, "%s cannot be read: %s; check its permissions (chmod u+rw)", task->shown,
                            strerror(errno ? errno : EIO));
     if (!is_binary(*text, *size))

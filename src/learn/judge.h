@@ -18,7 +18,5 @@ typedef struct heddle_learn_task {
 // large; HEDDLE_MISSING: no compiler, or no GPU; HEDDLE_INTERRUPTED.
 heddle_status heddle_learn_judge(const heddle_learn_task *task, heddle_learn_verdict **verdict);
 
-enum { HEDDLE_LEARN_LARGEST_SOURCE = 1 << 20 };
-
 // The text of a learner's file, which may be empty; what is no text is refused in one line that says what to do.
 heddle_status heddle_learn_read_file(const heddle_learn_task *task, char **text, size_t *size);

@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/file.h"
+#include "check/sources.h"
 #include "learn/search.h"
 #include "learn/web_parts.h"
 #include "web/assets.h"
@@ -278,7 +279,7 @@ static bool read_change(const heddle_web_request *request, cJSON **json, const c
     *base = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(*json, "base"));
     if (!*text || !*base)
         heddle_web_answer_error(answer, HEDDLE_WEB_BAD, "the body needs \"text\" and \"base\", both texts");
-    else if (strlen(*text) > HEDDLE_LEARN_LARGEST_SOURCE)
+    else if (strlen(*text) > HEDDLE_CHECK_LARGEST_SENT)
         heddle_web_answer_error(answer, HEDDLE_WEB_TOO_LARGE, "the text is larger than 1 MB: not a solution");
     else
         return true;

@@ -7,11 +7,12 @@
 #include <cjson/cJSON.h>
 
 #include "base/text.h"
+#include "check/sources.h"
 #include "nn/runs.h"
 #include "serve/parts.h"
 #include "serve/results.h"
 
-enum { MOST_DATASETS = 16, NAME_SIZE = 256, LARGEST_SOURCE = 1 << 20 };
+enum { MOST_DATASETS = 16, NAME_SIZE = 256 };
 
 // The body as an object, or NULL after an answer that says what is wrong.
 static cJSON *read_body(const heddle_web_request *request, heddle_web_answer *answer)
@@ -383,7 +384,7 @@ static void post_check(void *context, const heddle_web_request *request, heddle_
         heddle_web_answer_error(answer, HEDDLE_WEB_BAD, "expected {\"name\": \"FILE.cu\", \"source\": \"...\"}");
     else if (!heddle_serve_checker_names(name))
         heddle_web_answer_error(answer, HEDDLE_WEB_BAD, "the name must end in .cu, and have no spaces and no folder");
-    else if (strlen(source) > LARGEST_SOURCE)
+    else if (strlen(source) > HEDDLE_CHECK_LARGEST_SENT)
         heddle_web_answer_error(answer, HEDDLE_WEB_TOO_LARGE, "the source is larger than 1 MB");
     else if (!(later = heddle_web_defer(request)))
         answer_ending(answer);
