@@ -37,6 +37,9 @@ bool sim_symbol_at(uintptr_t address, sim_symbol *symbol);
 // lies in.
 bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *symbol);
 bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol);
+// Whether `address` is in what the compiler keeps beside the thread-local variables of this thread: whether they have
+// been constructed.
+bool sim_symbol_is_guard(uintptr_t address);
 // Whether the program has a variable of this name, without scope.
 bool sim_symbol_is_variable(const char *name);
 // The function that starts at `address`, as a person writes it: "mm<1>". NULL: none.

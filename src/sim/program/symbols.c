@@ -33,6 +33,8 @@ static size_t string_bytes;
 static symbol_list objects, functions;
 static sim_shared_variable *variables;
 static size_t variable_count;
+static const elf_symbol **guards; // of thread-local variables
+static size_t guard_count;
 static const elf_symbol *dynamic_buffer; // what every extern __shared__ name is an alias of
 
 static const char *name_of(const elf_symbol *symbol)
@@ -155,6 +157,13 @@ static void add_variable(const elf_symbol *symbol)
     sim_name_of_variable(name_of(symbol), variable->name, sizeof variable->name);
 }
 
+// What the compiler sets when it has called the constructor of a thread-local variable. CUDA allows only empty
+// constructors in shared memory, but the compiler asks for each that it has not seen to be empty.
+static bool is_guard(const char *name)
+{
+    return starts_with(name, "_ZGV") || strcmp(name, "__tls_guard") == 0;
+}
+
 // Local symbols follow the name of the file they are from: those of a C file are the runtime's, for CUDA is C++.
 static void find_shared(void)
 {
@@ -165,12 +174,15 @@ static void find_shared(void)
             dynamic_buffer = &symbols[i];
     }
     variables = sim_arena_take((count + 1) * sizeof *variables);
+    guards = sim_arena_take((count + 1) * sizeof *guards);
     bool from_c = false;
     for (size_t i = 0; variables && i < symbol_count; i++) {
         const elf_symbol *symbol = &symbols[i];
         const char *name = name_of(symbol);
         if (type_of(symbol) == STT_FILE)
             from_c = strlen(name) > 2 && strcmp(name + strlen(name) - 2, ".c") == 0;
+        if (guards && type_of(symbol) == STT_TLS && is_guard(name))
+            guards[guard_count++] = symbol;
         if (type_of(symbol) != STT_TLS || symbol->st_shndx == SHN_UNDEF ||
             is_foreign(name, from_c && symbol->st_info >> 4 == STB_LOCAL))
             continue;
@@ -270,6 +282,15 @@ static bool find_shared_at(uintptr_t address, sim_symbol *symbol)
         return true;
     }
     return sim_symbol_nearest_shared(address, tls, symbol) && distance(address, symbol->start, symbol->bytes) == 0;
+}
+
+bool sim_symbol_is_guard(uintptr_t address)
+{
+    pthread_once(&once, read_symbols);
+    for (size_t i = 0; i < guard_count; i++)
+        if (distance(address, sim_module_tls() + guards[i]->st_value, guards[i]->st_size) == 0)
+            return true;
+    return false;
 }
 
 bool sim_symbol_at(uintptr_t address, sim_symbol *symbol)

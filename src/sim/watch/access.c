@@ -192,7 +192,8 @@ static bool check_shared(sim_worker *worker, unsigned site, uintptr_t address, u
             return true;
         }
     }
-    fail_shared(worker, address, bytes, kind, pc);
+    if (!sim_symbol_is_guard(address))
+        fail_shared(worker, address, bytes, kind, pc);
     return false;
 }
 
