@@ -23,6 +23,11 @@ HEDDLE_API heddle_status heddle_context_create(heddle_device *device, uint64_t s
 HEDDLE_API void heddle_context_destroy(heddle_context *context); // frees its tensors; NULL is fine
 // Frees every tensor but the parameters, and forgets how they were computed. Call it between steps.
 HEDDLE_API void heddle_context_clear(heddle_context *context);
+// For programs that keep some tensors and not others, such as bindings with a garbage collector. A released tensor is
+// not used by the caller any more, a parameter neither; heddle_context_sweep frees all of them that no tensor which is
+// not released was computed from. Tensors that were not released stay as they are.
+HEDDLE_API void heddle_tensor_release(heddle_tensor *tensor); // NULL is fine
+HEDDLE_API heddle_status heddle_context_sweep(heddle_context *context);
 
 // --- making tensors -------------------------------------------------------------------------------------------------
 
@@ -110,6 +115,10 @@ HEDDLE_API heddle_status heddle_tensor_read(const heddle_tensor *tensor, float *
 HEDDLE_API heddle_status heddle_tensor_read_gradient(const heddle_tensor *tensor, float *values);
 // The only element of a one-element tensor; NAN if it cannot be had.
 HEDDLE_API float heddle_tensor_item(const heddle_tensor *tensor);
+// How it was computed: "matmul", "relu", "reshape"; "" for a tensor that was given. examples/autograd_graph.c draws it.
+HEDDLE_API const char *heddle_tensor_op(const heddle_tensor *tensor);
+// The tensors it was computed from, in the operator's order. Returns how many there are, and fills at most `most`.
+HEDDLE_API int heddle_tensor_parents(const heddle_tensor *tensor, heddle_tensor **parents, int most);
 
 #ifdef __cplusplus
 }

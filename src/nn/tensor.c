@@ -73,16 +73,22 @@ heddle_status heddle_context_create(heddle_device *device, uint64_t seed, heddle
     return HEDDLE_OK;
 }
 
-static void free_list(heddle_context *context, heddle_tensor **list)
+void heddle_tensor_free(heddle_tensor *tensor)
+{
+    heddle_device *device = tensor->context->device;
+    heddle_free(device, tensor->memory);
+    heddle_free(device, tensor->gradient);
+    heddle_free(device, tensor->moment[0]);
+    heddle_free(device, tensor->moment[1]);
+    free(tensor);
+}
+
+static void free_list(heddle_tensor **list)
 {
     while (*list) {
         heddle_tensor *tensor = *list;
         *list = tensor->next;
-        heddle_free(context->device, tensor->memory);
-        heddle_free(context->device, tensor->gradient);
-        heddle_free(context->device, tensor->moment[0]);
-        heddle_free(context->device, tensor->moment[1]);
-        free(tensor);
+        heddle_tensor_free(tensor);
     }
 }
 
@@ -104,7 +110,7 @@ void heddle_context_clear(heddle_context *context)
         return;
     (void)heddle_stream_synchronize(context->stream);
     free_trace_memory(context);
-    free_list(context, &context->tensors);
+    free_list(&context->tensors);
     heddle_trace_clear(&context->trace);
     for (heddle_tensor *parameter = context->parameters; parameter; parameter = parameter->next)
         parameter->value = HEDDLE_NO_VALUE;
@@ -116,7 +122,7 @@ void heddle_context_destroy(heddle_context *context)
     if (!context)
         return;
     heddle_context_clear(context);
-    free_list(context, &context->parameters);
+    free_list(&context->parameters);
     heddle_workspace_destroy(&context->workspace);
     heddle_trace_destroy(&context->trace);
     heddle_stream_destroy(context->stream);
@@ -257,6 +263,18 @@ static heddle_status run_from(heddle_context *context, heddle_value first, int n
     return HEDDLE_OK;
 }
 
+// "relu" for relu_forward, and the tensors that the caller gave.
+static void note_origin(heddle_tensor *made, const heddle_op *op, const heddle_argument *arguments, int count)
+{
+    snprintf(made->op, sizeof made->op, "%s", op->name);
+    char *suffix = strstr(made->op, "_forward");
+    if (suffix)
+        *suffix = '\0';
+    for (int i = 0; i < count; i++)
+        if (arguments[i].tensor && !arguments[i].tensor->released && made->parent_count < HEDDLE_TENSOR_PARENTS)
+            made->parents[made->parent_count++] = arguments[i].tensor;
+}
+
 // Runs `op_name` on tensors and gives its output `result`.
 heddle_tensor *heddle_tensor_apply(heddle_context *context, const char *op_name, const void *shape,
                                    const heddle_argument *arguments, int count, const char *result)
@@ -282,7 +300,10 @@ heddle_tensor *heddle_tensor_apply(heddle_context *context, const char *op_name,
         status = run_from(context, first, node);
     if (status != HEDDLE_OK)
         return heddle_tensor_failed(context, status);
-    return heddle_tensor_of(context, heddle_trace_operand(&context->trace, node, result));
+    heddle_tensor *made = heddle_tensor_of(context, heddle_trace_operand(&context->trace, node, result));
+    if (made)
+        note_origin(made, op, arguments, count);
+    return made;
 }
 
 // --- gradients and training -----------------------------------------------------------------------------------------
@@ -299,6 +320,7 @@ heddle_status heddle_backward(heddle_tensor *loss)
     heddle_tensor *seed = heddle_tensor_make(context, HEDDLE_F32, 1, &one, &unit);
     if (!seed)
         return context->failure;
+    seed->released = true;
     int first_value = context->trace.value_count, first_node = context->trace.node_count;
     HEDDLE_TRY(heddle_trace_differentiate(&context->trace, from, seed->value));
     HEDDLE_TRY(run_from(context, first_value, first_node));
@@ -381,4 +403,17 @@ float heddle_tensor_item(const heddle_tensor *tensor)
     else if (heddle_tensor_read(tensor, &item) != HEDDLE_OK)
         return NAN; // the read may have begun
     return item;
+}
+
+const char *heddle_tensor_op(const heddle_tensor *tensor)
+{
+    return tensor ? tensor->op : "";
+}
+
+int heddle_tensor_parents(const heddle_tensor *tensor, heddle_tensor **parents, int most)
+{
+    int count = tensor ? tensor->parent_count : 0;
+    for (int i = 0; i < count && i < most; i++)
+        parents[i] = tensor->parents[i];
+    return count;
 }

@@ -1,4 +1,4 @@
-// What tensor.c, tensor_ops.c and tensor_update.c share. Everybody else uses heddle/tensor.h.
+// What tensor.c, tensor_ops.c, tensor_sweep.c and tensor_update.c share. Everybody else uses heddle/tensor.h.
 #pragma once
 
 #include "heddle/random.h"
@@ -7,7 +7,11 @@
 #include "nn/run.h"
 #include "nn/trace.h"
 
-enum { HEDDLE_TENSOR_MESSAGE = 512 };
+enum {
+    HEDDLE_TENSOR_MESSAGE = 512,
+    HEDDLE_TENSOR_OP = 32,
+    HEDDLE_TENSOR_PARENTS = 3, // input, weight, bias: no operator of heddle/tensor.h takes more
+};
 
 struct heddle_tensor {
     heddle_context *context;
@@ -15,6 +19,10 @@ struct heddle_tensor {
     int rank, dims[HEDDLE_MAX_DIMS];
     heddle_dtype dtype;
     heddle_tensor *next;
+    bool released;             // by the caller, or made here for a moment
+    char op[HEDDLE_TENSOR_OP]; // what computed it; "": it was given
+    heddle_tensor *parents[HEDDLE_TENSOR_PARENTS];
+    int parent_count;
     // Parameters only: memory that outlives the trace.
     bool is_parameter;
     void *memory;
@@ -50,6 +58,8 @@ heddle_tensor *heddle_tensor_make(heddle_context *context, heddle_dtype dtype, i
                                   const void *values);
 // The tensor's value in the current trace; a parameter enters it at its first use.
 heddle_status heddle_tensor_value(heddle_tensor *tensor, heddle_value *value);
+// Frees a tensor that is in no list any more.
+void heddle_tensor_free(heddle_tensor *tensor);
 // Runs operator `op_name` on tensors and gives its output `result`.
 heddle_tensor *heddle_tensor_apply(heddle_context *context, const char *op_name, const void *shape,
                                    const heddle_argument *arguments, int count, const char *result);

@@ -3,6 +3,7 @@
 
 #include "nn/tensor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "heddle/ops.h"
@@ -10,6 +11,19 @@
 static bool same_shape(const heddle_tensor *a, const heddle_tensor *b)
 {
     return a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+}
+
+// The output of an operator over all elements, or over rows, in the shape of its input: still that operator's output.
+static heddle_tensor *shaped_as(heddle_tensor *output, const heddle_tensor *like)
+{
+    heddle_tensor *shaped = heddle_reshape(output, like->rank, like->dims);
+    if (!shaped)
+        return NULL;
+    output->released = true;
+    memcpy(shaped->op, output->op, sizeof shaped->op);
+    memcpy(shaped->parents, output->parents, sizeof shaped->parents);
+    shaped->parent_count = output->parent_count;
+    return shaped;
 }
 
 static heddle_tensor *binary(const char *op_name, const char *what, heddle_tensor *a, heddle_tensor *b)
@@ -22,7 +36,7 @@ static heddle_tensor *binary(const char *op_name, const char *what, heddle_tenso
     heddle_elements_shape shape = {.n = (int)heddle_tensor_elements(a)};
     heddle_argument arguments[] = {{"a", a}, {"b", b}};
     heddle_tensor *output = heddle_tensor_apply(a->context, op_name, &shape, arguments, 2, "output");
-    return heddle_reshape(output, a->rank, a->dims);
+    return shaped_as(output, a);
 }
 
 heddle_tensor *heddle_add(heddle_tensor *a, heddle_tensor *b)
@@ -43,7 +57,7 @@ static heddle_tensor *unary(const char *op_name, heddle_tensor *input, bool keep
     heddle_elements_shape shape = {.n = (int)heddle_tensor_elements(input)};
     heddle_argument arguments[] = {{"input", input}};
     heddle_tensor *output = heddle_tensor_apply(input->context, op_name, &shape, arguments, 1, "output");
-    return keep_shape ? heddle_reshape(output, input->rank, input->dims) : output;
+    return keep_shape ? shaped_as(output, input) : output;
 }
 
 heddle_tensor *heddle_sum(heddle_tensor *a)
@@ -203,11 +217,12 @@ heddle_tensor *heddle_dropout(heddle_tensor *input, float probability)
     heddle_tensor *random = heddle_tensor_make(context, HEDDLE_I64, 1, &words, state);
     if (!random)
         return NULL;
+    random->released = true;
     heddle_dropout_shape shape = {.n = (int)heddle_tensor_elements(input), .probability = probability};
     context->dropout_random.position += (uint64_t)shape.n;
     heddle_argument arguments[] = {{"input", input}, {"random", random}};
     heddle_tensor *output = heddle_tensor_apply(context, "dropout_forward", &shape, arguments, 2, "output");
-    return heddle_reshape(output, input->rank, input->dims);
+    return shaped_as(output, input);
 }
 
 static heddle_rows_shape rows_of(const heddle_tensor *tensor)
@@ -223,7 +238,7 @@ static heddle_tensor *along_rows(const char *op_name, heddle_tensor *input)
     heddle_rows_shape shape = rows_of(input);
     heddle_argument arguments[] = {{"input", input}};
     heddle_tensor *output = heddle_tensor_apply(input->context, op_name, &shape, arguments, 1, "output");
-    return heddle_reshape(output, input->rank, input->dims);
+    return shaped_as(output, input);
 }
 
 heddle_tensor *heddle_softmax(heddle_tensor *input)
@@ -253,5 +268,12 @@ heddle_tensor *heddle_reshape(heddle_tensor *input, int rank, const int *dims)
     heddle_status status = heddle_tensor_value(input, &from);
     if (status == HEDDLE_OK)
         status = heddle_trace_reshape(&input->context->trace, from, rank, dims, &value);
-    return status == HEDDLE_OK ? heddle_tensor_of(input->context, value) : heddle_tensor_failed(input->context, status);
+    if (status != HEDDLE_OK)
+        return heddle_tensor_failed(input->context, status);
+    heddle_tensor *shaped = heddle_tensor_of(input->context, value);
+    if (shaped) {
+        snprintf(shaped->op, sizeof shaped->op, "reshape");
+        shaped->parents[shaped->parent_count++] = input;
+    }
+    return shaped;
 }

@@ -12,6 +12,7 @@ static heddle_status make_hyper(heddle_context *context, const float hyper[HEDDL
     heddle_tensor *tensor = heddle_tensor_make(context, HEDDLE_F32, 1, &count, hyper);
     if (!tensor)
         return context->failure;
+    tensor->released = true;
     *memory = context->trace.values[tensor->value].memory;
     return HEDDLE_OK;
 }
