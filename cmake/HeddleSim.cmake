@@ -51,6 +51,7 @@ target_link_libraries(heddle_simbuild PRIVATE $<BUILD_INTERFACE:heddle_flags> PU
 # Where headers and runtime lie: in the build tree, and, seen from the program, when installed.
 file(RELATIVE_PATH sim_home_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/heddle/sim)
 if(HEDDLE_PACKAGE) # simcc finds them by SIM_HOME (HeddleModules) until it is installed
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
   file(CREATE_LINK ${sim_root}/include ${PROJECT_BINARY_DIR}/sim/include SYMBOLIC)
   target_compile_definitions(heddle_simbuild PRIVATE SIM_BUILD_HEADERS="${CMAKE_INSTALL_FULL_LIBDIR}/heddle/sim/include"
     SIM_BUILD_RUNTIME="${CMAKE_INSTALL_FULL_LIBDIR}/heddle/sim/libsim.a")
