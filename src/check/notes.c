@@ -81,8 +81,8 @@ static heddle_status note_repeated(heddle_check_result *result)
     if (repeated == 0)
         return HEDDLE_OK;
     return heddle_check_result_note(result,
-                                    "%s of %s launches repeat an earlier one on memory that has not changed since, and "
-                                    "were not run again; they are not in the counts; --full runs them",
+                                    "%s of %s launches repeat an earlier one on memory with the same contents, and were not "
+                                    "run again; they are not in the counts; --full runs them",
                                     heddle_check_count_text(repeated, those, sizeof those),
                                     heddle_check_count_text(launches, all, sizeof all));
 }

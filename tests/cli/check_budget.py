@@ -237,7 +237,7 @@ class Repeated(unittest.TestCase):
         self.assertEqual(count, 40)
         self.assertGreater(repeated, 20)
         self.assertLess(repeated, 39)
-        self.assertEqual(launches["add"], (20, 0))  # which reads what it writes
+        self.assertEqual(launches["add"], (20, 0))  # which adds to what the one before it left
         self.assertIn("%d of 60 launches repeat" % repeated, result["notes"][-1])
 
     def test_beside_another_stream_nothing_else_may_have_used_the_memory(self):
@@ -270,6 +270,88 @@ class Repeated(unittest.TestCase):
         # The host has waited for the first ten rounds, but not for those that repeat them.
         result, _ = self.check(wait="", change="cudaDeviceSynchronize()")
         self.assertEqual([finding["kind"] for finding in result["findings"]], ["missing-wait"])
+
+
+# A kernel that adds to what it finds, and one that doubles it, in memory that RESET sets before each round.
+RESETS = r"""
+#include <cstdio>
+
+enum { BLOCKS = 256, THREADS = 64, WORDS = BLOCKS * THREADS, SUMS = 4 };
+
+__global__ void add(int *sums, const int *from)
+{
+    int sum = 0, i = blockIdx.x * THREADS + threadIdx.x;
+    for (int step = 0; step < 20; step++)
+        sum += from[(i + step) % WORDS];
+    atomicAdd(&sums[threadIdx.x % SUMS], sum);
+}
+
+__global__ void twice(int *sums)
+{
+    if (blockIdx.x == 0 && threadIdx.x < SUMS)
+        sums[threadIdx.x] *= 2;
+}
+
+int main()
+{
+    static int host[WORDS];
+    int *from, *sums, start[SUMS] = {}, got[SUMS], wrong = 0;
+    for (int i = 0; i < WORDS; i++)
+        host[i] = 1;
+    cudaMalloc(&from, sizeof host);
+    cudaMalloc(&sums, sizeof start);
+    for (int round = 0; round < 20; round++) {
+        if (round == 10) {
+            CHANGE;
+        }
+        cudaMemcpy(from, host, sizeof host, cudaMemcpyHostToDevice);
+        RESET;
+        add<<<BLOCKS, THREADS>>>(sums, from);
+        twice<<<BLOCKS, THREADS>>>(sums);
+        cudaMemcpy(got, sums, sizeof got, cudaMemcpyDeviceToHost);
+        for (int i = 0; i < SUMS; i++)
+            wrong += got[i] != 2 * (start[i] + WORDS / SUMS * 20 * host[0]);
+    }
+    printf("%d\n", got[0]);
+    cudaFree(from);
+    cudaFree(sums);
+    return wrong;
+}
+"""
+
+
+class Reset(unittest.TestCase):
+    def check(self, reset="cudaMemcpy(sums, start, sizeof start, cudaMemcpyHostToDevice)", change=""):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "resets.cu")
+            with open(path, "w") as file:
+                file.write(RESETS.replace("CHANGE", change).replace("RESET", reset))
+            done = subprocess.run([HEDDLE, "check", "--no-nvcc", "--json", "--budget", "0.1", path],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+        result = json.loads(done.stdout)
+        self.assertEqual((result["verdict"].split(":")[0], result["findings"]), ("clean", []))
+        return {kernel["kernel"]: kernel["repeated_launches"] for kernel in result["kernels"]}
+
+    def test_a_launch_on_memory_that_was_reset_is_not_run_again(self):
+        for reset in ("cudaMemcpy(sums, start, sizeof start, cudaMemcpyHostToDevice)",
+                      "cudaMemset(sums, 0, sizeof start)"):
+            with self.subTest(reset=reset):
+                repeated = self.check(reset)
+                self.assertGreater(repeated["add"], 14)
+                self.assertGreater(repeated["twice"], 14)
+
+    def test_other_contents_are_seen(self):
+        whole = self.check()["add"]
+        for change in ("start[2] = 7", "for (int i = 0; i < WORDS; i++) host[i] = 3",
+                       "cudaFree(sums); cudaMalloc(&sums, sizeof start)"):
+            with self.subTest(change=change):
+                repeated = self.check(change=change)
+                self.assertLess(repeated["add"], whole)
+                self.assertGreater(repeated["add"], 7)
+
+    def test_contents_that_change_each_time_are_run_each_time(self):
+        self.assertEqual(self.check("start[0]++; cudaMemcpy(sums, start, sizeof start, cudaMemcpyHostToDevice)"),
+                         {"add": 0, "twice": 0})
 
 
 if __name__ == "__main__":

@@ -206,11 +206,11 @@ static void hold_against_copies(const copy *one)
 }
 
 // Where all that came before is ordered there is nothing to meet, and a copy may be long; what comes later may meet it.
-static void hold(const copy *one)
+static void hold(const copy *one, bool changes)
 {
     for (int side = 0; side < 2; side++)
         if (one->start[side])
-            sim_repeated_use(one->start[side], side == 0, one->number);
+            sim_repeated_use(one->start[side], side == 0 && changes, one->number);
     copy *kept = &copies[copy_count++ % KEPT];
     *kept = *one;
     if (sim_ordered_below(one->number) >= one->number)
@@ -225,7 +225,8 @@ static bool has_shadow(uintptr_t address)
     return in_region(&sim_global_region, address) || in_region(&sim_data_region, address);
 }
 
-void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, const char *call, uintptr_t pc)
+void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, bool changes, const char *call,
+                    uintptr_t pc)
 {
     if (!sim_watch_ready() || bytes == 0)
         return;
@@ -235,7 +236,7 @@ void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes,
                 .count = 1,
                 .pc = pc,
                 .call = call};
-    hold(&one);
+    hold(&one, changes);
 }
 
 void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t count, bool write)
@@ -253,7 +254,7 @@ void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t coun
                 .library = true};
     if (!write)
         sim_inputs_add(one.number, start, bytes, stride, count);
-    hold(&one);
+    hold(&one, write);
 }
 
 static void report_free(uintptr_t pc, uintptr_t address, uintptr_t used_at, const char *role, const char *kernel)

@@ -2,7 +2,9 @@
 // would write what is there already: benchmarks launch one a thousand times. Once a run has spent some of its budget,
 // such a launch is not run again. The race detector then takes the earlier launch for the later one.
 //
-// A launch counts as repeatable if all it has used is known, by allocation, and none of it was both read and written.
+// A launch counts as repeatable if all it has used is known, by allocation. Memory that it writes and that something
+// has changed since, or that it both reads and writes, must hold what it held before the earlier launch; it then gets
+// what that one left there (contents_kept.c).
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,12 +13,14 @@
 #include "machine/options.h"
 #include "race/launches.h"
 #include "race/stream_order.h"
+#include "watch/contents_kept.h"
 #include "watch/internal.h"
 
 // What is known of an allocation.
 typedef struct memory_state {
     uintptr_t start;  // 0: of none
     uint64_t version; // another one whenever something is written there
+    uint64_t born;    // of the version that it was allocated with
     uint64_t last;    // the last operation that used it
     bool beside;      // operations have used it that did not wait for each other
     struct {          // the last that set bytes of it to one value
@@ -30,6 +34,9 @@ typedef struct memory_state {
 typedef struct memory_use {
     uintptr_t start;
     uint64_t version; // when the launch had ended
+    uint64_t born;
+    bool read, written;
+    sim_contents contents; // if it is written
 } memory_use;
 
 typedef struct past_launch {
@@ -42,12 +49,16 @@ typedef struct past_launch {
     uint64_t number; // of the launch, or of the last that repeated it
     bool whole;      // all blocks were watched
     uint64_t epoch;
+    unsigned differed; // so many launches in a row have met other contents
     unsigned count;
     memory_use used[SIM_USED];
 } past_launch;
 
 // Two allocations that share an entry take turns in it, which costs a repetition.
 enum { STATES = 1 << 12, PAST = 64 };
+// Copying so many bytes takes as long as running a thread. A kernel whose memory changes from launch to launch is not
+// tried for ever.
+enum { BYTES_PER_THREAD = 16, MOST_DIFFERED = 2 };
 static memory_state states[STATES];
 static past_launch past[PAST];
 static size_t next_past;
@@ -65,7 +76,8 @@ static memory_state *state_for(uintptr_t start, uint64_t number)
 {
     memory_state *state = state_of(start);
     if (state->start != start)
-        *state = (memory_state){.start = start, .version = ++last_version, .last = number, .beside = true};
+        *state = (memory_state){
+            .start = start, .version = ++last_version, .born = last_version, .last = number, .beside = true};
     return state;
 }
 
@@ -98,7 +110,7 @@ void sim_repeated_changed(uintptr_t start)
     pthread_mutex_lock(&lock);
     memory_state *state = state_of(start);
     if (state->start == start)
-        state->version = ++last_version;
+        state->version = state->born = ++last_version;
     pthread_mutex_unlock(&lock);
 }
 
@@ -212,17 +224,16 @@ static struct sim_used all_used(void)
     return all;
 }
 
-// --- launches -------------------------------------------------------------------------------------------------------
+// --- launches that have run
+// ---------------------------------------------------------------------------------------------
 
 static bool is_repeatable(const sim_launch_state *launch, const struct sim_used *used)
 {
-    const unsigned meet = SIM_USES_ATOMICS | SIM_USES_FENCES | SIM_USES_PRINTF | SIM_USES_HEAP;
-    bool writes = false, apart = true;
-    for (unsigned i = 0; i < used->count; i++) {
+    const unsigned meet = SIM_USES_FENCES | SIM_USES_PRINTF | SIM_USES_HEAP;
+    bool writes = false;
+    for (unsigned i = 0; i < used->count; i++)
         writes |= used->at[i].written;
-        apart &= !(used->at[i].read && used->at[i].written);
-    }
-    return writes && apart && !used->once && !launch->error && !launch->origin && !launch->config.cooperative &&
+    return writes && !used->once && !launch->error && !launch->origin && !launch->config.cooperative &&
            !(launch->uses & meet) && sim_findings_count() == launch->findings_before;
 }
 
@@ -246,14 +257,91 @@ static past_launch *find(const sim_launch_state *launch)
     return NULL;
 }
 
+static void forget_contents(past_launch *one)
+{
+    for (unsigned i = 0; i < SIM_USED; i++)
+        sim_contents_free(&one->used[i].contents);
+}
+
+// --- what memory holds when a launch begins -------------------------------------------------------------------------
+
+// Of the allocations that the arguments of the current launch point to.
+static struct begun {
+    uintptr_t start;
+    sim_contents contents;
+} begun[SIM_USED];
+static unsigned begun_count;
+
+static struct begun *find_begun(uintptr_t start)
+{
+    for (unsigned i = 0; i < begun_count; i++)
+        if (begun[i].start == start)
+            return &begun[i];
+    return NULL;
+}
+
+// They belong to the caller then.
+static sim_contents take_begun(uintptr_t start)
+{
+    struct begun *one = find_begun(start);
+    if (!one)
+        return (sim_contents){0};
+    const sim_contents contents = one->contents;
+    one->contents = (sim_contents){0};
+    return contents;
+}
+
+static void forget_begun(void)
+{
+    for (unsigned i = 0; i < begun_count; i++)
+        sim_contents_free(&begun[i].contents);
+    begun_count = 0;
+}
+
+// A kernel that is launched for the first time, or again with the same arguments, may be launched so many times. One
+// that has met other contents each time is not tried again.
+static bool may_be_repeated(const sim_launch_state *launch)
+{
+    const past_launch *one = find(launch);
+    if (one)
+        return one->differed < MOST_DIFFERED;
+    for (int i = 0; i < PAST; i++)
+        if (past[i].function == launch->kernel->function)
+            return false;
+    return true;
+}
+
+static void keep_begun(const sim_launch_state *launch)
+{
+    const sim_kernel *kernel = launch->kernel;
+    const sim_dim block = launch->config.block;
+    size_t left = (size_t)launch->blocks * block.x * block.y * block.z * BYTES_PER_THREAD;
+    for (size_t at = 0; at + sizeof(uintptr_t) <= kernel->closure_bytes && begun_count < SIM_USED;
+         at += sizeof(uintptr_t)) {
+        uintptr_t argument;
+        sim_allocation found;
+        memcpy(&argument, (const char *)kernel->closure + at, sizeof argument);
+        if (!device_memory(argument, &found) || found.bytes > left || find_begun(found.start))
+            continue;
+        struct begun *one = &begun[begun_count++];
+        *one = (struct begun){.start = found.start};
+        sim_contents_before(&one->contents, found.start, found.bytes);
+        left -= found.bytes;
+    }
+}
+
+// --- launches -------------------------------------------------------------------------------------------------------
+
 static void keep(const sim_launch_state *launch, const struct sim_used *used)
 {
-    past_launch *one = find(launch);
-    if (!one)
-        one = &past[next_past++ % PAST];
     void *closure = malloc(launch->kernel->closure_bytes);
     if (!closure)
         return;
+    past_launch *one = find(launch);
+    const unsigned differed = one ? one->differed : 0;
+    if (!one)
+        one = &past[next_past++ % PAST];
+    forget_contents(one);
     free(one->closure);
     memcpy(closure, launch->kernel->closure, launch->kernel->closure_bytes);
     *one = (past_launch){.function = launch->kernel->function,
@@ -265,9 +353,19 @@ static void keep(const sim_launch_state *launch, const struct sim_used *used)
                          .number = launch->number,
                          .whole = launch->watched == launch->blocks,
                          .epoch = epoch,
+                         .differed = differed,
                          .count = used->count};
-    for (unsigned i = 0; i < used->count; i++)
-        one->used[i] = (memory_use){used->at[i].start, state_of(used->at[i].start)->version};
+    for (unsigned i = 0; i < used->count; i++) {
+        const struct sim_used_memory *at = &used->at[i];
+        const memory_state *state = state_of(at->start);
+        one->used[i] = (memory_use){.start = at->start,
+                                    .version = state->version,
+                                    .born = state->born,
+                                    .read = at->read,
+                                    .written = at->written,
+                                    .contents = at->written ? take_begun(at->start) : (sim_contents){0}};
+        sim_contents_after(&one->used[i].contents, at->start);
+    }
 }
 
 void sim_repeated_begin(sim_launch_state *launch)
@@ -276,6 +374,13 @@ void sim_repeated_begin(sim_launch_state *launch)
     for (int i = 0; i < sim_workers; i++)
         if (sim_worker_at(i) && sim_worker_at(i)->watch)
             sim_worker_at(i)->watch->used = (struct sim_used){0};
+    if (launch->origin)
+        return;
+    pthread_mutex_lock(&lock);
+    forget_begun();
+    if (sim_chain_single() && may_be_repeated(launch))
+        keep_begun(launch);
+    pthread_mutex_unlock(&lock);
 }
 
 void sim_repeated_end(const sim_launch_state *launch)
@@ -301,18 +406,49 @@ static bool is_unchanged(const past_launch *one, const memory_use *used, uint64_
            sim_ordered(state->last, number) && (state->last == one->number || sim_chain_single());
 }
 
+// Whether it is again what it was before the launch. Where other streams are, the race detector would have to know of
+// what has changed it in between.
+static bool is_as_before(const memory_use *used, uint64_t number)
+{
+    const memory_state *state = state_of(used->start);
+    sim_allocation found;
+    return used->written && sim_chain_single() && state->start == used->start && state->born == used->born &&
+           !state->beside && sim_ordered(state->last, number) && device_memory(used->start, &found) &&
+           sim_contents_are_before(&used->contents, found.start, found.bytes);
+}
+
+// Whether each allocation is as it was, and in `restored`, which of them get their contents of after the launch.
+static bool finds_the_same(past_launch *one, uint64_t number, bool restored[SIM_USED])
+{
+    bool same = true;
+    for (unsigned i = 0; same && i < one->count; i++) {
+        const memory_use *used = &one->used[i];
+        const bool done = !(used->read && used->written) && is_unchanged(one, used, number);
+        restored[i] = !done;
+        same = done || is_as_before(used, number);
+    }
+    one->differed = same ? 0 : one->differed + 1;
+    if (one->differed >= MOST_DIFFERED)
+        forget_contents(one);
+    return same;
+}
+
 bool sim_repeated_is(const sim_launch_state *launch, bool spent)
 {
     if (launch->origin || __atomic_load_n(&never, __ATOMIC_RELAXED))
         return false;
+    bool restored[SIM_USED] = {false};
     pthread_mutex_lock(&lock);
     past_launch *one = find(launch);
-    bool same = one != NULL && (one->whole || spent);
-    for (unsigned i = 0; same && i < one->count; i++)
-        same = is_unchanged(one, &one->used[i], launch->number);
-    same = same && sim_launches_renew(one->serial, launch->number);
-    for (unsigned i = 0; same && i < one->count; i++)
-        state_of(one->used[i].start)->last = launch->number;
+    bool same = one && (one->whole || spent) && finds_the_same(one, launch->number, restored) &&
+                sim_launches_renew(one->serial, launch->number);
+    for (unsigned i = 0; same && i < one->count; i++) {
+        memory_state *state = state_of(one->used[i].start);
+        state->last = launch->number;
+        state->version = one->used[i].version;
+        if (restored[i])
+            sim_contents_restore(&one->used[i].contents, one->used[i].start);
+    }
     if (same)
         one->number = launch->number;
     pthread_mutex_unlock(&lock);

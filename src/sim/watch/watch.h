@@ -85,8 +85,9 @@ void sim_watch_discard(uintptr_t start, size_t bytes);
 void sim_watch_filled(uintptr_t start, size_t bytes);
 void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes);
 // A copy or fill that a stream makes: operation `number` of the program, as launches are numbered. 0: host memory.
-// `call`: the function of the API that asked for it, at `pc`.
-void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, const char *call, uintptr_t pc);
+// changes: to other bytes than there were. `call`: the function of the API that asked for it, at `pc`.
+void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, bool changes, const char *call,
+                    uintptr_t pc);
 // The host uses these bytes: where the copy or fill was asked for that has run, but that the host has not waited for;
 // 0: none.
 uintptr_t sim_watch_copy_unwaited(uintptr_t address, size_t bytes, bool write);
