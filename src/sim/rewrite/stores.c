@@ -35,9 +35,14 @@ static bool assigns(const sim_source *source, int sign)
                (before->kind == SIM_TOKEN_NAME || sim_token_is(source, before, "]") ||
                 sim_token_is(source, before, ")"));
     }
+    for (const char *const *step = (const char *const[]){"+", "-", NULL}; *step; step++)
+        if (is(source, sign - 1, *step) && is(source, sign - 2, *step)) // *p++ = ...
+            return true;
     if (last->kind != SIM_TOKEN_NAME)
         return false;
     int before = sign - 2;
+    while (is(source, before, "::") && sim_token_at(&source->code, before - 1)->kind == SIM_TOKEN_NAME)
+        before -= 2;
     if (is(source, before, ".")) // not of {.x = 1, .y = 2}
         return !is(source, before - 1, "{") && !is(source, before - 1, ",");
     if (is(source, before, ">") && is(source, before - 1, "-"))
@@ -71,7 +76,8 @@ static bool may_return_structure(const sim_unit *unit, const sim_source *source,
     bool has_operator = false;
     for (; index < source->code.count; index++) {
         const sim_token *token = &source->code.at[index];
-        if (calls(unit, source, index))
+        int behind = is(source, index, "<") ? sim_behind_angles(source, &source->code, index) : -1;
+        if (calls(unit, source, index) || (behind > index && calls(unit, source, behind))) // f<float, 4>(i)
             return true;
         if (sim_token_is_any(source, token, ends))
             break;

@@ -281,8 +281,12 @@ static void a_result_that_is_stored_is_a_value_first(void **state)
             "at(i) = ::sim::stored() = -a; a.v= ::sim::stored() =table[i](j); }");
     becomes("__device__ V __f(int); __device__ void k() { s[i] = __f(i) + __g(i); s[j] = __g(i); }",
             "__device__ V __f(int); __device__ void k() { s[i] = ::sim::stored() = __f(i) + __g(i); s[j] = __g(i); }");
+    becomes("__device__ void k() { s[i] = f<T, 4>(i); *p++ = f(i); n::x = f(i); s[j] = b<V, 2>{1}; }",
+            "__device__ void k() { s[i] = ::sim::stored() = f<T, 4>(i); *p++ = ::sim::stored() = f(i); "
+            "n::x = ::sim::stored() = f(i); s[j] = ::sim::stored() = b<V, 2>{1}; }");
     stays("__device__ void k() { s[i] = a[i]; s[i] = a + b; v = {f(i)}; v = sizeof(x); s[i] == f(i); s[i] += f(i); }");
-    stays("__device__ void k() { T v = f(i), w = f(j); T &r = f(i); T *p = f(i); const auto &t = f(i); }");
+    stays("__device__ void k() { n::T v = f(i), w = f(j); s[i] = a < b; s[i] = a < b, c; T &r = f(i); T *p = f(i); "
+          "const auto &t = f(i); }");
     stays("__device__ void k() { auto [a, b] = f(i); auto &[c, d] = f(i); T t = {.x = f(i), .y = f(j)}; }");
     stays("__device__ void k() { using T = decltype(f(i)); T v __attribute__((unused)) = f(i); }");
     stays("__device__ int k(int a = f(1), int b = f(2)); void host() { s[i] = f(i); }");
