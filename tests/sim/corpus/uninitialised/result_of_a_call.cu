@@ -38,32 +38,17 @@ __device__ __noinline__ bits bits_of(float number)
     return made;
 }
 
-template <typename T, int N> __device__ __noinline__ T scaled(int i)
-{
-    return T{(float)(N * i), 0, 0};
-}
-
-namespace kept
-{
-__device__ vector last;
-}
-
 __global__ void fill(float *output)
 {
     __shared__ float2 pairs[32], chosen[32];
     __shared__ state states[32], first;
-    __shared__ vector sums[32], *last, products[32], stepped[32];
+    __shared__ vector sums[32], *last;
     __shared__ bits words[32];
     int i = threadIdx.x, other = 31 - i;
     pairs[i] = pair_of(i);
     chosen[i] = i % 2 ? pair_of(i) : make_float2(0, 0);
     *(states + i) = state_of(i);
     words[i] = bits_of((float)i);
-    products[i] = scaled<vector, 2>(i);
-    vector *next = stepped + i;
-    *next++ = scaled<vector, 3>(i);
-    if (i == 3)
-        kept::last = scaled<vector, 1>(8);
     const vector a = {1, 2, 3}, b = {(float)i, 0, 0};
     sums[i] = a + b;
     if (i == 0)
@@ -74,8 +59,7 @@ __global__ void fill(float *output)
     if (i == 2)
         *last = a + b;
     __syncthreads();
-    output[i] = pairs[other].y + chosen[other].x + states[other].at[5] + words[other].number + sums[31].x +
-                first.at[0] + products[other].x + stepped[other].x + kept::last.x;
+    output[i] = pairs[other].y + chosen[other].x + states[other].at[5] + words[other].number + sums[31].x + first.at[0];
 }
 
 int main()
@@ -85,7 +69,7 @@ int main()
     CHECK(cudaGetLastError());
     fetch(result, output);
     for (int i = 0; i < 32; i++)
-        REQUIRE(result[i] == -(31 - i) + ((31 - i) % 2 ? 31 - i : 0) + (31 - i + 5) + 6 * (31 - i) + 3 + 7 + 8);
+        REQUIRE(result[i] == -(31 - i) + ((31 - i) % 2 ? 31 - i : 0) + (31 - i + 5) + (31 - i) + 3 + 7);
     CHECK(cudaFree(output));
     return 0;
 }
