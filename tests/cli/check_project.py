@@ -60,6 +60,15 @@ class Project(unittest.TestCase):
         self.assertIn("1 device, last 117\n1 device, last 21\n", again.stdout)
         self.assertRegex(again.stdout, r"clean: 2 schedules, [\d,]+ accesses, 0 findings\n$")
 
+    def test_a_new_toolkit_has_what_makefiles_name(self):
+        os.mkdir(self.folder)
+        self.environment["SIM_CACHE"] = os.path.join(self.scratch.name, "cache", "sim")
+        names = ["bin/nvcc", "include/cuda_runtime.h", "lib/libcudart.so", "lib64/libcudart.so", "lib64/stubs/libcuda.so",
+                 "nvvm/libdevice"]
+        shown = self.check("--", "sh", "-c", "cd $CUDA_HOME && ls -d %s" % " ".join(names), code=2)
+        self.assertEqual(shown.stdout.split()[:len(names)], names, shown.stderr)
+        self.assertTrue(os.listdir(os.path.join(self.scratch.name, "cache")))
+
     def test_a_program_that_was_built_and_not_run_is_named(self):
         self.copy("make")
         result = self.check("--", "make", "scale", code=2)
