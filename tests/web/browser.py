@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The learning page in a real Chromium: a wrong kernel is typed, found wrong at its line, mended and passed.
 
     tests/web/browser.py build/heddle course [--shots FOLDER] [--axe axe.min.js]

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """From the last key to the verdict on the page, for every exercise, in a real Chromium. Run by hand: it asserts no time.
 
     tests/web/latency.py build/heddle course [--only 05.] [--solutions]

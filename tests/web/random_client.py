@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """A client that sends nonsense to `heddle learn --web` and to `heddle serve`, for as long as one likes. Run by hand, on a
 build with sanitizers (docs/web.md); not part of the regular tests.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The static site in a real Chromium, opened from files: search by keyboard, every width, light and dark, print.
 
     tests/web/site.py SITE_FOLDER [--shots FOLDER] [--axe axe.min.js]
