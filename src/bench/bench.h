@@ -110,6 +110,11 @@ void heddle_bench_show_doubts(const heddle_bench *bench, FILE *file);
 // The document that docs/measuring.md describes; the caller frees it with cJSON_Delete. NULL: no memory.
 struct cJSON;
 struct cJSON *heddle_bench_json(const heddle_bench *bench);
-// One self-contained page, with the source of the program that was measured, where it is not one of heddle's own; NULL:
-// it is.
-heddle_status heddle_bench_show_page(const heddle_bench *bench, const char *program, FILE *file);
+// What others add to the page: style for its head, and what stands at its end.
+typedef struct heddle_bench_more {
+    const char *style;
+    heddle_status (*print)(void *context, FILE *file);
+    void *context;
+} heddle_bench_more;
+// One self-contained page. more NULL: nothing is added.
+heddle_status heddle_bench_show_page(const heddle_bench *bench, const heddle_bench_more *more, FILE *file);

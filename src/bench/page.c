@@ -1,16 +1,12 @@
 // The results as one HTML file: machine, roofline, and for each operator and shape its ladder and all figures.
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/html.h"
 #include "bench/bench.h"
 #include "bench/plots.h"
 #include "heddle/heddle.h"
-
-enum { LARGEST_PROGRAM = 1 << 20 };
 
 // One row of the table of facts, where the fact is known.
 static void print_fact(FILE *file, const char *name, const char *value)
@@ -116,37 +112,16 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
     fprintf(file, "</table></div>\n");
 }
 
-static heddle_status print_program(const char *path, FILE *file)
+heddle_status heddle_bench_show_page(const heddle_bench *bench, const heddle_bench_more *more, FILE *file)
 {
-    char *text = NULL, *rest;
-    size_t size = 0;
-    int number = 0;
-    HEDDLE_TRY(heddle_file_read(path, LARGEST_PROGRAM, &text, &size));
-    fprintf(file, "<h2>");
-    heddle_html_text(file, path);
-    fprintf(file, "</h2>\n<table class=\"source\">\n");
-    rest = text;
-    for (const char *line = strsep(&rest, "\n"); line && (rest || *line); line = strsep(&rest, "\n")) {
-        fprintf(file, "<tr><td class=\"number\">%d</td><td class=\"code\"><pre>", ++number);
-        heddle_html_text(file, line);
-        fprintf(file, "</pre></td></tr>\n");
-    }
-    fprintf(file, "</table>\n");
-    heddle_html_colour_source(file);
-    free(text);
-    return HEDDLE_OK;
-}
-
-heddle_status heddle_bench_show_page(const heddle_bench *bench, const char *program, FILE *file)
-{
-    heddle_html_begin(file, "heddle bench", "");
+    heddle_html_begin(file, "heddle bench", more ? more->style : "");
     print_machine(bench, file);
     heddle_bench_plot_roofline(bench, file);
     for (int first = 0, last; first < bench->count; first = last) {
         last = heddle_bench_group_end(bench, first);
         print_group(bench, first, last, file);
     }
-    if (program)
-        HEDDLE_TRY(print_program(program, file));
+    if (more)
+        HEDDLE_TRY(more->print(more->context, file));
     return heddle_html_end(file);
 }

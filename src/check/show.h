@@ -28,3 +28,7 @@ heddle_status heddle_check_show_sarif(const heddle_check_result *result, FILE *f
 heddle_status heddle_check_show_trace(const heddle_check_result *result, FILE *file);
 // A page that needs nothing else: the source line by line with findings and counters.
 heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file);
+// Its parts for other pages: the style that goes into the head, and findings, notes, pictures and source with their
+// scripts. `path`: a file that is shown even if nothing was found or counted there; "": none.
+const char *heddle_check_html_style(const heddle_check_result *result);
+heddle_status heddle_check_html_body(const heddle_check_result *result, const char *path, FILE *file);

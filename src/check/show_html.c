@@ -1,5 +1,6 @@
 // A result as one page that needs nothing else: verdict, findings, and every source file line by line with what was
-// found and counted there. All text that comes from the program or its source goes through heddle_html_text.
+// found and counted there. `heddle bench --html` shows the same of what it measured. All text that comes from the
+// program or its source goes through heddle_html_text.
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "check/wrong.h"
 #include "heddle/heddle.h"
 
-enum { MOST_FILES = 64 };
+enum { MOST_FILES = 64, MOST_OPEN = 8 }; // more files are folded, each below its name
 
 // <tag class="name">text</tag>
 static void print_element(FILE *file, const char *tag, const char *name, const char *text)
@@ -189,8 +190,11 @@ static void print_file(const heddle_check_result *result, FILE *file, const file
 {
     const char *path = files->paths[index];
     const heddle_check_source *source = heddle_check_sources_get(result->sources, path);
+    const bool folded = files->count > MOST_OPEN;
     char text[HEDDLE_CHECK_SENTENCE];
-    print_element(file, "h2", "file", heddle_check_short_path(path, text, sizeof text));
+    fputs(folded ? "<details>\n<summary>" : "", file);
+    print_element(file, folded ? "span" : "h2", "file", heddle_check_short_path(path, text, sizeof text));
+    fputs(folded ? "</summary>\n" : "", file);
     fputs("\n<table class=\"source\">\n", file);
     for (int line = 1; source && line <= source->count; line++) {
         fprintf(file, "<tr id=\"f%d-%d\"><td class=\"number\">%d</td><td class=\"code\"><pre>", index, line, line);
@@ -203,57 +207,67 @@ static void print_file(const heddle_check_result *result, FILE *file, const file
         fputs("</td></tr>\n", file);
     }
     fputs("</table>\n", file);
+    fputs(folded ? "</details>\n" : "", file);
 }
 
 // --- the page --------------------------------------------------------------------------------------------------------
 
-static heddle_status print_page(const heddle_check_result *result, FILE *file, const heddle_check_row *rows,
-                                int row_count)
+static void print_messages(const heddle_check_result *result, FILE *file)
 {
-    file_list files = {.count = 0};
-    char text[HEDDLE_CHECK_SENTENCE];
-    collect_files(result, rows, row_count, &files);
-    heddle_html_begin(file, "heddle check", result->trace ? heddle_check_pictures_style() : "");
-    fprintf(file, "<h2 class=\"verdict %s\">",
-            heddle_check_failed(result) ? "error"
-            : result->warnings          ? "warning"
-                                        : "good");
-    heddle_html_text(file, heddle_check_verdict(result, text, sizeof text));
-    fputs("</h2>\n", file);
-    if (result->messages) {
-        fputs("<pre class=\"messages\">", file);
-        for (const char *line = result->messages; *line; line += *line == '\n') {
-            size_t length = strcspn(line, "\n");
-            char *copy = strndup(line, length);
-            heddle_html_text(file, copy ? copy : "");
-            free(copy);
-            fputc('\n', file);
-            line += length;
-        }
-        fputs("</pre>\n", file);
+    if (!result->messages)
+        return;
+    fputs("<pre class=\"messages\">", file);
+    for (const char *line = result->messages; *line; line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        char *copy = strndup(line, length);
+        heddle_html_text(file, copy ? copy : "");
+        free(copy);
+        fputc('\n', file);
+        line += length;
     }
+    fputs("</pre>\n", file);
+}
+
+const char *heddle_check_html_style(const heddle_check_result *result)
+{
+    return result->trace ? heddle_check_pictures_style() : "";
+}
+
+heddle_status heddle_check_html_body(const heddle_check_result *result, const char *path, FILE *file)
+{
+    heddle_check_row *rows = NULL;
+    int count = 0;
+    file_list files = {.count = 0};
+    HEDDLE_TRY(heddle_check_rows(result, &rows, &count));
+    collect_files(result, rows, count, &files);
+    add_file(result, &files, path);
+    print_messages(result, file);
     for (int i = 0; i < result->finding_count; i++)
         print_finding(result, file, &files, i);
     for (int i = 0; i < result->note_count; i++)
         print_element(file, "p", "aside", result->notes[i]);
     heddle_check_pictures_section(result, file);
     for (int i = 0; i < files.count; i++)
-        print_file(result, file, &files, i, rows, row_count);
-    fputs("<footer>heddle check ", file);
-    heddle_html_text(file, heddle_version());
-    fputs("</footer>\n", file);
+        print_file(result, file, &files, i, rows, count);
+    free(rows);
     if (files.count > 0)
         heddle_html_colour_source(file);
-    HEDDLE_TRY(heddle_check_pictures_script(result, file));
-    return heddle_html_end(file);
+    return heddle_check_pictures_script(result, file);
 }
 
 heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file)
 {
-    heddle_check_row *rows = NULL;
-    int count = 0;
-    HEDDLE_TRY(heddle_check_rows(result, &rows, &count));
-    heddle_status status = print_page(result, file, rows, count);
-    free(rows);
-    return status;
+    char text[HEDDLE_CHECK_SENTENCE];
+    heddle_html_begin(file, "heddle check", heddle_check_html_style(result));
+    fprintf(file, "<h2 class=\"verdict %s\">",
+            heddle_check_failed(result) ? "error"
+            : result->warnings          ? "warning"
+                                        : "good");
+    heddle_html_text(file, heddle_check_verdict(result, text, sizeof text));
+    fputs("</h2>\n", file);
+    HEDDLE_TRY(heddle_check_html_body(result, "", file));
+    fputs("<footer>heddle check ", file);
+    heddle_html_text(file, heddle_version());
+    fputs("</footer>\n", file);
+    return heddle_html_end(file);
 }

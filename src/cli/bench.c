@@ -33,8 +33,10 @@ static const heddle_cli_option options[] = {
      "implementation (rung) to compare with; default: the vendor library's", 0, 0, NULL},
     {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL, "operator that FILE.cu implements", 0, 0, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
-    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a web page with tables and a roofline plot", 0, 0,
-     NULL},
+    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL,
+     "write a web page: tables, a roofline plot, and CUDA source with the counters of the simulated GPU beside its "
+     "lines",
+     0, 0, NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "seed of the inputs; with --gradients, of the training run", 0, 0,
      NULL},
     {"seconds", HEDDLE_CLI_NUMBER, PLACE(seconds), "S", NULL,

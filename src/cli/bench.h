@@ -2,6 +2,7 @@
 // bench_network*.c whole networks, bench_out_of_core.c and bench_collectives.c their own jobs.
 #pragma once
 
+#include "bench/bench.h"
 #include "cli/cli.h"
 #include "cli/device.h"
 #include "heddle/op.h"
@@ -63,6 +64,17 @@ heddle_status heddle_cli_bench_file_op(const char *path, const char *name, const
 heddle_status heddle_cli_bench_file_open(const char *path, heddle_device *device, heddle_cli_bench_file **opened,
                                          const heddle_op **op);
 void heddle_cli_bench_file_close(heddle_cli_bench_file *file);
+
+// bench_source.c: writes the page, at its end the source with the counters of the simulated GPU. Where nothing could be
+// counted, the page says why. source NULL: the page has none.
+typedef struct heddle_cli_bench_source {
+    const char *file;  // the user's own; NULL: rungs of heddle's
+    const char *what;  // its operator, or OP or OP/RUNG
+    const char *dtype; // of the rungs
+    uint64_t seed;
+} heddle_cli_bench_source;
+heddle_status heddle_cli_bench_write_page(const heddle_bench *bench, const heddle_cli_bench_source *source,
+                                          const char *path);
 
 // bench_kernel.c: for a file whose function is a kernel. One at a time. *takes_all: the kernel takes every field of the
 // shape.

@@ -33,6 +33,7 @@ static const double slow_seconds = 1; // a launch on a CPU that takes longer is 
 // What the command line requests.
 typedef struct request {
     const heddle_cli_bench_settings *settings;
+    const char *what;     // as it was given; NULL: all
     char name[NAME_SIZE]; // operator or ladder; "": all
     const char *rung;     // NULL: all
     heddle_cli_shapes shapes;
@@ -261,12 +262,15 @@ static cJSON *to_json(const request *asked)
 
 static heddle_status write_page(const request *asked)
 {
-    const char *path = asked->settings->html;
-    if (!path)
-        return HEDDLE_OK;
-    heddle_cli_page page;
-    HEDDLE_TRY(heddle_cli_page_begin(&page));
-    return heddle_cli_page_end(&page, path, heddle_bench_show_page(asked->bench, asked->file, page.file));
+    // Rungs of the CPU are not CUDA, and those of all operators are too many for a page.
+    const bool has_source = asked->bench->complete && asked->what && asked->kind != HEDDLE_CPU;
+    const heddle_cli_bench_source source = {.file = asked->file,
+                                            .what = asked->file ? asked->name : asked->what,
+                                            .dtype = heddle_cli_bench_dtypes[asked->settings->dtype],
+                                            .seed = asked->settings->seed};
+    return asked->settings->html
+               ? heddle_cli_bench_write_page(asked->bench, has_source ? &source : NULL, asked->settings->html)
+               : HEDDLE_OK;
 }
 
 // The results so far are in the file, whatever happens next.
@@ -559,7 +563,7 @@ static int run(request *asked)
 
 int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char *what)
 {
-    request asked = {.settings = settings};
+    request asked = {.settings = settings, .what = what};
     asked.precision = settings->dtype > 0 ? heddle_cli_bench_dtypes[settings->dtype] : NULL;
     const char *end = what ? strrchr(what, '.') : NULL;
     heddle_status status = HEDDLE_OK;

@@ -558,35 +558,36 @@ static void text_and_page_show_the_same_rungs(void **state)
     close_fixture(&on);
 }
 
-static void the_page_of_a_program_has_its_source_line_by_line(void **state)
+static heddle_status print_more(void *context, FILE *file)
 {
-    char path[] = "/tmp/heddle-rungs-XXXXXX", *text = NULL;
-    static const char source[] = "// A < B\n\n__global__ void k() {}\n";
+    fputs(context, file);
+    return HEDDLE_OK;
+}
+
+static void the_page_takes_what_others_add(void **state)
+{
+    char *text = NULL;
     size_t size = 0;
-    const int made = mkstemp(path);
     fixture on;
     (void)state;
-    assert_true(made >= 0 && write(made, source, sizeof source - 1) == (ssize_t)(sizeof source - 1));
-    close(made);
+    const heddle_bench_more more = {".added {}", print_more, "<p>the source</p>"};
     open_fixture(&on, &quick);
     measure(&on, "right");
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
-    assert_ok(heddle_bench_show_page(on.bench, path, file));
+    assert_ok(heddle_bench_show_page(on.bench, &more, file));
     fclose(file);
-    assert_non_null(strstr(text, "<td class=\"number\">1</td><td class=\"code\"><pre>// A &lt; B</pre>"));
-    assert_non_null(strstr(text, "<td class=\"number\">3</td><td class=\"code\"><pre>__global__ void k() {}</pre>"));
-    assert_null(strstr(text, "<td class=\"number\">4</td>"));
-    assert_non_null(strstr(text, "tokens(")); // which colours it
+    const char *style = strstr(text, ".added {}"), *added = strstr(text, "<p>the source</p>");
+    assert_true(style && style < strstr(text, "</head>"));
+    assert_true(added && added > strstr(text, "theirs") && added < strstr(text, "</main>"));
     free(text);
     close_fixture(&on);
-    unlink(path);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_page_of_a_program_has_its_source_line_by_line),
+        cmocka_unit_test(the_page_takes_what_others_add),
         cmocka_unit_test(a_right_rung_has_times_in_order),
         cmocka_unit_test(one_wrong_element_is_found_and_named),
         cmocka_unit_test(zeros_are_found),

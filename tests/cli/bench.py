@@ -381,6 +381,18 @@ class Bench(unittest.TestCase):
         self.assertEqual(len(rows), 1)
         self.assertIn("<td>naive</td><td>f32</td><td></td><td></td><td></td>", rows[0])
 
+    def test_the_page_of_a_rung_has_its_source_with_counters(self):
+        page = os.path.join(self.scratch.name, "page.html")
+        self.bench("transpose/02_tiles", "--device", "sim", "--quick", "--html", page)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        store = next(line for line in text.split("<tr id=") if "= tile[threadIdx.x]" in line)
+        self.assertIn('<span class="counter', store)
+        self.assertIn("counted on the simulated GPU at rows=", text)
+        self.assertIn('id="trace"', text)  # which pictures are drawn from
+        self.assertEqual(re.findall(r'class="file">[^<]*/(\w+\.cuh?)<', text), ["02_tiles.cu"])
+        self.assertNotRegex(text, r'(src|href)="?(http|//)')
+
     # --- networks -----------------------------------------------------------------------------------------------------
 
     def test_train_and_infer_give_a_rate(self):
