@@ -18,6 +18,33 @@ static void print_fact(FILE *file, const char *name, const char *value)
     fprintf(file, "</td></tr>\n");
 }
 
+// On sim nothing is timed.
+static bool is_timed(const heddle_bench *bench)
+{
+    return bench->info.kind != HEDDLE_SIM;
+}
+
+static void print_method(const heddle_bench *bench, FILE *file)
+{
+    const char *interrupted = bench->complete ? "" : " The run was interrupted.";
+    fprintf(file, "<p class=\"aside\">Every result was checked against a float64 reference");
+    if (!is_timed(bench)) {
+        fprintf(file, ". The simulated GPU reports no timings.%s</p>\n", interrupted);
+        return;
+    }
+    fprintf(file,
+            " before the timing and, with other inputs in the same memory, after it; a wrong rung has no timing. Time: "
+            "median of single launches with a cold cache; ± is half the distance between the fastest and the slowest "
+            "tenth. Back to back: one launch among many, with a warm cache. Roofline: the least time that the measured "
+            "copy bandwidth and the peak allow, divided by the time. ×: speed relative to the vendor's rung%s",
+            bench->options.against ? ", here " : "");
+    heddle_html_text(file, bench->options.against ? bench->options.against : "");
+    fprintf(file,
+            ".%s</p>\n<p class=\"key\"><span class=\"own\"></span>own<span class=\"best\"></span>best own"
+            "<span class=\"vendor\"></span>vendor</p>\n",
+            interrupted);
+}
+
 static void print_machine(const heddle_bench *bench, FILE *file)
 {
     const heddle_device_info *info = &bench->info;
@@ -40,18 +67,8 @@ static void print_machine(const heddle_bench *bench, FILE *file)
     print_fact(file, "heddle", heddle_version());
     snprintf(text, sizeof text, "%llu", (unsigned long long)bench->options.seed);
     print_fact(file, "seed", text);
-    fprintf(file,
-            "</table>\n<p class=\"aside\">Every result was checked against a float64 reference before the timing and, "
-            "with other inputs in the same memory, after it; a wrong rung has no timing. Time: median of single "
-            "launches with a cold cache; ± is half the distance between the fastest and the slowest tenth. Back to "
-            "back: one launch among many, with a warm cache. Roofline: the least time that the measured copy "
-            "bandwidth and the peak allow, divided by the time. ×: speed relative to the vendor's rung%s",
-            bench->options.against ? ", here " : "");
-    heddle_html_text(file, bench->options.against ? bench->options.against : "");
-    fprintf(file,
-            ".%s</p>\n<p class=\"key\"><span class=\"own\"></span>own<span class=\"best\"></span>best own"
-            "<span class=\"vendor\"></span>vendor</p>\n",
-            bench->complete ? "" : " The run was interrupted.");
+    fprintf(file, "</table>\n");
+    print_method(bench, file);
 }
 
 static void print_figure(FILE *file, const char *format, double value)
@@ -62,21 +79,26 @@ static void print_figure(FILE *file, const char *format, double value)
     fprintf(file, "</td>");
 }
 
-static void print_row(const heddle_bench_result *result, FILE *file)
+static void print_times(const heddle_bench_result *result, FILE *file)
 {
     const heddle_bench_timing *timing = &result->timing;
-    bool timed = timing->seconds > 0; // on sim nothing is
-    fprintf(file, "<tr><td>");
-    heddle_html_text(file, result->rung->name);
-    fprintf(file, "</td><td>%s</td><td>%s</td>", heddle_tier_names[result->rung->tier], result->precision);
-    print_figure(file, "%.4g", timed ? 1e6 * timing->seconds : NAN);
+    print_figure(file, "%.4g", 1e6 * timing->seconds);
     print_figure(file, "%.1f %%", 50 * (timing->high - timing->low) / timing->seconds);
-    print_figure(file, "%.4g", timed ? 1e6 * timing->back_to_back : NAN);
+    print_figure(file, "%.4g", 1e6 * timing->back_to_back);
     print_figure(file, "%.4g", result->flops_per_second / 1e9);
     print_figure(file, "%.4g", result->bytes_per_second / 1e9);
     print_figure(file, "%.1f %%", 100 * result->roofline);
     fprintf(file, "<td>%s</td>", result->bound ? result->bound : "");
     print_figure(file, "%.3g", result->ratio);
+}
+
+static void print_row(const heddle_bench_result *result, bool timed, FILE *file)
+{
+    fprintf(file, "<tr><td>");
+    heddle_html_text(file, result->rung->name);
+    fprintf(file, "</td><td>%s</td><td>%s</td>", heddle_tier_names[result->rung->tier], result->precision);
+    if (timed)
+        print_times(result, file);
     print_figure(file, "%.2g", result->worst);
     fprintf(file, "<td>");
     heddle_html_text(file, result->rung->note ? result->rung->note : "");
@@ -102,13 +124,15 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
     }
     if (right == 0)
         return;
-    fprintf(file, "<div class=\"scroll\"><table "
-                  "class=\"measured\">\n<tr><th>rung</th><th>tier</th><th>type</th><th>µs</th><th>±</th>"
-                  "<th>µs back to back</th><th>GFLOP/s</th><th>GB/s</th><th>roofline</th><th>bound</th><th>×</th>"
-                  "<th>largest error</th><th>what it does, what limits it</th></tr>\n");
+    fprintf(file,
+            "<div class=\"scroll\"><table class=\"measured noted\">\n<tr><th>rung</th><th>tier</th><th>type</th>%s"
+            "<th>largest error</th><th>what it does, what limits it</th></tr>\n",
+            is_timed(bench) ? "<th>µs</th><th>±</th><th>µs back to back</th><th>GFLOP/s</th><th>GB/s</th>"
+                              "<th>roofline</th><th>bound</th><th>×</th>"
+                            : "");
     for (int i = first; i < last; i++)
         if (bench->results[i].state == HEDDLE_BENCH_RIGHT)
-            print_row(&bench->results[i], file);
+            print_row(&bench->results[i], is_timed(bench), file);
     fprintf(file, "</table></div>\n");
 }
 
