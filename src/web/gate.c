@@ -61,9 +61,11 @@ static bool has_token(const heddle_web_gate *gate, const heddle_web_head *head, 
     const char *bearer = head->authorization ? heddle_web_bearer(head->authorization) : NULL;
     if (bearer && heddle_web_is_secret(bearer, gate->token))
         return true;
-    if (head->cookie && heddle_web_cookie_read(head->cookie, gate->cookie, given, sizeof given) &&
-        heddle_web_is_secret(given, gate->token))
-        return true;
+    for (const char *at = head->cookie; at;) {
+        at = heddle_web_cookie_next(at, gate->cookie, given, sizeof given);
+        if (at && heddle_web_is_secret(given, gate->token))
+            return true;
+    }
     entry->by_address = is_get(head->method) &&
                         heddle_web_query_read(entry->path.query, "token", given, sizeof given) &&
                         heddle_web_is_secret(given, gate->token);

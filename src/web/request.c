@@ -152,23 +152,22 @@ bool heddle_web_query_read(const char *query, const char *name, char *value, siz
     return false;
 }
 
-bool heddle_web_cookie_read(const char *header, const char *name, char *value, size_t size)
+const char *heddle_web_cookie_next(const char *header, const char *name, char *value, size_t size)
 {
     size_t wanted = strlen(name);
     for (const char *at = header; *at;) {
         at += strspn(at, " \t");
         size_t length = strcspn(at, ";");
-        if (length > wanted && strncmp(at, name, wanted) == 0 && at[wanted] == '=') {
-            size_t given = length - wanted - 1;
-            if (given >= size)
-                return false;
-            memcpy(value, at + wanted + 1, given);
-            value[given] = '\0';
-            return true;
-        }
+        const char *cookie = at;
         at += length + (at[length] == ';');
+        if (length <= wanted || strncmp(cookie, name, wanted) != 0 || cookie[wanted] != '=' ||
+            length - wanted - 1 >= size)
+            continue;
+        memcpy(value, cookie + wanted + 1, length - wanted - 1);
+        value[length - wanted - 1] = '\0';
+        return at;
     }
-    return false;
+    return NULL;
 }
 
 const char *heddle_web_bearer(const char *header)

@@ -46,8 +46,10 @@ bool heddle_web_path_fits(const heddle_web_path *path, const char *pattern, cons
 
 // The decoded value of the first parameter of that name. False: it is not there, is malformed or does not fit.
 bool heddle_web_query_read(const char *query, const char *name, char *value, size_t size);
-// The value of a cookie in a Cookie header. False: it is not there or does not fit.
-bool heddle_web_cookie_read(const char *header, const char *name, char *value, size_t size);
+// The value of the next cookie of that name in a Cookie header, and what stands behind it; NULL: there is none. Those
+// that do not fit are passed over. A header may have several: a page on another port can set one for its own paths,
+// and browsers send that first.
+const char *heddle_web_cookie_next(const char *header, const char *name, char *value, size_t size);
 // The token of "Authorization: Bearer TOKEN"; NULL: another text.
 const char *heddle_web_bearer(const char *header);
 // Compares two secrets in a time that does not depend on where they differ.

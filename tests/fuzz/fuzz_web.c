@@ -67,7 +67,7 @@ static void read_rest(const char *text)
     char value[16], address[HEDDLE_WEB_NAME_SIZE], anchor[24];
     int port = 1;
     cJSON *json = NULL;
-    if (heddle_web_query_read(text, "q", value, sizeof value) || heddle_web_cookie_read(text, "a", value, sizeof value))
+    if (heddle_web_query_read(text, "q", value, sizeof value) || heddle_web_cookie_next(text, "a", value, sizeof value))
         FUZZ_CHECK(strlen(value) < sizeof value);
     if (heddle_web_address_read(text, address, &port) == HEDDLE_OK)
         FUZZ_CHECK(port >= 1 && port <= 65535 && address[0]);
