@@ -40,10 +40,11 @@ void heddle_runs_free(heddle_runs *runs)
     *runs = (heddle_runs){0};
 }
 
+static const char *const names[] = {HEDDLE_RUN_CURVE, HEDDLE_RUN_LAST, HEDDLE_RUN_BEST};
+
 // When the newest of the run's files was written; 0: it has none.
 static double newest(const char *folder)
 {
-    static const char *const names[] = {HEDDLE_RUN_CURVE, HEDDLE_RUN_LAST, HEDDLE_RUN_BEST};
     char path[HEDDLE_RUN_FOLDER_SIZE + sizeof HEDDLE_RUN_LAST];
     double latest = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -99,6 +100,19 @@ static void work_out(heddle_run *run)
     }
 }
 
+// A pipe would let us wait for ever.
+static heddle_status check_kinds(const char *folder)
+{
+    char path[HEDDLE_RUN_FOLDER_SIZE + sizeof HEDDLE_RUN_LAST];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct stat about;
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+            return heddle_fail(HEDDLE_CORRUPT, "%s is not a regular file; move it away", path);
+    }
+    return HEDDLE_OK;
+}
+
 static heddle_status read_run(heddle_run *run)
 {
     run->best_accuracy = run->loss = run->images_per_second = NAN;
@@ -106,6 +120,7 @@ static heddle_status read_run(heddle_run *run)
     if (run->changed == 0)
         return heddle_fail(HEDDLE_NOT_FOUND, "there is no run in %s; `heddle runs` lists those that there are",
                            run->folder);
+    HEDDLE_TRY(check_kinds(run->folder));
     heddle_status status = heddle_curve_read(run->folder, &run->curve);
     // The line that is damaged may be the one that says how the run ended.
     const char *state = run->curve.end[0] ? run->curve.end : run->curve.bad_line ? "damaged" : "killed";

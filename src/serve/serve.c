@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <cjson/cJSON.h>
@@ -36,9 +37,10 @@ static void tell(void *context, const char *event, cJSON *json)
 heddle_status heddle_serve_find_checkpoint(const char *folder, char path[HEDDLE_SERVE_PATH_SIZE])
 {
     static const char *const names[] = {HEDDLE_RUN_BEST, HEDDLE_RUN_LAST};
+    struct stat about;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (snprintf(path, HEDDLE_SERVE_PATH_SIZE, "%s/%s", folder, names[i]) < HEDDLE_SERVE_PATH_SIZE &&
-            heddle_file_exists(path))
+            stat(path, &about) == 0 && S_ISREG(about.st_mode)) // of a pipe we might wait for ever
             return HEDDLE_OK;
     return heddle_fail(HEDDLE_NOT_FOUND, "%s has neither %s nor %s: give a checkpoint or the folder of a run", folder,
                        HEDDLE_RUN_BEST, HEDDLE_RUN_LAST);

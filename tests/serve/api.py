@@ -290,6 +290,21 @@ class Api(unittest.TestCase):
             finally:
                 self.server.end()
 
+    def test_a_pipe_in_a_run_is_not_waited_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, pipe, other in (("curve", "curve.jsonl", "last.safetensors"), ("best", "best.safetensors", "curve.jsonl")):
+                os.makedirs(os.path.join(folder, "runs", name))
+                os.mkfifo(os.path.join(folder, "runs", name, pipe))
+                with open(os.path.join(folder, "runs", name, other), "w", encoding="utf-8"):
+                    pass
+            self.server = Server(folder)
+            try:
+                self.assertEqual(self.ask("GET", "/v1/runs"), {"runs": []})
+                self.assertIn("not a regular file", self.refused(400, "GET", "/v1/runs/curve"))
+                self.refused(404, "POST", "/v1/network", {"run": "best"})
+            finally:
+                self.server.end()
+
     def test_results_are_listed_read_and_measured(self):
         with tempfile.TemporaryDirectory() as folder:
             self.server = Server(folder)  # this test's own
