@@ -250,13 +250,13 @@ static cJSON *layer_json(const heddle_activation *layer)
             low = fminf(low, layer->values[i]);
             high = fmaxf(high, layer->values[i]);
         }
-    const float scale = high > low ? 255.0F / (high - low) : 0;
+    const double span = (double)high - (double)low, scale = span > 0 ? 255 / span : 0; // a float's may be infinite
     for (int map = 0; bytes && map < maps; map++)
         for (int y = 0; y < height; y += step)
             for (int x = 0; x < width; x += step) {
                 const float value =
                     layer->values[((size_t)map * (size_t)height + (size_t)y) * (size_t)width + (size_t)x];
-                *to++ = isfinite(value) ? (uint8_t)((value - low) * scale) : 0;
+                *to++ = isfinite(value) ? (uint8_t)(((double)value - (double)low) * scale) : 0;
             }
     char *text = bytes ? heddle_serve_base64_write(bytes, (size_t)(to - bytes)) : NULL;
     free(bytes);
