@@ -376,7 +376,7 @@ static void *watch_clock(void *context)
     pthread_mutex_lock(&server->lock);
     while (!server->stopping) {
         struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until); // the other may be set back by hours
         until.tv_sec++;
         pthread_cond_timedwait(&server->stopped, &server->lock, &until);
         pthread_mutex_unlock(&server->lock);
@@ -463,13 +463,17 @@ static void fill_settings(heddle_web_server *server)
 heddle_status heddle_web_start(const heddle_web_settings *settings, heddle_web_server **server)
 {
     int socket = -1;
+    pthread_condattr_t steady;
     heddle_web_server *made = calloc(1, sizeof *made);
     *server = NULL;
     if (!made)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the web server");
     made->settings = *settings;
     pthread_mutex_init(&made->lock, NULL);
-    pthread_cond_init(&made->stopped, NULL);
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(&made->stopped, &steady);
+    pthread_condattr_destroy(&steady);
     pthread_cond_init(&made->finished, NULL);
     fill_settings(made);
     heddle_status status = heddle_web_streams_create(&made->streams);
