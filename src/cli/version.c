@@ -5,32 +5,67 @@
 #include <cjson/cJSON.h>
 #include <zlib.h>
 
+#define ABSENT "not in this build"
+
 #ifdef HEDDLE_HAVE_OPENBLAS
 #include <cblas.h>
+#define VERSION_OF_OPENBLAS openblas_get_config()
+#else
+#define VERSION_OF_OPENBLAS ABSENT
 #endif
 #ifdef HEDDLE_HAVE_FFTW
 #include <fftw3.h>
+#define VERSION_OF_FFTW fftwf_version
+#else
+#define VERSION_OF_FFTW ABSENT
 #endif
 #ifdef HEDDLE_HAVE_CURL
 #include <curl/curl.h>
+#define VERSION_OF_CURL curl_version_info(CURLVERSION_NOW)->version
+#else
+#define VERSION_OF_CURL ABSENT
 #endif
 #ifdef HEDDLE_HAVE_CRYPTO
 #include <openssl/crypto.h>
+#define VERSION_OF_CRYPTO OpenSSL_version(OPENSSL_VERSION)
+#else
+#define VERSION_OF_CRYPTO ABSENT
 #endif
 #ifdef HEDDLE_HAVE_PNG
 #include <png.h>
+#define VERSION_OF_PNG png_get_libpng_ver(NULL)
+#else
+#define VERSION_OF_PNG ABSENT
 #endif
 #ifdef HEDDLE_HAVE_JPEG
 #include <jpeglib.h>
+#define TEXT(value)    TEXT_OF(value)
+#define TEXT_OF(value) #value
+#ifdef LIBJPEG_TURBO_VERSION
+#define VERSION_OF_JPEG "turbo " TEXT(LIBJPEG_TURBO_VERSION)
+#else
+#define VERSION_OF_JPEG TEXT(JPEG_LIB_VERSION)
+#endif
+#else
+#define VERSION_OF_JPEG ABSENT
 #endif
 #ifdef HEDDLE_HAVE_LIBDW
 #include <elfutils/libdwfl.h>
+#define VERSION_OF_LIBDW dwfl_version(NULL)
+#else
+#define VERSION_OF_LIBDW ABSENT
 #endif
 #ifdef HEDDLE_HAVE_MICROHTTPD
 #include <microhttpd.h>
+#define VERSION_OF_MICROHTTPD MHD_get_version()
+#else
+#define VERSION_OF_MICROHTTPD ABSENT
 #endif
 #ifdef HEDDLE_HAVE_CMARK
 #include <cmark-gfm.h>
+#define VERSION_OF_CMARK cmark_version_string()
+#else
+#define VERSION_OF_CMARK ABSENT
 #endif
 
 #include "build_facts.h"
@@ -39,9 +74,6 @@
 #include "device/module.h"
 #include "heddle/device.h"
 #include "heddle/heddle.h"
-
-#define TEXT(value)    TEXT_OF(value)
-#define TEXT_OF(value) #value
 
 enum { MODULE_PATH_SIZE = 4096 };
 
@@ -102,50 +134,18 @@ static void add_build(cJSON *all)
 
 static void add_libraries(cJSON *all)
 {
-    const char *absent = "not in this build";
-    const char *blas = absent, *fftw = absent, *curl = absent, *crypto = absent, *png = absent, *jpeg = absent;
-    const char *dw = absent, *microhttpd = absent, *cmark = absent;
-#ifdef HEDDLE_HAVE_OPENBLAS
-    blas = openblas_get_config();
-#endif
-#ifdef HEDDLE_HAVE_FFTW
-    fftw = fftwf_version;
-#endif
-#ifdef HEDDLE_HAVE_CURL
-    curl = curl_version_info(CURLVERSION_NOW)->version;
-#endif
-#ifdef HEDDLE_HAVE_CRYPTO
-    crypto = OpenSSL_version(OPENSSL_VERSION);
-#endif
-#ifdef HEDDLE_HAVE_PNG
-    png = png_get_libpng_ver(NULL);
-#endif
-#if defined HEDDLE_HAVE_JPEG && defined LIBJPEG_TURBO_VERSION
-    jpeg = "turbo " TEXT(LIBJPEG_TURBO_VERSION);
-#elif defined HEDDLE_HAVE_JPEG
-    jpeg = TEXT(JPEG_LIB_VERSION);
-#endif
-#ifdef HEDDLE_HAVE_LIBDW
-    dw = dwfl_version(NULL);
-#endif
-#ifdef HEDDLE_HAVE_MICROHTTPD
-    microhttpd = MHD_get_version();
-#endif
-#ifdef HEDDLE_HAVE_CMARK
-    cmark = cmark_version_string();
-#endif
     add(all, "zlib", zlibVersion());
     add(all, "cJSON", cJSON_Version());
-    add(all, "OpenBLAS", blas);
-    add(all, "FFTW", fftw);
-    add(all, "libcurl", curl);
-    add(all, "libcrypto", crypto);
-    add(all, "libpng", png);
-    add(all, "libjpeg", jpeg);
-    add(all, "libdw", dw);
-    add(all, "libmicrohttpd", microhttpd);
-    add(all, "cmark-gfm", cmark);
-    add(all, "CodeMirror", HEDDLE_CODEMIRROR[0] ? HEDDLE_CODEMIRROR : absent);
+    add(all, "OpenBLAS", VERSION_OF_OPENBLAS);
+    add(all, "FFTW", VERSION_OF_FFTW);
+    add(all, "libcurl", VERSION_OF_CURL);
+    add(all, "libcrypto", VERSION_OF_CRYPTO);
+    add(all, "libpng", VERSION_OF_PNG);
+    add(all, "libjpeg", VERSION_OF_JPEG);
+    add(all, "libdw", VERSION_OF_LIBDW);
+    add(all, "libmicrohttpd", VERSION_OF_MICROHTTPD);
+    add(all, "cmark-gfm", VERSION_OF_CMARK);
+    add(all, "CodeMirror", HEDDLE_CODEMIRROR[0] ? HEDDLE_CODEMIRROR : ABSENT);
 }
 
 static void print_list(const cJSON *list)
