@@ -43,6 +43,7 @@ extern const heddle_cli_command heddle_command_predict;
 extern const heddle_cli_command heddle_command_bench;
 extern const heddle_cli_command heddle_command_check;
 extern const heddle_cli_command heddle_command_explain;
+extern const heddle_cli_command heddle_command_lsp;
 extern const heddle_cli_command heddle_command_learn;
 extern const heddle_cli_command heddle_command_learn_init;
 extern const heddle_cli_command heddle_command_learn_show;

@@ -12,12 +12,25 @@
 
 // Only this file refers to all of them, so that a test can link one without the rest.
 static const heddle_cli_command *const commands[] = {
-    &heddle_command_learn,    &heddle_command_train,   &heddle_command_runs,
-    &heddle_command_serve,    &heddle_command_eval,    &heddle_command_predict,
-    &heddle_command_bench,    &heddle_command_check,   &heddle_command_explain,
-    &heddle_command_pipeline, &heddle_command_trace,   &heddle_command_data,
-    &heddle_command_ops,      &heddle_command_devices, &heddle_command_doctor,
-    &heddle_command_help,     &heddle_command_version, NULL,
+    &heddle_command_learn,
+    &heddle_command_train,
+    &heddle_command_runs,
+    &heddle_command_serve,
+    &heddle_command_eval,
+    &heddle_command_predict,
+    &heddle_command_bench,
+    &heddle_command_check,
+    &heddle_command_explain,
+    &heddle_command_lsp,
+    &heddle_command_pipeline,
+    &heddle_command_trace,
+    &heddle_command_data,
+    &heddle_command_ops,
+    &heddle_command_devices,
+    &heddle_command_doctor,
+    &heddle_command_help,
+    &heddle_command_version,
+    NULL,
 };
 
 // "heddle --log debug train": the part before the command's name, parsed as a command of its own.

@@ -19,7 +19,7 @@ import unittest
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 from command import HEDDLE, Command  # noqa: E402
 
-COMMANDS = ["learn", "train", "eval", "predict", "bench", "check", "pipeline", "trace", "data", "ops", "devices",
+COMMANDS = ["learn", "train", "eval", "predict", "bench", "check", "lsp", "pipeline", "trace", "data", "ops", "devices",
             "doctor", "help", "version"]
 ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]] + [
     ["learn", action] for action in ("init", "show", "run", "next", "hint", "list", "reset", "solution", "progress", "verify")]

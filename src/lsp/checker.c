@@ -1,0 +1,324 @@
+// Checks open files in a thread of its own, and publishes what it finds.
+
+#include "lsp/checker.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/spawn.h"
+#include "base/text.h"
+#include "check/check.h"
+#include "check/describe.h"
+#include "check/folder.h"
+#include "lsp/how.h"
+#include "lsp/progress.h"
+#include "lsp/uri.h"
+
+enum { SCHEDULES = 2, TEXT_SIZE = 2048 };
+
+static void free_document(heddle_lsp_document *document)
+{
+    free(document->uri);
+    free(document->path);
+    heddle_check_result_free(document->result);
+    cJSON_Delete(document->shown);
+    free(document);
+}
+
+// --- publishing
+// --------------------------------------------------------------------------------------------------------
+
+static void publish(heddle_lsp_checker *checker, const char *uri, cJSON *diagnostics)
+{
+    cJSON *params = cJSON_CreateObject();
+    cJSON_AddStringToObject(params, "uri", uri);
+    cJSON_AddItemToObject(params, "diagnostics", diagnostics);
+    heddle_lsp_notify(checker->client, "textDocument/publishDiagnostics", params);
+}
+
+// Shows `files`, which it takes over, in place of what the last check of the document showed. The document's own
+// diagnostics go to the address that the editor has for it.
+static void show(heddle_lsp_checker *checker, heddle_lsp_document *document, cJSON *files)
+{
+    char *own = malloc(3 * PATH_MAX);
+    cJSON *mine = own ? cJSON_DetachItemFromObjectCaseSensitive(
+                            files, heddle_lsp_uri_of(document->path, own, 3 * (size_t)PATH_MAX))
+                      : NULL;
+    free(own);
+    const cJSON *old, *list;
+    cJSON_ArrayForEach(old, document->shown) if (!cJSON_GetObjectItemCaseSensitive(files, old->valuestring))
+        publish(checker, old->valuestring, cJSON_CreateArray());
+    cJSON_Delete(document->shown);
+    document->shown = cJSON_CreateArray();
+    cJSON_ArrayForEach(list, files)
+    {
+        cJSON_AddItemToArray(document->shown, cJSON_CreateString(list->string));
+        publish(checker, list->string, cJSON_Duplicate(list, true));
+    }
+    publish(checker, document->uri, mine ? mine : cJSON_CreateArray());
+    cJSON_Delete(files);
+}
+
+static void show_remark(heddle_lsp_checker *checker, heddle_lsp_document *document, int line, int severity,
+                        const char *message)
+{
+    char *own = malloc(3 * PATH_MAX);
+    cJSON *files = cJSON_CreateObject();
+    if (own) {
+        heddle_lsp_uri_of(document->path, own, 3 * (size_t)PATH_MAX);
+        cJSON *list = cJSON_AddArrayToObject(files, own);
+        cJSON_AddItemToArray(list, heddle_lsp_remark(line, severity, NULL, message));
+    }
+    free(own);
+    show(checker, document, files);
+}
+
+static void say(heddle_lsp_checker *checker, const char *method, int type, const char *text)
+{
+    cJSON *params = cJSON_CreateObject();
+    cJSON_AddNumberToObject(params, "type", type);
+    cJSON_AddStringToObject(params, "message", text);
+    heddle_lsp_notify(checker->client, method, params);
+}
+
+static void show_failure(heddle_lsp_checker *checker, heddle_lsp_document *document, heddle_status status, int line)
+{
+    char text[TEXT_SIZE];
+    const char *error = heddle_last_error();
+    if (status == HEDDLE_MISSING) { // on this machine, not in the file
+        snprintf(text, sizeof text, "heddle: %s", error);
+        say(checker, "window/showMessage", HEDDLE_LSP_SEVERITY_ERROR, text);
+        return;
+    }
+    if (strstr(error, "nothing to run"))
+        snprintf(text, sizeof text,
+                 "not checked: the file has no main. A comment near its top can say how to check it: "
+                 "`// heddle: check main.cu -- 64` builds it with other files, `// heddle: check --op matmul` compares "
+                 "it with an operator of heddle.");
+    else
+        snprintf(text, sizeof text, "not checked: %s", error);
+    show_remark(checker, document, line,
+                strstr(error, "nothing to run") ? HEDDLE_LSP_SEVERITY_HINT : HEDDLE_LSP_SEVERITY_WARNING, text);
+}
+
+static void show_result(heddle_lsp_checker *checker, heddle_lsp_document *document, heddle_check_result *result)
+{
+    char verdict[TEXT_SIZE / 2], text[TEXT_SIZE];
+    cJSON *files = heddle_lsp_diagnostics(result, document->path, &checker->form);
+    heddle_check_sources_line(result->sources, document->path, 1); // reads the file now, as it was checked
+    heddle_check_result_free(document->result);
+    document->result = result;
+    if (files)
+        show(checker, document, files);
+    snprintf(text, sizeof text, "%s: %s", heddle_check_file_name(document->path),
+             heddle_check_verdict(result, verdict, sizeof verdict));
+    say(checker, "window/logMessage", HEDDLE_LSP_SEVERITY_INFORMATION, text);
+    if (checker->refreshes)
+        heddle_lsp_request(checker->client, "workspace/inlayHint/refresh", NULL);
+}
+
+// --- one check
+// -----------------------------------------------------------------------------------------------------------
+
+static heddle_status check(const heddle_lsp_checker *checker, const char *path, heddle_check_result **result, int *line)
+{
+    heddle_lsp_how how;
+    heddle_check_folder folder, room;
+    char place[PATH_MAX];
+    heddle_status status = heddle_lsp_how_read(path, &how, line);
+    if (status == HEDDLE_OK)
+        status = heddle_check_folder_create(&folder, false);
+    if (status != HEDDLE_OK) {
+        heddle_lsp_how_free(&how);
+        return status;
+    }
+    snprintf(place, sizeof place, "%.*s", (int)(strrchr(path, '/') - path), path);
+    heddle_check_options options = {
+        .no_input = true,
+        .schedules = SCHEDULES,
+        .seconds = checker->options->seconds,
+        .budget = checker->options->budget,
+        .seed = 1,
+        .nvcc = HEDDLE_CHECK_NVCC_NEVER,
+        .sandbox = true,
+        .carry = true,
+        .divergence = true,
+        .progress = heddle_lsp_progress_told,
+        .output = -1,
+        .errors = -1,
+    };
+    heddle_lsp_how_set(&how, &options);
+    status = heddle_check_folder_inner(&folder, "room", &room);
+    options.folder = checker->options->in_place ? (place[0] ? place : "/") : room.path;
+    if (status == HEDDLE_OK)
+        status = heddle_check_run(&options, result);
+    heddle_check_folder_release(&folder);
+    heddle_lsp_how_free(&how);
+    return status;
+}
+
+// Forgets a file that was closed. The caller holds the lock.
+static void forget(heddle_lsp_checker *checker, heddle_lsp_document *document)
+{
+    heddle_lsp_document **link = &checker->documents;
+    while (*link != document)
+        link = &(*link)->next;
+    *link = document->next;
+    free_document(document);
+}
+
+// Checks the file; the lock is released meanwhile.
+static void check_document(heddle_lsp_checker *checker, heddle_lsp_document *document)
+{
+    heddle_check_result *result = NULL;
+    int line = 1;
+    document->wanted = false;
+    checker->running = document;
+    const int number = ++checker->number;
+    heddle_check_resume();
+    pthread_mutex_unlock(&checker->lock);
+
+    heddle_lsp_progress progress = {.client = checker->shows_progress ? checker->client : NULL, .number = number};
+    heddle_lsp_progress_begin(&progress, heddle_check_file_name(document->path));
+    const heddle_status status = check(checker, document->path, &result, &line);
+
+    pthread_mutex_lock(&checker->lock);
+    checker->running = NULL;
+    const bool dropped = status == HEDDLE_INTERRUPTED || document->wanted || document->closed || checker->stopping;
+    heddle_lsp_progress_end(&progress, dropped ? "cancelled" : "checked");
+    if (dropped)
+        heddle_check_result_free(result);
+    else if (status == HEDDLE_OK)
+        show_result(checker, document, result);
+    else
+        show_failure(checker, document, status, line);
+    if (document->closed)
+        forget(checker, document);
+}
+
+static void *work(void *context)
+{
+    heddle_lsp_checker *checker = context;
+    pthread_mutex_lock(&checker->lock);
+    while (!checker->stopping) {
+        heddle_lsp_document *document = checker->documents;
+        while (document && !document->wanted)
+            document = document->next;
+        if (document)
+            check_document(checker, document);
+        else
+            pthread_cond_wait(&checker->wanted, &checker->lock);
+    }
+    pthread_mutex_unlock(&checker->lock);
+    return NULL;
+}
+
+// --- for the server
+// ------------------------------------------------------------------------------------------------------
+
+heddle_status heddle_lsp_checker_start(heddle_lsp_checker *checker)
+{
+    pthread_mutex_init(&checker->lock, NULL);
+    pthread_cond_init(&checker->wanted, NULL);
+    const heddle_status status = heddle_thread_start(&checker->thread, "checker", work, checker);
+    checker->has_thread = status == HEDDLE_OK;
+    return status;
+}
+
+void heddle_lsp_checker_stop(heddle_lsp_checker *checker)
+{
+    pthread_mutex_lock(&checker->lock);
+    checker->stopping = true;
+    if (checker->running)
+        heddle_check_interrupt();
+    pthread_cond_signal(&checker->wanted);
+    pthread_mutex_unlock(&checker->lock);
+    if (checker->has_thread)
+        pthread_join(checker->thread, NULL);
+    while (checker->documents)
+        forget(checker, checker->documents);
+    heddle_check_resume();
+    pthread_cond_destroy(&checker->wanted);
+    pthread_mutex_destroy(&checker->lock);
+}
+
+heddle_lsp_document *heddle_lsp_checker_find(const heddle_lsp_checker *checker, const char *uri)
+{
+    for (heddle_lsp_document *document = checker->documents; document; document = document->next)
+        if (!document->closed && strcmp(document->uri, uri) == 0)
+            return document;
+    return NULL;
+}
+
+heddle_status heddle_lsp_checker_open(heddle_lsp_checker *checker, const char *uri, const char *path)
+{
+    heddle_lsp_document *made = calloc(1, sizeof *made);
+    if (made)
+        *made = (heddle_lsp_document){.uri = strdup(uri), .path = strdup(path)};
+    if (!made || !made->uri || !made->path) {
+        if (made)
+            free_document(made);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an open file");
+    }
+    pthread_mutex_lock(&checker->lock);
+    const bool known = heddle_lsp_checker_find(checker, uri) != NULL;
+    if (!known) {
+        made->next = checker->documents;
+        checker->documents = made;
+    }
+    pthread_mutex_unlock(&checker->lock);
+    if (known)
+        free_document(made);
+    return HEDDLE_OK;
+}
+
+void heddle_lsp_checker_close(heddle_lsp_checker *checker, const char *uri)
+{
+    pthread_mutex_lock(&checker->lock);
+    heddle_lsp_document *document = heddle_lsp_checker_find(checker, uri);
+    if (document) {
+        show(checker, document, cJSON_CreateObject());
+        document->closed = true;
+        document->wanted = false;
+        if (checker->running == document)
+            heddle_check_interrupt();
+        else
+            forget(checker, document);
+    }
+    pthread_mutex_unlock(&checker->lock);
+}
+
+void heddle_lsp_checker_changed(heddle_lsp_checker *checker, const char *uri)
+{
+    pthread_mutex_lock(&checker->lock);
+    heddle_lsp_document *document = heddle_lsp_checker_find(checker, uri);
+    if (document)
+        document->changed = true;
+    pthread_mutex_unlock(&checker->lock);
+}
+
+void heddle_lsp_checker_check(heddle_lsp_checker *checker, const char *uri)
+{
+    pthread_mutex_lock(&checker->lock);
+    heddle_lsp_document *document = heddle_lsp_checker_find(checker, uri);
+    if (document) {
+        document->wanted = true;
+        document->changed = false;
+        heddle_check_result_free(document->result); // of a text that is gone
+        document->result = NULL;
+        if (checker->running == document)
+            heddle_check_interrupt();
+        pthread_cond_signal(&checker->wanted);
+    }
+    pthread_mutex_unlock(&checker->lock);
+}
+
+void heddle_lsp_checker_cancel(heddle_lsp_checker *checker, int number)
+{
+    pthread_mutex_lock(&checker->lock);
+    if (checker->running && checker->number == number)
+        heddle_check_interrupt();
+    pthread_mutex_unlock(&checker->lock);
+}
