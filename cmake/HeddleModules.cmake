@@ -310,8 +310,27 @@ else()
   heddle_vendor_module(cufft cufft.h cufft)
 endif()
 
+# --- NVTX -------------------------------------------------------------------------------------------------------------
+# Headers alone, of the CUDA toolkit: ranges in nsys with the names of layers and operators.
+add_library(heddle_nvtx INTERFACE)
+if(HEDDLE_NVCC)
+  get_filename_component(nvcc ${HEDDLE_NVCC} REALPATH)
+  get_filename_component(toolkit ${nvcc}/../.. ABSOLUTE)
+endif()
+find_path(HEDDLE_NVTX_INCLUDE nvtx3/nvToolsExt.h HINTS ${toolkit} PATH_SUFFIXES include
+  targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include)
+if(HEDDLE_NVTX_INCLUDE)
+  # Only this folder of the toolkit: its other headers are not for our own code.
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/nvtx)
+  file(CREATE_LINK ${HEDDLE_NVTX_INCLUDE}/nvtx3 ${PROJECT_BINARY_DIR}/nvtx/nvtx3 SYMBOLIC)
+  target_include_directories(heddle_nvtx SYSTEM INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/nvtx>)
+  target_compile_definitions(heddle_nvtx INTERFACE HEDDLE_HAVE_NVTX=1)
+else()
+  message(STATUS "nvtx3 not found: built without NVTX ranges")
+endif()
+
 # --- tracing -----------------------------------------------------------------------------------------------------------
-# libheddle-cupti.so: what `heddle trace` has the CUDA driver load into a program.
+# libheddle-cupti.so: what `heddle trace` has the CUDA driver load into a program, and `heddle train --profile` loads.
 if(HEDDLE_CUDA_MODULE)
   get_filename_component(nvcc ${HEDDLE_NVCC} REALPATH)
   get_filename_component(toolkit ${nvcc}/../.. ABSOLUTE)
@@ -323,9 +342,10 @@ if(HEDDLE_CUDA_MODULE)
     message(STATUS "cupti.h or its library not found: built without `heddle trace`")
   else()
     message(STATUS "`heddle trace` by ${HEDDLE_cupti_LIBRARY}")
-    add_library(heddle_module_cupti MODULE ${PROJECT_SOURCE_DIR}/src/bench/module_cupti.c)
+    add_library(heddle_module_cupti MODULE ${PROJECT_SOURCE_DIR}/src/profile/module_cupti.c)
     target_include_directories(heddle_module_cupti SYSTEM PRIVATE ${HEDDLE_cupti_INCLUDE} ${toolkit}/include)
-    target_link_libraries(heddle_module_cupti PRIVATE $<BUILD_INTERFACE:heddle_flags> ${HEDDLE_cupti_LIBRARY})
+    target_link_libraries(heddle_module_cupti PRIVATE $<BUILD_INTERFACE:heddle_flags> ${HEDDLE_cupti_LIBRARY}
+      ${CMAKE_DL_LIBS})
     # CUPTI is found where it stands now.
     get_filename_component(folder ${HEDDLE_cupti_LIBRARY} DIRECTORY)
     set_target_properties(heddle_module_cupti PROPERTIES OUTPUT_NAME heddle-cupti C_VISIBILITY_PRESET hidden

@@ -62,6 +62,7 @@ typedef struct heddle_train_options {
     size_t bucket;     // bytes of gradients that ranks add up at a time, while others are computed; 0: all at once
     const volatile int *stop; // may be NULL; non-zero: finish the step, save, return HEDDLE_INTERRUPTED. Negative: the
                               // caller has what it wanted, and the curve says complete
+    struct heddle_probe *probe; // watches the operator calls of training steps, for the profiler; NULL: nobody does
 } heddle_train_options;
 
 // Plain SGD, batch 16, float32 products, the same bits every run: the defaults of `heddle train`.

@@ -14,6 +14,7 @@
 #include "cli/precision.h"
 #include "cli/recipe.h"
 #include "cli/train_header.h"
+#include "cli/train_profile.h"
 #include "cli/train_progress.h"
 #include "cli/train_result.h"
 #include "data/owned.h"
@@ -29,7 +30,7 @@ typedef struct train_settings {
     double learning_rate, momentum, weight_decay, save_every, until, bucket;
     uint64_t seed;
     bool deterministic, unordered, resume, overwrite, quiet;
-    heddle_cli_optional tensorboard;
+    heddle_cli_optional tensorboard, profile;
     heddle_cli_json json;
 } train_settings;
 
@@ -110,6 +111,11 @@ static const heddle_cli_option options[] = {
      "also write TensorBoard's event files: to the run's folder or, with =DIR, to DIR/NAME, where NAME is that of the "
      "run's folder",
      0, 0, NULL},
+    {"profile", HEDDLE_CLI_OPTIONAL, PLACE(profile), "FILE", NULL,
+     "show what each layer and operator of a step takes, and write profile.pftrace (for ui.perfetto.dev) and "
+     "profile.svg to the run's folder or, with =FILE, the trace to FILE; a FILE that ends in .svg is the picture; see "
+     "docs/profile.md",
+     0, 0, NULL},
     {"save-every", HEDDLE_CLI_NUMBER, PLACE(save_every), "SECONDS", "60",
      "time between saves within an epoch; 0: save only at the end of each epoch", 0, 1e9, NULL},
     HEDDLE_CLI_JSON_OPTION(PLACE(json)),
@@ -133,10 +139,12 @@ typedef struct run {
     heddle_dist_listener watch;
     heddle_ranks ranks; // 0 of 1 without several ranks
     heddle_cli_training shown;
+    heddle_cli_profile profile;
 } run;
 
 static void close_run(run *current)
 {
+    heddle_cli_profile_close(&current->profile);
     heddle_model_close(current->model);
     heddle_dataset_close(current->train);
     heddle_dataset_close(current->test);
@@ -403,6 +411,8 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
         HEDDLE_TRY(apply_checkpoint(current, arguments));
     HEDDLE_TRY(open_ranks(current));
     HEDDLE_TRY(open_device(current, arguments));
+    if (current->ranks.rank == 0)
+        HEDDLE_TRY(heddle_cli_profile_begin(&settings->profile, current->device.kind, &current->profile));
     HEDDLE_TRY(open_data(current));
     HEDDLE_TRY(heddle_dataset_trains(current->train));
     heddle_input_shape input = {current->train->channels, current->train->height, current->train->width,
@@ -415,6 +425,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     current->options.data = (heddle_data_place)settings->data_place;
     current->options.deterministic = !settings->unordered;
     current->options.stop = &heddle_cli_interrupted;
+    current->options.probe = current->profile.profile ? heddle_profile_probe(current->profile.profile) : NULL;
     return HEDDLE_OK;
 }
 
@@ -444,6 +455,17 @@ static void stop_gently(const run *current)
         .says = several ? NULL : "\nfinishing the step and saving; press Ctrl-C again to stop at once\n",
         .patient = several,
     });
+}
+
+// Shows the profile of a run that ended well, or that somebody stopped.
+static heddle_status show_profile(run *current)
+{
+    char title[PATH_SIZE];
+    snprintf(title, sizeof title, "a training step of %s on %s, batch %d, %s kernels, %s",
+             heddle_model_name(current->model), heddle_device_kind_name(current->device.kind), current->options.batch,
+             heddle_tier_names[current->options.kernels], heddle_cli_precisions[current->options.arithmetic]);
+    return heddle_cli_profile_end(&current->profile, current->device.device, title, current->out,
+                                  current->settings.json.print);
 }
 
 // Reports a failure, from the rank that has to. Returns the exit code.
@@ -500,6 +522,8 @@ static int run_words(int argc, char **argv)
             status = HEDDLE_OK;
     }
     heddle_cli_training_end(&current.shown);
+    if (status == HEDDLE_OK)
+        status = show_profile(&current);
     if (status == HEDDLE_OK && speaks)
         status = heddle_cli_print_trained(&(heddle_cli_trained){.result = &result,
                                                                 .folder = current.out,
@@ -509,7 +533,8 @@ static int run_words(int argc, char **argv)
                                                                 .resumed = current.settings.resume,
                                                                 .json = &current.settings.json,
                                                                 .device = &current.device,
-                                                                .simulated = current.device.kind == HEDDLE_SIM});
+                                                                .simulated = current.device.kind == HEDDLE_SIM,
+                                                                .profile = current.profile.json});
     exit_code = report_failure(&current, status);
     // A stop that all ranks agreed on is not a failure of one.
     heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);

@@ -43,6 +43,8 @@ static cJSON *to_json(const heddle_cli_trained *trained, const char *path)
     if (isfinite(result->best_accuracy))
         cJSON_AddStringToObject(json, "best", path);
     heddle_cli_device_add(trained->device, json);
+    if (trained->profile)
+        cJSON_AddItemToObject(json, "profile", cJSON_Duplicate(trained->profile, true));
     return json;
 }
 

@@ -14,7 +14,8 @@ typedef struct heddle_cli_trained {
     bool resumed;
     const heddle_cli_json *json;
     const heddle_cli_device *device;
-    bool simulated; // on the simulated GPU, where a finding fails the run
+    const struct cJSON *profile; // of its steps; NULL: none was taken
+    bool simulated;              // on the simulated GPU, where a finding fails the run
 } heddle_cli_trained;
 
 // Prints the result of a successful run and what to do next.

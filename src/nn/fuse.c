@@ -62,6 +62,11 @@ static bool reads_dataset(const heddle_feed *feed)
     return feed && !feed->moves;
 }
 
+static heddle_purpose whole_step(const heddle_model *model)
+{
+    return (heddle_purpose){.phase = HEDDLE_PHASE_FUSED, .layer = model->layers[0].name, .last = "loss"};
+}
+
 static heddle_cnn_step_shape step_shape(const heddle_plan *plan, const heddle_model *model)
 {
     const heddle_feed *feed = plan->options.feed;
@@ -168,6 +173,7 @@ heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *stat
     int node;
     HEDDLE_TRY(heddle_plan_place(plan, op, &shape, placed, PLACED, bound));
     *fused = true;
+    plan->trace.purpose = whole_step(state->model);
     return heddle_trace_apply(&plan->trace, op, &shape, bound, PLACED, &node);
 }
 
@@ -206,5 +212,6 @@ heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, con
             bound[count++] = (heddle_binding){operands[i].gradient, plan->trace.values[value].gradient};
     }
     *fused = true;
+    plan->trace.purpose = whole_step(model);
     return heddle_trace_apply(&plan->trace, op, &shape, bound, count, &node);
 }

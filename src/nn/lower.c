@@ -150,10 +150,13 @@ heddle_status heddle_lower_layers(heddle_lowering *lowering, const heddle_layer_
 {
     heddle_value value = input;
     bool channels_last = false;
+    const heddle_purpose around = lowering->trace->purpose; // of the layer that these are inside of
     for (int i = 0; i < list->count;) {
         const heddle_layer *layer = &list->layers[i];
         const char *op_name = block_op(lowering, list, i);
         bool block_follows = op_name && block_op(lowering, list, i + HEDDLE_BLOCK_LAYERS);
+        lowering->trace->purpose.layer = layer->name;
+        lowering->trace->purpose.last = op_name ? layer[HEDDLE_BLOCK_LAYERS - 1].name : NULL;
         heddle_status status = op_name ? lower_block(lowering, layer, op_name, channels_last, block_follows, &value)
                                        : layer->type->lower(lowering, layer, value, &value);
         if (status != HEDDLE_OK)
@@ -161,6 +164,7 @@ heddle_status heddle_lower_layers(heddle_lowering *lowering, const heddle_layer_
         channels_last = block_follows;
         i += op_name ? HEDDLE_BLOCK_LAYERS : 1;
     }
+    lowering->trace->purpose = around;
     *output = value;
     return HEDDLE_OK;
 }

@@ -174,6 +174,18 @@ static heddle_status upload_seed(heddle_plan *plan, heddle_stream *stream)
     return heddle_stream_synchronize(stream);
 }
 
+// Puts a call into a stream, between the two marks of whoever watches.
+static heddle_status launch(const heddle_plan *plan, int call, int steps, const heddle_call *how)
+{
+    const heddle_planned_call *planned = &plan->calls[call];
+    heddle_probe *probe = plan->options.probe;
+    const heddle_probed_call probed = {.plan = plan, .call = call, .steps = steps, .stream = how->stream};
+    if (probe)
+        HEDDLE_TRY(probe->before(probe, &probed));
+    HEDDLE_TRY(heddle_launch(planned->op, planned->rung, how));
+    return probe ? probe->behind(probe, &probed) : HEDDLE_OK;
+}
+
 // All steps by one call: the plan's own has the shape for as many as its longest graph.
 static heddle_status launch_whole_steps(const heddle_plan *plan, heddle_stream *stream, int steps)
 {
@@ -183,7 +195,7 @@ static heddle_status launch_whole_steps(const heddle_plan *plan, heddle_stream *
     shape.steps = steps;
     call.shape = &shape;
     call.stream = stream;
-    return heddle_launch(planned->op, planned->rung, &call);
+    return launch(plan, 0, steps, &call);
 }
 
 // --- nodes aside ----------------------------------------------------------------------------------------------------
@@ -249,7 +261,7 @@ static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps
         if (status == HEDDLE_OK)
             status = heddle_plan_reduce_before(plan, stream, call);
         if (status == HEDDLE_OK)
-            status = heddle_launch(planned->op, planned->rung, &planned->call);
+            status = launch(plan, call, 1, &planned->call);
         if (status == HEDDLE_OK)
             status = heddle_plan_reduce_behind(plan, stream, call);
     }
@@ -351,7 +363,7 @@ static heddle_status launch_leading(heddle_plan *plan, heddle_stream *stream, in
 {
     for (int i = 0; i < count; i++) {
         plan->calls[i].call.stream = stream;
-        HEDDLE_TRY(heddle_launch(plan->calls[i].op, plan->calls[i].rung, &plan->calls[i].call));
+        HEDDLE_TRY(launch(plan, i, 1, &plan->calls[i].call));
     }
     return HEDDLE_OK;
 }

@@ -5,6 +5,7 @@
 #include "dist/dist.h"
 #include "nn/feed.h"
 #include "nn/lower.h"
+#include "nn/probe.h"
 #include "nn/state.h"
 
 // Most steps in a plan's graphs of several: between two graphs a GPU is idle for some microseconds, between two kernels
@@ -37,6 +38,7 @@ typedef struct heddle_plan_options {
     size_t bucket;                      // so many bytes of them at a time; 0: all at once
     bool keep_gradients; // in the state, for who reads them; else an operator may use them up where it makes them
     double share;        // with ranks: the part that this one's samples are of the whole batch
+    heddle_probe *probe; // watches its calls; NULL: nobody does
 } heddle_plan_options;
 
 // A stretch of the gradients' bank that ranks add up in one exchange.

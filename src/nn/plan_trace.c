@@ -55,6 +55,7 @@ static heddle_status add_update(heddle_plan *plan, heddle_state *state)
     const heddle_op *op;
     HEDDLE_TRY(heddle_op_find(updates[plan->options.optimizer].op, &op));
     heddle_update_shape shape = {.n = elements, .undecayed = (int)state->undecayed};
+    plan->trace.purpose = (heddle_purpose){.phase = HEDDLE_PHASE_UPDATE};
     return heddle_trace_apply(&plan->trace, op, &shape, bound, count + 1, &node);
 }
 
@@ -128,7 +129,10 @@ static heddle_status add_gather(heddle_plan *plan, const heddle_input_shape *inp
         {"cursor", feed->report->cursor}, {"images", plan->images},         {"labels", plan->labels},
         {"moves", feed->moves},
     };
-    return apply_placed(plan, "gather", &shape, placed, sizeof placed / sizeof *placed - !feed->moves);
+    plan->trace.purpose = (heddle_purpose){.phase = HEDDLE_PHASE_LOAD};
+    HEDDLE_TRY(apply_placed(plan, "gather", &shape, placed, sizeof placed / sizeof *placed - !feed->moves));
+    plan->trace.purpose = (heddle_purpose){.phase = HEDDLE_PHASE_FORWARD};
+    return HEDDLE_OK;
 }
 
 static heddle_status add_step_end(heddle_plan *plan, const heddle_state *state)
@@ -146,6 +150,7 @@ static heddle_status add_step_end(heddle_plan *plan, const heddle_state *state)
     };
     enum { EVALUATION = 4, TRAINING = 6, HALF = TRAINING + 1 };
     int count = !plan->options.training ? EVALUATION : plan->options.arithmetic == HEDDLE_FP16 ? HALF : TRAINING;
+    plan->trace.purpose = (heddle_purpose){.phase = HEDDLE_PHASE_UPDATE};
     return apply_placed(plan, "step_end", &shape, placed, count);
 }
 
@@ -168,6 +173,7 @@ static heddle_status add_loss(heddle_plan *plan, heddle_value logits, heddle_val
                               {"probabilities", probabilities}};
     heddle_rows_shape shape = {.rows = batch, .cols = classes};
     int node;
+    plan->trace.purpose = (heddle_purpose){.phase = HEDDLE_PHASE_FORWARD, .layer = "loss"};
     return heddle_trace_apply(&plan->trace, op, &shape, bound, 5, &node);
 }
 

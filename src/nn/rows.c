@@ -33,6 +33,7 @@ static heddle_status over_parameters(heddle_rows_builder *builder, const char *n
 
 heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder)
 {
+    heddle_rows_for(builder, HEDDLE_PHASE_UPDATE, NULL, NULL);
     const heddle_placed places[] = {
         {"table", builder->rows->table},
         {"parameters", builder->state->bank[HEDDLE_BANK_PARAMETERS]},
@@ -47,6 +48,7 @@ static heddle_status update(heddle_rows_builder *builder)
 {
     float *const *bank = builder->state->bank;
     heddle_rows_update_shape rest = builder->rows->update;
+    heddle_rows_for(builder, HEDDLE_PHASE_UPDATE, NULL, NULL);
     rest.segments = builder->rows->rest_segments;
     rest.tiles = builder->rows->rest_tiles;
     if (rest.segments == 0)
@@ -66,6 +68,7 @@ static heddle_status update(heddle_rows_builder *builder)
 
 static heddle_status collect(heddle_rows_builder *builder)
 {
+    heddle_rows_for(builder, HEDDLE_PHASE_UPDATE, NULL, NULL);
     const heddle_placed places[] = {
         {"table", builder->rows->table},
         {"parts", builder->rows->parts},

@@ -194,9 +194,12 @@ heddle_status heddle_rows_backward(heddle_rows_builder *builder)
 {
     const heddle_rows *rows = builder->rows;
     heddle_rows_group *last = &builder->rows->groups[rows->group_count - 1];
+    heddle_rows_for(builder, HEDDLE_PHASE_BACKWARD, last, NULL);
+    builder->plan->trace.purpose.last = "loss";
     HEDDLE_TRY(heddle_rows_has_head(rows) ? head(builder, last) : loss(builder, last));
     for (int i = rows->group_count - 1; i >= heddle_rows_trunk_groups(rows); i--) {
         heddle_rows_group *group = &builder->rows->groups[i];
+        heddle_rows_for(builder, HEDDLE_PHASE_BACKWARD, group, NULL);
         heddle_status status = group->passes ? pass_gradient(builder, group) : HEDDLE_OK;
         if (status == HEDDLE_OK && group->product && !group->steps)
             status = weight_gradient(builder, group);

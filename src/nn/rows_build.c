@@ -7,6 +7,17 @@
 
 enum { HEAD_WEIGHTS = 1 << 16 }; // that every sample's warps read once more than they have to
 
+static const char *name_of(const heddle_rows_group *group)
+{
+    return !group ? NULL : group->product ? group->product->name : "pooling";
+}
+
+void heddle_rows_for(heddle_rows_builder *builder, heddle_phase phase, const heddle_rows_group *group,
+                     const heddle_rows_group *last)
+{
+    builder->plan->trace.purpose = (heddle_purpose){.phase = phase, .layer = name_of(group), .last = name_of(last)};
+}
+
 void heddle_rows_bind(heddle_rows_bindings *to, const char *operand, heddle_value value)
 {
     if (value != HEDDLE_NO_VALUE)

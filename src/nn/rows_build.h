@@ -33,6 +33,9 @@ heddle_status heddle_rows_copy_weights(heddle_rows_builder *builder);
 
 // --- rows_build.c ----------------------------------------------------------------------------------------------------
 
+// What the operators that follow are for: a group, or all from one to another.
+void heddle_rows_for(heddle_rows_builder *builder, heddle_phase phase, const heddle_rows_group *group,
+                     const heddle_rows_group *last);
 void heddle_rows_bind(heddle_rows_bindings *to, const char *operand, heddle_value value);
 heddle_status heddle_rows_apply(heddle_rows_builder *builder, const char *name, const void *shape,
                                 const heddle_rows_bindings *bound, int *node);

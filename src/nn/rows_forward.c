@@ -36,7 +36,10 @@ static heddle_status gather(heddle_rows_builder *builder, heddle_rows_group *gro
     int node;
     HEDDLE_TRY(heddle_op_find("rows_gather", &op));
     HEDDLE_TRY(heddle_plan_place(builder->plan, op, &shape, places, PLACES, bound.bound));
+    heddle_purpose *purpose = &builder->plan->trace.purpose;
+    purpose->phase = HEDDLE_PHASE_LOAD;
     HEDDLE_TRY(heddle_rows_apply(builder, "rows_gather", &shape, &bound, &node));
+    purpose->phase = HEDDLE_PHASE_FORWARD;
     group->input = heddle_rows_output(builder, node, "output");
     builder->labels = heddle_rows_output(builder, node, "labels");
     return HEDDLE_OK;
@@ -140,6 +143,7 @@ heddle_status heddle_rows_forward(heddle_rows_builder *builder)
         HEDDLE_TRY(heddle_rows_trunk_forward(builder));
     for (int i = trunk; i < rows->group_count; i++) {
         heddle_rows_group *group = &rows->groups[i];
+        heddle_rows_for(builder, HEDDLE_PHASE_FORWARD, group, NULL);
         heddle_status status = forward_group(builder, group, i == rows->group_count - 1);
         if (status != HEDDLE_OK)
             return heddle_fail_within(status, "layer %s", group->product ? group->product->name : "pooling");

@@ -160,8 +160,9 @@ heddle_status heddle_rows_trunk_forward(heddle_rows_builder *builder)
         HEDDLE_TRY(heddle_rows_bias(builder, &rows->groups[i], &bias));
         heddle_rows_bind(&bound, names[i].bias, bias);
     }
-    HEDDLE_TRY(heddle_rows_apply(builder, "rows_trunk_forward", &rows->trunk, &bound, &node));
     heddle_rows_group *last = &rows->groups[heddle_rows_trunk_groups(rows) - 1];
+    heddle_rows_for(builder, HEDDLE_PHASE_FORWARD, &rows->groups[0], last);
+    HEDDLE_TRY(heddle_rows_apply(builder, "rows_trunk_forward", &rows->trunk, &bound, &node));
     last->left = heddle_rows_output(builder, node, "output");
     last->output = heddle_rows_output(builder, node, "activations");
     last->gradient = last->more = HEDDLE_NO_VALUE;
@@ -196,5 +197,7 @@ heddle_status heddle_rows_trunk_backward(heddle_rows_builder *builder)
         heddle_rows_bind(&bound, names[i].grad_weight, weight);
         heddle_rows_bind(&bound, names[i].grad_bias, bias);
     }
+    heddle_rows_for(builder, HEDDLE_PHASE_BACKWARD, &rows->groups[0],
+                    &rows->groups[heddle_rows_trunk_groups(rows) - 1]);
     return heddle_rows_apply(builder, "rows_trunk_backward", &rows->trunk, &bound, &node);
 }

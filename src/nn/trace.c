@@ -16,6 +16,7 @@ void heddle_trace_clear(heddle_trace *trace)
 {
     trace->value_count = 0;
     trace->node_count = 0;
+    trace->purpose = (heddle_purpose){0};
 }
 
 void heddle_trace_destroy(heddle_trace *trace)
@@ -130,7 +131,7 @@ heddle_status heddle_trace_apply(heddle_trace *trace, const heddle_op *op, const
 {
     HEDDLE_TRY(heddle_shape_validate(op, shape));
     HEDDLE_TRY(grow((void **)&trace->nodes, trace->node_count, &trace->node_room, sizeof *trace->nodes));
-    heddle_trace_node added = {.op = op};
+    heddle_trace_node added = {.op = op, .purpose = trace->purpose};
     memcpy(added.shape, shape, op->shape_size);
     bool needs_gradient = false;
     int values_before = trace->value_count;
@@ -252,6 +253,8 @@ static heddle_status append_backward(heddle_trace *trace, int node, const heddle
     int added;
     unsigned char shape[HEDDLE_MAX_SHAPE_BYTES];
     memcpy(shape, trace->nodes[node].shape, sizeof shape); // apply may move the nodes
+    trace->purpose = trace->nodes[node].purpose;
+    trace->purpose.phase = HEDDLE_PHASE_BACKWARD;
     HEDDLE_TRY(heddle_trace_apply(trace, backward, shape, call.bound, call.bound_count, &added));
     for (int i = 0; i < call.pending_count; i++) {
         const pending_gradient *pending = &call.pending[i];

@@ -13,6 +13,23 @@ enum {
     HEDDLE_TRACE_NAME = 64,
 };
 
+// The part of a step that a node belongs to.
+typedef enum heddle_phase {
+    HEDDLE_PHASE_FORWARD,
+    HEDDLE_PHASE_LOAD,
+    HEDDLE_PHASE_BACKWARD,
+    HEDDLE_PHASE_UPDATE,
+    HEDDLE_PHASE_FUSED, // one operator for several of these
+    HEDDLE_PHASE_PAUSE, // between steps: evaluation, saving
+    HEDDLE_PHASES,
+} heddle_phase;
+
+// What a node is for, in a person's words; of no consequence to what it computes.
+typedef struct heddle_purpose {
+    heddle_phase phase;
+    const char *layer, *last; // the model's, which outlives the trace: its layer, or the first and last; NULL: none
+} heddle_purpose;
+
 typedef struct heddle_trace_value {
     char name[HEDDLE_TRACE_NAME];
     heddle_dtype dtype;
@@ -29,6 +46,7 @@ typedef struct heddle_trace_node {
     unsigned char shape[HEDDLE_MAX_SHAPE_BYTES];
     heddle_value operand[2 * HEDDLE_MAX_OPERANDS]; // as in op->operands; HEDDLE_NO_VALUE: an optional one left out
     bool aside; // nothing up to the last node aside uses what it writes: it may run beside those that follow
+    heddle_purpose purpose;
 } heddle_trace_node;
 
 typedef struct heddle_trace {
@@ -36,6 +54,7 @@ typedef struct heddle_trace {
     int value_count, value_room;
     heddle_trace_node *nodes;
     int node_count, node_room;
+    heddle_purpose purpose; // of nodes that are appended
 } heddle_trace;
 
 void heddle_trace_clear(heddle_trace *trace);   // forgets nodes and values, keeps the room

@@ -61,6 +61,7 @@ static heddle_status make_plans(heddle_trainer *trainer)
         .several = together < whole ? together : whole,
         .dist = options->dist,
         .bucket = options->bucket,
+        .probe = options->probe,
     };
     heddle_trainer_take_share(trainer, trainer->batch, &plan);
     HEDDLE_TRY(heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->full));
@@ -240,16 +241,25 @@ static heddle_status save_if_due(heddle_trainer *trainer)
     return HEDDLE_OK;
 }
 
+static heddle_status advance(heddle_trainer *trainer)
+{
+    return trainer->feed ? heddle_trainer_device_advance(trainer) : heddle_trainer_host_advance(trainer);
+}
+
 static heddle_status run(heddle_trainer *trainer)
 {
+    heddle_probe *probe = trainer->options->probe;
     while (trainer->position.epoch < trainer->options->epochs) {
-        HEDDLE_TRY(trainer->feed ? heddle_trainer_device_advance(trainer) : heddle_trainer_host_advance(trainer));
+        HEDDLE_TRY(advance(trainer));
+        const double paused = probe ? heddle_now() : 0;
         if (trainer->position.batch == trainer->batches) {
             HEDDLE_TRY(finish_epoch(trainer));
             HEDDLE_TRY(heddle_trainer_agree_to_stop(trainer));
         } else if (!heddle_trainer_asked_to_stop(trainer)) {
             HEDDLE_TRY(save_if_due(trainer));
         }
+        if (probe)
+            probe->host(probe, "evaluate and save", HEDDLE_PHASE_PAUSE, paused, heddle_now());
         if (heddle_trainer_asked_to_stop(trainer) && trainer->position.epoch < trainer->options->epochs) {
             if (trainer->position.batch > 0)
                 HEDDLE_TRY(heddle_trainer_save_last(trainer));

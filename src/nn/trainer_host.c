@@ -45,8 +45,17 @@ static heddle_status run_step(heddle_trainer *trainer, heddle_plan *plan, const 
         HEDDLE_TRY(heddle_fill(stream, plan->images, 0, pixels * sizeof(float)));
         HEDDLE_TRY(heddle_fill(stream, plan->labels, 0, sizeof(int32_t)));
     }
+    heddle_probe *probe = trainer->options->probe;
+    const heddle_probed_work work = {.name = "images in",
+                                     .phase = HEDDLE_PHASE_LOAD,
+                                     .bytes = (double)batch->count * (double)(pixels + 1) * sizeof(float),
+                                     .stream = stream};
+    if (probe)
+        HEDDLE_TRY(probe->begin(probe, &work));
     HEDDLE_TRY(heddle_copy(stream, plan->images, batch->images, (size_t)batch->count * pixels * sizeof(float)));
     HEDDLE_TRY(heddle_copy(stream, plan->labels, batch->labels, (size_t)batch->count * sizeof(int32_t)));
+    if (probe)
+        HEDDLE_TRY(probe->end(probe, &work));
     HEDDLE_TRY(heddle_plan_run(plan, stream));
     HEDDLE_TRY(heddle_copy(stream, &exchange->loss, plan->loss, sizeof exchange->loss));
     HEDDLE_TRY(heddle_copy(stream, &exchange->correct, plan->correct, sizeof exchange->correct));
@@ -59,6 +68,9 @@ heddle_status heddle_trainer_host_advance(heddle_trainer *trainer)
     double begin = heddle_now();
     heddle_batch batch;
     HEDDLE_TRY(heddle_loader_next(trainer->loader, &batch));
+    heddle_probe *probe = trainer->options->probe;
+    if (probe)
+        probe->host(probe, "load", HEDDLE_PHASE_LOAD, begin, heddle_now());
     heddle_plan *plan = batch.whole == trainer->batch ? trainer->full : trainer->rest;
     HEDDLE_TRY(run_step(trainer, plan, &batch));
     double loss_sum = (double)trainer->exchange->loss * batch.count;
