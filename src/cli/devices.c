@@ -15,7 +15,9 @@
 enum { TEXT_SIZE = 64, WHY_SIZE = 512, MOST_PROPERTIES = 96, NAME_SIZE = 16, MOST_CARDS = 16 };
 
 typedef struct devices_settings {
-    bool measure, known;
+    bool measure, known, watch;
+    double every;
+    int count;
     heddle_cli_json json;
 } devices_settings;
 
@@ -24,6 +26,12 @@ static const heddle_cli_option options[] = {
      "also measure copies and float32 arithmetic", 0, 0, NULL},
     {"known", HEDDLE_CLI_FLAG, offsetof(devices_settings, known), NULL, NULL,
      "list the GPUs that `heddle check --gpu` can simulate instead", 0, 0, NULL},
+    {"watch", HEDDLE_CLI_FLAG, offsetof(devices_settings, watch), NULL, NULL,
+     "show load, memory, power, clocks and temperature until Ctrl-C", 0, 0, NULL},
+    {"every", HEDDLE_CLI_NUMBER, offsetof(devices_settings, every), "SECONDS", "1",
+     "with --watch: time between two samples", 0.1, 3600, NULL},
+    {"count", HEDDLE_CLI_INT, offsetof(devices_settings, count), "N", "0",
+     "with --watch: end after this many samples; 0: do not end", 0, 1e9, NULL},
     HEDDLE_CLI_JSON_OPTION(offsetof(devices_settings, json)),
 };
 
@@ -245,6 +253,11 @@ static int run_command(int argc, char **argv)
     if (settings.known && (arguments.count > 0 || settings.measure))
         return heddle_cli_usage(&heddle_command_devices, "--known lists GPUs that need not be here: "
                                                          "it takes no DEVICE and no --measure");
+    if (settings.watch && (arguments.count > 0 || settings.measure || settings.known))
+        return heddle_cli_usage(&heddle_command_devices,
+                                "--watch shows all devices: it takes no DEVICE, no --measure and no --known");
+    if (settings.watch)
+        return heddle_cli_watch_devices(settings.every, settings.count, &settings.json);
     if (settings.known)
         return show_known(&settings);
     if (arguments.count > 0)
@@ -266,7 +279,7 @@ const heddle_cli_command heddle_command_devices = {
     .arguments = "[DEVICE]",
     .most_arguments = 1,
     .description = "With DEVICE, shows all of its properties.",
-    .example = "heddle devices\nheddle devices cuda --measure\nheddle devices --known",
+    .example = "heddle devices\nheddle devices cuda --measure\nheddle devices --watch\nheddle devices --known",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run_command,

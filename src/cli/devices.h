@@ -19,6 +19,10 @@ typedef struct device_speeds {
 // Takes about a second. HEDDLE_UNSUPPORTED on sim, which reports no timings.
 heddle_status heddle_cli_measure_device(heddle_device *device, device_speeds *speeds);
 
+// `heddle devices --watch`: samples until Ctrl-C or, if that is not 0, `count` of them. Returns the exit code.
+struct heddle_cli_json;
+int heddle_cli_watch_devices(double seconds, int count, const struct heddle_cli_json *json);
+
 // The GPUs that the simulator can be.
 struct cJSON;
 heddle_status heddle_cli_print_known_gpus(void);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "serve/gpus.h"
+#include "device/gpus.h"
 #include "serve/parts.h"
 
 static void print(FILE *file, const char *name, const char *type, const char *help, double value)
@@ -17,8 +17,8 @@ static void print(FILE *file, const char *name, const char *type, const char *he
 // One series per GPU.
 static void print_gpus(FILE *file)
 {
-    heddle_serve_gpu gpus[HEDDLE_SERVE_MOST_GPUS];
-    const int count = heddle_serve_gpus(gpus);
+    heddle_gpu_now gpus[HEDDLE_MOST_GPUS];
+    const int count = heddle_gpus_now(gpus);
     static const char *const series[][2] = {
         {"gpu_load", "Part of the time in which a kernel ran."},
         {"gpu_power_watts", "Power that the GPU draws."},

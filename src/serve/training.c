@@ -14,9 +14,9 @@
 #include "base/text.h"
 #include "data/owned.h"
 #include "device/device.h"
+#include "device/gpus.h"
 #include "nn/optimizer.h"
 #include "nn/trainer_folder.h"
-#include "serve/gpus.h"
 
 enum { NAME_SIZE = 256, MESSAGE_SIZE = 1024, REASON_SIZE = 192, MOST_POINTS = 400, MOST_TESTS = 400 };
 
@@ -84,8 +84,8 @@ static cJSON *points_json(const point *points, int count)
 
 static void add_gpus(cJSON *json)
 {
-    heddle_serve_gpu gpus[HEDDLE_SERVE_MOST_GPUS];
-    const int count = heddle_serve_gpus(gpus);
+    heddle_gpu_now gpus[HEDDLE_MOST_GPUS];
+    const int count = heddle_gpus_now(gpus);
     cJSON *list = count > 0 ? cJSON_AddArrayToObject(json, "gpus") : NULL;
     for (int i = 0; i < count; i++) {
         cJSON *gpu = cJSON_CreateObject();
