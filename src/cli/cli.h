@@ -57,6 +57,7 @@ extern const heddle_cli_command heddle_command_learn_solution;
 extern const heddle_cli_command heddle_command_learn_progress;
 extern const heddle_cli_command heddle_command_learn_verify;
 extern const heddle_cli_command heddle_command_pipeline;
+extern const heddle_cli_command heddle_command_profile;
 extern const heddle_cli_command heddle_command_trace;
 extern const heddle_cli_command heddle_command_data;
 extern const heddle_cli_command heddle_command_data_list;

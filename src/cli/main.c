@@ -23,6 +23,8 @@ static const heddle_cli_command *const commands[] = {
     &heddle_command_explain,
     &heddle_command_lsp,
     &heddle_command_pipeline,
+    &heddle_command_pipeline,
+    &heddle_command_profile,
     &heddle_command_trace,
     &heddle_command_data,
     &heddle_command_ops,

@@ -16,20 +16,19 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
+#include "cli/trace.h"
 #include "device/module.h"
+#include "profile/profile.h"
 
 enum { PATH_SIZE = 4096, MOST_DRAWN = 8, DRAWN_WIDTH = 88, NOT_FOUND = 127 };
 static const double drawn_copies = 6; // number of copies in the picture
 
-typedef struct trace_settings {
-    const char *out;
-    heddle_cli_json json;
-} trace_settings;
-
 static const heddle_cli_option options[] = {
-    {"out", HEDDLE_CLI_TEXT, offsetof(trace_settings, out), "FILE", NULL,
-     "write the timeline as trace events, for chrome://tracing and ui.perfetto.dev", 0, 0, NULL},
-    HEDDLE_CLI_JSON_OPTION(offsetof(trace_settings, json)),
+    {"out", HEDDLE_CLI_TEXT, offsetof(heddle_cli_trace, out), "FILE", NULL,
+     "write the timeline for ui.perfetto.dev: as trace events or, where FILE ends in .pftrace, in Perfetto's own "
+     "format",
+     0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(offsetof(heddle_cli_trace, json)),
 };
 
 // --- the program -----------------------------------------------------------------------------------------------------
@@ -138,9 +137,61 @@ static heddle_status show(const heddle_timeline *timeline)
     return HEDDLE_OK;
 }
 
-static heddle_status write_results(const heddle_timeline *timeline, const trace_settings *settings)
+// --- Perfetto's format -----------------------------------------------------------------------------------------------
+
+static bool wants_perfetto(const char *path)
 {
-    if (settings->out)
+    static const char ending[] = ".pftrace";
+    const size_t length = path ? strlen(path) : 0;
+    return length >= strlen(ending) && strcmp(path + length - strlen(ending), ending) == 0;
+}
+
+static heddle_gpu_kind kind_of(heddle_span_kind kind)
+{
+    static const heddle_gpu_kind kinds[HEDDLE_SPAN_KINDS] = {HEDDLE_GPU_KERNEL, HEDDLE_GPU_COPY_IN, HEDDLE_GPU_COPY_OUT,
+                                                             HEDDLE_GPU_COPY_INSIDE, HEDDLE_GPU_SET};
+    return kinds[kind];
+}
+
+static heddle_status write_perfetto(const heddle_timeline *timeline, const char *path)
+{
+    const size_t count = (size_t)timeline->count;
+    heddle_gpu_record *records = calloc(count + 1, sizeof *records);
+    heddle_profile_data data = {.device = HEDDLE_CUDA,
+                                .names = calloc((size_t)timeline->row_count + 1, sizeof(char *))};
+    heddle_status status =
+        records && data.names ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %s", path);
+    for (int i = 0; status == HEDDLE_OK && i < timeline->row_count; i++)
+        data.names[data.name_count++] = (char *)timeline->rows[i].name;
+    for (int i = 0; status == HEDDLE_OK && i < timeline->count; i++) {
+        const heddle_span *span = &timeline->spans[i];
+        records[i] = (heddle_gpu_record){.kind = kind_of(span->kind),
+                                         .stream = (uint32_t)span->stream,
+                                         .begin = (uint64_t)(1e9 * span->begin),
+                                         .end = (uint64_t)(1e9 * span->end),
+                                         .bytes = (uint64_t)span->bytes,
+                                         .name = -1};
+        for (int j = 0; span->kind == HEDDLE_SPAN_KERNEL && j < data.name_count; j++)
+            if (strcmp(data.names[j], span->name) == 0)
+                records[i].name = j;
+    }
+    if (status == HEDDLE_OK)
+        status = heddle_profile_match(&data, records, timeline->count, NULL, 0);
+    if (status == HEDDLE_OK)
+        status = heddle_profile_write_perfetto(&data, path);
+    free(records);
+    free(data.names);
+    free(data.spans);
+    free(data.lanes);
+    free(data.launches);
+    return status;
+}
+
+static heddle_status write_results(const heddle_timeline *timeline, const heddle_cli_trace *settings)
+{
+    if (wants_perfetto(settings->out))
+        HEDDLE_TRY(write_perfetto(timeline, settings->out));
+    else if (settings->out)
         HEDDLE_TRY(heddle_cli_write_json(heddle_timeline_trace(timeline), settings->out));
     if (!settings->json.print)
         HEDDLE_TRY(show(timeline));
@@ -161,13 +212,15 @@ static int exit_code_of(const char *name, int outcome)
     return HEDDLE_CLI_SIGNALLED + WTERMSIG(outcome);
 }
 
-static heddle_status trace_program(char **words, const trace_settings *settings, char *spans, int *outcome)
+static heddle_status trace_program(char **words, const heddle_cli_trace *settings, char *spans, int *outcome)
 {
     char module[PATH_SIZE];
     if (!heddle_module_find("libheddle-cupti.so", module, sizeof module))
         return heddle_fail(
             HEDDLE_MISSING,
             "heddle was built without CUPTI; rebuild where cupti.h and libcupti of the CUDA toolkit are installed");
+    if (wants_perfetto(settings->out) && !heddle_profile_has_perfetto())
+        return heddle_profile_write_perfetto(NULL, settings->out); // says what is missing
     HEDDLE_TRY(heddle_cli_can_write(settings->out));
     HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     int file = mkstemp(spans);
@@ -188,21 +241,27 @@ static heddle_status trace_program(char **words, const trace_settings *settings,
     return status;
 }
 
-static int run_command(int argc, char **argv)
+int heddle_cli_trace_program(char **words, const heddle_cli_trace *settings)
 {
-    trace_settings settings = {0};
-    heddle_cli_arguments arguments;
-    int exit_code, outcome = 0;
-    if (!heddle_cli_parse(&heddle_command_trace, argc, argv, &settings, &arguments, &exit_code))
-        return exit_code;
-    arguments.items[arguments.count] = NULL; // for execvp; argv has room for it
+    int outcome = 0;
     const char *folder = getenv("TMPDIR");
     char spans[PATH_SIZE];
     snprintf(spans, sizeof spans, "%s/heddle-spans-XXXXXX", folder && *folder ? folder : "/tmp");
-    heddle_status status = trace_program(arguments.items, &settings, spans, &outcome);
+    heddle_status status = trace_program(words, settings, spans, &outcome);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
-    return exit_code_of(arguments.items[0], outcome);
+    return exit_code_of(words[0], outcome);
+}
+
+static int run_command(int argc, char **argv)
+{
+    heddle_cli_trace settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_trace, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    arguments.items[arguments.count] = NULL; // for execvp; argv has room for it
+    return heddle_cli_trace_program(arguments.items, &settings);
 }
 
 const heddle_cli_command heddle_command_trace = {

@@ -171,14 +171,14 @@ static void add_span(const heddle_profile_data *data, int index, heddle_profile_
 {
     const heddle_profile_span *span = &data->spans[index];
     const double seconds = (double)(span->end - span->begin) * nanosecond;
+    const double gap = span->begin > *busy_until ? (double)(span->begin - *busy_until) * nanosecond : 0;
+    report->gaps += gap;
     if (is_pause(data, span)) { // what of it nothing else ran in
         const int64_t from = span->begin > *busy_until ? span->begin : *busy_until;
         report->pauses += span->end > from ? (double)(span->end - from) * nanosecond : 0;
         *busy_until = span->end > *busy_until ? span->end : *busy_until;
         return;
     }
-    const double gap = span->begin > *busy_until ? (double)(span->begin - *busy_until) * nanosecond : 0;
-    report->gaps += gap;
     *busy_until = span->end > *busy_until ? span->end : *busy_until;
     if (is_link_copy(span)) {
         report->copies += seconds;
@@ -221,6 +221,7 @@ heddle_status heddle_profile_summarise(const heddle_profile_data *data, const he
         if (is_inside(&chosen, &data->spans[i]))
             add_span(data, i, report, &so_far, &busy_until);
     if (status == HEDDLE_OK) {
+        report->gaps += chosen.end > busy_until ? (double)(chosen.end - busy_until) * nanosecond : 0;
         report->steps = chosen.steps;
         report->seconds = (double)(chosen.end - chosen.begin) * nanosecond - report->pauses;
         finish_rows(report, limits, so_far.flops, so_far.bytes);

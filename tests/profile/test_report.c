@@ -31,6 +31,7 @@ static void the_first_and_last_step_are_left_out(void **state)
     assert_true(fabs(report.phases[HEDDLE_PHASE_BACKWARD] - 800e-9) < 1e-15);
     assert_true(fabs(report.phases[HEDDLE_PHASE_UPDATE] - 200e-9) < 1e-15);
     assert_true(fabs(report.phases[HEDDLE_PHASE_LOAD] - 80e-9) < 1e-15);
+    assert_true(fabs(report.gaps - 320e-9) < 1e-15); // what is left, the time before the third step's load included
     heddle_profile_report_free(&report);
     made_up_free(&data);
 }
