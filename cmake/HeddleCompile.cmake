@@ -39,3 +39,21 @@ function(heddle_room name)
     target_link_libraries(heddle_${name} INTERFACE ${room_ROOMS} ${room_USES})
   endif()
 endfunction()
+
+# heddle_messages(ROOM FILE): src/ROOM/FILE, a description of protobuf messages, becomes C code of the room. Without
+# protobuf-c it is left out.
+function(heddle_messages room file)
+  if(NOT heddle_protobuf_pc_FOUND)
+    return()
+  endif()
+  get_filename_component(name ${file} NAME_WE)
+  set(folder ${HEDDLE_GENERATED}/${room})
+  set(made ${folder}/${name}.pb-c.c ${folder}/${name}.pb-c.h)
+  add_custom_command(OUTPUT ${made}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND ${HEDDLE_PROTOC_C} --proto_path=${PROJECT_SOURCE_DIR}/src/${room} --c_out=${folder} ${file}
+    DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/${file} VERBATIM)
+  set_source_files_properties(${folder}/${name}.pb-c.c PROPERTIES COMPILE_OPTIONS -w)
+  target_sources(heddle_${room} PRIVATE ${made})
+  target_include_directories(heddle_${room} PUBLIC ${HEDDLE_GENERATED})
+endfunction()

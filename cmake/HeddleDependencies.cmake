@@ -40,3 +40,12 @@ else()
   add_library(heddle_cmark INTERFACE)
   message(STATUS "cmark-gfm-extensions not found: built without it")
 endif()
+
+# ONNX files and Perfetto's traces: the runtime library and the compiler of their messages are two packages, and both are needed.
+find_program(HEDDLE_PROTOC_C protoc-c)
+if(HEDDLE_PROTOC_C)
+  heddle_optional(heddle_protobuf libprotobuf-c HEDDLE_HAVE_PROTOBUF)
+else()
+  add_library(heddle_protobuf INTERFACE)
+  message(STATUS "protoc-c not found: built without ONNX and Perfetto's traces")
+endif()

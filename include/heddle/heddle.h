@@ -6,6 +6,7 @@
 #include "heddle/device.h"
 #include "heddle/dtype.h"
 #include "heddle/model.h"
+#include "heddle/onnx.h"
 #include "heddle/op.h"
 #include "heddle/ops.h"
 #include "heddle/random.h"

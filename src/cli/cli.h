@@ -40,6 +40,8 @@ bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, 
 extern const heddle_cli_command heddle_command_train;
 extern const heddle_cli_command heddle_command_eval;
 extern const heddle_cli_command heddle_command_predict;
+extern const heddle_cli_command heddle_command_export;
+extern const heddle_cli_command heddle_command_import;
 extern const heddle_cli_command heddle_command_bench;
 extern const heddle_cli_command heddle_command_check;
 extern const heddle_cli_command heddle_command_explain;

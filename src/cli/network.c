@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "nn/trainer_folder.h"
 
-enum { CHECKPOINT_SIZE = 4096 };
+enum { CHECKPOINT_SIZE = HEDDLE_CLI_CHECKPOINT_SIZE };
 
 const char *const heddle_cli_splits[] = {"test", "train", NULL};
 
@@ -26,13 +26,18 @@ static heddle_status name_path(const char *folder, const char *name, char path[C
     return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: path too long", folder);
 }
 
-static heddle_status find_checkpoint(const char *given, char path[CHECKPOINT_SIZE])
+heddle_status heddle_cli_find_checkpoint(const char *given, char path[HEDDLE_CLI_CHECKPOINT_SIZE])
 {
     char quoted[CHECKPOINT_SIZE];
     if (heddle_text_ends(given, ".json") && heddle_file_exists(given))
         return heddle_fail(HEDDLE_INVALID,
                            "%s is a model file, not a checkpoint; train it first: heddle train --model %s", given,
                            heddle_text_quote(given, quoted, sizeof quoted));
+    if (heddle_text_ends(given, ".onnx") && heddle_file_exists(given))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s is an ONNX file, not a checkpoint; import it first: heddle import %s --out "
+                           "FILE.safetensors",
+                           given, heddle_text_quote(given, quoted, sizeof quoted));
     if (!heddle_folder_exists(given)) {
         if (snprintf(path, CHECKPOINT_SIZE, "%s", given) >= CHECKPOINT_SIZE)
             return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: path too long", given);
@@ -76,6 +81,9 @@ static heddle_status open_dataset(const heddle_cli_network *opened, const heddle
                                   const char *name, heddle_split split, heddle_dataset **dataset)
 {
     const heddle_input_shape *input = &opened->input;
+    if (!name[0])
+        return heddle_fail(HEDDLE_INVALID, "the network was imported and does not say what it was trained on; name a "
+                                           "dataset with --data");
     char **names = copy_class_names(opened);
     if (!names)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the names of %d classes", input->classes);
@@ -102,7 +110,8 @@ heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const
 static heddle_status calibrate(const heddle_cli_network_settings *settings, heddle_cli_network *opened)
 {
     heddle_dataset *dataset = NULL;
-    heddle_status status = open_dataset(opened, settings, opened->trained_on, HEDDLE_TRAIN, &dataset);
+    const char *name = opened->trained_on[0] || !settings->data ? opened->trained_on : settings->data;
+    heddle_status status = open_dataset(opened, settings, name, HEDDLE_TRAIN, &dataset);
     if (status == HEDDLE_OK)
         status = heddle_network_calibrate(opened->network, dataset, settings->calibrate, &opened->quantised);
     heddle_dataset_close(dataset);
@@ -124,7 +133,7 @@ heddle_status heddle_cli_network_open(const heddle_cli_network_settings *setting
     HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, NULL, &opened->device));
     HEDDLE_TRY(heddle_cli_precision_check(opened->device.kind, how.arithmetic));
-    HEDDLE_TRY(find_checkpoint(given, checkpoint));
+    HEDDLE_TRY(heddle_cli_find_checkpoint(given, checkpoint));
     HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, opened->trained_on, sizeof opened->trained_on));
     HEDDLE_TRY(heddle_network_open_with(opened->device.device, checkpoint, &how, &opened->network));
     opened->input = heddle_model_input(heddle_network_model(opened->network));
@@ -141,6 +150,6 @@ void heddle_cli_network_close(heddle_cli_network *opened)
 
 void heddle_cli_network_print_origin(const heddle_cli_network *opened, const heddle_cli_network_settings *settings)
 {
-    if (settings->data && strcmp(settings->data, opened->trained_on) != 0)
+    if (settings->data && opened->trained_on[0] && strcmp(settings->data, opened->trained_on) != 0)
         printf("trained on %s\n", opened->trained_on);
 }

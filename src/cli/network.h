@@ -7,6 +7,10 @@
 #include "cli/precision.h"
 #include "heddle/heddle.h"
 
+enum { HEDDLE_CLI_CHECKPOINT_SIZE = 4096 };
+// The checkpoint that `given` means: itself, or the best or last one in the folder of a run.
+heddle_status heddle_cli_find_checkpoint(const char *given, char path[HEDDLE_CLI_CHECKPOINT_SIZE]);
+
 typedef struct heddle_cli_network_settings {
     const char *data, *folder, *device;
     int split, batch, kernels, precision, calibrate, threads;
@@ -41,7 +45,7 @@ typedef struct heddle_cli_network {
     heddle_network *network;
     bool quantised; // --precision int8, and the network has kernels for it
     heddle_input_shape input;
-    char trained_on[1024];
+    char trained_on[1024]; // "": the checkpoint does not say
 } heddle_cli_network;
 
 // `given` is a checkpoint or the folder of a run: then the best checkpoint in it, or the last if there is no best, with

@@ -14,8 +14,8 @@
 
 enum { ARRAY_NAME = HEDDLE_PARAMETER_NAME + 16 };
 
-static const char KEY_MODEL[] = "heddle.model";
-static const char KEY_TRAINING[] = "heddle.training";
+static const char KEY_MODEL[] = HEDDLE_CHECKPOINT_MODEL;
+static const char KEY_TRAINING[] = HEDDLE_CHECKPOINT_TRAINING;
 
 // The banks a checkpoint holds, and what stands before a parameter's name in each.
 static const struct {
@@ -113,6 +113,31 @@ heddle_status heddle_checkpoint_write(const char *path, const heddle_state *stat
     free(to.arrays);
     free(to.names);
     cJSON_free(training);
+    return status;
+}
+
+heddle_status heddle_checkpoint_write_values(const char *path, const heddle_model *model, const float *const *values,
+                                             const char *training)
+{
+    const heddle_text_pair metadata[] = {{KEY_MODEL, model->json}, {KEY_TRAINING, training}};
+    heddle_array *arrays = calloc((size_t)model->parameter_count + 1, sizeof *arrays);
+    if (!arrays)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to write %s", path);
+    // Trained ones first, as the banks of a state are written.
+    int count = 0;
+    for (int i = 0; i < 2 * model->parameter_count; i++) {
+        const int index = i % model->parameter_count;
+        const heddle_parameter_spec *spec = &model->parameters[index];
+        if (spec->trained != (i < model->parameter_count))
+            continue;
+        heddle_array *array = &arrays[count++];
+        *array = (heddle_array){.name = spec->name, .dtype = HEDDLE_F32, .rank = spec->rank, .data = values[index]};
+        array->bytes = sizeof(float);
+        for (int d = 0; d < spec->rank; d++)
+            array->bytes *= (size_t)(array->dims[d] = spec->dims[d]);
+    }
+    const heddle_status status = heddle_safetensors_write(path, arrays, count, metadata, 2);
+    free(arrays);
     return status;
 }
 
@@ -253,6 +278,16 @@ const heddle_model *heddle_checkpoint_model(const heddle_checkpoint *checkpoint)
 const heddle_checkpoint_about *heddle_checkpoint_about_of(const heddle_checkpoint *checkpoint)
 {
     return &checkpoint->about;
+}
+
+const char *heddle_checkpoint_training(const heddle_checkpoint *checkpoint)
+{
+    return heddle_safetensors_metadata(checkpoint->file, KEY_TRAINING);
+}
+
+const heddle_array *heddle_checkpoint_array(const heddle_checkpoint *checkpoint, int index)
+{
+    return heddle_safetensors_find(checkpoint->file, checkpoint->model->parameters[index].name);
 }
 
 static heddle_status load_array(const heddle_checkpoint *checkpoint, const heddle_state *state, int index,

@@ -8,6 +8,10 @@
 #include "heddle/safetensors.h"
 #include "nn/state.h"
 
+// The entries of its metadata.
+#define HEDDLE_CHECKPOINT_MODEL    "heddle.model"
+#define HEDDLE_CHECKPOINT_TRAINING "heddle.training"
+
 // Where a run is, and what it has seen of the current epoch.
 typedef struct heddle_position {
     int epoch, batch; // the next batch to train on
@@ -38,6 +42,10 @@ typedef struct heddle_checkpoint_about {
 heddle_status heddle_checkpoint_write(const char *path, const heddle_state *state, heddle_stream *stream,
                                       const heddle_checkpoint_about *about);
 
+// Parameters from host memory, in the model's order, without moments; `training` is what heddle_about_to_json gives.
+heddle_status heddle_checkpoint_write_values(const char *path, const heddle_model *model, const float *const *values,
+                                             const char *training);
+
 typedef struct heddle_checkpoint heddle_checkpoint;
 
 // Reads and checks a file: every parameter of its model is in it, with its shape. The numbers stay there until loaded.
@@ -48,5 +56,9 @@ heddle_status heddle_checkpoint_parse(const char *what, const void *content, siz
 void heddle_checkpoint_close(heddle_checkpoint *checkpoint);
 const heddle_model *heddle_checkpoint_model(const heddle_checkpoint *checkpoint);
 const heddle_checkpoint_about *heddle_checkpoint_about_of(const heddle_checkpoint *checkpoint);
+// What it says of its training, as in the file.
+const char *heddle_checkpoint_training(const heddle_checkpoint *checkpoint);
+// The numbers of the model's parameter `index`.
+const heddle_array *heddle_checkpoint_array(const heddle_checkpoint *checkpoint, int index);
 // Loads the banks that `state` has; every number must be there with the right shape.
 heddle_status heddle_checkpoint_load(const heddle_checkpoint *checkpoint, heddle_state *state, heddle_stream *stream);

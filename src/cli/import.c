@@ -1,0 +1,88 @@
+// `heddle import`: writes the network of an ONNX file as a checkpoint.
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "heddle/heddle.h"
+
+enum { PATH_SIZE = 4096 };
+
+typedef struct import_settings {
+    const char *out, *input;
+} import_settings;
+
+#define PLACE(field) offsetof(import_settings, field)
+
+static const heddle_cli_option options[] = {
+    {"out", HEDDLE_CLI_TEXT, PLACE(out), "FILE", NULL, "checkpoint to write, such as net.safetensors", 0, 0, NULL},
+    {"input", HEDDLE_CLI_TEXT, PLACE(input), "CxHxW", NULL,
+     "channels, height and width of the images, such as 1x28x28, if the file does not say", 0, 0, NULL},
+};
+
+static heddle_status read_input(const char *text, heddle_input_shape *input)
+{
+    char rest;
+    if (sscanf(text, "%dx%dx%d%c", &input->channels, &input->height, &input->width, &rest) == 3 &&
+        input->channels > 0 && input->height > 0 && input->width > 0)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "--input %s is not a size: write channels, height and width, such as 3x32x32",
+                       text);
+}
+
+static heddle_status import_network(const import_settings *settings, const char *path, heddle_model **model,
+                                    char dataset[PATH_SIZE])
+{
+    heddle_input_shape input;
+    heddle_train_options trained;
+    if (!settings->out)
+        return heddle_fail(HEDDLE_INVALID, "import needs the checkpoint to write: --out FILE.safetensors");
+    if (settings->input)
+        HEDDLE_TRY(read_input(settings->input, &input));
+    if (heddle_folder_exists(settings->out))
+        return heddle_fail(HEDDLE_INVALID, "%s is a folder; name the checkpoint to write", settings->out);
+    HEDDLE_TRY(heddle_cli_can_write(settings->out));
+    HEDDLE_TRY(heddle_onnx_import(path, settings->input ? &input : NULL, settings->out));
+    HEDDLE_TRY(heddle_train_options_from(settings->out, &trained, dataset, PATH_SIZE));
+    return heddle_model_from(settings->out, model);
+}
+
+static int run_command(int argc, char **argv)
+{
+    import_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_import, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    heddle_model *model = NULL;
+    char dataset[PATH_SIZE] = "", quoted[2 * PATH_SIZE];
+    const heddle_status status = import_network(&settings, arguments.items[0], &model, dataset);
+    if (status == HEDDLE_OK) {
+        const heddle_input_shape input = heddle_model_input(model);
+        printf("%s: %d layers, %zu parameters, images of %dx%dx%d, %d classes\n", settings.out,
+               heddle_model_layers(model), heddle_model_parameters(model), input.channels, input.height, input.width,
+               input.classes);
+        printf("evaluate it: %s eval %s%s\n", heddle_cli_name(), heddle_text_quote(settings.out, quoted, sizeof quoted),
+               dataset[0] ? "" : " --data NAME");
+    }
+    exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    heddle_model_close(model);
+    return exit_code;
+}
+
+const heddle_cli_command heddle_command_import = {
+    .name = "import",
+    .summary = "make a checkpoint of an ONNX file",
+    .arguments = "FILE.onnx",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .description =
+        "The checkpoint can be evaluated, used for predictions and trained further (`heddle train --init`). A "
+        "file with an operator that heddle has no layer for is refused, and the message names it.",
+    .example = "heddle import net.onnx --out net.safetensors\nheddle eval net.safetensors --data mnist",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run_command,
+};
