@@ -11,7 +11,8 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize mutate site bench-cpu bench-sim lint format install uninstall dist deb clean
+.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize python-test mutate site bench-cpu \
+	bench-sim lint format install uninstall dist deb clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -79,6 +80,11 @@ test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build sim install test site test-web-extra fuzz-extra lint lint-extra
 	@scripts/build $(BUILD)-sanitize $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on) -DHEDDLE_SANITIZE=ON
 	@scripts/test $(BUILD)-sanitize
+
+python-test: ## install the Python package into BUILD/python-venv and run all of its tests, notebooks too
+	@scripts/setup build sim python
+	@scripts/build $(BUILD) $(options) heddle_command heddle_shared sim
+	@scripts/python-test $(BUILD)
 
 MUTATED = src/sim/watch src/check src/sim/race src/sim/api src/sim/memory src/io $(wildcard src/nn/trainer*.c) src/dist
 mutate: ## [FILES="src/io/png.c ..."] [COUNT=20] [SEED=1] [RESUME=1]: plant mistakes in a copy, list those that no test notices

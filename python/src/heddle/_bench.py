@@ -1,0 +1,166 @@
+"""heddle.bench: measure the ladder of an operator. heddle.ops: what operators there are."""
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any, Iterator, Optional, Sequence, Union
+
+from . import _draw
+from ._command import run
+from ._errors import Invalid
+from ._library import ffi, lib, text
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One rung at one shape. Times are None where the result was wrong (`ok` is False) or could not be measured."""
+    op: str
+    rung: str
+    tier: str
+    note: str
+    shape: str
+    dtype: str
+    microseconds: Optional[float]  # median, with a cold cache
+    low: Optional[float]
+    high: Optional[float]
+    gflops: Optional[float]
+    gbytes_per_second: Optional[float]
+    roofline: Optional[float]  # share of the hardware limit
+    ratio: Optional[float]     # speed relative to the vendor's library
+    max_error: Optional[float]
+    status: str                # "right", "wrong", ...
+    message: Optional[str]
+    raw: dict[str, Any] = dataclasses.field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the result was compared with the float64 reference and is right."""
+        return self.status == 'right'
+
+
+def _row_of(row: dict[str, Any]) -> Row:
+    names = [field.name for field in dataclasses.fields(Row)[:-1]]
+    return Row(*(row.get(name) for name in names), row)  # type: ignore[arg-type]
+
+
+def _time(microseconds: Optional[float]) -> str:
+    if not microseconds:
+        return '-'
+    for unit, size in (('s', 1e6), ('ms', 1e3)):
+        if microseconds >= size:
+            return f'{microseconds / size:.4g} {unit}'
+    return f'{microseconds:.4g} µs'
+
+
+class Ladder(_draw.Drawn):
+    """The rows of a measurement, in the order of the ladder: a sequence of Row. `machine` says where it ran."""
+
+    def __init__(self, result: dict[str, Any]) -> None:
+        self.raw = result
+        self.rows = [_row_of(row) for row in result['results']]
+        self.machine = f'{result.get("device_name", "")} ({result.get("device", "")})'
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Row:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def _groups(self) -> dict[tuple[str, str], list[Row]]:
+        groups: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault((row.op, row.shape), []).append(row)
+        return groups
+
+    def __repr__(self) -> str:
+        lines = []
+        for (op, shape), rows in self._groups().items():
+            lines.append(f'{op}  {shape}  on {self.machine}')
+            width = max(len(row.rung) for row in rows)
+            lines += [f'  {row.rung:{width}}  {row.dtype:5} {_time(row.microseconds):>10}  {_rate(row)}' for row in rows]
+        return '\n'.join(lines)
+
+    def _svg(self) -> tuple[float, float, str]:
+        colours = {'vendor': _draw.ORANGE, 'naive': _draw.GREY}
+        groups = []
+        for (op, shape), rows in self._groups().items():
+            fastest = min((row.microseconds for row in rows if row.microseconds), default=None)
+            drawn = [(row.rung, fastest / row.microseconds if fastest and row.microseconds else None,
+                      f'{_time(row.microseconds)}  {_rate(row)}', colours.get(row.tier, _draw.BLUE)) for row in rows]
+            groups.append((f'{op}, {shape} on {self.machine}', drawn))
+        return _draw.bars(groups)
+
+
+def _rate(row: Row) -> str:
+    if not row.ok:
+        return row.status + (f': {row.message}' if row.message else '')
+    if row.gflops and row.raw.get('bound') != 'memory':
+        rate = f'{row.gflops:.1f} GFLOP/s'
+    else:
+        rate = f'{row.gbytes_per_second:.1f} GB/s' if row.gbytes_per_second else ''
+    return rate + (f', {row.ratio:.2f} × vendor' if row.ratio else '')
+
+
+def bench(op: Union[str, os.PathLike], *, implements: Optional[str] = None, shape: Union[str, Sequence[str], None] = None,
+          device: Optional[str] = None, dtype: Optional[str] = None, against: Optional[str] = None,
+          seconds: Optional[float] = None, quick: bool = False, seed: Optional[int] = None, threads: Optional[int] = None
+          ) -> Ladder:
+    """Measures every rung of an operator, checked against a float64 reference first.
+
+    op:         an operator ("matmul_forward"), a ladder ("matmul"), one rung ("matmul/cpu_blocked"), or your own .cu file;
+    implements: the operator that the file implements.
+    shape:      such as "m=512 n=512 k=512", or several; default: the operator's benchmark shapes.
+    against:    the rung to compare with; default: the vendor library's.
+    seconds:    time for each rung and shape; quick: one shape, for a tenth of the time.
+    """
+    shapes = [shape] if isinstance(shape, str) else list(shape or [])
+    words = ['bench', os.fspath(op)]
+    named = {'--op': implements, '--device': device, '--dtype': dtype, '--against': against, '--seconds': seconds,
+             '--seed': seed, '--threads': threads}
+    for name, value in named.items():
+        words += [] if value is None else [name, str(value)]
+    for each in shapes:
+        words += ['--shape', each]
+    if words[1] in ('train', 'infer', 'out-of-core', 'collectives'):
+        raise Invalid(f'heddle.bench measures operators; run `heddle bench {words[1]} --json`')
+    result, _ = run(words + ['--quick'] * quick + ['--json'])
+    return Ladder(result)
+
+
+# --- operators -----------------------------------------------------------------------------------------------------------
+
+@dataclasses.dataclass(frozen=True)
+class Rung:
+    """One implementation of an operator."""
+    name: str
+    device: str
+    tier: str
+    note: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Operator:
+    """What is computed, from which operands, and by which rungs, the slowest first."""
+    name: str
+    ladder: str
+    summary: str
+    operands: list[str]
+    fields: list[str]
+    rungs: list[Rung]
+
+
+def _operator_of(op: Any) -> Operator:
+    rungs = [Rung(text(rung.name), text(lib.heddle_device_kind_name(rung.device)), text(lib.heddle_tier_names[rung.tier]),
+                  text(rung.note)) for rung in (op.ladder[i] for i in range(op.rungs))]
+    return Operator(text(op.name), text(op.ladder_name), text(op.summary),
+                    [text(op.operands[i].name) for i in range(op.operand_count)],
+                    [text(op.fields[i].name) for i in range(op.field_count)], rungs)
+
+
+def ops() -> dict[str, Operator]:
+    """All operators by name."""
+    every = (lib.heddle_op_at(i) for i in range(lib.heddle_op_count()))
+    return {text(op.name): _operator_of(op) for op in every if op != ffi.NULL}

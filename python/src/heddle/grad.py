@@ -1,0 +1,92 @@
+"""Gradients one number at a time, as in micrograd: read a few lines, change them, look at the graph.
+
+    from heddle.grad import Value
+    a, b = Value(2.0), Value(-3.0)
+    c = (a * b + 10.0).tanh()
+    c.backward()
+    a.grad, b.grad
+    c                      # a notebook draws the graph; c.dot() is for Graphviz
+
+A Value is a heddle.Tensor of one number on the same engine. Use tensors for anything that must be fast.
+"""
+from __future__ import annotations
+
+import random
+from typing import Any, Optional, Sequence, Union
+
+import numpy
+
+from ._errors import Invalid
+from ._tensor import Context, Tensor
+
+
+class Value(Tensor):
+    """One number that remembers how it was computed. One that you make has a gradient; `label` is for the graph."""
+
+    label = ''
+
+    def __init__(self, data: float, label: str = '', *, context: Optional[Context] = None) -> None:
+        super().__init__(numpy.float32(data), requires_grad=True, context=context)
+        self.label = label
+
+    @property
+    def data(self) -> float:
+        """The number. It can be set where it was given: v.data -= 0.1 * v.grad."""
+        return self.item()
+
+    @data.setter
+    def data(self, value: float) -> None:
+        if self._parents:
+            raise Invalid('this value was computed; set the ones that it was computed from')
+        old, self._handle = self._handle, self._create(numpy.asarray(value, numpy.float32))
+        self._context._gone.append(old)
+
+    @property
+    def grad(self) -> float:
+        """The gradient; 0 before backward()."""
+        gradient = super().grad
+        return 0.0 if gradient is None else float(gradient.reshape(-1)[0])
+
+    def _about(self) -> str:
+        return (f'{self.label} = ' if self.label else '') + super()._about()
+
+    def __repr__(self) -> str:
+        return f'Value({self.data:g}, grad {self.grad:g})'
+
+
+class Neuron:
+    """tanh or relu of a weighted sum; linear without either."""
+
+    def __init__(self, inputs: int, activation: str = 'tanh', *, generator: Optional[random.Random] = None) -> None:
+        draw = generator or random
+        self.weights = [Value(draw.uniform(-1, 1)) for _ in range(inputs)]
+        self.bias = Value(0.0)
+        self.activation = activation
+
+    def __call__(self, inputs: Sequence[Union[Value, float]]) -> Value:
+        total = self.bias
+        for weight, value in zip(self.weights, inputs):
+            total = total + weight * value
+        return getattr(total, self.activation)() if self.activation != 'linear' else total
+
+    def parameters(self) -> list[Value]:
+        return [*self.weights, self.bias]
+
+
+class MLP:
+    """Layers of neurons, the last one linear: MLP(2, [8, 1])."""
+
+    def __init__(self, inputs: int, layers: Sequence[int], activation: str = 'tanh', *, seed: int = 1) -> None:
+        generator = random.Random(seed)
+        sizes = [inputs, *layers]
+        self.layers = [[Neuron(sizes[i], activation if i + 1 < len(layers) else 'linear', generator=generator)
+                        for _ in range(size)] for i, size in enumerate(layers)]
+
+    def __call__(self, inputs: Sequence[Any]) -> Any:
+        values: Any = inputs
+        for layer in self.layers:
+            values = [neuron(values) for neuron in layer]
+        return values[0] if len(values) == 1 else values
+
+    def parameters(self) -> list[Value]:
+        return [value for layer in self.layers for neuron in layer for value in neuron.parameters()]

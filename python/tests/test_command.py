@@ -1,0 +1,128 @@
+"""heddle.check and heddle.bench: objects from what the command prints."""
+import os
+import subprocess
+import sys
+import textwrap
+import xml.etree.ElementTree
+
+import pytest
+
+import heddle
+
+RACE = '''
+#include <cstdio>
+__global__ void reverse(float *data)
+{
+    __shared__ float tile[64];
+    tile[threadIdx.x] = data[threadIdx.x];
+    data[threadIdx.x] = tile[63 - threadIdx.x];
+}
+int main(int argc, char **)
+{
+    float *data;
+    cudaMalloc(&data, 64 * sizeof(float));
+    cudaMemset(data, 0, 64 * sizeof(float));
+    reverse<<<1, 64>>>(data);
+    cudaDeviceSynchronize();
+    cudaFree(data);
+    printf("%d words\\n", argc);
+    return 0;
+}
+'''
+
+
+@pytest.fixture(scope='module')
+def racy():
+    return heddle.check(source=RACE, nvcc=False, arguments=['one', 'two'])
+
+
+def test_a_race_is_a_finding_with_both_places(racy):
+    assert not racy.passed and not racy.clean and racy.status == 'errors' and racy.verdict == '1 error, 0 warnings'
+    finding, = racy.findings
+    assert racy.errors == [finding] and racy.warnings == []
+    assert finding.kind == 'race' and finding.tier == 'error' and finding.kernel == 'reverse'
+    assert {(place.line, place.role) for place in finding.places} == {(6, 'write'), (7, 'read')}
+    assert '__syncthreads()' in finding.advice and 'no synchronisation' in finding.message
+    assert 'tile[63 - threadIdx.x]' in [place for place in finding.places if place.role == 'read'][0].source
+    assert racy.kernels[0].name == 'reverse' and racy.kernels[0].block == (64, 1, 1)
+    assert {(counter.line, counter.space) for counter in finding.counters} >= {(6, 'shared'), (7, 'shared')}
+    assert '3 words' in racy.output
+
+
+def test_a_report_is_readable_in_a_terminal_and_a_notebook(racy):
+    assert 'error: data race' in str(racy) and 'read at' in str(racy.findings[0])
+    page = racy._repr_html_()
+    assert '<b><u>tile[63 - threadIdx.x]</u></b>' in page
+    assert xml.etree.ElementTree.fromstring(page) is not None  # well-formed
+
+
+def test_wrong_usage_of_check_is_an_exception():
+    with pytest.raises(heddle.Invalid, match='nosuch.cu'):
+        heddle.check('nosuch.cu')
+    with pytest.raises(heddle.Invalid, match='one of them'):
+        heddle.check()
+    with pytest.raises(heddle.Invalid, match='one of them'):
+        heddle.check('a.cu', source='int main() {}')
+    with pytest.raises(heddle.Invalid):
+        heddle.check(source=RACE, gpu='gtx0')
+
+
+def test_a_program_that_does_not_compile_is_a_report():
+    report = heddle.check(source='int main() { return x; }', nvcc=False)
+    assert not report.passed and report.status == 'not built'
+    assert [finding.kind for finding in report.findings] == ['not-built'] and report.findings[0].places[0].line == 1
+
+
+def test_bench_gives_rows_and_a_drawing():
+    ladder = heddle.bench('transpose', shape='rows=64 cols=48', device='cpu', seconds=0.01)
+    assert [row.rung for row in ladder] == ['cpu_naive', 'cpu_blocked'] and len(ladder) == 2
+    assert all(row.ok and row.microseconds > 0 and row.shape == 'rows=64 cols=48' for row in ladder)
+    assert ladder[0].tier == 'naive' and 'cpu_blocked' in repr(ladder)
+    drawing = xml.etree.ElementTree.fromstring(ladder._repr_svg_())
+    assert len(drawing.findall('{http://www.w3.org/2000/svg}rect')) == 2
+
+
+def test_wrong_usage_of_bench_is_an_exception():
+    with pytest.raises(heddle.Invalid, match='nosuch'):
+        heddle.bench('nosuch')
+    with pytest.raises(heddle.Invalid, match='bench train'):
+        heddle.bench('train')
+    with pytest.raises(heddle.Invalid):
+        heddle.bench('transpose', shape='rows=-1 cols=2', device='cpu')
+
+
+def test_ctrl_c_stops_the_command_too():
+    program = textwrap.dedent('''
+        import os, signal, subprocess, threading
+        import heddle
+        wait = subprocess.Popen.communicate
+
+        def communicate(process):
+            print(process.pid, flush=True)
+            threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+            return wait(process)
+
+        subprocess.Popen.communicate = communicate
+        heddle.bench('matmul', device='cpu', seconds=600)
+    ''')
+    done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True)
+    assert 'KeyboardInterrupt' in done.stderr
+    assert not os.path.exists(f'/proc/{int(done.stdout)}')
+
+
+def test_the_package_runs_the_command():
+    done = subprocess.run([sys.executable, '-m', 'heddle', 'version'], capture_output=True, text=True)
+    assert done.returncode == 0 and heddle.version() in done.stdout
+    wrong = subprocess.run([sys.executable, '-m', 'heddle', 'nosuch'], capture_output=True, text=True)
+    assert wrong.returncode == 2
+    lost = subprocess.run([sys.executable, '-m', 'heddle'], capture_output=True, text=True,
+                          env={**os.environ, 'HEDDLE_COMMAND': '/nosuch'})
+    assert lost.returncode != 0 and 'HEDDLE_COMMAND' in lost.stderr
+
+
+@pytest.mark.parametrize('value, message', [('/nosuch/libheddle.so', 'cannot load'), ('/tmp', 'has no libheddle'),
+                                            ('libz.so.1', 'is not libheddle')])
+def test_a_library_that_cannot_be_used_is_named(value, message):
+    done = subprocess.run([sys.executable, '-c', 'import heddle'], capture_output=True, text=True,
+                          env={**os.environ, 'HEDDLE_LIBRARY': value})
+    assert done.returncode == 1 and 'ImportError' in done.stderr and message in done.stderr
