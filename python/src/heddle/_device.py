@@ -103,5 +103,3 @@ def devices() -> list[DeviceInfo]:
         found.insert(1 + number, other)
         number += 1
     return found
-
-
