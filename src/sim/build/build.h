@@ -39,6 +39,7 @@ typedef struct sim_build_options {
     bool all_cuda;              // -x cu: every source is CUDA
     bool depends;               // -MD: writes which files the output was made of, as a rule for make
     bool depends_phony;         // -MP: and a rule for each header, so that one may be deleted
+    bool torch;                 // leave out host code that needs PyTorch; the files include sim/torch.h
     bool uninitialised;         // warn of local variables of device code that are read before they are set
     bool maybe_uninitialised;   // and of those that may be, on some path
 } sim_build_options;

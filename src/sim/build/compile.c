@@ -58,7 +58,8 @@ static bool rewrite(const sim_build_context *context, sim_job *job, sim_rewritte
     sim_rewrite_options options = {.folders = context->options->include,
                                    .shadow_folder = context->temporary.folder,
                                    .number = job->number,
-                                   .branches = context->options->branches};
+                                   .branches = context->options->branches,
+                                   .torch = context->options->torch};
     if (!sim_rewrite_unit(job->path, &options, rewritten)) {
         sim_build_say(&job->result, SIM_MESSAGE_ERROR, "%s: %s", job->path, strerror(errno));
         job->status = errno == ENOENT || errno == EISDIR || errno == EACCES ? SIM_BUILD_USAGE : SIM_BUILD_SYSTEM;

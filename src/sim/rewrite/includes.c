@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "rewrite/includes.h"
+#include "source/torch.h"
 
 enum { MOST_FILES = 2000, LARGEST_HEADER = 1 << 24 };
 
@@ -137,7 +138,8 @@ static void read_includes_of(sim_unit *unit, int index, const char *const *folde
         char *name = sim_included_name(source, &source->directives[i], &quoted);
         if (name && (quoted || name[0] == '/') && is_endless(source, name))
             refuse_endless(unit->files[index], &source->directives[i], name);
-        char *path = name ? resolve(source, folders, name, quoted) : NULL;
+        bool left_out = unit->torch && name && sim_torch_is_header(name);
+        char *path = name && !left_out ? resolve(source, folders, name, quoted) : NULL;
         free(name);
         if (!path)
             continue;

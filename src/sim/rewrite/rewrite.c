@@ -9,9 +9,12 @@
 
 #include "rewrite/includes.h"
 #include "rewrite/unit.h"
+#include "source/torch.h"
 
 static void learn(sim_unit *unit)
 {
+    if (unit->torch)
+        sim_torch_qualifiers(&unit->qualifiers);
     // Twice, because a macro may stand for one that a later file defines.
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < unit->file_count && (round == 0 || unit->qualifiers.count > 0); i++)
@@ -54,7 +57,7 @@ static void edit(const sim_unit *unit, int index)
 static void find_changed(const sim_unit *unit, bool *changed)
 {
     for (int i = 0; i < unit->file_count; i++)
-        changed[i] = i == 0 || unit->files[i]->edit_count > 0;
+        changed[i] = i == 0 || unit->files[i]->changed || unit->files[i]->edit_count > 0;
     for (bool more = true; more;) {
         more = false;
         for (int i = 0; i < unit->include_count; i++) {
@@ -104,8 +107,14 @@ static bool rewrite(sim_rewritten *result, const sim_rewrite_options *options)
     sim_unit *unit = result->unit;
     unit->branches = options->branches;
     unit->number = options->number;
+    unit->torch = options->torch;
     if (options->shadow_folder)
         sim_includes_read(unit, options->folders);
+    if (unit->torch) {
+        sim_leave_out_torch(unit);
+        unit->include_count = 0; // their lines have other numbers now
+        sim_includes_read(unit, options->folders);
+    }
     learn(unit);
     for (int i = 0; i < unit->file_count; i++)
         edit(unit, i);

@@ -10,6 +10,7 @@ typedef struct sim_rewrite_options {
     const char *shadow_folder;  // where rewritten headers will lie; NULL: headers are not looked at
     int number;                 // of the unit in that folder
     bool branches;              // tell the runtime of every branch of device code; the text needs sim/branches.h
+    bool torch;                 // leave out what needs PyTorch; the text needs sim/torch.h
 } sim_rewrite_options;
 
 typedef struct sim_rewritten_file {

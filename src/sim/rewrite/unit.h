@@ -19,6 +19,7 @@ typedef struct sim_file {
     sim_edit *edits;
     int edit_count, edit_room;
     bool uses_ptx; // needs sim/ptx.h
+    bool changed;  // its text is not the user's any more
     bool failed;   // out of memory
 } sim_file;
 
@@ -35,6 +36,7 @@ typedef struct sim_name_list {
 
 typedef struct sim_unit {
     bool branches;    // are told to the runtime
+    bool torch;       // what needs PyTorch is left out
     int number;       // of the unit in its build
     sim_file **files; // the first is the one that is compiled
     int file_count, file_room;
@@ -78,6 +80,10 @@ void sim_edit_sanitizers(sim_file *file, const sim_tokens *tokens);
 // Of file `index` of a unit whose branches are told. What opens brackets is inserted before the other edits are made,
 // what closes them (`closing`) after.
 void sim_edit_branches(const sim_unit *unit, int index, bool closing);
+
+// --- torch.c ---------------------------------------------------------------------------------------------------------
+// Puts blanks for what needs PyTorch; the files are then as if just read.
+void sim_leave_out_torch(sim_unit *unit);
 
 // --- edits.c ---------------------------------------------------------------------------------------------------------
 void sim_edit_insert(sim_file *file, uint32_t at, const char *inserted);
