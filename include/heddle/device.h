@@ -94,6 +94,12 @@ typedef enum heddle_stream_kind {
 } heddle_stream_kind;
 HEDDLE_API heddle_status heddle_stream_create_kind(heddle_device *device, heddle_stream_kind kind, int priority,
                                                    heddle_stream **stream);
+// A stream over one that another library made, so that our work goes in order with its own: `native` is a cudaStream_t
+// of this device, NULL being the default stream. It stays its maker's: heddle_stream_destroy frees what is made here,
+// waits for nothing and leaves the other alone. HEDDLE_UNSUPPORTED on cpu, which has no such streams.
+HEDDLE_API heddle_status heddle_stream_wrap(heddle_device *device, void *native, heddle_stream **stream);
+// The other way: the cudaStream_t behind a stream, valid as long as the stream. HEDDLE_UNSUPPORTED on cpu.
+HEDDLE_API heddle_status heddle_stream_native(heddle_stream *stream, void **native);
 // Waits for the stream's work, then frees it; returns a failure that no synchronisation has returned yet.
 HEDDLE_API heddle_status heddle_stream_destroy(heddle_stream *stream);
 HEDDLE_API heddle_device *heddle_stream_device(const heddle_stream *stream);

@@ -45,6 +45,9 @@ struct heddle_backend {
 
     heddle_status (*stream_create)(heddle_device *device, heddle_stream_kind kind, int priority,
                                    heddle_stream **stream);
+    // Optional, both: of a stream that another library made.
+    heddle_status (*stream_wrap)(heddle_device *device, void *native, heddle_stream **stream);
+    void *(*stream_native)(heddle_stream *stream);
     heddle_status (*stream_destroy)(heddle_stream *stream);
     heddle_status (*stream_synchronize)(heddle_stream *stream);
     heddle_status (*stream_query)(heddle_stream *stream, bool *done);

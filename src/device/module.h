@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 // Changes with anything in this header, in backend.h or in heddle_call: an older module is refused.
-enum { HEDDLE_MODULE_VERSION = 6 };
+enum { HEDDLE_MODULE_VERSION = 7 };
 
 // What the library gives.
 typedef struct heddle_module_host {

@@ -28,6 +28,32 @@ heddle_status heddle_stream_create_kind(heddle_device *device, heddle_stream_kin
     return device->backend->stream_create(device, kind, priority, stream);
 }
 
+static heddle_status no_native_stream(const heddle_device *device)
+{
+    return heddle_fail(HEDDLE_UNSUPPORTED, "streams of %s are heddle's own: there is none of another library",
+                       heddle_device_kind_name(device->backend->kind));
+}
+
+heddle_status heddle_stream_wrap(heddle_device *device, void *native, heddle_stream **stream)
+{
+    if (!device || !stream)
+        return null_argument(__func__);
+    *stream = NULL;
+    return device->backend->stream_wrap ? device->backend->stream_wrap(device, native, stream)
+                                        : no_native_stream(device);
+}
+
+heddle_status heddle_stream_native(heddle_stream *stream, void **native)
+{
+    if (!stream || !native)
+        return null_argument(__func__);
+    *native = NULL;
+    if (!stream->device->backend->stream_native)
+        return no_native_stream(stream->device);
+    *native = stream->device->backend->stream_native(stream);
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_stream_destroy(heddle_stream *stream)
 {
     return stream ? stream->device->backend->stream_destroy(stream) : HEDDLE_OK;

@@ -45,6 +45,44 @@ static void assert_all(const uint8_t *bytes, size_t count, uint8_t value)
             fail_msg("byte %zu is %d, expected %d", i, bytes[i], value);
 }
 
+// --- streams of another library --------------------------------------------------------------------------------------
+
+static void a_wrapped_stream_is_in_order_with_the_one_behind_it(void **state)
+{
+    (void)state;
+    heddle_stream *theirs = make_stream(0), *ours = NULL;
+    void *native = NULL, *again = NULL;
+    assert_ok(heddle_stream_native(theirs, &native));
+    assert_non_null(native);
+    assert_ok(heddle_stream_wrap(opened, native, &ours));
+    assert_ok(heddle_stream_native(ours, &again));
+    assert_ptr_equal(native, again);
+    uint8_t *memory = allocate(BYTES), bytes[BYTES];
+    for (int turn = 1; turn <= 5; turn++)
+        queue_fill(turn % 2 ? theirs : ours, memory, (uint8_t)turn);
+    assert_ok(heddle_copy(ours, bytes, memory, BYTES));
+    assert_ok(heddle_stream_destroy(ours)); // neither waits nor destroys what is behind it
+    assert_ok(heddle_stream_synchronize(theirs));
+    assert_all(bytes, BYTES, 5);
+    queue_fill(theirs, memory, 6);
+    assert_ok(heddle_stream_destroy(theirs));
+    assert_ok(heddle_free(opened, memory));
+}
+
+static void no_stream_at_all_is_the_default_one(void **state)
+{
+    (void)state;
+    heddle_stream *ours = NULL;
+    assert_ok(heddle_stream_wrap(opened, NULL, &ours));
+    uint8_t *memory = allocate(BYTES), bytes[BYTES];
+    queue_fill(ours, memory, 3);
+    assert_ok(heddle_copy(ours, bytes, memory, BYTES));
+    assert_ok(heddle_device_synchronize(opened));
+    assert_all(bytes, BYTES, 3);
+    assert_ok(heddle_stream_destroy(ours));
+    assert_ok(heddle_free(opened, memory));
+}
+
 // --- the device -----------------------------------------------------------------------------------------------------
 
 static void the_device_describes_a_gpu(void **state)
@@ -515,6 +553,8 @@ static void several_threads_may_use_streams_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wrapped_stream_is_in_order_with_the_one_behind_it),
+        cmocka_unit_test(no_stream_at_all_is_the_default_one),
         cmocka_unit_test(the_device_describes_a_gpu),
         cmocka_unit_test(the_figures_that_measurements_need_are_known),
         cmocka_unit_test(everything_known_of_the_card_is_listed),

@@ -43,6 +43,19 @@ static void set_yours_await_mine(void *context)
         sched_yield();
 }
 
+static void the_cpu_has_no_streams_of_other_libraries(void **state)
+{
+    (void)state;
+    heddle_stream *stream = make_stream(0), *wrapped = stream;
+    void *native = stream;
+    assert_fails(heddle_stream_wrap(opened, NULL, &wrapped), HEDDLE_UNSUPPORTED, "streams of cpu are heddle's own");
+    assert_null(wrapped);
+    assert_fails(heddle_stream_native(stream, &native), HEDDLE_UNSUPPORTED, "streams of cpu");
+    assert_null(native);
+    assert_fails(heddle_stream_wrap(NULL, NULL, &wrapped), HEDDLE_INVALID, "NULL argument");
+    assert_ok(heddle_stream_destroy(stream));
+}
+
 static void two_streams_truly_overlap(void **state)
 {
     (void)state;
@@ -444,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_on_one_stream_runs_in_order),
+        cmocka_unit_test(the_cpu_has_no_streams_of_other_libraries),
         cmocka_unit_test(two_streams_truly_overlap),
         cmocka_unit_test(lower_priority_numbers_go_first_when_threads_are_short),
         cmocka_unit_test(streams_of_one_priority_take_turns),

@@ -23,6 +23,7 @@ typedef struct heddle_cuda_stream {
     cudaStream_t stream;
     bool capturing;
     bool borrowed; // the runtime's own default stream: not ours to destroy
+    bool wrapped;  // another library's: not ours to wait for either
 } heddle_cuda_stream;
 
 typedef struct heddle_cuda_event {
@@ -87,6 +88,8 @@ void heddle_cuda_missing(char *text, size_t size);
 // stream.cu
 heddle_status heddle_cuda_stream_create(heddle_device *device, heddle_stream_kind kind, int priority,
                                         heddle_stream **stream);
+heddle_status heddle_cuda_stream_wrap(heddle_device *device, void *native, heddle_stream **stream);
+void *heddle_cuda_stream_native(heddle_stream *stream);
 heddle_status heddle_cuda_stream_destroy(heddle_stream *stream);
 heddle_status heddle_cuda_stream_synchronize(heddle_stream *stream);
 heddle_status heddle_cuda_stream_query(heddle_stream *stream, bool *done);

@@ -145,6 +145,8 @@ extern "C" HEDDLE_API const heddle_module *heddle_module_start(const heddle_modu
     backend.alloc_pinned = heddle_cuda_alloc_pinned;
     backend.free_pinned = heddle_cuda_free_pinned;
     backend.stream_create = heddle_cuda_stream_create;
+    backend.stream_wrap = heddle_cuda_stream_wrap;
+    backend.stream_native = heddle_cuda_stream_native;
     backend.stream_destroy = heddle_cuda_stream_destroy;
     backend.stream_synchronize = heddle_cuda_stream_synchronize;
     backend.stream_query = heddle_cuda_stream_query;

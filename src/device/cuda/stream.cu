@@ -31,8 +31,29 @@ heddle_status heddle_cuda_stream_create(heddle_device *device, heddle_stream_kin
     return HEDDLE_OK;
 }
 
+heddle_status heddle_cuda_stream_wrap(heddle_device *device, void *native, heddle_stream **stream)
+{
+    heddle_cuda_stream *made = (heddle_cuda_stream *)calloc(1, sizeof *made);
+    if (!made)
+        return heddle_cuda_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a stream");
+    made->stream = native ? (cudaStream_t)native : cudaStreamLegacy;
+    made->wrapped = true;
+    made->base.device = device;
+    *stream = &made->base;
+    return HEDDLE_OK;
+}
+
+void *heddle_cuda_stream_native(heddle_stream *stream)
+{
+    return (void *)heddle_cuda_raw(stream);
+}
+
 heddle_status heddle_cuda_stream_destroy(heddle_stream *stream)
 {
+    if (((heddle_cuda_stream *)stream)->wrapped) {
+        free(stream);
+        return HEDDLE_OK;
+    }
     heddle_status status = heddle_cuda_stream_synchronize(stream);
     if (((heddle_cuda_stream *)stream)->borrowed) {
         free(stream);
