@@ -146,10 +146,12 @@ static void quantise_group(quantising *job, int index)
     } else {
         const float unit = unit_of(HEDDLE_ROWS_IDENTITY, job->ranges->output[index]);
         job->unit[index] = unit_of(group->function, range);
+        group->product_unit = unit;
         quantise_product(job, group, unit);
         group->norm_scale = unit / argument_unit(group->function, job->unit[index]);
         group->add_scale = job->unit[group->around] / argument_unit(group->function, job->unit[index]);
     }
+    group->unit = job->unit[index];
 }
 
 static heddle_status upload(const quantising *job, heddle_stream *stream)

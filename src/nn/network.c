@@ -316,6 +316,28 @@ static heddle_status run_infer(heddle_network *network, const uint8_t *images, i
     return heddle_infer_run(network->infer, images, count, probabilities);
 }
 
+heddle_status heddle_network_in_bytes(heddle_network *network, heddle_network_bytes *bytes)
+{
+    const heddle_input_shape *input = &network->state->model->input;
+    char page[HEDDLE_PLACE_SIZE];
+    HEDDLE_TRY(check_calibrated(network));
+    if (!network->ranges)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "model %s has no int8 network; %s lists the layers that have one",
+                           network->state->model->name, heddle_page("models.md", page));
+    uint8_t *image = calloc((size_t)input->channels * (size_t)input->height, (size_t)input->width);
+    float *probabilities = calloc((size_t)input->classes, sizeof *probabilities);
+    heddle_status status = image && probabilities ? run_infer(network, image, 1, probabilities) // which quantises
+                                                  : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an image");
+    free(image);
+    free(probabilities);
+    HEDDLE_TRY(status);
+    *bytes = (heddle_network_bytes){.rows = heddle_infer_plan(network->infer)->rows,
+                                    .state = network->folded->state,
+                                    .stream = network->stream,
+                                    .checkpoint = network->checkpoint};
+    return HEDDLE_OK;
+}
+
 // Of int8: the network reads bytes.
 static heddle_status predict_as_bytes(heddle_network *network, const float *images, int count, float *probabilities)
 {

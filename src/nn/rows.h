@@ -55,6 +55,7 @@ typedef struct heddle_rows_group {
     // factors of rows_norm.
     int scale, shift;
     float norm_scale, add_scale;
+    float unit, product_unit; // what a byte is worth that the group leaves, and before the way around is added
     // Values of the trace.
     heddle_value frame;  // what the group before left; HEDDLE_NO_VALUE for the first group
     heddle_value input;  // of the product: the frame, patches of it or features

@@ -122,6 +122,47 @@ static void every_type_of_layer_comes_back(void **unused)
     go_there_and_back(every_layer);
 }
 
+static int count_nodes(const heddle_onnx *graph, const char *op)
+{
+    int count = 0;
+    for (int i = 0; i < graph->node_count; i++)
+        count += strcmp(graph->nodes[i].op, op) == 0;
+    return count;
+}
+
+// The first convolution stays in float32; each of the other three products has a weight of bytes and a bias of int32,
+// and what the first three leave is rounded.
+static void the_int8_network_has_bytes_where_heddle_has_them(void **unused)
+{
+    char checkpoint[PATH], onnx[PATH], back[PATH];
+    const char *folder = temporary_folder();
+    heddle_device *device = open_cpu(1);
+    heddle_network *network = NULL;
+    heddle_onnx *graph = NULL;
+    bool quantised = false;
+    const heddle_network_options options = {.batch = 1, .kernels = HEDDLE_FUSED, .arithmetic = HEDDLE_INT8};
+    (void)unused;
+    train("cnn", checkpoint);
+    path_in(folder, "int8.onnx", onnx, PATH);
+    path_in(folder, "int8.safetensors", back, PATH);
+    assert_ok(heddle_network_open_with(device, checkpoint, &options, &network));
+    assert_int_equal(heddle_onnx_export_int8(network, onnx), HEDDLE_INVALID); // before calibrating
+    assert_ok(heddle_network_calibrate(network, digits(16), 16, &quantised));
+    assert_true(quantised);
+    assert_ok(heddle_onnx_export_int8(network, onnx));
+    assert_ok(heddle_onnx_open(onnx, &graph));
+    assert_int_equal(count_nodes(graph, "Conv"), 2);
+    assert_int_equal(count_nodes(graph, "Gemm"), 2);
+    assert_int_equal(count_nodes(graph, "BatchNormalization"), 0);
+    assert_int_equal(count_nodes(graph, "QuantizeLinear"), 3);
+    assert_int_equal(count_nodes(graph, "DequantizeLinear"), 3 + 2 * 3);
+    assert_int_equal(heddle_onnx_import(onnx, NULL, back), HEDDLE_UNSUPPORTED);
+    assert_non_null(strstr(heddle_last_error(), "float32 file"));
+    heddle_onnx_close(graph);
+    heddle_network_close(network);
+    heddle_device_close(device);
+}
+
 // --- graphs that other programs write
 // -------------------------------------------------------------------------------------
 
@@ -262,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_built_in_model_comes_back_with_its_logits),
         cmocka_unit_test(every_type_of_layer_comes_back),
+        cmocka_unit_test(the_int8_network_has_bytes_where_heddle_has_them),
         cmocka_unit_test(a_product_and_a_sum_are_a_linear_layer),
         cmocka_unit_test(operators_without_a_layer_are_refused_by_name),
         cmocka_unit_test(settings_without_a_counterpart_are_refused),
