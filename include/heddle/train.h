@@ -52,6 +52,7 @@ typedef struct heddle_train_options {
     heddle_data_place data;
     bool deterministic;              // the same bits every run, on a machine and device: no rung that adds in any order
     const char *folder;              // checkpoints and curve.jsonl go here, of one run at a time; NULL: nowhere
+    const char *init;                // safetensors or ONNX file whose weights a new run starts from; NULL: the seed's
     const char *tensorboard;         // folder for TensorBoard's event files; NULL: none are written
     bool resume;                     // go on from folder/last.safetensors
     bool overwrite;                  // a run that is in the folder already may be lost

@@ -25,7 +25,7 @@
 enum { PATH_SIZE = 4096, MESSAGE_SIZE = 1024 };
 
 typedef struct train_settings {
-    const char *recipe, *data, *folder, *image_size, *augment, *model, *out, *device;
+    const char *recipe, *data, *folder, *image_size, *augment, *model, *init, *out, *device;
     int epochs, batch, optimizer, schedule, kernels, precision, data_place, threads, dist;
     double learning_rate, momentum, weight_decay, save_every, until, bucket;
     uint64_t seed;
@@ -60,6 +60,10 @@ static const heddle_cli_option options[] = {
      0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn",
      "cnn, mlp, lenet, vgg, resnet, or a model file in JSON", 0, 0, NULL},
+    {"init", HEDDLE_CLI_TEXT, PLACE(init), "FILE", NULL,
+     "start from the weights in this file instead of random ones: a checkpoint, a PyTorch state_dict saved as "
+     "safetensors, or an ONNX file",
+     0, 0, NULL},
     {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},
     {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16",
      "images per step; with several ranks (see --dist), the total of all ranks", 1, 1e6, NULL},
@@ -397,6 +401,8 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
         return heddle_fail(HEDDLE_INVALID, "--resume needs --out DIR, the folder of the run");
     if (settings->resume && settings->overwrite)
         return heddle_fail(HEDDLE_INVALID, "--resume continues a run and --overwrite replaces it; give one of them");
+    if (settings->resume && settings->init)
+        return heddle_fail(HEDDLE_INVALID, "--resume continues a run and --init starts one; give one of them");
     if (settings->deterministic && settings->unordered)
         return heddle_fail(HEDDLE_INVALID, "--deterministic and --unordered exclude each other; give one of them");
     if (settings->until == 0 && heddle_cli_given(&heddle_command_train, arguments, "until"))
@@ -419,6 +425,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
                                 current->train->classes};
     if (!current->model)
         HEDDLE_TRY(heddle_model_open(settings->model, &input, &current->model));
+    current->options.init = settings->init;
     current->options.resume = settings->resume;
     current->options.overwrite = settings->overwrite;
     current->options.save_every = settings->save_every;

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "data/augment.h"
 #include "data/prepare.h"
+#include "nn/init.h"
 #include "nn/optimizer.h"
 #include "nn/ring.h"
 #include "nn/rows.h"
@@ -152,6 +153,8 @@ static heddle_status set_up(heddle_trainer *trainer)
     HEDDLE_TRY(heddle_stream_create(trainer->device, 0, &trainer->stream));
     HEDDLE_TRY(heddle_state_create(trainer->device, trainer->model, true, options->optimizer, &trainer->state));
     HEDDLE_TRY(heddle_state_start(trainer->state, trainer->stream, options->seed));
+    if (options->init && !options->resume)
+        HEDDLE_TRY(heddle_state_start_from(trainer->state, trainer->stream, options->init));
     HEDDLE_TRY(place_data(trainer));
     warn_of_misfit(trainer);
     HEDDLE_TRY(make_evaluator(trainer));

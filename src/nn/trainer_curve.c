@@ -114,6 +114,8 @@ static cJSON *settings_of(const heddle_trainer *trainer)
         add_number(settings, "momentum", options->momentum);
     add_number(settings, "weight_decay", options->weight_decay);
     add_seed(settings, options->seed);
+    if (options->init)
+        cJSON_AddStringToObject(settings, "init", options->init);
     cJSON_AddStringToObject(settings, "augment", heddle_augment_text(&options->augment, augment));
     cJSON_AddBoolToObject(settings, "deterministic", options->deterministic);
     return settings;
