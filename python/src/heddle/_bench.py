@@ -39,8 +39,8 @@ class Row:
 
 
 def _row_of(row: dict[str, Any]) -> Row:
-    names = [field.name for field in dataclasses.fields(Row)[:-1]]
-    return Row(*(row.get(name) for name in names), row)  # type: ignore[arg-type]
+    values: dict[str, Any] = {field.name: row.get(field.name) for field in dataclasses.fields(Row)[:-1]}
+    return Row(**values, raw=row)
 
 
 def _time(microseconds: Optional[float]) -> str:

@@ -42,14 +42,15 @@ class Dataset:
         count, channels, height, width = image_shape(pixels)
         numbers = to_labels(labels, count)
         names = None if classes is None or isinstance(classes, int) else [str(each) for each in classes]
-        total = len(names) if names is not None else classes
-        if total is None:
-            total = int(numbers.max()) + 1 if count else 0
+        if isinstance(classes, int):
+            total = classes
+        else:
+            total = len(names) if names is not None else int(numbers.max()) + 1 if count else 0
         given = ffi.new('heddle_dataset *')
         given.name = name.encode()[-63:]
         given.split = _library.choice('split', split, ['train', 'test'])
         given.count, given.channels, given.height, given.width = count, channels, height, width
-        given.classes = int(total)
+        given.classes = total
         given.images = pointer(pixels, 'const uint8_t *')
         given.labels = pointer(numbers, 'const uint8_t *')
         texts = [ffi.new('char[]', each.encode()) for each in names or []]

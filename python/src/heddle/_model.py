@@ -103,7 +103,7 @@ def model_of(given: ModelLike, input: tuple[int, int, int], classes: int) -> Mod
 def model_names() -> list[str]:
     """The built-in models."""
     names = lib.heddle_model_names()
-    found = []
+    found: list[str] = []
     while names[len(found)] != ffi.NULL:
         found.append(text(names[len(found)]))
     return found

@@ -17,6 +17,7 @@ from ._library import check, error_of, ffi, lib, text
 
 _SWEEP = 256  # released tensors that are worth a sweep; more where more are in use
 Self = TypeVar('Self', bound='Tensor')
+Array = numpy.ndarray  # Tensor.numpy hides the name
 Number = (int, float, numpy.integer, numpy.floating)
 
 
@@ -136,7 +137,7 @@ class Tensor(_draw.Drawn):
 
     def _apply(self: Self, function: Callable[..., Any], *arguments: Any) -> Self:
         """Calls a function of the library on tensors, and on what else it takes."""
-        parents = (self, *(each for each in arguments if isinstance(each, Tensor)))
+        parents: tuple[Tensor, ...] = (self, *(each for each in arguments if isinstance(each, Tensor)))
         if any(each._context is not self._context for each in parents):
             raise Invalid('tensors of two contexts do not mix')
         handles = [each._handle if isinstance(each, Tensor) else ffi.NULL if each is None else each for each in arguments]
@@ -295,7 +296,7 @@ class Tensor(_draw.Drawn):
         """The tensors that it was computed from."""
         return self._parents
 
-    def numpy(self) -> numpy.ndarray:
+    def numpy(self) -> Array:
         """A copy of the values."""
         values = numpy.empty(self.shape, numpy.float32)
         with self._context._lock:
@@ -304,7 +305,7 @@ class Tensor(_draw.Drawn):
                 raise error_of(status)
         return values
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         values = self.numpy()
         return values if dtype is None else values.astype(dtype)
 
