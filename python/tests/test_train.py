@@ -48,6 +48,7 @@ def test_without_a_folder_each_run_gets_its_own(tmp_path):
     first = heddle.train('mlp', 'synth:count=32', epochs=1, device='cpu')
     second = heddle.train('mlp', 'synth:count=32', epochs=1, device='cpu')
     assert str(first.folder) == 'runs/synth-mlp' and str(second.folder) == 'runs/synth-mlp-2'
+    assert str(heddle.train('mlp', 'synth:count=32', epochs=1, device='cpu', overwrite=True).folder) == 'runs/synth-mlp'
     with pytest.raises(heddle.Invalid):
         heddle.train('mlp', 'synth:count=32', epochs=-1, device='cpu')
     assert sorted(os.listdir('runs')) == ['synth-mlp', 'synth-mlp-2']  # a run that fails leaves no folder

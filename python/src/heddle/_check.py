@@ -181,15 +181,11 @@ def _finding_of(row: dict[str, Any], kernels: list[Kernel]) -> Finding:
                    counters, row)
 
 
-def _note_of(note: Any) -> str:
-    return note if isinstance(note, str) else str(note.get('message', note))
-
-
 def _report_of(result: dict[str, Any], output: str) -> Report:
     kernels = [_kernel_of(row) for row in result.get('kernels', [])]
     return Report(result['verdict'], result['status'], result['passed'], result['clean'],
                   [_finding_of(row, kernels) for row in result.get('findings', [])], kernels,
-                  [_note_of(note) for note in result.get('notes', [])], result.get('gpu', ''), result.get('seconds', 0.0),
+                  result.get('notes', []), result.get('gpu', ''), result.get('seconds', 0.0),
                   output, result)
 
 

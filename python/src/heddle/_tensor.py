@@ -4,6 +4,7 @@ A tensor is freed when nothing refers to it any more: Python says which are gone
 """
 from __future__ import annotations
 
+import collections
 import threading
 from typing import Any, Callable, Optional, Sequence, TypeVar, Union
 
@@ -26,7 +27,7 @@ class Context:
 
     def __init__(self, device: Union[Device, str, None] = 'cpu', *, seed: int = 1, threads: int = 0) -> None:
         self._lock = threading.RLock()
-        self._gone: list[Any] = []
+        self._gone: collections.deque[Any] = collections.deque()  # tensors end in any thread, at any moment
         self._live = 0
         self._device = device_of(device, threads)
         place = ffi.new('heddle_context **')
@@ -44,10 +45,9 @@ class Context:
         with self._lock:
             if len(self._gone) < least:
                 return
-            gone, self._gone = self._gone, []
-            for handle in gone:
-                lib.heddle_tensor_release(handle)
-            self._live -= len(gone)
+            while self._gone:
+                lib.heddle_tensor_release(self._gone.popleft())
+                self._live -= 1
             check(lib.heddle_context_sweep(self._c))
 
     def make(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -133,7 +133,7 @@ class Tensor(_draw.Drawn):
     def __del__(self) -> None:
         handle = getattr(self, '_handle', None)
         if handle is not None:
-            self._context._gone.append(handle)  # one operation for Python: safe in any thread
+            self._context._gone.append(handle)
 
     def _apply(self: Self, function: Callable[..., Any], *arguments: Any) -> Self:
         """Calls a function of the library on tensors, and on what else it takes."""

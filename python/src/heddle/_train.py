@@ -215,6 +215,7 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
     precision: "fp32", "tf32x3", "tf32", "fp16" or "bf16" (docs/training.md).
     device:    "cpu", "cuda", "cuda:1" or "sim". Default: the GPU if there is one.
     folder:    where the run is saved; default: runs/DATA-MODEL, or runs/DATA-MODEL-2 if that exists, and so on.
+    overwrite: replace the run in `folder`; without one, the run in runs/DATA-MODEL.
     resume:    continue the run in `folder` with the settings it was started with; only epochs, until, device and
                threads may change. A run on arrays needs them again as `data`.
     until:     stop after the first epoch with this test accuracy.
@@ -245,10 +246,12 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
     shape = (images._c.channels, images._c.height, images._c.width)
     network = (Model.from_checkpoint(pathlib.Path(str(folder)) / LAST) if resume
                else model_of(model, shape, images._c.classes))
-    taken = None if folder is not None else _take_folder(pathlib.Path('runs') / f'{_stem(images)}-{network.name}')
+    base = pathlib.Path('runs') / f'{_stem(images)}-{network.name}'
+    where = pathlib.Path(folder) if folder is not None else base
+    taken = None if folder is not None or overwrite else _take_folder(base)
     try:
-        return _run(device_of(device, threads), network, images, tests, options, pathlib.Path(folder or taken or '.'),
-                    tensorboard, _Listener(progress, until))
+        return _run(device_of(device, threads), network, images, tests, options, taken or where, tensorboard,
+                    _Listener(progress, until))
     finally:
         if taken:
             _drop_empty(taken)
