@@ -11,7 +11,7 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize python-test mutate site bench-cpu \
+.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize python-test profile-test mutate site bench-cpu \
 	bench-sim lint format install uninstall dist deb clean
 
 help: ## this list
@@ -75,6 +75,12 @@ test: ## build and run all tests
 	@scripts/timed $(BUILD) packages scripts/setup build sim install test site test-web-extra fuzz-extra lint lint-extra
 	@scripts/timed $(BUILD) build scripts/build $(BUILD) $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on)
 	@scripts/test $(BUILD)
+
+profile-test: ## read a trace by Perfetto's own schema, from PyPI; and what a profile costs
+	@scripts/setup build bench
+	@scripts/build $(BUILD) $(options) heddle_command
+	@scripts/profile-test $(BUILD)/heddle
+	@scripts/profile-overhead $(BUILD)/heddle
 
 test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build sim install test site test-web-extra fuzz-extra lint lint-extra

@@ -140,7 +140,7 @@ static void add_tracks(output *to)
         add_track(to, LAUNCH_TRACK, PROCESS_TRACK, "launches", rank++, NULL);
     for (int i = 0; i < data->lane_count; i++)
         add_track(to, FIRST_LANE_TRACK + (uint64_t)i, PROCESS_TRACK, data->lanes[i].name, rank++, NULL);
-    for (int i = 0; i < COUNTERS; i++)
+    for (int i = 0; i < COUNTERS && data->device == HEDDLE_CPU; i++)
         add_track(to, COUNTER_TRACKS + (uint64_t)i, PROCESS_TRACK, counters[i][0], rank++, counters[i][1]);
 }
 
@@ -307,12 +307,13 @@ static void add_counter(output *to, int counter, int64_t time, double value)
     add_event(to, time, &event);
 }
 
-// What the call does per second while it runs; of a call of several kernels it is not known which does what.
+// What the call does per second while it runs. On cuda a call may have several kernels, and it is not known which does
+// what; on sim there is no such thing.
 static void add_rates(output *to, const heddle_profile_span *span)
 {
     const heddle_profile_call *call = span->call < 0 ? NULL : &to->data->calls[span->call];
     const double nanoseconds = (double)(span->end - span->begin);
-    if (!call || !call->rung || nanoseconds <= 0 || to->data->device == HEDDLE_CUDA)
+    if (!call || !call->rung || nanoseconds <= 0 || to->data->device != HEDDLE_CPU)
         return;
     add_counter(to, 0, span->begin, call->cost.flops / nanoseconds);
     add_counter(to, 1, span->begin, (call->cost.bytes_read + call->cost.bytes_written) / nanoseconds);

@@ -113,14 +113,15 @@ static void sort_rows(heddle_profile_report *report)
     }
 }
 
+// `timed`: times are the device's own, not those of a simulation.
 static void finish_rows(heddle_profile_report *report, const heddle_profile_limits *limits, const double *flops,
-                        const double *bytes)
+                        const double *bytes, bool timed)
 {
     for (int i = 0; i < report->row_count; i++) {
         heddle_profile_row *row = &report->rows[i];
         row->share = report->seconds > 0 ? row->seconds / report->seconds : 0;
-        row->flops = flops[i] > 0 && row->seconds > 0 ? flops[i] / row->seconds : NAN;
-        row->bytes = bytes[i] > 0 && row->seconds > 0 ? bytes[i] / row->seconds : NAN;
+        row->flops = timed && flops[i] > 0 && row->seconds > 0 ? flops[i] / row->seconds : NAN;
+        row->bytes = timed && bytes[i] > 0 && row->seconds > 0 ? bytes[i] / row->seconds : NAN;
         find_roofline(row, flops[i], bytes[i], limits);
     }
     sort_rows(report);
@@ -224,7 +225,7 @@ heddle_status heddle_profile_summarise(const heddle_profile_data *data, const he
         report->gaps += chosen.end > busy_until ? (double)(chosen.end - busy_until) * nanosecond : 0;
         report->steps = chosen.steps;
         report->seconds = (double)(chosen.end - chosen.begin) * nanosecond - report->pauses;
-        finish_rows(report, limits, so_far.flops, so_far.bytes);
+        finish_rows(report, limits, so_far.flops, so_far.bytes, data->device != HEDDLE_SIM);
     }
     free(so_far.flops);
     free(so_far.bytes);
