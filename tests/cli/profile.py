@@ -19,11 +19,10 @@ int nvmlInit_v2(void) { return 0; }
 int nvmlDeviceGetCount_v2(unsigned *count) { *count = 2; return 0; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) { *device = (char *)0 + index + 1; return 0; }
 int nvmlDeviceGetName(void *device, char *name, unsigned size) { name[0] = 'G'; name[1] = 0; return size < 2; }
-int nvmlDeviceGetUtilizationRates(void *device, unsigned *load) { load[0] = 37; load[1] = 5; return device != (void *)1; }
+int nvmlDeviceGetUtilizationRates(void *device, unsigned *load) { load[0] = 37; return device != (void *)1; }
 int nvmlDeviceGetPowerUsage(void *device, unsigned *power) { *power = 412500; return device != (void *)1; }
 int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *power) { *power = 700000; return device != (void *)1; }
-int nvmlDeviceGetMemoryInfo(void *device, unsigned long long *all) { all[0] = 8 << 20; all[1] = 6 << 20; all[2] = 2 << 20;
-                                                                     return 0; }
+int nvmlDeviceGetMemoryInfo(void *device, unsigned long long *all) { all[0] = 8 << 20; all[2] = 2 << 20; return 0; }
 int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *clock) { *clock = 1000 * kind; return device != (void *)1; }
 int nvmlDeviceGetTemperature(void *device, int kind, unsigned *celsius) { *celsius = 64; return kind; }
 """
