@@ -283,6 +283,7 @@ static heddle_status build(const heddle_check_options *options, const char *cons
             .memory = options->memory ? options->memory : heddle_child_usual_memory(),
             .separate = options->separate,
             .all_cuda = options->all_cuda,
+            .torch = options->kernel || options->driver,
             .unwatched = options->unwatched,
             .branches = counting,
             .uninitialised = !options->unwatched && !counting,

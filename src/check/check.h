@@ -27,6 +27,12 @@ typedef struct heddle_check_options {
     const char *folder;           // to run the program in; NULL: ours
     const char *op;               // the operator that a file without main computes; NULL: none
     const char *const *shapes;    // to run it on; NULL: its test shapes
+    // A kernel of a file without main, and what it is launched on (extension.h).
+    const char *kernel, *args, *grid, *block, *shared; // NULL: not given
+    const char *driver;         // file with a main that launches kernels of the sources; NULL: none
+    const char *reference;      // FILE.npy or FILE.py:FUNCTION; NULL: none
+    const char *const *expects; // NAME=FILE.npy, for outputs
+    double tolerance;           // relative and absolute; negative: by type
     const char *const *include, *const *define, *const *library;
     const char *const *compile; // more options for the compiler: -DNAME, -UNAME, -include FILE, -fopenmp
     const char *const *link;    // and for the linker: -LDIR, -lNAME

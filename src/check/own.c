@@ -2,7 +2,8 @@
 
 #include "check/own.h"
 
-void heddle_check_own_files_add(heddle_check_own_files *files, heddle_check_sources *sources, const sim_source *source)
+void heddle_check_own_files_find(heddle_check_own_files *files, heddle_check_sources *sources, const sim_source *source,
+                                 const char *const *folders)
 {
     for (int i = 0; i < files->count; i++)
         if (files->at[i] == source)
@@ -11,8 +12,13 @@ void heddle_check_own_files_add(heddle_check_own_files *files, heddle_check_sour
         return;
     files->at[files->count++] = source;
     for (int i = 0; i < source->directive_count; i++)
-        heddle_check_own_files_add(files, sources,
-                                   heddle_check_sources_included(sources, source, &source->directives[i]));
+        heddle_check_own_files_find(
+            files, sources, heddle_check_sources_found(sources, source, &source->directives[i], folders), folders);
+}
+
+void heddle_check_own_files_add(heddle_check_own_files *files, heddle_check_sources *sources, const sim_source *source)
+{
+    heddle_check_own_files_find(files, sources, source, NULL);
 }
 
 heddle_check_own_files heddle_check_own_files_read(heddle_check_sources *sources, const char *const *paths)

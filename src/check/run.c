@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "check/describe.h"
 #include "check/expect.h"
+#include "check/extension_reference.h"
 #include "check/fidelity.h"
 #include "check/files.h"
 #include "check/finish.h"
@@ -87,6 +88,19 @@ static heddle_status prepare_job(heddle_check_state *state, const heddle_op *op)
     return options->shapes ? heddle_check_job_set_shapes(&state->job, options->shapes) : HEDDLE_OK;
 }
 
+static heddle_status prepare_extension(heddle_check_state *state, bool own_main)
+{
+    const heddle_check_options *options = state->options;
+    const char *option = options->kernel ? "--kernel" : "--driver";
+    if (options->kernel && options->driver)
+        return heddle_fail(HEDDLE_INVALID, "--driver has a main that launches kernels itself; leave out --kernel");
+    if (own_main)
+        return heddle_fail(HEDDLE_INVALID, "%s has a main of its own: check it without %s", options->sources[0],
+                           option);
+    state->is_extension = true;
+    return heddle_check_extension_prepare(&state->extension, options, (const char *const *)state->sources);
+}
+
 static heddle_status choose_program(heddle_check_state *state)
 {
     const heddle_check_options *options = state->options;
@@ -98,6 +112,8 @@ static heddle_status choose_program(heddle_check_state *state)
         HEDDLE_TRY(refuse_no_sources(state));
     for (int i = 0; state->sources[i]; i++)
         HEDDLE_TRY(refuse_unknown_ending(options->sources[i]));
+    if (options->kernel || options->driver)
+        return prepare_extension(state, own_main);
     if (options->op) {
         const heddle_op *op = NULL;
         HEDDLE_TRY(heddle_check_op_find(options->op, &op));
@@ -108,18 +124,35 @@ static heddle_status choose_program(heddle_check_state *state)
     if (own_main)
         return HEDDLE_OK;
     const heddle_op *suggested = heddle_check_op_suggest((const char *const *)state->sources);
-    char suggestion[160] = "";
+    char suggestion[160] = "", launched[4096] = "";
+    HEDDLE_TRY(heddle_check_extension_hint((const char *const *)state->sources, options->include, options->sources[0],
+                                           launched, sizeof launched));
     if (suggested)
         snprintf(suggestion, sizeof suggestion, "; its function looks like --op %s", suggested->name);
     return heddle_fail(HEDDLE_INVALID,
                        "%s: nothing to run: give it a main, or name the operator it computes by --op "
-                       "(`heddle ops` lists them)%s",
-                       options->sources[0], suggestion);
+                       "(`heddle ops` lists them)%s%s",
+                       options->sources[0], suggestion, launched);
 }
 
 static const char *const *built_from(const heddle_check_state *state)
 {
-    return state->is_job ? state->only_driver : state->options->sources; // as typed: that is how messages name them
+    bool written = state->is_job || state->is_extension;
+    return written ? state->only_driver : state->options->sources; // as typed: that is how messages name them
+}
+
+// An error in heddle's own main is about what --kernel names: its template arguments, or the call of the kernel.
+static heddle_status refuse_instance(const heddle_check_state *state)
+{
+    const heddle_check_result *result = state->result;
+    char shown[2048];
+    if (!state->is_extension || !state->extension.kernel || result->built || result->finding_count == 0)
+        return HEDDLE_OK;
+    const heddle_check_finding *first = result->findings[0];
+    bool own = first->place_count > 0 && strcmp(first->places[0].frame[0].file, state->driver) == 0;
+    return own ? heddle_fail(HEDDLE_INVALID, "--kernel %s: it cannot be launched: %s: %s", state->options->kernel,
+                             first->message, heddle_check_global_text(state->extension.kernel, shown, sizeof shown))
+               : HEDDLE_OK;
 }
 
 static heddle_status build(heddle_check_state *state)
@@ -136,17 +169,18 @@ static heddle_status build(heddle_check_state *state)
     HEDDLE_TRY(status);
     if (state->result->built)
         state->columns = heddle_check_columns_open(
-            state->program, state->is_job ? state->only_driver : (const char *const *)state->sources,
+            state->program,
+            state->is_job || state->is_extension ? state->only_driver : (const char *const *)state->sources,
             state->options->include);
     // What the driver says of a function that it cannot call is all that a person has to know.
     static const char mark[] = "heddle: ";
-    char *said = state->is_job && !state->result->built && state->result->messages
-                     ? strstr(state->result->messages, mark)
-                     : NULL;
+    bool written = state->is_job || state->is_extension;
+    char *said =
+        written && !state->result->built && state->result->messages ? strstr(state->result->messages, mark) : NULL;
     if (said)
         return heddle_fail(HEDDLE_INVALID, "%s: %.*s", state->options->sources[0],
                            (int)strcspn(said + sizeof mark - 1, "\n\""), said + sizeof mark - 1);
-    return HEDDLE_OK;
+    return refuse_instance(state);
 }
 
 // A program of its own: what tells of branches slows it down, and keeps the compiler from joining accesses.
@@ -205,6 +239,14 @@ static heddle_status prepare(heddle_check_state *state)
     return heddle_check_folder_inner(&state->outer, "run", &state->folder);
 }
 
+// A reference that fails spares the build.
+static heddle_status write_extension(heddle_check_state *state)
+{
+    HEDDLE_TRY(heddle_check_extension_write(&state->extension, (const char *const *)state->sources, &state->folder,
+                                            state->driver, sizeof state->driver));
+    return heddle_check_extension_reference(state);
+}
+
 static heddle_status check_files(heddle_check_state *state)
 {
     const heddle_check_options *options = state->options;
@@ -212,6 +254,8 @@ static heddle_status check_files(heddle_check_state *state)
     HEDDLE_TRY(choose_program(state));
     HEDDLE_TRY(prepare(state));
     HEDDLE_TRY(heddle_check_comments_look(options->sources, state->result));
+    if (state->is_extension)
+        HEDDLE_TRY(write_extension(state));
     HEDDLE_TRY(heddle_check_opinion_ask(&state->opinion, options, &state->outer, &interrupted));
     HEDDLE_TRY(build(state));
     state->result->unwatched = options->unwatched;
@@ -230,6 +274,8 @@ static heddle_status check_files(heddle_check_state *state)
         HEDDLE_TRY(heddle_check_run_others(state)); // an endless wait would be waited for again
     if (regular && options->divergence && !has_kind(state->result, HEDDLE_CHECK_SPIN))
         HEDDLE_TRY(count_branches(state));
+    if (state->is_extension)
+        HEDDLE_TRY(heddle_check_extension_notes(&state->extension, state->result));
     HEDDLE_TRY(heddle_check_notes(state->options, state->result));
     return heddle_check_opinion_hear(&state->opinion, state->result);
 }
@@ -277,6 +323,7 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
     }
     heddle_check_suppressions_free(state.suppressions);
     heddle_check_output_free(&state.output);
+    heddle_check_extension_free(&state.extension);
     free(state.expected);
     for (int i = 0; state.sources && state.sources[i]; i++)
         free(state.sources[i]);

@@ -216,10 +216,12 @@ void heddle_check_run_explain(heddle_check_state *state, heddle_check_report *re
 {
     heddle_check_columns_settle(state->columns, report);
     heddle_check_explain(report, state->result->sources);
-    if (!state->is_job)
-        return;
-    heddle_check_job_hide(&state->folder, report);
-    heddle_check_job_name_shape(&state->job, &state->folder, report);
+    if (state->is_job || state->is_extension)
+        heddle_check_job_hide(&state->folder, report);
+    if (state->is_extension)
+        heddle_check_extension_reword(report);
+    if (state->is_job)
+        heddle_check_job_name_shape(&state->job, &state->folder, report);
 }
 
 // Runs once. *report is NULL where the program left none; *regular says whether it ended by itself.
@@ -306,6 +308,8 @@ heddle_status heddle_check_run_first(heddle_check_state *state, bool *regular)
         HEDDLE_TRY(heddle_check_trace_read(result, plan.trace, state->stop));
     if (state->is_job)
         HEDDLE_TRY(heddle_check_job_compare(&state->job, &state->folder, result));
+    if (state->is_extension)
+        HEDDLE_TRY(heddle_check_extension_compare(&state->extension, &state->outer, &state->folder, result));
     if (state->expected && child.end == HEDDLE_CHILD_EXITED)
         HEDDLE_TRY(heddle_check_expect_compare(state->expected, &state->output, result));
     if (result->exit_status == 0)

@@ -4,6 +4,7 @@
 
 #include "check/build.h"
 #include "check/columns.h"
+#include "check/extension.h"
 #include "check/folder.h"
 #include "check/operator.h"
 #include "check/output.h"
@@ -22,6 +23,8 @@ typedef struct heddle_check_state {
     heddle_check_suppressions *suppressions;
     heddle_check_job job;
     bool is_job;
+    heddle_check_extension extension;
+    bool is_extension;
     char **sources; // absolute
     char driver[HEDDLE_CHECK_PATH];
     const char *only_driver[2]; // of a job: what is built instead of the sources

@@ -2,7 +2,6 @@
 
 #include "check/scan.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,29 +74,12 @@ typedef struct wanted_function {
     const char *name;
 } wanted_function;
 
-// The file that a line includes, beside its own or in a folder of -I; NULL: it is in neither.
-static const sim_source *included_by(const wanted_function *wanted, const sim_source *source,
-                                     const sim_directive *directive)
-{
-    const sim_source *found = heddle_check_sources_included(wanted->sources, source, directive);
-    bool quoted;
-    char path[PATH_MAX], *name = NULL;
-    if (!found && directive->kind == SIM_DIRECTIVE_INCLUDE)
-        name = sim_included_name(source, directive, &quoted);
-    for (int i = 0; name && !found && wanted->folders && wanted->folders[i]; i++) {
-        int length = snprintf(path, sizeof path, "%s/%s", wanted->folders[i], name);
-        if (length > 0 && (size_t)length < sizeof path && heddle_file_exists(path))
-            found = heddle_check_sources_code(wanted->sources, path);
-    }
-    free(name);
-    return found;
-}
-
 static heddle_check_defines defines_below(const wanted_function *wanted, const sim_source *source, int depth)
 {
     heddle_check_defines defines = defines_in(source, wanted->name);
     for (int i = 0; i < source->directive_count && depth < DEEPEST_INCLUDE && defines == HEDDLE_CHECK_ABSENT; i++) {
-        const sim_source *included = included_by(wanted, source, &source->directives[i]);
+        const sim_source *included =
+            heddle_check_sources_found(wanted->sources, source, &source->directives[i], wanted->folders);
         if (included)
             defines = defines_below(wanted, included, depth + 1);
     }

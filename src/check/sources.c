@@ -151,6 +151,23 @@ const sim_source *heddle_check_sources_included(heddle_check_sources *sources, c
     return there ? heddle_check_sources_code(sources, path) : NULL;
 }
 
+const sim_source *heddle_check_sources_found(heddle_check_sources *sources, const sim_source *from,
+                                             const sim_directive *directive, const char *const *folders)
+{
+    const sim_source *found = heddle_check_sources_included(sources, from, directive);
+    bool quoted;
+    char path[PATH_MAX], *name = NULL;
+    if (!found && directive->kind == SIM_DIRECTIVE_INCLUDE)
+        name = sim_included_name(from, directive, &quoted);
+    for (int i = 0; name && !found && folders && folders[i]; i++) {
+        int length = snprintf(path, sizeof path, "%s/%s", folders[i], name);
+        if (length > 0 && (size_t)length < sizeof path && heddle_file_exists(path))
+            found = heddle_check_sources_code(sources, path);
+    }
+    free(name);
+    return found;
+}
+
 const char *heddle_check_sources_line(heddle_check_sources *sources, const char *path, int line)
 {
     const heddle_check_source *source = path[0] ? heddle_check_sources_get(sources, path) : NULL;

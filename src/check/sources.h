@@ -29,6 +29,9 @@ const sim_source *heddle_check_sources_code(heddle_check_sources *sources, const
 // The file that a directive of `from` includes by a name in quotes, if it lies beside it; NULL: it does not.
 const sim_source *heddle_check_sources_included(heddle_check_sources *sources, const sim_source *from,
                                                 const sim_directive *directive);
+// The same, or in one of the folders of -I (the list ends with NULL; NULL: none).
+const sim_source *heddle_check_sources_found(heddle_check_sources *sources, const sim_source *from,
+                                             const sim_directive *directive, const char *const *folders);
 // The text of a line counted from 1; NULL where there is none.
 const char *heddle_check_sources_line(heddle_check_sources *sources, const char *path, int line);
 

@@ -17,7 +17,9 @@
 #include "check/describe.h"
 #include "check/show.h"
 #include "cli/check_flags.h"
+#include "cli/check_kernel.h"
 #include "cli/check_progress.h"
+#include "cli/check_watch.h"
 #include "cli/cli.h"
 #include "cli/held.h"
 #include "cli/interrupt.h"
@@ -28,18 +30,7 @@
 
 enum { MOST_FILES = 64, QUOTED_SIZE = 1024 };
 
-typedef struct check_settings {
-    const char *op, *cmake, *gpu, *suppress, *sarif, *html, *trace, *compiler, *standard, *expect;
-    heddle_cli_list shapes, include, define, library;
-    int schedules;
-    double budget, timeout, memory;
-    uint64_t seed;
-    bool strict, grade, any_status, unwatched, full, divergence, counters, no_counters, quiet, keep, nvcc, no_nvcc,
-        no_sandbox;
-    heddle_cli_json json;
-} check_settings;
-
-#define PLACE(field) offsetof(check_settings, field)
+#define PLACE(field) offsetof(heddle_check_settings, field)
 
 static const heddle_cli_option options[] = {
     {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL,
@@ -48,6 +39,33 @@ static const heddle_cli_option options[] = {
      "with --op: shape to compare at, such as \"m=512 n=512 k=100\"; may be repeated; default: the operator's test "
      "shapes",
      0, 0, NULL},
+    {"kernel", HEDDLE_CLI_TEXT, PLACE(kernel), "NAME", NULL,
+     "kernel of a file without main to launch, such as softmax or \"ops::softmax<float, 256>\"; see --args", 0, 0,
+     NULL},
+    {"args", HEDDLE_CLI_TEXT, PLACE(args), "LINE", NULL,
+     "with --kernel: its arguments by name, such as \"x: float[n, 64] = normal(seed=1), y: out float[n, 64], n = 100\"",
+     0, 0, NULL},
+    {"grid", HEDDLE_CLI_TEXT, PLACE(grid), "SIZES", NULL,
+     "with --kernel: blocks, as up to three expressions over the numbers of --args: \"cdiv(n, 256)\"", 0, 0, NULL},
+    {"block", HEDDLE_CLI_TEXT, PLACE(block), "SIZES", NULL, "with --kernel: threads of a block, written like --grid", 0,
+     0, NULL},
+    {"shared", HEDDLE_CLI_TEXT, PLACE(shared), "BYTES", NULL,
+     "with --kernel: dynamic shared memory, written like --grid; default: 0", 0, 0, NULL},
+    {"reference", HEDDLE_CLI_TEXT, PLACE(reference), "FILE", NULL,
+     "with --kernel: what the output should be: FILE.npy, or FILE.py:FUNCTION, which gets the arguments by name as "
+     "NumPy "
+     "arrays and returns the outputs",
+     0, 0, NULL},
+    {"tolerance", HEDDLE_CLI_NUMBER, PLACE(tolerance), "X", NULL,
+     "with --kernel: allowed difference, X + X times the expected value; default: by type, 1e-5 for float", 0, 1e6,
+     NULL},
+    {"driver", HEDDLE_CLI_TEXT, PLACE(driver), "FILE.cu", NULL,
+     "file with a main that launches kernels of the other files, which stand before it", 0, 0, NULL},
+    {"list-kernels", HEDDLE_CLI_FLAG, PLACE(list_kernels), NULL, NULL,
+     "list the kernels of the files with their parameters, and a command line for each to edit; runs nothing", 0, 0,
+     NULL},
+    {"watch", HEDDLE_CLI_FLAG, PLACE(watch), NULL, NULL,
+     "check again each time a source, a header of it or another file of the check is saved; Ctrl-C ends", 0, 0, NULL},
     {"cmake", HEDDLE_CLI_TEXT, PLACE(cmake), "DIR", NULL,
      "check a whole CMake project: build it in a temporary folder and run every CUDA program of it, with the arguments "
      "after -- and the same standard input; -D NAME=VALUE is for CMake",
@@ -61,9 +79,10 @@ static const heddle_cli_option options[] = {
      "judge like a teacher: warnings are errors, and so is a program that launches no kernel; comments suppress "
      "nothing",
      0, 0, NULL},
-    {"expect", HEDDLE_CLI_TEXT, PLACE(expect), "FILE", NULL,
-     "compare the program's output with this file, line by line; white space at the end of a line is ignored", 0, 0,
-     NULL},
+    {"expect", HEDDLE_CLI_LIST, PLACE(expect), "FILE", NULL,
+     "compare the program's output with this file, line by line; white space at the end of a line is ignored. With "
+     "--kernel: NAME=FILE.npy, an output and what it should be; may be repeated",
+     0, 0, NULL},
     {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL, "ignore the program's exit status", 0, 0, NULL},
     {"suppress", HEDDLE_CLI_TEXT, PLACE(suppress), "FILE", NULL,
      "file of findings to ignore. One rule per line: a KIND, a space, then SOURCE, SOURCE:LINE or kernel:NAME", 0, 0,
@@ -160,7 +179,7 @@ static bool is_missing(const char *path)
 }
 
 // A word after the first file that is not a file and does not look like one is probably meant for the program.
-static heddle_status refuse_missing_files(const check_settings *settings, const heddle_cli_arguments *arguments)
+static heddle_status refuse_missing_files(const heddle_check_settings *settings, const heddle_cli_arguments *arguments)
 {
     for (int i = 1; i < arguments->count && !is_missing(arguments->items[0]); i++) {
         const char *word = arguments->items[i];
@@ -232,7 +251,7 @@ static heddle_status write_file(const heddle_check_result *result, const heddle_
     return heddle_cli_held_status(held, status);
 }
 
-static heddle_status print_text(const check_settings *settings, const heddle_check_result *result)
+static heddle_status print_text(const heddle_check_settings *settings, const heddle_check_result *result)
 {
     const char *no_colour = getenv("NO_COLOR");
     heddle_check_style style = {
@@ -253,7 +272,7 @@ static heddle_status write_files(const held_outputs *held, const heddle_check_re
     return write_file(result, &held->html, heddle_check_show_html);
 }
 
-static heddle_status write_json(const check_settings *settings, const heddle_cli_held *held,
+static heddle_status write_json(const heddle_check_settings *settings, const heddle_cli_held *held,
                                 const heddle_check_result *result)
 {
     heddle_cli_json json = settings->json;
@@ -264,7 +283,7 @@ static heddle_status write_json(const check_settings *settings, const heddle_cli
 
 // The findings are printed first, so that a file that cannot be written does not hide them. A JSON document says
 // whether all went well, so it comes after the files.
-static heddle_status show(const check_settings *settings, const held_outputs *held, heddle_check_result *result)
+static heddle_status show(const heddle_check_settings *settings, const held_outputs *held, heddle_check_result *result)
 {
     char why[1024];
     if (!settings->json.print)
@@ -280,7 +299,7 @@ static heddle_status show(const check_settings *settings, const held_outputs *he
     return status == HEDDLE_OK ? HEDDLE_OK : heddle_fail(status, "%s", why);
 }
 
-static heddle_check_options options_of(const check_settings *settings, const heddle_check_flags *flags)
+static heddle_check_options options_of(const heddle_check_settings *settings, const heddle_check_flags *flags)
 {
     const double gigabyte = 1e9;
     const double accesses_per_second = 100; // in millions: a fixed rate, so that no verdict depends on the machine
@@ -304,14 +323,24 @@ static heddle_check_options options_of(const check_settings *settings, const hed
         .seconds = settings->timeout,
         .memory = (uint64_t)(settings->memory * gigabyte),
         .seed = settings->seed,
-        .nvcc = settings->no_nvcc || settings->unwatched ? HEDDLE_CHECK_NVCC_NEVER
-                : settings->nvcc                         ? HEDDLE_CHECK_NVCC_ALWAYS
-                                                         : HEDDLE_CHECK_NVCC_IF_INSTALLED,
+        .nvcc = settings->no_nvcc || settings->unwatched || settings->kernel || settings->driver
+                    ? HEDDLE_CHECK_NVCC_NEVER // nvcc would ask for PyTorch's headers
+                : settings->nvcc ? HEDDLE_CHECK_NVCC_ALWAYS
+                                 : HEDDLE_CHECK_NVCC_IF_INSTALLED,
         .sandbox = !settings->no_sandbox,
         .carry = true,
         .strict = settings->strict,
         .grade = settings->grade,
-        .expect = settings->expect,
+        .expect = settings->kernel ? NULL : settings->expect.items[0],
+        .expects = settings->kernel ? settings->expect.items : NULL,
+        .kernel = settings->kernel,
+        .args = settings->args,
+        .grid = settings->grid,
+        .block = settings->block,
+        .shared = settings->shared,
+        .reference = settings->reference,
+        .driver = settings->driver,
+        .tolerance = settings->tolerance,
         .unwatched = settings->unwatched,
         .divergence = settings->divergence,
         .keep = settings->keep,
@@ -341,7 +370,7 @@ static bool is_same_file(const char *one, const char *other)
 // A header that the program includes is found only later; by then it must not be named as a report.
 static bool is_existing_source(const char *path)
 {
-    static const char *const endings[] = {".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tpp"};
+    static const char *const endings[] = {".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tpp", ".npy", ".py"};
     const char *dot = strrchr(path, '.');
     bool is_source = sim_build_is_source(path);
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
@@ -349,13 +378,13 @@ static bool is_existing_source(const char *path)
     return is_source && access(path, F_OK) == 0;
 }
 
-static heddle_status refuse_output(const report_output *output, const check_settings *settings,
+static heddle_status refuse_output(const report_output *output, const heddle_check_settings *settings,
                                    const heddle_cli_arguments *arguments)
 {
     if (!output->path)
         return HEDDLE_OK;
     bool is_input = is_existing_source(output->path) || is_same_file(output->path, settings->suppress) ||
-                    is_same_file(output->path, settings->expect) || is_same_file(output->path, "/dev/stdin");
+                    is_same_file(output->path, settings->expect.items[0]) || is_same_file(output->path, "/dev/stdin");
     for (int i = 0; i < arguments->count && !is_input; i++)
         is_input = is_same_file(output->path, arguments->items[i]);
     if (is_input)
@@ -364,7 +393,7 @@ static heddle_status refuse_output(const report_output *output, const check_sett
     return heddle_cli_can_write(output->path);
 }
 
-static heddle_status refuse_outputs(const check_settings *settings, const heddle_cli_arguments *arguments)
+static heddle_status refuse_outputs(const heddle_check_settings *settings, const heddle_cli_arguments *arguments)
 {
     const report_output outputs[] = {
         {"--json", settings->json.file},
@@ -385,7 +414,7 @@ static heddle_status refuse_outputs(const check_settings *settings, const heddle
 }
 
 // A project's own build says how its files are compiled.
-static heddle_status refuse_project(const check_settings *settings, const heddle_check_flags *flags)
+static heddle_status refuse_project(const heddle_check_settings *settings, const heddle_check_flags *flags)
 {
     const struct {
         const char *name;
@@ -399,7 +428,10 @@ static heddle_status refuse_project(const check_settings *settings, const heddle
         {"--library", settings->library.count > 0 || flags->nvcc.link.count > 0},
         {"--compiler", settings->compiler},
         {"--divergence", settings->divergence},
-        {"--expect", settings->expect},
+        {"--expect", settings->expect.count > 0},
+        {"--kernel", settings->kernel},
+        {"--driver", settings->driver},
+        {"--watch", settings->watch},
         {"--trace", settings->trace},
         {"--nvcc", settings->nvcc},
     };
@@ -414,7 +446,7 @@ static heddle_status refuse_project(const check_settings *settings, const heddle
     return HEDDLE_OK;
 }
 
-static heddle_status refuse_files(const check_settings *settings, const heddle_cli_arguments *arguments)
+static heddle_status refuse_files(const heddle_check_settings *settings, const heddle_cli_arguments *arguments)
 {
     if (settings->cmake)
         return heddle_fail(HEDDLE_INVALID, "--cmake %s checks the project in that folder; leave out %s",
@@ -424,12 +456,13 @@ static heddle_status refuse_files(const check_settings *settings, const heddle_c
 }
 
 // Checks the command line before the run, which may be long.
-static heddle_status refuse_settings(const check_settings *settings, const heddle_cli_arguments *arguments,
+static heddle_status refuse_settings(const heddle_check_settings *settings, const heddle_cli_arguments *arguments,
                                      const heddle_check_flags *flags)
 {
     HEDDLE_TRY(arguments->count > 0 ? refuse_files(settings, arguments) : refuse_project(settings, flags));
     HEDDLE_TRY(refuse_standard(settings->standard));
-    if (settings->expect && settings->op)
+    HEDDLE_TRY(heddle_cli_check_kernel_refuse(settings));
+    if (settings->expect.count > 0 && settings->op)
         return heddle_fail(HEDDLE_INVALID,
                            "--expect does not go with --op: heddle compares the operator's results itself");
     if (settings->grade && settings->unwatched)
@@ -441,7 +474,7 @@ static heddle_status refuse_settings(const check_settings *settings, const heddl
     return refuse_outputs(settings, arguments);
 }
 
-static heddle_status hold_outputs(const check_settings *settings, held_outputs *held)
+static heddle_status hold_outputs(const heddle_check_settings *settings, held_outputs *held)
 {
     HEDDLE_TRY(heddle_cli_hold(&held->json, settings->json.file));
     HEDDLE_TRY(heddle_cli_hold(&held->sarif, settings->sarif));
@@ -463,8 +496,8 @@ static void interrupt_check(int number)
     heddle_check_interrupt();
 }
 
-static int check(const check_settings *settings, const heddle_cli_arguments *arguments, const heddle_check_flags *flags,
-                 char *const *program)
+static int check(const heddle_check_settings *settings, const heddle_cli_arguments *arguments,
+                 const heddle_check_flags *flags, char *const *program)
 {
     const char *sources[MOST_FILES + 1] = {NULL};
     for (int i = 0; i < arguments->count; i++)
@@ -488,6 +521,9 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
                                         "`heddle check --help`");
     if (status == HEDDLE_OK)
         status = refuse_settings(settings, arguments, flags);
+    if (status == HEDDLE_OK && settings->kernel && program)
+        status =
+            heddle_fail(HEDDLE_INVALID, "with --kernel there are no program arguments: --args describes the kernel's");
     if (status == HEDDLE_OK)
         status = hold_outputs(settings, &held);
     if (status == HEDDLE_OK)
@@ -503,9 +539,35 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     return exit_code;
 }
 
+// One check after another of the same files.
+typedef struct watched_check {
+    const heddle_check_settings *settings;
+    const heddle_cli_arguments *arguments;
+    const heddle_check_flags *flags;
+    char *const *program;
+} watched_check;
+
+static int check_again(void *context)
+{
+    const watched_check *one = context;
+    heddle_check_resume();
+    return check(one->settings, one->arguments, one->flags, one->program);
+}
+
+static int run_check(const heddle_check_settings *settings, const heddle_cli_arguments *arguments,
+                     const heddle_check_flags *flags, char *const *program)
+{
+    watched_check one = {settings, arguments, flags, program};
+    if (settings->list_kernels)
+        return heddle_cli_check_kernel_list(arguments, flags->include);
+    if (settings->watch && arguments->count > 0)
+        return heddle_cli_check_watch(settings, arguments, flags->include, check_again, &one);
+    return check(settings, arguments, flags, program);
+}
+
 static int run_command(int argc, char **argv)
 {
-    check_settings settings = {0};
+    heddle_check_settings settings = {.tolerance = -1};
     heddle_cli_arguments arguments;
     heddle_check_flags flags;
     int exit_code = HEDDLE_EXIT_FAILED;
@@ -516,7 +578,7 @@ static int run_command(int argc, char **argv)
         if (!settings.standard)
             settings.standard = flags.nvcc.standard;
         status = heddle_check_flags_lists(&flags, &settings.include);
-        exit_code = status == HEDDLE_OK ? check(&settings, &arguments, &flags, program_arguments(argc, argv))
+        exit_code = status == HEDDLE_OK ? run_check(&settings, &arguments, &flags, program_arguments(argc, argv))
                                         : heddle_cli_fail(status);
     }
     heddle_check_flags_free(&flags);
@@ -545,7 +607,11 @@ const heddle_cli_command heddle_command_check = {
         "The program's host code runs on this machine, in a sandbox if the system supports one: the program may write "
         "only below the working folder and in a temporary folder of its own ($TMPDIR), and it has no network access. "
         "`heddle doctor` says which sandbox this machine has.\n\n"
-        "If no file has a main, the file must implement the operator that --op names. It defines a function with the "
+        "A kernel of a file without main, such as a PyTorch extension, is launched on tensors that a line describes: "
+        "--kernel, --args, --grid and --block. PyTorch need not be installed: host code that needs it is not compiled, "
+        "and a note names it. --list-kernels prints a line for each kernel to start from.\n\n"
+        "Otherwise, if no file has a main, the file must implement the operator that --op names. It defines a function "
+        "with the "
         "operator's "
         "name. The parameters of the function are device pointers to the operands, then the fields of the shape:\n"
         "  void matmul(const float *a, const float *b, float *output, int m, int n, int k)\n"
@@ -562,6 +628,9 @@ const heddle_cli_command heddle_command_check = {
                "heddle check -- make run\n"
                "heddle check --cmake . -- --size 64\n"
                "heddle check matmul.cu --op matmul --html matmul.html\n"
+               "heddle check extension.cu --list-kernels\n"
+               "heddle check scale.cu --kernel \"scale<float>\" --args \"x: inout float[n], n = 1000\" "
+               "--grid \"cdiv(n, 256)\" --block 256 --watch\n"
                "heddle check --grade --expect expected.txt homework.cu\n"
                "heddle check matmul.cu --op matmul --shape \"m=64 n=64 k=100\"",
     .options = options,

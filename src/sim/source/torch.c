@@ -290,7 +290,9 @@ static int declared_name(const sim_source *source, const declaration *one)
         angles += sim_token_is(source, token, "<") ? 1 : sim_token_is(source, token, ">") && angles > 0 ? -1 : 0;
         if (angles > 0)
             continue;
-        if (sim_token_is_any(source, token, keys) && code->at[i + 1].kind == SIM_TOKEN_NAME) {
+        const sim_token *after = sim_token_at(code, i + 1);
+        bool directive = sim_token_is(source, after, "namespace"); // using namespace
+        if (sim_token_is_any(source, token, keys) && after->kind == SIM_TOKEN_NAME && !directive) {
             int name = i + 1;
             while (sim_token_is(source, sim_token_at(code, name + 1), "::")) // using at::Tensor
                 name += 2;
