@@ -64,7 +64,7 @@ def test_wrong_usage_of_check_is_an_exception():
     with pytest.raises(heddle.Invalid, match='one of them'):
         heddle.check('a.cu', source='int main() {}')
     with pytest.raises(heddle.Invalid):
-        heddle.check(source=RACE, gpu='gtx0')
+        heddle.check(source=RACE, gpu='gtx0', nvcc=False)
 
 
 def test_a_program_that_does_not_compile_is_a_report():

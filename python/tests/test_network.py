@@ -179,11 +179,11 @@ def test_opening_and_closing_leaves_nothing_behind(run, digits):
         once()
     gc.collect()
     threads, memory = status_of_process('Threads'), status_of_process('VmRSS')
-    for _ in range(60):
+    for _ in range(30):
         once()
     gc.collect()
     assert status_of_process('Threads') == threads
-    assert status_of_process('VmRSS') - memory < 15000  # kB; one network has 400 kB of parameters
+    assert status_of_process('VmRSS') - memory < 8000  # kB; one network has 800 kB of parameters
 
 
 def test_objects_may_go_in_any_order(run):

@@ -127,7 +127,7 @@ def test_a_perceptron_of_values_learns():
     data = [([2.0, 3.0, -1.0], 1.0), ([3.0, -1.0, 0.5], -1.0), ([0.5, 1.0, 1.0], -1.0), ([1.0, 1.0, -1.0], 1.0)]
     network = MLP(3, [4, 1], seed=2)
     assert len(network.parameters()) == 21
-    for _ in range(30):
+    for _ in range(20):
         loss = sum((network(inputs) - wanted) ** 2 for inputs, wanted in data)
         loss.backward()
         for value in network.parameters():
