@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "heddle/heddle.h"
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, MOST_SIDE = 4096 };
 
 typedef struct import_settings {
     const char *out, *input;
@@ -24,12 +24,19 @@ static const heddle_cli_option options[] = {
 
 static heddle_status read_input(const char *text, heddle_input_shape *input)
 {
-    char rest;
-    if (sscanf(text, "%dx%dx%d%c", &input->channels, &input->height, &input->width, &rest) == 3 &&
-        input->channels > 0 && input->height > 0 && input->width > 0)
-        return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID, "--input %s is not a size: write channels, height and width, such as 3x32x32",
-                       text);
+    int *const sizes[] = {&input->channels, &input->height, &input->width};
+    const char *at = text;
+    bool fits = true;
+    for (int i = 0; i < 3 && fits; i++) {
+        char *end;
+        const long size = strtol(at, &end, 10);
+        fits = end != at && size > 0 && size <= MOST_SIDE && *end == (i < 2 ? 'x' : '\0');
+        *sizes[i] = (int)size;
+        at = end + 1;
+    }
+    return fits ? HEDDLE_OK
+                : heddle_fail(HEDDLE_INVALID,
+                              "--input %s is not a size: write channels, height and width, such as 3x32x32", text);
 }
 
 static heddle_status import_network(const import_settings *settings, const char *path, heddle_model **model,

@@ -31,6 +31,12 @@
 #else
 #define VERSION_OF_CRYPTO ABSENT
 #endif
+#ifdef HEDDLE_HAVE_PROTOBUF
+#include <protobuf-c/protobuf-c.h>
+#define VERSION_OF_PROTOBUF protobuf_c_version()
+#else
+#define VERSION_OF_PROTOBUF ABSENT
+#endif
 #ifdef HEDDLE_HAVE_PNG
 #include <png.h>
 #define VERSION_OF_PNG png_get_libpng_ver(NULL)
@@ -143,6 +149,7 @@ static void add_libraries(cJSON *all)
     add(all, "libpng", VERSION_OF_PNG);
     add(all, "libjpeg", VERSION_OF_JPEG);
     add(all, "libdw", VERSION_OF_LIBDW);
+    add(all, "protobuf-c", VERSION_OF_PROTOBUF);
     add(all, "libmicrohttpd", VERSION_OF_MICROHTTPD);
     add(all, "cmark-gfm", VERSION_OF_CMARK);
     add(all, "CodeMirror", HEDDLE_CODEMIRROR[0] ? HEDDLE_CODEMIRROR : ABSENT);

@@ -234,7 +234,7 @@ static heddle_status read_initialisers(const reading *reader, const wire_graph *
     heddle_onnx *graph = reader->graph;
     for (size_t i = 0; i < from->n_initializer; i++) {
         const wire_tensor *tensor = from->initializer[i];
-        int value;
+        int value = 0;
         if (!tensor->name || !tensor->name[0])
             return heddle_fail(HEDDLE_CORRUPT, "%s: damaged: initialiser %zu has no name", reader->what, i + 1);
         HEDDLE_TRY(add_value(reader, tensor->name, HEDDLE_ONNX_NONE, &value));
@@ -489,17 +489,22 @@ static heddle_status read_notes(const reading *reader, const wire_model *from)
     return graph->producer && !graph->exhausted ? HEDDLE_OK : no_memory(reader);
 }
 
+// Of a message, or "" in place of one that is missing.
+static void clean_name(const char *name)
+{
+    if (name && name[0])
+        heddle_text_one_line((char *)name);
+}
+
 // Names are looked up as they are, and shown on one line.
 static void clean_names(const heddle_onnx *graph)
 {
     for (int i = 0; i < graph->value_count; i++)
-        heddle_text_one_line((char *)graph->values[i].name);
+        clean_name(graph->values[i].name);
     for (int i = 0; i < graph->node_count; i++) {
-        heddle_text_one_line((char *)graph->nodes[i].op);
-        if (graph->nodes[i].name[0])
-            heddle_text_one_line((char *)graph->nodes[i].name);
-        if (graph->nodes[i].domain[0])
-            heddle_text_one_line((char *)graph->nodes[i].domain);
+        clean_name(graph->nodes[i].op);
+        clean_name(graph->nodes[i].name);
+        clean_name(graph->nodes[i].domain);
     }
 }
 

@@ -99,10 +99,10 @@ static heddle_status list_layers(starting *job)
     if (!job->graph) // whose order is that of its layers
         qsort(job->arrays, (size_t)job->array_count, sizeof *job->arrays, by_name);
     for (int i = 0; i < job->array_count; i++) {
-        const char *name = job->arrays[i].name, *dot = strrchr(name, '.');
+        const char *name = job->arrays[i].name ? job->arrays[i].name : "", *dot = strrchr(name, '.');
         const int length = dot ? (int)(dot - name) : 0;
         file_layer *layer = job->layer_count ? &job->layers[job->layer_count - 1] : NULL;
-        if (!layer || layer->length != length || strncmp(layer->name, name, (size_t)length) != 0) {
+        if (!layer || !layer->name || layer->length != length || strncmp(layer->name, name, (size_t)length) != 0) {
             layer = &job->layers[job->layer_count++];
             *layer = (file_layer){.name = name, .length = length};
         }
@@ -172,7 +172,8 @@ static file_layer *find_layer(const starting *job, const own_layer *own, bool by
     const char *name = own->layer->name;
     for (int i = 0; i < job->layer_count; i++) {
         file_layer *layer = &job->layers[i];
-        const bool named = (size_t)layer->length == strlen(name) && strncmp(layer->name, name, strlen(name)) == 0;
+        const bool named =
+            layer->name && (size_t)layer->length == strlen(name) && strncmp(layer->name, name, strlen(name)) == 0;
         if (!layer->used && (named || !by_its_name) && fits(job, own, layer))
             return layer;
     }
@@ -260,7 +261,9 @@ static float number_at(const heddle_array *array, size_t index)
 static heddle_status load_bank(const starting *job, heddle_state *state, heddle_stream *stream, heddle_bank bank)
 {
     float *values = calloc(state->floats[bank] + 1, sizeof *values);
-    heddle_status status = values ? heddle_state_read(state, stream, bank, values) : no_memory(job);
+    if (!values)
+        return no_memory(job);
+    heddle_status status = heddle_state_read(state, stream, bank, values);
     for (int i = 0; i < job->model->parameter_count && status == HEDDLE_OK; i++) {
         const heddle_array *from = heddle_state_bank(state, i) == bank ? job->found[i] : NULL;
         bool finite = true;

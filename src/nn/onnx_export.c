@@ -72,9 +72,9 @@ heddle_status heddle_onnx_note_checkpoint(heddle_onnx *graph, const heddle_check
     heddle_onnx_note(graph, HEDDLE_CHECKPOINT_TRAINING, heddle_checkpoint_training(checkpoint));
     heddle_onnx_note(graph, "dataset", about->dataset);
     heddle_onnx_note(graph, "input_range", "0 to 1: a byte of an image divided by 255");
-    return note_classes(graph, about) && !graph->exhausted
-               ? HEDDLE_OK
-               : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the notes of an ONNX file");
+    const bool noted = note_classes(graph, about);
+    return noted && !graph->exhausted ? HEDDLE_OK
+                                      : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the notes of an ONNX file");
 }
 
 static heddle_status export_checkpoint(const heddle_checkpoint *checkpoint, const float **values, const char *path)
@@ -85,8 +85,10 @@ static heddle_status export_checkpoint(const heddle_checkpoint *checkpoint, cons
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to export model %s", model->name);
     for (int i = 0; i < model->parameter_count; i++)
         values[i] = heddle_checkpoint_array(checkpoint, i)->data;
-    HEDDLE_TRY(heddle_onnx_of_model(model, values, &graph));
-    heddle_status status = heddle_onnx_note_checkpoint(graph, checkpoint);
+    heddle_status status = heddle_onnx_of_model(model, values, &graph);
+    if (!graph)
+        return status;
+    status = heddle_onnx_note_checkpoint(graph, checkpoint);
     if (status == HEDDLE_OK)
         status = heddle_onnx_write(path, graph);
     heddle_onnx_close(graph);

@@ -105,16 +105,25 @@ static heddle_status walk_ways(heddle_onnx_reader *reader, const heddle_onnx_nod
     return swap_values(reader, first, second);
 }
 
+static bool same_sample(const heddle_onnx_sample *a, const heddle_onnx_sample *b)
+{
+    bool same = a->rank == b->rank && a->keeps == b->keeps;
+    for (int i = 0; i < a->rank && same; i++)
+        same = a->dims[i] == b->dims[i];
+    return same;
+}
+
 static heddle_status add_residual(heddle_onnx_reader *reader, const heddle_onnx_node *node, int from,
                                   heddle_onnx_layers *layers)
 {
-    heddle_onnx_layers ways[2] = {{cJSON_CreateArray(), layers->sample}, {cJSON_CreateArray(), layers->sample}};
+    heddle_onnx_layers ways[2] = {{.json = cJSON_CreateArray(), .sample = layers->sample},
+                                  {.json = cJSON_CreateArray(), .sample = layers->sample}};
     cJSON *residual = cJSON_CreateObject();
     heddle_status status =
         ways[0].json && ways[1].json && residual ? walk_ways(reader, node, from, ways) : no_memory(reader);
     if (status == HEDDLE_OK && cJSON_GetArraySize(ways[0].json) == 0)
         status = heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED, "a value added to itself is not a layer");
-    if (status == HEDDLE_OK && memcmp(&ways[0].sample, &ways[1].sample, sizeof ways[0].sample) != 0)
+    if (status == HEDDLE_OK && !same_sample(&ways[0].sample, &ways[1].sample))
         status = heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED, "a sum of values of two shapes");
     if (status == HEDDLE_OK && cJSON_GetArraySize(ways[1].json) == 0) {
         cJSON_Delete(ways[1].json);
@@ -136,17 +145,17 @@ static heddle_status add_residual(heddle_onnx_reader *reader, const heddle_onnx_
 
 static heddle_status follow(heddle_onnx_reader *reader, const heddle_onnx_way *way, heddle_onnx_layers *layers)
 {
-    for (int done = 0, used; done < way->count; done += used) {
+    for (int done = 0; done < way->count; done += layers->used) {
         const int value = way->values[done];
         const heddle_onnx_node *node = heddle_onnx_node_of(reader, value);
-        used = 1;
         if (is_join(reader, node)) {
             HEDDLE_TRY(add_residual(reader, node, reader->dominator[value], layers));
+            layers->used = 1;
         } else {
             const heddle_onnx_way rest = {way->values + done, way->count - done};
-            HEDDLE_TRY(heddle_onnx_step(reader, &rest, layers, &used));
+            HEDDLE_TRY(heddle_onnx_step(reader, &rest, layers));
         }
-        reader->samples[way->values[done + used - 1]] = layers->sample;
+        reader->samples[way->values[done + layers->used - 1]] = layers->sample;
     }
     return HEDDLE_OK;
 }
@@ -259,7 +268,7 @@ static heddle_status read_all(heddle_onnx_reader *reader, const heddle_input_sha
                               heddle_model **model)
 {
     const heddle_onnx *graph = reader->graph;
-    heddle_input_shape input;
+    heddle_input_shape input = {0};
     HEDDLE_TRY(read_images(reader, given, &input));
     HEDDLE_TRY(heddle_onnx_fold(reader));
     find_dominators(reader);

@@ -247,10 +247,13 @@ heddle_status heddle_onnx_export_int8(heddle_network *network, const char *path)
     float *bank = calloc(state->floats[HEDDLE_BANK_PARAMETERS] + 1, sizeof *bank);
     const float **values = calloc((size_t)model->parameter_count + 1, sizeof *values);
     heddle_onnx *graph = heddle_onnx_create(model->name);
-    heddle_status status = to && bank && values && graph
-                               ? heddle_state_read(state, bytes.stream, HEDDLE_BANK_PARAMETERS, bank)
-                               : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to write %s", path);
-    if (status == HEDDLE_OK) {
+    const bool enough = to && bank && values && graph;
+    heddle_status status = HEDDLE_OUT_OF_MEMORY;
+    if (enough)
+        status = heddle_state_read(state, bytes.stream, HEDDLE_BANK_PARAMETERS, bank);
+    else
+        heddle_fail(status, "no memory to write %s", path);
+    if (enough && status == HEDDLE_OK) {
         for (int i = 0; i < model->parameter_count; i++)
             values[i] = heddle_state_bank(state, i) == HEDDLE_BANK_PARAMETERS ? bank + state->offset[i] : NULL;
         to->job = (heddle_onnx_exporter){.graph = graph, .model = model, .values = values};

@@ -107,9 +107,11 @@ static const float *sum_behind(const heddle_onnx_reader *reader, int value, cons
 // (w x + b - mean) scale + shift, as w' x + b'
 static heddle_status fold_norm(heddle_onnx_reader *reader, const heddle_onnx_node *node, product *made)
 {
-    const heddle_onnx_tensor *parts[4];
-    float epsilon;
+    const heddle_onnx_tensor *parts[4] = {NULL};
+    float epsilon = 0;
     HEDDLE_TRY(heddle_onnx_read_norm(reader, node, made->rows, parts, &epsilon));
+    if (!parts[0] || !parts[1] || !parts[2] || !parts[3])
+        return heddle_fail(HEDDLE_INTERNAL, "a normalisation without numbers");
     float *weight = heddle_onnx_copy(reader, made->rows * made->columns);
     float *bias = weight ? heddle_onnx_copy(reader, made->rows) : NULL;
     if (!bias)
@@ -128,20 +130,21 @@ static heddle_status fold_norm(heddle_onnx_reader *reader, const heddle_onnx_nod
 }
 
 heddle_status heddle_onnx_linear(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                                 heddle_onnx_layers *layers, int *used)
+                                 heddle_onnx_layers *layers)
 {
     product made = {0};
     HEDDLE_TRY(read_product(reader, node, layers, &made));
-    const float *sum = *used < way->count ? sum_behind(reader, way->values[*used], &made) : NULL;
+    const float *sum = layers->used < way->count ? sum_behind(reader, way->values[layers->used], &made) : NULL;
     if (sum) {
         made.bias = sum;
-        ++*used;
+        ++layers->used;
     }
-    const heddle_onnx_node *next = *used < way->count ? heddle_onnx_node_of(reader, way->values[*used]) : NULL;
-    if (heddle_onnx_is(next, "BatchNormalization") && next->input_count > 0 &&
-        next->inputs[0] == way->values[*used - 1]) {
+    const heddle_onnx_node *next =
+        layers->used < way->count ? heddle_onnx_node_of(reader, way->values[layers->used]) : NULL;
+    if (next && heddle_onnx_is(next, "BatchNormalization") && next->input_count > 0 &&
+        next->inputs[0] == way->values[layers->used - 1]) {
         HEDDLE_TRY(fold_norm(reader, next, &made));
-        ++*used;
+        ++layers->used;
     }
     heddle_layer layer = heddle_onnx_layer(layers, "linear");
     HEDDLE_TRY(heddle_onnx_set(reader, node, &layer, "features", (double)made.rows));

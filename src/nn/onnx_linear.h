@@ -19,4 +19,4 @@ heddle_status heddle_onnx_read_norm(const heddle_onnx_reader *reader, const hedd
                                     const heddle_onnx_tensor *parts[4], float *epsilon);
 // Gemm, or MatMul with the Add behind it; a BatchNormalization behind that is folded in.
 heddle_status heddle_onnx_linear(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                                 heddle_onnx_layers *layers, int *used);
+                                 heddle_onnx_layers *layers);

@@ -45,7 +45,9 @@ heddle_status heddle_onnx_set(const heddle_onnx_reader *reader, const heddle_onn
 heddle_status heddle_onnx_add(const heddle_onnx_reader *reader, const heddle_onnx_node *node, heddle_layer *layer,
                               heddle_onnx_layers *layers)
 {
-    const int wanted = layer->type->in_rank;
+    const int wanted = layer->type ? layer->type->in_rank : 0;
+    if (!layer->type)
+        return heddle_fail(HEDDLE_INTERNAL, "a layer of no type");
     if (wanted && wanted != layer->in_rank)
         return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED, "%s takes %s, but gets %s", layer->type->name,
                                   wanted == 3 ? "images" : "features", wanted == 3 ? "features" : "images");
@@ -70,7 +72,7 @@ void heddle_onnx_add_values(heddle_onnx_reader *reader, const float *values, siz
 }
 
 typedef heddle_status make_layer(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                                 heddle_onnx_layers *layers, int *used);
+                                 heddle_onnx_layers *layers);
 
 // --- convolutions and pooling
 // -------------------------------------------------------------------------------------------
@@ -122,11 +124,11 @@ static heddle_status read_conv(heddle_onnx_reader *reader, const heddle_onnx_nod
 }
 
 static heddle_status conv(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                          heddle_onnx_layers *layers, int *used)
+                          heddle_onnx_layers *layers)
 {
     const heddle_onnx_tensor *weight, *bias;
     heddle_layer layer = heddle_onnx_layer(layers, "conv2d");
-    (void)way, (void)used;
+    (void)way;
     HEDDLE_TRY(heddle_onnx_stored(reader, node, 1, false, &weight));
     HEDDLE_TRY(heddle_onnx_stored(reader, node, 2, true, &bias));
     HEDDLE_TRY(read_conv(reader, node, weight, &layer));
@@ -150,12 +152,12 @@ static bool ceils(const heddle_layer *layer, int64_t ceil_mode)
 }
 
 static heddle_status pool(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                          heddle_onnx_layers *layers, int *used)
+                          heddle_onnx_layers *layers)
 {
     const bool average = heddle_onnx_is(node, "AveragePool");
     heddle_layer layer = heddle_onnx_layer(layers, average ? "avgpool2d" : "maxpool2d");
     int64_t window, stride, padding, dilation, ceil_mode, counts_padding;
-    (void)way, (void)used;
+    (void)way;
     HEDDLE_TRY(heddle_onnx_same(reader, node, "kernel_shape", 2, 0, &window));
     HEDDLE_TRY(heddle_onnx_same(reader, node, "strides", 2, 1, &stride));
     HEDDLE_TRY(heddle_onnx_same(reader, node, "dilations", 2, 1, &dilation));
@@ -177,10 +179,10 @@ static heddle_status pool(heddle_onnx_reader *reader, const heddle_onnx_node *no
 }
 
 static heddle_status global_pool(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                                 heddle_onnx_layers *layers, int *used)
+                                 heddle_onnx_layers *layers)
 {
     heddle_layer layer = heddle_onnx_layer(layers, "globalavgpool");
-    (void)way, (void)used;
+    (void)way;
     HEDDLE_TRY(heddle_onnx_add(reader, node, &layer, layers));
     layers->sample.keeps = true;
     return HEDDLE_OK;
@@ -204,14 +206,14 @@ static bool are_pixels(heddle_onnx_reader *reader, const heddle_onnx_node *node)
 }
 
 static heddle_status reduce_mean(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                                 heddle_onnx_layers *layers, int *used)
+                                 heddle_onnx_layers *layers)
 {
     int64_t keeps;
     HEDDLE_TRY(heddle_onnx_int(reader, node, "keepdims", 1, &keeps));
     if (layers->sample.rank != 3 || !are_pixels(reader, node))
         return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED,
                                   "a mean over other axes than height and width of images");
-    HEDDLE_TRY(global_pool(reader, node, way, layers, used));
+    HEDDLE_TRY(global_pool(reader, node, way, layers));
     layers->sample.keeps = keeps != 0;
     return HEDDLE_OK;
 }
@@ -220,13 +222,13 @@ static heddle_status reduce_mean(heddle_onnx_reader *reader, const heddle_onnx_n
 // ------------------------------------------------------------------------------------------------------
 
 static heddle_status batchnorm(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                               heddle_onnx_layers *layers, int *used)
+                               heddle_onnx_layers *layers)
 {
     enum { PARTS = 4 };
     const heddle_onnx_tensor *parts[PARTS];
     heddle_layer layer = heddle_onnx_layer(layers, "batchnorm2d");
     float epsilon, momentum;
-    (void)way, (void)used;
+    (void)way;
     HEDDLE_TRY(heddle_onnx_read_norm(reader, node, (size_t)layers->sample.dims[0], parts, &epsilon));
     HEDDLE_TRY(heddle_onnx_real(reader, node, "momentum", 0.9F, &momentum));
     HEDDLE_TRY(heddle_onnx_set(reader, node, &layer, "epsilon", (double)epsilon));
@@ -238,13 +240,13 @@ static heddle_status batchnorm(heddle_onnx_reader *reader, const heddle_onnx_nod
 }
 
 static heddle_status layernorm(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                               heddle_onnx_layers *layers, int *used)
+                               heddle_onnx_layers *layers)
 {
     const heddle_onnx_tensor *scale, *shift;
     heddle_layer layer = heddle_onnx_layer(layers, "layernorm");
     float epsilon;
     size_t elements = 1;
-    (void)way, (void)used;
+    (void)way;
     HEDDLE_TRY(heddle_onnx_stored(reader, node, 1, false, &scale));
     HEDDLE_TRY(heddle_onnx_stored(reader, node, 2, true, &shift));
     HEDDLE_TRY(heddle_onnx_real(reader, node, "epsilon", 1e-5F, &epsilon));
@@ -278,10 +280,10 @@ static heddle_status to_features(const heddle_onnx_reader *reader, const heddle_
 }
 
 static heddle_status flatten(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                             heddle_onnx_layers *layers, int *used)
+                             heddle_onnx_layers *layers)
 {
     int64_t axis;
-    (void)way, (void)used;
+    (void)way;
     HEDDLE_TRY(heddle_onnx_int(reader, node, "axis", 1, &axis));
     const int rank = layers->sample.rank == 3 || layers->sample.keeps ? 4 : 2;
     if (axis != 1 && axis + rank != 1)
@@ -292,13 +294,13 @@ static heddle_status flatten(heddle_onnx_reader *reader, const heddle_onnx_node 
 
 // Whether a Reshape leaves the batch alone and makes one row of each image, or leaves all as it is.
 static heddle_status reshape(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                             heddle_onnx_layers *layers, int *used)
+                             heddle_onnx_layers *layers)
 {
     const heddle_onnx_sample *sample = &layers->sample;
     int64_t to[HEDDLE_ONNX_INTEGERS], features = 1;
     const int64_t fixed = reader->graph->input.dims[0];
     int count = 0;
-    (void)way, (void)used;
+    (void)way;
     for (int i = 0; i < sample->rank; i++)
         features *= sample->dims[i];
     const bool known = node->input_count == 2 && heddle_onnx_integers(reader, node->inputs[1], to, &count);
@@ -313,10 +315,10 @@ static heddle_status reshape(heddle_onnx_reader *reader, const heddle_onnx_node 
 }
 
 static heddle_status squeeze(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                             heddle_onnx_layers *layers, int *used)
+                             heddle_onnx_layers *layers)
 {
     const heddle_onnx_sample *sample = &layers->sample;
-    (void)way, (void)used;
+    (void)way;
     const bool single = sample->keeps || (sample->rank == 3 && sample->dims[1] == 1 && sample->dims[2] == 1);
     if (!single || !are_pixels(reader, node))
         return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED, "it takes away other axes than height and width");
@@ -328,18 +330,18 @@ static heddle_status squeeze(heddle_onnx_reader *reader, const heddle_onnx_node 
 
 // Nodes that do nothing in a network that is used.
 static heddle_status nothing(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                             heddle_onnx_layers *layers, int *used)
+                             heddle_onnx_layers *layers)
 {
-    (void)reader, (void)node, (void)way, (void)layers, (void)used;
+    (void)reader, (void)node, (void)way, (void)layers;
     return HEDDLE_OK;
 }
 
 static heddle_status pad(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                         heddle_onnx_layers *layers, int *used)
+                         heddle_onnx_layers *layers)
 {
     int64_t sides[HEDDLE_ONNX_INTEGERS];
     int count = 0;
-    (void)way, (void)layers, (void)used;
+    (void)way, (void)layers;
     bool none = node->input_count > 1 && heddle_onnx_integers(reader, node->inputs[1], sides, &count);
     for (int i = 0; i < count; i++)
         none &= sides[i] == 0;
@@ -363,13 +365,13 @@ static heddle_status activation(heddle_onnx_reader *reader, const heddle_onnx_no
 }
 
 static heddle_status function(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                              heddle_onnx_layers *layers, int *used)
+                              heddle_onnx_layers *layers)
 {
     static const struct {
         const char *op, *type;
     } known[] = {{"Relu", "relu"}, {"Tanh", "tanh"},         {"Sigmoid", "sigmoid"},
                  {"Elu", "elu"},   {"Softplus", "softplus"}, {"Swish", "swish"}};
-    (void)way, (void)used;
+    (void)way;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (heddle_onnx_is(node, known[i].op))
             return activation(reader, node, known[i].type, layers);
@@ -377,10 +379,10 @@ static heddle_status function(heddle_onnx_reader *reader, const heddle_onnx_node
 }
 
 static heddle_status gelu(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                          heddle_onnx_layers *layers, int *used)
+                          heddle_onnx_layers *layers)
 {
     const heddle_onnx_attribute *how = heddle_onnx_attribute_of(node, "approximate");
-    (void)way, (void)used;
+    (void)way;
     if (how && (how->kind != HEDDLE_ONNX_IS_TEXT || strcmp(how->text, "none") != 0))
         return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED, "approximated by tanh; heddle's gelu is exact");
     return activation(reader, node, "gelu", layers);
@@ -401,7 +403,7 @@ static bool is_erf_part(const heddle_onnx_reader *reader, int value, int x)
 
 // Products of two values from the images: swish, and gelu as exporters spell it out.
 static heddle_status multiply(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                              heddle_onnx_layers *layers, int *used)
+                              heddle_onnx_layers *layers)
 {
     const int x = reader->dominator[way->values[0]];
     int other;
@@ -418,7 +420,7 @@ static heddle_status multiply(heddle_onnx_reader *reader, const heddle_onnx_node
         const bool halved_next =
             way->count > 1 && heddle_onnx_is_with_number(reader, way->values[1], "Mul", 0.5, &other);
         if (a == x && is_erf_part(reader, b, x) && halved_next && other == way->values[0]) {
-            *used = 2;
+            layers->used = 2;
             return activation(reader, node, "gelu", layers);
         }
     }
@@ -428,10 +430,9 @@ static heddle_status multiply(heddle_onnx_reader *reader, const heddle_onnx_node
 
 // x where it is above 20, softplus elsewhere: what softplus is in PyTorch. Above 20 both are the same in float32.
 static heddle_status choose(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                            heddle_onnx_layers *layers, int *used)
+                            heddle_onnx_layers *layers)
 {
     const int x = reader->dominator[way->values[0]];
-    (void)used;
     if (node->input_count == 3 && node->inputs[1] == x) {
         const heddle_onnx_node *test = heddle_onnx_node_of(reader, node->inputs[0]);
         const heddle_onnx_node *softplus = heddle_onnx_node_of(reader, node->inputs[2]);
@@ -454,19 +455,18 @@ static heddle_status check_axis(const heddle_onnx_reader *reader, const heddle_o
 }
 
 static heddle_status log_softmax(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                                 heddle_onnx_layers *layers, int *used)
+                                 heddle_onnx_layers *layers)
 {
     heddle_layer layer = heddle_onnx_layer(layers, "log_softmax");
-    (void)way, (void)used;
+    (void)way;
     HEDDLE_TRY(check_axis(reader, node, layers));
     return heddle_onnx_add(reader, node, &layer, layers);
 }
 
 // heddle's predictions end with it anyway.
 static heddle_status softmax(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                             heddle_onnx_layers *layers, int *used)
+                             heddle_onnx_layers *layers)
 {
-    (void)used;
     if (way->count > 1 || reader->nested > 1)
         return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED,
                                   "heddle has a softmax at the end of a network alone");
@@ -474,17 +474,17 @@ static heddle_status softmax(heddle_onnx_reader *reader, const heddle_onnx_node 
 }
 
 static heddle_status quantised(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                               heddle_onnx_layers *layers, int *used)
+                               heddle_onnx_layers *layers)
 {
-    (void)way, (void)layers, (void)used;
+    (void)way, (void)layers;
     return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED,
                               "a quantised network; import the float32 file that it was made from");
 }
 
 static heddle_status arithmetic(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
-                                heddle_onnx_layers *layers, int *used)
+                                heddle_onnx_layers *layers)
 {
-    (void)way, (void)layers, (void)used;
+    (void)way, (void)layers;
     return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED,
                               "arithmetic with stored numbers is not a layer; if it normalises the images, export the "
                               "model without it: heddle's images are from 0 to 1");
@@ -530,11 +530,10 @@ static const struct {
     {"Div", arithmetic},
 };
 
-heddle_status heddle_onnx_step(heddle_onnx_reader *reader, const heddle_onnx_way *way, heddle_onnx_layers *layers,
-                               int *used)
+heddle_status heddle_onnx_step(heddle_onnx_reader *reader, const heddle_onnx_way *way, heddle_onnx_layers *layers)
 {
     const heddle_onnx_node *node = heddle_onnx_node_of(reader, way->values[0]);
-    *used = 1;
+    layers->used = 1;
     if (node->outputs[0] != way->values[0])
         return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED, "the network uses another output than its first");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -543,11 +542,11 @@ heddle_status heddle_onnx_step(heddle_onnx_reader *reader, const heddle_onnx_way
         const bool joins = table[i].make == multiply || table[i].make == choose;
         if (table[i].make == multiply && (!heddle_onnx_is_image(reader, node->inputs[0]) || node->input_count < 2 ||
                                           !heddle_onnx_is_image(reader, node->inputs[1])))
-            return arithmetic(reader, node, way, layers, used);
+            return arithmetic(reader, node, way, layers);
         if (!joins && node->inputs[0] != reader->dominator[way->values[0]])
             return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED,
                                       "its first input is not computed from the images");
-        return table[i].make(reader, node, way, layers, used);
+        return table[i].make(reader, node, way, layers);
     }
     return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED, "heddle has no layer for this operator%s%.40s",
                               node->domain[0] ? " of " : "", node->domain);

@@ -31,6 +31,7 @@ typedef struct heddle_onnx_reader {
 typedef struct heddle_onnx_layers {
     cJSON *json;
     heddle_onnx_sample sample;
+    int used; // values of the way that the latest step made layers of
 } heddle_onnx_layers;
 
 // Part of the way: values one after another, each computed from the one before it.
@@ -75,6 +76,5 @@ bool heddle_onnx_integers(heddle_onnx_reader *reader, int value, int64_t integer
 // --- onnx_nodes.c
 // -------------------------------------------------------------------------------------------------------
 
-// Makes layers of the first values of the way; *used is how many.
-heddle_status heddle_onnx_step(heddle_onnx_reader *reader, const heddle_onnx_way *way, heddle_onnx_layers *layers,
-                               int *used);
+// Makes layers of the first values of the way; `used` of the list is then how many.
+heddle_status heddle_onnx_step(heddle_onnx_reader *reader, const heddle_onnx_way *way, heddle_onnx_layers *layers);

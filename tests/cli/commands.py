@@ -19,8 +19,8 @@ import unittest
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 from command import HEDDLE, Command  # noqa: E402
 
-COMMANDS = ["learn", "train", "eval", "predict", "bench", "check", "lsp", "pipeline", "trace", "data", "ops", "devices",
-            "doctor", "help", "version"]
+COMMANDS = ["learn", "train", "eval", "predict", "export", "import", "bench", "check", "lsp", "pipeline", "profile", "trace",
+            "data", "ops", "devices", "doctor", "help", "version"]
 ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]] + [
     ["learn", action] for action in ("init", "show", "run", "next", "hint", "list", "reset", "solution", "progress", "verify")]
 TOPICS = [["bench", "train"], ["bench", "infer"], ["bench", "out-of-core"], ["bench", "collectives"]]
