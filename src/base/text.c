@@ -2,8 +2,10 @@
 
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -194,4 +196,27 @@ double heddle_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void heddle_kernel_name(const char *mangled, char *name, size_t size)
+{
+    const char *at = mangled, *word = mangled;
+    int length = (int)strlen(mangled);
+    if (strncmp(mangled, "_Z", 2) == 0) {
+        at += 2;
+        bool nested = *at == 'N';
+        at += nested;
+        do { // a nested name ends with its last part; what follows are arguments of a template, or types
+            at += strspn(at, "KLVr");
+            if (!isdigit((unsigned char)*at))
+                break;
+            long part = strtol(at, (char **)&at, 10);
+            if (part <= 0 || (size_t)part > strlen(at))
+                break;
+            word = at;
+            length = (int)part;
+            at += part;
+        } while (nested);
+    }
+    snprintf(name, size, "%.*s", length, word);
 }

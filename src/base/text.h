@@ -27,3 +27,6 @@ typedef struct heddle_named_text {
 const char *heddle_text_named(const heddle_named_text *texts, size_t count, const char *name);
 // Seconds on a clock that never goes back.
 double heddle_now(void);
+
+// The name of a function without its namespaces and types: "_ZN3abc6kernelIfEEvPf" is "kernel".
+void heddle_kernel_name(const char *mangled, char *name, size_t size);

@@ -12,6 +12,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 enum { LARGEST_FILE = 1 << 30 };
 
@@ -21,29 +22,6 @@ static const char drawn_as[HEDDLE_SPAN_KINDS + 1] = "#><==";
 static const double nanosecond = 1e-9;
 
 // --- reading ---------------------------------------------------------------------------------------------------------
-
-void heddle_kernel_name(const char *mangled, char *name, size_t size)
-{
-    const char *at = mangled, *word = mangled;
-    int length = (int)strlen(mangled);
-    if (strncmp(mangled, "_Z", 2) == 0) {
-        at += 2;
-        bool nested = *at == 'N';
-        at += nested;
-        do { // a nested name ends with its last part; what follows are arguments of a template, or types
-            at += strspn(at, "KLVr");
-            if (!isdigit((unsigned char)*at))
-                break;
-            long part = strtol(at, (char **)&at, 10);
-            if (part <= 0 || (size_t)part > strlen(at))
-                break;
-            word = at;
-            length = (int)part;
-            at += part;
-        } while (nested);
-    }
-    snprintf(name, size, "%.*s", length, word);
-}
 
 // The number that follows a blank at *at; *at goes behind it.
 static bool take_number(const char **at, unsigned long long most, unsigned long long *value)

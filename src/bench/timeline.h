@@ -51,9 +51,6 @@ void heddle_timeline_free(heddle_timeline *timeline);
 // whichever takes most of a character's time. `line` has room for width + 1.
 void heddle_timeline_draw(const heddle_timeline *timeline, int stream, double begin, double end, int width, char *line);
 
-// "_ZN3abc6kernelIfEEvPf" is "kernel".
-void heddle_kernel_name(const char *mangled, char *name, size_t size);
-
 struct cJSON;
 // Adds a span, in seconds, to the list of a document in the trace-event format.
 struct cJSON *heddle_trace_add(struct cJSON *events, const char *name, const char *kind, int stream, double begin,

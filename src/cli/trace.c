@@ -153,17 +153,11 @@ static heddle_gpu_kind kind_of(heddle_span_kind kind)
     return kinds[kind];
 }
 
-static heddle_status write_perfetto(const heddle_timeline *timeline, const char *path)
+static void fill_records(const heddle_timeline *timeline, heddle_gpu_record *records, heddle_profile_data *data)
 {
-    const size_t count = (size_t)timeline->count;
-    heddle_gpu_record *records = calloc(count + 1, sizeof *records);
-    heddle_profile_data data = {.device = HEDDLE_CUDA,
-                                .names = calloc((size_t)timeline->row_count + 1, sizeof(char *))};
-    heddle_status status =
-        records && data.names ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %s", path);
-    for (int i = 0; status == HEDDLE_OK && i < timeline->row_count; i++)
-        data.names[data.name_count++] = (char *)timeline->rows[i].name;
-    for (int i = 0; status == HEDDLE_OK && i < timeline->count; i++) {
+    for (int i = 0; i < timeline->row_count; i++)
+        data->names[data->name_count++] = (char *)timeline->rows[i].name;
+    for (int i = 0; i < timeline->count; i++) {
         const heddle_span *span = &timeline->spans[i];
         records[i] = (heddle_gpu_record){.kind = kind_of(span->kind),
                                          .stream = (uint32_t)span->stream,
@@ -171,14 +165,26 @@ static heddle_status write_perfetto(const heddle_timeline *timeline, const char 
                                          .end = (uint64_t)(1e9 * span->end),
                                          .bytes = (uint64_t)span->bytes,
                                          .name = -1};
-        for (int j = 0; span->kind == HEDDLE_SPAN_KERNEL && j < data.name_count; j++)
-            if (strcmp(data.names[j], span->name) == 0)
+        for (int j = 0; span->kind == HEDDLE_SPAN_KERNEL && j < data->name_count; j++)
+            if (strcmp(data->names[j], span->name) == 0)
                 records[i].name = j;
     }
-    if (status == HEDDLE_OK)
+}
+
+static heddle_status write_perfetto(const heddle_timeline *timeline, const char *path)
+{
+    heddle_gpu_record *records = calloc((size_t)timeline->count + 1, sizeof *records);
+    heddle_profile_data data = {.device = HEDDLE_CUDA,
+                                .names = calloc((size_t)timeline->row_count + 1, sizeof(char *))};
+    heddle_status status = HEDDLE_OUT_OF_MEMORY;
+    if (records && data.names) {
+        fill_records(timeline, records, &data);
         status = heddle_profile_match(&data, records, timeline->count, NULL, 0);
-    if (status == HEDDLE_OK)
-        status = heddle_profile_write_perfetto(&data, path);
+        if (status == HEDDLE_OK)
+            status = heddle_profile_write_perfetto(&data, path);
+    } else {
+        heddle_fail(status, "no memory for %s", path);
+    }
     free(records);
     free(data.names);
     free(data.spans);

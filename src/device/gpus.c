@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -130,19 +131,19 @@ int heddle_gpus_now(heddle_gpu_now gpus[HEDDLE_MOST_GPUS])
 
 int heddle_cpu_ticks_now(heddle_cpu_ticks *ticks)
 {
-    enum { USER, NICE, SYSTEM, IDLE, WAITING, INTERRUPTS, SOFT_INTERRUPTS, STOLEN, FIELDS };
-    double fields[FIELDS] = {0};
+    // cpu, and then: user nice system idle waiting interrupts soft-interrupts stolen, and what is in these already.
+    enum { IDLE = 3, WAITING = 4, FIELDS = 8, LINE = 256 };
+    char line[LINE] = "";
     FILE *file = fopen("/proc/stat", "re");
-    if (!file)
-        return false;
-    const int read =
-        fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &fields[USER], &fields[NICE], &fields[SYSTEM],
-               &fields[IDLE], &fields[WAITING], &fields[INTERRUPTS], &fields[SOFT_INTERRUPTS], &fields[STOLEN]);
-    fclose(file);
+    const bool read = file && fgets(line, sizeof line, file) && strncmp(line, "cpu ", 4) == 0;
+    if (file)
+        fclose(file);
     *ticks = (heddle_cpu_ticks){0};
-    for (int i = 0; i < FIELDS; i++) {
-        ticks->all += fields[i];
-        ticks->busy += i == IDLE || i == WAITING ? 0 : fields[i];
+    char *at = line + 4;
+    for (int i = 0; read && i < FIELDS; i++) {
+        const double field = strtod(at, &at);
+        ticks->all += field;
+        ticks->busy += i == IDLE || i == WAITING ? 0 : field;
     }
-    return read > IDLE;
+    return read;
 }

@@ -34,4 +34,6 @@ struct heddle_probe {
     heddle_status (*end)(heddle_probe *probe, const heddle_probed_work *work);
     // The host did something from `from` to `to`, as heddle_now() has it. `name` lives as long as the program.
     void (*host)(heddle_probe *probe, const char *name, heddle_phase phase, double from, double to);
+    // Every few steps, from the thread that trains: time for the probe's own affairs.
+    void (*poll)(heddle_probe *probe);
 };

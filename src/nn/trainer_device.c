@@ -204,6 +204,8 @@ static heddle_status land(heddle_trainer *trainer)
     trainer->late = known && landed && flight->count > 1; // with nothing queued behind it the device has waited too
     HEDDLE_TRY(heddle_event_synchronize(flight->landed[flight->next]));
     measure_chunk(trainer);
+    if (trainer->options->probe)
+        trainer->options->probe->poll(trainer->options->probe);
     heddle_feed_report *report = &flight->reports[flight->next];
     HEDDLE_TRY(heddle_trainer_sum_report(trainer, report));
     flight->next = (flight->next + 1) % REPORTS;

@@ -14,7 +14,15 @@
 #include "device/module.h"
 #include "nn/plan.h"
 
-enum { MOST_LANES = 64, MOST_NAMES = 2048, MOST_NODES = 1 << 16, MOST_RANGES = 4096 };
+enum {
+    MOST_LANES = 64,
+    MOST_NAMES = 2048,
+    MOST_NODES = 1 << 16,
+    MOST_RANGES = 4096,
+    // Each record costs about a microsecond of GPU time: with so many a profile is good, and the rest of a run goes on
+    // at its own speed.
+    ENOUGH_RECORDS = 1 << 15,
+};
 
 // A call as the marks know it; its address is in captured graphs, so it never moves.
 typedef struct slot {
@@ -120,20 +128,23 @@ static heddle_status add_call(heddle_profile *profile, const heddle_profile_call
     return HEDDLE_OK;
 }
 
-static heddle_status add_slot(heddle_profile *profile, const heddle_profile_call *call, heddle_stream *stream,
-                              slot **made)
+// NULL where that fails; *status says why.
+static slot *add_slot(heddle_profile *profile, const heddle_profile_call *call, heddle_stream *stream,
+                      heddle_status *status)
 {
     slot *one = calloc(1, sizeof *one);
-    if (!one)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a profile");
+    if (!one) {
+        *status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a profile");
+        return NULL;
+    }
     one->profile = profile;
     one->next = profile->slots;
     profile->slots = one;
-    HEDDLE_TRY(find_lane(profile, HEDDLE_LANE_STREAM, stream, &one->lane));
-    HEDDLE_TRY(add_call(profile, call, &one->index));
+    *status = find_lane(profile, HEDDLE_LANE_STREAM, stream, &one->lane);
+    if (*status == HEDDLE_OK)
+        *status = add_call(profile, call, &one->index);
     snprintf(one->range, sizeof one->range, "%s%s%s", call->layer, *call->layer ? " " : "", call->op);
-    *made = one;
-    return HEDDLE_OK;
+    return *status == HEDDLE_OK ? one : NULL;
 }
 
 static void describe_layer(const heddle_purpose *purpose, char text[HEDDLE_PROFILE_NAME])
@@ -173,10 +184,13 @@ static heddle_status slot_of(heddle_profile *profile, const heddle_probed_call *
                                 .steps = probed->steps,
                                 .first = probed->call == leading};
     describe_layer(purpose, call.layer);
-    HEDDLE_TRY(add_slot(profile, &call, probed->stream, found));
-    (*found)->plan = plan;
-    (*found)->call = probed->call;
-    (*found)->steps = probed->steps;
+    heddle_status status;
+    slot *made = *found = add_slot(profile, &call, probed->stream, &status);
+    if (!made)
+        return status;
+    made->plan = plan;
+    made->call = probed->call;
+    made->steps = probed->steps;
     return HEDDLE_OK;
 }
 
@@ -192,8 +206,11 @@ static heddle_status slot_of_work(heddle_profile *profile, const heddle_probed_w
                                       .cost = {.bytes_read = work->bytes, .bytes_written = work->bytes},
                                       .steps = 1,
                                       .first = work->phase == HEDDLE_PHASE_LOAD};
-    HEDDLE_TRY(add_slot(profile, &call, work->stream, found));
-    (*found)->bytes = work->bytes;
+    heddle_status status;
+    slot *made = *found = add_slot(profile, &call, work->stream, &status);
+    if (!made)
+        return status;
+    made->bytes = work->bytes;
     // A step begins with this, no longer with its plan's first call.
     for (int i = 0; call.first && i < profile->data.call_count; i++)
         profile->data.calls[i].first = profile->data.calls[i].first && !profile->data.calls[i].rung;
@@ -226,28 +243,28 @@ static heddle_status leave(heddle_profile *profile, slot *at, heddle_stream *str
 
 static heddle_status before(heddle_probe *probe, const heddle_probed_call *call)
 {
-    slot *at;
+    slot *at = NULL;
     HEDDLE_TRY(slot_of((heddle_profile *)probe, call, &at));
     return enter(at->profile, at, call->stream);
 }
 
 static heddle_status behind(heddle_probe *probe, const heddle_probed_call *call)
 {
-    slot *at;
+    slot *at = NULL;
     HEDDLE_TRY(slot_of((heddle_profile *)probe, call, &at));
     return leave(at->profile, at, call->stream);
 }
 
 static heddle_status begin(heddle_probe *probe, const heddle_probed_work *work)
 {
-    slot *at;
+    slot *at = NULL;
     HEDDLE_TRY(slot_of_work((heddle_profile *)probe, work, &at));
     return enter(at->profile, at, work->stream);
 }
 
 static heddle_status end(heddle_probe *probe, const heddle_probed_work *work)
 {
-    slot *at;
+    slot *at = NULL;
     HEDDLE_TRY(slot_of_work((heddle_profile *)probe, work, &at));
     return leave(at->profile, at, work->stream);
 }
@@ -263,6 +280,19 @@ static void host(heddle_probe *probe, const char *name, heddle_phase phase, doub
         return; // one line less in a profile is no reason to stop training
     if (find_lane(profile, HEDDLE_LANE_HOST, NULL, &lane) == HEDDLE_OK)
         push(profile, call, lane, nanoseconds(from), nanoseconds(to), 0);
+}
+
+static void poll_records(heddle_probe *probe)
+{
+    heddle_profile *profile = (heddle_profile *)probe;
+    pthread_mutex_lock(&profile->lock);
+    const bool enough = profile->started && profile->record_count >= ENOUGH_RECORDS;
+    pthread_mutex_unlock(&profile->lock);
+    if (!enough)
+        return;
+    profile->stop();
+    profile->started = false;
+    profile->data.stopped = true;
 }
 
 // --- CUPTI -----------------------------------------------------------------------------------------------------------
@@ -290,7 +320,9 @@ static void take_record(void *context, const heddle_gpu_record *record, const ch
     } else {
         heddle_gpu_record *kept = &profile->records[profile->record_count++ % profile->room];
         *kept = *record;
-        kept->name = name ? intern(&data->names, &data->name_count, MOST_NAMES, name) : -1;
+        char plain[HEDDLE_PROFILE_NAME] = "";
+        heddle_kernel_name(name ? name : "", plain, sizeof plain);
+        kept->name = name ? intern(&data->names, &data->name_count, MOST_NAMES, plain) : -1;
     }
     pthread_mutex_unlock(&profile->lock);
 }
@@ -358,7 +390,8 @@ heddle_status heddle_profile_create(heddle_device_kind device, int spans, heddle
     heddle_profile *made = calloc(1, sizeof *made);
     if (!made)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a profile");
-    made->probe = (heddle_probe){.before = before, .behind = behind, .begin = begin, .end = end, .host = host};
+    made->probe = (heddle_probe){
+        .before = before, .behind = behind, .begin = begin, .end = end, .host = host, .poll = poll_records};
     made->data.device = device;
     made->room = spans;
     pthread_mutex_init(&made->lock, NULL);

@@ -84,7 +84,7 @@ static int call_by_correlation(const links *known, uint32_t correlation)
 // A kernel that nobody's mark is on takes the call of the others of its name, if they have one and the same.
 static heddle_status match_by_name(heddle_profile_data *data)
 {
-    int *owner = malloc(((size_t)data->name_count + 1) * sizeof *owner);
+    int *owner = calloc((size_t)data->name_count + 1, sizeof *owner);
     if (!owner)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to match %d kernels", data->name_count);
     for (int i = 0; i < data->name_count; i++)

@@ -136,7 +136,7 @@ static void find_stall(const table *of, heddle_ncu_kernel *kernel)
             if (strncmp(of->titles[i], starts[j], strlen(starts[j])) == 0)
                 name = of->titles[i] + strlen(starts[j]);
         const double value = name && strstr(name, end) ? number_of(of->cells[i]) : NAN;
-        if (isnan(value) || strncmp(name, "selected", strlen("selected")) == 0 ||
+        if (!name || isnan(value) || strncmp(name, "selected", strlen("selected")) == 0 ||
             (!isnan(kernel->stalled) && value <= kernel->stalled))
             continue;
         kernel->stalled = value;

@@ -62,7 +62,7 @@ static void append(output *to, const Perfetto__TracePacket *packet)
     const size_t length = perfetto__trace_packet__get_packed_size(packet), most = length + 1 + VARINT_MOST;
     if (to->status != HEDDLE_OK)
         return;
-    if (to->size + most > to->room) {
+    if (!to->bytes || to->size + most > to->room) {
         const size_t room = 2 * to->room + most;
         unsigned char *grown = realloc(to->bytes, room);
         if (!grown) {

@@ -72,6 +72,7 @@ typedef struct heddle_profile_data {
     long dropped;  // spans that were overwritten by later ones, or that CUPTI lost
     char **ranges; // names of NVTX ranges that were seen; cuda only
     int range_count;
+    bool stopped;   // before the run was over: enough had been recorded
     char note[256]; // what is missing and why; "": nothing
 } heddle_profile_data;
 

@@ -204,33 +204,35 @@ static void add_span(const heddle_profile_data *data, int index, heddle_profile_
     so_far->bytes[place] += call->rung ? call->cost.bytes_read + call->cost.bytes_written : call->cost.bytes_read;
 }
 
+static void sum_up(const heddle_profile_data *data, const heddle_profile_limits *limits, heddle_profile_report *report,
+                   sums *so_far)
+{
+    const stretch chosen = choose_groups(data);
+    for (int i = 0; i < data->call_count; i++)
+        so_far->last_group[i] = -1;
+    int64_t busy_until = chosen.begin;
+    for (int i = 0; i < data->span_count; i++)
+        if (is_inside(&chosen, &data->spans[i]))
+            add_span(data, i, report, so_far, &busy_until);
+    report->gaps += chosen.end > busy_until ? (double)(chosen.end - busy_until) * nanosecond : 0;
+    report->steps = chosen.steps;
+    report->seconds = (double)(chosen.end - chosen.begin) * nanosecond - report->pauses;
+    finish_rows(report, limits, so_far->flops, so_far->bytes, data->device != HEDDLE_SIM);
+}
+
 heddle_status heddle_profile_summarise(const heddle_profile_data *data, const heddle_profile_limits *limits,
                                        heddle_profile_report *report)
 {
-    *report = (heddle_profile_report){0};
     const size_t room = (size_t)data->call_count + 1;
-    sums so_far = {calloc(room, sizeof(double)), calloc(room, sizeof(double)), malloc(room * sizeof(int))};
-    report->rows = calloc(room, sizeof *report->rows);
-    heddle_status status = HEDDLE_OK;
-    if (!so_far.flops || !so_far.bytes || !so_far.last_group || !report->rows)
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to sum up a profile");
-    const stretch chosen = choose_groups(data);
-    for (size_t i = 0; so_far.last_group && i < room; i++)
-        so_far.last_group[i] = -1;
-    int64_t busy_until = chosen.begin;
-    for (int i = 0; status == HEDDLE_OK && i < data->span_count; i++)
-        if (is_inside(&chosen, &data->spans[i]))
-            add_span(data, i, report, &so_far, &busy_until);
-    if (status == HEDDLE_OK) {
-        report->gaps += chosen.end > busy_until ? (double)(chosen.end - busy_until) * nanosecond : 0;
-        report->steps = chosen.steps;
-        report->seconds = (double)(chosen.end - chosen.begin) * nanosecond - report->pauses;
-        finish_rows(report, limits, so_far.flops, so_far.bytes, data->device != HEDDLE_SIM);
-    }
+    sums so_far = {calloc(room, sizeof(double)), calloc(room, sizeof(double)), calloc(room, sizeof(int))};
+    *report = (heddle_profile_report){.rows = calloc(room, sizeof *report->rows)};
+    const bool enough = so_far.flops && so_far.bytes && so_far.last_group && report->rows;
+    if (enough)
+        sum_up(data, limits, report, &so_far);
     free(so_far.flops);
     free(so_far.bytes);
     free(so_far.last_group);
-    return status;
+    return enough ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to sum up a profile");
 }
 
 void heddle_profile_report_free(heddle_profile_report *report)

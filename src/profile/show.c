@@ -103,6 +103,10 @@ heddle_status heddle_profile_print(const heddle_profile_data *data, const heddle
             data->device == HEDDLE_SIM ? ": how long the simulation takes, not how long a GPU would" : "");
     HEDDLE_TRY(print_rows(report, file));
     print_phases(report, file);
+    if (data->stopped)
+        fprintf(file,
+                "recorded until %d kernels, copies and launches were seen; the rest of the run was not slowed down\n",
+                data->span_count + data->launch_count);
     if (data->dropped)
         fprintf(file, "the profile is of the last steps: %ld earlier spans are not in it\n", data->dropped);
     return HEDDLE_OK;
@@ -153,6 +157,7 @@ cJSON *heddle_profile_json(const heddle_profile_data *data, const heddle_profile
     cJSON_AddNumberToObject(json, "copy_seconds_under_kernels", report->copies_covered);
     cJSON_AddNumberToObject(json, "spans", data->span_count);
     cJSON_AddNumberToObject(json, "dropped", (double)data->dropped);
+    cJSON_AddBoolToObject(json, "stopped", data->stopped);
     cJSON *lanes = cJSON_AddArrayToObject(json, "lanes");
     for (int i = 0; lanes && i < data->lane_count; i++)
         cJSON_AddItemToArray(lanes, cJSON_CreateString(data->lanes[i].name));

@@ -19,12 +19,13 @@ enum {
     BELOW = 44,
     TICK = 5,
     MOST_TICKS = 10,
-    LETTER = 6,      // width of a letter of the labels, about
+    LETTER = 6,      // width of a letter of the legend, about
     LEAST_LABEL = 4, // letters that are worth printing
     TEXT_SIZE = 512,
 };
 
-static const double MANY = 2e6; // nanoseconds from which on they are shown as milliseconds
+static const double LABEL_LETTER = 6.7; // width of a letter inside a bar
+static const double MANY = 2e6;         // nanoseconds from which on they are shown as milliseconds
 
 static const char style[] =
     "<style>\n"
@@ -32,7 +33,7 @@ static const char style[] =
     "text { fill: #1c2128; } .soft { fill: #59636e; } .title { font-size: 15px; font-weight: 600; }\n"
     ".line { stroke: #d1d9e0; } .in { fill: #10151b; font-size: 11px; pointer-events: none; }\n"
     "rect { stroke: #ffffff; stroke-width: 0.4; } rect.lane { fill: #f3f5f7; stroke: none; }\n"
-    ".load { fill: #e3b341; } .pause { fill: #d1d9e0; } .forward { fill: #6cb6ff; } .backward { fill: #f69d50; } "
+    ".load { fill: #e3b341; } .forward { fill: #6cb6ff; } .backward { fill: #f69d50; } "
     ".update { fill: #8ddb8c; }\n"
     ".fused { fill: #c297ff; } .other { fill: #b6c0ca; }\n"
     "@media (prefers-color-scheme: dark) {\n"
@@ -58,7 +59,8 @@ static double x_of(const picture *on, int64_t time)
 
 static bool is_drawn(const picture *on, const heddle_profile_span *span)
 {
-    return span->begin < on->end && span->end > on->begin;
+    const bool pause = span->call >= 0 && on->data->calls[span->call].phase == HEDDLE_PHASE_PAUSE;
+    return !pause && span->begin < on->end && span->end > on->begin;
 }
 
 static const char *class_of(const picture *on, const heddle_profile_span *span)
@@ -69,7 +71,7 @@ static const char *class_of(const picture *on, const heddle_profile_span *span)
 // As many letters of a label as have room; UTF-8 is not cut.
 static void print_label(const picture *on, const char *label, double x, double y, double width)
 {
-    const int room = (int)(width / LETTER), length = (int)strlen(label);
+    const int room = (int)(width / LABEL_LETTER), length = (int)strlen(label);
     if (room < LEAST_LABEL)
         return;
     char text[TEXT_SIZE];

@@ -14,6 +14,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/text.h"
 #include "bench/timeline.h"
 
 static heddle_status read_text(const char *text, heddle_timeline *timeline)

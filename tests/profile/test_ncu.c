@@ -34,8 +34,8 @@ static void the_longest_launch_is_read(void **state)
         "\"80\",\"100\",\"7.5\",\"2\",\"40\",\"0\",\"0\"\n"
         "\"1\",\"71\",\"saxpy(\"\"big\"\", float)\",\"(256, 1, 1)\",\"(4096, 1, 1)\",\"1,234,567\",\"13\","
         "\"92\",\"16\",\"16\",\"8\",\"81\",\"100\",\"8\",\"2\",\"40\",\"0\",\"0\"\nthe end\n";
-    char *text = malloc(strlen(noise) + sizeof rows);
-    strcat(strcpy(text, noise), rows);
+    char *text = NULL;
+    assert_true(asprintf(&text, "%s%s", noise, rows) > 0);
     heddle_ncu_kernel kernel;
     assert_int_equal(heddle_ncu_read(text, &kernel), HEDDLE_OK);
     assert_string_equal(kernel.name, "saxpy(\"big\", float)");
