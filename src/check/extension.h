@@ -58,7 +58,7 @@ heddle_status heddle_check_extension_values(const heddle_check_argument *argumen
 heddle_status heddle_check_extension_compare(const heddle_check_extension *extension, const heddle_check_folder *kept,
                                              const heddle_check_folder *folder, heddle_check_result *result);
 // What heddle's main copies and no kernel has written is said in the words of an output; after its lines were hidden.
-void heddle_check_extension_reword(heddle_check_report *report);
+void heddle_check_extension_reword(const heddle_check_extension *extension, heddle_check_report *report);
 // The path of one of a tensor's files in the folder: "in", "out", "by" (who wrote it), "expected". Returns `path`.
 const char *heddle_check_extension_path(const heddle_check_folder *folder, int number, const char *kind, char *path,
                                         size_t size);

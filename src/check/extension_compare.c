@@ -222,8 +222,18 @@ static heddle_status make_table(const comparison *trial, heddle_check_wrong *tab
     return table->pattern ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
 }
 
+// Where the kernel is defined: readers of reports want a line.
+static heddle_check_place kernel_place(const heddle_check_global *kernel, heddle_arena *arena)
+{
+    const char *file = heddle_arena_copy_text(arena, kernel->file), *name = heddle_arena_copy_text(arena, kernel->name);
+    heddle_check_place place = {.role = "kernel", .frames = file && name ? 1 : 0, .within = ""};
+    place.frame[0] = (heddle_check_frame){.file = file, .line = kernel->line, .function = name};
+    return place;
+}
+
 static heddle_status add_finding(const comparison *trial)
 {
+    heddle_check_place place = kernel_place(trial->extension->kernel, trial->result->arena);
     char position[256];
     int64_t first = trial->shown[0];
     heddle_check_wrong *table = heddle_arena_alloc(trial->result->arena, sizeof *table);
@@ -238,6 +248,8 @@ static heddle_status add_finding(const comparison *trial)
         .count = 1,
         .note = "",
         .wrong = table,
+        .places = &place,
+        .place_count = place.frames,
         .cause = "The output differs from what it should be by more than rounding can explain.",
         .message = text_of(trial, "%s: %lld of %lld elements of %s are wrong; %s is %s, expected %.9g.",
                            trial->extension->kernel->name, (long long)trial->wrong_count,
@@ -288,7 +300,7 @@ static heddle_status compare_output(comparison *trial)
     return compare_values(trial);
 }
 
-void heddle_check_extension_reword(heddle_check_report *report)
+void heddle_check_extension_reword(const heddle_check_extension *extension, heddle_check_report *report)
 {
     for (int i = 0; i < report->finding_count; i++) {
         heddle_check_finding *finding = &report->findings[i];
@@ -298,7 +310,9 @@ void heddle_check_extension_reword(heddle_check_report *report)
         finding->message = "the kernel does not write all elements of this output";
         finding->cause = "Some threads skip their element, or the grid is too small for the tensor.";
         finding->cure = "Write every element, or start from known values: inout in --args, with zeros for example.";
-        finding->place_count = 0;
+        finding->place_count = extension->kernel ? 1 : 0;
+        if (extension->kernel)
+            finding->places[0] = kernel_place(extension->kernel, report->arena);
     }
 }
 

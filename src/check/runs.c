@@ -219,7 +219,7 @@ void heddle_check_run_explain(heddle_check_state *state, heddle_check_report *re
     if (state->is_job || state->is_extension)
         heddle_check_job_hide(&state->folder, report);
     if (state->is_extension)
-        heddle_check_extension_reword(report);
+        heddle_check_extension_reword(&state->extension, report);
     if (state->is_job)
         heddle_check_job_name_shape(&state->job, &state->folder, report);
 }

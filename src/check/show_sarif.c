@@ -90,6 +90,12 @@ static cJSON *result_message(const heddle_check_finding *finding)
     return message_json(text);
 }
 
+// Heddle's own main is no file that a reader could open.
+static bool is_in_file(const heddle_check_frame *frame)
+{
+    return frame->file[0] == '/' || (frame->file[0] && frame->line > 0);
+}
+
 static cJSON *finding_json(const heddle_check_finding *finding)
 {
     char text[256], thread[128];
@@ -108,9 +114,9 @@ static cJSON *finding_json(const heddle_check_finding *finding)
         bool first = cJSON_GetArraySize(locations) == 0;
         cJSON_AddItemToArray(first ? locations : related, location_json(&place->frame[0], text));
     }
-    if (finding->memory && finding->memory->allocated.file[0])
+    if (finding->memory && is_in_file(&finding->memory->allocated))
         cJSON_AddItemToArray(related, location_json(&finding->memory->allocated, "allocated here"));
-    if (finding->memory && finding->memory->freed.file[0])
+    if (finding->memory && is_in_file(&finding->memory->freed))
         cJSON_AddItemToArray(related, location_json(&finding->memory->freed, "freed here"));
     cJSON_AddItemToObject(object, "relatedLocations", related);
     return object;
