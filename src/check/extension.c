@@ -38,9 +38,8 @@ static void split_name(const char *kernel, char name[256], const char **argument
 
 static bool is_called(const heddle_check_global *kernel, const char *name)
 {
-    size_t length = strlen(name), whole = strlen(kernel->qualified);
     name += strncmp(name, "::", 2) == 0 ? 2 : 0;
-    length = strlen(name);
+    size_t length = strlen(name), whole = strlen(kernel->qualified);
     return strcmp(kernel->name, name) == 0 || strcmp(kernel->qualified, name) == 0 ||
            (whole > length + 2 && strcmp(kernel->qualified + whole - length, name) == 0 &&
             strncmp(kernel->qualified + whole - length - 2, "::", 2) == 0);

@@ -101,7 +101,8 @@ static void read_parameter(heddle_arena *arena, const sim_source *source, int fi
             int comma = end_of_item(source, i + 2, end);
             const sim_token *rank = sim_token_at(&source->code, comma + 1);
             parameter->kind = HEDDLE_CHECK_ACCESSOR;
-            parameter->dimensions = rank->kind == SIM_TOKEN_NUMBER ? atoi(source->text + rank->start) : 0;
+            parameter->dimensions =
+                rank->kind == SIM_TOKEN_NUMBER ? (int)strtol(source->text + rank->start, NULL, 10) : 0;
         }
         parameter->is_const |= sim_token_is(source, one, "const");
         if (sim_token_is(source, one, "*") && angles == 0)

@@ -144,7 +144,8 @@ const char *heddle_check_extension_suggest(const heddle_check_global *kernel, co
                                            char *text, size_t size)
 {
     char name[NAME_SIZE], arguments[LINE_SIZE], quoted[2 * LINE_SIZE];
-    line to = {text, size, 0}, one = {name, sizeof name, 0}, all = {arguments, sizeof arguments, 0};
+    text[0] = '\0';
+    line to = {.text = text, .size = size}, one = {name, sizeof name, 0}, all = {arguments, sizeof arguments, 0};
     say(&one, "%s%s", kernel->qualified, kernel->template_required > 0 ? "<" : "");
     say_templates(kernel, &one);
     say(&one, "%s", kernel->template_required > 0 ? ">" : "");

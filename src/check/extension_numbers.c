@@ -179,7 +179,9 @@ static heddle_status function(heddle_line *in, heddle_line_number *value)
     return HEDDLE_OK;
 }
 
-static heddle_status atom(heddle_line *in, heddle_line_number *value)
+static heddle_status atom(heddle_line *in, heddle_line_number *value);
+
+static heddle_status plain_atom(heddle_line *in, heddle_line_number *value)
 {
     char shown[80];
     const sim_token *token = sim_token_at(&in->source.code, in->at);
@@ -205,15 +207,23 @@ static heddle_status atom(heddle_line *in, heddle_line_number *value)
     }
     if (token->kind == SIM_TOKEN_NAME)
         return heddle_line_is(in, in->at + 1, "(") ? function(in, value) : number_of(in, in->at++, value);
-    if (!heddle_line_is(in, in->at, "(") || in->depth == DEEPEST)
+    if (!heddle_line_is(in, in->at, "("))
         return heddle_line_wrong(in, in->at, "%s is not a number", heddle_line_word(in, in->at, shown, sizeof shown));
     in->at++;
-    in->depth++;
     HEDDLE_TRY(heddle_line_expression(in, value));
-    in->depth--;
     if (!heddle_line_is(in, in->at, ")"))
         return heddle_line_wrong(in, in->at, "a ) is missing");
     in->at++;
+    return HEDDLE_OK;
+}
+
+static heddle_status atom(heddle_line *in, heddle_line_number *value)
+{
+    if (in->depth == DEEPEST)
+        return heddle_line_wrong(in, in->at, "too many brackets and signs inside each other");
+    in->depth++;
+    HEDDLE_TRY(plain_atom(in, value));
+    in->depth--;
     return HEDDLE_OK;
 }
 
@@ -230,9 +240,7 @@ static heddle_status combine(const heddle_line *in, int sign, heddle_line_number
     }
     bool overflow = false, divides = heddle_line_is(in, sign, "/") || heddle_line_is(in, sign, "%");
     long long result = 0;
-    if (divides && (other.whole == 0 || other.whole == -1))
-        overflow = other.whole == 0;
-    if (overflow)
+    if (divides && other.whole == 0)
         return heddle_line_wrong(in, sign, "division by zero");
     if (heddle_line_is(in, sign, "+"))
         overflow = __builtin_add_overflow(value->whole, other.whole, &result);
@@ -240,7 +248,7 @@ static heddle_status combine(const heddle_line *in, int sign, heddle_line_number
         overflow = __builtin_sub_overflow(value->whole, other.whole, &result);
     else if (heddle_line_is(in, sign, "*") || (divides && other.whole == -1))
         overflow = __builtin_mul_overflow(value->whole, heddle_line_is(in, sign, "%") ? 0 : other.whole, &result);
-    else
+    else if (other.whole != 0)
         result = heddle_line_is(in, sign, "/") ? value->whole / other.whole : value->whole % other.whole;
     *value = heddle_line_whole(result);
     return overflow ? heddle_line_wrong(in, sign, "the number is too large") : HEDDLE_OK;

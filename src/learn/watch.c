@@ -18,7 +18,7 @@ static heddle_status open_files(const heddle_learn_workspace *workspace, heddle_
     const char **paths = calloc((size_t)course->count + 1, sizeof *paths);
     heddle_status status =
         names && paths ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to watch the folder");
-    for (int i = 0; status == HEDDLE_OK && i < course->count; i++) {
+    for (int i = 0; names && paths && i < course->count; i++) {
         heddle_learn_file(workspace, &course->exercises[i], names[i]);
         paths[i] = names[i];
     }

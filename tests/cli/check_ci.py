@@ -21,7 +21,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CI = os.path.join(ROOT, "examples", "ci")
 EXAMPLES = os.path.join(ROOT, "examples", "extensions")
 
-FINE = '// heddle: check --kernel k --args "x: inout float[8]" --grid 1 --block 8\n__global__ void k(float *x) { x[threadIdx.x] *= 2; }\n'
+FINE = """// heddle: check --kernel k --args "x: inout float[8]" --grid 1 --block 8
+__global__ void k(float *x) { x[threadIdx.x] *= 2; }
+"""
 
 
 def read(name):
