@@ -202,15 +202,69 @@ static reached reach_in(heddle_check_sources *sources, const heddle_check_frame 
     return found;
 }
 
+// --- functions that were not inlined ---------------------------------------------------------------------------------
+
+// The name of the function whose brace is token `open`: that before its parameters. NULL: not found.
+static const sim_token *name_at(const sim_source *source, int open)
+{
+    int close = open - 1;
+    while (close > 0 && source->code.at[close].kind == SIM_TOKEN_NAME) // const, noexcept
+        close--;
+    const sim_token *last = sim_token_at(&source->code, close);
+    const sim_token *name = sim_token_at(&source->code, last->match - 1);
+    return sim_token_is(source, last, ")") && last->match > 0 && name->kind == SIM_TOKEN_NAME ? name : NULL;
+}
+
+// The token of the only call of a function in its file; -1: there are several, none, or one in a macro.
+static int only_call(const sim_source *source, const char *function)
+{
+    size_t length = 0;
+    const char *name = heddle_check_own_name(function, &length);
+    const sim_tokens *const all[] = {&source->code, &source->lines};
+    int call = -1;
+    for (int list = 0; list < 2; list++)
+        for (int i = 0; i < all[list]->count; i++) {
+            const sim_token *token = &all[list]->at[i];
+            if (token->end - token->start != length || memcmp(source->text + token->start, name, length) != 0)
+                continue;
+            if (list > 0 || (call >= 0 && sim_function_around(source, i) >= 0))
+                return -1;
+            call = sim_function_around(source, i) >= 0 ? i : call;
+        }
+    return call;
+}
+
+// The compiler knows the callers of what it inlined. The one of a function that it did not inline is read from the
+// source, so that the verdict does not depend on that: where the only call of the function is in the kernel.
+static heddle_check_place with_kernel(heddle_check_sources *sources, const heddle_check_place *place,
+                                      const char *kernel)
+{
+    heddle_check_place whole = *place;
+    const heddle_check_frame *last = &place->frame[place->frames - 1];
+    if (!kernel || place->frames == 0 || place->frames == HEDDLE_CHECK_FRAMES ||
+        heddle_check_same_function(last->function, kernel))
+        return whole;
+    const sim_source *source = heddle_check_sources_code(sources, last->file);
+    const int call = source ? only_call(source, last->function) : -1;
+    const sim_token *caller = call >= 0 ? name_at(source, sim_function_around(source, call)) : NULL;
+    size_t length = 0;
+    const char *name = heddle_check_own_name(kernel, &length);
+    if (caller && caller->end - caller->start == length && memcmp(source->text + caller->start, name, length) == 0)
+        whole.frame[whole.frames++] =
+            (heddle_check_frame){.file = last->file, .line = source->code.at[call].line, .function = kernel};
+    return whole;
+}
+
 // Threads pass a barrier by for certain where they cannot have left the kernel or a function before it.
-heddle_check_reach heddle_check_reach_of(heddle_check_sources *sources, const heddle_check_place *place,
+heddle_check_reach heddle_check_reach_of(heddle_check_sources *sources, const heddle_check_place *barrier,
                                          const char *kernel)
 {
+    const heddle_check_place place = with_kernel(sources, barrier, kernel);
     reached found = {.reach = HEDDLE_CHECK_REACH_UNKNOWN};
     bool certain =
-        kernel && place->frames > 0 && heddle_check_same_function(place->frame[place->frames - 1].function, kernel);
-    for (int i = 0; i < place->frames; i++) {
-        reached next = reach_in(sources, &place->frame[i], i > 0 ? place->frame[i - 1].function : NULL);
+        kernel && place.frames > 0 && heddle_check_same_function(place.frame[place.frames - 1].function, kernel);
+    for (int i = 0; i < place.frames; i++) {
+        reached next = reach_in(sources, &place.frame[i], i > 0 ? place.frame[i - 1].function : NULL);
         certain = certain && !next.may_leave;
         if (found.reach == HEDDLE_CHECK_REACH_UNKNOWN || (found.loop_alone && next.reach == HEDDLE_CHECK_REACH_RETURN))
             found = next;

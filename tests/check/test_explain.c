@@ -203,6 +203,39 @@ static void test_nothing_is_claimed_where_threads_may_have_left_otherwise(void *
              HEDDLE_CHECK_REACH_BRANCH);
 }
 
+// A barrier in a function that the compiler has not inlined: the report names no caller.
+static void reach_through_call_is(const char *before, const char *body, heddle_check_reach expected)
+{
+    char source[1024];
+    snprintf(source, sizeof source,
+             "%s\n__device__ void meet(int n) { __syncthreads(); }\n__global__ void k(int n, int *x)\n{\n%s}\n", before,
+             body);
+    heddle_check_report *report =
+        explained(source, "{\"kind\": \"barrier-exited\", \"tier\": \"warning\", \"kernel\": \"k\", \"parts_warp\": "
+                          "true, \"places\": [{\"role\": \"barrier\", \"file\": \"@\", \"line\": 2, \"function\": "
+                          "\"meet\"}]}");
+    assert_int_equal(report->findings[0].reach, expected);
+    assert_int_equal(report->findings[0].tier,
+                     expected == HEDDLE_CHECK_REACH_PASSED ? HEDDLE_CHECK_ERROR : HEDDLE_CHECK_WARNING);
+    heddle_check_report_free(report);
+}
+
+static void test_the_only_call_of_a_function_is_read_like_one_that_was_inlined(void **state)
+{
+    (void)state;
+    reach_through_call_is("", "    if (n > 3)\n        meet(n);\n    x[0] = 1;\n", HEDDLE_CHECK_REACH_PASSED);
+    reach_through_call_is("", "    if (n > 3)\n        meet(n);\n", HEDDLE_CHECK_REACH_BRANCH);
+    reach_through_call_is("", "    if (n > 3)\n        return;\n    meet(n);\n", HEDDLE_CHECK_REACH_RETURN);
+    // Which of two calls it was is not known, nor who expands a macro, nor that another function is the kernel.
+    reach_through_call_is("", "    if (n > 3)\n        meet(n);\n    meet(x[0]);\n", HEDDLE_CHECK_REACH_UNKNOWN);
+    reach_through_call_is("#define MEET(n) meet(n)", "    if (n > 3)\n        meet(n);\n    x[0] = 1;\n",
+                          HEDDLE_CHECK_REACH_UNKNOWN);
+    reach_through_call_is("",
+                          "    x[0] = 1;\n}\n__global__ void other(int n, int *x)\n{\n    if (n > 3)\n        "
+                          "meet(n);\n    x[0] = 1;\n",
+                          HEDDLE_CHECK_REACH_UNKNOWN);
+}
+
 static void test_what_the_preprocessor_leaves_out_is_not_read(void **state)
 {
     (void)state;
@@ -223,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_an_endless_loop_is_told_where_it_begins),
         cmocka_unit_test(test_why_threads_miss_a_barrier_is_read_around_it),
         cmocka_unit_test(test_nothing_is_claimed_where_threads_may_have_left_otherwise),
+        cmocka_unit_test(test_the_only_call_of_a_function_is_read_like_one_that_was_inlined),
         cmocka_unit_test(test_what_the_preprocessor_leaves_out_is_not_read),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);

@@ -31,6 +31,19 @@ __global__ void in_a_function(int *out)
     out[threadIdx.x] = 1;
 }
 
+// The same, in a function that is not inlined.
+static __device__ __noinline__ void meet_apart()
+{
+    __syncthreads(); // expect: barrier-exited
+}
+
+__global__ void in_a_function_apart(int *out)
+{
+    if (threadIdx.x < 40)
+        meet_apart();
+    out[threadIdx.x] = 1;
+}
+
 // Whole warps that pass it by are forgiven.
 __global__ void warps_apart(int *out)
 {
@@ -58,6 +71,7 @@ int main()
     in_braces<<<1, 64>>>(out);
     without_braces<<<1, 64>>>(out, 48);
     in_a_function<<<1, 64>>>(out);
+    in_a_function_apart<<<1, 64>>>(out);
     warps_apart<<<1, 64>>>(out);
     nothing_behind<<<1, 64>>>(out);
     cudaDeviceSynchronize();
