@@ -6,5 +6,5 @@
 #include "check/sources.h"
 
 // Of the threads that ended without reaching the barrier at this place of a kernel.
-heddle_check_reach heddle_check_reach_of(heddle_check_sources *sources, const heddle_check_place *place,
+heddle_check_reach heddle_check_reach_of(heddle_check_sources *sources, const heddle_check_place *barrier,
                                          const char *kernel);
