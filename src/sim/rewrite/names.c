@@ -286,7 +286,9 @@ void sim_names_learn(sim_unit *unit, const sim_source *source)
             learn_atomic(unit, source, i);
         else if (sim_token_is(source, token, "template") && sim_scope_of(source, token)->kind == SIM_SCOPE_CLASS)
             learn_member_template(unit, source, i);
-        unit->has_operators |= sim_token_is(source, token, "operator");
+        bool operates = sim_token_is(source, token, "operator");
+        unit->has_operators |= operates;
+        unit->has_subscripts |= operates && sim_token_is(source, sim_token_at(&source->code, i + 1), "[");
     }
 }
 

@@ -82,6 +82,8 @@ static bool may_return_structure(const sim_unit *unit, const sim_source *source,
         if (sim_token_is_any(source, token, ends))
             break;
         has_operator |= unit->has_operators && sim_token_is_any(source, token, operators);
+        has_operator |= unit->has_subscripts && sim_token_is(source, token, "[") &&
+                        sim_token_at(&source->code, index - 1)->kind == SIM_TOKEN_NAME;
         if (token->match > index)
             index = token->match;
     }

@@ -49,6 +49,7 @@ typedef struct sim_unit {
     sim_name_list own_atomics;      // functions of the user's with the name of an atomic of CUDA's
     sim_name_list member_templates; // function templates in classes
     bool has_operators;             // for types of the user's
+    bool has_subscripts;            // among them []
 } sim_unit;
 
 // --- names.c ---------------------------------------------------------------------------------------------------------

@@ -284,6 +284,9 @@ static void a_result_that_is_stored_is_a_value_first(void **state)
     becomes("__device__ void k() { s[i] = f<T, 4>(i); *p++ = f(i); n::x = f(i); s[j] = b<V, 2>{1}; }",
             "__device__ void k() { s[i] = ::sim::stored() = f<T, 4>(i); *p++ = ::sim::stored() = f(i); "
             "n::x = ::sim::stored() = f(i); s[j] = ::sim::stored() = b<V, 2>{1}; }");
+    becomes("struct M { V operator[](int) const; }; __device__ void k() { s[i] = m[i]; s[i] = x; f = [=] { g(); }; }",
+            "struct M { V operator[](int) const; }; __device__ void k() { s[i] = ::sim::stored() = m[i]; s[i] = x; "
+            "f = [=] { g(); }; }");
     stays("__device__ void k() { s[i] = a[i]; s[i] = a + b; v = {f(i)}; v = sizeof(x); s[i] == f(i); s[i] += f(i); }");
     stays("__device__ void k() { n::T v = f(i), w = f(j); s[i] = a < b; s[i] = a < b, c; T &r = f(i); T *p = f(i); "
           "const auto &t = f(i); }");
