@@ -79,7 +79,7 @@ static double intensity_of(const heddle_bench_result *result)
 
 static bool is_plotted(const heddle_bench_result *result)
 {
-    return heddle_bench_is_timed(result) && intensity_of(result) > 0;
+    return heddle_bench_is_timed(result) && intensity_of(result) > 0 && result->flops_per_second > 0;
 }
 
 // Whole powers of ten around everything that is plotted; the roof's corner too.
