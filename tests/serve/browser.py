@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """`heddle serve` in a real Chromium: a network is trained from the page, paused, resumed, and recognises a drawn digit.
 
     tests/serve/browser.py build/heddle [--shots FOLDER] [--axe axe.min.js]
