@@ -124,7 +124,8 @@ const heddle_check_source *heddle_check_sources_get(heddle_check_sources *source
         sources->room = more;
     }
     size_t left = MOST_BYTES - sources->bytes, size = 0;
-    heddle_check_source *source = load(path, left < HEDDLE_CHECK_LARGEST_SOURCE ? left : HEDDLE_CHECK_LARGEST_SOURCE, &size);
+    heddle_check_source *source =
+        load(path, left < HEDDLE_CHECK_LARGEST_SOURCE ? left : HEDDLE_CHECK_LARGEST_SOURCE, &size);
     if (source)
         sources->files[sources->count++] = source;
     sources->bytes += size;

@@ -7,7 +7,7 @@
 
 enum {
     HEDDLE_CHECK_LARGEST_SOURCE = 16 << 20, // bytes of a file
-    HEDDLE_CHECK_LARGEST_SENT = 1 << 20,    // of one that a learner or a page hands in: web/serve/check.js knows it, too
+    HEDDLE_CHECK_LARGEST_SENT = 1 << 20, // of one that a learner or a page hands in: web/serve/check.js knows it, too
 };
 
 typedef struct heddle_check_sources heddle_check_sources;
