@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.parse
 
@@ -40,7 +41,17 @@ int main()
 """
 WRITE, READ = 5, 6  # lines of the race, from 0
 CLEAN = RACE.replace("    data[i] = tile", "    __syncthreads(); data[i] = tile")
-FOREVER = "#include <unistd.h>\nint main() { for (;;) usleep(1000); }\n"
+FOREVER = """__global__ void count(int *counter) { *counter += 1; }
+
+int main()
+{
+    int *counter;
+    cudaMalloc(&counter, sizeof *counter);
+    cudaMemset(counter, 0, sizeof *counter);
+    for (;;)
+        count<<<1, 1>>>(counter);
+}
+"""
 
 
 def frame(message):
@@ -90,8 +101,9 @@ class Editor:
 
     def wait(self, wanted):
         """The next message that `wanted` is true of."""
+        limit = time.monotonic() + PATIENCE
         while True:
-            message = self.messages.get(timeout=PATIENCE)
+            message = self.messages.get(timeout=max(0, limit - time.monotonic()))
             if message is None or isinstance(message, Exception):
                 raise AssertionError(f"the server has ended: {message} {self.process.stderr.read()}")
             self.seen.append(message)
@@ -109,6 +121,10 @@ class Editor:
         message = self.wait(lambda message: message.get("method") == "textDocument/publishDiagnostics"
                             and message["params"]["uri"] == uri)
         return message["params"]["diagnostics"]
+
+    def progress(self, kind):
+        return self.wait(lambda message: message.get("method") == "$/progress"
+                         and message["params"]["value"]["kind"] == kind)["params"]
 
     def open(self, uri):
         self.tell("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "cuda", "version": 1, "text": ""}})
@@ -248,9 +264,10 @@ class Protocol(unittest.TestCase):
         uri = self.write("slow.cu", FOREVER)
         editor = self.editor("--timeout", "100000")
         editor.open(uri)
-        editor.wait(lambda message: message.get("method") == "$/progress")
+        editor.progress("report")
         for _ in range(20):
             editor.save(uri)
+        editor.progress("report")
         mark = os.path.join(self.home, "written")
         writes = ('#include <stdio.h>\nint main() { FILE *f = fopen("%s", "w"); printf("Content-Length: 1"); return f != 0; }\n'
                   % mark)
@@ -261,11 +278,12 @@ class Protocol(unittest.TestCase):
         # By hand, too.
         self.write("slow.cu", FOREVER)
         editor.save(uri)
-        token = editor.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "begin")
-        editor.tell("window/workDoneProgress/cancel", {"token": token["params"]["token"]})
-        editor.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"].get("message") == "cancelled")
+        running = editor.progress("report")
+        self.assertRegex(running["value"]["message"], "^kernel count, launch [0-9]+$")
+        editor.tell("window/workDoneProgress/cancel", {"token": running["token"]})
+        self.assertEqual(editor.progress("end")["value"]["message"], "cancelled")
         editor.save(uri)
-        editor.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "begin")
+        editor.progress("report")
         self.assertEqual(editor.end(), 0)  # while it runs
 
     def test_an_editor_that_goes_without_shutdown_ends_it_with_1(self):
