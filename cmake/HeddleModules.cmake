@@ -51,9 +51,9 @@ find_program(HEDDLE_SIM_COMPILER NAMES g++ clang++ DOC "C++ compiler for the sim
 
 set(heddle_sim_home)
 set(heddle_sim_flags)
-if(HEDDLE_PACKAGE) # which is stripped: debug information would only bring names of temporary files
+if(HEDDLE_PACKAGE) # debug information names temporary files, and the identity of the module would hold it
   set(heddle_sim_home SIM_HOME=${PROJECT_BINARY_DIR}/sim)
-  set(heddle_sim_flags -Xcompiler -g0 -Xlinker -z,relro,-z,now)
+  set(heddle_sim_flags -Xlinker --strip-debug,-z,relro,-z,now)
 endif()
 
 # heddle_sim_module(TARGET FILE): FILE, made of all CUDA sources. With sources behind it: made of that one's objects, and of
