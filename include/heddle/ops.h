@@ -448,6 +448,22 @@ typedef struct heddle_polynomial_shape {
     float factor, addend;
 } heddle_polynomial_shape;
 
+// polynomial_activation: c0 + c1 x + ... + c7 x^7 of each of n elements; coefficients above `degree` do not count
+typedef struct heddle_polynomial_activation_shape {
+    int n;
+    int degree;
+    float c0, c1, c2, c3, c4, c5, c6, c7;
+} heddle_polynomial_activation_shape;
+enum { HEDDLE_POLYNOMIAL_DEGREE = 7 }; // the highest
+
+// token_loss: the cross-entropy of each row of logits (rows, cols) with its label, for vocabularies of language models.
+// A row whose label is `ignored` has loss 0 and gradient 0. Any other label that is no column is HEDDLE_INVALID on cpu;
+// on a GPU, which cannot report it, loss and gradient of the row are NaN.
+typedef struct heddle_token_loss_shape {
+    int rows, cols;
+    float ignored; // a whole number; it may be negative, which no int of a shape may
+} heddle_token_loss_shape;
+
 #ifdef __cplusplus
 }
 #endif

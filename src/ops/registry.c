@@ -30,6 +30,7 @@
 #include "ops/maxpool2d/maxpool2d.h"
 #include "ops/optimizer/optimizer.h"
 #include "ops/polynomial/polynomial.h"
+#include "ops/polynomial_activation/polynomial_activation.h"
 #include "ops/quantise/quantise.h"
 #include "ops/random/random.h"
 #include "ops/reduction/reduction.h"
@@ -45,12 +46,14 @@
 #include "ops/rows_trunk/rows_trunk.h"
 #include "ops/rows_update/rows_update.h"
 #include "ops/saxpy/saxpy.h"
+#include "ops/scale/scale.h"
 #include "ops/scan/scan.h"
 #include "ops/softmax/softmax.h"
 #include "ops/stem_block/stem_block.h"
 #include "ops/stencil/stencil.h"
 #include "ops/step_end/step_end.h"
 #include "ops/sync_batchnorm2d/sync_batchnorm2d.h"
+#include "ops/token_loss/token_loss.h"
 #include "ops/transpose/transpose.h"
 
 #define BOTH_WAYS(activation) &heddle_op_##activation##_forward, &heddle_op_##activation##_backward,
@@ -114,6 +117,10 @@ const heddle_op *const heddle_registry[] = {
 
     &heddle_op_cross_entropy_forward,
     &heddle_op_cross_entropy_backward,
+    &heddle_op_token_loss_forward,
+    &heddle_op_token_loss_backward,
+    &heddle_op_token_loss_both,
+    &heddle_op_scale_unless_one,
 
     &heddle_op_dropout_forward,
     &heddle_op_dropout_backward,
@@ -130,6 +137,8 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_hello_index,
     &heddle_op_saxpy,
     &heddle_op_polynomial,
+    &heddle_op_polynomial_activation_forward,
+    &heddle_op_polynomial_activation_backward,
     &heddle_op_transpose,
     &heddle_op_shift,
     &heddle_op_stencil,
