@@ -11,7 +11,7 @@ HEDDLE_CUDA_OPTIMISE ?= on
 options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES HEDDLE_CUDA_OPTIMISE,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize python-test profile-test mutate site bench-cpu \
+.PHONY: help setup heddle build demo learn learn-web check sim cuda test test-sanitize python-test torch-test profile-test mutate site bench-cpu \
 	bench-sim lint format install uninstall dist deb clean
 
 help: ## this list
@@ -101,6 +101,11 @@ mutate: ## [FILES="src/io/png.c ..."] [COUNT=20] [SEED=1] [RESUME=1]: plant mist
 site: ## render course, docs and ladders as pages in BUILD/site, which a browser opens without a server
 	@scripts/setup site
 	@scripts/site $(BUILD)/site
+
+torch-test: ## build the PyTorch extension, with PyTorch from PyPI in BUILD/torch, and run its tests
+	@scripts/setup build
+	@scripts/build $(BUILD) $(options) heddle_command heddle_shared
+	@scripts/torch-test $(BUILD)
 
 bench-cpu: ## heddle against PyTorch on this CPU, both rates from one run
 	@scripts/setup build demo bench

@@ -1,5 +1,6 @@
-"""Reads safetensors files, which heddle writes checkpoints and gradients in, into NumPy arrays. Not a program."""
+"""Reads and writes safetensors files, in which heddle has checkpoints and gradients, as NumPy arrays. Not a program."""
 import json
+import os
 import struct
 
 import numpy as np
@@ -19,3 +20,27 @@ def read(path):
         begin, end = (8 + length + offset for offset in one["data_offsets"])
         arrays[name] = np.frombuffer(content[begin:end], TYPES[one["dtype"]]).reshape(one["shape"]).copy()
     return arrays
+
+
+def metadata(path):
+    """{name: text}"""
+    with open(path, "rb") as file:
+        length = struct.unpack("<Q", file.read(8))[0]
+        return json.loads(file.read(length)).get("__metadata__", {})
+
+
+def write(path, arrays, notes):
+    """Whole or not at all. Arrays: {name: array}, notes: {name: text}."""
+    names = {str(np.dtype(value)): name for name, value in TYPES.items()}
+    header, at = {"__metadata__": notes}, 0
+    for name, array in arrays.items():
+        header[name] = {"dtype": names[str(array.dtype)], "shape": list(array.shape),
+                        "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path + ".new", "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for array in arrays.values():
+            file.write(np.ascontiguousarray(array).tobytes())
+    os.replace(path + ".new", path)

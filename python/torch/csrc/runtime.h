@@ -1,0 +1,46 @@
+// heddle's operators on PyTorch's memory and streams: which device, which stream, which rung, which scratch memory.
+// operators.cpp says what each operator of torch.ops.heddle takes and gives.
+#pragma once
+
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+#include <torch/headeronly/core/ScalarType.h>
+
+#include <initializer_list>
+#include <string>
+
+#include "heddle/heddle.h"
+#include "heddle/ops.h"
+
+namespace heddle_torch
+{
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+struct Operand {
+    const char *name; // as the operator's table has it
+    const void *memory;
+};
+
+struct Call {
+    const char *op;
+    const void *shape;
+    const Tensor &place;   // any tensor of the call: says where it runs
+    std::string rung = ""; // empty: the best there is
+    heddle_arithmetic arithmetic = HEDDLE_FULL;
+    bool unsupported_is_best = false; // a rung that cannot do the shape gives way to the best one
+};
+
+// Runs it on the tensors' device: on a GPU it is queued on PyTorch's current stream, on the CPU it is done on return.
+// Scratch memory is PyTorch's. Throws with heddle's message.
+void launch(const Call &call, std::initializer_list<Operand> operands);
+
+// The names of an operator's rungs for "cpu" or "cuda", one a line, slowest first.
+std::string rungs(std::string op, std::string device);
+
+// Throws unless `tensor` is there, on `place`'s device and of this type; `what` names it.
+void check(const Tensor &tensor, const Tensor &place, ScalarType type, const char *op, const char *what);
+
+} // namespace heddle_torch

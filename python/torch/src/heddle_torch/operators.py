@@ -1,0 +1,341 @@
+"""torch.ops.heddle.*: gradients, fake kernels and autocast of the operators that the extension brings, and the public
+operators that are made of several of them."""
+import glob
+import os
+
+import torch
+from torch.autograd.function import once_differentiable
+
+_found = glob.glob(os.path.join(os.path.dirname(__file__), "_heddle_torch*.so"))
+if not _found:
+    raise ImportError("heddle_torch is not built: pip install ./python/torch (docs/pytorch.md)")
+torch.ops.load_library(_found[0])
+ops = torch.ops.heddle
+
+_library = torch.library.Library("heddle", "FRAGMENT")
+IGNORED = -100
+
+
+def _check(passed, message):
+    if not passed:
+        raise RuntimeError("heddle." + message)
+
+
+def _gradient(name, backward, setup):
+    """Gradients that are not differentiable again: a second derivative is an error, not a wrong number."""
+    torch.library.register_autograd("heddle::" + name, once_differentiable(backward), setup_context=setup)
+
+
+# --- polynomial ------------------------------------------------------------------------------------------------------
+
+@torch.library.register_fake("heddle::polynomial")
+def _(x, coefficients=(1.0, 1.0, 1.0)):
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+@torch.library.register_fake("heddle::polynomial_backward")
+def _(grad, x, coefficients):
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def _polynomial_setup(ctx, inputs, output):
+    ctx.save_for_backward(inputs[0])
+    ctx.coefficients = list(inputs[1]) if len(inputs) > 1 else [1.0, 1.0, 1.0]
+
+
+def _polynomial_backward(ctx, grad):
+    return ops.polynomial_backward(grad, ctx.saved_tensors[0], ctx.coefficients), None
+
+
+_gradient("polynomial", _polynomial_backward, _polynomial_setup)
+
+
+# --- softmax_cross_entropy -------------------------------------------------------------------------------------------
+
+@torch.library.register_fake("heddle::token_loss")
+def _(logits, target, ignore_index):
+    return logits.new_empty(target.shape), logits.new_empty(target.shape)
+
+
+@torch.library.register_fake("heddle::token_loss_backward")
+def _(grad, logits, target, log_sums, ignore_index):
+    return torch.empty_like(logits, memory_format=torch.contiguous_format)
+
+
+@torch.library.register_fake("heddle::token_loss_both")
+def _(logits, target, factor, ignore_index):
+    return logits.new_empty(target.shape), torch.empty_like(logits, memory_format=torch.contiguous_format)
+
+
+@torch.library.register_fake("heddle::scale_")
+def _(gradient, factor):
+    return None
+
+
+def _token_loss_setup(ctx, inputs, output):
+    ctx.save_for_backward(inputs[0], inputs[1], output[1])
+    ctx.mark_non_differentiable(output[1])
+    ctx.ignored = inputs[2]
+
+
+def _token_loss_backward(ctx, grad, _):
+    logits, target, log_sums = ctx.saved_tensors
+    return ops.token_loss_backward(grad, logits, target, log_sums, ctx.ignored), None, None
+
+
+_gradient("token_loss", _token_loss_backward, _token_loss_setup)
+
+
+@torch.library.custom_op("heddle::loss_and_gradient", mutates_args=())
+def _loss_and_gradient(logits: torch.Tensor, target: torch.Tensor, ignore_index: int,
+                       mean: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """The reduced loss, and the gradient of the logits for a gradient of 1, from one pass over the logits."""
+    factor = (target != ignore_index).sum().to(torch.float32).reciprocal() if mean else logits.new_ones(())
+    losses, gradient = ops.token_loss_both(logits, target, factor, ignore_index)
+    return losses.sum() * factor, gradient
+
+
+@_loss_and_gradient.register_fake
+def _(logits, target, ignore_index, mean):
+    return logits.new_empty(()), torch.empty_like(logits, memory_format=torch.contiguous_format)
+
+
+def _loss_setup(ctx, inputs, output):
+    ctx.save_for_backward(output[1])
+    ctx.mark_non_differentiable(output[1])
+
+
+def _graph_is_kept():
+    """Whether backward may run again. Then what it saved must stay as it is."""
+    asked = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
+    return asked is None or asked()
+
+
+def _loss_backward(ctx, grad, _):
+    gradient, = ctx.saved_tensors
+    grad = grad.to(torch.float32)
+    if _graph_is_kept():
+        return gradient * grad, None, None, None
+    ops.scale_(gradient, grad)  # in place, and for a gradient of 1 nothing at all
+    return gradient, None, None, None
+
+
+_gradient("loss_and_gradient", _loss_backward, _loss_setup)
+
+_library.define("softmax_cross_entropy(Tensor logits, Tensor target, int ignore_index=-100, str reduction=\"mean\") -> "
+                "Tensor")
+
+
+@torch.library.impl(_library, "softmax_cross_entropy", "CompositeImplicitAutograd")
+def _softmax_cross_entropy(logits, target, ignore_index=IGNORED, reduction="mean"):
+    _check(reduction in ("mean", "sum", "none"),
+           "softmax_cross_entropy: reduction is '%s', must be mean, sum or none" % reduction)
+    _check(logits.dim() >= 1 and target.shape == logits.shape[:-1],
+           "softmax_cross_entropy: logits (..., classes) need a target (...): they are %s and %s" % (
+               tuple(logits.shape), tuple(target.shape)))
+    _check(logits.shape[-1] > 0, "softmax_cross_entropy: logits have no classes")
+    rows, labels = logits.reshape(-1, logits.shape[-1]), target.reshape(-1)
+    if reduction == "none":
+        return ops.token_loss(rows, labels, ignore_index)[0].reshape(target.shape)
+    if torch.is_grad_enabled() and logits.requires_grad:
+        return ops.loss_and_gradient(rows, labels, ignore_index, reduction == "mean")[0]
+    total = ops.token_loss(rows, labels, ignore_index)[0].sum()
+    return total / (labels != ignore_index).sum() if reduction == "mean" else total
+
+
+# --- layernorm -------------------------------------------------------------------------------------------------------
+
+@torch.library.register_fake("heddle::layernorm_forward")
+def _(input, weight, bias, eps):
+    rows = input.numel() // input.shape[-1]
+    return (torch.empty_like(input, memory_format=torch.contiguous_format), input.new_empty((rows,)),
+            input.new_empty((rows,)))
+
+
+@torch.library.register_fake("heddle::layernorm_backward")
+def _(grad, input, weight, mean, inverse_std, eps):
+    return (torch.empty_like(input, memory_format=torch.contiguous_format), weight.new_empty(weight.shape),
+            weight.new_empty(weight.shape))
+
+
+def _layernorm_setup(ctx, inputs, output):
+    input, weight, _, eps = inputs
+    ctx.save_for_backward(input, weight, output[1], output[2])
+    ctx.mark_non_differentiable(output[1], output[2])
+    ctx.eps = eps
+
+
+def _layernorm_backward(ctx, grad, _, __):
+    input, weight, mean, inverse_std = ctx.saved_tensors
+    return (*ops.layernorm_backward(grad, input, weight, mean, inverse_std, ctx.eps), None)
+
+
+_gradient("layernorm_forward", _layernorm_backward, _layernorm_setup)
+_library.define("layernorm(Tensor input, Tensor weight, Tensor bias, float eps=1e-05) -> Tensor")
+
+
+@torch.library.impl(_library, "layernorm", "CompositeImplicitAutograd")
+def _layernorm(input, weight, bias, eps=1e-5):
+    _check(input.dim() >= 1 and weight.dim() <= input.dim() and weight.dim() >= 1 and
+           input.shape[input.dim() - weight.dim():] == weight.shape,
+           "layernorm: weight must have the shape of the input's last dimensions: they are %s and %s" % (
+               tuple(weight.shape), tuple(input.shape)))
+    _check(weight.numel() > 0, "layernorm: there is nothing to normalise over in a weight of %s" % (
+        tuple(weight.shape),))
+    rows = input.reshape(-1, weight.numel())
+    return ops.layernorm_forward(rows, weight.reshape(-1), bias.reshape(-1), eps)[0].reshape(input.shape)
+
+
+# --- matmul ----------------------------------------------------------------------------------------------------------
+
+@torch.library.register_fake("heddle::matmul")
+def _(a, b, rung="", transpose_a=False, transpose_b=False):
+    _check(a.dim() == 2 and b.dim() == 2, "matmul: a and b must be matrices, not of %d and %d dimensions" % (
+        a.dim(), b.dim()))
+    return a.new_empty((a.shape[int(transpose_a)], b.shape[int(not transpose_b)]))
+
+
+def _matmul_setup(ctx, inputs, output):
+    a, b, rung, ctx.transpose_a, ctx.transpose_b = (tuple(inputs) + ("", False, False)[len(inputs) - 2:])
+    ctx.save_for_backward(a, b)
+    ctx.rung = rung
+
+
+def _matmul_backward(ctx, grad):
+    a, b = ctx.saved_tensors
+    ta, tb = ctx.transpose_a, ctx.transpose_b
+    grad_a = grad_b = None
+    if ctx.needs_input_grad[0]:
+        grad_a = ops.matmul(b, grad, ctx.rung, tb, True) if ta else ops.matmul(grad, b, ctx.rung, False, not tb)
+    if ctx.needs_input_grad[1]:
+        grad_b = ops.matmul(grad, a, ctx.rung, True, ta) if tb else ops.matmul(a, grad, ctx.rung, not ta, False)
+    return grad_a, grad_b, None, None, None
+
+
+_gradient("matmul", _matmul_backward, _matmul_setup)
+
+
+def rungs(op, device=None):
+    """The rungs of an operator, slowest first: rungs("matmul"), rungs("matmul_bf16", "cuda"). The device is the CPU's
+    unless named, or "cuda" where PyTorch has one."""
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if device not in ("cpu", "cuda"):
+        raise ValueError("rungs are for cpu or cuda, not for '%s'" % device)
+    return ops.rungs({"matmul": "matmul_forward", "matmul_bf16": "matmul_bf16_forward"}.get(op, op), device).split()
+
+
+# --- conv_bn_relu_pool -----------------------------------------------------------------------------------------------
+
+STEM_CHANNELS = 4  # a first layer of so few channels, whose input needs no gradient, is computed again in backward
+
+
+def _channels_last(x):
+    return x.is_contiguous(memory_format=torch.channels_last) and not x.is_contiguous()
+
+
+def _empty_image(x, *shape):
+    return x.new_empty(shape).contiguous(
+        memory_format=torch.channels_last if _channels_last(x) else torch.contiguous_format)
+
+
+@torch.library.register_fake("heddle::conv_block_forward")
+def _(x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32):
+    n, c, h, w = x.shape
+    k = weight.shape[0]
+    saved = x.new_empty((9 * c + 1, 9 * c), dtype=torch.float64) if stem else x.new_empty((n, h, w, k))
+    channel = x.new_empty((k,))
+    return (_empty_image(x, n, k, h // 2, w // 2), saved, channel, torch.empty_like(channel),
+            x.new_empty((n, h // 2, w // 2, k), dtype=torch.uint8), torch.empty_like(channel),
+            torch.empty_like(channel))
+
+
+@torch.library.register_fake("heddle::conv_block_backward")
+def _(grad, x, weight, gamma, beta, saved, mean, inverse_std, code, eps, stem, tf32):
+    channel = x.new_empty((weight.shape[0],))
+    return (x.new_empty((0,)) if stem else _empty_image(x, *x.shape), weight.new_empty(weight.shape), channel,
+            torch.empty_like(channel), torch.empty_like(channel))
+
+
+@torch.library.register_fake("heddle::conv_block_inference")
+def _(x, weight, bias, gamma, beta, running_mean, running_var, eps, tf32):
+    return _empty_image(x, x.shape[0], weight.shape[0], x.shape[2] // 2, x.shape[3] // 2)
+
+
+def _block_setup(ctx, inputs, output):
+    x, weight, bias, gamma, beta, _, _, _, ctx.eps, ctx.stem, ctx.tf32 = inputs
+    ctx.has_bias = bias is not None
+    ctx.save_for_backward(x, weight, gamma, beta, *output[1:5])
+    ctx.mark_non_differentiable(*output[1:])
+
+
+def _block_backward(ctx, grad, *_):
+    _check(not (ctx.stem and ctx.needs_input_grad[0]), "conv_block_forward: a stem has no gradient of its input")
+    grad_x, grad_weight, grad_bias, grad_gamma, grad_beta = ops.conv_block_backward(
+        grad, *ctx.saved_tensors, ctx.eps, ctx.stem, ctx.tf32)
+    return (None if ctx.stem else grad_x, grad_weight, grad_bias if ctx.has_bias else None, grad_gamma, grad_beta,
+            None, None, None, None, None, None)
+
+
+_gradient("conv_block_forward", _block_backward, _block_setup)
+_library.define(
+    "conv_bn_relu_pool(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, Tensor(a!) running_mean, "
+    "Tensor(b!) running_var, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor")
+
+
+@torch.library.impl(_library, "conv_bn_relu_pool", "CompositeImplicitAutograd")
+def _conv_bn_relu_pool(x, weight, bias, gamma, beta, running_mean, running_var, training=False, momentum=0.1, eps=1e-5):
+    _check(x.dim() == 4 and weight.dim() == 4 and weight.shape[1:] == (x.shape[1], 3, 3),
+           "conv_bn_relu_pool: x is (n, c, h, w) and weight (k, c, 3, 3), not %s and %s" % (
+               tuple(x.shape), tuple(weight.shape)))
+    _check(x.shape[2] >= 2 and x.shape[3] >= 2, "conv_bn_relu_pool: images of %d×%d pixels cannot be pooled" % (
+        x.shape[2], x.shape[3]))
+    tf32 = torch.backends.cudnn.allow_tf32
+    wanted = torch.is_grad_enabled() and any(
+        one is not None and one.requires_grad for one in (x, weight, bias, gamma, beta))
+    if not training:
+        _check(not wanted, "conv_bn_relu_pool: evaluation has no gradient; use torch.no_grad(), or training=True")
+        return ops.conv_block_inference(x, weight, bias, gamma, beta, running_mean, running_var, eps, tf32)
+    _check(x.shape[0] * x.shape[2] * x.shape[3] > 1, "conv_bn_relu_pool: one value per channel has no variance")
+    stem = x.shape[1] <= STEM_CHANNELS and not (torch.is_grad_enabled() and x.requires_grad)
+    output, _, _, _, _, mean, var = ops.conv_block_forward(
+        x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32)
+    with torch.no_grad():
+        running_mean.copy_(mean)
+        running_var.copy_(var)
+    return output
+
+
+# --- autocast --------------------------------------------------------------------------------------------------------
+
+# These compute in float32 and take nothing else; autocast brings inputs there, as it does for PyTorch's own
+# cross_entropy and layer_norm. So does matmul: its rungs are named by type, and autocast must not change their names.
+for _name in ("polynomial", "softmax_cross_entropy", "layernorm", "matmul", "conv_bn_relu_pool"):
+    for _device in ("cpu", "cuda"):
+        torch.library.register_autocast("heddle::" + _name, _device, torch.float32, lib=_library)
+
+
+# --- as functions ----------------------------------------------------------------------------------------------------
+
+def polynomial(x, coefficients=(1.0, 1.0, 1.0)):
+    """coefficients[0] + coefficients[1] x + coefficients[2] x² + ..., element by element; up to x⁷."""
+    return ops.polynomial(x, list(coefficients))
+
+
+def softmax_cross_entropy(logits, target, ignore_index=IGNORED, reduction="mean"):
+    """As torch.nn.functional.cross_entropy of logits (..., classes) and class numbers (...)."""
+    return ops.softmax_cross_entropy(logits, target, ignore_index, reduction)
+
+
+def layernorm(input, weight, bias, eps=1e-5):
+    """As torch.nn.functional.layer_norm over the dimensions of weight."""
+    return ops.layernorm(input, weight, bias, eps)
+
+
+def matmul(a, b, rung=""):
+    """a times b, by the best rung or by the named one: rungs("matmul") lists them."""
+    return ops.matmul(a, b, rung)
+
+
+def conv_bn_relu_pool(x, weight, bias, gamma, beta, running_mean, running_var, training=False, momentum=0.1, eps=1e-5):
+    """max_pool2d(relu(batch_norm(conv2d(x, weight, bias, padding=1), ...)), 2) with a 3×3 weight, in one operator."""
+    return ops.conv_bn_relu_pool(x, weight, bias, gamma, beta, running_mean, running_var, training, momentum, eps)
