@@ -206,8 +206,7 @@ static heddle_status match_parameter(const heddle_check_extension *extension, in
                            argument->column, parameter->name, argument->rank, argument->rank == 1 ? "" : "s",
                            parameter->dimensions, parameter->type);
     bool written = argument->role == HEDDLE_CHECK_OUT || argument->role == HEDDLE_CHECK_INOUT;
-    if (written && parameter->kind == HEDDLE_CHECK_POINTER && parameter->is_const &&
-        strncmp(parameter->type, "const ", 6) == 0)
+    if (written && parameter->kind == HEDDLE_CHECK_POINTER && parameter->is_const)
         return heddle_fail(HEDDLE_INVALID, "--args, column %d: '%s' is %s, which the kernel cannot write: it is not %s",
                            argument->column, parameter->name, parameter->type,
                            argument->role == HEDDLE_CHECK_OUT ? "out" : "inout");

@@ -104,7 +104,7 @@ static void read_parameter(heddle_arena *arena, const sim_source *source, int fi
             parameter->dimensions =
                 rank->kind == SIM_TOKEN_NUMBER ? (int)strtol(source->text + rank->start, NULL, 10) : 0;
         }
-        parameter->is_const |= sim_token_is(source, one, "const");
+        parameter->is_const |= parameter->kind != HEDDLE_CHECK_POINTER && sim_token_is(source, one, "const");
         if (sim_token_is(source, one, "*") && angles == 0)
             parameter->kind = HEDDLE_CHECK_POINTER;
     }

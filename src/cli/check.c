@@ -629,8 +629,8 @@ const heddle_cli_command heddle_command_check = {
                "heddle check --cmake . -- --size 64\n"
                "heddle check matmul.cu --op matmul --html matmul.html\n"
                "heddle check extension.cu --list-kernels\n"
-               "heddle check scale.cu --kernel \"scale<float>\" --args \"x: inout float[n], n = 1000\" "
-               "--grid \"cdiv(n, 256)\" --block 256 --watch\n"
+               "heddle check scale.cu --kernel \"scale<float>\" --args \"x: float[99], n = 99\" --grid 1 --block 128\n"
+               "heddle check --watch reduce.cu\n"
                "heddle check --grade --expect expected.txt homework.cu\n"
                "heddle check matmul.cu --op matmul --shape \"m=64 n=64 k=100\"",
     .options = options,

@@ -268,8 +268,8 @@ static int read_declaration(const sim_source *source, int index, declaration *on
             one->kind = scope->kind == SIM_SCOPE_FUNCTION ? DECLARED_FUNCTION : DECLARED_CLASS;
             i = token->match;
             one->last = i;
-            if (one->kind == DECLARED_FUNCTION)
-                return i + 1;
+            if (one->kind == DECLARED_FUNCTION && !sim_token_is(source, sim_token_at(code, i + 1), "catch"))
+                return i + 1; // a function may be one try
         }
     }
     return code->count;

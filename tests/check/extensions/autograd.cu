@@ -48,3 +48,12 @@ at::Tensor transpose_apply(const at::Tensor &x)
 {
     return Transpose::apply(x);
 }
+
+std::vector<at::Tensor> transpose_all(std::vector<at::Tensor> xs)
+try {
+    for (auto &x : xs)
+        x = transpose_apply(x);
+    return xs;
+} catch (...) {
+    throw;
+}
