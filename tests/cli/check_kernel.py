@@ -62,19 +62,19 @@ class CheckKernel(CheckCase):
 
     def test_a_wrong_result_names_elements_inputs_and_threads_in_every_report(self):
         npy(os.path.join(self.folder, "x.npy"), [0, 1, 2, 3, 4, 5])
-        npy(os.path.join(self.folder, "y.npy"), [0, 2, 4, 6, 8, 10], "f8", "d")
+        npy(os.path.join(self.folder, "y.npy"), [0, 2, 4, 6, float("nan"), 10], "f8", "d")  # NaN is never right
         result = self.check("k.cu", "--kernel", "twice<float>", "--args", "x = x.npy, y: out float[size(x, 0)], n = 6",
                             *LAUNCH, "--expect", "y=y.npy", "--json", "--sarif", "s.json", "--html", "h.html",
                             "--trace", "t.json", code=1)
         document = json.loads(result.stdout)
         findings = {one["kind"]: one for one in document["findings"]}
         table = findings["wrong-result"]["result"]
-        self.assertEqual((table["wrong"], table["of"]), (2, 6))
+        self.assertEqual((table["wrong"], table["of"]), (3, 6))
         rows = table["elements"]
         self.assertEqual({key: rows[0][key] for key in ("element", "x", "expected", "got", "written by")},
                          {"element": "y[3]", "x": 3, "expected": 6, "got": 7,
                           "written by": "block (0,0,0) thread (3,0,0)"})
-        self.assertEqual((rows[1]["element"], rows[1]["got"]), ("y[5]", "never written"))
+        self.assertEqual((rows[2]["element"], rows[2]["got"]), ("y[5]", "never written"))
         self.assertIn("does not write all elements", findings["uninitialised"]["message"])
         notes = " ".join(document["notes"])
         self.assertIn("twice<float><<<(1,1,1), (32,1,1), 0>>>", notes)
