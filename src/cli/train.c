@@ -464,7 +464,7 @@ static void stop_gently(const run *current)
     });
 }
 
-// Shows the profile of a run that ended well, or that somebody stopped.
+// Shows the profile of a run that ended well.
 static heddle_status show_profile(run *current)
 {
     char title[PATH_SIZE];
