@@ -23,7 +23,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/course DESTINATION ${CMAKE_INSTALL_DATAD
 # `pkg-config --static` is for libheddle.a with everything else shared. Listing modules as Requires.private instead would
 # draw in all that those need to be linked statically themselves, which few machines have.
 set(heddle_libs_private)
-foreach(target heddle_cjson heddle_blas heddle_curl heddle_crypto heddle_png heddle_jpeg)
+foreach(target heddle_cjson heddle_blas heddle_curl heddle_crypto heddle_png heddle_jpeg heddle_protobuf)
   list(APPEND heddle_libs_private ${${target}_pc_LDFLAGS})
 endforeach()
 list(APPEND heddle_libs_private -lz -lm -pthread)
