@@ -12,8 +12,8 @@ heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, co
 heddle_arithmetic heddle_network_arithmetic(const heddle_network *network);
 // Its parameters, and the stream that they are used on.
 heddle_state *heddle_network_state(const heddle_network *network, heddle_stream **stream);
-// How a calibrated network computes in int8: its groups of layers, the parameters they have, batchnorm folded in, and the
-// checkpoint it is from, or NULL. All of them are the network's. HEDDLE_UNSUPPORTED where it has no int8.
+// How a calibrated network computes in int8: its groups of layers, the parameters they have, batchnorm folded in, and
+// the checkpoint it is from, or NULL. All of them are the network's. HEDDLE_UNSUPPORTED where it has no int8.
 typedef struct heddle_network_bytes {
     const struct heddle_rows *rows;
     const heddle_state *state;
