@@ -1,12 +1,13 @@
 // The int8 network as an ONNX file: the groups of layers that heddle computes in bytes, with QuantizeLinear and
 // DequantizeLinear where it rounds to bytes, and the scales that calibrating found. Weights are stored as bytes. The
-// convolutions that heddle keeps in fp16 stay in float32.
+// convolutions that heddle keeps in fp16 are in float32, with the weights that it rounds to fp16.
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/float16.h"
 #include "nn/infer.h"
 #include "nn/network.h"
 #include "nn/onnx.h"
@@ -127,6 +128,25 @@ static int stored_bias(quantiser *to, const heddle_layer *layer, float unit, con
                 : heddle_onnx_export_parameter(&to->job, layer, "bias");
 }
 
+// The weight of the first convolution, as heddle rounds it to fp16: in units of what it leaves.
+static int stored_halves(quantiser *to, const heddle_rows_group *group)
+{
+    size_t elements;
+    const heddle_layer *layer = group->product;
+    const bool bounded = group->function == HEDDLE_ROWS_TANH || group->function == HEDDLE_ROWS_SIGMOID;
+    const float *values = values_of(to, layer, "weight", &elements), unit = bounded ? 1 : group->unit;
+    float *rounded = heddle_onnx_room(to->job.graph, elements * sizeof *rounded);
+    if (!rounded || !values)
+        return HEDDLE_ONNX_NONE;
+    for (size_t i = 0; i < elements; i++)
+        rounded[i] = (float)heddle_f16_decode(heddle_f16_encode((double)(values[i] / unit))) * unit;
+    char name[HEDDLE_ONNX_NAME];
+    snprintf(name, sizeof name, "%s.weight", layer->name);
+    return heddle_onnx_constant(
+        to->job.graph, name, HEDDLE_ONNX_FLOAT, 4,
+        (int64_t[]){layer->channels, layer->in[0] / layer->groups, layer->kernel, layer->kernel}, rounded);
+}
+
 static int product(quantiser *to, const heddle_rows_group *group, int input, float unit)
 {
     const heddle_layer *layer = group->product;
@@ -135,7 +155,7 @@ static int product(quantiser *to, const heddle_rows_group *group, int input, flo
     size_t elements;
     int weight, bias;
     if (group->in_stem || group->in_trunk) {
-        weight = heddle_onnx_export_parameter(&to->job, layer, "weight");
+        weight = group->in_stem ? stored_halves(to, group) : heddle_onnx_export_parameter(&to->job, layer, "weight");
         bias = heddle_onnx_export_parameter(&to->job, layer, "bias");
     } else {
         const float *values = values_of(to, layer, "weight", &elements);
