@@ -41,15 +41,15 @@ int main()
 """
 WRITE, READ = 5, 6  # lines of the race, from 0
 CLEAN = RACE.replace("    data[i] = tile", "    __syncthreads(); data[i] = tile")
-FOREVER = """__global__ void count(int *counter) { *counter += 1; }
+FOREVER = """__global__ void count(int *counter) { atomicAdd(counter, 1); }
 
 int main()
 {
     int *counter;
     cudaMalloc(&counter, sizeof *counter);
     cudaMemset(counter, 0, sizeof *counter);
-    for (;;)
-        count<<<1, 1>>>(counter);
+    count<<<1 << 30, 32>>>(counter);
+    cudaDeviceSynchronize();
 }
 """
 
@@ -279,7 +279,7 @@ class Protocol(unittest.TestCase):
         self.write("slow.cu", FOREVER)
         editor.save(uri)
         running = editor.progress("report")
-        self.assertRegex(running["value"]["message"], "^kernel count, launch [0-9]+$")
+        self.assertRegex(running["value"]["message"], "^kernel count, launch 1$")
         editor.tell("window/workDoneProgress/cancel", {"token": running["token"]})
         self.assertEqual(editor.progress("end")["value"]["message"], "cancelled")
         editor.save(uri)
