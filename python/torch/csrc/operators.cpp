@@ -246,6 +246,8 @@ Tensor matmul(Tensor a, Tensor b, std::string rung, bool transpose_a, bool trans
     // The gradients of a product by a named rung need transposed operands, which that rung may not take.
     call.unsupported_is_best = transpose_a || transpose_b;
     call.arithmetic = type == FLOAT ? HEDDLE_FULL : HEDDLE_BFLOAT;
+    // Vendors' rungs by name only: they try algorithms in their first call, and have memory of their own.
+    call.tier = HEDDLE_TUNED;
     launch(call, {{"a", left.data_ptr()}, {"b", right.data_ptr()}, {"output", output.data_ptr()}});
     return output;
 }
@@ -254,11 +256,16 @@ Tensor matmul(Tensor a, Tensor b, std::string rung, bool transpose_a, bool trans
 
 const char *const BLOCK = "conv_bn_relu_pool";
 
-// Whether the memory is (n, h, w, c).
+// Whether the memory is (n, h, w, c); where a dimension is 1 its stride means nothing.
 bool is_channels_last(const Tensor &x)
 {
-    return x.stride(1) == 1 && x.stride(3) == x.size(1) && x.stride(2) == x.size(1) * x.size(3) &&
-           x.stride(0) == x.size(1) * x.size(2) * x.size(3) && !x.is_contiguous();
+    int64_t expected = 1;
+    for (int64_t dim : {1, 3, 2, 0}) {
+        if (x.size(dim) != 1 && x.stride(dim) != expected)
+            return false;
+        expected *= x.size(dim);
+    }
+    return !x.is_contiguous();
 }
 
 heddle_conv_block_shape block_shape(const Tensor &x, const Tensor &weight, double epsilon, double momentum)

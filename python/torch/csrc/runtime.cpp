@@ -8,6 +8,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include <torch/csrc/stable/accelerator.h>
 
@@ -95,7 +96,7 @@ static const heddle_rung *rung_of(const heddle_op *op, const Call &call, heddle_
         if (!call.unsupported_is_best)
             return rung; // heddle_launch says what is wrong with the shape
     }
-    must(heddle_rung_choose(op, kind, HEDDLE_FUSED, call.arithmetic, call.shape, &rung));
+    must(heddle_rung_choose(op, kind, call.tier, call.arithmetic, call.shape, &rung));
     return rung;
 }
 
@@ -111,6 +112,14 @@ static void place_operands(const heddle_op *op, heddle_call *call, std::initiali
     }
 }
 
+// Work so small that handing it to other threads takes longer: it is done by the thread that asks.
+static bool is_small(const heddle_op *op, const void *shape)
+{
+    const double little = 1 << 18; // operations and bytes
+    const heddle_cost cost = op->cost(shape);
+    return cost.flops + cost.bytes_read + cost.bytes_written < little;
+}
+
 void launch(const Call &call, std::initializer_list<Operand> operands)
 {
     const heddle_op *op = nullptr;
@@ -118,7 +127,11 @@ void launch(const Call &call, std::initializer_list<Operand> operands)
     must(heddle_shape_validate(op, call.shape));
     const bool cuda = call.place.is_cuda();
     const int index = cuda ? call.place.get_device_index() : 0;
-    heddle_stream *stream = stream_of(cuda, index);
+    // heddle makes the tensors' GPU current, and asks the current one what it can; afterwards it is the caller's again.
+    std::optional<torch::stable::accelerator::DeviceGuard> guard;
+    if (cuda)
+        guard.emplace(index);
+    heddle_stream *stream = !cuda && is_small(op, call.shape) ? nullptr : stream_of(cuda, index);
     const heddle_rung *rung = rung_of(op, call, cuda ? HEDDLE_CUDA : HEDDLE_CPU);
     heddle_call made = {};
     made.shape = call.shape;
@@ -126,7 +139,8 @@ void launch(const Call &call, std::initializer_list<Operand> operands)
     place_operands(op, &made, operands);
 
     heddle_device_info info = {};
-    if (rung->workspace && !cuda)
+    info.threads = 1;
+    if (rung->workspace && !cuda && stream)
         must(heddle_device_describe(heddle_stream_device(stream), &info));
     size_t bytes = rung->workspace ? rung->workspace(call.shape, info.threads) : 0;
     Tensor scratch = call.place;
@@ -137,10 +151,10 @@ void launch(const Call &call, std::initializer_list<Operand> operands)
     }
     if (!cuda) {
         must(heddle_launch(op, rung, &made));
-        must(heddle_stream_synchronize(stream));
+        if (stream)
+            must(heddle_stream_synchronize(stream));
         return;
     }
-    torch::stable::accelerator::DeviceGuard guard(index); // heddle makes the tensors' GPU current
     must(heddle_launch(op, rung, &made));
 }
 

@@ -28,7 +28,8 @@ struct Call {
     const char *op;
     const void *shape;
     const Tensor &place;   // any tensor of the call: says where it runs
-    std::string rung = ""; // empty: the best there is
+    std::string rung = ""; // empty: the best there is, nothing above `tier`
+    heddle_tier tier = HEDDLE_FUSED;
     heddle_arithmetic arithmetic = HEDDLE_FULL;
     bool unsupported_is_best = false; // a rung that cannot do the shape gives way to the best one
 };
