@@ -1,4 +1,7 @@
 """torch.ops.heddle against PyTorch's own operators in float64, and against PyTorch's rules for operators."""
+import os
+import re
+
 import pytest
 import torch
 from cases import CASES, INFERENCE, block_arguments, cross_entropy
@@ -222,3 +225,14 @@ def test_the_functions_are_the_operators():
     assert torch.equal(heddle_torch.matmul(x, x.t(), "cpu_naive"), ops.matmul(x, x.t(), "cpu_naive"))
     assert_near(heddle_torch.layernorm(x, torch.ones(5), torch.zeros(5)), torch.nn.functional.layer_norm(
         x.double(), (5,)), 1e-5, "layernorm")
+
+
+def test_the_documentation_has_the_schemas():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "..", "..", "..", "docs", "pytorch.md"), encoding="utf-8") as file:
+        written = re.findall(r"^    (\w+)(\(.*?-> Tensor)$", file.read(), re.MULTILINE | re.DOTALL)
+    assert [name for name, _ in written] == ["polynomial", "softmax_cross_entropy", "layernorm", "matmul",
+                                             "conv_bn_relu_pool"]
+    for name, rest in written:
+        given = torch._C.parse_schema("heddle::" + name + " ".join(rest.split()))
+        assert str(given) == str(getattr(ops, name).default._schema)
