@@ -126,3 +126,8 @@ def test_a_library_that_cannot_be_used_is_named(value, message):
     done = subprocess.run([sys.executable, '-c', 'import heddle'], capture_output=True, text=True,
                           env={**os.environ, 'HEDDLE_LIBRARY': value})
     assert done.returncode == 1 and 'ImportError' in done.stderr and message in done.stderr
+
+
+def test_modules_of_pytorch_need_the_other_package():
+    with pytest.raises(heddle.Missing, match='pip install ./python/torch'):
+        heddle.to_torch('run')

@@ -80,11 +80,11 @@ static heddle_status note_repeated(heddle_check_result *result)
     char those[32], all[32];
     if (repeated == 0)
         return HEDDLE_OK;
-    return heddle_check_result_note(result,
-                                    "%s of %s launches repeat an earlier one on memory with the same contents, and were not "
-                                    "run again; they are not in the counts; --full runs them",
-                                    heddle_check_count_text(repeated, those, sizeof those),
-                                    heddle_check_count_text(launches, all, sizeof all));
+    return heddle_check_result_note(
+        result,
+        "%s of %s launches repeat an earlier one on memory with the same contents, and were not "
+        "run again; they are not in the counts; --full runs them",
+        heddle_check_count_text(repeated, those, sizeof those), heddle_check_count_text(launches, all, sizeof all));
 }
 
 heddle_status heddle_check_notes(const heddle_check_options *options, heddle_check_result *result)
