@@ -468,13 +468,40 @@ def layers():
                       inputs)
 
 
+def extension():
+    """The operators that torch.ops.heddle has and the layers have not."""
+    for n, coefficients in [(1, (1, 1, 1)), (37, (0.5, -1, 0.25, 0.125, -0.5, 1, 0.75, -0.25)), (5, (2,))]:
+        named = {f"c{power}": coefficients[power] if power < len(coefficients) else 0 for power in range(8)}
+        differentiate("polynomial_activation_forward", dict(n=n, degree=len(coefficients) - 1, **named),
+                      lambda input: sum(c * input**power for power, c in enumerate(coefficients)) + 0 * input,
+                      dict(input=draw(n)))
+    for rows, cols, ignored in [(1, 1, -100), (5, 33, -100), (6, 10, 3)]:
+        shape, logits, labels = dict(rows=rows, cols=cols, ignored=ignored), draw(rows, cols, spread=3), torch.randint(
+            cols, (rows,))
+        if rows > 1:
+            labels[1] = ignored
+        differentiate("token_loss_forward", shape,
+                      lambda logits: F.cross_entropy(logits, labels, ignore_index=ignored, reduction="none"),
+                      dict(logits=logits), others=dict(labels=labels), outputs=("losses",),
+                      expect=dict(log_sums=logits.logsumexp(1)))
+        logits, factor = draw(rows, cols, spread=3), torch.randn(1).double()
+        losses = F.cross_entropy(logits, labels, ignore_index=ignored, reduction="none")
+        (losses.sum() * factor[0]).backward()
+        case("token_loss_both", shape, dict(logits=logits, labels=labels, factor=factor),
+             expect=dict(losses=losses, gradient=logits.grad))
+    for n, factor in [(9, -0.75), (4, 1.0)]:
+        values = torch.randn(n)
+        case("scale_unless_one", dict(n=n), dict(factor=torch.tensor([factor]).double()), before=dict(values=values),
+             expect=dict(values=values.double() * factor))
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
                  blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed, training_steps,
-                 layers):
+                 layers, extension):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),

@@ -208,10 +208,19 @@ static heddle_status sync_folder_of(const char *path, char *scratch, size_t size
     return heddle_fail(HEDDLE_IO, "%s: written, but not yet safe from a power failure: %s", path, strerror(error));
 }
 
-// An existing file that is not regular (/dev/null, a pipe) is written to directly: a rename would replace it.
+// A name of what is open already, such as /dev/stdout: a link of the system, which no file may take the place of.
+static bool is_system_link(const char *path)
+{
+    struct stat link;
+    return (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) && lstat(path, &link) == 0 &&
+           S_ISLNK(link.st_mode);
+}
+
+// An existing file that is not regular (/dev/null, a pipe) is written to directly: a rename would replace it. So is
+// standard output, behind what is there, even if it is a regular file.
 static heddle_status write_into(const char *path, const heddle_slice *slices, int count)
 {
-    int file = open(path, O_WRONLY | O_CLOEXEC);
+    int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (file < 0)
         return heddle_fail(HEDDLE_IO, "%s: cannot write: %s", path, strerror(errno));
     heddle_status status = write_bytes(path, file, slices, count);
@@ -223,7 +232,7 @@ heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *sli
 {
     struct stat there;
     bool exists = stat(path, &there) == 0;
-    if (exists && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+    if (exists && !S_ISDIR(there.st_mode) && (!S_ISREG(there.st_mode) || is_system_link(path)))
         return write_into(path, slices, count);
     size_t size = strlen(path) + SUFFIX_SIZE;
     char *temporary = malloc(size);

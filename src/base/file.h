@@ -17,6 +17,7 @@ typedef struct heddle_slice {
 
 // Writes the slices one after another to a temporary file beside `path`, fsyncs, renames over `path`, fsyncs the
 // folder. A file that is replaced keeps its permissions. On failure `path` is as it was and the temporary file is gone.
+// What is not a regular file, and /dev/stdout, is written to instead.
 heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *slices, int count);
 
 // Removes temporary files of `path` that a process which was killed while writing left behind.

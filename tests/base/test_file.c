@@ -106,6 +106,21 @@ static void a_failed_write_leaves_the_old_file_and_no_litter(void **state)
     assert_int_equal(scratch_count(), before);
 }
 
+static void standard_output_is_written_to_and_not_replaced(void **state)
+{
+    (void)state;
+    scratch_write("redirected", "first ");
+    int before = scratch_count(), file = open(scratch_path("redirected"), O_WRONLY);
+    assert_true(file >= 0);
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file); // as /dev/stdout is a link to one
+    const heddle_slice slice = {"second", 6};
+    assert_int_equal(heddle_file_write_atomic(name, &slice, 1), HEDDLE_OK);
+    close(file);
+    assert_content("redirected", "first second", 12);
+    assert_int_equal(scratch_count(), before);
+}
+
 static void a_write_cut_short_leaves_the_old_file_and_no_litter(void **state)
 {
     (void)state;
@@ -434,6 +449,7 @@ int main(void)
         cmocka_unit_test(files_without_a_size_are_read_to_their_end),
         cmocka_unit_test(missing_files_and_folders_are_named),
         cmocka_unit_test(a_failed_write_leaves_the_old_file_and_no_litter),
+        cmocka_unit_test(standard_output_is_written_to_and_not_replaced),
         cmocka_unit_test(a_write_cut_short_leaves_the_old_file_and_no_litter),
         cmocka_unit_test(a_temporary_left_by_a_killed_process_is_in_nobodys_way),
         cmocka_unit_test(only_temporaries_that_nobody_writes_are_swept),

@@ -49,6 +49,6 @@ __all__ = [
     'Context', 'Corrupt', 'Counter', 'Curve', 'Dataset', 'Device', 'DeviceError', 'DeviceInfo', 'Diverged', 'Error',
     'Evaluation', 'FileError', 'Finding', 'InternalError', 'Interrupted', 'Invalid', 'Kernel', 'Ladder', 'Layer', 'Missing',
     'Model', 'Network', 'NotFound', 'Operator', 'OutOfMemory', 'Place', 'Progress', 'Report', 'Result', 'Row', 'Rung',
-    'Tensor', 'Unsupported', 'bench', 'check', 'default_context', 'devices', 'from_torch', 'load', 'model_names', 'ops', 'read_safetensors',
-    'runs', 'to_torch', 'train', 'version',
+    'Tensor', 'Unsupported', 'bench', 'check', 'default_context', 'devices', 'from_torch', 'load', 'model_names', 'ops',
+    'read_safetensors', 'runs', 'to_torch', 'train', 'version',
 ]
