@@ -129,5 +129,5 @@ def test_a_library_that_cannot_be_used_is_named(value, message):
 
 
 def test_modules_of_pytorch_need_the_other_package():
-    with pytest.raises(heddle.Missing, match='pip install ./python/torch'):
+    with pytest.raises(heddle.Missing, match='pip install --no-build-isolation ./python/torch'):
         heddle.to_torch('run')

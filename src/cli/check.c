@@ -123,8 +123,9 @@ static const heddle_cli_option options[] = {
      "memory limit for the program, and for each compiler; default: three quarters of the available memory", 0.01, 1e6,
      NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1",
-     "random seed for the inputs of --op, and for the choice of the blocks that are watched in full beyond --budget", 0,
-     0, NULL},
+     "random seed for the inputs of --op and --kernel, and for the choice of the blocks that are watched in full "
+     "beyond --budget",
+     0, 0, NULL},
     {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL,
      "also compile the source with nvcc, and fail if nvcc is not installed; default: use nvcc if it is installed", 0, 0,
      NULL},

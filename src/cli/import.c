@@ -17,7 +17,8 @@ typedef struct import_settings {
 #define PLACE(field) offsetof(import_settings, field)
 
 static const heddle_cli_option options[] = {
-    {"out", HEDDLE_CLI_TEXT, PLACE(out), "FILE", NULL, "checkpoint to write, such as net.safetensors", 0, 0, NULL},
+    {"out", HEDDLE_CLI_TEXT, PLACE(out), "FILE", NULL, "checkpoint to write, such as net.safetensors; required", 0, 0,
+     NULL},
     {"input", HEDDLE_CLI_TEXT, PLACE(input), "CxHxW", NULL,
      "channels, height and width of the images, such as 1x28x28, if the file does not say", 0, 0, NULL},
 };

@@ -202,7 +202,8 @@ const heddle_cli_command heddle_command_profile = {
     .most_arguments = 1 << 16,
     .description =
         "For `heddle train` this is its option --profile: a table by layer, operator and rung, on every "
-        "device. Any other CUDA program is shown as by `heddle trace`, kernel by kernel. With --kernel, one "
+        "device. Any other CUDA program needs a GPU and is shown kernel by kernel, as in `heddle trace`. With "
+        "--kernel, one "
         "kernel is measured by NVIDIA's ncu, which must be installed and allowed to read the GPU's counters.",
     .example = "heddle profile -- heddle train --data synth --epochs 1\n"
                "heddle profile --out program.pftrace -- ./my_program 1024\n"
