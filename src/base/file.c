@@ -209,11 +209,12 @@ static heddle_status sync_folder_of(const char *path, char *scratch, size_t size
 }
 
 // A name of what is open already, such as /dev/stdout: a link of the system, which no file may take the place of.
-static bool is_system_link(const char *path)
+static bool is_descriptor(const char *path)
 {
     struct stat link;
-    return (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) && lstat(path, &link) == 0 &&
-           S_ISLNK(link.st_mode);
+    const bool named = strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0 ||
+                       strncmp(path, "/dev/fd/", 8) == 0 || (strncmp(path, "/proc/", 6) == 0 && strstr(path, "/fd/"));
+    return named && lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
 }
 
 // An existing file that is not regular (/dev/null, a pipe) is written to directly: a rename would replace it. So is
@@ -232,7 +233,7 @@ heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *sli
 {
     struct stat there;
     bool exists = stat(path, &there) == 0;
-    if (exists && !S_ISDIR(there.st_mode) && (!S_ISREG(there.st_mode) || is_system_link(path)))
+    if (exists && !S_ISDIR(there.st_mode) && (!S_ISREG(there.st_mode) || is_descriptor(path)))
         return write_into(path, slices, count);
     size_t size = strlen(path) + SUFFIX_SIZE;
     char *temporary = malloc(size);

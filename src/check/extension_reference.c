@@ -215,7 +215,7 @@ static heddle_status run(heddle_check_state *state, const char *python, const ch
     char temporary[1100];
     const char *const environment[] = {temporary, NULL};
     heddle_child child = {.process = -1};
-    int errors = open(said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int errors = open(said, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (errors < 0)
         return heddle_fail(HEDDLE_IO, "%s: %s", said, strerror(errno));
     snprintf(temporary, sizeof temporary, "TMPDIR=%s", state->folder.path);
@@ -243,8 +243,8 @@ static heddle_status run(heddle_check_state *state, const char *python, const ch
     heddle_sandbox_close(&sandbox);
     HEDDLE_TRY(status);
     *code = child.end == HEDDLE_CHILD_EXITED ? child.code : -1;
+    heddle_check_folder_clean(&state->folder); // before anything the script may have put there is opened
     HEDDLE_TRY(judge(state, &child, said));
-    heddle_check_folder_clean(&state->folder);
     return keep_expected(state);
 }
 
@@ -259,7 +259,7 @@ heddle_status heddle_check_extension_reference(heddle_check_state *state)
                            ".npy file",
                            state->options->reference);
     heddle_check_folder_path(&state->outer, "reference.py", script, sizeof script);
-    heddle_check_folder_path(&state->folder, "reference.txt", said, sizeof said);
+    heddle_check_folder_path(&state->outer, "reference.txt", said, sizeof said);
     FILE *file = fopen(script, "we");
     if (!file)
         return heddle_fail(HEDDLE_IO, "%s: %s", script, strerror(errno));

@@ -12,6 +12,7 @@
 #include "check/check.h"
 #include "check/describe.h"
 #include "check/folder.h"
+#include "check/sandbox.h"
 #include "lsp/how.h"
 #include "lsp/progress.h"
 #include "lsp/uri.h"
@@ -127,6 +128,10 @@ static heddle_status check(const heddle_lsp_checker *checker, const char *path, 
     heddle_lsp_how how;
     heddle_check_folder folder, room;
     char place[PATH_MAX];
+    // Opening a file in an editor is no wish to run a stranger's program with all rights.
+    if (!heddle_sandbox_contains())
+        return heddle_fail(HEDDLE_MISSING, "nothing contains programs on this machine, so the file is not run: install "
+                                           "bubblewrap, or run `heddle check` in a terminal");
     heddle_status status = heddle_lsp_how_read(path, &how, line);
     if (status == HEDDLE_OK)
         status = heddle_check_folder_create(&folder, false);

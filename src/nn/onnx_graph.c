@@ -284,6 +284,9 @@ static heddle_status read_all(heddle_onnx_reader *reader, const heddle_input_sha
     }
     reader->samples[graph->input.value] = layers->sample;
     HEDDLE_TRY(walk(reader, graph->input.value, graph->output.value, layers));
+    if (reader->shared)
+        return heddle_fail(HEDDLE_UNSUPPORTED,
+                           "%s: the output of a layer is used on several ways, which is no residual", reader->what);
     if (layers->sample.rank != 1 || layers->sample.keeps)
         return heddle_fail(HEDDLE_UNSUPPORTED, "%s: its output is not one row of classes per image", reader->what);
     input.classes = layers->sample.dims[0];
@@ -295,7 +298,7 @@ heddle_status heddle_onnx_read_layers(const char *what, heddle_onnx *graph, cons
                                       heddle_onnx_network *network)
 {
     const size_t values = (size_t)graph->value_count + 1, parameters = 4 * (size_t)graph->node_count + 1;
-    heddle_onnx_reader reader = {.what = what, .graph = graph};
+    heddle_onnx_reader reader = {.what = what, .graph = graph, .most_values = (int)parameters};
     heddle_onnx_layers layers = {.json = cJSON_CreateArray()};
     reader.dominator = malloc(values * sizeof *reader.dominator);
     reader.depth = malloc(values * sizeof *reader.depth);

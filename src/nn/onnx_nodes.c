@@ -67,6 +67,9 @@ heddle_status heddle_onnx_add(const heddle_onnx_reader *reader, const heddle_onn
 
 void heddle_onnx_add_values(heddle_onnx_reader *reader, const float *values, size_t elements)
 {
+    reader->shared |= reader->value_count == reader->most_values;
+    if (reader->shared)
+        return;
     reader->values[reader->value_count] = values;
     reader->sizes[reader->value_count++] = elements;
 }

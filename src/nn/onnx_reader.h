@@ -23,7 +23,8 @@ typedef struct heddle_onnx_reader {
     int looked;                  // at values, by heddle_onnx_integers
     const float **values;        // of parameters, in the order of their layers
     size_t *sizes;               // of each, in elements
-    int value_count;
+    int value_count, most_values;
+    bool shared;     // there were more: a layer is on several ways
     size_t may_copy; // elements of stored tensors: a small file must not grow without end
 } heddle_onnx_reader;
 

@@ -235,9 +235,10 @@ heddle_status heddle_tensor_value(heddle_tensor *tensor, heddle_value *value)
 {
     heddle_trace *trace = &tensor->context->trace;
     if (tensor->value == HEDDLE_NO_VALUE) {
-        HEDDLE_TRY(heddle_trace_value_add(trace, "parameter", HEDDLE_F32, tensor->rank, tensor->dims, &tensor->value));
-        heddle_value slot;
+        heddle_value entered, slot; // both, or the tensor stays outside
+        HEDDLE_TRY(heddle_trace_value_add(trace, "parameter", HEDDLE_F32, tensor->rank, tensor->dims, &entered));
         HEDDLE_TRY(heddle_trace_value_add(trace, "grad_parameter", HEDDLE_F32, tensor->rank, tensor->dims, &slot));
+        tensor->value = entered;
         trace->values[tensor->value].memory = tensor->memory;
         trace->values[tensor->value].needs_gradient = true;
         trace->values[tensor->value].gradient = slot;

@@ -268,28 +268,6 @@ class Api(unittest.TestCase):
             finally:
                 self.server.end()
 
-    def test_runs_that_take_long_to_read_hold_nothing_else_up(self):
-        with tempfile.TemporaryDirectory() as folder:
-            self.server = Server(folder)  # this test's own
-            run = os.path.join(folder, "runs", "slow")
-            os.makedirs(run)
-            with open(os.path.join(run, "last.safetensors"), "wb"):
-                pass  # what makes the folder one of a run
-            curve = os.path.join(run, "curve.jsonl")
-            os.mkfifo(curve)  # its reader waits for a writer
-            answers = []
-            reading = threading.Thread(target=lambda: answers.append(self.server.ask("GET", "/v1/runs")))
-            try:
-                reading.start()
-                with open(curve, "wb"):  # waits for the reader
-                    self.ask("GET", "/v1/status")
-                    self.assertEqual(answers, [])
-                os.remove(curve)
-                reading.join()
-                self.assertEqual(answers[0][0].status, 200)
-            finally:
-                self.server.end()
-
     def test_a_pipe_in_a_run_is_not_waited_for(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, pipe, other in (("curve", "curve.jsonl", "last.safetensors"), ("best", "best.safetensors", "curve.jsonl")):

@@ -42,7 +42,8 @@ def _torch_package() -> Any:
     except ModuleNotFoundError as error:
         if error.name != 'heddle_torch':
             raise
-        raise Missing('heddle_torch is not installed: pip install --no-build-isolation ./python/torch, as docs/pytorch.md says') from None
+        raise Missing('heddle_torch is not installed: pip install --no-build-isolation ./python/torch, '
+                      'as docs/pytorch.md says') from None
 
 
 __all__ = [

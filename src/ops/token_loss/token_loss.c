@@ -72,10 +72,11 @@ HEDDLE_COST(both_cost, both_operands, loss_shape, 8.0 * shape->rows * shape->col
 
 static double log_sum(const double *x, int cols)
 {
-    double most = x[0], sum = 0;
+    double most = x[0];
     for (int j = 1; j < cols; j++)
         most = fmax(most, x[j]);
-    for (int j = 0; j < cols; j++)
+    double sum = exp(x[0] - most);
+    for (int j = 1; j < cols; j++)
         sum += exp(x[j] - most);
     return most + log(sum);
 }

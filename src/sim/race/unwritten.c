@@ -25,6 +25,8 @@ typedef struct read {
 
 typedef struct unwritten {
     unsigned site;
+    const char *kernel;
+    _Atomic bool partly;
     sim_finding finding; // the first
     bool in_vain;        // a thread wrote such a word when it had read there itself, with no barrier between
     _Atomic uint64_t count;
@@ -44,7 +46,7 @@ static const sim_ran *ran_of(const sim_worker *worker, unsigned site, int thread
 static unwritten *find(const sim_worker *worker, unsigned site)
 {
     unwritten *one = reads;
-    while (one && (one->site != site || strcmp(one->finding.kernel, worker->launch->kernel->name) != 0))
+    while (one && (one->site != site || strcmp(one->kernel, worker->launch->kernel->name) != 0))
         one = one->next;
     return one;
 }
@@ -61,6 +63,7 @@ static void begin(unwritten *one, const sim_worker *worker, const sim_place *pla
     finding->place[0] = *place;
     snprintf(finding->message, sizeof finding->message, "uninitialised read of %s%u byte%s", partly ? "some of " : "",
              about->bytes, about->bytes == 1 ? "" : "s");
+    one->partly = partly;
     one->count = one->open_count = 0;
 }
 
@@ -68,7 +71,7 @@ static void tell(const sim_worker *worker, unsigned site, int thread, uintptr_t 
 {
     // Millions of threads may do the same: what is only counted takes no lock. Entries never go away.
     unwritten *one = find(worker, site);
-    if (one && one->open_count == MOST_OPEN && one->finding.partly == partly) {
+    if (one && one->open_count == MOST_OPEN && one->partly == partly) {
         one->count++;
         return;
     }
@@ -81,6 +84,7 @@ static void tell(const sim_worker *worker, unsigned site, int thread, uintptr_t 
             bool first = !(ran_of(worker, site, thread)->again >> thread % SIM_LANES & 1);
             sim_place place = sim_place_of(worker, thread, about->pc, about->kind == SIM_ATOMIC ? "atomic" : "read");
             one->site = site;
+            one->kernel = worker->launch->kernel->name;
             if (is_new || replaced)
                 begin(one, worker, &place, address, partly);
             one->open[one->open_count++] = (read){address, worker->block->clock->serial, first, place};

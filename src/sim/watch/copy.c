@@ -210,7 +210,7 @@ static void hold(const copy *one, bool changes)
 {
     for (int side = 0; side < 2; side++)
         if (one->start[side])
-            sim_repeated_use(one->start[side], side == 0 && changes, one->number);
+            sim_repeated_use(one->start[side], side == 0 && changes, !one->library && !one->start[1], one->number);
     copy *kept = &copies[copy_count++ % KEPT];
     *kept = *one;
     if (sim_ordered_below(one->number) >= one->number)

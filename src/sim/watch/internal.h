@@ -131,8 +131,8 @@ bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool
 // repeated.c: the current thread uses an allocation, or a variable of the program (managed: one that the host sees).
 void sim_repeated_note(sim_worker *worker, const sim_allocation *allocation, unsigned kind);
 void sim_repeated_variable(sim_worker *worker, bool managed, unsigned kind);
-// An operation that is not a kernel uses the allocation at `address`.
-void sim_repeated_use(uintptr_t address, bool written, uint64_t number);
+// An operation that is not a kernel uses the allocation at `address`. whole: what it writes comes from the host.
+void sim_repeated_use(uintptr_t address, bool written, bool whole, uint64_t number);
 void sim_repeated_changed(uintptr_t start); // an allocation is new or gone
 void sim_repeated_begin(sim_launch_state *launch);
 void sim_repeated_end(const sim_launch_state *launch);

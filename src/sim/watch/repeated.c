@@ -22,6 +22,7 @@ typedef struct memory_state {
     uint64_t version; // another one whenever something is written there
     uint64_t born;    // of the version that it was allocated with
     uint64_t last;    // the last operation that used it
+    uint32_t writer;  // the last launch that ran and wrote there; 0: not known
     bool beside;      // operations have used it that did not wait for each other
     struct {          // the last that set bytes of it to one value
         uintptr_t to;
@@ -95,13 +96,15 @@ static void use(uintptr_t start, bool written, uint64_t number)
 
 // --- what is not a kernel -------------------------------------------------------------------------------------------
 
-void sim_repeated_use(uintptr_t address, bool written, uint64_t number)
+void sim_repeated_use(uintptr_t address, bool written, bool whole, uint64_t number)
 {
     sim_allocation found;
     if (!sim_memory_find(address, &found))
         return;
     pthread_mutex_lock(&lock);
     use(found.start, written, number);
+    if (written && !whole)
+        state_of(found.start)->writer = 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -390,8 +393,11 @@ void sim_repeated_end(const sim_launch_state *launch)
     // A call of a library has no hooks: some of its writes may be unknown here.
     if (used.unknown || used.count == 0)
         sim_repeated_forget();
-    for (unsigned i = 0; i < used.count; i++)
+    for (unsigned i = 0; i < used.count; i++) {
         use(used.at[i].start, used.at[i].written, launch->number);
+        if (used.at[i].written)
+            state_of(used.at[i].start)->writer = launch->first_serial;
+    }
     if (is_repeatable(launch, &used))
         keep(launch, &used);
     pthread_mutex_unlock(&lock);
@@ -406,15 +412,15 @@ static bool is_unchanged(const past_launch *one, const memory_use *used, uint64_
            sim_ordered(state->last, number) && (state->last == one->number || sim_chain_single());
 }
 
-// Whether it is again what it was before the launch. Where other streams are, the race detector would have to know of
-// what has changed it in between.
-static bool is_as_before(const memory_use *used, uint64_t number)
+// Whether it is again what it was before the launch. Only the host may have reset it: the race detector would take a
+// kernel in between for the last that wrote there, and a copy on the device may bring uninitialised bytes.
+static bool is_as_before(const past_launch *one, const memory_use *used, uint64_t number)
 {
     const memory_state *state = state_of(used->start);
     sim_allocation found;
     return used->written && sim_chain_single() && state->start == used->start && state->born == used->born &&
-           !state->beside && sim_ordered(state->last, number) && device_memory(used->start, &found) &&
-           sim_contents_are_before(&used->contents, found.start, found.bytes);
+           state->writer == one->serial && !state->beside && sim_ordered(state->last, number) &&
+           device_memory(used->start, &found) && sim_contents_are_before(&used->contents, found.start, found.bytes);
 }
 
 // Whether each allocation is as it was, and in `restored`, which of them get their contents of after the launch.
@@ -425,7 +431,7 @@ static bool finds_the_same(past_launch *one, uint64_t number, bool restored[SIM_
         const memory_use *used = &one->used[i];
         const bool done = !(used->read && used->written) && is_unchanged(one, used, number);
         restored[i] = !done;
-        same = done || is_as_before(used, number);
+        same = done || is_as_before(one, used, number);
     }
     one->differed = same ? 0 : one->differed + 1;
     if (one->differed >= MOST_DIFFERED)
