@@ -125,14 +125,15 @@ static void show_result(heddle_lsp_checker *checker, heddle_lsp_document *docume
 
 static heddle_status check(const heddle_lsp_checker *checker, const char *path, heddle_check_result **result, int *line)
 {
-    heddle_lsp_how how;
+    heddle_lsp_how how = {0};
     heddle_check_folder folder, room;
     char place[PATH_MAX];
     // Opening a file in an editor is no wish to run a stranger's program with all rights.
-    if (!heddle_sandbox_contains())
-        return heddle_fail(HEDDLE_MISSING, "nothing contains programs on this machine, so the file is not run: install "
-                                           "bubblewrap, or run `heddle check` in a terminal");
-    heddle_status status = heddle_lsp_how_read(path, &how, line);
+    heddle_status status =
+        heddle_sandbox_contains()
+            ? heddle_lsp_how_read(path, &how, line)
+            : heddle_fail(HEDDLE_MISSING, "nothing contains programs on this machine, so the file is not run: install "
+                                          "bubblewrap, or run `heddle check` in a terminal");
     if (status == HEDDLE_OK)
         status = heddle_check_folder_create(&folder, false);
     if (status != HEDDLE_OK) {
