@@ -292,6 +292,27 @@ static void residuals_that_are_too_deep_are_refused(void **unused)
     assert_refused(graph, value, "nested");
 }
 
+// Normalisations whose result goes two ways that meet again: each way has their parameters, and so more than the nodes
+// have.
+static void parameters_on_several_ways_are_refused(void **unused)
+{
+    (void)unused;
+    enum { LAYERS = 24 };
+    int value, input;
+    heddle_onnx *graph = begin(&input);
+    const int part = constant(graph, "part", 1, (int64_t[]){1});
+    value = input;
+    for (int i = 0; i < LAYERS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        value = heddle_onnx_apply(graph, "BatchNormalization", "", (int[]){value, part, part, part, part}, 5, name);
+    }
+    const int one = heddle_onnx_apply(graph, "Add", "", (int[]){value, input}, 2, "one");
+    const int relu = heddle_onnx_apply(graph, "Relu", "", &input, 1, "relu");
+    const int other = heddle_onnx_apply(graph, "Add", "", (int[]){value, relu}, 2, "other");
+    assert_refused(graph, heddle_onnx_apply(graph, "Add", "", (int[]){one, other}, 2, "both"), "several ways");
+}
+
 int main(void)
 {
     if (!heddle_onnx_available()) {
@@ -310,6 +331,7 @@ int main(void)
         cmocka_unit_test(operators_without_a_layer_are_refused_by_name),
         cmocka_unit_test(settings_without_a_counterpart_are_refused),
         cmocka_unit_test(residuals_that_are_too_deep_are_refused),
+        cmocka_unit_test(parameters_on_several_ways_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
