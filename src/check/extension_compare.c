@@ -93,12 +93,18 @@ static double *read_values(const heddle_check_folder *folder, int number, const 
     return values;
 }
 
+// Nothing is there where nothing was asked for. What was asked for and cannot be read is an error: a check must not
+// pass because its comparison was left out.
 static heddle_status read_expected(comparison *trial)
 {
     const heddle_check_argument *output = trial->output;
     if (!output->where) {
+        char path[1024];
+        heddle_check_extension_path(trial->kept, trial->number, "expected", path, sizeof path);
         trial->expected = read_values(trial->kept, trial->number, "expected", HEDDLE_NPY_F64, output->count);
-        return HEDDLE_OK;
+        return trial->expected || !heddle_file_exists(path)
+                   ? HEDDLE_OK
+                   : heddle_fail(HEDDLE_IO, "what %s should be cannot be read: it may be too large", output->name);
     }
     heddle_npy array;
     HEDDLE_TRY(heddle_npy_read(output->where, &array));
@@ -106,7 +112,9 @@ static heddle_status read_expected(comparison *trial)
     for (int64_t i = 0; trial->expected && i < array.count; i++)
         trial->expected[i] = heddle_npy_decode(array.type, array.data, i);
     heddle_npy_free(&array);
-    return HEDDLE_OK;
+    return trial->expected ? HEDDLE_OK
+                           : heddle_fail(HEDDLE_INVALID, "%s does not have the %lld elements of %s, or is too large",
+                                         output->where, (long long)output->count, output->name);
 }
 
 static void read_writers(comparison *trial)
