@@ -148,9 +148,11 @@ static void read_namespaces(const sim_source *source, int token, char *text, siz
     text[0] = '\0';
     for (const sim_scope *scope = sim_scope_of(source, &source->code.at[token]); scope && scope->open >= 0;
          scope = scope->parent >= 0 ? &source->scopes[scope->parent] : NULL) {
-        int first = scope->open;
-        while (first > 0 && !sim_token_is(source, &source->code.at[first], "namespace") && scope->open - first < 16)
-            first--;
+        // Not beyond the statement that opens the scope: `namespace cg = cooperative_groups;` may stand before extern
+        // "C" {
+        int first = sim_statement_start(source, &source->code, scope->open);
+        while (first < scope->open && !sim_token_is(source, &source->code.at[first], "namespace"))
+            first++;
         if (!sim_token_is(source, &source->code.at[first], "namespace"))
             continue;
         snprintf(before, sizeof before, "%s", text);

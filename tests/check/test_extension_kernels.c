@@ -89,12 +89,29 @@ static void test_a_command_is_suggested_from_the_file_s_own_launch(void **state)
     heddle_check_globals_free(&globals);
 }
 
+static void test_names_have_only_the_namespaces_around_them(void **state)
+{
+    static const char source[] =
+        "namespace cg = cooperative_groups;\nextern \"C\" {\n__global__ void plain(int n) {}\n}\n"
+        "namespace a {\nextern \"C\" {\n__global__ void inside(int n) {}\n}\n}\n";
+    scratch_write(*state, "names.cu", source, strlen(source));
+    const char *const paths[] = {scratch_path(*state, "names.cu"), NULL}, *const folders[] = {NULL};
+    heddle_check_globals globals;
+    assert_ok(heddle_check_globals_read(paths, folders, &globals));
+    assert_int_equal(globals.count, 2);
+    assert_string_equal(globals.at[0]->qualified, "plain");
+    assert_string_equal(globals.at[1]->qualified, "a::inside");
+    heddle_check_globals_free(&globals);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels_of_every_style_are_found),
         cmocka_unit_test(test_launchers_without_tensors_stay),
         cmocka_unit_test(test_a_command_is_suggested_from_the_file_s_own_launch),
+        cmocka_unit_test_setup_teardown(test_names_have_only_the_namespaces_around_them, scratch_set_up,
+                                        scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
