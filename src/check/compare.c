@@ -2,7 +2,6 @@
 // computed from, who wrote them and what they have in common.
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,18 +34,6 @@ typedef struct judged {
     heddle_check_writer *writers; // NULL: not known
     heddle_check_depends depends[MOST_SHOWN][2 * HEDDLE_MAX_OPERANDS];
 } judged;
-
-static const char *text_of(const comparison *trial, const char *format, ...) HEDDLE_PRINTF(2, 3);
-
-static const char *text_of(const comparison *trial, const char *format, ...)
-{
-    char text[TEXT_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return heddle_arena_copy_text(trial->result->arena, text);
-}
 
 static const char *position_text(const comparison *trial, int operand, size_t element, char *text, size_t size)
 {
@@ -130,7 +117,7 @@ static const char *inputs_text(const judged *output)
     if (trial->reduction > 1 && used < sizeof text)
         snprintf(text + used, sizeof text - used, ", in sums of up to %lld terms", (long long)trial->reduction);
     position_text(trial, output->operand, output->shown[0], one, sizeof one);
-    return text_of(trial, "%s is computed from %s.", one, text);
+    return heddle_check_result_text(trial->result, "%s is computed from %s.", one, text);
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------
@@ -154,7 +141,8 @@ static const char *writer_text(const judged *output, size_t element)
     const int *at = writer ? writer->at : NULL;
     if (!writer || !writer->known)
         return writer && writer->nobody ? "no kernel" : "not known";
-    return text_of(output->trial, "block (%d,%d,%d) thread (%d,%d,%d)", at[0], at[1], at[2], at[3], at[4], at[5]);
+    return heddle_check_result_text(output->trial->result, "block (%d,%d,%d) thread (%d,%d,%d)", at[0], at[1], at[2],
+                                    at[3], at[4], at[5]);
 }
 
 static void add_row(const judged *output, int shown, bool elementwise, heddle_check_wrong *table)
@@ -166,17 +154,18 @@ static void add_row(const judged *output, int shown, bool elementwise, heddle_ch
     char text[320];
     heddle_check_wrong_row(table);
     position_text(trial, output->operand, element, text, sizeof text);
-    heddle_check_wrong_cell(table, text_of(trial, "%s", text));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%s", text));
     for (int i = 0; elementwise && i < trial->job->op->operand_count; i++) {
         const heddle_check_depends *on = &output->depends[shown][i];
         if (is_used(output, i))
-            heddle_check_wrong_cell(table,
-                                    on->count ? text_of(trial, "%.7g", trial->drawn.operand[i][on->element[0]]) : "");
+            heddle_check_wrong_cell(table, on->count ? heddle_check_result_text(trial->result, "%.7g",
+                                                                                trial->drawn.operand[i][on->element[0]])
+                                                     : "");
     }
-    heddle_check_wrong_cell(table, text_of(trial, "%.7g", expected));
-    heddle_check_wrong_cell(table, text_of(trial, "%.7g", got));
-    heddle_check_wrong_cell(table, text_of(trial, "%.3g", fabs(got - expected)));
-    heddle_check_wrong_cell(table, text_of(trial, "%.3g", allowed_of(output, expected)));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.7g", expected));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.7g", got));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", fabs(got - expected)));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", allowed_of(output, expected)));
     if (output->writers)
         heddle_check_wrong_cell(table, writer_text(output, element));
 }
@@ -192,9 +181,10 @@ static heddle_status make_table(judged *output, size_t wrong, heddle_check_wrong
     heddle_check_wrong_column(table, "element");
     for (int i = 0; elementwise && i < op->operand_count; i++)
         if (is_used(output, i))
-            heddle_check_wrong_column(table, op->operands[i].role == HEDDLE_UPDATE
-                                                 ? text_of(trial, "%s before", op->operands[i].name)
-                                                 : op->operands[i].name);
+            heddle_check_wrong_column(table,
+                                      op->operands[i].role == HEDDLE_UPDATE
+                                          ? heddle_check_result_text(trial->result, "%s before", op->operands[i].name)
+                                          : op->operands[i].name);
     static const char *const others[] = {"expected", "got", "difference", "allowed"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         heddle_check_wrong_column(table, others[i]);
@@ -212,7 +202,8 @@ static heddle_status make_table(judged *output, size_t wrong, heddle_check_wrong
                                   .expected = trial->expected.operand[output->operand],
                                   .got = trial->got.operand[output->operand],
                                   .writers = output->writers};
-    table->pattern = text_of(trial, "%s", heddle_check_pattern(&values, pattern, sizeof pattern));
+    table->pattern =
+        heddle_check_result_text(trial->result, "%s", heddle_check_pattern(&values, pattern, sizeof pattern));
     return table->inputs && table->pattern ? HEDDLE_OK
                                            : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
 }
@@ -233,10 +224,10 @@ static heddle_status add_finding(judged *output, const char *shape, size_t wrong
         .count = 1,
         .note = "",
         .wrong = table,
-        .message =
-            text_of(trial, "%s with %s: %zu of %zu elements are wrong; %s is %.9g, expected %.9g (seed %llu).",
-                    trial->job->op->name, shape, wrong, count, position, trial->got.operand[output->operand][first],
-                    trial->expected.operand[output->operand][first], (unsigned long long)trial->job->seed),
+        .message = heddle_check_result_text(
+            trial->result, "%s with %s: %zu of %zu elements are wrong; %s is %.9g, expected %.9g (seed %llu).",
+            trial->job->op->name, shape, wrong, count, position, trial->got.operand[output->operand][first],
+            trial->expected.operand[output->operand][first], (unsigned long long)trial->job->seed),
     };
     return finding.message ? heddle_check_result_add_finding(trial->result, &finding)
                            : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");

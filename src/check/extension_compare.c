@@ -2,7 +2,6 @@
 // same place, who wrote them and what they have in common.
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,18 +30,6 @@ typedef struct comparison {
     const char *input_names[MOST_INPUTS];
     int input_count;
 } comparison;
-
-static const char *text_of(const comparison *trial, const char *format, ...) HEDDLE_PRINTF(2, 3);
-
-static const char *text_of(const comparison *trial, const char *format, ...)
-{
-    char text[TEXT_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return heddle_arena_copy_text(trial->result->arena, text);
-}
 
 // What PyTorch's own tests allow is a guide; sums in another order need a little more.
 static void tolerance_of(const heddle_check_extension *extension, heddle_npy_type type, double *relative,
@@ -146,7 +133,8 @@ static void read_inputs(comparison *trial)
             memcmp(one->dims, output->dims, (size_t)one->rank * sizeof *one->dims) != 0)
             continue;
         // A copy: the result is shown when the description of the arguments is gone.
-        const char *name = text_of(trial, one->role == HEDDLE_CHECK_INOUT ? "%s before" : "%s", one->name);
+        const char *name =
+            heddle_check_result_text(trial->result, one->role == HEDDLE_CHECK_INOUT ? "%s before" : "%s", one->name);
         double *values = name ? read_values(trial->folder, i, "in", one->type, one->count) : NULL;
         if (!values)
             continue;
@@ -182,7 +170,8 @@ static const char *writer_text(const comparison *trial, int64_t element)
     const int *at = writer->at;
     if (!writer->known)
         return writer->nobody ? "no thread" : "not known";
-    return text_of(trial, "block (%d,%d,%d) thread (%d,%d,%d)", at[0], at[1], at[2], at[3], at[4], at[5]);
+    return heddle_check_result_text(trial->result, "block (%d,%d,%d) thread (%d,%d,%d)", at[0], at[1], at[2], at[3],
+                                    at[4], at[5]);
 }
 
 static void add_row(const comparison *trial, int64_t element, heddle_check_wrong *table)
@@ -190,13 +179,15 @@ static void add_row(const comparison *trial, int64_t element, heddle_check_wrong
     char position[256];
     double expected = trial->expected[element], got = trial->got[element];
     heddle_check_wrong_row(table);
-    heddle_check_wrong_cell(table, text_of(trial, "%s", position_text(trial, element, position, sizeof position)));
+    heddle_check_wrong_cell(
+        table, heddle_check_result_text(trial->result, "%s", position_text(trial, element, position, sizeof position)));
     for (int i = 0; i < trial->input_count; i++)
-        heddle_check_wrong_cell(table, text_of(trial, "%.7g", trial->inputs[i][element]));
-    heddle_check_wrong_cell(table, text_of(trial, "%.7g", expected));
-    heddle_check_wrong_cell(table, is_unwritten(trial, element) ? "never written" : text_of(trial, "%.7g", got));
-    heddle_check_wrong_cell(table, text_of(trial, "%.3g", fabs(got - expected)));
-    heddle_check_wrong_cell(table, text_of(trial, "%.3g", allowed_of(trial, expected)));
+        heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.7g", trial->inputs[i][element]));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.7g", expected));
+    heddle_check_wrong_cell(table, is_unwritten(trial, element) ? "never written"
+                                                                : heddle_check_result_text(trial->result, "%.7g", got));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", fabs(got - expected)));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", allowed_of(trial, expected)));
     if (trial->writers)
         heddle_check_wrong_cell(table, writer_text(trial, element));
 }
@@ -227,7 +218,8 @@ static heddle_status make_table(const comparison *trial, heddle_check_wrong *tab
     table->wrong = trial->wrong_count;
     table->of = trial->output->count;
     table->inputs = "";
-    table->pattern = text_of(trial, "%s", heddle_check_pattern(&values, pattern, sizeof pattern));
+    table->pattern =
+        heddle_check_result_text(trial->result, "%s", heddle_check_pattern(&values, pattern, sizeof pattern));
     return table->pattern ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
 }
 
@@ -250,7 +242,8 @@ static heddle_status add_finding(const comparison *trial)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
     HEDDLE_TRY(make_table(trial, table));
     position_text(trial, first, position, sizeof position);
-    const char *got = is_unwritten(trial, first) ? "never written" : text_of(trial, "%.9g", trial->got[first]);
+    const char *got = is_unwritten(trial, first) ? "never written"
+                                                 : heddle_check_result_text(trial->result, "%.9g", trial->got[first]);
     heddle_check_finding finding = {
         .kind = HEDDLE_CHECK_WRONG_RESULT,
         .tier = HEDDLE_CHECK_ERROR,
@@ -260,9 +253,10 @@ static heddle_status add_finding(const comparison *trial)
         .places = &place,
         .place_count = place.frames,
         .cause = "The output differs from what it should be by more than rounding can explain.",
-        .message = text_of(trial, "%s: %lld of %lld elements of %s are wrong; %s is %s, expected %.9g.",
-                           trial->extension->kernel->name, (long long)trial->wrong_count,
-                           (long long)trial->output->count, trial->output->name, position, got, trial->expected[first]),
+        .message = heddle_check_result_text(
+            trial->result, "%s: %lld of %lld elements of %s are wrong; %s is %s, expected %.9g.",
+            trial->extension->kernel->name, (long long)trial->wrong_count, (long long)trial->output->count,
+            trial->output->name, position, got, trial->expected[first]),
     };
     return finding.message && got ? heddle_check_result_add_finding(trial->result, &finding)
                                   : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");

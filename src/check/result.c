@@ -9,6 +9,8 @@
 
 #include <cjson/cJSON.h>
 
+enum { MOST_TEXT = 1024 }; // of a message, with its end
+
 // --- life ------------------------------------------------------------------------------------------------------------
 
 heddle_status heddle_check_result_create(heddle_check_result **result)
@@ -60,7 +62,7 @@ static heddle_status make_room(void **array, int count, int *room)
 
 static const char *format_text(heddle_check_result *result, const char *format, va_list arguments)
 {
-    char text[1024];
+    char text[MOST_TEXT];
     vsnprintf(text, sizeof text, format, arguments);
     const char *copy = heddle_arena_copy_text(result->arena, text);
     return copy ? copy : "";
@@ -311,6 +313,16 @@ heddle_status heddle_check_result_add_at(heddle_check_result *result, heddle_che
                                     .place_count = place != NULL};
     va_end(arguments);
     return heddle_check_result_add_finding(result, &finding);
+}
+
+const char *heddle_check_result_text(heddle_check_result *result, const char *format, ...)
+{
+    char text[MOST_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return heddle_arena_copy_text(result->arena, text);
 }
 
 heddle_status heddle_check_result_note(heddle_check_result *result, const char *format, ...)

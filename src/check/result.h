@@ -83,6 +83,8 @@ heddle_status heddle_check_result_add(heddle_check_result *result, heddle_check_
 heddle_status heddle_check_result_add_at(heddle_check_result *result, heddle_check_kind kind, heddle_check_tier tier,
                                          heddle_check_place *place, const char *format, ...) HEDDLE_PRINTF(5, 6);
 // Something worth knowing that is not a finding.
+// Text that lives as long as the result; NULL: no memory for it.
+const char *heddle_check_result_text(heddle_check_result *result, const char *format, ...) HEDDLE_PRINTF(2, 3);
 heddle_status heddle_check_result_note(heddle_check_result *result, const char *format, ...) HEDDLE_PRINTF(2, 3);
 
 // Whether two findings are about one call, as far as their lines do not tell: several calls may stand in one.
