@@ -19,8 +19,8 @@ static const char *element_type(heddle_npy_type type)
     return names[type];
 }
 
-// Numbers of one type are only taken as numbers of that type; what is no number (float4, a structure of the user's) is
-// taken where whole elements fill it.
+// A tensor of numbers is passed only to a parameter of the same type. A parameter of any other type (float4, a
+// structure of the user's) takes a tensor whose elements fill it exactly.
 static const char helpers[] =
     "#include <cstddef>\n#include <cstdio>\n#include <cstdlib>\n#include <type_traits>\n#include <vector>\n\n"
     "static void heddle_check(cudaError_t status)\n{\n"

@@ -185,7 +185,7 @@ static int run_command(int argc, char **argv)
         return exit_code;
     if (settings.kernel && settings.trace.out)
         return heddle_cli_usage(&heddle_command_profile,
-                                "--kernel looks at one kernel and has no timeline: leave out --out");
+                                "--kernel measures one kernel and writes no timeline: leave out --out");
     arguments.items[arguments.count] = NULL; // for execvp; argv has room for it
     if (settings.kernel)
         return show_kernel(arguments.items, arguments.count, &settings);

@@ -46,7 +46,7 @@ static const char *text_at(const cJSON *object, const char *path)
     return cJSON_IsString(value) ? value->valuestring : NULL;
 }
 
-// Positions in files, which are not negative; `otherwise` where there is no number.
+// A position in a file, at least 0; `otherwise` if the value is not a number.
 static int int_at(const cJSON *object, const char *path, int otherwise)
 {
     const cJSON *value = at(object, path);

@@ -83,7 +83,7 @@ static int column_of(char *const *titles, int count, const char *name)
     return -1;
 }
 
-// "1,234.5" is 1234.5; what is no number is NAN.
+// "1,234.5" is 1234.5; text that is not a number is NAN.
 static double number_of(const char *text)
 {
     char plain[64];
