@@ -181,6 +181,8 @@ static heddle_status write_perfetto(const heddle_timeline *timeline, const char 
         fill_records(timeline, records, &data);
         status = heddle_profile_match(&data, records, timeline->count, NULL, 0);
         if (status == HEDDLE_OK)
+            status = heddle_profile_settle(&data);
+        if (status == HEDDLE_OK)
             status = heddle_profile_write_perfetto(&data, path);
     } else {
         heddle_fail(status, "no memory for %s", path);

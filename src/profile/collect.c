@@ -442,12 +442,6 @@ heddle_probe *heddle_profile_probe(heddle_profile *profile)
     return &profile->probe;
 }
 
-static int by_begin(const void *left, const void *right)
-{
-    const heddle_profile_span *a = left, *b = right;
-    return (a->begin > b->begin) - (a->begin < b->begin);
-}
-
 // What the host did, beside what CUPTI saw. Its lane is made anew: matching has made all others.
 static heddle_status add_host(heddle_profile *profile)
 {
@@ -492,8 +486,5 @@ heddle_status heddle_profile_finish(heddle_profile *profile, const heddle_profil
         made->spans = profile->ring;
         profile->ring = NULL;
     }
-    if (made->span_count > 1)
-        qsort(made->spans, (size_t)made->span_count, sizeof *made->spans, by_begin);
-    heddle_profile_group(made);
-    return HEDDLE_OK;
+    return heddle_profile_settle(made);
 }

@@ -81,7 +81,13 @@ static int call_by_correlation(const links *known, uint32_t correlation)
     return found ? found->tag : NOBODY;
 }
 
-// A kernel that nobody's mark is on takes the call of the others of its name, if they have one and the same.
+bool heddle_profile_is_pause(const heddle_profile_data *data, const heddle_profile_span *span)
+{
+    return span->call >= 0 && data->calls[span->call].phase == HEDDLE_PHASE_PAUSE;
+}
+
+// A kernel that nobody's mark is on takes the call of the others of its name, if they have one and the same. In a pause
+// it is a kernel of an evaluation, which is no part of a step.
 static heddle_status match_by_name(heddle_profile_data *data)
 {
     int *owner = calloc((size_t)data->name_count + 1, sizeof *owner);
@@ -96,9 +102,13 @@ static heddle_status match_by_name(heddle_profile_data *data)
         int *at = &owner[span->name];
         *at = *at == NOBODY || *at == span->call ? span->call : AMBIGUOUS;
     }
+    int64_t paused_until = INT64_MIN;
     for (int i = 0; i < data->span_count; i++) {
         heddle_profile_span *span = &data->spans[i];
-        if (span->kind == HEDDLE_GPU_KERNEL && span->call < 0 && span->name >= 0 && owner[span->name] >= 0)
+        if (heddle_profile_is_pause(data, span) && span->end > paused_until)
+            paused_until = span->end;
+        else if (span->kind == HEDDLE_GPU_KERNEL && span->call < 0 && span->name >= 0 && owner[span->name] >= 0 &&
+                 span->begin >= paused_until)
             span->call = owner[span->name];
     }
     free(owner);
@@ -169,11 +179,15 @@ heddle_status heddle_profile_match(heddle_profile_data *data, heddle_gpu_record 
             add_span(data, record, call);
     }
     free(known.items);
-    HEDDLE_TRY(status);
-    if (data->span_count > 1)
-        qsort(data->spans, (size_t)data->span_count, sizeof *data->spans, by_span_begin);
     if (data->launch_count > 1)
         qsort(data->launches, (size_t)data->launch_count, sizeof *data->launches, by_launch_begin);
+    return status;
+}
+
+heddle_status heddle_profile_settle(heddle_profile_data *data)
+{
+    if (data->span_count > 1)
+        qsort(data->spans, (size_t)data->span_count, sizeof *data->spans, by_span_begin);
     HEDDLE_TRY(match_by_name(data));
     heddle_profile_group(data);
     return HEDDLE_OK;

@@ -95,10 +95,15 @@ typedef struct heddle_gpu_node {
 } heddle_gpu_node;
 
 // CUPTI's records as spans and launches, matched to calls: by the node of a graph, else by what the host was inside of
-// when it launched, else by a kernel's name where only one call has it. Sets lanes, spans and launches of `data`, which
-// has calls and names. Records may come in any order; `records` and `nodes` are sorted here.
+// when it launched. Sets lanes, spans and launches of `data`, which has calls and names. Records may come in any order;
+// `records` and `nodes` are sorted here.
 heddle_status heddle_profile_match(heddle_profile_data *data, heddle_gpu_record *records, int record_count,
                                    heddle_gpu_node *nodes, int node_count);
+// With all spans there: sorts them by begin, matches the kernels that are left by their names where only one call has
+// them, and groups them into steps.
+heddle_status heddle_profile_settle(heddle_profile_data *data);
+// Whether a span is the host's between two steps: evaluating, saving.
+bool heddle_profile_is_pause(const heddle_profile_data *data, const heddle_profile_span *span);
 // Numbers the groups of spans that are sorted by begin.
 void heddle_profile_group(heddle_profile_data *data);
 

@@ -157,30 +157,45 @@ static bool is_link_copy(const heddle_profile_span *span)
     return span->kind == HEDDLE_GPU_COPY_IN || span->kind == HEDDLE_GPU_COPY_OUT;
 }
 
-static bool is_pause(const heddle_profile_data *data, const heddle_profile_span *span)
-{
-    return span->call >= 0 && data->calls[span->call].phase == HEDDLE_PHASE_PAUSE;
-}
-
 typedef struct sums {
-    double *flops, *bytes; // by row
-    int *last_group;       // by call: the latest that it was counted in
+    double *flops, *bytes;         // by row
+    int *last_group;               // by call: the latest that it was counted in
+    int64_t busy_until;            // when the latest of what was met ends
+    int64_t pause_at, pause_until; // what of the latest pause is still to be counted
 } sums;
 
-static void add_span(const heddle_profile_data *data, int index, heddle_profile_report *report, sums *so_far,
-                     int64_t *busy_until)
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+// Counts a pause up to then: steps that were queued before it may still run, and what they take is no pause.
+static void count_pause(heddle_profile_report *report, sums *so_far, int64_t until)
+{
+    const int64_t end = until < so_far->pause_until ? until : so_far->pause_until;
+    if (end > so_far->pause_at)
+        report->pauses += (double)(end - so_far->pause_at) * nanosecond;
+    so_far->pause_at = later(so_far->pause_at, end);
+}
+
+static void add_span(const heddle_profile_data *data, int index, heddle_profile_report *report, sums *so_far)
 {
     const heddle_profile_span *span = &data->spans[index];
+    if (span->call < 0 && span->begin < so_far->pause_until)
+        return; // an evaluation's
     const double seconds = (double)(span->end - span->begin) * nanosecond;
-    const double gap = span->begin > *busy_until ? (double)(span->begin - *busy_until) * nanosecond : 0;
+    const double gap = span->begin > so_far->busy_until ? (double)(span->begin - so_far->busy_until) * nanosecond : 0;
     report->gaps += gap;
-    if (is_pause(data, span)) { // what of it nothing else ran in
-        const int64_t from = span->begin > *busy_until ? span->begin : *busy_until;
-        report->pauses += span->end > from ? (double)(span->end - from) * nanosecond : 0;
-        *busy_until = span->end > *busy_until ? span->end : *busy_until;
+    if (heddle_profile_is_pause(data, span)) {
+        count_pause(report, so_far, INT64_MAX);
+        so_far->pause_at = later(span->begin, so_far->busy_until);
+        so_far->pause_until = span->end;
+        so_far->busy_until = later(so_far->busy_until, span->end);
         return;
     }
-    *busy_until = span->end > *busy_until ? span->end : *busy_until;
+    count_pause(report, so_far, span->begin);
+    so_far->pause_at = later(so_far->pause_at, span->end);
+    so_far->busy_until = later(so_far->busy_until, span->end);
     if (is_link_copy(span)) {
         report->copies += seconds;
         report->copies_covered += covered(data, index);
@@ -204,17 +219,24 @@ static void add_span(const heddle_profile_data *data, int index, heddle_profile_
     so_far->bytes[place] += call->rung ? call->cost.bytes_read + call->cost.bytes_written : call->cost.bytes_read;
 }
 
+// A pause that began before the first of the groups: the steps were queued by then.
+static bool is_pause_into(const heddle_profile_data *data, const stretch *chosen, const heddle_profile_span *span)
+{
+    return heddle_profile_is_pause(data, span) && span->group < chosen->first && span->end > chosen->begin;
+}
+
 static void sum_up(const heddle_profile_data *data, const heddle_profile_limits *limits, heddle_profile_report *report,
                    sums *so_far)
 {
     const stretch chosen = choose_groups(data);
     for (int i = 0; i < data->call_count; i++)
         so_far->last_group[i] = -1;
-    int64_t busy_until = chosen.begin;
+    so_far->busy_until = so_far->pause_at = so_far->pause_until = chosen.begin;
     for (int i = 0; i < data->span_count; i++)
-        if (is_inside(&chosen, &data->spans[i]))
-            add_span(data, i, report, so_far, &busy_until);
-    report->gaps += chosen.end > busy_until ? (double)(chosen.end - busy_until) * nanosecond : 0;
+        if (is_inside(&chosen, &data->spans[i]) || is_pause_into(data, &chosen, &data->spans[i]))
+            add_span(data, i, report, so_far);
+    count_pause(report, so_far, chosen.end);
+    report->gaps += chosen.end > so_far->busy_until ? (double)(chosen.end - so_far->busy_until) * nanosecond : 0;
     report->steps = chosen.steps;
     report->seconds = (double)(chosen.end - chosen.begin) * nanosecond - report->pauses;
     finish_rows(report, limits, so_far->flops, so_far->bytes, data->device != HEDDLE_SIM);
@@ -224,7 +246,8 @@ heddle_status heddle_profile_summarise(const heddle_profile_data *data, const he
                                        heddle_profile_report *report)
 {
     const size_t room = (size_t)data->call_count + 1;
-    sums so_far = {calloc(room, sizeof(double)), calloc(room, sizeof(double)), calloc(room, sizeof(int))};
+    sums so_far = {
+        .flops = calloc(room, sizeof(double)), .bytes = calloc(room, sizeof(double)), .last_group = calloc(room, sizeof(int))};
     *report = (heddle_profile_report){.rows = calloc(room, sizeof *report->rows)};
     const bool enough = so_far.flops && so_far.bytes && so_far.last_group && report->rows;
     if (enough)

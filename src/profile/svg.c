@@ -59,7 +59,7 @@ static double x_of(const picture *on, int64_t time)
 
 static bool is_drawn(const picture *on, const heddle_profile_span *span)
 {
-    const bool pause = span->call >= 0 && on->data->calls[span->call].phase == HEDDLE_PHASE_PAUSE;
+    const bool pause = heddle_profile_is_pause(on->data, span);
     return !pause && span->begin < on->end && span->end > on->begin;
 }
 

@@ -39,6 +39,13 @@ static void begin(heddle_profile_data *data)
     data->name_count = sizeof kernels / sizeof *kernels;
 }
 
+static void match(heddle_profile_data *data, heddle_gpu_record *records, int record_count, heddle_gpu_node *nodes,
+                  int node_count)
+{
+    assert_int_equal(heddle_profile_match(data, records, record_count, nodes, node_count), HEDDLE_OK);
+    assert_int_equal(heddle_profile_settle(data), HEDDLE_OK);
+}
+
 static void a_node_of_a_graph_says_whose_kernel_it_is(void **state)
 {
     (void)state;
@@ -51,7 +58,7 @@ static void a_node_of_a_graph_says_whose_kernel_it_is(void **state)
         {.kind = HEDDLE_GPU_COPY_IN, .begin = 1100, .end = 1200, .stream = 8, .bytes = 4096, .name = -1},
     };
     heddle_gpu_node nodes[] = {{13, 1}, {12, 2}, {11, 0}};
-    assert_int_equal(heddle_profile_match(&data, records, 4, nodes, 3), HEDDLE_OK);
+    match(&data, records, 4, nodes, 3);
     assert_int_equal(data.span_count, 4);
     static const int calls[] = {0, -1, 1, 2};
     for (int i = 0; i < 4; i++)
@@ -76,7 +83,7 @@ static void a_launch_without_a_graph_goes_by_what_the_host_was_inside_of(void **
         {.kind = HEDDLE_GPU_EXTERNAL, .correlation = 22, .tag = 2, .name = -1},
         {.kind = HEDDLE_GPU_EXTERNAL, .correlation = 21, .tag = 0, .name = -1},
     };
-    assert_int_equal(heddle_profile_match(&data, records, 5, NULL, 0), HEDDLE_OK);
+    match(&data, records, 5, NULL, 0);
     assert_int_equal(data.spans[0].call, 0);
     assert_int_equal(data.spans[1].call, 2);
     assert_int_equal(data.spans[2].call, -1);
@@ -94,7 +101,7 @@ static void a_name_serves_only_where_one_call_has_it(void **state)
         kernel(1800, 1900, 7, 98, 2, SHARED),
     };
     heddle_gpu_node nodes[] = {{11, 0}, {12, 1}, {13, 2}};
-    assert_int_equal(heddle_profile_match(&data, records, 5, nodes, 3), HEDDLE_OK);
+    match(&data, records, 5, nodes, 3);
     assert_int_equal(data.spans[3].call, 0);
     assert_int_equal(data.spans[4].call, -1);
     made_up_free(&data);
@@ -112,7 +119,7 @@ static void one_call_of_many_steps_is_one_group(void **state)
     heddle_gpu_node nodes[] = {{11, 0}};
     for (int i = 0; i < 24; i++) // three launches of a graph in which eight kernels run
         records[i] = kernel(1000 + 100 * (uint64_t)i, 1080 + 100 * (uint64_t)i, 7, 11, 5 + (uint32_t)i / 8, CONV);
-    assert_int_equal(heddle_profile_match(&data, records, 24, nodes, 1), HEDDLE_OK);
+    match(&data, records, 24, nodes, 1);
     assert_int_equal(data.groups, 3);
     assert_int_equal(heddle_profile_summarise(&data, &(heddle_profile_limits){0}, &report), HEDDLE_OK);
     assert_int_equal(report.steps, 8);
@@ -120,6 +127,42 @@ static void one_call_of_many_steps_is_one_group(void **state)
     assert_int_equal(report.rows[0].kernels, 8);
     assert_true(fabs(report.rows[0].seconds - 640e-9) < 1e-15);
     assert_true(fabs(report.gaps - 160e-9) < 1e-15); // before the other seven, and behind the last
+    heddle_profile_report_free(&report);
+    made_up_free(&data);
+}
+
+static void add_pause(heddle_profile_data *data, int64_t begin, int64_t end)
+{
+    data->spans = realloc(data->spans, ((size_t)data->span_count + 1) * sizeof *data->spans);
+    data->spans[data->span_count++] = (heddle_profile_span){.begin = begin, .end = end, .call = MADE_UP_LOAD, .name = -1};
+}
+
+// The host evaluates while steps that it has queued still run: their time is theirs, and the evaluation's kernels, which
+// have names of the step's, belong to no step.
+static void an_evaluation_is_no_part_of_a_step(void **state)
+{
+    (void)state;
+    heddle_profile_data data;
+    heddle_profile_report report;
+    begin(&data);
+    data.calls[MADE_UP_LOAD].phase = HEDDLE_PHASE_PAUSE;
+    heddle_gpu_node nodes[] = {{11, 0}};
+    heddle_gpu_record records[] = {
+        kernel(1000, 1100, 7, 11, 1, CONV), kernel(1100, 1200, 7, 11, 2, CONV), kernel(1200, 1300, 7, 11, 3, CONV),
+        kernel(1350, 1650, 7, 0, 4, CONV), // evaluation
+        kernel(1700, 1800, 7, 11, 5, CONV), kernel(1800, 1900, 7, 11, 6, CONV),
+    };
+    assert_int_equal(heddle_profile_match(&data, records, 6, nodes, 1), HEDDLE_OK);
+    add_pause(&data, 1050, 1660);
+    assert_int_equal(heddle_profile_settle(&data), HEDDLE_OK);
+    assert_int_equal(data.groups, 5);
+    assert_int_equal(heddle_profile_summarise(&data, &(heddle_profile_limits){0}, &report), HEDDLE_OK);
+    assert_int_equal(report.steps, 3);
+    assert_int_equal(report.rows[0].calls, 3);
+    assert_true(report.other == 0);
+    assert_true(fabs(report.pauses - 360e-9) < 1e-15);  // from 1300 on
+    assert_true(fabs(report.seconds - 340e-9) < 1e-15); // from 1100 to 1800, without it
+    assert_true(fabs(report.gaps - 40e-9) < 1e-15);     // behind it
     heddle_profile_report_free(&report);
     made_up_free(&data);
 }
@@ -136,7 +179,7 @@ static void copies_under_kernels_are_told(void **state)
         {.kind = HEDDLE_GPU_COPY_IN, .begin = 1200, .end = 1400, .stream = 8, .bytes = 64, .name = -1},
     };
     heddle_gpu_node nodes[] = {{11, 0}, {13, 1}};
-    assert_int_equal(heddle_profile_match(&data, records, 3, nodes, 2), HEDDLE_OK);
+    match(&data, records, 3, nodes, 2);
     assert_int_equal(heddle_profile_summarise(&data, &(heddle_profile_limits){0}, &report), HEDDLE_OK);
     assert_true(fabs(report.copies - 200e-9) < 1e-15);
     assert_true(fabs(report.copies_covered - 150e-9) < 1e-15);
@@ -184,7 +227,7 @@ static void a_trace_is_read_back(void **state)
         {.kind = HEDDLE_GPU_LAUNCH, .begin = 900, .end = 950, .correlation = 5, .name = LAUNCH},
     };
     heddle_gpu_node nodes[] = {{11, 0}};
-    assert_int_equal(heddle_profile_match(&data, records, 3, nodes, 1), HEDDLE_OK);
+    match(&data, records, 3, nodes, 1);
     assert_int_equal(heddle_profile_write_perfetto(&data, "made_up.pftrace"), HEDDLE_OK);
     assert_int_equal(heddle_file_read("made_up.pftrace", 1 << 20, &text, &size), HEDDLE_OK);
     Perfetto__Trace *trace = perfetto__trace__unpack(NULL, size, (const uint8_t *)text);
@@ -243,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_launch_without_a_graph_goes_by_what_the_host_was_inside_of),
         cmocka_unit_test(a_name_serves_only_where_one_call_has_it),
         cmocka_unit_test(one_call_of_many_steps_is_one_group),
+        cmocka_unit_test(an_evaluation_is_no_part_of_a_step),
         cmocka_unit_test(copies_under_kernels_are_told),
 #ifdef HEDDLE_HAVE_PROTOBUF
         cmocka_unit_test(a_trace_is_read_back),
