@@ -2,6 +2,7 @@
 installed: python3 peers/torch_ops_gpu.py --json FILE. Every result is compared with float64 before it is timed. All
 that is compared with each other is timed in turns, in one run."""
 import argparse
+import math
 import os
 import sys
 import time
@@ -16,6 +17,7 @@ from timing import spread  # noqa: E402
 
 ROUNDS, QUICK_ROUNDS = 25, 5
 WARM_UP = 3
+BLOCK = 5  # milliseconds at least that are timed at a time: a single call after a pause shows the host's latency
 GRAPH = ", graph"
 TOLERANCE = 1e-4  # of the largest expected value, in float32
 TF32_TOLERANCE = 2e-2  # PyTorch's convolutions round to tf32 by default, and so do ours
@@ -90,13 +92,13 @@ def compare(op, shape, modes, expected, tolerance, options, rows):
         if wrong:
             row["problem"] = wrong
         else:
-            ready.append((row, mode, []))
+            ready.append((row, mode, [], max(1, math.ceil(BLOCK / milliseconds(mode.run, 3)))))
         rows.append(row)
     del expected
     for _ in range(QUICK_ROUNDS if options.quick else ROUNDS):
-        for _, mode, times in ready:
-            times.append(milliseconds(mode.run, 3))
-    for row, _, times in ready:
+        for _, mode, times, count in ready:
+            times.append(milliseconds(mode.run, count))
+    for row, _, times, _ in ready:
         row["milliseconds"], row["low"], row["high"] = (round(one, 5) for one in spread(sorted(times)))
     for row in rows[first:]:
         print("%-32s %-34s %-24s %s" % (op, shape, row["mode"], "%.4f ms" % row["milliseconds"]

@@ -29,7 +29,7 @@ Tensor dense(const Tensor &tensor)
 
 Tensor empty_for(const Tensor &like, std::vector<int64_t> sizes, ScalarType type = FLOAT)
 {
-    return torch::stable::new_empty(like, sizes, type);
+    return torch::stable::empty(sizes, type, std::nullopt, like.device());
 }
 
 std::vector<int64_t> sizes_of(const Tensor &tensor)
@@ -295,9 +295,9 @@ Tensor image_memory(const Tensor &x, bool channels_last)
 // (n, k, h, w) to the caller, in memory as the operator wants it.
 Tensor empty_image(const Tensor &like, int64_t n, int64_t k, int64_t h, int64_t w, bool channels_last)
 {
-    if (!channels_last)
-        return empty_for(like, {n, k, h, w});
-    return torch::stable::transpose(torch::stable::transpose(empty_for(like, {n, h, w, k}), 1, 3), 2, 3);
+    const std::vector<int64_t> sizes = {n, k, h, w};
+    return torch::stable::empty(sizes, FLOAT, std::nullopt, like.device(), std::nullopt,
+                                channels_last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous);
 }
 
 Tensor channel(const Tensor &vector, const Tensor &x, int k, const char *what)
@@ -321,9 +321,12 @@ Tensor empty_saved(const Tensor &x, const heddle_conv_block_shape &shape, bool s
                 : empty_for(x, {shape.n, shape.h, shape.w, shape.k});
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>
-conv_block_forward(Tensor x, Tensor weight, std::optional<Tensor> bias, Tensor gamma, Tensor beta, Tensor running_mean,
-                   Tensor running_var, double momentum, double epsilon, bool stem, bool tf32)
+// The output; for the gradient: the convolution, the batch's mean and inverse standard deviation, and which element of
+// each window of the pooling was the largest. The running statistics are changed in place.
+std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(Tensor x, Tensor weight, std::optional<Tensor> bias,
+                                                            Tensor gamma, Tensor beta, Tensor running_mean,
+                                                            Tensor running_var, double momentum, double epsilon,
+                                                            bool stem, bool tf32)
 {
     heddle_conv_block_shape shape = block_shape(x, weight, epsilon, momentum);
     const bool last = shape.input_channels_last;
@@ -332,10 +335,12 @@ conv_block_forward(Tensor x, Tensor weight, std::optional<Tensor> bias, Tensor g
     std::optional<Tensor> added;
     if (bias)
         added = channel(*bias, x, shape.k, "bias");
-    Tensor mean_after = torch::stable::clone(channel(running_mean, x, shape.k, "running_mean"));
-    Tensor var_after = torch::stable::clone(channel(running_var, x, shape.k, "running_var"));
+    STD_TORCH_CHECK(running_mean.is_contiguous() && running_var.is_contiguous(), "heddle.", BLOCK,
+                    ": the running statistics must be contiguous");
+    Tensor running[] = {channel(running_mean, x, shape.k, "running_mean"),
+                        channel(running_var, x, shape.k, "running_var")};
     Tensor output = empty_image(x, shape.n, shape.k, shape.h / 2, shape.w / 2, last);
-    Tensor saved = empty_saved(x, shape, stem), mean = empty_for(x, {shape.k}), inverse_std = empty_for(x, {shape.k});
+    Tensor saved = empty_saved(x, shape, stem), statistics = empty_for(x, {2, shape.k});
     Tensor code = empty_for(x, {shape.n, shape.h / 2, shape.w / 2, shape.k}, ScalarType::Byte);
     Call call = {stem ? "stem_block_forward" : "conv_block_forward", &shape, x};
     call.arithmetic = arithmetic_of(tf32);
@@ -346,18 +351,28 @@ conv_block_forward(Tensor x, Tensor weight, std::optional<Tensor> bias, Tensor g
                   {"beta", shift.data_ptr()},
                   {"output", output.data_ptr()},
                   {stem ? "moments" : "convolution", saved.data_ptr()},
-                  {"mean", mean.data_ptr()},
-                  {"inverse_std", inverse_std.data_ptr()},
+                  {"mean", statistics.data_ptr()},
+                  {"inverse_std", (float *)statistics.data_ptr() + shape.k},
                   {"code", code.data_ptr()},
-                  {"running_mean", mean_after.data_ptr()},
-                  {"running_var", var_after.data_ptr()}});
-    return {output, saved, mean, inverse_std, code, mean_after, var_after};
+                  {"running_mean", running[0].data_ptr()},
+                  {"running_var", running[1].data_ptr()}});
+    return {output, saved, statistics, code};
+}
+
+// The same without side effects, which is what compilers need: the changed running statistics are results.
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>
+conv_block_forward(Tensor x, Tensor weight, std::optional<Tensor> bias, Tensor gamma, Tensor beta, Tensor running_mean,
+                   Tensor running_var, double momentum, double epsilon, bool stem, bool tf32)
+{
+    Tensor mean = torch::stable::clone(dense(running_mean)), var = torch::stable::clone(dense(running_var));
+    auto made = conv_block_train(x, weight, bias, gamma, beta, mean, var, momentum, epsilon, stem, tf32);
+    return std::tuple_cat(made, std::make_tuple(mean, var));
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> conv_block_backward(Tensor grad, Tensor x, Tensor weight,
                                                                        Tensor gamma, Tensor beta, Tensor saved,
-                                                                       Tensor mean, Tensor inverse_std, Tensor code,
-                                                                       double epsilon, bool stem, bool tf32)
+                                                                       Tensor statistics, Tensor code, double epsilon,
+                                                                       bool stem, bool tf32)
 {
     heddle_conv_block_shape shape = block_shape(x, weight, epsilon, 0.1);
     const bool last = shape.input_channels_last;
@@ -381,8 +396,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> conv_block_backward(Tensor gr
                   {"gamma", scale.data_ptr()},
                   {"beta", shift.data_ptr()},
                   {stem ? "moments" : "convolution", saved.data_ptr()},
-                  {"mean", mean.data_ptr()},
-                  {"inverse_std", inverse_std.data_ptr()},
+                  {"mean", statistics.data_ptr()},
+                  {"inverse_std", (const float *)statistics.data_ptr() + shape.k},
                   {"code", code.data_ptr()},
                   {"grad_output", above.data_ptr()},
                   input_gradient,
@@ -435,11 +450,14 @@ STABLE_TORCH_LIBRARY(heddle, library)
     library.def("layernorm_backward(Tensor grad, Tensor input, Tensor weight, Tensor mean, Tensor inverse_std, "
                 "float eps) -> (Tensor, Tensor, Tensor)");
     library.def("matmul(Tensor a, Tensor b, str rung=\"\", bool transpose_a=False, bool transpose_b=False) -> Tensor");
+    library.def("conv_block_train(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
+                "Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps, bool stem, bool tf32) -> "
+                "(Tensor, Tensor, Tensor, Tensor)");
     library.def("conv_block_forward(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
                 "Tensor running_mean, Tensor running_var, float momentum, float eps, bool stem, bool tf32) -> "
-                "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+                "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
     library.def("conv_block_backward(Tensor grad, Tensor x, Tensor weight, Tensor gamma, Tensor beta, Tensor saved, "
-                "Tensor mean, Tensor inverse_std, Tensor code, float eps, bool stem, bool tf32) -> "
+                "Tensor statistics, Tensor code, float eps, bool stem, bool tf32) -> "
                 "(Tensor, Tensor, Tensor, Tensor, Tensor)");
     library.def("conv_block_inference(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
                 "Tensor running_mean, Tensor running_var, float eps, bool tf32) -> Tensor");
@@ -456,6 +474,7 @@ STABLE_TORCH_LIBRARY(heddle, library)
     library.impl("layernorm_forward", TORCH_BOX(&layernorm_forward));                                                  \
     library.impl("layernorm_backward", TORCH_BOX(&layernorm_backward));                                                \
     library.impl("matmul", TORCH_BOX(&matmul));                                                                        \
+    library.impl("conv_block_train", TORCH_BOX(&conv_block_train));                                                    \
     library.impl("conv_block_forward", TORCH_BOX(&conv_block_forward));                                                \
     library.impl("conv_block_backward", TORCH_BOX(&conv_block_backward));                                              \
     library.impl("conv_block_inference", TORCH_BOX(&conv_block_inference));

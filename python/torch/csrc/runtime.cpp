@@ -146,7 +146,8 @@ void launch(const Call &call, std::initializer_list<Operand> operands)
     Tensor scratch = call.place;
     if (bytes > 0) {
         const size_t alignment = 256; // the CPU's allocator gives 64
-        scratch = torch::stable::new_empty(call.place, {(int64_t)(bytes + alignment)}, ScalarType::Byte);
+        const int64_t size[] = {(int64_t)(bytes + alignment)};
+        scratch = torch::stable::empty(size, ScalarType::Byte, std::nullopt, call.place.device());
         made.workspace = (void *)(((uintptr_t)scratch.data_ptr() + alignment - 1) / alignment * alignment);
     }
     if (!cuda) {

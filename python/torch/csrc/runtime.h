@@ -5,6 +5,7 @@
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
+#include <torch/headeronly/core/MemoryFormat.h>
 #include <torch/headeronly/core/ScalarType.h>
 
 #include <initializer_list>
@@ -16,6 +17,7 @@
 namespace heddle_torch
 {
 
+using torch::headeronly::MemoryFormat;
 using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 

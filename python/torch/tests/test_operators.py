@@ -69,7 +69,8 @@ def test_operators_keep_pytorch_s_rules(case, device):
 
 @pytest.mark.parametrize("name", ["polynomial_backward", "token_loss", "token_loss_backward", "token_loss_both",
                                   "scale_", "loss_and_gradient", "layernorm_forward", "layernorm_backward",
-                                  "conv_block_forward", "conv_block_backward", "conv_block_inference"])
+                                  "conv_block_forward", "conv_block_train", "conv_block_backward",
+                                  "conv_block_inference"])
 def test_the_parts_keep_them_too(name, device):
     x, target = torch.randn(6, 9, device=device), torch.randint(0, 9, (6,), device=device)
     image, weight, bias, gamma, beta, mean, var, _ = block_arguments(2, 5, 6, 6, 4)(device)
@@ -85,7 +86,8 @@ def test_the_parts_keep_them_too(name, device):
         "layernorm_forward": (x, *norm, 1e-5),
         "layernorm_backward": (x + 1, x, norm[0], *ops.layernorm_forward(x, *norm, 1e-5)[1:], 1e-5),
         "conv_block_forward": (image, weight, bias, gamma, beta, mean, var, 0.1, 1e-5, False, False),
-        "conv_block_backward": (torch.randn_like(forward[0]), image, weight, gamma, beta, *forward[1:5], 1e-5, False,
+        "conv_block_train": (image, weight, bias, gamma, beta, mean, var, 0.1, 1e-5, False, False),
+        "conv_block_backward": (torch.randn_like(forward[0]), image, weight, gamma, beta, *forward[1:4], 1e-5, False,
                                 False),
         "conv_block_inference": (image, weight, bias, gamma, beta, mean, var, 1e-5, False),
     }[name]

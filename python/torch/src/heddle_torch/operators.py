@@ -21,9 +21,46 @@ def _check(passed, message):
         raise RuntimeError("heddle." + message)
 
 
-def _gradient(name, backward, setup):
+def _once(backward):
     """Gradients that are not differentiable again: a second derivative is an error, not a wrong number."""
-    torch.library.register_autograd("heddle::" + name, once_differentiable(backward), setup_context=setup)
+    checked = once_differentiable(backward)
+
+    def run(ctx, *grads):
+        return (checked if torch.is_grad_enabled() else backward)(ctx, *grads)
+    return staticmethod(run)
+
+
+def _function(op, backward, setup, result=lambda outputs: outputs):
+    """An autograd.Function that runs an operator below autograd."""
+    def forward(ctx, *inputs):
+        with torch._C._AutoDispatchBelowAutograd():
+            outputs = op(*inputs)
+        setup(ctx, inputs, outputs)
+        return result(outputs)
+    return type(op.name().replace("::", "_"), (torch.autograd.Function,), {"forward": staticmethod(forward),
+                                                                           "backward": _once(backward)})
+
+
+def _gradient(name, backward, setup, defaults=()):
+    """What torch.library.register_autograd does, in less time per call: a small operator takes no longer than its
+    calls. `defaults` are the values of the last arguments, which PyTorch leaves out of a call."""
+    op = getattr(ops, name).default
+    count, function = len(op._schema.arguments), _function(op, backward, setup)
+
+    def run(*inputs):
+        if len(inputs) < count:
+            inputs += defaults[len(inputs) - count:]
+        if torch.is_grad_enabled() and any(isinstance(one, torch.Tensor) and one.requires_grad for one in inputs):
+            return function.apply(*inputs)
+        with torch._C._AutoDispatchBelowAutograd():
+            return op(*inputs)
+    _library.impl(name, run, "Autograd")
+
+
+def _is_eager(*tensors):
+    """Whether the tensors are plain ones, with nothing around that traces or transforms what is done to them."""
+    return (torch._C._len_torch_dispatch_stack() == 0 and not torch._C._are_functorch_transforms_active() and
+            all(type(one) in (torch.Tensor, torch.nn.Parameter) for one in tensors if one is not None))
 
 
 # --- polynomial ------------------------------------------------------------------------------------------------------
@@ -40,14 +77,14 @@ def _(grad, x, coefficients):
 
 def _polynomial_setup(ctx, inputs, output):
     ctx.save_for_backward(inputs[0])
-    ctx.coefficients = list(inputs[1]) if len(inputs) > 1 else [1.0, 1.0, 1.0]
+    ctx.coefficients = inputs[1]
 
 
 def _polynomial_backward(ctx, grad):
-    return ops.polynomial_backward(grad, ctx.saved_tensors[0], ctx.coefficients), None
+    return ops.polynomial_backward.default(grad, ctx.saved_tensors[0], ctx.coefficients), None
 
 
-_gradient("polynomial", _polynomial_backward, _polynomial_setup)
+_gradient("polynomial", _polynomial_backward, _polynomial_setup, ([1.0, 1.0, 1.0],))
 
 
 # --- softmax_cross_entropy -------------------------------------------------------------------------------------------
@@ -86,16 +123,18 @@ def _token_loss_backward(ctx, grad, _):
 _gradient("token_loss", _token_loss_backward, _token_loss_setup)
 
 
-@torch.library.custom_op("heddle::loss_and_gradient", mutates_args=())
-def _loss_and_gradient(logits: torch.Tensor, target: torch.Tensor, ignore_index: int,
-                       mean: bool) -> tuple[torch.Tensor, torch.Tensor]:
+_library.define("loss_and_gradient(Tensor logits, Tensor target, int ignore_index, bool mean) -> (Tensor, Tensor)")
+
+
+@torch.library.impl(_library, "loss_and_gradient", "CompositeExplicitAutograd")
+def _loss_and_gradient(logits, target, ignore_index, mean):
     """The reduced loss, and the gradient of the logits for a gradient of 1, from one pass over the logits."""
     factor = (target != ignore_index).sum().to(torch.float32).reciprocal() if mean else logits.new_ones(())
-    losses, gradient = ops.token_loss_both(logits, target, factor, ignore_index)
+    losses, gradient = ops.token_loss_both.default(logits, target, factor, ignore_index)
     return losses.sum() * factor, gradient
 
 
-@_loss_and_gradient.register_fake
+@torch.library.register_fake("heddle::loss_and_gradient", lib=_library)
 def _(logits, target, ignore_index, mean):
     return logits.new_empty(()), torch.empty_like(logits, memory_format=torch.contiguous_format)
 
@@ -196,9 +235,8 @@ def _(a, b, rung="", transpose_a=False, transpose_b=False):
 
 
 def _matmul_setup(ctx, inputs, output):
-    a, b, rung, ctx.transpose_a, ctx.transpose_b = (tuple(inputs) + ("", False, False)[len(inputs) - 2:])
+    a, b, ctx.rung, ctx.transpose_a, ctx.transpose_b = inputs
     ctx.save_for_backward(a, b)
-    ctx.rung = rung
 
 
 def _matmul_backward(ctx, grad):
@@ -212,7 +250,7 @@ def _matmul_backward(ctx, grad):
     return grad_a, grad_b, None, None, None
 
 
-_gradient("matmul", _matmul_backward, _matmul_setup)
+_gradient("matmul", _matmul_backward, _matmul_setup, ("", False, False))
 
 
 def rungs(op, device=None):
@@ -238,19 +276,23 @@ def _empty_image(x, *shape):
         memory_format=torch.channels_last if _channels_last(x) else torch.contiguous_format)
 
 
-@torch.library.register_fake("heddle::conv_block_forward")
-def _(x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32):
+@torch.library.register_fake("heddle::conv_block_train")
+def _train_block_fake(x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32):
     n, c, h, w = x.shape
     k = weight.shape[0]
     saved = x.new_empty((9 * c + 1, 9 * c), dtype=torch.float64) if stem else x.new_empty((n, h, w, k))
-    channel = x.new_empty((k,))
-    return (_empty_image(x, n, k, h // 2, w // 2), saved, channel, torch.empty_like(channel),
-            x.new_empty((n, h // 2, w // 2, k), dtype=torch.uint8), torch.empty_like(channel),
-            torch.empty_like(channel))
+    return (_empty_image(x, n, k, h // 2, w // 2), saved, x.new_empty((2, k)),
+            x.new_empty((n, h // 2, w // 2, k), dtype=torch.uint8))
+
+
+@torch.library.register_fake("heddle::conv_block_forward")
+def _(x, weight, *others):
+    channel = x.new_empty((weight.shape[0],))
+    return (*_train_block_fake(x, weight, *others), channel, torch.empty_like(channel))
 
 
 @torch.library.register_fake("heddle::conv_block_backward")
-def _(grad, x, weight, gamma, beta, saved, mean, inverse_std, code, eps, stem, tf32):
+def _(grad, x, weight, gamma, beta, saved, statistics, code, eps, stem, tf32):
     channel = x.new_empty((weight.shape[0],))
     return (x.new_empty((0,)) if stem else _empty_image(x, *x.shape), weight.new_empty(weight.shape), channel,
             torch.empty_like(channel), torch.empty_like(channel))
@@ -264,19 +306,24 @@ def _(x, weight, bias, gamma, beta, running_mean, running_var, eps, tf32):
 def _block_setup(ctx, inputs, output):
     x, weight, bias, gamma, beta, _, _, _, ctx.eps, ctx.stem, ctx.tf32 = inputs
     ctx.has_bias = bias is not None
-    ctx.save_for_backward(x, weight, gamma, beta, *output[1:5])
-    ctx.mark_non_differentiable(*output[1:])
+    ctx.save_for_backward(x, weight, gamma, beta, *output[1:4])
 
 
 def _block_backward(ctx, grad, *_):
     _check(not (ctx.stem and ctx.needs_input_grad[0]), "conv_block_forward: a stem has no gradient of its input")
-    grad_x, grad_weight, grad_bias, grad_gamma, grad_beta = ops.conv_block_backward(
+    grad_x, grad_weight, grad_bias, grad_gamma, grad_beta = ops.conv_block_backward.default(
         grad, *ctx.saved_tensors, ctx.eps, ctx.stem, ctx.tf32)
     return (None if ctx.stem else grad_x, grad_weight, grad_bias if ctx.has_bias else None, grad_gamma, grad_beta,
             None, None, None, None, None, None)
 
 
-_gradient("conv_block_forward", _block_backward, _block_setup)
+def _block_setup_of_all(ctx, inputs, output):
+    _block_setup(ctx, inputs, output)
+    ctx.mark_non_differentiable(*output[1:])
+
+
+_gradient("conv_block_forward", _block_backward, _block_setup_of_all)
+_train_block = _function(ops.conv_block_train.default, _block_backward, _block_setup, lambda outputs: outputs[0])
 _library.define(
     "conv_bn_relu_pool(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, Tensor(a!) running_mean, "
     "Tensor(b!) running_var, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor")
@@ -297,7 +344,10 @@ def _conv_bn_relu_pool(x, weight, bias, gamma, beta, running_mean, running_var, 
         return ops.conv_block_inference(x, weight, bias, gamma, beta, running_mean, running_var, eps, tf32)
     _check(x.shape[0] * x.shape[2] * x.shape[3] > 1, "conv_bn_relu_pool: one value per channel has no variance")
     stem = x.shape[1] <= STEM_CHANNELS and not (torch.is_grad_enabled() and x.requires_grad)
-    output, _, _, _, _, mean, var = ops.conv_block_forward(
+    if _is_eager(x, weight, bias, gamma, beta, running_mean, running_var) and running_mean.is_contiguous() and \
+            running_var.is_contiguous():
+        return _train_block.apply(x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32)
+    output, _, _, _, mean, var = ops.conv_block_forward(
         x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32)
     with torch.no_grad():
         running_mean.copy_(mean)
