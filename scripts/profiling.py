@@ -8,14 +8,14 @@ import subprocess
 import tempfile
 import time
 
-# Options of train; where images are streamed, their copies must run under kernels.
+# Options of train, for about half a second of steps; where images are streamed, their copies must run under kernels.
 CASES = [
-    ("cnn-fused", "--model cnn --kernels fused --precision bf16 --batch 256", False),
-    ("cnn-streamed", "--model cnn --kernels fused --precision bf16 --batch 256 --data-place streamed", True),
-    ("resnet", "--model resnet --kernels fused --precision bf16 --batch 256", False),
-    ("cnn-tuned", "--model cnn --kernels tuned --batch 256", False),
+    ("cnn-fused", "--model cnn --kernels fused --precision bf16 --batch 256 --epochs 120", False),
+    ("cnn-streamed", "--model cnn --kernels fused --precision bf16 --batch 256 --data-place streamed --epochs 120", True),
+    ("resnet", "--model resnet --kernels fused --precision bf16 --batch 256 --epochs 5", False),
+    ("cnn-tuned", "--model cnn --kernels tuned --batch 256 --epochs 15", False),
 ]
-DATA = "--data synth:count=20480 --epochs 3 --device cuda"
+DATA = "--data synth:count=20480 --device cuda"
 LEAST_MATCHED = 0.9  # of the kernels' time, which calls must account for
 LEAST_COVERED = 0.5  # of the copies' time, in which a kernel must run
 MOST_OVERHEAD = 3  # per cent

@@ -5,6 +5,7 @@ import pytest
 
 import heddle
 
+DEVICE = os.environ.get('HEDDLE_TEST_DEVICE', 'cpu')  # cuda: the same tests on a GPU
 SMALL = 'synth:count=200'  # 200 training images, 40 test images
 
 
@@ -18,12 +19,12 @@ def own_folder(tmp_path, monkeypatch):
 def run(tmp_path_factory):
     """A run of the built-in MLP on generated digits."""
     folder = tmp_path_factory.mktemp('run') / 'mlp'
-    return heddle.train('mlp', SMALL, epochs=2, folder=folder, device='cpu', threads=1)
+    return heddle.train('mlp', SMALL, epochs=2, folder=folder, device=DEVICE, threads=1)
 
 
 @pytest.fixture
 def network(run):
-    with heddle.load(run.folder, device='cpu', threads=1) as loaded:
+    with heddle.load(run.folder, device=DEVICE, threads=1) as loaded:
         yield loaded
 
 

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import heddle
-from conftest import SMALL
+from conftest import DEVICE, SMALL
 
 
 class OnlyDlpack:
@@ -119,7 +119,7 @@ def test_model_and_parameters_are_those_of_the_checkpoint(network):
 
 
 def test_a_parameter_outlives_its_network(run):
-    network = heddle.load(run.checkpoint, device='cpu')
+    network = heddle.load(run.checkpoint, device=DEVICE)
     weight = network.parameters['linear1.weight']
     total = weight.sum()
     network.close()
@@ -132,7 +132,7 @@ def test_a_parameter_outlives_its_network(run):
 
 
 def test_a_closed_network_says_so(run, digits):
-    network = heddle.load(run.checkpoint, device='cpu')
+    network = heddle.load(run.checkpoint, device=DEVICE)
     network.close()
     network.close()
     with pytest.raises(heddle.Invalid, match='closed'):
@@ -140,7 +140,7 @@ def test_a_closed_network_says_so(run, digits):
 
 
 def test_int8_needs_calibration(run, digits):
-    network = heddle.load(run.checkpoint, device='cpu', precision='int8')
+    network = heddle.load(run.checkpoint, device=DEVICE, precision='int8')
     with pytest.raises(heddle.Error, match='calibrate'):
         network.predict(digits.images)
     assert network.calibrate(count=64) in (True, False)
@@ -170,7 +170,7 @@ def status_of_process(field):
 
 def test_opening_and_closing_leaves_nothing_behind(run, digits):
     def once():
-        with heddle.load(run.checkpoint, device='cpu', threads=2, batch=8) as network:
+        with heddle.load(run.checkpoint, device=DEVICE, threads=2, batch=8) as network:
             network.predict(digits.images[:8])
         heddle.Dataset.open(SMALL, 'test')
         heddle.Model('cnn', (1, 28, 28), 10)

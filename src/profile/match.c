@@ -184,8 +184,32 @@ heddle_status heddle_profile_match(heddle_profile_data *data, heddle_gpu_record 
     return status;
 }
 
+// A kernel may be launched before the one ahead of it in its stream ends, and wait for that: its own time begins there.
+static heddle_status cut_waiting(heddle_profile_data *data)
+{
+    if (data->device != HEDDLE_CUDA)
+        return HEDDLE_OK;
+    int64_t *busy_until = calloc((size_t)data->lane_count + 1, sizeof *busy_until);
+    if (!busy_until)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to sum up a profile");
+    for (int i = 0; i < data->span_count; i++) {
+        heddle_profile_span *span = &data->spans[i];
+        if (data->lanes[span->lane].kind != HEDDLE_LANE_STREAM)
+            continue;
+        if (span->begin < busy_until[span->lane])
+            span->begin = span->end < busy_until[span->lane] ? span->end : busy_until[span->lane];
+        if (span->end > busy_until[span->lane])
+            busy_until[span->lane] = span->end;
+    }
+    free(busy_until);
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_profile_settle(heddle_profile_data *data)
 {
+    if (data->span_count > 1)
+        qsort(data->spans, (size_t)data->span_count, sizeof *data->spans, by_span_begin);
+    HEDDLE_TRY(cut_waiting(data));
     if (data->span_count > 1)
         qsort(data->spans, (size_t)data->span_count, sizeof *data->spans, by_span_begin);
     HEDDLE_TRY(match_by_name(data));

@@ -14,7 +14,8 @@
 
 #include "profile/record.h"
 
-enum { BUFFER_BYTES = 4 << 20, BUFFER_ALIGNMENT = 8, FLUSH_MILLISECONDS = 500 };
+// Small buffers, soon handed over: only then is it known that there is enough.
+enum { BUFFER_BYTES = 256 << 10, BUFFER_ALIGNMENT = 8, FLUSH_MILLISECONDS = 20 };
 
 static FILE *spans;
 static heddle_gpu_sink sink; // without `record`: the file

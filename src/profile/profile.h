@@ -99,8 +99,8 @@ typedef struct heddle_gpu_node {
 // `records` and `nodes` are sorted here.
 heddle_status heddle_profile_match(heddle_profile_data *data, heddle_gpu_record *records, int record_count,
                                    heddle_gpu_node *nodes, int node_count);
-// With all spans there: sorts them by begin, matches the kernels that are left by their names where only one call has
-// them, and groups them into steps.
+// With all spans there: has a kernel begin where the one ahead of it in its stream ends, sorts spans by begin, matches
+// the kernels that are left by their names where only one call has them, and groups them into steps.
 heddle_status heddle_profile_settle(heddle_profile_data *data);
 // Whether a span is the host's between two steps: evaluating, saving.
 bool heddle_profile_is_pause(const heddle_profile_data *data, const heddle_profile_span *span);

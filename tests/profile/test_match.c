@@ -131,10 +131,35 @@ static void one_call_of_many_steps_is_one_group(void **state)
     made_up_free(&data);
 }
 
+// Programmatic launches: a kernel is there before the one ahead of it ends, and waits.
+static void a_kernel_begins_where_the_one_ahead_ends(void **state)
+{
+    (void)state;
+    heddle_profile_data data;
+    begin(&data);
+    heddle_gpu_record records[] = {
+        kernel(1000, 1300, 7, 11, 1, CONV),   kernel(1050, 1400, 7, 12, 1, UPDATE), // waits
+        kernel(1100, 1200, 7, 13, 1, SHARED),                                       // over by then
+        kernel(1250, 1350, 9, 13, 1, SHARED),                                       // on another stream
+    };
+    heddle_gpu_node nodes[] = {{11, 0}, {12, 1}, {13, 2}};
+    match(&data, records, 4, nodes, 3);
+    int64_t seconds = 0;
+    for (int i = 0; i < data.span_count; i++)
+        seconds += data.spans[i].end - data.spans[i].begin;
+    assert_int_equal(data.span_count, 4);
+    assert_int_equal(seconds, 300 + 100 + 0 + 100);
+    for (int i = 0; i + 1 < data.span_count; i++)
+        assert_true(data.spans[i].begin <= data.spans[i + 1].begin);
+    made_up_free(&data);
+}
+
 static void add_pause(heddle_profile_data *data, int64_t begin, int64_t end)
 {
     data->spans = realloc(data->spans, ((size_t)data->span_count + 1) * sizeof *data->spans);
-    data->spans[data->span_count++] = (heddle_profile_span){.begin = begin, .end = end, .call = MADE_UP_LOAD, .name = -1};
+    data->spans[data->span_count++] = (heddle_profile_span){
+        .begin = begin, .end = end, .call = MADE_UP_LOAD, .name = -1, .lane = data->lane_count};
+    data->lanes[data->lane_count++] = (heddle_profile_lane){.kind = HEDDLE_LANE_HOST, .name = "host"};
 }
 
 // The host evaluates while steps that it has queued still run: their time is theirs, and the evaluation's kernels, which
@@ -286,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_launch_without_a_graph_goes_by_what_the_host_was_inside_of),
         cmocka_unit_test(a_name_serves_only_where_one_call_has_it),
         cmocka_unit_test(one_call_of_many_steps_is_one_group),
+        cmocka_unit_test(a_kernel_begins_where_the_one_ahead_ends),
         cmocka_unit_test(an_evaluation_is_no_part_of_a_step),
         cmocka_unit_test(copies_under_kernels_are_told),
 #ifdef HEDDLE_HAVE_PROTOBUF

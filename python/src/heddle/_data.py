@@ -88,7 +88,7 @@ class Dataset:
         return int(self._c.count)
 
     def __del__(self) -> None:
-        if getattr(self, '_c', None) and not _library.ending:
+        if getattr(self, '_c', None) and _library and _library.ending is False:
             lib.heddle_dataset_close(self._c)
 
     def __repr__(self) -> str:

@@ -46,7 +46,7 @@ class Device:
         with self._lock:
             self._users -= 1
             last = self._users == 0
-        if last and not _library.ending:
+        if last and _library and _library.ending is False:
             lib.heddle_device_close(self._c)
 
     def __del__(self) -> None:

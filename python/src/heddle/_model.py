@@ -81,7 +81,7 @@ class Model(_draw.Drawn):
         return json.loads(text(lib.heddle_model_json(self._c)))
 
     def __del__(self) -> None:
-        if getattr(self, '_c', None) and not _library.ending:
+        if getattr(self, '_c', None) and _library and _library.ending is False:
             lib.heddle_model_close(self._c)
 
     def __repr__(self) -> str:

@@ -71,7 +71,7 @@ class Network(_draw.Drawn):
         """Frees the network's memory now. A closed network predicts no more."""
         with self._lock:
             handle, self._c = getattr(self, '_c', None), None
-        if handle and not _library.ending:
+        if handle and _library and _library.ending is False:
             lib.heddle_network_close(handle)
             self._device.release()
 
@@ -191,7 +191,7 @@ class _File:
         self.handle = place[0]
 
     def __del__(self) -> None:
-        if getattr(self, 'handle', None) and not _library.ending:
+        if getattr(self, 'handle', None) and _library and _library.ending is False:
             lib.heddle_safetensors_close(self.handle)
 
 

@@ -36,7 +36,7 @@ class Context:
         self._device.retain()
 
     def __del__(self) -> None:
-        if getattr(self, '_c', None) and not _library.ending:
+        if getattr(self, '_c', None) and _library and _library.ending is False:
             lib.heddle_context_destroy(self._c)
             self._device.release()
 
