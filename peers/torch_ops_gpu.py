@@ -78,6 +78,7 @@ def milliseconds(run, count):
 def compare(op, shape, modes, expected, tolerance, options, rows):
     """Times the modes whose results are right, in turns."""
     ready, first = [], len(rows)
+    modes = [mode for mode in modes if op.split(",")[0] + ":" + mode.name not in options.skip]
     modes = modes + [Mode(mode.name + GRAPH, None, mode) for mode in modes
                      if mode.name.split(",")[0] in ("heddle", "eager") and "compiled" not in mode.name]
     for mode in modes:
@@ -256,6 +257,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", required=True, metavar="FILE")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--skip", action="append", default=[], metavar="OP:MODE",
+                        help="leave a mode out, such as conv_bn_relu_pool:compiled, which compiles for a minute")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         sys.exit("torch_ops_gpu: PyTorch finds no GPU here")

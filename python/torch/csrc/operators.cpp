@@ -17,8 +17,7 @@ const ScalarType FLOAT = ScalarType::Float;
 
 int as_int(int64_t value, const char *op, const char *what)
 {
-    STD_TORCH_CHECK(value >= 0 && value <= INT_MAX, "heddle.", op, ": ", what, " is ", value, ", must be at most ",
-                    INT_MAX);
+    require(value >= 0 && value <= INT_MAX, "heddle.", op, ": ", what, " is ", value, ", must be at most ", INT_MAX);
     return (int)value;
 }
 
@@ -39,16 +38,15 @@ std::vector<int64_t> sizes_of(const Tensor &tensor)
 
 void check_same_sizes(const Tensor &a, const Tensor &b, const char *op, const char *what)
 {
-    STD_TORCH_CHECK(sizes_of(a) == sizes_of(b), "heddle.", op, ": ", what);
+    require(sizes_of(a) == sizes_of(b), "heddle.", op, ": ", what);
 }
 
 // --- polynomial -----------------------------------------------------------------------------------------------------
 
 heddle_polynomial_activation_shape polynomial_shape(const std::vector<double> &coefficients)
 {
-    STD_TORCH_CHECK(!coefficients.empty() && coefficients.size() <= HEDDLE_POLYNOMIAL_DEGREE + 1,
-                    "heddle.polynomial: ", coefficients.size(), " coefficients; there are 1 to ",
-                    HEDDLE_POLYNOMIAL_DEGREE + 1);
+    require(!coefficients.empty() && coefficients.size() <= HEDDLE_POLYNOMIAL_DEGREE + 1,
+            "heddle.polynomial: ", coefficients.size(), " coefficients; there are 1 to ", HEDDLE_POLYNOMIAL_DEGREE + 1);
     float c[HEDDLE_POLYNOMIAL_DEGREE + 1] = {};
     for (size_t i = 0; i < coefficients.size(); i++)
         c[i] = (float)coefficients[i];
@@ -94,13 +92,13 @@ heddle_token_loss_shape loss_shape(const Tensor &logits, const Tensor &target, i
     const char *op = "softmax_cross_entropy";
     check(logits, logits, FLOAT, op, "logits");
     check(target, logits, ScalarType::Long, op, "target");
-    STD_TORCH_CHECK(logits.dim() == 2, "heddle.", op, ": logits must be (rows, classes), and have ", logits.dim(),
-                    " dimensions");
-    STD_TORCH_CHECK(target.dim() == 1 && target.size(0) == logits.size(0), "heddle.", op,
-                    ": target must have one class for each row of logits");
+    require(logits.dim() == 2, "heddle.", op, ": logits must be (rows, classes), and have ", logits.dim(),
+            " dimensions");
+    require(target.dim() == 1 && target.size(0) == logits.size(0), "heddle.", op,
+            ": target must have one class for each row of logits");
     const int64_t most = 1 << 24; // what a float holds exactly
-    STD_TORCH_CHECK(ignored >= -most && ignored <= most, "heddle.", op, ": ignore_index is ", ignored,
-                    ", must be within ±", most);
+    require(ignored >= -most && ignored <= most, "heddle.", op, ": ignore_index is ", ignored, ", must be within ±",
+            most);
     return {as_int(logits.size(0), op, "rows"), as_int(logits.size(1), op, "classes"), (float)ignored};
 }
 
@@ -139,7 +137,7 @@ std::tuple<Tensor, Tensor> token_loss_both(Tensor logits, Tensor target, Tensor 
 {
     heddle_token_loss_shape shape = loss_shape(logits, target, ignored);
     check(factor, logits, FLOAT, "softmax_cross_entropy", "factor");
-    STD_TORCH_CHECK(factor.numel() == 1, "heddle.softmax_cross_entropy: factor must be one number");
+    require(factor.numel() == 1, "heddle.softmax_cross_entropy: factor must be one number");
     Tensor x = dense(logits), labels = dense(target);
     Tensor losses = empty_for(logits, {shape.rows}), gradient = empty_for(logits, sizes_of(logits));
     if (shape.rows > 0)
@@ -156,8 +154,8 @@ void scale_(Tensor gradient, Tensor factor)
 {
     check(gradient, gradient, FLOAT, "scale_", "gradient");
     check(factor, gradient, FLOAT, "scale_", "factor");
-    STD_TORCH_CHECK(factor.numel() == 1, "heddle.scale_: factor must be one number");
-    STD_TORCH_CHECK(gradient.is_contiguous(), "heddle.scale_: the gradient must be contiguous");
+    require(factor.numel() == 1, "heddle.scale_: factor must be one number");
+    require(gradient.is_contiguous(), "heddle.scale_: the gradient must be contiguous");
     for (int64_t first = 0; first < gradient.numel(); first += PIECE) {
         heddle_elements_shape shape = {(int)std::min(PIECE, gradient.numel() - first)};
         launch({"scale_unless_one", &shape, gradient},
@@ -171,8 +169,8 @@ heddle_layernorm_shape layernorm_shape(const Tensor &x, const Tensor &weight, do
 {
     check(x, x, FLOAT, "layernorm", "input");
     check(weight, x, FLOAT, "layernorm", "weight");
-    STD_TORCH_CHECK(x.dim() >= 1 && weight.dim() == 1 && weight.size(0) == x.size(-1) && x.size(-1) > 0,
-                    "heddle.layernorm: weight must have one number for each of the input's last dimension");
+    require(x.dim() >= 1 && weight.dim() == 1 && weight.size(0) == x.size(-1) && x.size(-1) > 0,
+            "heddle.layernorm: weight must have one number for each of the input's last dimension");
     return {as_int(x.numel() / x.size(-1), "layernorm", "rows"), as_int(x.size(-1), "layernorm", "columns"),
             (float)epsilon};
 }
@@ -203,8 +201,8 @@ std::tuple<Tensor, Tensor, Tensor> layernorm_backward(Tensor grad, Tensor input,
     check_same_sizes(grad, input, "layernorm", "the gradient and the input must have the same shape");
     check(mean, input, FLOAT, "layernorm", "mean");
     check(inverse_std, input, FLOAT, "layernorm", "inverse_std");
-    STD_TORCH_CHECK(mean.numel() == shape.rows && inverse_std.numel() == shape.rows,
-                    "heddle.layernorm: mean and inverse_std need one number for each row");
+    require(mean.numel() == shape.rows && inverse_std.numel() == shape.rows,
+            "heddle.layernorm: mean and inverse_std need one number for each row");
     Tensor x = dense(input), gamma = dense(weight), above = dense(grad), means = dense(mean), stds = dense(inverse_std);
     Tensor grad_input = empty_for(input, sizes_of(input));
     if (shape.rows == 0)
@@ -227,15 +225,14 @@ std::tuple<Tensor, Tensor, Tensor> layernorm_backward(Tensor grad, Tensor input,
 Tensor matmul(Tensor a, Tensor b, std::string rung, bool transpose_a, bool transpose_b)
 {
     const ScalarType type = a.scalar_type();
-    STD_TORCH_CHECK(type == FLOAT || type == ScalarType::BFloat16, "heddle.matmul: a must be Float or BFloat16, not ",
-                    torch::headeronly::toString(type));
+    require(type == FLOAT || type == ScalarType::BFloat16, "heddle.matmul: a must be Float or BFloat16, not ",
+            torch::headeronly::toString(type));
     check(a, a, type, "matmul", "a");
     check(b, a, type, "matmul", "b");
-    STD_TORCH_CHECK(a.dim() == 2 && b.dim() == 2, "heddle.matmul: a and b must be matrices, not of ", a.dim(), " and ",
-                    b.dim(), " dimensions");
+    require(a.dim() == 2 && b.dim() == 2, "heddle.matmul: a and b must be matrices, not of ", a.dim(), " and ", b.dim(),
+            " dimensions");
     const int64_t m = a.size(transpose_a), k = a.size(!transpose_a), n = b.size(!transpose_b);
-    STD_TORCH_CHECK(b.size(transpose_b) == k, "heddle.matmul: a has ", k, " columns and b ", b.size(transpose_b),
-                    " rows");
+    require(b.size(transpose_b) == k, "heddle.matmul: a has ", k, " columns and b ", b.size(transpose_b), " rows");
     heddle_matmul_shape shape = {
         as_int(m, "matmul", "m"), as_int(n, "matmul", "n"), as_int(k, "matmul", "k"), transpose_a, transpose_b, 1, 0};
     if (m == 0 || n == 0 || k == 0)
@@ -272,9 +269,9 @@ heddle_conv_block_shape block_shape(const Tensor &x, const Tensor &weight, doubl
 {
     check(x, x, FLOAT, BLOCK, "x");
     check(weight, x, FLOAT, BLOCK, "weight");
-    STD_TORCH_CHECK(x.dim() == 4, "heddle.", BLOCK, ": x must be (n, c, h, w), and has ", x.dim(), " dimensions");
-    STD_TORCH_CHECK(weight.dim() == 4 && weight.size(1) == x.size(1) && weight.size(2) == 3 && weight.size(3) == 3,
-                    "heddle.", BLOCK, ": weight must be (k, ", x.size(1), ", 3, 3)");
+    require(x.dim() == 4, "heddle.", BLOCK, ": x must be (n, c, h, w), and has ", x.dim(), " dimensions");
+    require(weight.dim() == 4 && weight.size(1) == x.size(1) && weight.size(2) == 3 && weight.size(3) == 3, "heddle.",
+            BLOCK, ": weight must be (k, ", x.size(1), ", 3, 3)");
     const int last = is_channels_last(x);
     return {as_int(x.size(0), BLOCK, "n"),
             as_int(x.size(1), BLOCK, "c"),
@@ -303,8 +300,8 @@ Tensor empty_image(const Tensor &like, int64_t n, int64_t k, int64_t h, int64_t 
 Tensor channel(const Tensor &vector, const Tensor &x, int k, const char *what)
 {
     check(vector, x, FLOAT, BLOCK, what);
-    STD_TORCH_CHECK(vector.dim() == 1 && vector.size(0) == k, "heddle.", BLOCK, ": ", what, " must have ", k,
-                    " numbers, one per output channel");
+    require(vector.dim() == 1 && vector.size(0) == k, "heddle.", BLOCK, ": ", what, " must have ", k,
+            " numbers, one per output channel");
     return dense(vector);
 }
 
@@ -335,8 +332,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(Tensor x, Tensor wei
     std::optional<Tensor> added;
     if (bias)
         added = channel(*bias, x, shape.k, "bias");
-    STD_TORCH_CHECK(running_mean.is_contiguous() && running_var.is_contiguous(), "heddle.", BLOCK,
-                    ": the running statistics must be contiguous");
+    require(running_mean.is_contiguous() && running_var.is_contiguous(), "heddle.", BLOCK,
+            ": the running statistics must be contiguous");
     Tensor running[] = {channel(running_mean, x, shape.k, "running_mean"),
                         channel(running_var, x, shape.k, "running_var")};
     Tensor output = empty_image(x, shape.n, shape.k, shape.h / 2, shape.w / 2, last);
@@ -377,8 +374,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> conv_block_backward(Tensor gr
     heddle_conv_block_shape shape = block_shape(x, weight, epsilon, 0.1);
     const bool last = shape.input_channels_last;
     check(grad, x, FLOAT, BLOCK, "the gradient");
-    STD_TORCH_CHECK(sizes_of(grad) == (std::vector<int64_t>{shape.n, shape.k, shape.h / 2, shape.w / 2}), "heddle.",
-                    BLOCK, ": the gradient must have the shape of the output");
+    require(sizes_of(grad) == (std::vector<int64_t>{shape.n, shape.k, shape.h / 2, shape.w / 2}), "heddle.", BLOCK,
+            ": the gradient must have the shape of the output");
     shape.output_channels_last = is_channels_last(grad);
     Tensor input = image_memory(x, last), above = image_memory(grad, shape.output_channels_last),
            filter = dense(weight);

@@ -17,7 +17,7 @@ namespace heddle_torch
 
 static void must(heddle_status status)
 {
-    STD_TORCH_CHECK(status == HEDDLE_OK, "heddle: ", heddle_last_error());
+    require(status == HEDDLE_OK, "heddle: ", heddle_last_error());
 }
 
 // --- devices and streams --------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ static void *current_cuda_stream(int index)
         void *library = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
         return library ? (get_stream *)dlsym(library, "aoti_torch_get_current_cuda_stream") : nullptr;
     }();
-    STD_TORCH_CHECK(get, "heddle: PyTorch's CUDA library has no aoti_torch_get_current_cuda_stream");
+    require(get, "heddle: PyTorch's CUDA library has no aoti_torch_get_current_cuda_stream");
     void *stream = nullptr;
     TORCH_ERROR_CODE_CHECK(get(index, &stream));
     return stream;
@@ -90,9 +90,9 @@ static const heddle_rung *rung_of(const heddle_op *op, const Call &call, heddle_
         must(heddle_rung_find(op, call.rung.c_str(), &rung));
         if (heddle_rung_runs_on(rung, kind) && (!rung->supports || rung->supports(call.shape)))
             return rung;
-        STD_TORCH_CHECK(call.unsupported_is_best || heddle_rung_runs_on(rung, kind), "heddle: ", op->name, ": rung ",
-                        call.rung, " runs on ", heddle_device_kind_name(rung->device), ", the tensors are on ",
-                        heddle_device_kind_name(kind));
+        require(call.unsupported_is_best || heddle_rung_runs_on(rung, kind), "heddle: ", op->name, ": rung ", call.rung,
+                " runs on ", heddle_device_kind_name(rung->device), ", the tensors are on ",
+                heddle_device_kind_name(kind));
         if (!call.unsupported_is_best)
             return rung; // heddle_launch says what is wrong with the shape
     }
@@ -104,7 +104,7 @@ static void place_operands(const heddle_op *op, heddle_call *call, std::initiali
 {
     for (const Operand &operand : operands) {
         int slot = 0, index = heddle_operand_find(op, operand.name);
-        STD_TORCH_CHECK(index >= 0, "heddle: ", op->name, " has no operand ", operand.name);
+        require(index >= 0, "heddle: ", op->name, " has no operand ", operand.name);
         if (heddle_operand_slot(op, index, &slot))
             call->output[slot] = const_cast<void *>(operand.memory);
         else
@@ -173,12 +173,11 @@ std::string rungs(std::string name, std::string device)
 
 void check(const Tensor &tensor, const Tensor &place, ScalarType type, const char *op, const char *what)
 {
-    STD_TORCH_CHECK(tensor.is_cpu() || tensor.is_cuda(), "heddle.", op, ": ", what,
-                    " is neither on the CPU nor on a CUDA GPU");
-    STD_TORCH_CHECK(tensor.is_cuda() == place.is_cuda() && tensor.get_device_index() == place.get_device_index(),
-                    "heddle.", op, ": ", what, " is on another device than the first tensor");
-    STD_TORCH_CHECK(tensor.scalar_type() == type, "heddle.", op, ": ", what, " must be ",
-                    torch::headeronly::toString(type), ", not ", torch::headeronly::toString(tensor.scalar_type()));
+    require(tensor.is_cpu() || tensor.is_cuda(), "heddle.", op, ": ", what, " is neither on the CPU nor on a CUDA GPU");
+    require(tensor.is_cuda() == place.is_cuda() && tensor.get_device_index() == place.get_device_index(), "heddle.", op,
+            ": ", what, " is on another device than the first tensor");
+    require(tensor.scalar_type() == type, "heddle.", op, ": ", what, " must be ", torch::headeronly::toString(type),
+            ", not ", torch::headeronly::toString(tensor.scalar_type()));
 }
 
 } // namespace heddle_torch

@@ -8,7 +8,9 @@
 #include <torch/headeronly/core/MemoryFormat.h>
 #include <torch/headeronly/core/ScalarType.h>
 
+#include <cstdint>
 #include <initializer_list>
+#include <stdexcept>
 #include <string>
 
 #include "heddle/heddle.h"
@@ -20,6 +22,33 @@ namespace heddle_torch
 using torch::headeronly::MemoryFormat;
 using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
+
+// --- errors ---------------------------------------------------------------------------------------------------------
+
+inline std::string as_text(const char *text)
+{
+    return text;
+}
+
+inline std::string as_text(const std::string &text)
+{
+    return text;
+}
+
+inline std::string as_text(int64_t number)
+{
+    return std::to_string(number);
+}
+
+// Throws what becomes a RuntimeError in Python. PyTorch's own macro puts a source file's name in front, and formats
+// with streams of a C++ library that other extensions may have brought a second one of.
+template <typename... Parts> void require(bool passed, const Parts &...parts)
+{
+    if (!passed)
+        throw std::runtime_error((as_text(parts) + ...));
+}
+
+// --- calls ----------------------------------------------------------------------------------------------------------
 
 struct Operand {
     const char *name; // as the operator's table has it
