@@ -12,6 +12,8 @@ PIXELS = (1, 28, 28)  # an image by default
 CLASSES = 10
 MODELS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples", "models")
 
+LAYOUTS = {"channels-last", "nchw", "reduce-window"}  # words of a peer's mode: they say how images lie in memory
+
 POOLING = {"window": 2, "stride": 0, "padding": 0}
 # Per type: what unnamed layers are called before their number, settings with their defaults, and whether a sample has to be
 # an image (3), a row of features (1) or either (0).
@@ -70,6 +72,10 @@ class Model:
 
     def __init__(self, name, shape, classes, layers):
         self.name, self.input, self.classes, self.layers = name, shape, classes, layers
+
+    def has_layouts(self):
+        """Whether a mode with one of LAYOUTS is a mode of its own."""
+        return any(layer.type == "conv2d" for layer in walk(self.layers))
 
     def parameters(self):
         """All of them, in the order of the layers."""

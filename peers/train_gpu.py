@@ -68,7 +68,6 @@ INFER_MODES = {
 QUICK = ["scan", "step", "graph channels-last", "compile graph channels-last", "whole-step compile graph",
          "folded compile graph channels-last", "eager", "channels-last"]
 NEED_GPU = {"graph", "reduce-overhead", "max-autotune", "pipelined", "scan"}  # words; XLA's loops crawl on a CPU
-LAYOUTS = {"channels-last", "nchw", "reduce-window"}  # words that mean something where there are images inside
 PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
 START_SECONDS = 20  # to import a framework while others do
 # Per mode, beyond those of --seconds: warm-up, and the fewest blocks that are measured.
@@ -242,10 +241,9 @@ def modes_for(options, framework, network):
     """Those that were asked for and that this framework has, on this device, for this network."""
     known = mode_words(options.job, framework)
     asked = options.modes or [mode for mode in modes_of(options.job)[framework] if not options.quick or mode in QUICK]
-    images = any(layer.type == "conv2d" for layer in model_file.walk(network.layers))
     return [mode for mode in asked if set(mode.split()) <= known
             and (options.device == "cuda" or NEED_GPU.isdisjoint(mode.split()))
-            and (images or LAYOUTS.isdisjoint(mode.split()))]
+            and (network.has_layouts() or model_file.LAYOUTS.isdisjoint(mode.split()))]
 
 
 def jobs(options):

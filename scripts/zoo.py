@@ -354,6 +354,8 @@ def misses(job, pair):
 def modes_of(results, job, pair):
     """(how many of the modes that a row should have have a figure, how many these are)"""
     named = [mode for stage in STAGES for mode in stage[job].split(",")]
+    if not model_file.read(pair["model"]).has_layouts():
+        named = {" ".join(word for word in mode.split() if word not in model_file.LAYOUTS) for mode in named}
     if job == "infer" and pair["batch"] == 1:
         named = [mode for mode in named if not mode.startswith("pipelined")]
     timed = {mode for _, mode in modes_run(results, job, pair)[0]}

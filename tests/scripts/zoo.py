@@ -129,6 +129,13 @@ class Zoo(unittest.TestCase):
         self.assertIn(("torch", "compile graph", "no compiler"), without)
         self.assertIn(("jax", "scan nchw", "no time left"), without)
 
+    def test_layouts_are_modes_only_where_a_network_has_convolutions(self):
+        modes_in = {}
+        for model in ("cnn", "mlp"):
+            results, _ = self.measure("--models", model, "--jobs", "train", "--batches", "64", times={"graph": 300.0})
+            modes_in[model] = zoo.modes_of(results, "train", zoo.compared(results, "train")[0])
+        self.assertEqual(modes_in, {"cnn": (1, 8), "mlp": (1, 4)})
+
     def test_a_single_image_is_compared_with_modes_that_predict_it_alone(self):
         modes = "graph,pipelined folded compile graph channels-last"
         results, _ = self.measure("--models", "cnn", "--jobs", "infer", "--batches", "1,64", "--peer-modes", modes,
