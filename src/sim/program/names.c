@@ -193,13 +193,15 @@ static void last_identifier(const char *mangled, char *name, size_t bytes)
     snprintf(name, bytes, "%s", mangled);
 }
 
-void sim_name_of_variable(const char *mangled, char *name, size_t bytes)
+void sim_name_of_variable(const char *symbol, char *name, size_t bytes)
 {
+    // What stands behind a point tells variables of one name apart, such as those of two files.
+    char mangled[WORKING], text[WORKING];
+    snprintf(mangled, sizeof mangled, "%.*s", (int)strcspn(symbol, "."), symbol);
     if (strncmp(mangled, "_Z", 2) != 0) {
-        snprintf(name, bytes, "%s", mangled);
+        snprintf(name, bytes, "%.*s", (int)bytes - 1, mangled);
         return;
     }
-    char text[WORKING];
     sim_name_demangle(mangled, text, sizeof text);
     if (strncmp(text, "_Z", 2) == 0) {
         last_identifier(mangled, name, bytes);

@@ -65,6 +65,8 @@ static void variables_lose_their_scope(void **state)
     expect_variable("_ZL5table", "table");
     expect_variable("_ZN2ns3a1bE", "a1b");
     expect_variable("_ZN4deep12_GLOBAL__N_17counterE", "counter");
+    expect_variable("counter.940845131", "counter"); // one of several of this name, each in a file of its own
+    expect_variable("_ZN2ns3a1bE.17", "a1b");
 }
 
 int main(void)
