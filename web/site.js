@@ -31,14 +31,22 @@
 
     const isLetter = (character) => /[\p{L}\p{N}_]/u.test(character ?? " ");
 
-    // How well a word fits a text: 0 not at all, 1 inside a word, 2 at the start of one, 3 whole.
+    // How well a word fits a text: 0 not at all, a little inside a word ("race" in "trace"), 2 at the start of one, 3
+    // whole.
     function fit(text, word) {
         let best = 0;
         for (let at = text.indexOf(word); at >= 0 && best < 3; at = text.indexOf(word, at + 1)) {
             const starts = !isLetter(text[at - 1]), ends = !isLetter(text[at + word.length]);
-            best = Math.max(best, starts && ends ? 3 : starts ? 2 : 1);
+            best = Math.max(best, starts && ends ? 3 : starts ? 2 : 0.1);
         }
         return best;
+    }
+
+    // Where a word begins, or else where it stands inside another; -1: nowhere.
+    function placeOf(text, word) {
+        let at = text.indexOf(word);
+        while (at > 0 && isLetter(text[at - 1])) at = text.indexOf(word, at + 1);
+        return at >= 0 ? at : text.indexOf(word);
     }
 
     function find(query) {
@@ -48,6 +56,7 @@
         for (const section of sections) {
             if (!words.every((word) => section.low.includes(word))) continue;
             let score = section.lowTitle === query.toLowerCase().trim() ? 40 : 0;
+            if (words.includes(section.lowTitle || section.lowPage)) score += 30; // the page of this very word
             for (const word of words)
                 score += 8 * fit(section.lowTitle, word) + 4 * fit(section.lowPage, word) + fit(section.lowText, word);
             found.push({section, score, words});
@@ -65,13 +74,15 @@
 
     // The text around the first word that it has, with all words marked.
     function excerpt(section, words) {
-        const at = Math.min(...words.map((word) => section.lowText.indexOf(word)).filter((place) => place >= 0));
+        const at = Math.min(...words.map((word) => placeOf(section.lowText, word)).filter((place) => place >= 0));
         const begin = Number.isFinite(at) ? Math.max(0, at - AROUND) : 0;
-        let text = section.text.slice(begin, begin + 3 * AROUND);
+        const end = begin + 3 * AROUND;
+        let text = section.text.slice(begin, end);
+        if (end < section.text.length && text.includes(" ")) text = `${text.slice(0, text.lastIndexOf(" "))} …`;
         if (begin > 0) text = `… ${text.slice(text.indexOf(" ") + 1)}`;
         const part = element("span", {className: "found-text"});
         const literal = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-        text.split(new RegExp(`(${literal.join("|")})`, "gi")).forEach((piece, place) =>
+        text.split(new RegExp(`((?<![\\p{L}\\p{N}_])(?:${literal.join("|")}))`, "giu")).forEach((piece, place) =>
             part.append(place % 2 ? element("mark", {}, piece) : piece));
         return part;
     }

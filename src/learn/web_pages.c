@@ -1,8 +1,9 @@
 // Chapters, statements and hints as HTML. A link of the course becomes an address of ours:
 //
-//   ../06-memory/README.md#anchor   /read/06-memory#anchor
-//   ../GLOSSARY.md#warp             /read/glossary#warp
-//   grid-1d.svg, vector_add.cu      /course/05-first-kernels/grid-1d.svg
+//   ../06-memory/README.md#anchor       /read/06-memory#anchor
+//   exercises/05.4-hello/README.md      /exercise/05.4
+//   ../GLOSSARY.md#warp                 /read/glossary#warp
+//   grid-1d.svg, vector_add.cu          /course/05-first-kernels/grid-1d.svg
 
 #include <ctype.h>
 #include <errno.h>
@@ -42,7 +43,7 @@ static bool place_in_course(const char *chapter, const char *address, size_t len
 
 static bool resolve(void *context, const char *address, char resolved[HEDDLE_WEB_ADDRESS_SIZE])
 {
-    static const char readme[] = "/README.md";
+    static const char readme[] = "/README.md", exercises[] = "/exercises/";
     char place[HEDDLE_WEB_ADDRESS_SIZE];
     size_t file = strcspn(address, "#");
     const char *anchor = address + file;
@@ -54,11 +55,15 @@ static bool resolve(void *context, const char *address, char resolved[HEDDLE_WEB
     if (!place_in_course(context, address, file, place, sizeof place))
         return false;
     size_t length = strlen(place), ending = strlen(readme);
+    const char *exercise = strstr(place, exercises);
     if (strcmp(place, "GLOSSARY.md") == 0)
         used = snprintf(resolved, HEDDLE_WEB_ADDRESS_SIZE, "/read/glossary%s", anchor);
     else if (strcmp(place, "README.md") == 0)
         used = snprintf(resolved, HEDDLE_WEB_ADDRESS_SIZE, "/map");
-    else if (length > ending && strcmp(place + length - ending, readme) == 0)
+    else if (exercise && strstr(exercise, readme)) {
+        exercise += strlen(exercises);
+        used = snprintf(resolved, HEDDLE_WEB_ADDRESS_SIZE, "/exercise/%.*s", (int)strcspn(exercise, "-/"), exercise);
+    } else if (length > ending && strcmp(place + length - ending, readme) == 0)
         used = snprintf(resolved, HEDDLE_WEB_ADDRESS_SIZE, "/read/%.*s%s", (int)(length - ending), place, anchor);
     else if (strchr(place, '/') && heddle_web_type(place))
         used = snprintf(resolved, HEDDLE_WEB_ADDRESS_SIZE, "/course/%s", place);
