@@ -23,6 +23,7 @@ static void free_document(heddle_lsp_document *document)
 {
     free(document->uri);
     free(document->path);
+    free(document->address);
     heddle_check_result_free(document->result);
     cJSON_Delete(document->shown);
     free(document);
@@ -31,7 +32,7 @@ static void free_document(heddle_lsp_document *document)
 // --- publishing
 // --------------------------------------------------------------------------------------------------------
 
-static void publish(heddle_lsp_checker *checker, const char *uri, cJSON *diagnostics)
+static void send_diagnostics(heddle_lsp_checker *checker, const char *uri, cJSON *diagnostics)
 {
     cJSON *params = cJSON_CreateObject();
     cJSON_AddStringToObject(params, "uri", uri);
@@ -39,40 +40,74 @@ static void publish(heddle_lsp_checker *checker, const char *uri, cJSON *diagnos
     heddle_lsp_notify(checker->client, "textDocument/publishDiagnostics", params);
 }
 
-// Shows `files`, which it takes over, in place of what the last check of the document showed. The document's own
-// diagnostics go to the address that the editor has for it.
+static bool has_same(const cJSON *list, const cJSON *diagnostic)
+{
+    const cJSON *one;
+    cJSON_ArrayForEach(one, list)
+    {
+        if (cJSON_Compare(one, diagnostic, true))
+            return true;
+    }
+    return false;
+}
+
+// What the checks of all open files found in the file at `address`. A header has findings from each that includes it.
+static cJSON *found_in(const heddle_lsp_checker *checker, const char *address)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (const heddle_lsp_document *document = checker->documents; document; document = document->next) {
+        const cJSON *one;
+        cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(document->shown, address))
+        {
+            if (!has_same(all, one))
+                cJSON_AddItemToArray(all, cJSON_Duplicate(one, true));
+        }
+    }
+    return all;
+}
+
+// An editor that has the file open may write its address in another way, and looks for diagnostics there.
+static void publish(heddle_lsp_checker *checker, const char *address)
+{
+    cJSON *all = found_in(checker, address);
+    bool is_open = false;
+    for (const heddle_lsp_document *document = checker->documents; document; document = document->next)
+        if (!document->closed && strcmp(document->address, address) == 0) {
+            send_diagnostics(checker, document->uri, cJSON_Duplicate(all, true));
+            is_open = true;
+        }
+    if (!is_open)
+        send_diagnostics(checker, address, cJSON_Duplicate(all, true));
+    cJSON_Delete(all);
+}
+
+// Shows `files`, which it takes over, in place of what the last check of the document showed.
 static void show(heddle_lsp_checker *checker, heddle_lsp_document *document, cJSON *files)
 {
-    char *own = malloc(3 * PATH_MAX);
-    cJSON *mine = own ? cJSON_DetachItemFromObjectCaseSensitive(
-                            files, heddle_lsp_uri_of(document->path, own, 3 * (size_t)PATH_MAX))
-                      : NULL;
-    free(own);
-    const cJSON *old, *list;
-    cJSON_ArrayForEach(old, document->shown) if (!cJSON_GetObjectItemCaseSensitive(files, old->valuestring))
-        publish(checker, old->valuestring, cJSON_CreateArray());
-    cJSON_Delete(document->shown);
-    document->shown = cJSON_CreateArray();
+    const char *own = document->address;
+    cJSON *old = document->shown;
+    const cJSON *list;
+    document->shown = files;
+    cJSON_ArrayForEach(list, old)
+    {
+        if (strcmp(list->string, own) != 0 && !cJSON_GetObjectItemCaseSensitive(files, list->string))
+            publish(checker, list->string);
+    }
     cJSON_ArrayForEach(list, files)
     {
-        cJSON_AddItemToArray(document->shown, cJSON_CreateString(list->string));
-        publish(checker, list->string, cJSON_Duplicate(list, true));
+        if (strcmp(list->string, own) != 0)
+            publish(checker, list->string);
     }
-    publish(checker, document->uri, mine ? mine : cJSON_CreateArray());
-    cJSON_Delete(files);
+    publish(checker, own); // also without any: the editor learns that the check is over
+    cJSON_Delete(old);
 }
 
 static void show_remark(heddle_lsp_checker *checker, heddle_lsp_document *document, int line, int severity,
                         const char *message)
 {
-    char *own = malloc(3 * PATH_MAX);
     cJSON *files = cJSON_CreateObject();
-    if (own) {
-        heddle_lsp_uri_of(document->path, own, 3 * (size_t)PATH_MAX);
-        cJSON *list = cJSON_AddArrayToObject(files, own);
-        cJSON_AddItemToArray(list, heddle_lsp_remark(line, severity, NULL, message));
-    }
-    free(own);
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(files, document->address),
+                         heddle_lsp_remark(line, severity, NULL, message));
     show(checker, document, files);
 }
 
@@ -169,9 +204,10 @@ static heddle_status check(const heddle_lsp_checker *checker, const char *path, 
 static void forget(heddle_lsp_checker *checker, heddle_lsp_document *document)
 {
     heddle_lsp_document **link = &checker->documents;
-    while (*link != document)
+    while (*link && *link != document)
         link = &(*link)->next;
-    *link = document->next;
+    if (*link)
+        *link = document->next;
     free_document(document);
 }
 
@@ -258,12 +294,26 @@ heddle_lsp_document *heddle_lsp_checker_find(const heddle_lsp_checker *checker, 
     return NULL;
 }
 
+// What was published of a file before it was opened goes to the address that the editor has for it.
+static void move_diagnostics(heddle_lsp_checker *checker, const heddle_lsp_document *opened)
+{
+    cJSON *known = found_in(checker, opened->address);
+    if (known->child && strcmp(opened->uri, opened->address) != 0) {
+        send_diagnostics(checker, opened->address, cJSON_CreateArray());
+        publish(checker, opened->address);
+    }
+    cJSON_Delete(known);
+}
+
 heddle_status heddle_lsp_checker_open(heddle_lsp_checker *checker, const char *uri, const char *path)
 {
+    char address[sizeof "file://" + 3 * PATH_MAX];
     heddle_lsp_document *made = calloc(1, sizeof *made);
     if (made)
-        *made = (heddle_lsp_document){.uri = strdup(uri), .path = strdup(path)};
-    if (!made || !made->uri || !made->path) {
+        *made = (heddle_lsp_document){.uri = strdup(uri),
+                                      .path = strdup(path),
+                                      .address = strdup(heddle_lsp_uri_of(path, address, sizeof address))};
+    if (!made || !made->uri || !made->path || !made->address) {
         if (made)
             free_document(made);
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an open file");
@@ -273,6 +323,7 @@ heddle_status heddle_lsp_checker_open(heddle_lsp_checker *checker, const char *u
     if (!known) {
         made->next = checker->documents;
         checker->documents = made;
+        move_diagnostics(checker, made);
     }
     pthread_mutex_unlock(&checker->lock);
     if (known)
@@ -285,8 +336,10 @@ void heddle_lsp_checker_close(heddle_lsp_checker *checker, const char *uri)
     pthread_mutex_lock(&checker->lock);
     heddle_lsp_document *document = heddle_lsp_checker_find(checker, uri);
     if (document) {
-        show(checker, document, cJSON_CreateObject());
         document->closed = true;
+        if (strcmp(document->uri, document->address) != 0)
+            send_diagnostics(checker, document->uri, cJSON_CreateArray());
+        show(checker, document, cJSON_CreateObject()); // findings of other files in it stay
         document->wanted = false;
         if (checker->running == document)
             heddle_check_interrupt();

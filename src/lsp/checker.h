@@ -11,11 +11,12 @@
 typedef struct heddle_lsp_document {
     struct heddle_lsp_document *next;
     char *uri, *path;            // the address as the editor writes it
+    char *address;               // of `path`, as findings name it
     bool closed;                 // to be forgotten when its check has ended
     bool wanted;                 // waits to be checked
     bool changed;                // since it was saved: what is known of its lines may not fit any more
     heddle_check_result *result; // of the last check; NULL: there is none
-    cJSON *shown;                // addresses that have diagnostics from it
+    cJSON *shown;                // {address of a file: [diagnostics]} of the last check, in headers too
 } heddle_lsp_document;
 
 typedef struct heddle_lsp_checker {

@@ -258,6 +258,33 @@ class Protocol(unittest.TestCase):
         self.assertIn("but not --no-sandbox", refused["message"])
         self.assertEqual(editor.end(), 0)
 
+    def test_findings_in_a_header_stay_when_it_is_opened_until_the_file_that_includes_it_is_checked_again(self):
+        kernel, main = RACE[:RACE.index("int main")], RACE[RACE.index("int main"):]
+        header = self.write("ké+rnel.cuh", kernel)
+        uri = self.write("main.cu", '#include "ké+rnel.cuh"\n' + main)
+        editor = self.editor()
+        editor.open(uri)
+        race, = editor.diagnostics(header)
+        self.assertEqual(race["code"], "race")
+        editor.open(header)
+        found = editor.diagnostics(header)
+        self.assertIn(race, found)
+        self.assertEqual([one["severity"] for one in found if one != race], [4])  # on its own it has no main
+
+        editor.tell("textDocument/didClose", {"textDocument": {"uri": header}})
+        self.assertEqual(editor.diagnostics(header), [race])
+        # An editor may escape an address in another way: the finding moves there, and back.
+        other = header.replace("%2B", "+")
+        editor.open(other)
+        self.assertEqual((editor.diagnostics(header), editor.diagnostics(other)), ([], [race]))
+        editor.tell("textDocument/didClose", {"textDocument": {"uri": other}})
+        self.assertEqual(editor.diagnostics(header), [race])
+
+        self.write("ké+rnel.cuh", CLEAN[:CLEAN.index("int main")])
+        editor.save(uri)
+        self.assertEqual(editor.diagnostics(header), [])
+        self.assertEqual(editor.end(), 0)
+
     # --- many saves, and ends -----------------------------------------------------------------------------------------
 
     def test_a_newer_save_cancels_the_check_and_programs_can_write_nothing(self):
