@@ -11,7 +11,7 @@
 #include "check/pattern.h"
 #include "check/wrong.h"
 
-enum { MOST_SHOWN = 5, TEXT_SIZE = 1024, MOST_INPUTS = 4 };
+enum { MOST_SHOWN = 5, TEXT_SIZE = 1024, MOST_INPUTS = 4, TABLE_DIGITS = 7, SENTENCE_DIGITS = 9 };
 static const size_t largest_file = (size_t)8 << 30;
 
 typedef struct comparison {
@@ -20,13 +20,13 @@ typedef struct comparison {
     heddle_check_result *result;
     int number; // of the output among the parameters
     const heddle_check_argument *output;
-    double *got, *expected;
+    heddle_npy got, expected; // without content: not there
     bool *wrong;
     heddle_check_writer *writers; // NULL: not known
     int64_t shown[MOST_SHOWN];
     int shown_count;
     int64_t wrong_count;
-    double *inputs[MOST_INPUTS]; // of the same sizes
+    heddle_npy inputs[MOST_INPUTS]; // of the same sizes
     const char *input_names[MOST_INPUTS];
     int input_count;
 } comparison;
@@ -46,38 +46,45 @@ static void tolerance_of(const heddle_check_extension *extension, heddle_npy_typ
         *relative = *absolute = extension->options->tolerance;
 }
 
-static double allowed_of(const comparison *trial, double expected)
+static double value_at(const heddle_npy *array, int64_t element)
+{
+    return heddle_npy_decode(array->type, array->data, element);
+}
+
+static double allowed_at(const comparison *trial, int64_t element)
 {
     double relative, absolute;
     tolerance_of(trial->extension, trial->output->type, &relative, &absolute);
-    return absolute + relative * fabs(expected);
+    return absolute + relative * fabs(value_at(&trial->expected, element));
 }
 
-// NaN is never right; an infinity is right where the same one is expected.
-static bool is_wrong(const comparison *trial, double got, double expected)
+// NaN is never right; an infinity is right where the same one is expected. Whole numbers are compared exactly, unless
+// the reference has floats, which know no more than 53 bits of them.
+static bool is_wrong(const comparison *trial, int64_t element)
 {
+    double got = value_at(&trial->got, element), expected = value_at(&trial->expected, element);
     if (isinf(expected) || isinf(got))
         return got != expected;
-    return !(fabs(got - expected) <= allowed_of(trial, expected));
+    return !(heddle_npy_distance(&trial->got, &trial->expected, element) <= allowed_at(trial, element));
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
-// The elements of a file of the folder as doubles, to be freed; NULL: the file is not there, or not whole.
-static double *read_values(const heddle_check_folder *folder, int number, const char *kind, heddle_npy_type type,
-                           int64_t count)
+// The elements of a file of the folder, to be freed. False: the file is not there, or not whole.
+static bool read_elements(const heddle_check_folder *folder, int number, const char *kind,
+                          const heddle_check_argument *argument, heddle_npy *array)
 {
-    char path[1024], *content = NULL;
+    char path[1024];
     size_t size = 0;
     heddle_check_extension_path(folder, number, kind, path, sizeof path);
-    if (!heddle_file_exists(path) || heddle_file_read(path, largest_file, &content, &size) != HEDDLE_OK)
-        return NULL;
-    double *values =
-        size == (size_t)count * heddle_npy_size(type) ? malloc(((size_t)count + 1) * sizeof *values) : NULL;
-    for (int64_t i = 0; values && i < count; i++)
-        values[i] = heddle_npy_decode(type, content, i);
-    free(content);
-    return values;
+    *array = (heddle_npy){.type = argument->type, .count = argument->count};
+    if (!heddle_file_exists(path) || heddle_file_read(path, largest_file, &array->content, &size) != HEDDLE_OK)
+        return false;
+    array->data = array->content;
+    if (size == (size_t)argument->count * heddle_npy_size(argument->type))
+        return true;
+    heddle_npy_free(array);
+    return false;
 }
 
 // Nothing is there where nothing was asked for. What was asked for and cannot be read is an error: a check must not
@@ -85,23 +92,18 @@ static double *read_values(const heddle_check_folder *folder, int number, const 
 static heddle_status read_expected(comparison *trial)
 {
     const heddle_check_argument *output = trial->output;
-    if (!output->where) {
-        char path[1024];
-        heddle_check_extension_path(trial->kept, trial->number, "expected", path, sizeof path);
-        trial->expected = read_values(trial->kept, trial->number, "expected", HEDDLE_NPY_F64, output->count);
-        return trial->expected || !heddle_file_exists(path)
-                   ? HEDDLE_OK
-                   : heddle_fail(HEDDLE_IO, "what %s should be cannot be read: it may be too large", output->name);
+    char kept[1024];
+    const char *path = output->where;
+    if (!path) {
+        path = heddle_check_extension_path(trial->kept, trial->number, "expected", kept, sizeof kept);
+        if (!heddle_file_exists(path))
+            return HEDDLE_OK;
     }
-    heddle_npy array;
-    HEDDLE_TRY(heddle_npy_read(output->where, &array));
-    trial->expected = array.count == output->count ? malloc(((size_t)array.count + 1) * sizeof *trial->expected) : NULL;
-    for (int64_t i = 0; trial->expected && i < array.count; i++)
-        trial->expected[i] = heddle_npy_decode(array.type, array.data, i);
-    heddle_npy_free(&array);
-    return trial->expected ? HEDDLE_OK
-                           : heddle_fail(HEDDLE_INVALID, "%s does not have the %lld elements of %s, or is too large",
-                                         output->where, (long long)output->count, output->name);
+    HEDDLE_TRY(heddle_npy_read(path, &trial->expected));
+    return trial->expected.count == output->count
+               ? HEDDLE_OK
+               : heddle_fail(HEDDLE_INVALID, "%s does not have the %lld elements of %s", path, (long long)output->count,
+                             output->name);
 }
 
 static void read_writers(comparison *trial)
@@ -135,11 +137,8 @@ static void read_inputs(comparison *trial)
         // A copy: the result is shown when the description of the arguments is gone.
         const char *name =
             heddle_check_result_text(trial->result, one->role == HEDDLE_CHECK_INOUT ? "%s before" : "%s", one->name);
-        double *values = name ? read_values(trial->folder, i, "in", one->type, one->count) : NULL;
-        if (!values)
-            continue;
-        trial->input_names[trial->input_count] = name;
-        trial->inputs[trial->input_count++] = values;
+        if (name && read_elements(trial->folder, i, "in", one, &trial->inputs[trial->input_count]))
+            trial->input_names[trial->input_count++] = name;
     }
 }
 
@@ -174,29 +173,79 @@ static const char *writer_text(const comparison *trial, int64_t element)
                                     at[4], at[5]);
 }
 
+static const char *number_text(const comparison *trial, const heddle_npy *array, int64_t element, int digits)
+{
+    char text[64];
+    return heddle_check_result_text(trial->result, "%s", heddle_npy_text(array, element, digits, text, sizeof text));
+}
+
+static const char *got_text(const comparison *trial, int64_t element, int digits)
+{
+    return is_unwritten(trial, element) ? "never written" : number_text(trial, &trial->got, element, digits);
+}
+
 static void add_row(const comparison *trial, int64_t element, heddle_check_wrong *table)
 {
     char position[256];
-    double expected = trial->expected[element], got = trial->got[element];
     heddle_check_wrong_row(table);
     heddle_check_wrong_cell(
         table, heddle_check_result_text(trial->result, "%s", position_text(trial, element, position, sizeof position)));
     for (int i = 0; i < trial->input_count; i++)
-        heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.7g", trial->inputs[i][element]));
-    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.7g", expected));
-    heddle_check_wrong_cell(table, is_unwritten(trial, element) ? "never written"
-                                                                : heddle_check_result_text(trial->result, "%.7g", got));
-    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", fabs(got - expected)));
-    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", allowed_of(trial, expected)));
+        heddle_check_wrong_cell(table, number_text(trial, &trial->inputs[i], element, TABLE_DIGITS));
+    heddle_check_wrong_cell(table, number_text(trial, &trial->expected, element, TABLE_DIGITS));
+    heddle_check_wrong_cell(table, got_text(trial, element, TABLE_DIGITS));
+    heddle_check_wrong_cell(
+        table,
+        heddle_check_result_text(trial->result, "%.3g", heddle_npy_distance(&trial->got, &trial->expected, element)));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", allowed_at(trial, element)));
     if (trial->writers)
         heddle_check_wrong_cell(table, writer_text(trial, element));
+}
+
+// The elements as doubles, to be freed; NULL: no memory.
+static double *values_of(const heddle_npy *array, int64_t count)
+{
+    double *values = malloc(((size_t)count + 1) * sizeof *values);
+    for (int64_t i = 0; values && i < count; i++)
+        values[i] = value_at(array, i);
+    return values;
+}
+
+// Whether the values say anything of what is wrong: as doubles, whole numbers that differ may be the same.
+static bool are_telling(const comparison *trial, int64_t count, const double *got, const double *expected)
+{
+    bool telling = got && expected;
+    for (int64_t i = 0; telling && i < count; i++)
+        telling = !trial->wrong[i] || got[i] != expected[i];
+    return telling;
+}
+
+static const char *pattern_text(const comparison *trial)
+{
+    char text[TEXT_SIZE];
+    int dims[HEDDLE_CHECK_MOST_RANK];
+    for (int d = 0; d < trial->output->rank; d++)
+        dims[d] = (int)trial->output->dims[d];
+    const int64_t count = trial->output->count;
+    double *got = values_of(&trial->got, count), *expected = values_of(&trial->expected, count);
+    const bool telling = are_telling(trial, count, got, expected);
+    heddle_check_values values = {.dims = dims,
+                                  .rank = trial->output->rank,
+                                  .count = (size_t)count,
+                                  .wrong = trial->wrong,
+                                  .expected = telling ? expected : NULL,
+                                  .got = telling ? got : NULL,
+                                  .writers = trial->writers};
+    const char *pattern =
+        heddle_check_result_text(trial->result, "%s", heddle_check_pattern(&values, text, sizeof text));
+    free(got);
+    free(expected);
+    return pattern;
 }
 
 static heddle_status make_table(const comparison *trial, heddle_check_wrong *table)
 {
     static const char *const others[] = {"expected", "got", "difference", "allowed"};
-    char pattern[TEXT_SIZE];
-    int dims[HEDDLE_CHECK_MOST_RANK];
     heddle_check_wrong_column(table, "element");
     for (int i = 0; i < trial->input_count; i++)
         heddle_check_wrong_column(table, trial->input_names[i]);
@@ -206,20 +255,10 @@ static heddle_status make_table(const comparison *trial, heddle_check_wrong *tab
         heddle_check_wrong_column(table, "written by");
     for (int i = 0; i < trial->shown_count; i++)
         add_row(trial, trial->shown[i], table);
-    for (int d = 0; d < trial->output->rank; d++)
-        dims[d] = (int)trial->output->dims[d];
-    heddle_check_values values = {.dims = dims,
-                                  .rank = trial->output->rank,
-                                  .count = (size_t)trial->output->count,
-                                  .wrong = trial->wrong,
-                                  .expected = trial->expected,
-                                  .got = trial->got,
-                                  .writers = trial->writers};
     table->wrong = trial->wrong_count;
     table->of = trial->output->count;
     table->inputs = "";
-    table->pattern =
-        heddle_check_result_text(trial->result, "%s", heddle_check_pattern(&values, pattern, sizeof pattern));
+    table->pattern = pattern_text(trial);
     return table->pattern ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
 }
 
@@ -242,8 +281,8 @@ static heddle_status add_finding(const comparison *trial)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
     HEDDLE_TRY(make_table(trial, table));
     position_text(trial, first, position, sizeof position);
-    const char *got = is_unwritten(trial, first) ? "never written"
-                                                 : heddle_check_result_text(trial->result, "%.9g", trial->got[first]);
+    const char *got = got_text(trial, first, SENTENCE_DIGITS);
+    const char *expected = number_text(trial, &trial->expected, first, SENTENCE_DIGITS);
     heddle_check_finding finding = {
         .kind = HEDDLE_CHECK_WRONG_RESULT,
         .tier = HEDDLE_CHECK_ERROR,
@@ -253,13 +292,13 @@ static heddle_status add_finding(const comparison *trial)
         .places = &place,
         .place_count = place.frames,
         .cause = "The output differs from what it should be by more than rounding can explain.",
-        .message = heddle_check_result_text(
-            trial->result, "%s: %lld of %lld elements of %s are wrong; %s is %s, expected %.9g.",
-            trial->extension->kernel->name, (long long)trial->wrong_count, (long long)trial->output->count,
-            trial->output->name, position, got, trial->expected[first]),
+        .message =
+            heddle_check_result_text(trial->result, "%s: %lld of %lld elements of %s are wrong; %s is %s, expected %s.",
+                                     trial->extension->kernel->name, (long long)trial->wrong_count,
+                                     (long long)trial->output->count, trial->output->name, position, got, expected),
     };
-    return finding.message && got ? heddle_check_result_add_finding(trial->result, &finding)
-                                  : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
+    return finding.message && got && expected ? heddle_check_result_add_finding(trial->result, &finding)
+                                              : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
 }
 
 // --- comparing -------------------------------------------------------------------------------------------------------
@@ -272,12 +311,12 @@ static heddle_status compare_values(comparison *trial)
     if (!trial->wrong)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a comparison");
     for (int64_t i = 0; i < count; i++) {
-        trial->wrong[i] = is_unwritten(trial, i) || is_wrong(trial, trial->got[i], trial->expected[i]);
+        trial->wrong[i] = is_unwritten(trial, i) || is_wrong(trial, i);
         if (trial->wrong[i] && trial->shown_count < MOST_SHOWN)
             trial->shown[trial->shown_count++] = i;
         trial->wrong_count += trial->wrong[i];
-        if (isfinite(trial->expected[i]))
-            largest = fmax(largest, fabs(trial->got[i] - trial->expected[i]));
+        if (isfinite(value_at(&trial->expected, i)))
+            largest = fmax(largest, heddle_npy_distance(&trial->got, &trial->expected, i));
     }
     if (trial->wrong_count > 0) {
         read_inputs(trial);
@@ -291,12 +330,11 @@ static heddle_status compare_values(comparison *trial)
 
 static heddle_status compare_output(comparison *trial)
 {
-    trial->got = read_values(trial->folder, trial->number, "out", trial->output->type, trial->output->count);
-    if (!trial->got)
+    if (!read_elements(trial->folder, trial->number, "out", trial->output, &trial->got))
         return heddle_check_result_note(trial->result, "%s was not compared: the kernel did not come to its end",
                                         trial->output->name);
     HEDDLE_TRY(read_expected(trial));
-    if (!trial->expected)
+    if (!trial->expected.content)
         return heddle_check_result_note(trial->result, "%s was not compared: nothing says what it should be",
                                         trial->output->name);
     read_writers(trial);
@@ -329,12 +367,12 @@ heddle_status heddle_check_extension_compare(const heddle_check_extension *exten
         comparison trial = {
             .extension = extension, .folder = folder, .kept = kept, .result = result, .number = i, .output = one};
         heddle_status status = compare_output(&trial);
-        free(trial.got);
-        free(trial.expected);
+        heddle_npy_free(&trial.got);
+        heddle_npy_free(&trial.expected);
         free(trial.wrong);
         free(trial.writers);
         for (int k = 0; k < trial.input_count; k++)
-            free(trial.inputs[k]);
+            heddle_npy_free(&trial.inputs[k]);
         HEDDLE_TRY(status);
     }
     return HEDDLE_OK;

@@ -86,7 +86,9 @@ static const char program[] =
     "        fail(f'{key} is not an array of numbers')\n"
     "    if value.shape != shape:\n"
     "        fail(f'{key} has the shape {value.shape}, and --args says {shape}')\n"
-    "    numpy.ascontiguousarray(value, 'float64').tofile(path)\n";
+    "    kind = {'f': 'float64', 'u': 'uint64'}.get(value.dtype.kind, 'int64')\n" // whole numbers stay exact
+    "    with open(path, 'wb') as file:\n"
+    "        numpy.save(file, numpy.ascontiguousarray(value, kind))\n";
 
 static void print_shape(const heddle_check_argument *one, FILE *file)
 {

@@ -71,10 +71,13 @@ static cJSON *memory_json(const heddle_check_finding *finding)
 
 static void add_cell(cJSON *object, const char *name, const char *text)
 {
-    const double number = strtod(text, NULL);
-    char again[64];
+    const double number = strtod(text, NULL), most_exact = 0x1p53; // readers of JSON round larger whole numbers
+    char again[64], digits[64] = "";
     snprintf(again, sizeof again, "%.9g", number);
-    if (isfinite(number) && strcmp(text, again) == 0) // 1.50 and 1.5 are lines that differ
+    if (fabs(number) <= most_exact)
+        snprintf(digits, sizeof digits, "%.0f", number);
+    // 1.50 and 1.5 are lines that differ
+    if (isfinite(number) && (strcmp(text, again) == 0 || strcmp(text, digits) == 0))
         cJSON_AddNumberToObject(object, name, number);
     else
         cJSON_AddStringToObject(object, name, text);

@@ -2,6 +2,7 @@
 
 #include "io/npy.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,49 @@ double heddle_npy_decode(heddle_npy_type type, const void *data, int64_t index)
     case HEDDLE_NPY_TYPES: break;
     }
     READ(uint8_t);
+}
+
+// Any whole number of any type: no C type holds both -1 and UINT64_MAX.
+typedef struct whole_number {
+    bool negative;
+    uint64_t magnitude;
+} whole_number;
+
+static whole_number whole_at(const heddle_npy *array, int64_t index)
+{
+    int64_t value = 0;
+    if (array->type == HEDDLE_NPY_U64) {
+        uint64_t magnitude;
+        memcpy(&magnitude, (const char *)array->data + (size_t)index * sizeof magnitude, sizeof magnitude);
+        return (whole_number){false, magnitude};
+    }
+    if (array->type == HEDDLE_NPY_I64)
+        memcpy(&value, (const char *)array->data + (size_t)index * sizeof value, sizeof value);
+    else // all narrower ones are doubles
+        value = (int64_t)heddle_npy_decode(array->type, array->data, index);
+    return (whole_number){value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value};
+}
+
+double heddle_npy_distance(const heddle_npy *array, const heddle_npy *other, int64_t index)
+{
+    if (types[array->type].is_float || types[other->type].is_float)
+        return fabs(heddle_npy_decode(array->type, array->data, index) -
+                    heddle_npy_decode(other->type, other->data, index));
+    const whole_number a = whole_at(array, index), b = whole_at(other, index);
+    if (a.negative != b.negative)
+        return (double)a.magnitude + (double)b.magnitude;
+    return (double)(a.magnitude > b.magnitude ? a.magnitude - b.magnitude : b.magnitude - a.magnitude);
+}
+
+const char *heddle_npy_text(const heddle_npy *array, int64_t index, int digits, char *text, size_t size)
+{
+    if (types[array->type].is_float) {
+        snprintf(text, size, "%.*g", digits, heddle_npy_decode(array->type, array->data, index));
+    } else {
+        const whole_number number = whole_at(array, index);
+        snprintf(text, size, "%s%" PRIu64, number.negative ? "-" : "", number.magnitude);
+    }
+    return text;
 }
 
 static void put_bits(void *data, int64_t index, uint16_t bits)

@@ -45,6 +45,11 @@ size_t heddle_npy_size(heddle_npy_type type);
 const char *heddle_npy_name(heddle_npy_type type); // "float32"
 bool heddle_npy_is_float(heddle_npy_type type);
 double heddle_npy_decode(heddle_npy_type type, const void *data, int64_t index);
+// How far apart the numbers at one place of two arrays are. Whole numbers are subtracted as such: 0 only if they are
+// the same, beyond 2^53 too, where different ones become the same double. With a float on either side, as doubles.
+double heddle_npy_distance(const heddle_npy *array, const heddle_npy *other, int64_t index);
+// A whole number with all of its digits, a float with that many. Returns `text`.
+const char *heddle_npy_text(const heddle_npy *array, int64_t index, int digits, char *text, size_t size);
 void heddle_npy_encode(heddle_npy_type type, void *data, int64_t index, double value);
 // Whether a number, rounded towards zero for whole types, is one that the type can hold.
 bool heddle_npy_holds(heddle_npy_type type, double value);

@@ -4,6 +4,7 @@ functions as references. Needs NumPy.
     check_extensions.py HEDDLE
 """
 
+import json
 import os
 import re
 import subprocess
@@ -53,6 +54,23 @@ class Extensions(CheckCase):
                 else:
                     self.assertRegex(result.stdout, r"\nnote: \w+: all [\d,]+ elements are right")
                     self.assertRegex(self.last_line(result), r"^clean: .* 0 findings$")
+
+    def test_whole_numbers_are_compared_to_their_last_digit(self):
+        self.write("k.cu", "__global__ void count(unsigned long long *x, long long *y, long long *z)\n"
+                           "{ x[threadIdx.x] = y[threadIdx.x] = z[threadIdx.x] = (1ll << 62) + threadIdx.x; }\n")
+        self.write("r.py", "import numpy\nnumbers = (1 << 62) + numpy.arange(6)\n"
+                           "def count():\n    return {'x': numbers + (numbers % 8 > 1), 'y': numbers, 'z': numbers.astype(float)}\n")
+        result = self.check("k.cu", "--kernel", "count", "--args", "x: out uint64[6], y: out int64[6], z: out int64[6]", "--grid",
+                            "1", "--block", "6", "--reference", "r.py:count", "--json", "--unwatched", code=1)
+        report = json.loads(result.stdout)
+        finding, = report["findings"]
+        self.assertIn("4 of 6 elements of x are wrong; x[2] is 4611686018427387906, expected 4611686018427387907.",
+                      finding["message"])
+        self.assertEqual({name: finding["result"]["elements"][0][name] for name in ("got", "difference")},
+                         {"got": "4611686018427387906", "difference": 1})
+        self.assertNotIn("Each is", finding["result"]["pattern"])  # they are the same doubles
+        for name in "yz":  # a reference in floats cannot tell such numbers apart
+            self.assertIn(f"{name}: all 6 elements are right; the largest difference is 0", report["notes"])
 
     def test_a_function_that_fails_is_one_line(self):
         self.write("k.cu", COPY)

@@ -65,6 +65,34 @@ static void test_what_was_written_is_read_back(void **state)
     assert_false(heddle_npy_holds(HEDDLE_NPY_I32, NAN));
 }
 
+static void test_whole_numbers_beyond_a_double_are_told_apart(void **state)
+{
+    (void)state;
+    const int64_t numbers[] = {INT64_C(1) << 53, INT64_MIN, INT64_MAX, -1};
+    const int64_t others[] = {(INT64_C(1) << 53) + 1, INT64_MIN + 1, INT64_MAX, 1};
+    const uint64_t naturals[] = {UINT64_C(1) << 53, 0, UINT64_MAX, UINT64_MAX};
+    const double floats[] = {0x1p53, -0x1p63, 0x1p63, -1.5};
+    const heddle_npy a = {.type = HEDDLE_NPY_I64, .data = numbers}, b = {.type = HEDDLE_NPY_I64, .data = others};
+    const heddle_npy natural = {.type = HEDDLE_NPY_U64, .data = naturals};
+    const heddle_npy real = {.type = HEDDLE_NPY_F64, .data = floats};
+    const double expected[] = {1, 1, 0, 2};
+    char text[32];
+    for (int i = 0; i < 4; i++) {
+        assert_true(heddle_npy_distance(&a, &b, i) == expected[i]);
+        assert_true(heddle_npy_distance(&b, &a, i) == expected[i]);
+    }
+    assert_true(heddle_npy_distance(&a, &natural, 0) == 0);
+    assert_true(heddle_npy_distance(&b, &natural, 0) == 1);
+    assert_true(heddle_npy_distance(&a, &natural, 2) == 0x1p63); // rounded, but not 0
+    assert_true(heddle_npy_distance(&a, &natural, 3) == 0x1p64);
+    assert_true(heddle_npy_distance(&b, &real, 0) == 0); // the float cannot say that it means another
+    assert_true(heddle_npy_distance(&a, &real, 3) == 0.5);
+    assert_string_equal(heddle_npy_text(&b, 0, 7, text, sizeof text), "9007199254740993");
+    assert_string_equal(heddle_npy_text(&a, 1, 7, text, sizeof text), "-9223372036854775808");
+    assert_string_equal(heddle_npy_text(&natural, 2, 7, text, sizeof text), "18446744073709551615");
+    assert_string_equal(heddle_npy_text(&real, 0, 7, text, sizeof text), "9.007199e+15");
+}
+
 static void test_what_cannot_be_read_is_told(void **state)
 {
     (void)state;
@@ -102,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_and_values_are_read),
         cmocka_unit_test(test_what_was_written_is_read_back),
+        cmocka_unit_test(test_whole_numbers_beyond_a_double_are_told_apart),
         cmocka_unit_test(test_what_cannot_be_read_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
