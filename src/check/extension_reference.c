@@ -150,20 +150,61 @@ static void print_script(const heddle_check_extension *extension, const heddle_c
     fprintf(file, "\n%s", program);
 }
 
-// The last line that the script printed on standard error, in one line.
+// The end of a file, to be freed; NULL: it cannot be read. *cut: it begins earlier.
+static char *read_end(const char *path, bool *cut)
+{
+    FILE *file = fopen(path, "re");
+    char *text = file ? malloc(MOST_SAID + 1) : NULL;
+    size_t length = 0;
+    *cut = file && fseeko(file, -(off_t)MOST_SAID, SEEK_END) == 0 && ftello(file) > 0; // a shorter file is not moved in
+    if (text)
+        length = fread(text, 1, MOST_SAID, file);
+    for (size_t i = 0; text && i <= length; i++)
+        text[i] = i == length ? '\0' : text[i] ? text[i] : '?';
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static bool continues_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+// A long line loses its middle: an exception has its name in front and its place at the end. A line whose front was
+// not read has lost it already.
+static void shorten(const char *line, bool has_front, char *text, size_t size)
+{
+    const size_t length = strlen(line);
+    size_t front = has_front ? size / 3 : 0, end = length > size / 2 ? length - size / 2 : 0;
+    if (has_front && length < size) {
+        snprintf(text, size, "%s", line);
+        return;
+    }
+    while (front > 0 && continues_character(line[front]))
+        front--;
+    while (continues_character(line[end]))
+        end++;
+    if (has_front)
+        snprintf(text, size, "%.*s ... (%zu bytes left out) ... %s", (int)front, line, end - front, line + end);
+    else
+        snprintf(text, size, "(the start is left out) ... %s", line + end);
+}
+
+// The last line that the script printed on standard error, however much it printed, in one line.
 static const char *last_words(const char *path, char *text, size_t size)
 {
-    char *content = NULL;
-    size_t length = 0;
+    bool cut = false;
+    char *said = read_end(path, &cut);
     text[0] = '\0';
-    if (heddle_file_read(path, MOST_SAID, &content, &length) != HEDDLE_OK)
+    if (!said)
         return text;
-    while (length > 0 && content[length - 1] == '\n')
-        content[--length] = '\0';
-    const char *last = strrchr(content, '\n');
-    snprintf(text, size, "%s", last ? last + 1 : content);
+    for (size_t length = strlen(said); length > 0 && said[length - 1] == '\n'; length--)
+        said[length - 1] = '\0';
+    const char *last = strrchr(said, '\n');
+    shorten(last ? last + 1 : said, last || !cut, text, size);
     heddle_text_one_line(text);
-    free(content);
+    free(said);
     return text;
 }
 
