@@ -179,11 +179,10 @@ heddle_status heddle_check_launch_read(const char *text, const heddle_op *op, co
     return HEDDLE_OK;
 }
 
-// The text between the marks of a "// launch: <<<...>>>"; NULL: the line is none.
+// The text between the marks of a "// launch: <<<...>>>"; NULL: the comment is none.
 static const char *between(const char *line, size_t *length)
 {
     static const char mark[] = "// launch:", open[] = "<<<", close[] = ">>>";
-    line += strspn(line, " \t");
     if (strncmp(line, mark, sizeof mark - 1) != 0)
         return NULL;
     line += sizeof mark - 1;
@@ -198,18 +197,19 @@ static const char *between(const char *line, size_t *length)
 
 heddle_status heddle_check_launch_find(const char *path, char text[HEDDLE_CHECK_LAUNCH_SIZE])
 {
-    char *source = NULL;
+    char *content = NULL;
     size_t size = 0, length = 0;
+    sim_source source;
     text[0] = '\0';
-    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &source, &size));
-    for (const char *line = source; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        const char *found = between(line, &length);
-        if (found) {
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &content, &size));
+    sim_source_open(&source, path, content, size);
+    for (int i = 0; i < source.comments.count && !text[0]; i++) {
+        const sim_token *comment = &source.comments.at[i];
+        const char *found =
+            sim_comment_begins_line(&source, comment) ? between(source.text + comment->start, &length) : NULL;
+        if (found)
             snprintf(text, HEDDLE_CHECK_LAUNCH_SIZE, "%.*s", (int)length, found);
-            break;
-        }
     }
-    free(source);
+    sim_source_close(&source);
     return HEDDLE_OK;
 }

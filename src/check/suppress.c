@@ -168,9 +168,19 @@ static bool rule_matches(const sim_rule *rule, const heddle_check_finding *findi
 
 static bool line_allows(heddle_check_sources *sources, const char *file, int line, const char *kind)
 {
-    const char *text = heddle_check_sources_line(sources, file, line);
-    return text &&
-           (comment_allows(text, strlen(text), allow_mark, kind) || comment_allows(text, strlen(text), sim_mark, kind));
+    const sim_source *source = heddle_check_sources_code(sources, file);
+    const char *text = NULL;
+    int first, last;
+    if (!source)
+        return false;
+    sim_tokens_on_line(&source->comments, line, &first, &last);
+    for (int i = first > 0 ? first - 1 : 0; i < last; i++) { // one that begins earlier may end on the line
+        const size_t length = sim_comment_on_line(source, &source->comments.at[i], line, &text);
+        if (length > 0 &&
+            (comment_allows(text, length, allow_mark, kind) || comment_allows(text, length, sim_mark, kind)))
+            return true;
+    }
+    return false;
 }
 
 static bool frame_allows(heddle_check_sources *sources, const heddle_check_frame *frame, const char *kind)
@@ -278,15 +288,13 @@ static heddle_status look_at_word(const char *path, int number, const char *at, 
 }
 
 // The words behind the mark, as comment_allows reads them.
-static heddle_status look_at_line(const char *path, int number, const char *text, heddle_check_result *result)
+static heddle_status look_at_line(const char *path, int number, const char *text, size_t length,
+                                  heddle_check_result *result)
 {
-    const char *at = comment_find(text, strlen(text), allow_mark);
-    const char *other = at ? NULL : comment_find(text, strlen(text), "heddle:");
-    const char *comment = strstr(text, "//") ? strstr(text, "//") : strstr(text, "/*");
-    if ((!at && !other) || !comment || comment > (at ? at : other))
-        return HEDDLE_OK;
+    const char *at = comment_find(text, length, allow_mark);
+    const char *other = at ? NULL : comment_find(text, length, "heddle:");
     if (!at)
-        return look_at_word(path, number, other, result);
+        return other ? look_at_word(path, number, other, result) : HEDDLE_OK;
     do {
         char word[LONGEST_WORD];
         at = take_word(at, word);
@@ -296,12 +304,24 @@ static heddle_status look_at_line(const char *path, int number, const char *text
     return HEDDLE_OK;
 }
 
+static heddle_status look_at_comment(const char *path, const sim_source *source, const sim_token *comment,
+                                     heddle_check_result *result)
+{
+    const char *text = source->text + comment->start, *end = source->text + comment->end;
+    for (int line = comment->line; text < end; line++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        HEDDLE_TRY(look_at_line(path, line, text, (size_t)((newline ? newline : end) - text), result));
+        text = newline ? newline + 1 : end;
+    }
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_check_comments_look(const char *const *files, heddle_check_result *result)
 {
     for (int i = 0; files[i]; i++) {
-        const heddle_check_source *source = heddle_check_sources_get(result->sources, files[i]);
-        for (int line = 0; source && line < source->count; line++)
-            HEDDLE_TRY(look_at_line(files[i], line + 1, source->lines[line], result));
+        const sim_source *source = heddle_check_sources_code(result->sources, files[i]);
+        for (int c = 0; source && c < source->comments.count; c++)
+            HEDDLE_TRY(look_at_comment(files[i], source, &source->comments.at[c], result));
     }
     return HEDDLE_OK;
 }

@@ -5,30 +5,30 @@
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "sim/source/lexer.h"
 
 enum { LARGEST_FILE = 16 << 20, TOP_LINES = 50 };
 
-// The text of the comment on its line, or NULL; *length and *line are set.
-static const char *find_comment(const char *text, size_t *length, int *line)
+// What the comment says behind "heddle: check", to the end of its line; NULL: no comment does. *length and *line are
+// set.
+static const char *find_comment(const sim_source *source, size_t *length, int *line)
 {
     static const char start[] = "heddle: check";
-    *line = 1;
-    for (const char *at = text; *at && *line <= TOP_LINES; (*line)++) {
-        const size_t size = strcspn(at, "\n");
-        const char *word = at + strspn(at, " \t");
-        if (strncmp(word, "//", 2) == 0) {
-            word += 2 + strspn(word + 2, " \t/");
-            if (strncmp(word, start, sizeof start - 1) == 0 && strchr(" \t\r\n", word[sizeof start - 1])) {
-                word += sizeof start - 1;
-                *length = (size_t)(at + size - word);
-                return word;
-            }
+    for (int i = 0; i < source->comments.count && source->comments.at[i].line <= TOP_LINES; i++) {
+        const sim_token *comment = &source->comments.at[i];
+        const char *word = source->text + comment->start;
+        if (strncmp(word, "//", 2) != 0 || !sim_comment_begins_line(source, comment))
+            continue;
+        word += strspn(word, " \t/");
+        if (strncmp(word, start, sizeof start - 1) == 0 && strchr(" \t\r\n", word[sizeof start - 1])) {
+            word += sizeof start - 1;
+            *length = strcspn(word, "\n");
+            *line = comment->line;
+            return word;
         }
-        at += size + (at[size] ? 1 : 0);
     }
     return NULL;
 }
@@ -139,7 +139,10 @@ heddle_status heddle_lsp_how_read(const char *path, heddle_lsp_how *how, int *li
     heddle_status status = heddle_file_read(path, LARGEST_FILE, &text, &size);
     if (status == HEDDLE_OK)
         status = add_word(&how->sources, heddle_arena_copy_text(how->arena, path));
-    const char *comment = status == HEDDLE_OK ? find_comment(text, &length, line) : NULL;
+    sim_source source = {0};
+    if (text)
+        sim_source_open(&source, path, text, size); // takes the text over
+    const char *comment = status == HEDDLE_OK ? find_comment(&source, &length, line) : NULL;
     if (comment) {
         char *words = heddle_arena_alloc(how->arena, length + 1);
         if (words)
@@ -147,7 +150,7 @@ heddle_status heddle_lsp_how_read(const char *path, heddle_lsp_how *how, int *li
         status = words ? read_words(how, path, words)
                        : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what a comment says");
     }
-    free(text);
+    sim_source_close(&source);
     return status;
 }
 

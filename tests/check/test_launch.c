@@ -81,6 +81,8 @@ static void test_the_comment_is_found(void **state)
     assert_string_equal(find(""), "");
     assert_string_equal(find("// launch: by hand\n"), "");
     assert_string_equal(find("// launch: <<<n,\n// 32>>>\n"), "");
+    assert_string_equal(find("/*\n// launch: <<<5, 6>>>\n*/ R\"(\n// launch: <<<7, 8>>>\n)\"\n// launch: <<<n, 4>>>"),
+                        "n, 4");
     assert_string_equal(find("int main() { k<<<1, 2>>>(); } // launch: <<<3, 4>>>\n"), "");
 }
 

@@ -331,7 +331,8 @@ static void test_a_comment_with_an_unknown_kind_is_told(void **state)
     static const char content[] = "x = 1; // heddle: allow race, leek\n"
                                   "// heddle: allow race, leak because both are meant\n"
                                   "/* heddle: allow all */ puts(\"// heddle: allow\");\n"
-                                  "y = 2; /* heddle: allow rase */\n";
+                                  "y = 2; /* heddle:\n allow, heddle: allow rase */\n"
+                                  "puts(R\"(\n// heddle: allow rice)\");\n";
     scratch_write(folder, "comments.cu", content, sizeof content - 1);
     const char *files[] = {scratch_path(folder, "comments.cu"), NULL};
     assert_ok(heddle_check_result_create(&result));
@@ -339,7 +340,7 @@ static void test_a_comment_with_an_unknown_kind_is_told(void **state)
     assert_int_equal(result->note_count, 2);
     assert_contains(result->notes[0], "comments.cu:1: this comment suppresses nothing: there is no kind of finding "
                                       "called 'leek' (did you mean leak?); there are ");
-    assert_contains(result->notes[1], "comments.cu:4:");
+    assert_contains(result->notes[1], "comments.cu:5:");
     assert_contains(result->notes[1], "out-of-bounds, ");
     heddle_check_result_free(result);
 }
@@ -540,6 +541,10 @@ static void test_a_comment_suppresses_at_its_line(void **state)
     assert_int_equal(left_with_comment("// heddle: allow leak", ""), 1);
     assert_int_equal(left_with_comment("// heddle: allow leak not race", ""), 1);
     assert_int_equal(left_with_comment("// heddle: allow races", ""), 1);
+    // What the lexer reads as a comment is one, and nothing else.
+    assert_int_equal(left_with_comment("puts(\"// heddle: allow race\");", ""), 1);
+    assert_int_equal(left_with_comment("", "puts(R\"(\n// heddle: allow race)\");"), 1);
+    assert_int_equal(left_with_comment("", "/* Both write 1:\nheddle: allow race */"), 0); // its second line
 }
 
 int main(void)

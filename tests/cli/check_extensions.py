@@ -59,7 +59,8 @@ class Extensions(CheckCase):
         self.write("k.cu", "__global__ void count(unsigned long long *x, long long *y, long long *z)\n"
                            "{ x[threadIdx.x] = y[threadIdx.x] = z[threadIdx.x] = (1ll << 62) + threadIdx.x; }\n")
         self.write("r.py", "import numpy\nnumbers = (1 << 62) + numpy.arange(6)\n"
-                           "def count():\n    return {'x': numbers + (numbers % 8 > 1), 'y': numbers, 'z': numbers.astype(float)}\n")
+                           "def count():\n"
+                           "    return {'x': numbers + (numbers % 8 > 1), 'y': numbers, 'z': numbers.astype(float)}\n")
         result = self.check("k.cu", "--kernel", "count", "--args", "x: out uint64[6], y: out int64[6], z: out int64[6]", "--grid",
                             "1", "--block", "6", "--reference", "r.py:count", "--json", "--unwatched", code=1)
         report = json.loads(result.stdout)
@@ -76,7 +77,8 @@ class Extensions(CheckCase):
         self.write("k.cu", COPY)
         self.write("r.py", "import numpy\ndef wrong(x):\n    return x[:2]\ndef raises(x):\n    raise ValueError('no\\nway')\n"
                            "def nothing(x):\n    return None\n"
-                           "def talks(x):\n    import sys\n    print('é\\n' * 99999, file=sys.stderr)\n    raise KeyError('é' * 999)\n"
+                           "def talks(x):\n    import sys\n"
+                           "    print('é\\n' * 99999, file=sys.stderr)\n    raise KeyError('é' * 999)\n"
                            "def babbles(x):\n    import os\n    os.write(2, b'a' * 99999 + b'the end')\n    os._exit(1)\n")
         for function, *parts in (("wrong", "y has the shape (2,), and --args says (4,)"),
                                  ("raises", "ValueError: no way, line 5"),

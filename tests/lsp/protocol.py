@@ -235,7 +235,7 @@ class Protocol(unittest.TestCase):
 
     def test_a_file_without_main_gets_a_hint_or_is_checked_as_its_comment_says(self):
         kernel = RACE[:RACE.index("int main")]
-        uri = self.write("kernel.cu", kernel)
+        uri = self.write("kernel.cu", "/*\n// heddle: check --op nosuch\n*/\n" + kernel)  # what stands in a comment is prose
         editor = self.editor()
         editor.open(uri)
         hint, = editor.diagnostics(uri)

@@ -186,7 +186,17 @@ static void lex_token(lexer_state *lexer, sim_tokens *tokens)
     }
 }
 
-// Skips white space and comments; stops at a newline when asked to.
+static void lex_comment(lexer_state *lexer)
+{
+    const uint32_t start = lexer->at;
+    if (ahead(lexer, 1) == '/')
+        skip_line_comment(lexer);
+    else
+        skip_block_comment(lexer);
+    add(lexer, &lexer->source->comments, start, SIM_TOKEN_COMMENT);
+}
+
+// Skips white space and takes comments; stops at a newline when asked to.
 static void skip_space(lexer_state *lexer, bool stop_at_newline)
 {
     while (lexer->at < lexer->end) {
@@ -201,10 +211,8 @@ static void skip_space(lexer_state *lexer, bool stop_at_newline)
             lexer->at += joined;
         } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v' || c == 0) {
             lexer->at++;
-        } else if (c == '/' && ahead(lexer, 1) == '/') {
-            skip_line_comment(lexer);
-        } else if (c == '/' && ahead(lexer, 1) == '*') {
-            skip_block_comment(lexer);
+        } else if (c == '/' && (ahead(lexer, 1) == '/' || ahead(lexer, 1) == '*')) {
+            lex_comment(lexer);
         } else {
             return;
         }
@@ -280,6 +288,7 @@ void sim_source_close(sim_source *source)
 {
     free(source->scopes);
     free(source->directives);
+    free(source->comments.at);
     free(source->lines.at);
     free(source->code.at);
     free(source->text);
@@ -330,6 +339,28 @@ uint32_t sim_line_start(const sim_source *source, const sim_token *token)
     while (start > 0 && source->text[start - 1] != '\n')
         start--;
     return start;
+}
+
+bool sim_comment_begins_line(const sim_source *source, const sim_token *comment)
+{
+    const uint32_t start = sim_line_start(source, comment);
+    return strspn(source->text + start, " \t") >= comment->start - start;
+}
+
+size_t sim_comment_on_line(const sim_source *source, const sim_token *comment, int line, const char **text)
+{
+    const char *at = source->text + comment->start, *end = source->text + comment->end, *newline;
+    if (line < comment->line)
+        return 0;
+    for (int number = comment->line;; number++, at = newline + 1) {
+        newline = memchr(at, '\n', (size_t)(end - at));
+        if (number == line)
+            break;
+        if (!newline)
+            return 0;
+    }
+    *text = at;
+    return (size_t)((newline ? newline : end) - at);
 }
 
 int sim_token_at_column(const sim_source *source, int line, int column)

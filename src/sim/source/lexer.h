@@ -1,5 +1,5 @@
 // Cuts CUDA C++ source into tokens and preprocessor lines: the one reader of C++, for the rewriter and for the
-// explanation of findings. Comments and white space are left out; every token knows where it stands in the text.
+// explanation of findings. Comments are apart, white space is left out; every token knows where it stands in the text.
 #pragma once
 
 #include <stdbool.h>
@@ -11,8 +11,9 @@ typedef enum sim_token_kind {
     SIM_TOKEN_NUMBER,
     SIM_TOKEN_STRING,
     SIM_TOKEN_CHARACTER,
-    SIM_TOKEN_SIGN, // one character, or ::
-    SIM_TOKEN_BREAK // between the preprocessor lines of a list
+    SIM_TOKEN_SIGN,    // one character, or ::
+    SIM_TOKEN_COMMENT, // from // to the end of the line, without it, or from /* to */
+    SIM_TOKEN_BREAK    // between the preprocessor lines of a list
 } sim_token_kind;
 
 typedef struct sim_token {
@@ -52,6 +53,7 @@ typedef struct sim_source {
     size_t bytes;
     sim_tokens code;  // what is not on a preprocessor line
     sim_tokens lines; // what is, line after line, with a break after each
+    sim_tokens comments;
     sim_directive *directives;
     int directive_count, directive_room;
     struct sim_scope *scopes; // see scope.h
@@ -77,6 +79,10 @@ void sim_tokens_on_line(const sim_tokens *tokens, int line, int *first, int *las
 int sim_token_at_column(const sim_source *source, int line, int column);
 // Where the line of a token begins in the text.
 uint32_t sim_line_start(const sim_source *source, const sim_token *token);
+// Whether a comment is the first in its line.
+bool sim_comment_begins_line(const sim_source *source, const sim_token *comment);
+// The part of a comment that stands on a line, from 1: its bytes; 0: none of it does.
+size_t sim_comment_on_line(const sim_source *source, const sim_token *comment, int line, const char **text);
 // The token behind the template arguments that open at `open`; -1: they do not close.
 int sim_behind_angles(const sim_source *source, const sim_tokens *tokens, int open);
 
