@@ -1,5 +1,6 @@
-// Shared by the parts of `heddle bench`: bench.c reads the command line, bench_rungs.c measures ladders,
-// bench_network*.c whole networks, bench_out_of_core.c and bench_collectives.c their own jobs.
+// Shared by the parts of `heddle bench`: bench.c reads the command line, bench_request.c what of the ladders it names,
+// bench_rungs.c measures ladders, bench_network*.c whole networks, bench_out_of_core.c and bench_collectives.c their
+// own jobs.
 #pragma once
 
 #include "bench/bench.h"
