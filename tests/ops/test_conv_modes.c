@@ -15,15 +15,9 @@
 #include "harness.h"
 #include "heddle/ops.h"
 #include "heddle/random.h"
+#include "one_rung.h"
 
 static const double rounding = 1e-5; // of sums of some tens of products of numbers around 1
-
-static const heddle_op *op_named(const char *name)
-{
-    const heddle_op *op;
-    assert_int_equal(heddle_op_find(name, &op), HEDDLE_OK);
-    return op;
-}
 
 static const heddle_rung *rung_named(const char *op, const char *name)
 {

@@ -1,5 +1,5 @@
 // What the random values of the ladder tests do not reach: infinities and NaN, ties, labels out of range, means far
-// from zero, memory that must not be read, random numbers that must be the same everywhere.
+// from zero, random numbers that must be the same everywhere. Products are in test_products.c.
 
 #include <float.h>
 #include <math.h>
@@ -8,56 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "harness.h"
 #include "heddle/op.h"
 #include "heddle/ops.h"
 #include "heddle/random.h"
-
-static const heddle_op *op_named(const char *name)
-{
-    const heddle_op *op;
-    if (heddle_op_find(name, &op) != HEDDLE_OK)
-        fail_msg("%s", heddle_last_error());
-    return op;
-}
-
-// From rung r on, the first for the device under test; op->rungs: there is no more.
-static int next_rung(const heddle_op *op, int r)
-{
-    while (r < op->rungs && !harness_runs(&op->ladder[r]))
-        r++;
-    return r;
-}
-
-// Likewise, of those that can do the shape.
-static int next_able(const heddle_op *op, int from, const void *shape)
-{
-    int r = next_rung(op, from);
-    while (r < op->rungs && op->ladder[r].supports && !op->ladder[r].supports(shape))
-        r = next_rung(op, r + 1);
-    return r;
-}
-
-// Runs one rung now, with the workspace it asks for.
-static heddle_status run(const heddle_op *op, const heddle_rung *rung, heddle_call call)
-{
-    size_t bytes = rung->workspace ? rung->workspace(call.shape, 1) : 0;
-    call.workspace = aligned_alloc(256, (bytes + 256) / 256 * 256);
-    heddle_status status = harness_launch(op, rung, &call);
-    free(call.workspace);
-    return status;
-}
-
-static void assert_same(const char *op, const char *rung, float got, float expected)
-{
-    if (isnan(expected) ? !isnan(got) : got != expected)
-        fail_msg("%s, rung %s: %g, expected %g", op, rung, got, expected);
-}
+#include "one_rung.h"
 
 // --- activations ----------------------------------------------------------------------------------------------------
 
@@ -99,7 +57,7 @@ static void activations_reach_their_limits_and_keep_nan(void **state)
                     input[e] = values[i];
                 heddle_elements_shape shape = {.n = LENGTH};
                 heddle_call call = {.shape = &shape, .input = {input}, .output = {output}};
-                assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+                assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
                 float at_most = isinf(limit->at_plus_infinity) ? values[i] : limit->at_plus_infinity;
                 float expected = isnan(values[i]) ? NAN : values[i] < 0 ? limit->at_minus_infinity : at_most;
                 assert_same(name, op->ladder[r].name, output[0], expected);
@@ -127,7 +85,7 @@ static void activation_gradients_reach_their_limits_and_keep_nan(void **state)
             input[LENGTH - 1] = output[LENGTH - 1] = NAN;
             heddle_elements_shape shape = {.n = LENGTH};
             heddle_call call = {.shape = &shape, .input = {input, output, grad_output}, .output = {grad_input}};
-            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
             for (int e = 0; e < LENGTH - 1; e++)
                 assert_same(name, op->ladder[r].name, grad_input[e],
                             input[e] < 0 ? limit->slope_at_minus_infinity : limit->slope_at_plus_infinity);
@@ -173,7 +131,7 @@ static pooled pool(const heddle_rung *rung, const float *plane)
     pooled result;
     heddle_pool2d_shape shape = {.n = 1, .c = 1, .h = 2, .w = 4, .window = 2, .stride = 2};
     heddle_call call = {.shape = &shape, .input = {plane}, .output = {result.output, result.index}};
-    assert_int_equal(run(op_named("maxpool2d_forward"), rung, call), HEDDLE_OK);
+    assert_int_equal(run_rung(op_named("maxpool2d_forward"), rung, call), HEDDLE_OK);
     return result;
 }
 
@@ -234,7 +192,7 @@ static void pool_rows_with_nan(bool half, bool pairs)
                                           .pairs = pairs};
     for (int r = next_able(op, 0, &shape); r < op->rungs; r = next_able(op, r + 1, &shape)) {
         heddle_call call = {.shape = &shape, .input = {input, weight}, .output = {output}};
-        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
         for (int image = 0; image < IMAGES; image++)
             for (int i = 0; i < WINDOWS * CHANNELS; i++) { // zero times NaN: every sum of the pixel is NaN
                 const bool has = i / CHANNELS == image / 8 * 2 + image % 4 / 2;
@@ -276,7 +234,7 @@ static void overlapping_windows_add_their_gradients(void **state)
     for (int r = next_able(op, 0, &shape); r < op->rungs; r = next_able(op, r + 1, &shape)) {
         float grad_input[3];
         heddle_call call = {.shape = &shape, .input = {index, grad_output}, .output = {grad_input}};
-        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
         assert_true(grad_input[0] == 0.0f && grad_input[1] == 7.0f && grad_input[2] == 0.0f);
     }
 }
@@ -294,7 +252,7 @@ static void large_logits_do_not_overflow(void **state)
             float output[2][3];
             heddle_rows_shape shape = {.rows = 2, .cols = 3};
             heddle_call call = {.shape = &shape, .input = {logits}, .output = {output}};
-            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
             double first = output[0][0], last = output[1][2];
             first = i ? exp(first) : first;
             last = i ? exp(last) : last;
@@ -315,7 +273,7 @@ static heddle_status cross_entropy(const heddle_rung *rung, const float *logits,
     float probabilities[64];
     heddle_call call = {
         .shape = &shape, .input = {logits, labels}, .output = {&result->loss, probabilities, &result->correct}};
-    return run(op_named("cross_entropy_forward"), rung, call);
+    return run_rung(op_named("cross_entropy_forward"), rung, call);
 }
 
 static void the_first_of_equal_logits_is_the_prediction(void **state)
@@ -365,7 +323,8 @@ static void a_label_out_of_range_is_told_not_read(void **state)
         for (int r = next_rung(backward, 0); r < backward->rungs; r = next_rung(backward, r + 1)) {
             float grad_logits[6];
             heddle_call call = {.shape = &shape, .input = {logits, labels, &grad_loss}, .output = {grad_logits}};
-            assert_told(run(backward, &backward->ladder[r], call), &backward->ladder[r], words[i], &grad_logits[5]);
+            assert_told(run_rung(backward, &backward->ladder[r], call), &backward->ladder[r], words[i],
+                        &grad_logits[5]);
         }
     }
 }
@@ -400,100 +359,12 @@ static void statistics_survive_a_mean_far_from_zero(void **state)
         float saved_mean, saved_inverse_std;
         heddle_call call = {
             .shape = &shape, .input = {input, &gamma, &beta}, .output = {output, &saved_mean, &saved_inverse_std}};
-        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
         assert_true(fabs(saved_inverse_std - inverse_std) < 1e-5 * inverse_std);
         for (int i = 0; i < COUNT; i++)
             if (!(fabs(output[i] - (gamma * (noise[i] - mean) * inverse_std + beta)) < 1e-4))
                 fail_msg("rung %s, element %d: %g", op->ladder[r].name, i, output[i]);
     }
-}
-
-// --- matmul ---------------------------------------------------------------------------------------------------------
-
-static void with_beta_zero_the_output_is_not_read(void **state)
-{
-    (void)state;
-    // The last is split in as many parts as there are at most, of more than a step each.
-    const char *const shapes[] = {"m=2 n=3 k=2", "m=2 n=3 k=0", "m=9 n=13 k=300", "m=3 n=5 k=2003"};
-    const heddle_op *op = op_named("matmul_forward");
-    for (int s = 0; s < 4; s++) {
-        heddle_matmul_shape shape;
-        assert_int_equal(heddle_shape_parse(op, shapes[s], &shape), HEDDLE_OK);
-        float *a = calloc((size_t)shape.m * shape.k + 1, sizeof *a),
-              *b = calloc((size_t)shape.k * shape.n + 1, sizeof *b);
-        float *output = malloc((size_t)shape.m * shape.n * sizeof *output);
-        for (int r = next_able(op, 0, &shape); r < op->rungs; r = next_able(op, r + 1, &shape)) {
-            for (int i = 0; i < shape.m * shape.n; i++)
-                output[i] = NAN;
-            heddle_call call = {.shape = &shape, .input = {a, b}, .output = {output}};
-            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
-            for (int i = 0; i < shape.m * shape.n; i++)
-                assert_same(shapes[s], op->ladder[r].name, output[i], 0.0f);
-        }
-        free(a);
-        free(b);
-        free(output);
-    }
-}
-
-// Parts of a number are never what one gets who asks for float32, and come after tf32 for one who asks for that.
-static void products_are_as_precise_as_asked_for(void **state)
-{
-    (void)state;
-    const bool on_cpu = strcmp(harness_device_name(), "cpu") == 0;
-    const heddle_device_kind device = on_cpu                                       ? HEDDLE_CPU
-                                      : strcmp(harness_device_name(), "cuda") == 0 ? HEDDLE_CUDA
-                                                                                   : HEDDLE_SIM;
-    const heddle_op *op = op_named("matmul_forward");
-    const heddle_matmul_shape shape = {.m = 64, .n = 64, .k = 64, .alpha = 1};
-    for (heddle_arithmetic asked = HEDDLE_FULL; asked <= HEDDLE_TF32; asked++) {
-        const heddle_rung *rung;
-        if (heddle_rung_choose(op, device, HEDDLE_TUNED, asked, &shape, &rung) != HEDDLE_OK)
-            fail_msg("%s", heddle_last_error());
-        assert_int_equal(rung->arithmetic, on_cpu ? HEDDLE_FULL : asked);
-    }
-}
-
-// a (ROWS, k) times ones and minus ones, by every rung that is float32 or of its class: parts of a number
-// (matmul/parts.h) must not make NaN where float32 has infinity, nor infinity where it has the largest number.
-static void products_of_what_is_not_finite(int k)
-{
-    enum { ROWS = 6, COLUMNS = 2, PLACE = 3 };
-    const heddle_op *op = op_named("matmul_forward");
-    const heddle_matmul_shape shape = {.m = ROWS, .n = COLUMNS, .k = k, .alpha = 1};
-    const float expected[ROWS] = {INFINITY, -INFINITY, NAN, NAN, FLT_MAX, (float)k};
-    float *a = calloc((size_t)ROWS * k, sizeof *a), *b = calloc((size_t)COLUMNS * k, sizeof *b);
-    for (int p = 0; p < k; p++) {
-        b[p * COLUMNS] = 1;
-        b[p * COLUMNS + 1] = -1;
-        a[p] = a[k + p] = a[2 * k + p] = a[5 * k + p] = 1; // rows 3 and 4 are zero but for their one number
-    }
-    a[PLACE] = INFINITY;
-    a[k + PLACE] = -INFINITY;
-    a[2 * k + PLACE] = INFINITY;
-    a[2 * k + PLACE + 1] = -INFINITY;
-    a[3 * k + PLACE] = NAN;
-    a[4 * k + PLACE] = FLT_MAX;
-    for (int r = next_able(op, 0, &shape); r < op->rungs; r = next_able(op, r + 1, &shape)) {
-        if (op->ladder[r].arithmetic > HEDDLE_TF32X3)
-            continue;
-        float output[ROWS * COLUMNS] = {0};
-        heddle_call call = {.shape = &shape, .input = {a, b}, .output = {output}};
-        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
-        for (int i = 0; i < ROWS; i++) {
-            assert_same(op->name, op->ladder[r].name, output[i * COLUMNS], expected[i]);
-            assert_same(op->name, op->ladder[r].name, output[i * COLUMNS + 1], -expected[i]);
-        }
-    }
-    free(a);
-    free(b);
-}
-
-static void products_keep_infinity_and_nan(void **state)
-{
-    (void)state;
-    products_of_what_is_not_finite(5);
-    products_of_what_is_not_finite(521); // few elements and a long sum: k is split
 }
 
 // --- quantise -------------------------------------------------------------------------------------------------------
@@ -509,7 +380,7 @@ static void the_smallest_numbers_keep_their_sign_as_bytes(void **state)
         int8_t output[2][4];
         float scale[2];
         heddle_call call = {.shape = &shape, .input = {input}, .output = {output, scale}};
-        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
         for (int i = 0; i < 8; i++) {
             float back = (float)output[i / 4][i % 4] * scale[i / 4];
             if (!(fabsf(back - input[i / 4][i % 4]) <= scale[i / 4] / 2))
@@ -536,7 +407,7 @@ static void a_sum_may_take_the_place_of_a_term(void **state)
             float *a = terms[0], *b = place == 2 ? terms[0] : terms[1], *output = place == 1 ? b : a;
             heddle_elements_shape shape = {.n = LENGTH};
             heddle_call call = {.shape = &shape, .input = {a, b}, .output = {output}};
-            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
             for (int i = 0; i < LENGTH; i++)
                 assert_same("add_forward", op->ladder[r].name, output[i], (float)i + (place == 2 ? (float)i : 100.0f));
         }
@@ -562,7 +433,7 @@ static void what_has_no_gradient_is_left_alone(void **state)
             }
             heddle_update_shape shape = {.n = LENGTH};
             heddle_call call = {.shape = &shape, .input = {grad, hyper}, .output = {values[0], values[1], values[2]}};
-            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
             for (int e = 0; e < LENGTH; e++)
                 for (int i = 0; i <= kind; i++)
                     if ((e % 3 == 1) != (values[i][e] == 2.0f))
@@ -588,7 +459,7 @@ static void dropout_draws_the_words_that_random_h_numbers(void **state)
         for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
             heddle_dropout_shape shape = {.n = COUNT, .probability = 0.3f};
             heddle_call call = {.shape = &shape, .input = {input, states[s]}, .output = {output, mask}};
-            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
             heddle_random random = {(uint64_t)states[s][0], (uint64_t)states[s][1], (uint64_t)states[s][2]};
             int kept = 0;
             for (int i = 0; i < COUNT; i++) {
@@ -616,9 +487,6 @@ int main(void)
         cmocka_unit_test(the_first_of_equal_logits_is_the_prediction),
         cmocka_unit_test(a_label_out_of_range_is_told_not_read),
         cmocka_unit_test(statistics_survive_a_mean_far_from_zero),
-        cmocka_unit_test(with_beta_zero_the_output_is_not_read),
-        cmocka_unit_test(products_keep_infinity_and_nan),
-        cmocka_unit_test(products_are_as_precise_as_asked_for),
         cmocka_unit_test(the_smallest_numbers_keep_their_sign_as_bytes),
         cmocka_unit_test(a_sum_may_take_the_place_of_a_term),
         cmocka_unit_test(what_has_no_gradient_is_left_alone),

@@ -12,14 +12,7 @@
 
 #include "heddle/op.h"
 #include "heddle/ops.h"
-
-static const heddle_op *op_named(const char *name)
-{
-    const heddle_op *op;
-    if (heddle_op_find(name, &op) != HEDDLE_OK)
-        fail_msg("%s", heddle_last_error());
-    return op;
-}
+#include "one_rung.h"
 
 static void assert_error(const char *words)
 {
