@@ -146,14 +146,20 @@ static bool is_branch(const uint8_t *distance)
     return distance[-1] == 0xe8 || distance[-1] == 0xe9 || (distance[-2] == 0x0f && distance[-1] >> 4 == 8);
 }
 
+// lea of a function, mov, call or jmp through the linker's table of addresses: a distance from the instruction's end.
+static bool is_operand(const uint8_t *distance)
+{
+    return (distance[-1] & 0xc7) == 0x05;
+}
+
 // call through a register or memory; that through the linker's table of addresses is followed like any distance.
 static bool is_indirect_call(const uint8_t *at)
 {
     return at[0] == 0xff && (at[1] >> 3 & 7) == 2 && at[1] != 0x15;
 }
 
-// Where instructions begin is not known: every four bytes may be a distance. What only looks like one hardly ever
-// names the start of a function, and would cost no more than time.
+// Where instructions begin is not known: bytes of any two may look like a branch or an operand. What only looks like
+// one hardly ever names a function, and would cost no more than time.
 static bool scan(reached *reach, uintptr_t start, uintptr_t end)
 {
     bool indirect = false;
@@ -165,8 +171,10 @@ static bool scan(reached *reach, uintptr_t start, uintptr_t end)
             continue;
         memcpy(&distance, at, sizeof distance);
         uintptr_t target = pc + sizeof distance + (uintptr_t)(intptr_t)distance;
-        reaches(reach, target, !is_branch(at));
-        reaches_through(reach, target);
+        if (is_branch(at) || is_operand(at))
+            reaches(reach, target, !is_branch(at));
+        if (is_operand(at))
+            reaches_through(reach, target);
     }
     return indirect;
 }
