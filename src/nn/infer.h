@@ -50,6 +50,13 @@ heddle_status heddle_calibrate(heddle_state *state, heddle_stream *stream, const
 // Quantises the parameters: each channel's weights symmetrically to bytes, activations by their ranges. Writes weights,
 // scales and biases to the plan's memory, and the factors of rows_norm to its groups; waits for the stream.
 heddle_status heddle_rows_quantise(heddle_plan *plan, const heddle_state *state, heddle_stream *stream);
+// A product's bias in units of its sums, as a whole number, so that programs with sums in int32 can add the same; false
+// where it does not fit.
+bool heddle_rows_bias_sum(float bias, float unit, int32_t *sum);
+// What a byte is worth of the sum of two bytes that are worth `unit` and `added`: a little more than the sum's range
+// needs, so that no two bytes have a sum between two bytes, a tie. Some pairs of bytes are common in images; a tie that
+// one program rounds up and another one down would change all layers behind it.
+float heddle_rows_unit_of_sum(heddle_rows_function function, float range, float unit, float added);
 
 // --- infer.c ---------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,9 @@
 
 static const float most_byte = HEDDLE_ROWS_MOST_BYTE;
 static const float pixel_unit = 1.0F / 255, pixel_zero = -128; // what rows_gather makes of bytes
+static const double float_error = 1.0 / (1 << 22);             // of a sum of two products, in units of both
+static const float unit_step = 1.0F / (1 << 13);               // between units that are tried
+enum { MOST_UNITS = 128 };
 
 // Everything that quantising holds: the parameters, and the buffers of heddle_rows in host memory.
 typedef struct quantising {
@@ -42,6 +45,33 @@ static float unit_of(heddle_rows_function function, float range)
 static float argument_unit(heddle_rows_function function, float unit)
 {
     return is_bounded(function) ? 1 : unit;
+}
+
+// Whether bytes of two units have a sum so close to a half of unit `to` that float arithmetic decides how it is
+// rounded.
+static bool has_tie(heddle_rows_function function, double unit, double added, double to)
+{
+    const int most = HEDDLE_ROWS_MOST_BYTE, least = -most - 1;
+    for (int a = least; a <= most; a++)
+        for (int b = least; b <= most; b++) {
+            const double left = a * (unit / to), right = b * (added / to), sum = left + right;
+            const bool rounds = fabs(sum) < most + 1 && (sum > 0 || function != HEDDLE_ROWS_RELU);
+            const double off = fabs(sum - floor(sum) - 0.5);
+            if (rounds && off < (fabs(left) + fabs(right)) * float_error)
+                return true;
+        }
+    return false;
+}
+
+float heddle_rows_unit_of_sum(heddle_rows_function function, float range, float unit, float added)
+{
+    const float least = unit_of(function, range);
+    for (int i = 0; i < MOST_UNITS && !is_bounded(function); i++) {
+        const float to = least * (1 + (float)i * unit_step);
+        if (!has_tie(function, (double)unit, (double)added, (double)to))
+            return to;
+    }
+    return least;
 }
 
 static float input_unit(const quantising *job, const heddle_rows_group *group)
@@ -89,6 +119,14 @@ static float quantise_row(const quantising *job, const heddle_rows_segment *of, 
     return unit;
 }
 
+bool heddle_rows_bias_sum(float bias, float unit, int32_t *sum)
+{
+    const double whole = rint((double)bias / (double)unit);
+    const bool fits = fabs(whole) < INT32_MAX; // not where a unit is 0 either
+    *sum = fits ? (int32_t)whole : 0;
+    return fits;
+}
+
 // `to`: the unit of sums.
 static void quantise_product(const quantising *job, const heddle_rows_group *group, float to)
 {
@@ -100,9 +138,11 @@ static void quantise_product(const quantising *job, const heddle_rows_group *gro
         const float unit =
             quantise_row(job, of, row, bytes + (size_t)row * (size_t)of->taps * (size_t)of->padded_c, &sum);
         const double scale = (double)in * (double)unit / (double)to;
+        const float bias = bias_at(job, group, row);
+        int32_t whole;
+        const double addend = heddle_rows_bias_sum(bias, in * unit, &whole) ? scale * whole : (double)bias / (double)to;
         job->vectors[group->scale + row] = (float)scale;
-        job->vectors[group->shift + row] =
-            (float)((double)bias_at(job, group, row) / (double)to - scale * (double)zero * sum);
+        job->vectors[group->shift + row] = (float)(addend - scale * (double)zero * sum);
     }
 }
 
@@ -132,8 +172,9 @@ static void quantise_group(quantising *job, int index)
     heddle_rows_group *group = &job->rows->groups[index];
     const float range = job->ranges->left[index];
     group->norm_scale = group->add_scale = 1;
-    if (!group->product) { // pooling
-        job->unit[index] = input_unit(job, group);
+    if (!group->product) { // pooling; means are far smaller than what they are of
+        job->unit[index] = group->average ? unit_of(group->function, range) : input_unit(job, group);
+        group->norm_scale = input_unit(job, group) / job->unit[index];
     } else if (group->in_stem || group->in_trunk) {
         const bool leaves = group->in_stem || index + 1 == heddle_rows_trunk_groups(job->rows);
         job->unit[index] = unit_of(group->function, range);
@@ -145,7 +186,7 @@ static void quantise_group(quantising *job, int index)
         quantise_product(job, group, argument_unit(group->function, job->unit[index]));
     } else {
         const float unit = unit_of(HEDDLE_ROWS_IDENTITY, job->ranges->output[index]);
-        job->unit[index] = unit_of(group->function, range);
+        job->unit[index] = heddle_rows_unit_of_sum(group->function, range, unit, job->unit[group->around]);
         group->product_unit = unit;
         quantise_product(job, group, unit);
         group->norm_scale = unit / argument_unit(group->function, job->unit[index]);

@@ -120,9 +120,7 @@ static int stored_bias(quantiser *to, const heddle_layer *layer, float unit, con
     bool fits = sums && units;
     for (int i = 0; i < rows && fits; i++) {
         units[i] = unit * scales[i];
-        const double sum = rint((double)bias[i] / (double)units[i]);
-        fits = fabs(sum) < INT32_MAX; // not where a unit is 0 either
-        sums[i] = fits ? (int32_t)sum : 0;
+        fits = heddle_rows_bias_sum(bias[i], units[i], &sums[i]);
     }
     return fits ? stored_bytes(to, layer, "bias", HEDDLE_ONNX_INT32, sums, units, rows)
                 : heddle_onnx_export_parameter(&to->job, layer, "bias");

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "nn/activations.h"
+#include "nn/infer.h"
 #include "nn/layers.h"
+#include "nn/network.h"
 #include "nn/onnx.h"
 
 enum { PATH = 256, IMAGES = 3, PIXELS = 28 * 28, CLASSES = 10 };
@@ -130,6 +132,31 @@ static int count_nodes(const heddle_onnx *graph, const char *op)
     return count;
 }
 
+// What heddle adds to a product's sums, in units of these, is the bias of int32 in the file.
+static void assert_biases_of_file(heddle_network *network, const heddle_onnx *graph)
+{
+    heddle_network_bytes bytes;
+    int compared = 0;
+    assert_ok(heddle_network_in_bytes(network, &bytes));
+    for (int i = 0; i < graph->value_count; i++)
+        for (int j = 0; j < bytes.rows->group_count; j++) {
+            const heddle_rows_group *group = &bytes.rows->groups[j];
+            const heddle_onnx_tensor *bias = graph->initialisers[i];
+            char name[HEDDLE_ONNX_NAME];
+            snprintf(name, sizeof name, "%s.bias", group->product ? group->product->name : "");
+            if (!bias || bias->type != HEDDLE_ONNX_INT32 || strcmp(graph->values[i].name, name) != 0)
+                continue;
+            for (int row = 0; row < (int)bias->dims[0]; row++) {
+                const float *vectors = bytes.rows->vectors;
+                const double added = (double)vectors[group->shift + row] / (double)vectors[group->scale + row];
+                if (!(fabs(added - ((const int32_t *)bias->data)[row]) < 0.02))
+                    fail_msg("%s[%d] is %d, heddle adds %g", name, row, ((const int32_t *)bias->data)[row], added);
+                compared++;
+            }
+        }
+    assert_int_equal(compared, 64 + 128 + 10);
+}
+
 // The first convolution stays in float32; each of the other three products has a weight of bytes and a bias of int32,
 // and what the first three leave is rounded.
 static void the_int8_network_has_bytes_where_heddle_has_them(void **unused)
@@ -156,9 +183,64 @@ static void the_int8_network_has_bytes_where_heddle_has_them(void **unused)
     assert_int_equal(count_nodes(graph, "BatchNormalization"), 0);
     assert_int_equal(count_nodes(graph, "QuantizeLinear"), 3);
     assert_int_equal(count_nodes(graph, "DequantizeLinear"), 3 + 2 * 3);
+    assert_biases_of_file(network, graph);
     assert_int_equal(heddle_onnx_import(onnx, NULL, back), HEDDLE_UNSUPPORTED);
     assert_non_null(strstr(heddle_last_error(), "float32 file"));
     heddle_onnx_close(graph);
+    heddle_network_close(network);
+    heddle_device_close(device);
+}
+
+// What rows_norm makes of two bytes, and what QuantizeLinear makes of their sum, for units that a network had.
+static void a_sum_of_bytes_is_rounded_alike_in_heddle_and_in_onnx(void **unused)
+{
+    static const struct {
+        heddle_rows_function function;
+        float unit, added, range;
+    } sums[] = {{HEDDLE_ROWS_RELU, 0.06329971F, 0.086368114F, 127 * 0.12881398F},
+                {HEDDLE_ROWS_RELU, 0.059854824F, 0.111466534F, 127 * 0.12721457F},
+                {HEDDLE_ROWS_IDENTITY, 0.0640379F, 0.08132382F, 127 * 0.10863681F},
+                {HEDDLE_ROWS_IDENTITY, 0.05F, 0.05F, 127 * 0.1F}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        const float unit = sums[i].unit, added = sums[i].added, range = sums[i].range;
+        const float to = heddle_rows_unit_of_sum(sums[i].function, range, unit, added);
+        assert_true(to >= range / 127 && to < range / 127 * 1.02F);
+        for (int pair = 0; pair < 256 * 256; pair++) {
+            const float a = (float)(pair / 256 - 128), b = (float)(pair % 256 - 128);
+            const float heddle = rintf(fmaf(a, unit / to, b * (added / to)));
+            const volatile float left = a * unit, right = b * added; // rounded, not contracted
+            const float onnx = rintf((left + right) / to);
+            const bool counts = fabsf(onnx) <= 128 && (onnx > 0 || sums[i].function != HEDDLE_ROWS_RELU);
+            if (counts && heddle != onnx)
+                fail_msg("%g of %g and %g of %g is %g of %g, or %g", (double)a, (double)unit, (double)b, (double)added,
+                         (double)heddle, (double)to, (double)onnx);
+        }
+    }
+    assert_true(heddle_rows_unit_of_sum(HEDDLE_ROWS_TANH, 5, 0.05F, 0.05F) == 1 / 127.0F);
+}
+
+// The mean of 14 by 14 numbers from 0 on is far smaller than the largest of them.
+static void a_mean_has_more_bytes_than_what_it_is_of_would_leave_it(void **unused)
+{
+    char checkpoint[PATH];
+    heddle_device *device = open_cpu(1);
+    heddle_network *network = NULL;
+    heddle_network_bytes bytes;
+    bool quantised = false;
+    const heddle_network_options options = {.batch = 1, .kernels = HEDDLE_FUSED, .arithmetic = HEDDLE_INT8};
+    (void)unused;
+    train("{\"name\": \"mean\", \"layers\": [{\"type\": \"conv2d\", \"channels\": 8, \"stride\": 2, \"padding\": 1},"
+          "{\"type\": \"relu\"}, {\"type\": \"globalavgpool\"}, {\"type\": \"linear\", \"features\": \"classes\"}]}",
+          checkpoint);
+    assert_ok(heddle_network_open_with(device, checkpoint, &options, &network));
+    assert_ok(heddle_network_calibrate(network, digits(16), 16, &quantised));
+    assert_true(quantised);
+    assert_ok(heddle_network_in_bytes(network, &bytes));
+    const heddle_rows_group *mean = &bytes.rows->groups[1];
+    assert_null(mean->product);
+    assert_true(mean->unit < bytes.rows->groups[0].unit * 0.75F);
+    assert_true(fabsf(mean->norm_scale * mean->unit / bytes.rows->groups[0].unit - 1) < 1e-6F);
     heddle_network_close(network);
     heddle_device_close(device);
 }
@@ -327,6 +409,8 @@ int main(void)
         cmocka_unit_test(every_built_in_model_comes_back_with_its_logits),
         cmocka_unit_test(every_type_of_layer_comes_back),
         cmocka_unit_test(the_int8_network_has_bytes_where_heddle_has_them),
+        cmocka_unit_test(a_sum_of_bytes_is_rounded_alike_in_heddle_and_in_onnx),
+        cmocka_unit_test(a_mean_has_more_bytes_than_what_it_is_of_would_leave_it),
         cmocka_unit_test(a_product_and_a_sum_are_a_linear_layer),
         cmocka_unit_test(operators_without_a_layer_are_refused_by_name),
         cmocka_unit_test(settings_without_a_counterpart_are_refused),
