@@ -19,8 +19,8 @@ enum {
     MOST_NAMES = 2048,
     MOST_NODES = 1 << 16,
     MOST_RANGES = 4096,
-    // Each record costs most of a microsecond of GPU time, a tenth of a step of the fused CNN: with so many a profile is
-    // good, and the rest of a run goes on at its own speed.
+    // Each record costs most of a microsecond of GPU time, a tenth of a step of the fused CNN: with so many a profile
+    // is good, and the rest of a run goes on at its own speed.
     ENOUGH_RECORDS = 1 << 13,
 };
 

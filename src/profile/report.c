@@ -246,8 +246,9 @@ heddle_status heddle_profile_summarise(const heddle_profile_data *data, const he
                                        heddle_profile_report *report)
 {
     const size_t room = (size_t)data->call_count + 1;
-    sums so_far = {
-        .flops = calloc(room, sizeof(double)), .bytes = calloc(room, sizeof(double)), .last_group = calloc(room, sizeof(int))};
+    sums so_far = {.flops = calloc(room, sizeof(double)),
+                   .bytes = calloc(room, sizeof(double)),
+                   .last_group = calloc(room, sizeof(int))};
     *report = (heddle_profile_report){.rows = calloc(room, sizeof *report->rows)};
     const bool enough = so_far.flops && so_far.bytes && so_far.last_group && report->rows;
     if (enough)

@@ -138,9 +138,9 @@ static void a_kernel_begins_where_the_one_ahead_ends(void **state)
     heddle_profile_data data;
     begin(&data);
     heddle_gpu_record records[] = {
-        kernel(1000, 1300, 7, 11, 1, CONV),   kernel(1050, 1400, 7, 12, 1, UPDATE), // waits
-        kernel(1100, 1200, 7, 13, 1, SHARED),                                       // over by then
-        kernel(1250, 1350, 9, 13, 1, SHARED),                                       // on another stream
+        kernel(1000, 1300, 7, 11, 1, CONV), kernel(1050, 1400, 7, 12, 1, UPDATE), // waits
+        kernel(1100, 1200, 7, 13, 1, SHARED),                                     // over by then
+        kernel(1250, 1350, 9, 13, 1, SHARED),                                     // on another stream
     };
     heddle_gpu_node nodes[] = {{11, 0}, {12, 1}, {13, 2}};
     match(&data, records, 4, nodes, 3);
@@ -157,13 +157,13 @@ static void a_kernel_begins_where_the_one_ahead_ends(void **state)
 static void add_pause(heddle_profile_data *data, int64_t begin, int64_t end)
 {
     data->spans = realloc(data->spans, ((size_t)data->span_count + 1) * sizeof *data->spans);
-    data->spans[data->span_count++] = (heddle_profile_span){
-        .begin = begin, .end = end, .call = MADE_UP_LOAD, .name = -1, .lane = data->lane_count};
+    data->spans[data->span_count++] =
+        (heddle_profile_span){.begin = begin, .end = end, .call = MADE_UP_LOAD, .name = -1, .lane = data->lane_count};
     data->lanes[data->lane_count++] = (heddle_profile_lane){.kind = HEDDLE_LANE_HOST, .name = "host"};
 }
 
-// The host evaluates while steps that it has queued still run: their time is theirs, and the evaluation's kernels, which
-// have names of the step's, belong to no step.
+// The host evaluates while steps that it has queued still run: their time is theirs, and the evaluation's kernels,
+// which have names of the step's, belong to no step.
 static void an_evaluation_is_no_part_of_a_step(void **state)
 {
     (void)state;
@@ -173,8 +173,8 @@ static void an_evaluation_is_no_part_of_a_step(void **state)
     data.calls[MADE_UP_LOAD].phase = HEDDLE_PHASE_PAUSE;
     heddle_gpu_node nodes[] = {{11, 0}};
     heddle_gpu_record records[] = {
-        kernel(1000, 1100, 7, 11, 1, CONV), kernel(1100, 1200, 7, 11, 2, CONV), kernel(1200, 1300, 7, 11, 3, CONV),
-        kernel(1350, 1650, 7, 0, 4, CONV), // evaluation
+        kernel(1000, 1100, 7, 11, 1, CONV), kernel(1100, 1200, 7, 11, 2, CONV),
+        kernel(1200, 1300, 7, 11, 3, CONV), kernel(1350, 1650, 7, 0, 4, CONV), // evaluation
         kernel(1700, 1800, 7, 11, 5, CONV), kernel(1800, 1900, 7, 11, 6, CONV),
     };
     assert_int_equal(heddle_profile_match(&data, records, 6, nodes, 1), HEDDLE_OK);
