@@ -73,7 +73,7 @@ file(CONFIGURE OUTPUT ${HEDDLE_GENERATED}/look_of_reports.h @ONLY CONTENT
 
 # --- the pictures of `check --html`
 set(heddle_pictures "")
-set(heddle_picture_modules svg trace warp banks block race tile streams pictures)
+set(heddle_picture_modules svg trace warp banks block bounds race tile streams pictures)
 list(TRANSFORM heddle_picture_modules PREPEND pictures/)
 heddle_embed_script(script ${heddle_picture_modules})
 heddle_embed_add(heddle_pictures script "${script}")

@@ -54,6 +54,14 @@ __global__ void turn(const float *in, float *out)
     __syncthreads();
     out[16 * threadIdx.y + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
 }
+__global__ void share(const float *in, float *out)
+{
+    out[threadIdx.x] = in[threadIdx.x] + blockIdx.x + 1;
+}
+__global__ void past(const float *in, float *out)
+{
+    out[1000 + threadIdx.x] = in[threadIdx.x];
+}
 int main()
 {
     float *in;
@@ -66,6 +74,7 @@ int main()
     reverse<<<1, 64>>>(in);
     waits<<<1, 64>>>(out);
     turn<<<1, dim3(8, 8)>>>(in, out);
+    share<<<2, 32>>>(in, out);
     cudaStream_t one, other;
     cudaStreamCreate(&one);
     cudaStreamCreate(&other);
@@ -74,6 +83,8 @@ int main()
     cudaDeviceSynchronize();
     cudaStreamDestroy(one);
     cudaStreamDestroy(other);
+    past<<<1, 32>>>(in, out);
+    cudaDeviceSynchronize();
     cudaFree(in);
     cudaFree(out);
 }
@@ -199,7 +210,7 @@ class Pictures(unittest.TestCase):
 
     def test_every_picture_has_a_name_fits_and_stands_still(self):
         for width, drawn in self.drawn.items():
-            self.assertEqual({one["kind"] for one in drawn}, {"race", "block", "warp", "banks", "tile", "streams"})
+            self.assertEqual({one["kind"] for one in drawn}, {"race", "bounds", "block", "warp", "banks", "tile", "streams"})
             for one in drawn:
                 self.assertTrue(one["named"] and one["title"] and one["text"], one)
                 self.assertEqual(one["moved"], 0, one["title"])
@@ -210,7 +221,7 @@ class Pictures(unittest.TestCase):
 
     def test_the_slider_takes_keys_and_says_where_it_is(self):
         for one in self.drawn[960]:
-            if one["kind"] == "race":
+            if one["kind"] in ("race", "bounds"):
                 self.assertEqual(one["stops"], 0)
                 continue
             self.assertEqual(one["stops"], 1)
@@ -231,34 +242,49 @@ class Pictures(unittest.TestCase):
         self.assertEqual(conflict["said"][3][1], "Lane 31 wants tile[62] in bank 30")
 
     def test_a_race_shows_both_threads_at_their_lines_and_both_orders(self):
-        race, = self.pictures("race")
-        self.assertTrue(re.fullmatch(r"A race on tile\[\d+\]", race["title"]), race["title"])
+        race = next(one for one in self.pictures("race") if re.fullmatch(r"A race on tile\[\d+\]", one["title"]))
         self.assertIn("at line 16", race["text"])
         self.assertIn("at line 17", race["text"])
         for line in "    tile[threadIdx.x] = data[threadIdx.x];", "    data[threadIdx.x] = tile[63 - threadIdx.x];":
             self.assertIn(line, race["written"])
         self.assertEqual(sum(text.endswith("is first") for text in race["written"]), 2)
         self.assertEqual(sum(text == "1. reads old" for text in race["written"]), 1)
-        block = next(one for one in self.pictures("block") if one["wrong"])
-        self.assertEqual((block["title"], block["wrong"]), ("Block (0,0,0) of reverse in time", 2))
+        block = next(one for one in self.pictures("block") if one["title"] == "Block 0 of reverse in time")
+        self.assertEqual(block["wrong"], 2)
+
+    def test_a_race_between_blocks_names_the_blocks(self):
+        race = next(one for one in self.pictures("race") if one["title"].startswith("A race on out["))
+        orders = [text for text in race["written"] if text.endswith("is first")]
+        self.assertEqual(len(orders), 2)
+        for block in 0, 1:
+            self.assertTrue(any(re.fullmatch(rf"If thread \d+ of block {block} is first", text) for text in orders), orders)
+        self.assertEqual(len({text for text in race["written"] if text.startswith("the value of")}), 2)
+
+    def test_an_access_past_the_end_is_drawn_beside_the_array(self):
+        bounds, = self.pictures("bounds")
+        self.assertEqual(bounds["title"], "out[1024] is past the end of the array")
+        self.assertEqual(bounds["text"], "Thread 24 of block 0 writes element 1024 at line 42. out has 1,024 elements: 0 to 1,023.")
+        self.assertEqual(bounds["written"][-3:-1], ["24", "1024"])
+        block = next(one for one in self.pictures("block") if one["title"] == "Block 0 of past in time")
+        self.assertIn("The block was stopped at the wrong access.", block["text"])
 
     def test_a_block_in_time_says_who_waits_for_whom(self):
-        block = next(one for one in self.pictures("block") if one["title"] == "Block (0,0,0) of waits in time")
+        block = next(one for one in self.pictures("block") if one["title"] == "Block 0 of waits in time")
         self.assertEqual(block["text"], "2 warps, 10 accesses, 1 barrier.")
-        self.assertEqual(block["said"][2][1], "step 2 of 8: warp 0: write out at line 24; warp 1 waits at line 26 for warp 0")
+        self.assertEqual(block["said"][2][1], "step 2 of 8: warp 0: write of out at line 24; warp 1 waits at line 26 for warp 0")
 
     def test_a_tile_goes_from_global_to_shared_memory_and_back(self):
         tile, = self.pictures("tile")
-        self.assertEqual(tile["title"], "A tile’s way: thread (0,0) of block (0,0,0)")
+        self.assertEqual(tile["title"], "A tile’s way: thread (0,0) of block (0,0)")
         for name in "in, 64 × 16", "out, 64 × 16", "tile, 8 × 8":
             self.assertIn(name, tile["written"])
         self.assertEqual([words for _, words in tile["said"][1:4]],
-                         ["access 1 of 4, line 32: read in[0][0]", "access 2 of 4, line 32: write tile[0][0]",
-                          "access 4 of 4, line 34: write out[0][0]"])
+                         ["access 1 of 4, line 32: read of in[0][0]", "access 2 of 4, line 32: write of tile[0][0]",
+                          "access 4 of 4, line 34: write of out[0][0]"])
 
     def test_streams_run_beside_each_other(self):
         streams, = self.pictures("streams")
-        self.assertIn("8 operations on 3 streams take 7 steps", streams["text"])
+        self.assertIn("10 operations on 3 streams take 9 steps", streams["text"])
 
     def test_the_page_of_a_check_draws_the_same_and_fetches_nothing(self):
         path = os.path.join(self.folder, "x.html")
@@ -269,7 +295,8 @@ class Pictures(unittest.TestCase):
         told = browse("file://" + path + ".html", os.path.join(self.folder, "profile"))
         self.assertEqual(told["fetched"], 0)
         self.assertTrue(told["again"])
-        self.assertEqual(told["steps"], ["2", "2"])
+        self.assertEqual(told["steps"][0], told["steps"][1])
+        self.assertNotEqual(told["steps"][0], "0")
         self.assertEqual(len(told["ids"]), len(set(told["ids"])))
         self.assertEqual(sorted((one["kind"], one["title"], one["text"]) for one in told["pictures"]),
                          sorted((one["kind"], one["title"], one["text"]) for one in self.drawn[960]))

@@ -3,7 +3,7 @@
 // measure of time.
 
 import { clear, fitting, make, paragraph, picture, shorten, slider, wrap } from './svg.js';
-import { accesses, blockOf, bufferName, elementName, isAccess, isShared, leftOut, lineOf, rangeText, sourceOf, threadText, valueText } from './trace.js';
+import { accesses, blockOf, blockText, bufferName, elementName, isAccess, isShared, leftOut, lineOf, rangeText, sourceOf, threadText, valueText, wasStopped } from './trace.js';
 
 // The events of a block as steps: [{event, index, warp, step}], the barriers that end an interval, and who waits from when.
 export function stepsOf(block) {
@@ -90,7 +90,8 @@ function mapOf(placed, buffer, top) {
         highest = Math.max(highest, element);
     }
     const first = highest < 0 ? 0 : lowest - lowest % PER_ROW, count = highest - first + 1, shown = Math.min(MOST_ELEMENTS, count);
-    return { buffer, elements, bytes, first, shown, left: count - shown, rows: Math.ceil(shown / PER_ROW), top, cells: new Map() };
+    const written = Array.from(elements.values()).some(all => all.some(one => one.kind !== 'read'));
+    return { buffer, elements, bytes, written, first, shown, left: count - shown, rows: Math.ceil(shown / PER_ROW), top, cells: new Map() };
 }
 
 // options: launch, block (indices), buffers (indices), marked ([{event, lane}]: events of a finding), step, width.
@@ -98,7 +99,7 @@ export function blockInTime(trace, options) {
     const launch = trace.launches[options.launch || 0], block = blockOf(trace, options), width = options.width || 720;
     const steps = stepsOf(block), marked = options.marked || [];
     const buffers = options.buffers || favourites(trace, steps.placed);
-    const title = 'Block (' + block.block.join(',') + ') of ' + launch.kernel + ' in time';
+    const title = 'B' + blockText(launch, block).slice(1) + ' of ' + launch.kernel + ' in time';
     const summary = steps.warps.length + (steps.warps.length === 1 ? ' warp, ' : ' warps, ') + steps.placed.length + ' accesses, ' +
         steps.barriers.length + (steps.barriers.length === 1 ? ' barrier.' : ' barriers.') +
         leftOut(trace, launch, block);
@@ -164,7 +165,7 @@ export function blockInTime(trace, options) {
     // --- the elements ---
     for (const map of maps) {
         make(svg, 'text', { x: PAD, y: map.top - 8, class: 'axis' },
-            shorten(bufferName(trace, map.buffer) + (map.first ? ' from element ' + map.first : '') + ', ' + map.bytes + ' B each: ' + (cellWidth >= 16 ? 'the thread that wrote it' : 'filled once it is written'), fitting(width - 2 * PAD, 10)));
+            shorten(bufferName(trace, map.buffer) + (map.first ? ' from element ' + map.first : '') + ', ' + map.bytes + ' B each: ' + (!map.written ? 'marked while it is read' : cellWidth >= 16 ? 'the thread that wrote it' : 'filled once it is written'), fitting(width - 2 * PAD, 10)));
         const grid = make(svg, 'g', { 'aria-hidden': 'true' });
         for (let i = 0; i < map.shown; i++) {
             const x = PAD + i % PER_ROW * cellWidth, y = map.top + Math.floor(i / PER_ROW) * cellHeight;
@@ -201,7 +202,7 @@ export function blockInTime(trace, options) {
                 continue;
             source = source || sourceOf(trace, one.event.place);
             const what = !isAccess(one.event) ? one.event.kind === 'index' ? 'index out of bounds' : 'meet in __syncwarp'
-                : (one.event.wrong ? 'wrong ' : one.event.copy ? 'asynchronous copy has landed, ' : '') + one.event.kind + ' ' + bufferName(trace, one.event.buffer);
+                : (one.event.wrong ? 'wrong ' : one.event.copy ? 'asynchronous copy has landed, ' : '') + one.event.kind + ' of ' + bufferName(trace, one.event.buffer);
             const key = what + ' at line ' + lineOf(trace, one.event.place);
             doing.set(key, (doing.get(key) || []).concat(one.warp));
         }
@@ -219,7 +220,7 @@ export function blockInTime(trace, options) {
             const here = waiting.filter(one => lineOf(trace, one.place) === line);
             const late = steps.waits.filter(one => one.interval === here[0].interval && one.from > step).map(one => one.warp);
             said.push(warpsText(here.map(one => one.warp)) + (here.length > 1 ? ' wait' : ' waits') + ' at line ' + line +
-                (late.length ? ' for ' + warpsText(late) : here[0].barrier ? '' : block.complete ? ': this barrier is never complete' : ': the trace ends before this barrier is complete'));
+                (late.length ? ' for ' + warpsText(late) : here[0].barrier ? '' : block.complete ? ': this barrier is never complete' : wasStopped(block) ? ': the block was stopped before it was complete' : ': only what came before it is recorded'));
         }
         return { said, source };
     }

@@ -1,6 +1,7 @@
 // The pictures of a trace: which ones suit a finding or a launch, and how they get onto a page. See README.md.
 
 import { race, isRace } from './race.js';
+import { bounds, missed } from './bounds.js';
 import { blockInTime } from './block.js';
 import { hasTile, tileWay } from './tile.js';
 import { sharedBanks } from './banks.js';
@@ -8,7 +9,7 @@ import { streams } from './streams.js';
 import { warpAccess } from './warp.js';
 import { SECTOR, bankGroups, eventOf, isAccess, isShared, sectorsOf, wantedBytes, wavefronts } from './trace.js';
 
-export { blockInTime, hasTile, isRace, race, sharedBanks, streams, tileWay, warpAccess };
+export { blockInTime, bounds, hasTile, isRace, race, sharedBanks, streams, tileWay, warpAccess };
 
 // What a warp's access costs beyond what it has to: 0 where it is as cheap as it can be.
 export function excess(trace, event) {
@@ -40,6 +41,8 @@ export function forFinding(trace, index) {
     if (isRace(finding))
         found.push({ draw: race, options: { finding: index } });
     const first = at[0];
+    if (missed(trace, first))
+        found.push({ draw: bounds, options: first });
     if (first) {
         const same = at.filter(one => one.launch === first.launch && one.block === first.block), event = eventOf(trace, first);
         found.push({

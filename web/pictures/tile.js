@@ -3,7 +3,7 @@
 // from the addresses that neighbouring threads use.
 
 import { clear, fitting, make, paragraph, picture, shorten, slider, wrap } from './svg.js';
-import { accesses, blockOf, bufferName, isAccess, isShared, leftOut, lineOf, sourceOf, threadText, valueText } from './trace.js';
+import { accesses, blockOf, blockText, bufferName, isAccess, isShared, leftOut, lineOf, sourceOf, threadText, valueText } from './trace.js';
 import { stepsOf } from './block.js';
 
 // Elements per row: where consecutive addresses end, another row begins.
@@ -72,7 +72,7 @@ export function tileWay(trace, options) {
     const { placed, barriers } = stepsOf(block), all = matrices(trace, placed), thread = options.thread || 0, warp = Math.floor(thread / 32);
     const mine = placed.filter(one => one.warp === warp && isAccess(one.event)).map(one => Object.assign({ access: accesses(one.event).find(access => access.thread === thread) }, one))
         .filter(one => one.access);
-    const title = 'A tile’s way: ' + threadText(launch, thread) + ' of block (' + block.block.join(',') + ')';
+    const title = 'A tile’s way: ' + threadText(launch, thread) + ' of ' + blockText(launch, block);
     const loads = mine.filter(one => one.event.kind === 'read' && !isShared(trace, one.access.buffer)).length;
     const reads = mine.filter(one => one.event.kind === 'read' && isShared(trace, one.access.buffer)).length;
     const summary = 'The thread loads ' + loads + (loads === 1 ? ' element' : ' elements') + ' from global memory and reads ' + reads +
@@ -198,7 +198,7 @@ export function tileWay(trace, options) {
         drawState(now, pair ? [before, now] : [now]);
         clear(registers);
         holds(at + 1).slice(0, 3).forEach((line, i) => make(registers, 'text', { x: PAD + 8, y: registerTop + 18 + i * 17 }, shorten(line, fitting(width - 2 * PAD - 16))));
-        const text = 'access ' + (at + 1) + ' of ' + mine.length + ', line ' + lineOf(trace, now.event.place) + ': ' + now.event.kind + ' ' +
+        const text = 'access ' + (at + 1) + ' of ' + mine.length + ', line ' + lineOf(trace, now.event.place) + ': ' + now.event.kind + ' of ' +
             (matrix ? nameOf(matrix, now.access.offset) : bufferName(trace, now.access.buffer));
         clear(words);
         make(words, 'text', { x: PAD, y: sliderTop - 20 }, shorten(text, fitting(width - 2 * PAD)));

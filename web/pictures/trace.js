@@ -48,7 +48,12 @@ export function eventOf(trace, options) {
 export function leftOut(trace, launch, block) {
     const warps = Math.ceil(launch.block[0] * launch.block[1] * launch.block[2] / LANES), most = trace.limits ? trace.limits.warps : warps;
     return (warps > most ? ' Of its ' + warps + ' warps, the trace has the first ' + most + '.' : '') +
-        (block.complete ? '' : ' The trace of this block ends before the block does.');
+        (block.complete ? '' : wasStopped(block) ? ' The block was stopped at the wrong access.' : ' Only its first accesses are recorded.');
+}
+
+// Whether a wrong access ended the block; else one that is not complete has more accesses than are recorded.
+export function wasStopped(block) {
+    return !block.complete && block.events.some(event => event.wrong);
 }
 
 export function isShared(trace, index) {
@@ -102,14 +107,23 @@ export function valueText(value, bytes) {
     return String(value);
 }
 
+// How many numbers an index has: 1 where the launch has one dimension.
+export function dimensionsOf(launch) {
+    return Math.max(...launch.grid.concat(launch.block).map((size, i) => size > 1 ? i % 3 + 1 : 1));
+}
+
+// "5" or "(5,0)": an index as the text of a finding writes it.
+export function indexText(index, dimensions) {
+    return dimensions === 1 ? String(index[0]) : '(' + index.slice(0, dimensions).join(',') + ')';
+}
+
 export function threadText(launch, linear) {
     const x = launch.block[0], y = launch.block[1];
-    if (y === 1 && launch.block[2] === 1)
-        return 'thread ' + linear;
-    const at = [linear % x, Math.floor(linear / x) % y];
-    if (launch.block[2] > 1)
-        at.push(Math.floor(linear / x / y));
-    return 'thread (' + at.join(',') + ')';
+    return 'thread ' + indexText([linear % x, Math.floor(linear / x) % y, Math.floor(linear / x / y)], dimensionsOf(launch));
+}
+
+export function blockText(launch, block) {
+    return 'block ' + indexText(block.block, dimensionsOf(launch));
 }
 
 export function rangeText(numbers) {

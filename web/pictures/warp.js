@@ -11,7 +11,7 @@ export function warpAccess(trace, options) {
     const name = bufferName(trace, all[0].buffer), line = lineOf(trace, event.place);
     const title = 'Line ' + line + ': ' + verb + ' of ' + name + ', ' + event.bytes + ' B per lane';
     const summary = all.length + (all.length === 1 ? ' lane wants ' : ' lanes want ') + wanted.toLocaleString('en') + ' B; ' +
-        sectors.length + (sectors.length === 1 ? ' sector' : ' sectors') + ' of 32 B move ' + moved.toLocaleString('en') + ' B: ' +
+        sectors.length + (sectors.length === 1 ? ' sector of 32 B moves ' : ' sectors of 32 B move ') + moved.toLocaleString('en') + ' B: ' +
         share + ' % is used.';
 
     const PAD = 8, laneWidth = (width - 2 * PAD) / LANES, laneTop = 52, laneHeight = 18;
