@@ -233,7 +233,10 @@ static void say_place(const heddle_check_values *values, double wrong, char *tex
     for (int i = 0; i < 3; i++)
         if (is_telling(&sets[i], wrong, (double)values->count) && (!best || sets[i].elements < best->elements))
             best = &sets[i];
-    if (best && best->elements == wrong)
+    const bool all = best && best->elements == wrong, every = all && strncmp(best->place, "every ", 6) == 0;
+    if (all && values->rank == 1 && (every || strncmp(best->place, "elements ", 9) == 0))
+        snprintf(text, size, "They are %s%s.", every ? "" : "all ", best->place);
+    else if (all)
         snprintf(text, size, "They are %s; every element there is wrong.", best->place);
     else if (best)
         snprintf(text, size, "They are %s: %.0f of the %.0f elements there.", best->place, wrong, best->elements);

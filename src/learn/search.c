@@ -14,11 +14,16 @@ enum {
     BEFORE = 60,
     TITLE_SCORE = 100,
     EXERCISE_SCORE = 10,
+    ENTRY_SCORE = 10000, // of the glossary, when the question is its word
     DEEPEST = 3
 };
 
+// What a result is; compared as pointers.
+static const char exercise[] = "exercise", section[] = "section", glossary[] = "glossary";
+
 typedef struct searching {
     heddle_arena *arena;
+    const char *question;
     char words[MOST_WORDS][LONGEST_WORD];
     int word_count;
     heddle_learn_found *found;
@@ -34,6 +39,15 @@ static void split_words(searching *now, const char *question)
         snprintf(now->words[now->word_count++], LONGEST_WORD, "%.*s", (int)length, question + skipped);
         question += skipped + length;
     }
+}
+
+static const char *trimmed_copy(heddle_arena *arena, const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        length--;
+    return heddle_learn_format(arena, "%.*s", (int)length, text);
 }
 
 // A text without the marks of Markdown, on one line.
@@ -87,7 +101,7 @@ static void keep(searching *now, const heddle_learn_found *one)
         now->found[place] = *one;
 }
 
-static void search_section(searching *now, const char *page, bool exercise, const char *text, size_t length)
+static void search_section(searching *now, const char *page, const char *kind, const char *text, size_t length)
 {
     size_t heading = 0;
     while (heading < length && text[heading] != '\n')
@@ -97,7 +111,7 @@ static void search_section(searching *now, const char *page, bool exercise, cons
         return;
     const char *below = whole + strlen(title); // the same text begins both
     below += below[0] == ' ';
-    heddle_learn_found one = {.page = page, .exercise = exercise, .title = title};
+    heddle_learn_found one = {.page = page, .kind = kind, .title = title};
     const char *first = NULL; // rather where a word is spoken of than in the heading
     for (int i = 0; i < now->word_count; i++) {
         const char *at = strcasestr(whole, now->words[i]);
@@ -109,7 +123,8 @@ static void search_section(searching *now, const char *page, bool exercise, cons
         for (; at; at = strcasestr(at + 1, now->words[i]))
             one.score++;
     }
-    one.score += exercise ? EXERCISE_SCORE : 0;
+    one.score += kind == exercise ? EXERCISE_SCORE : 0;
+    one.score += kind == glossary && strcasecmp(title, now->question) == 0 ? ENTRY_SCORE : 0;
     one.excerpt = excerpt(now->arena, below, first ? first : below);
     if (one.excerpt)
         keep(now, &one);
@@ -123,27 +138,28 @@ static bool is_heading(const char *line)
 }
 
 // What looks like a heading inside a block of code is none.
-static void search_page(searching *now, const char *page, bool exercise, const char *text)
+static void search_page(searching *now, const char *page, const char *kind, const char *text)
 {
     const char *begin = text;
     bool in_code = false;
     for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\n");
         in_code ^= strncmp(line, "```", 3) == 0;
-        if (!in_code && !exercise && line > begin && is_heading(line)) {
-            search_section(now, page, exercise, begin, (size_t)(line - begin));
+        if (!in_code && kind != exercise && line > begin && is_heading(line)) {
+            search_section(now, page, kind, begin, (size_t)(line - begin));
             begin = line;
         }
         line += length + (line[length] == '\n');
     }
-    search_section(now, page, exercise, begin, strlen(begin));
+    search_section(now, page, kind, begin, strlen(begin));
 }
 
-static void search_chapter(const heddle_learn_course *course, searching *now, const char *page, const char *file)
+static void search_chapter(const heddle_learn_course *course, searching *now, const char *page, const char *kind,
+                           const char *file)
 {
     const char *text;
     if (heddle_learn_page_text(course, file, now->arena, &text) == HEDDLE_OK) // one without a page has nothing to find
-        search_page(now, page, false, text);
+        search_page(now, page, kind, text);
 }
 
 heddle_status heddle_learn_search(const heddle_learn_course *course, const char *question, heddle_arena *arena,
@@ -156,19 +172,20 @@ heddle_status heddle_learn_search(const heddle_learn_course *course, const char 
     if (!now.found)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to search the course");
     split_words(&now, question);
-    if (now.word_count == 0)
+    now.question = trimmed_copy(arena, question);
+    if (now.word_count == 0 || !now.question)
         return HEDDLE_OK;
     for (int i = 0; i < course->count; i++) {
         const char *text;
         if (heddle_learn_statement(&course->exercises[i], arena, &text) == HEDDLE_OK)
-            search_page(&now, course->exercises[i].number, true, text);
+            search_page(&now, course->exercises[i].number, exercise, text);
     }
     for (int i = 0; i < course->chapter_count; i++) {
         const char *file = heddle_learn_format(arena, "%s/README.md", course->chapters[i]);
         if (file)
-            search_chapter(course, &now, course->chapters[i], file);
+            search_chapter(course, &now, course->chapters[i], section, file);
     }
-    search_chapter(course, &now, "glossary", "GLOSSARY.md");
+    search_chapter(course, &now, glossary, glossary, "GLOSSARY.md");
     *count = now.count;
     return HEDDLE_OK;
 }

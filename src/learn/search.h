@@ -5,7 +5,7 @@
 
 typedef struct heddle_learn_found {
     const char *page;    // "05-first-kernels", "glossary"; of an exercise its number, "05.1"
-    bool exercise;       // it is one
+    const char *kind;    // "exercise", "section", "glossary"
     const char *title;   // of the section, in plain text
     const char *excerpt; // the text around the first word
     int score;           // higher comes first

@@ -82,6 +82,13 @@ static void wake(const heddle_learn_web *web)
     }
 }
 
+const heddle_learn_exercise *heddle_learn_web_current(const heddle_learn_web *web)
+{
+    const heddle_learn_exercise *current = heddle_learn_current(web->workspace);
+    return current && heddle_learn_is_solved(web->workspace, current) ? heddle_learn_next(web->workspace, current)
+                                                                      : current;
+}
+
 void heddle_learn_web_want(heddle_learn_web *web, const heddle_learn_exercise *exercise)
 {
     heddle_learn_web_file_of(web, exercise)->due = ++web->turn;
@@ -236,9 +243,21 @@ static bool has_ended(heddle_learn_web *web)
     return ended;
 }
 
+// The first page that opens asks for a verdict on this exercise, and the first verdict prepares the compiler: both can
+// begin now.
+static void prepare_first(heddle_learn_web *web)
+{
+    pthread_mutex_lock(&web->lock);
+    const heddle_learn_exercise *first = heddle_learn_web_current(web);
+    if (first && web->turn == 0) // else a page was faster
+        heddle_learn_web_want(web, first);
+    pthread_mutex_unlock(&web->lock);
+}
+
 void heddle_learn_web_run(heddle_learn_web *web, const volatile sig_atomic_t *stop)
 {
     char bytes[64];
+    prepare_first(web);
     while (!*stop) {
         struct pollfd ready[] = {{.fd = web->wake[0], .events = POLLIN},
                                  {.fd = heddle_learn_watch_descriptor(web->watch), .events = POLLIN}};

@@ -42,7 +42,9 @@ struct heddle_learn_web {
     bool ended; // under the lock
 };
 
-// web.c: asks for a verdict on an exercise's file; the lock is held.
+// web.c: the exercise to go on with: the current one, or, if it is solved, the next; NULL: all are. The lock is held.
+const heddle_learn_exercise *heddle_learn_web_current(const heddle_learn_web *web);
+// Asks for a verdict on an exercise's file; the lock is held.
 void heddle_learn_web_want(heddle_learn_web *web, const heddle_learn_exercise *exercise);
 heddle_learn_web_file *heddle_learn_web_file_of(const heddle_learn_web *web, const heddle_learn_exercise *exercise);
 // A version tells a text from another.

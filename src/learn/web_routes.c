@@ -60,7 +60,7 @@ static void get_course(void *context, const heddle_web_request *request, heddle_
     cJSON *json = cJSON_CreateObject();
     (void)request;
     pthread_mutex_lock(&web->lock);
-    const heddle_learn_exercise *current = heddle_learn_current(web->workspace);
+    const heddle_learn_exercise *current = heddle_learn_web_current(web);
     add_folder(web, json);
     cJSON_AddStringToObject(json, "current", current ? current->number : "");
     cJSON_AddNumberToObject(json, "solved", heddle_learn_solved_count(web->workspace));
@@ -136,9 +136,11 @@ static void get_search(void *context, const heddle_web_request *request, heddle_
     for (int i = 0; i < count; i++) {
         cJSON *one = cJSON_CreateObject();
         heddle_web_anchor(found[i].title, anchor, sizeof anchor);
-        const char *address = found[i].exercise ? heddle_learn_format(arena, "/exercise/%s", found[i].page)
-                                                : heddle_learn_format(arena, "/read/%s#%s", found[i].page, anchor);
+        const char *address = strcmp(found[i].kind, "exercise") == 0
+                                  ? heddle_learn_format(arena, "/exercise/%s", found[i].page)
+                                  : heddle_learn_format(arena, "/read/%s#%s", found[i].page, anchor);
         cJSON_AddStringToObject(one, "address", address ? address : "");
+        cJSON_AddStringToObject(one, "kind", found[i].kind);
         cJSON_AddStringToObject(one, "title", found[i].title);
         cJSON_AddStringToObject(one, "excerpt", found[i].excerpt);
         cJSON_AddItemToArray(all, one);

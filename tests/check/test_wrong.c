@@ -137,10 +137,10 @@ static void test_elements_that_no_kernel_wrote_are_told(void **state)
     char text[1024];
     heddle_check_values values = {dims, 1, 4, past, right, values_got, by};
     assert_string_equal(heddle_check_pattern(&values, text, sizeof text),
-                        "They are elements from 2 on; every element there is wrong. No kernel wrote them.");
+                        "They are all elements from 2 on. No kernel wrote them.");
     by[3].nobody = false;
     assert_string_equal(heddle_check_pattern(&values, text, sizeof text),
-                        "They are elements from 2 on; every element there is wrong. Each is 0.");
+                        "They are all elements from 2 on. Each is 0.");
 }
 
 static void test_elements_that_have_nothing_in_common_are_not_explained(void **state)

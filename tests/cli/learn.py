@@ -208,7 +208,7 @@ class Learn(LearnFolder):
         said = self.run_heddle("run", "05.1", code=1).stdout
         for text in ("out[1] was never written; it should be 14", "out[1] should be written by thread 1 of block 0.",
                      "in the case: 4 elements in blocks of 4 threads", "Not yet.",
-                     "3 of 4 elements are wrong. They are elements from 1 on; every element there is wrong."):
+                     "3 of 4 elements are wrong. They are all elements from 1 on."):
             self.assertIn(text, said)
         self.assertNotIn(str(self.temporary), said)
 

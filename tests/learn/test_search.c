@@ -26,7 +26,7 @@ static void sections_with_every_word_are_found_best_first(void **state)
     assert_int_equal(count, 2);
     assert_string_equal(found[0].title, "5.1 Banks"); // a word in the heading counts most
     assert_string_equal(found[0].page, "05-later");
-    assert_false(found[0].exercise);
+    assert_string_equal(found[0].kind, "section");
     assert_string_equal(found[0].excerpt, "A bank is a part of shared memory; see warps. bank of no heading");
     assert_string_equal(found[1].title, "Deeper");
     search(course, "bank warps", &count);
@@ -38,6 +38,22 @@ static void sections_with_every_word_are_found_best_first(void **state)
     heddle_learn_course_close(course);
 }
 
+static void the_glossary_entry_of_a_word_comes_first(void **state)
+{
+    int count = 0;
+    write_course(*state);
+    write_file(*state, "05-later/README.md", chapter);
+    write_file(*state, "GLOSSARY.md",
+               "# Glossary\n\n### bank\nA part.\n\n### bank conflict\nA bank, a bank, a bank.\n");
+    heddle_learn_course *course = open_course(*state);
+    heddle_learn_found *found = search(course, " Bank", &count);
+    assert_int_equal(count, 4);
+    assert_string_equal(found[0].title, "bank");
+    assert_string_equal(found[0].kind, "glossary");
+    assert_string_equal(found[0].page, "glossary");
+    heddle_learn_course_close(course);
+}
+
 static void exercises_are_found_by_their_number(void **state)
 {
     int count = 0;
@@ -45,7 +61,7 @@ static void exercises_are_found_by_their_number(void **state)
     heddle_learn_course *course = open_course(*state);
     heddle_learn_found *found = search(course, "see it", &count);
     assert_true(count >= 1);
-    assert_true(found[0].exercise);
+    assert_string_equal(found[0].kind, "exercise");
     assert_string_equal(found[0].page, "05.2");
     assert_string_equal(found[0].title, "05.2 · Two");
     heddle_learn_course_close(course);
@@ -92,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(sections_with_every_word_are_found_best_first),
+        WITH_FOLDER(the_glossary_entry_of_a_word_comes_first),
         WITH_FOLDER(exercises_are_found_by_their_number),
         WITH_FOLDER(a_long_section_is_shown_around_the_word_and_whole_characters_stay_whole),
         WITH_FOLDER(of_many_only_the_best_are_kept),

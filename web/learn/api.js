@@ -18,7 +18,8 @@ async function call(method, path, body, keepalive = false) {
             body: body === undefined ? undefined : JSON.stringify(body),
         });
     } catch {
-        throw new Failure(0, {error: "The server does not answer. Is heddle learn --web still running?"});
+        throw new Failure(0, {error: "The server does not answer. Is heddle learn --web still running? " +
+            "Start it again and open the new address. Copy your text first."});
     }
     const text = await response.text();
     let json;

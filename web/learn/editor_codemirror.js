@@ -58,8 +58,15 @@ export function create(options) {
         element.style.textIndent = `-${deep}px`;
         element.style.paddingLeft = `${4 + deep}px`;
     });
+    // As tall as its text, and a line for the next; learn.css has the limits.
+    function fit() {
+        const height = editor.heightAtLine(editor.lineCount(), "local") + 1.5 * editor.defaultTextHeight();
+        element.style.setProperty("--text-height", `${Math.ceil(height)}px`);
+        editor.setSize(null, null);
+    }
     editor.refresh();
     editor.on("change", (_, change) => {
+        fit();
         if (change.origin !== "setValue") options.changed();
     });
 
@@ -81,6 +88,7 @@ export function create(options) {
                 shown.push(() => widget.clear());
             }
         });
+        fit();
         editor.scrollTo(null, top);
     }
 
@@ -100,7 +108,10 @@ export function create(options) {
             editor.scrollIntoView({line: line - 1, ch: 0}, 80);
         },
         focus: () => editor.focus(),
-        refresh: () => editor.refresh(),
+        refresh() {
+            editor.refresh();
+            fit();
+        },
         setReadOnly: (flag) => editor.setOption("readOnly", flag),
     };
 }

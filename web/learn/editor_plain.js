@@ -21,6 +21,7 @@ export function create(options) {
             const kind = mark ? mark.main ? "number marked-main" : "number marked" : "number";
             return make("div", {class: kind, title: mark?.headline}, String(index + 1));
         }));
+        element.style.setProperty("--text-height", `calc(${count + 1} * 1.3125rem + 1rem)`); // as .plain-copy's lines
         follow();
     }
 

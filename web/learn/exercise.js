@@ -45,14 +45,31 @@ function hintsPane(exercise) {
     return element;
 }
 
+// Long lines wrap as in the editor: the rest of one stands as deep as the line itself.
+function wrapped(text) {
+    const lines = [make("span")];
+    for (const node of coloured(text.trimEnd()).childNodes) {
+        node.textContent.split("\n").forEach((part, index) => {
+            if (index > 0) lines.push(make("span"));
+            if (part) lines.at(-1).append(node.nodeType === Node.ELEMENT_NODE ? make("span", {class: node.className}, part) : part);
+        });
+    }
+    for (const line of lines) {
+        const deep = line.textContent.search(/\S|$/);
+        line.style.paddingLeft = `${deep}ch`;
+        line.style.textIndent = `-${deep}ch`;
+        line.append("\n");
+    }
+    return make("pre", {class: "wrapped", tabindex: "0"}, make("code", {}, ...lines));
+}
+
 function solutionPane(exercise) {
     const element = make("div");
 
     async function load() {
         try {
             const solution = await api.solution(exercise.number, !exercise.solved);
-            element.replaceChildren(make("h1", {}, "A solution"),
-                make("pre", {tabindex: "0"}, make("code", {}, coloured(solution.text))));
+            element.replaceChildren(make("h1", {}, "A solution"), wrapped(solution.text));
         } catch (failure) {
             element.replaceChildren(make("p", {class: "note warning"}, failure.message));
         }
@@ -68,12 +85,16 @@ function solutionPane(exercise) {
     return {element, shown};
 }
 
+const LONG = 3000; // milliseconds of judging that a learner should hear about
+let judgedBefore = false; // by this page: then the compiler is ready
+
 // The part on the right: what the file is called, how it stands, the editor, the verdict.
 async function workPane(course, exercise, links) {
     const status = make("span", {class: "status", id: "status"}, "");
     const verdict = make("div", {class: "verdict", id: "verdict"});
     const notice = make("div", {class: "notice"});
-    let turn = 0, endPictures = () => {};
+    const pane = make("section", {class: "verdict-pane", "aria-label": "Verdict", tabindex: "0"}, verdict);
+    let turn = 0, patience = 0, endPictures = () => {};
     const editor = await createEditor(course.codemirror, {
         label: `Your code, ${exercise.file}`,
         changed: () => saver.changed(),
@@ -85,8 +106,7 @@ async function workPane(course, exercise, links) {
     const reset = make("button", {type: "button", on: {click: () => askReset()}}, "Reset");
     const element = make("section", {class: "work", "aria-label": "Your code"},
         make("div", {class: "toolbar"}, make("code", {class: "file"}, exercise.file), status, reset, check),
-        notice, editor.element,
-        make("section", {class: "verdict-pane", "aria-label": "Verdict", tabindex: "0"}, verdict));
+        notice, editor.element, pane);
 
     function askReset() {
         notice.replaceChildren(make("div", {class: "note warning"},
@@ -119,9 +139,12 @@ async function workPane(course, exercise, links) {
             // A newer judging has begun: the text is worth showing all the same.
         }
         if (mine !== turn) return;
+        clearTimeout(patience);
+        judgedBefore = true;
         endPictures();
         verdict.classList.remove("stale");
-        verdict.replaceChildren(...verdictNodes(judged, exercise.file, (line) => editor.show(line), links.next()));
+        verdict.replaceChildren(...verdictNodes(judged, exercise.file, (line) => editor.show(line), links));
+        pane.scrollTop = 0;
         editor.setMarks(marksOf(judged, exercise.file));
         status.textContent = judged.verdict ? judged.verdict.passed ? "Passed" : "Not yet" : "";
         endPictures = () => {};
@@ -133,11 +156,22 @@ async function workPane(course, exercise, links) {
     }
 
     saver.adopt(exercise);
-    if (!exercise.judged) verdict.replaceChildren(make("p", {class: "dim"}, "Judging …"));
+    function explainWait() {
+        clearTimeout(patience);
+        if (judgedBefore) return;
+        patience = setTimeout(() => verdict.replaceChildren(make("p", {class: "dim"},
+            "Judging … The first check prepares the compiler; later ones take about a second.")), LONG);
+    }
+
+    if (!exercise.judged) {
+        verdict.replaceChildren(make("p", {class: "dim"}, "Judging …"));
+        explainWait();
+    }
     return {element, editor, saver, showJudged,
         judging() {
             status.textContent = "Judging …";
             verdict.classList.add("stale");
+            explainWait();
         }};
 }
 
@@ -153,7 +187,7 @@ export async function exerciseView(course, number) {
         return next ? make("p", {}, make("a", {class: "button primary", href: `/exercise/${next.number}`},
             `Next: ${next.number} ${next.title}`)) : make("p", {}, "That was the last one: every exercise is solved.");
     };
-    const work = await workPane(course, exercise, {next: nextOf});
+    const work = await workPane(course, exercise, {next: nextOf, solution: () => openTab("solution")});
     const tabs = createTabs("Task and help", [
         {name: "task", label: "Task", element: task},
         {name: "chapter", label: "Chapter", element: chapter,
@@ -169,8 +203,14 @@ export async function exerciseView(course, number) {
                 : make("span")));
     tabs.show("task");
 
+    function openTab(name) {
+        tabs.show(name);
+        if (side.getBoundingClientRect().top < 0) side.scrollIntoView(); // on a phone the code is below it
+    }
+
     // A link to a chapter opens in the pane beside the code, not over it.
-    side.addEventListener("click", (event) => {
+    const element = make("div", {class: "exercise"}, side, work.element);
+    element.addEventListener("click", (event) => {
         const link = event.target.closest("a[href^='/read/'], a[href^='#']");
         if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
@@ -178,8 +218,7 @@ export async function exerciseView(course, number) {
         const address = new URL(link.href);
         const name = link.getAttribute("href").startsWith("#") ? chapter.dataset.chapter
             : address.pathname.slice("/read/".length);
-        chapter.dataset.chapter ||= "";
-        tabs.show("chapter");
+        openTab("chapter");
         showChapter(chapter, name, decodeURIComponent(address.hash.slice(1)));
     });
 
@@ -200,8 +239,7 @@ export async function exerciseView(course, number) {
         }
     }
 
-    return {title: `${exercise.number} ${exercise.title}`, element: make("div", {class: "exercise"}, side, work.element),
-        happened, leave: () => work.saver.settle(), flush: () => work.saver.flush(),
+    return {title: `${exercise.number} ${exercise.title}`, element, happened, leave: () => work.saver.settle(), flush: () => work.saver.flush(),
         unsaved: () => work.saver.unsaved(),
         shown() {
             work.editor.refresh();

@@ -29,7 +29,7 @@ async function makeView(address) {
 }
 
 function failureView(failure) {
-    return {title: "heddle learn", element: make("div", {class: "reading"},
+    return {title: "That did not work", element: make("div", {class: "reading"},
         make("h1", {}, "That did not work"), make("p", {class: "note warning"}, failure.message),
         make("p", {}, make("a", {href: "/map"}, "To the map")))};
 }

@@ -1,9 +1,18 @@
 // Pictures of what the run behind a verdict recorded: in the card of each finding, and of each kernel below all cards.
 
 import {make} from "/learn/dom.js";
-import {forFinding, forLaunch, place, streams} from "/pictures/pictures.js";
+import {blockInTime, forFinding, forLaunch, place, sharedBanks, streams, tileWay, warpAccess} from "/pictures/pictures.js";
 
 export const malformed = "The pictures of this run cannot be drawn: its trace is malformed."; // the judged program can write one
+
+// What the glossary has on the words in a picture.
+const words = new Map([[warpAccess, ["warp", "lane", "sector"]], [sharedBanks, ["bank", "lane", "wavefront"]],
+    [blockInTime, ["block", "warp", "barrier"]], [tileWay, ["tile", "register"]], [streams, ["stream"]]]);
+
+function glossary(draw) {
+    const links = (words.get(draw) ?? []).flatMap((word, index) => [index > 0 ? ", " : " ", make("a", {href: `/read/glossary#${word}`}, word)]);
+    return links.length > 0 ? make("p", {class: "dim words"}, "In the glossary:", ...links) : "";
+}
 
 // Draws into places that are on the page already, so that each is as wide as it will be. Returns a function that ends it.
 export function drawPictures(verdict, trace) {
@@ -11,7 +20,7 @@ export function drawPictures(verdict, trace) {
 
     function add(parent, picture) {
         const host = make("div", {class: "drawn"});
-        parent.append(host);
+        parent.append(host, glossary(picture.draw));
         ends.push(place(host, picture.draw, trace, picture.options));
     }
 

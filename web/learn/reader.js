@@ -6,6 +6,7 @@ import {highlightBlocks} from "/highlight.js";
 import {drawChapter} from "/pictures/pictures.js";
 
 const chapters = new Map(); // that were read already
+const LONG = 4; // sections of a chapter that needs a list of them
 
 // The server's HTML, which it made of the course's Markdown without any HTML in it. Wide tables scroll by themselves,
 // and links that lead away from the course open a page of their own.
@@ -15,6 +16,11 @@ export function fill(element, html) {
         const scroll = make("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": "table"});
         table.replaceWith(scroll);
         scroll.append(table);
+    }
+    for (const figure of element.querySelectorAll("img")) {
+        const scroll = make("span", {class: "figure", tabindex: "0", role: "group", "aria-label": "figure"});
+        figure.replaceWith(scroll);
+        scroll.append(figure);
     }
     for (const block of element.querySelectorAll("pre")) block.tabIndex = 0;
     for (const link of element.querySelectorAll("a[href^='http'], a[href^='/course/']"))
@@ -31,11 +37,12 @@ async function readChapter(name) {
     return chapters.get(name);
 }
 
-
 // Shows a chapter inside `element`, at an anchor where one is given.
 export async function showChapter(element, name, anchor) {
+    element.dataset.wanted = name;
     if (element.dataset.chapter !== name) {
         const chapter = await readChapter(name);
+        if (element.dataset.wanted !== name) return; // another one was asked for meanwhile
         fill(element, chapter.html);
         drawChapter(element, chapter.traces);
         element.dataset.chapter = name;
@@ -45,12 +52,24 @@ export async function showChapter(element, name, anchor) {
     else if (anchor === "") element.scrollTop = 0;
 }
 
+// The sections of a long chapter, folded below its title.
+function addContents(text) {
+    const headings = [...text.querySelectorAll("h2 a[id]")];
+    if (headings.length < LONG) return;
+    text.querySelector("h1")?.after(make("details", {class: "contents"}, make("summary", {}, "Contents"),
+        make("ul", {}, ...headings.map((one) => make("li", {}, make("a", {href: `#${one.id}`}, one.parentElement.textContent))))));
+}
+
 // A chapter as a whole page, with its exercises and its neighbours.
 export async function chapterView(course, name, anchor) {
     const chapter = await readChapter(name);
     const text = make("article", {class: "text"});
     const index = course.chapters.findIndex((one) => one.name === chapter.name);
     fill(text, chapter.html);
+    addContents(text);
+    const next = text.lastElementChild?.textContent.startsWith("Next:") ? text.lastElementChild : null;
+    // It stands below the exercises, above the button that leads there.
+    next?.querySelectorAll(`a[href='/read/${course.chapters[index + 1]?.name}']`).forEach((one) => one.replaceWith(...one.childNodes));
     const exercises = course.chapters[index]?.exercises ?? [];
     const view = make("div", {class: "reading chapter"}, text,
         exercises.length > 0 ? make("nav", {class: "exercises", "aria-label": "Exercises of this chapter"},
@@ -58,6 +77,7 @@ export async function chapterView(course, name, anchor) {
             make("ul", {}, ...exercises.map((one) => make("li", {},
                 make("a", {href: `/exercise/${one.number}`}, `${one.number} ${one.title}`),
                 one.solved ? make("span", {class: "good"}, " ✓ solved") : null)))) : null,
+        next,
         index >= 0 ? make("nav", {class: "neighbours", "aria-label": "Chapters before and after"},
             ...[index - 1, index + 1].map((other) => course.chapters[other]).map((one, place) => one
                 ? make("a", {class: "button", href: `/read/${one.name}`}, place === 0 ? `← ${one.title}` : `${one.title} →`)

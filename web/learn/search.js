@@ -36,7 +36,7 @@ export function searchBox(host, go) {
     function show() {
         list.replaceChildren(...results.map((one, index) => make("li", {role: "option", id: `found-${index}`,
             "aria-selected": "false", on: {mousedown: (event) => event.preventDefault(), click: () => open(one)}},
-        make("span", {class: "found-title"}, one.title), make("span", {class: "found-text"}, one.excerpt))));
+        make("span", {class: "found-title"}, one.title, " ", make("span", {class: "found-kind"}, one.kind)), make("span", {class: "found-text"}, one.excerpt))));
         if (results.length === 0) list.replaceChildren(make("li", {role: "option", "aria-disabled": "true", "aria-selected": "false"}, "Nothing found"));
         list.hidden = false;
         input.setAttribute("aria-expanded", "true");

@@ -67,12 +67,13 @@ function failed(verdict, file, show) {
     return [make("h2", {class: "headline error"}, "Not yet"), ...cards, more, output(verdict)];
 }
 
-// What to show for {verdict} or {error}; `next`: a link to go on with.
-export function verdictNodes(judged, file, show, next) {
+// What to show for {verdict} or {error}; `links.next()`: a link to go on with, `links.solution()`: opens the solution.
+export function verdictNodes(judged, file, show, links) {
     if (judged.error) return [make("p", {class: "note warning"}, judged.error)];
     const verdict = judged.verdict;
     const nodes = verdict.passed
-        ? [make("h2", {class: "headline good"}, "Passed"), next, output(verdict)]
+        ? [make("h2", {class: "headline good"}, "Passed"), links.next(),
+            make("p", {}, make("button", {type: "button", on: {click: links.solution}}, "Compare with a solution")), output(verdict)]
         : failed(verdict, file, show);
     if (judged.unrecorded) nodes.push(make("p", {class: "note warning"}, `Not recorded: ${judged.unrecorded}`));
     return nodes.filter(Boolean);

@@ -32,7 +32,7 @@ export function bounds(trace, options) {
     const { event, access, index, count } = missed(trace, options), width = options.width || 720, launch = trace.launches[options.launch];
     const block = blockOf(trace, options), name = bufferName(trace, access.buffer), verb = event.kind === 'read' ? 'reads' : event.kind === 'write' ? 'writes' : 'updates';
     const who = threadText(launch, access.thread) + ' of ' + blockText(launch, block), last = count - 1;
-    const title = name + '[' + index + '] is ' + (index < 0 ? 'before the start of the array' : 'past the end of the array');
+    const title = name + '[' + index + '] is ' + (index < 0 ? 'before the start' : 'past the end');
     const summary = who[0].toUpperCase() + who.slice(1) + ' ' + verb + ' element ' + index + ' at line ' + lineOf(trace, event.place) + '. ' + name + ' has ' +
         count.toLocaleString('en') + (count === 1 ? ' element: 0.' : ' elements: 0 to ' + last.toLocaleString('en') + '.');
     // Who made the same access to the elements that are there.
