@@ -2,8 +2,11 @@
 
 #include "check/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "check/access.h"
+#include "check/describe.h"
 #include "learn/judging.h"
 
 static void clean(const heddle_learn_judging *judging, cJSON *json)
@@ -44,9 +47,85 @@ static bool is_learners(const heddle_learn_judging *judging, const cJSON *trace,
     return file && heddle_learn_is_learners(judging, file);
 }
 
+static const char *text_of(const cJSON *object, const char *field)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, field));
+    return text ? text : "";
+}
+
+// What the kernel calls the memory of an event; false where its line leaves a choice, or is in a function that the
+// kernel calls, which has names of its own.
+static bool find_name(const heddle_check_result *result, const char *kernel, const cJSON *place, const char *kind,
+                      heddle_check_access *access)
+{
+    const cJSON *line = cJSON_GetObjectItemCaseSensitive(place, "line");
+    const sim_source *source = cJSON_IsNumber(line) && heddle_check_same_function(kernel, text_of(place, "function"))
+                                   ? heddle_check_sources_code(result->sources, text_of(place, "file"))
+                                   : NULL;
+    heddle_check_place at = {.role = kind, .frames = 1, .has_thread = true};
+    if (!source)
+        return false;
+    at.frame[0] = (heddle_check_frame){.file = text_of(place, "file"), .line = line->valueint, .function = kernel};
+    const heddle_check_finding about = {.kernel = kernel, .message = "", .places = &at, .place_count = 1};
+    return heddle_check_access_find(source, &about, &at, access) && access->name[0] && access->indices <= 1;
+}
+
+// A buffer whose name is still looked for.
+typedef struct unnamed {
+    bool wanted;
+    int place, tries; // that was asked last
+} unnamed;
+
+enum { MOST_TRIES = 16 };
+
+static void name_by_event(const heddle_check_result *result, const cJSON *trace, const char *kernel, const cJSON *event,
+                          unnamed *buffers, int count)
+{
+    const cJSON *index = cJSON_GetObjectItemCaseSensitive(event, "buffer");
+    const cJSON *place = cJSON_GetObjectItemCaseSensitive(event, "place");
+    unnamed *one =
+        cJSON_IsNumber(index) && index->valueint >= 0 && index->valueint < count ? &buffers[index->valueint] : NULL;
+    heddle_check_access access;
+    if (!one || !one->wanted || !cJSON_IsNumber(place) || place->valueint == one->place || one->tries == MOST_TRIES)
+        return;
+    one->place = place->valueint;
+    one->tries++;
+    if (!find_name(result, kernel, indexed(cJSON_GetObjectItemCaseSensitive(trace, "places"), event, "place"),
+                   text_of(event, "kind"), &access))
+        return;
+    one->wanted = false;
+    cJSON *buffer = indexed(cJSON_GetObjectItemCaseSensitive(trace, "buffers"), event, "buffer");
+    cJSON_ReplaceItemInObjectCaseSensitive(buffer, "name", cJSON_CreateString(access.name));
+}
+
+static void name_by_kernels(const heddle_learn_judging *judging, const heddle_check_result *result, const cJSON *trace)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(trace, "buffers"), *launch, *block, *event, *buffer;
+    int count = cJSON_GetArraySize(list), at = 0;
+    unnamed *buffers = calloc((size_t)count + 1, sizeof *buffers);
+    if (!buffers)
+        return; // a picture says "memory" then
+    cJSON_ArrayForEach(buffer, list)
+    {
+        buffers[at++] =
+            (unnamed){.wanted = strcmp(text_of(buffer, "space"), "shared") != 0 && !is_learners(judging, trace, buffer),
+                      .place = -1};
+    }
+    cJSON_ArrayForEach(launch, cJSON_GetObjectItemCaseSensitive(trace, "launches"))
+    {
+        cJSON_ArrayForEach(block, cJSON_GetObjectItemCaseSensitive(launch, "blocks"))
+        {
+            cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(block, "events"))
+                name_by_event(result, trace, text_of(launch, "kernel"), event, buffers, count);
+        }
+    }
+    free(buffers);
+}
+
 // Memory that the judge allocated has a name of the judge's: a learner knows it by the kernel's parameter.
 static void name_buffers(const heddle_learn_judging *judging, const heddle_check_result *result, const cJSON *trace)
 {
+    name_by_kernels(judging, result, trace);
     const cJSON *findings = cJSON_GetObjectItemCaseSensitive(trace, "findings");
     for (int i = 0; i < result->finding_count; i++) {
         const char *parameter = result->findings[i]->parameter;

@@ -59,11 +59,15 @@ export function create(options) {
         element.style.paddingLeft = `${4 + deep}px`;
     });
     // As tall as its text, and a line for the next; learn.css has the limits.
+    let fitted = 0;
     function fit() {
-        const height = editor.heightAtLine(editor.lineCount(), "local") + 1.5 * editor.defaultTextHeight();
-        element.style.setProperty("--text-height", `${Math.ceil(height)}px`);
-        editor.setSize(null, null);
+        const height = Math.ceil(editor.heightAtLine(editor.lineCount(), "local") + 1.5 * editor.defaultTextHeight());
+        if (height === fitted) return;
+        fitted = height;
+        element.style.setProperty("--text-height", `${height}px`);
+        editor.refresh();
     }
+    editor.on("refresh", fit);
     editor.refresh();
     editor.on("change", (_, change) => {
         fit();
@@ -108,10 +112,7 @@ export function create(options) {
             editor.scrollIntoView({line: line - 1, ch: 0}, 80);
         },
         focus: () => editor.focus(),
-        refresh() {
-            editor.refresh();
-            fit();
-        },
+        refresh: () => editor.refresh(),
         setReadOnly: (flag) => editor.setOption("readOnly", flag),
     };
 }
