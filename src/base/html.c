@@ -20,19 +20,24 @@ static const char *text_called(const char *name)
 
 void heddle_html_begin(FILE *file, const char *title, const char *style)
 {
+    fputs("<!DOCTYPE html>\n"
+          "<html lang=\"en\">\n"
+          "<head>\n"
+          "<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<title>",
+          file);
+    heddle_html_text(file, title);
     fprintf(file,
-            "<!DOCTYPE html>\n"
-            "<html lang=\"en\">\n"
-            "<head>\n"
-            "<meta charset=\"utf-8\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<title>%s</title>\n"
+            "</title>\n"
             "<style>\n%s%s</style>\n"
             "</head>\n"
             "<body>\n"
             "<main class=\"report\">\n"
-            "<h1>%s</h1>\n",
-            title, text_called("style"), style, title);
+            "<h1>",
+            text_called("style"), style);
+    heddle_html_text(file, title);
+    fputs("</h1>\n", file);
 }
 
 static void print_letter(FILE *file, char letter)

@@ -54,6 +54,7 @@ typedef struct heddle_check_result {
     bool built;           // the program was compiled
     bool unwatched;       // it only ran
     int suspected;        // local variables that the compiler thinks may be read before they are set; notes name them
+    const char *subject;  // name of the file that was checked, without its folder; NULL: none, or several
     const char *messages; // of the compiler, where there are any; NULL
     int exit_status;      // of the program itself, in its first run
     bool open_line;       // what it printed there ended without a newline

@@ -306,6 +306,10 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
                                 .started = heddle_now(),
                                 .stop = &interrupted};
     HEDDLE_TRY(heddle_check_result_create(&state.result));
+    if (options->sources && options->sources[0] && !options->sources[1]) {
+        const char *path = options->sources[0], *slash = strrchr(path, '/');
+        state.result->subject = heddle_check_result_text(state.result, "%s", slash ? slash + 1 : path);
+    }
     state.result->any_status = options->any_status;
     state.result->graded = options->grade;
     state.result->sandbox = options->sandbox ? heddle_sandbox_name() : "off";

@@ -258,7 +258,9 @@ heddle_status heddle_check_html_body(const heddle_check_result *result, const ch
 heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file)
 {
     char text[HEDDLE_CHECK_SENTENCE];
-    heddle_html_begin(file, "heddle check", heddle_check_html_style(result));
+    snprintf(text, sizeof text, "%s%sheddle check", result->subject ? result->subject : "",
+             result->subject ? " · " : "");
+    heddle_html_begin(file, text, heddle_check_html_style(result));
     fprintf(file, "<h2 class=\"verdict %s\">",
             heddle_check_failed(result) ? "error"
             : result->warnings          ? "warning"

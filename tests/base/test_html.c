@@ -47,12 +47,12 @@ static void a_page_has_the_look_of_all_pages_and_ends(void **state)
     FILE *file = open_memstream(&made, &size);
     (void)state;
     assert_non_null(file);
-    heddle_html_begin(file, "heddle test", ".own-rule { }\n");
+    heddle_html_begin(file, "heddle <test>", ".own-rule { }\n");
     heddle_html_colour_source(file);
     assert_int_equal(heddle_html_end(file), HEDDLE_OK);
     fclose(file);
-    static const char *const parts[] = {"<title>heddle test</title>", "--strong:", ".finding", ".own-rule",
-                                        "<h1>heddle test</h1>",       "tokens(",   "</html>\n"};
+    static const char *const parts[] = {"<title>heddle &lt;test&gt;</title>", "--strong:", ".finding", ".own-rule",
+                                        "<h1>heddle &lt;test&gt;</h1>",       "tokens(",   "</html>\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(made, parts[i]))
             fail_msg("%s is missing", parts[i]);

@@ -199,7 +199,7 @@ class Page(unittest.TestCase):
         self.assertGreater(float(re.search(r"([\d.]+) %", self.text(".verdict")).group(1)), 90)
         cells = self.browser.find_elements(By.CSS_SELECTOR, ".confusion tbody tr")
         rows = [[int(number) for number in row.text.split()[1:]] for row in cells]
-        said = self.text(".verdict").replace("\u202f", "")
+        said = self.text(".verdict").replace(",", "")
         right, count = map(int, re.search(r"(\d+) of (\d+) test", said).groups())
         self.assertEqual((sum(map(sum, rows)), sum(row[at] for at, row in enumerate(rows))), (count, right))
         self.look("test")
@@ -245,10 +245,12 @@ class Page(unittest.TestCase):
                 new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true}));""", RACE)
         answer = self.until("an answer", lambda: re.search(r"race|not built", self.text(".result")))
         if answer.group(0) == "race":
-            self.assertIn("line 3", self.text(".result"))
+            self.assertIn("in kernel last, line 3: write", self.text(".result"))
+            self.assertIn("Fix: ", self.text(".result"))
             self.look("check")
             self.browser.get(self.find(".result a").get_attribute("href"))
             self.until("the report", lambda: "last.cu:3" in self.text("body"))
+            self.assertEqual(self.browser.title, "last.cu · heddle check")
             self.assertNotIn("/last.cu", self.browser.page_source)  # where it was meanwhile is nobody's business
             self.until("colours", lambda: self.text(".source .code-cuda"))
             self.assertEqual(self.browser.execute_script("return self.origin"), "null")  # it shares nothing with the page
@@ -270,6 +272,21 @@ class Page(unittest.TestCase):
         bad = [line["message"] for line in self.browser.get_log("browser") if line["level"] == "SEVERE"]
         self.assertEqual(bad, [])
         self.lose_the_token()
+
+    def test_without_a_network_the_quick_data_is_chosen_and_a_run_is_waited_for(self):
+        folder = os.path.join(self.scratch, "empty")
+        os.mkdir(folder)
+        with subprocess.Popen([HEDDLE, "serve"], cwd=folder, text=True, stdout=subprocess.PIPE) as server:
+            self.browser.get(next(re.search(r"http://\S+", line).group(0) for line in server.stdout if "http://" in line))
+            self.until("a link", lambda: "There is no network yet" in self.text("main .note"))
+            self.find("main .note a").click()
+            self.until("the form", lambda: self.text("h1") == "Train")
+            self.assertEqual(self.find("#data").get_attribute("value"), "synth")
+            self.press("Start training")
+            self.until("a run", lambda: self.text(".pill") in ("starting", "training"))
+            self.go("try")
+            self.until("patience", lambda: "ready after the first epoch" in self.text("main .note"))
+            server.send_signal(signal.SIGINT)
 
 
 if __name__ == "__main__":

@@ -131,6 +131,9 @@ class Page(unittest.TestCase):
         self.assertRegex(picture, r"A race on out\[\d+\]")
         self.assertEqual(picture.count("at line 4"), 2)  # both threads
         self.assertIn("out[i] = 2 * in[i];", picture)
+        firsts = re.findall(r"If thread \d+ of block \d+ is first", picture)
+        self.assertEqual(len(set(firsts)), 2, firsts)
+        self.assertEqual(self.browser.execute_script("return document.querySelector('.verdict-pane').scrollTop"), 0)
         self.browser.execute_script("document.querySelector('.reason details').open = true")
         self.until("document.querySelector('.reason details [role=slider]')", "no slider")
         slider = self.browser.find_element(By.CSS_SELECTOR, ".reason details [role=slider]")
@@ -148,8 +151,18 @@ class Page(unittest.TestCase):
         self.assertEqual(self.text(".CodeMirror-linewidget"), "")
         self.until("document.querySelector('#progress').innerText.includes('1 of ')", "no progress in the bar")
         self.assertIn("Next: 05.2", self.text(".verdict"))
+        self.browser.find_element(By.CSS_SELECTOR, ".verdict details.more summary").click()
+        self.until("document.querySelector('.verdict .drawn')", "no picture of the kernel")
+        self.assertIn("load of in,", self.browser.execute_script("return document.querySelector('.verdict .drawn').textContent"))
+        self.browser.find_element(By.XPATH, "//button[.='Compare with a solution']").click()
+        self.until("document.querySelector('#pane-solution .wrapped')", "no solution")
+        self.assertLessEqual(*self.browser.execute_script(
+            "const all = document.querySelector('.wrapped'); return [all.scrollWidth, all.clientWidth]"))
+        self.browser.find_element(By.CSS_SELECTOR, ".verdict .words a[href$='#lane']").click()
+        self.until("document.querySelector('#pane-chapter #lane')", "no glossary beside the code")
         self.browser.find_element(By.CSS_SELECTOR, "#to-map").click()
         self.until("document.querySelector('.tile.solved')?.innerText.startsWith('05.1')", "no progress on the map")
+        self.assertIn("Go on with 05.2", self.text(".map"))
         self.assertEqual(self.complaints(), [])
 
     def test_2_a_change_by_another_editor_appears(self):
@@ -173,6 +186,7 @@ class Page(unittest.TestCase):
         search = self.browser.find_element(By.CSS_SELECTOR, "#search input")
         search.send_keys("bank conflicts")
         self.until("document.querySelector('.found li .found-title')", "nothing found")
+        self.assertIn(self.text(".found li .found-kind"), ("exercise", "section", "glossary"))
         search.send_keys(Keys.ENTER)
         self.until("location.pathname !== '/exercise/05.2'", "the search leads nowhere")
         self.open("/read/06-memory")

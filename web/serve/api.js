@@ -9,7 +9,7 @@ export async function call(method, path, body) {
             body: body === undefined ? undefined : JSON.stringify(body),
         });
     } catch {
-        throw new Error("The server does not answer. Is heddle serve still running?");
+        throw new Error("The server does not answer. Is heddle serve still running? Start it again and open the new address.");
     }
     const text = await response.text();
     let json = {};
@@ -55,4 +55,5 @@ export function listen(handle) {
 }
 
 export const percent = (part, digits = 1) => `${(100 * part).toFixed(digits)} %`;
-export const count = (number) => Math.round(number).toLocaleString("en").replaceAll(",", "\u202f");
+export const count = (number) => Math.round(number).toLocaleString("en");
+export const isRunning = (training) => ["starting", "training", "paused", "stopping"].includes(training?.state);

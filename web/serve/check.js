@@ -1,6 +1,6 @@
 // A CUDA program dropped on the page, checked on the simulated GPU.
 
-import {announce, make} from "/learn/dom.js";
+import {announce, make, sentence} from "/learn/dom.js";
 import {call} from "/serve/api.js";
 
 const LARGEST = 1 << 20;
@@ -25,7 +25,9 @@ export function createCheck() {
         verdict.replaceChildren(
             make("p", {class: `note ${answer.failed ? "error" : "good"}`}, make("strong", {}, answer.name), `: ${answer.verdict}`),
             make("ul", {class: "findings"}, ...findings.map((one) => make("li", {},
-                make("strong", {}, [one.kind, place(one)].filter(Boolean).join(", ")), ` ${one.message ?? ""}`))),
+                make("strong", {}, sentence(one.headline ?? one.kind)), [place(one) && `, ${place(one)}`, one.message && `: ${one.message}.`]
+                    .filter(Boolean).join(""),
+                one.cure ? make("p", {class: "cure"}, make("strong", {}, "Fix: "), sentence(one.cure)) : null))),
             make("p", {}, make("a", {class: "button", href: answer.report, target: "_blank", rel: "noopener"},
                 "Open the report with pictures")));
         announce(answer.verdict);
@@ -51,7 +53,5 @@ export function createCheck() {
     }
 
     file.addEventListener("change", () => check(file.files[0]));
-    for (const name of ["dragover", "dragleave", "drop"])
-        drop.addEventListener(name, () => drop.classList.toggle("over", name === "dragover"));
     return {element, check, refresh() {}};
 }

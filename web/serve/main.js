@@ -53,10 +53,11 @@ function start(state) {
             if (shown === "test" || shown === "runs") views[shown].refresh(true);
         } else if (name === "training") {
             views.train.take(data);
+            if (!state.network) views.try.refresh();
         } else if (name === "evaluation") {
             views.test.take(data);
         } else if (name === "lost") {
-            lost.textContent = "The server does not answer. Is heddle serve still running?";
+            lost.textContent = "The server does not answer. Is heddle serve still running? Start it again and open the new address.";
             lost.hidden = false;
         } else if (name === "back") {
             call("GET", "status").then((fresh) => {
@@ -69,10 +70,17 @@ function start(state) {
     }
     // A file may be dropped on any view.
     const holdsFiles = (event) => event.dataTransfer.types.includes("Files");
+    const mark = (over) => document.body.classList.toggle("over", over);
     addEventListener("dragover", (event) => {
-        if (holdsFiles(event)) event.preventDefault();
+        if (!holdsFiles(event)) return;
+        event.preventDefault();
+        mark(true);
+    });
+    addEventListener("dragleave", (event) => {
+        if (!event.relatedTarget) mark(false); // it has left the window
     });
     addEventListener("drop", (event) => {
+        mark(false);
         if (!holdsFiles(event)) return;
         event.preventDefault();
         if (event.dataTransfer.files.length === 0) return;

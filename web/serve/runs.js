@@ -23,7 +23,7 @@ export function createRuns(state) {
         const different = names.filter((name) => new Set(runs.map((run) => text(run, name))).size > 1);
         settings.hidden = runs.length < 2;
         settings.replaceChildren(different.length === 0 ? make("p", {class: "dim"}, "Their settings are the same.")
-            : make("table", {}, make("caption", {class: "unseen"}, "Settings that differ"),
+            : make("table", {}, make("caption", {}, "Settings that differ"),
                 make("thead", {}, make("tr", {}, make("td", {}), ...runs.map((run) => make("th", {scope: "col"}, run.name)))),
                 make("tbody", {}, ...different.map((name) => make("tr", {}, make("th", {scope: "row"}, name),
                     ...runs.map((run) => make("td", {}, String(run.settings?.[name] ?? "–"))))))));

@@ -45,8 +45,8 @@ export function createTest(state, open) {
         if (mine !== pending) return;
         wrong.replaceChildren(...images.map((one) => make("li", {}, make("button", {type: "button",
             on: {click: () => open(one.index)}}, picture(one.image, `Test image ${one.index}`),
-        make("strong", {}, classes[one.class]),
-        make("span", {class: "dim"}, `${percent(one.probability, 0)}, is ${classes[one.label]}`)))));
+        make("span", {}, "says ", make("strong", {}, classes[one.class]), ` (${percent(one.probability, 0)})`),
+        make("span", {class: "dim"}, `is ${classes[one.label]}`)))));
         if (images.length === 0) wrong.replaceChildren(make("li", {class: "dim"}, "None."));
     }
 

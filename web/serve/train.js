@@ -1,7 +1,7 @@
 // Start, watch, pause and stop a run.
 
 import {announce, make} from "/learn/dom.js";
-import {call, count, percent} from "/serve/api.js";
+import {call, count, isRunning, percent} from "/serve/api.js";
 import {createChart, smooth} from "/serve/charts.js";
 
 const WORDS = {idle: "no run yet", starting: "starting", training: "training", paused: "paused", stopping: "stopping",
@@ -22,6 +22,11 @@ function select(values, chosen) {
         make("option", {value, selected: value === chosen, disabled}, label)));
 }
 
+// Where nobody has a network yet, the generated digits, which take seconds.
+function easiest(state) {
+    return state.datasets.some((set) => set.name === "synth" && set.present) ? "synth" : state.default_data;
+}
+
 function createForm(state, started) {
     const problem = make("p", {class: "error", role: "alert", hidden: true});
     const button = make("button", {type: "submit", class: "primary"}, "Start training");
@@ -29,7 +34,7 @@ function createForm(state, started) {
     const controls = {
         model: select(same(state.models), "cnn"),
         data: select(state.datasets.map((set) => [set.name, set.present ? set.name : `${set.name} (not installed)`,
-            !set.present]), state.default_data),
+            !set.present]), state.network ? state.default_data : easiest(state)),
         epochs: number(3, 1, 1000000, 1),
         batch: number(32, 1, 1000000, 1),
         rate: number(0.05, 0.000001, 1000, "any"),
@@ -41,7 +46,7 @@ function createForm(state, started) {
     };
     const labels = {model: "Model", data: "Data", epochs: "Epochs", batch: "Batch size", rate: "Learning rate",
         optimizer: "Optimiser", schedule: "Schedule", device: "Device", precision: "Precision", seed: "Seed"};
-    const helps = {rate: "Try 0.001 with adamw.", device: "The default is a GPU, if there is one.",
+    const helps = {optimizer: "With adamw, try a learning rate of 0.001.", device: "The default is a GPU, if there is one.",
         precision: "Others than fp32 need a GPU."};
     const fields = Object.entries(controls).map(([name, control]) => field(name, labels[name], control, helps[name]));
     const form = make("form", {class: "settings"}, make("div", {class: "fields"}, ...fields.slice(0, 5)),
@@ -69,6 +74,7 @@ export function createTrain(state) {
     const accuracy = createChart("Accuracy", {format: (value) => `${Math.round(100 * value)} %`, most: 1});
     const rate = createChart("Learning rate");
     const pill = make("span", {class: "pill"}), where = make("span", {class: "dim"});
+    const ready = make("span", {hidden: true}, ". ", make("a", {href: "#try"}, "Try its network"));
     const bar = make("progress", {max: "1", value: "0", "aria-label": "Progress of the run"});
     const figures = make("dl", {class: "figures"});
     const problem = make("p", {class: "error", role: "alert", hidden: true});
@@ -82,7 +88,7 @@ export function createTrain(state) {
     }}}, text);
     const pause = order("Pause", "pause"), resume = order("Resume", "resume"), stop = order("Stop", "stop");
     const live = make("section", {class: "live", "aria-label": "The run"},
-        make("p", {class: "run"}, pill, " ", where), bar, figures,
+        make("p", {class: "run"}, pill, " ", where, ready), bar, figures,
         make("div", {class: "row"}, pause, resume, stop), problem,
         make("div", {class: "curves"}, loss.element, accuracy.element, rate.element));
     const element = make("div", {class: "view"}, make("h1", {}, "Train"), form, live);
@@ -107,7 +113,7 @@ export function createTrain(state) {
 
     function show() {
         const now = state.training;
-        const active = ["starting", "training", "paused", "stopping"].includes(now.state);
+        const active = isRunning(now);
         live.hidden = now.state === "idle";
         allow(!active);
         pause.disabled = now.state !== "training";
@@ -117,6 +123,7 @@ export function createTrain(state) {
         pill.textContent = WORDS[now.state];
         pill.className = `pill ${now.state}`;
         where.textContent = `${now.model} on ${now.data}, kept in ${now.run}`;
+        ready.hidden = now.state !== "complete";
         problem.hidden = !now.error;
         problem.textContent = now.error ?? "";
         const part = now.points.at(-1)?.[0] ?? 0;
@@ -125,7 +132,7 @@ export function createTrain(state) {
         figures.replaceChildren(
             figure("Epoch", `${now.epoch} of ${now.epochs}`),
             figure("Loss", optional(now.loss, (value) => value.toFixed(3))),
-            figure("Accuracy", optional(now.accuracy, percent)),
+            figure("Training accuracy", optional(now.accuracy, percent)),
             figure("Test accuracy", optional(now.test_accuracy, (value) => percent(value, 2))),
             figure("Images per second", optional(now.images_per_second, count)),
             ...(now.gpus ?? []).flatMap((gpu, at) => {

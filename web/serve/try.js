@@ -1,7 +1,7 @@
 // Draw and see the prediction move; and look at what every layer computes.
 
 import {announce, make} from "/learn/dom.js";
-import {bytes, call, count, percent} from "/serve/api.js";
+import {bytes, call, count, isRunning, percent} from "/serve/api.js";
 import {picture} from "/serve/maps.js";
 import {createDiagram} from "/serve/network.js";
 import {createPad} from "/serve/pad.js";
@@ -133,8 +133,7 @@ export function createTry(state) {
         button("‹", () => choose(Number(index.value) - 1), "Previous test image"), index,
         button("›", () => choose(Number(index.value) + 1), "Next test image"),
         button("Random", () => choose(Math.random() * state.network.test_images)));
-    const none = make("div", {class: "note"}, make("p", {}, "There is no network yet. ",
-        make("a", {href: "#train"}, "Train one"), ": on synth, the generated digits, it takes seconds."));
+    const none = make("div", {class: "note"});
     const tryout = make("div", {class: "tryout"},
         make("section", {class: "draw", "aria-label": "Draw"}, pad.element,
             make("div", {class: "row"}, button("Clear", () => pad.clear()), make("p", {class: "dim keys", id: "pad-keys"},
@@ -148,6 +147,11 @@ export function createTry(state) {
     function refresh() {
         const network = state.network;
         none.hidden = Boolean(network);
+        if (!network) none.replaceChildren(make("p", {}, ...isRunning(state.training)
+            ? ["A run is ", state.training.state === "paused" ? "paused" : "under way",
+                "; its network is ready after the first epoch. ", make("a", {href: "#train"}, "Watch it"), "."]
+            : ["There is no network yet. ", make("a", {href: "#train"}, "Train one"),
+                ": on synth, the generated digits, it takes seconds."]));
         tryout.hidden = inside.hidden = !network;
         if (!network) return;
         rows = network.classes.map((name) => {
