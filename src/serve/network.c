@@ -256,7 +256,7 @@ static cJSON *layer_json(const heddle_activation *layer)
             for (int x = 0; x < width; x += step) {
                 const float value =
                     layer->values[((size_t)map * (size_t)height + (size_t)y) * (size_t)width + (size_t)x];
-                *to++ = isfinite(value) ? (uint8_t)(((double)value - (double)low) * scale) : 0;
+                *to++ = isfinite(value) ? (uint8_t)lround(((double)value - (double)low) * scale) : 0;
             }
     char *text = bytes ? heddle_serve_base64_write(bytes, (size_t)(to - bytes)) : NULL;
     free(bytes);

@@ -103,7 +103,7 @@ class Site(unittest.TestCase):
         slider = self.browser.find_elements(By.CSS_SELECTOR, ".recorded [role=slider]")[-1]
         self.run_script("document.querySelectorAll('.recorded [role=slider]')[2].focus()")
         slider.send_keys(Keys.ARROW_RIGHT)
-        self.assertRegex(slider.get_attribute("aria-valuetext"), r"access 2 of \d+, line \d+: write tile_a\[0\]\[0\]")
+        self.assertRegex(slider.get_attribute("aria-valuetext"), r"access 2 of \d+, line \d+: write of tile_a\[0\]\[0\]")
 
     def test_every_view_fits_every_width_in_both_colours(self):
         for name, width, _ in self.each_view((320, 1280)):
