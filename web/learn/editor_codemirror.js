@@ -67,7 +67,7 @@ export function create(options) {
         element.style.setProperty("--text-height", `${height}px`);
         editor.refresh();
     }
-    editor.on("refresh", fit);
+    editor.on("update", () => requestAnimationFrame(fit)); // wrapped lines and marks are measured once they are drawn
     editor.refresh();
     editor.on("change", (_, change) => {
         fit();
