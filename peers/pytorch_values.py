@@ -495,13 +495,20 @@ def extension():
              expect=dict(values=values.double() * factor))
 
 
+def language():
+    """What language models need, and the sums behind them."""
+    for n in (1, 37):
+        x, y = draw(n), draw(n)
+        case("dot", dict(n=n), dict(x=x, y=y), expect=dict(output=torch.dot(x, y).reshape(1)))
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
                  blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed, training_steps,
-                 layers, extension):
+                 layers, extension, language):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),

@@ -90,7 +90,7 @@ typedef struct heddle_globalavgpool_shape {
     int n, c, h, w;
 } heddle_globalavgpool_shape;
 
-// relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum, scan, shift: n elements
+// relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum, dot, scan, shift: n elements
 typedef struct heddle_elements_shape {
     int n;
 } heddle_elements_shape;

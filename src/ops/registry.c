@@ -13,6 +13,7 @@
 #include "ops/conv2d_relu/conv2d_relu.h"
 #include "ops/conv_block/conv_block.h"
 #include "ops/cross_entropy/cross_entropy.h"
+#include "ops/dot/dot.h"
 #include "ops/dropout/dropout.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/fft/fft.h"
@@ -149,6 +150,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rfft,
     &heddle_op_fft2d,
 
+    &heddle_op_dot,
     &heddle_op_sum_forward,
     &heddle_op_sum_backward,
     &heddle_op_mean_forward,
