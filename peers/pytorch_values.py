@@ -500,6 +500,9 @@ def language():
     for n in (1, 37):
         x, y = draw(n), draw(n)
         case("dot", dict(n=n), dict(x=x, y=y), expect=dict(output=torch.dot(x, y).reshape(1)))
+    for m, n, transpose in [(3, 5, 0), (5, 3, 1), (9, 40, 0), (40, 9, 1)]:
+        a, x = draw(m, n), draw(m if transpose else n)
+        case("gemv", dict(m=m, n=n, transpose=transpose), dict(a=a, x=x), expect=dict(y=(a.T if transpose else a) @ x))
 
 
 def main():

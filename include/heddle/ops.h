@@ -33,6 +33,12 @@ typedef struct heddle_matmul_host_shape {
     int memory;
 } heddle_matmul_host_shape;
 
+// gemv: y (m) = a (m, n) * x (n); transposed, y (n) = aᵀ * x (m). `a` is stored (m, n) either way.
+typedef struct heddle_gemv_shape {
+    int m, n;
+    int transpose;
+} heddle_gemv_shape;
+
 // linear: output (n, out) = input (n, in) * weight (out, in)ᵀ + bias (out)
 typedef struct heddle_linear_shape {
     int n, in, out;

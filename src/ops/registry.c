@@ -18,6 +18,7 @@
 #include "ops/elementwise/elementwise.h"
 #include "ops/fft/fft.h"
 #include "ops/gather/gather.h"
+#include "ops/gemv/gemv.h"
 #include "ops/globalavgpool/globalavgpool.h"
 #include "ops/hello_index/hello_index.h"
 #include "ops/histogram/histogram.h"
@@ -65,6 +66,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_matmul_batched_forward,
     &heddle_op_matmul_bf16_forward,
     &heddle_op_matmul_host,
+    &heddle_op_gemv,
 
     &heddle_op_matmul_int8,
     &heddle_op_quantise,
