@@ -503,6 +503,13 @@ def language():
     for m, n, transpose in [(3, 5, 0), (5, 3, 1), (9, 40, 0), (40, 9, 1)]:
         a, x = draw(m, n), draw(m if transpose else n)
         case("gemv", dict(m=m, n=n, transpose=transpose), dict(a=a, x=x), expect=dict(y=(a.T if transpose else a) @ x))
+    for rows, cols, epsilon in [(4, 10, 1e-5), (3, 2, 1e-3), (2, 37, 0.1)]:
+        epsilon = single(epsilon)
+        x = draw(rows, cols, spread=2)
+        differentiate("rmsnorm_forward", dict(rows=rows, cols=cols, epsilon=repr(epsilon)),
+                      lambda input, weight: F.rms_norm(input, (cols,), weight, epsilon),
+                      dict(input=x, weight=draw(cols)),
+                      expect=dict(inverse_rms=torch.rsqrt(x.detach().square().mean(1) + epsilon)))
 
 
 def main():

@@ -128,6 +128,7 @@ typedef struct heddle_rows_shape {
 } heddle_rows_shape;
 
 // layernorm: each row of input (rows, cols) normalised; gamma and beta (cols)
+// rmsnorm: each row divided by the root of the mean of its squares plus epsilon; weight (cols)
 typedef struct heddle_layernorm_shape {
     int rows, cols;
     float epsilon;

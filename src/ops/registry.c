@@ -36,6 +36,7 @@
 #include "ops/quantise/quantise.h"
 #include "ops/random/random.h"
 #include "ops/reduction/reduction.h"
+#include "ops/rmsnorm/rmsnorm.h"
 #include "ops/rows_classify/rows_classify.h"
 #include "ops/rows_conv/rows_conv.h"
 #include "ops/rows_gather/rows_gather.h"
@@ -117,6 +118,8 @@ const heddle_op *const heddle_registry[] = {
 
     &heddle_op_layernorm_forward,
     &heddle_op_layernorm_backward,
+    &heddle_op_rmsnorm_forward,
+    &heddle_op_rmsnorm_backward,
 
     &heddle_op_cross_entropy_forward,
     &heddle_op_cross_entropy_backward,
