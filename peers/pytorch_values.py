@@ -510,6 +510,15 @@ def language():
                       lambda input, weight: F.rms_norm(input, (cols,), weight, epsilon),
                       dict(input=x, weight=draw(cols)),
                       expect=dict(inverse_rms=torch.rsqrt(x.detach().square().mean(1) + epsilon)))
+    for batch, sequence, heads, size, start, inverse, base in [(2, 3, 2, 8, 0, 0, 10000.0), (1, 4, 3, 6, 100, 1, 5e5)]:
+        # "rotate half", as Llama's layers have it
+        x = draw(batch, sequence, heads, size)
+        frequencies = base ** (-torch.arange(0, size, 2).double() / size)
+        angles = torch.outer(torch.arange(start, start + sequence).double(), frequencies).repeat(1, 2)[:, None, :]
+        half = torch.cat([-x[..., size // 2:], x[..., :size // 2]], dim=-1)
+        case("rope", dict(batch=batch, sequence=sequence, heads=heads, size=size, start=start, inverse=inverse,
+                          base=base), dict(input=x),
+             expect=dict(output=x * angles.cos() + half * angles.sin() * (-1 if inverse else 1)))
 
 
 def main():

@@ -134,6 +134,16 @@ typedef struct heddle_layernorm_shape {
     float epsilon;
 } heddle_layernorm_shape;
 
+// rope: rotary position embedding of input (batch, sequence, heads, size). In each head, elements i and i + size / 2
+// are turned by (start + position) * base^(-2 i / size), position being the place in the sequence: x cos - y sin and y
+// cos + x sin. With inverse 1 they are turned back, which is the gradient too.
+typedef struct heddle_rope_shape {
+    int batch, sequence, heads, size;
+    int start;
+    int inverse;
+    float base;
+} heddle_rope_shape;
+
 // dropout: each element is zero with this probability, else divided by 1 - probability.
 // Its `random` operand is {seed, sequence, position} of a heddle_random; element i uses word position + i.
 typedef struct heddle_dropout_shape {

@@ -37,6 +37,7 @@
 #include "ops/random/random.h"
 #include "ops/reduction/reduction.h"
 #include "ops/rmsnorm/rmsnorm.h"
+#include "ops/rope/rope.h"
 #include "ops/rows_classify/rows_classify.h"
 #include "ops/rows_conv/rows_conv.h"
 #include "ops/rows_gather/rows_gather.h"
@@ -120,6 +121,8 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_layernorm_backward,
     &heddle_op_rmsnorm_forward,
     &heddle_op_rmsnorm_backward,
+
+    &heddle_op_rope,
 
     &heddle_op_cross_entropy_forward,
     &heddle_op_cross_entropy_backward,
