@@ -519,6 +519,11 @@ def language():
         case("rope", dict(batch=batch, sequence=sequence, heads=heads, size=size, start=start, inverse=inverse,
                           base=base), dict(input=x),
              expect=dict(output=x * angles.cos() + half * angles.sin() * (-1 if inverse else 1)))
+    for n, vocabulary, cols in [(5, 3, 4), (9, 300, 7)]:
+        tokens = torch.randint(vocabulary, (n,))
+        differentiate("embedding_forward", dict(n=n, vocabulary=vocabulary, cols=cols),
+                      lambda table: F.embedding(tokens, table), dict(table=draw(vocabulary, cols)),
+                      others=dict(tokens=tokens))
 
 
 def main():

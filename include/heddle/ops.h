@@ -144,6 +144,12 @@ typedef struct heddle_rope_shape {
     float base;
 } heddle_rope_shape;
 
+// embedding: output (n, cols) is the row of table (vocabulary, cols) that each of tokens (n) names. A token that is no
+// row is an error on cpu; a GPU makes its output NaN, and adds nothing for it in the gradient.
+typedef struct heddle_embedding_shape {
+    int n, vocabulary, cols;
+} heddle_embedding_shape;
+
 // dropout: each element is zero with this probability, else divided by 1 - probability.
 // Its `random` operand is {seed, sequence, position} of a heddle_random; element i uses word position + i.
 typedef struct heddle_dropout_shape {

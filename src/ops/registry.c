@@ -16,6 +16,7 @@
 #include "ops/dot/dot.h"
 #include "ops/dropout/dropout.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/embedding/embedding.h"
 #include "ops/fft/fft.h"
 #include "ops/gather/gather.h"
 #include "ops/gemv/gemv.h"
@@ -123,6 +124,8 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rmsnorm_backward,
 
     &heddle_op_rope,
+    &heddle_op_embedding_forward,
+    &heddle_op_embedding_backward,
 
     &heddle_op_cross_entropy_forward,
     &heddle_op_cross_entropy_backward,

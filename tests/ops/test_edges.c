@@ -329,6 +329,34 @@ static void a_label_out_of_range_is_told_not_read(void **state)
     }
 }
 
+static void a_token_out_of_range_is_told_not_read(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("embedding_forward"), *backward = op_named("embedding_backward");
+    const float table[6] = {1, 2, 3, 4, 5, 6}, grad_output[4] = {1, 2, 4, 8};
+    const int64_t wrong[] = {3, -1, 1ll << 40};
+    const char *const words[] = {"row 1 has token 3, but the table's rows are 0 to 2", "row 1 has token -1",
+                                 "row 1 has token 1099511627776"};
+    heddle_embedding_shape shape = {.n = 2, .vocabulary = 3, .cols = 2};
+    for (int i = 0; i < 3; i++) {
+        const int64_t tokens[] = {2, wrong[i]};
+        for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
+            float output[4] = {0};
+            heddle_call call = {.shape = &shape, .input = {table, tokens}, .output = {output}};
+            assert_told(run(op, &op->ladder[r], call), &op->ladder[r], words[i], &output[3]);
+            assert_true(op->ladder[r].device == HEDDLE_CPU || (output[0] == 5 && output[1] == 6));
+        }
+        for (int r = next_rung(backward, 0); r < backward->rungs; r = next_rung(backward, r + 1)) {
+            float grad_table[6] = {0};
+            heddle_call call = {.shape = &shape, .input = {tokens, grad_output}, .output = {grad_table}};
+            bool cpu = backward->ladder[r].device == HEDDLE_CPU;
+            assert_int_equal(run(backward, &backward->ladder[r], call), cpu ? HEDDLE_INVALID : HEDDLE_OK);
+            for (int e = 0; !cpu && e < 6; e++)
+                assert_true(grad_table[e] == (e < 4 ? 0 : grad_output[e - 4]));
+        }
+    }
+}
+
 // --- batchnorm2d ----------------------------------------------------------------------------------------------------
 
 static void statistics_survive_a_mean_far_from_zero(void **state)
@@ -486,6 +514,7 @@ int main(void)
         cmocka_unit_test(large_logits_do_not_overflow),
         cmocka_unit_test(the_first_of_equal_logits_is_the_prediction),
         cmocka_unit_test(a_label_out_of_range_is_told_not_read),
+        cmocka_unit_test(a_token_out_of_range_is_told_not_read),
         cmocka_unit_test(statistics_survive_a_mean_far_from_zero),
         cmocka_unit_test(the_smallest_numbers_keep_their_sign_as_bytes),
         cmocka_unit_test(a_sum_may_take_the_place_of_a_term),
