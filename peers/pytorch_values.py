@@ -524,6 +524,10 @@ def language():
         differentiate("embedding_forward", dict(n=n, vocabulary=vocabulary, cols=cols),
                       lambda table: F.embedding(tokens, table), dict(table=draw(vocabulary, cols)),
                       others=dict(tokens=tokens))
+    for rows, cols, k in [(3, 9, 4), (2, 64, 33)]:
+        x = draw(rows, cols)
+        values, indices = torch.topk(x, k)
+        case("topk", dict(rows=rows, cols=cols, k=k), dict(input=x), expect=dict(values=values, indices=indices))
 
 
 def main():

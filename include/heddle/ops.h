@@ -150,6 +150,12 @@ typedef struct heddle_embedding_shape {
     int n, vocabulary, cols;
 } heddle_embedding_shape;
 
+// topk: values and indices (rows, k) of the k largest elements of each row of input (rows, cols), largest first. NaN
+// counts as the largest, and of equal elements the first comes first. k is at most 64.
+typedef struct heddle_topk_shape {
+    int rows, cols, k;
+} heddle_topk_shape;
+
 // dropout: each element is zero with this probability, else divided by 1 - probability.
 // Its `random` operand is {seed, sequence, position} of a heddle_random; element i uses word position + i.
 typedef struct heddle_dropout_shape {

@@ -59,6 +59,7 @@
 #include "ops/step_end/step_end.h"
 #include "ops/sync_batchnorm2d/sync_batchnorm2d.h"
 #include "ops/token_loss/token_loss.h"
+#include "ops/topk/topk.h"
 #include "ops/transpose/transpose.h"
 
 #define BOTH_WAYS(activation) &heddle_op_##activation##_forward, &heddle_op_##activation##_backward,
@@ -126,6 +127,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rope,
     &heddle_op_embedding_forward,
     &heddle_op_embedding_backward,
+    &heddle_op_topk,
 
     &heddle_op_cross_entropy_forward,
     &heddle_op_cross_entropy_backward,

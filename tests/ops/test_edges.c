@@ -357,6 +357,40 @@ static void a_token_out_of_range_is_told_not_read(void **state)
     }
 }
 
+// --- topk -----------------------------------------------------------------------------------------------------------
+
+// Equal values, zeros of both signs, infinities and NaN; then a row of which more are equal than are wanted.
+static void equal_elements_come_out_in_their_order_and_nan_first(void **state)
+{
+    (void)state;
+    enum { COLS = 700, K = 9 };
+    const heddle_op *op = op_named("topk");
+    const heddle_topk_shape shape = {.rows = 3, .cols = COLS, .k = K};
+    static float input[3][COLS];
+    for (int j = 0; j < COLS; j++) {
+        input[0][j] = -INFINITY;
+        input[1][j] = j % 2 ? -0.0f : 0.0f;
+        input[2][j] = j < 600 ? 1 : 2;
+    }
+    input[0][650] = NAN;
+    input[0][7] = input[0][699] = 3;
+    input[0][8] = INFINITY;
+    input[0][100] = NAN;
+    const int32_t expected[3][K] = {
+        {100, 650, 8, 7, 699, 0, 1, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8}, {600, 601, 602, 603, 604, 605, 606, 607, 608}};
+    for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
+        float values[3][K];
+        int32_t indices[3][K];
+        heddle_call call = {.shape = &shape, .input = {input}, .output = {values, indices}};
+        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        for (int i = 0; i < 3; i++)
+            for (int place = 0; place < K; place++) {
+                assert_int_equal(indices[i][place], expected[i][place]);
+                assert_same("topk", op->ladder[r].name, values[i][place], input[i][expected[i][place]]);
+            }
+    }
+}
+
 // --- batchnorm2d ----------------------------------------------------------------------------------------------------
 
 static void statistics_survive_a_mean_far_from_zero(void **state)
@@ -515,6 +549,7 @@ int main(void)
         cmocka_unit_test(the_first_of_equal_logits_is_the_prediction),
         cmocka_unit_test(a_label_out_of_range_is_told_not_read),
         cmocka_unit_test(a_token_out_of_range_is_told_not_read),
+        cmocka_unit_test(equal_elements_come_out_in_their_order_and_nan_first),
         cmocka_unit_test(statistics_survive_a_mean_far_from_zero),
         cmocka_unit_test(the_smallest_numbers_keep_their_sign_as_bytes),
         cmocka_unit_test(a_sum_may_take_the_place_of_a_term),
