@@ -55,6 +55,17 @@ def total(n):
     return lambda: x.sum(), lambda: x.double().sum()
 
 
+def dot(n):
+    x, y = normal(n), normal(n)
+    return lambda: torch.dot(x, y), lambda: torch.dot(x.double(), y.double())
+
+
+def gemv(m, n, transpose=0):
+    a, x = normal(m, n), normal(m if transpose else n)
+    matrix = a.t() if transpose else a
+    return lambda: matrix @ x, lambda: matrix[:64].double() @ x.double()
+
+
 def scan(n):
     x = normal(n)
     return lambda: torch.cumsum(x, 0), lambda: torch.cumsum(x.double(), 0)
@@ -69,6 +80,22 @@ def layernorm(rows, cols, epsilon=1e-5):
     x, gamma, beta = normal(rows, cols), normal(cols), normal(cols)
     return (lambda: F.layer_norm(x, (cols,), gamma, beta, epsilon),
             lambda: F.layer_norm(x[:64].double(), (cols,), gamma.double(), beta.double(), epsilon))
+
+
+def rmsnorm(rows, cols, epsilon=1e-5):
+    x, weight = normal(rows, cols), normal(cols)
+    return (lambda: F.rms_norm(x, (cols,), weight, epsilon),
+            lambda: F.rms_norm(x[:64].double(), (cols,), weight.double(), epsilon))
+
+
+def embedding(n, vocabulary, cols):
+    table, tokens = normal(vocabulary, cols), torch.randint(vocabulary, (n,), device="cuda")
+    return lambda: F.embedding(tokens, table), lambda: table.double()[tokens]
+
+
+def topk(rows, cols, k):
+    x = normal(rows, cols)
+    return lambda: torch.topk(x, k).values, lambda: torch.topk(x[:64].double(), k).values
 
 
 def matmul(dtype, tf32):
@@ -100,9 +127,14 @@ JOBS = [
     ("add_forward", "full", add, [dict(n=GIB)], 1e-6),
     ("transpose", "full", transpose, [dict(rows=16384, cols=16384)], 0),
     ("sum_forward", "full", total, [dict(n=GIB)], 1e-3),
+    ("dot", "full", dot, [dict(n=GIB)], 1e-3),
+    ("gemv", "full", gemv, [dict(m=16384, n=16384), dict(m=16384, n=16384, transpose=1), dict(m=4096, n=4096)], 1e-4),
     ("scan", "full", scan, [dict(n=GIB)], 1e-3),
     ("softmax_forward", "full", softmax, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
     ("layernorm_forward", "full", layernorm, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
+    ("rmsnorm_forward", "full", rmsnorm, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
+    ("embedding_forward", "full", embedding, [dict(n=8192, vocabulary=50257, cols=768)], 0),
+    ("topk", "full", topk, [dict(rows=8192, cols=50257, k=50), dict(rows=262144, cols=256, k=8)], 0),
     ("matmul_forward", "full", matmul(torch.float32, False), CUBES, 1e-4),
     ("matmul_forward", "tf32", matmul(torch.float32, True), CUBES[2:], 1e-2),
     ("matmul_bf16_forward", "full", matmul(torch.bfloat16, False), CUBES[2:], 2e-2),
