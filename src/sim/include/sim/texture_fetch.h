@@ -212,7 +212,10 @@ SIM_UNWATCHED SIM_NOINLINE inline texel texture_mix(const texture_samples &sampl
                 value[i].channel[c] = value[2 * i].channel[c] +
                                       samples.fraction[d] * (value[2 * i + 1].channel[c] - value[2 * i].channel[c]);
     }
-    return value[0];
+    texel mixed; // one by one: of a copied structure, clang 14 for x86_64 reads the second half as if it were aligned
+    for (int c = 0; c < 4; c++)
+        mixed.channel[c] = value[0].channel[c];
+    return mixed;
 }
 
 SIM_INLINE texel texture_fetch(const texture_samples &samples)
