@@ -69,6 +69,7 @@ typedef struct heddle_operand {
     bool saved;   // an output that only the backward operators read: tests compare what is made of it, not it
     bool on_host; // in host memory whatever the device, best from heddle_alloc_pinned: the rung copies it itself
     bool smooth;  // for HEDDLE_NORM: no choice that a rounding may turn is behind it, so it is held to roundings alone
+    bool by_row;  // an output whose rows, its last dimension, are of unlike size: each is held to its own (tolerance.h)
     heddle_dtype (*stored)(const void *shape); // its dtype, where that is neither `dtype` nor the operator's element
 } heddle_operand;
 

@@ -64,21 +64,34 @@ typedef struct comparison {
     size_t columns;
     const void *got;        // of this stage
     const double *expected; // likewise
+    const heddle_operand *operand;
     double factor, scale;
+    double whole; // as heddle_tolerance_whole says
     found *pieces;
 } comparison;
 
-static double allowed_at(const comparison *job, size_t index)
+// Stages begin and end with rows.
+static double scale_of_row(const comparison *job, size_t index)
 {
-    return isinf(job->factor) ? INFINITY : job->factor * fmax(job->scale, fabs(job->expected[index]));
+    const size_t columns = job->columns > 0 ? job->columns : 1;
+    return job->scale *
+           heddle_tolerance_row(job->operand, job->expected + index / columns * columns, columns, job->whole);
+}
+
+static double allowed_at(const comparison *job, double scale, size_t index)
+{
+    return isinf(job->factor) ? INFINITY : job->factor * fmax(scale, fabs(job->expected[index]));
 }
 
 static void compare_piece(void *context, size_t first, size_t last)
 {
     const comparison *job = context;
     found result = {0};
+    double scale = job->scale;
     for (size_t i = first; i < last; i++) {
-        double expected = job->expected[i], allowed = allowed_at(job, i);
+        if (job->whole > 0 && (i == first || i % job->columns == 0))
+            scale = scale_of_row(job, i);
+        double expected = job->expected[i], allowed = allowed_at(job, scale, i);
         double distance = fabs(heddle_values_decode(job->dtype, job->columns, job->got, i) - expected);
         result.telling |= fabs(expected) > allowed;
         result.square += distance * distance;
@@ -111,7 +124,7 @@ static void gather(const comparison *job, size_t count, size_t start, heddle_ben
         verdict->index = start + piece->index;
         verdict->expected = job->expected[piece->index];
         verdict->got = heddle_values_decode(job->dtype, job->columns, job->got, piece->index);
-        verdict->allowed = allowed_at(job, piece->index);
+        verdict->allowed = allowed_at(job, scale_of_row(job, piece->index), piece->index);
     }
 }
 
@@ -149,7 +162,10 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
         .columns = columns,
         .got = one->stage,
         .factor = factor_of(one, rung, set, dtype),
+        .operand = &one->op->operands[operand],
         .scale = scale,
+        .whole = heddle_tolerance_whole(&one->op->operands[operand], one->expected[set].operand[operand],
+                                        one->elements[operand]),
         .pieces = calloc(stage / HEDDLE_VALUES_PIECE + 1, sizeof(found)),
     };
     if (!job.pieces)

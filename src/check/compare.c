@@ -28,6 +28,7 @@ typedef struct comparison {
 typedef struct judged {
     const comparison *trial;
     int operand;
+    double whole; // as heddle_tolerance_whole says
     bool *wrong;
     size_t shown[MOST_SHOWN]; // the first of them
     int shown_count;
@@ -129,10 +130,17 @@ static bool is_exact(const judged *output)
     return op->exactness == HEDDLE_EXACT || (dtype != HEDDLE_F32 && dtype != HEDDLE_F64);
 }
 
-static double allowed_of(const judged *output, double expected)
+static double allowed_of(const judged *output, size_t element)
 {
     const comparison *trial = output->trial;
-    return is_exact(output) ? 0 : heddle_tolerance(trial->reduction, trial->scale[output->operand], expected);
+    const heddle_op *op = trial->job->op;
+    const double *expected = trial->expected.operand[output->operand];
+    const size_t columns = heddle_operand_columns(op, output->operand, trial->drawn.shape);
+    if (is_exact(output))
+        return 0;
+    double larger = heddle_tolerance_row(&op->operands[output->operand], expected + element / columns * columns,
+                                         columns, output->whole);
+    return heddle_tolerance(trial->reduction, larger * trial->scale[output->operand], expected[element]);
 }
 
 static const char *writer_text(const judged *output, size_t element)
@@ -165,7 +173,7 @@ static void add_row(const judged *output, int shown, bool elementwise, heddle_ch
     heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.7g", expected));
     heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.7g", got));
     heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", fabs(got - expected)));
-    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", allowed_of(output, expected)));
+    heddle_check_wrong_cell(table, heddle_check_result_text(trial->result, "%.3g", allowed_of(output, element)));
     if (output->writers)
         heddle_check_wrong_cell(table, writer_text(output, element));
 }
@@ -257,10 +265,11 @@ static heddle_status compare_operand(const comparison *trial, int operand, const
     size_t count = trial->expected.elements[operand], wrong = 0;
     judged output = {.trial = trial, .operand = operand, .writers = read_writers(trial, writers, count)};
     const double *got = trial->got.operand[operand], *expected = trial->expected.operand[operand];
+    output.whole = heddle_tolerance_whole(&trial->job->op->operands[operand], expected, count);
     output.wrong = calloc(count + 1, sizeof *output.wrong);
     heddle_status status = output.wrong ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a comparison");
     for (size_t i = 0; output.wrong && i < count; i++) {
-        output.wrong[i] = !(fabs(got[i] - expected[i]) <= allowed_of(&output, expected[i])); // NaN is wrong
+        output.wrong[i] = !(fabs(got[i] - expected[i]) <= allowed_of(&output, i)); // NaN is wrong
         if (output.wrong[i] && output.shown_count < MOST_SHOWN)
             output.shown[output.shown_count++] = i;
         wrong += output.wrong[i];

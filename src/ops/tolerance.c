@@ -23,23 +23,27 @@ int64_t heddle_tolerance_reduction(const heddle_op *op, const void *shape)
     return reduction > 1 ? reduction : 1;
 }
 
-// What the inputs of products are rounded to; storing them is exact.
-static double input_roundoff(heddle_arithmetic arithmetic)
-{
-    return arithmetic == HEDDLE_TF32 ? 0x1p-11 : 0;
-}
-
 // Half a unit in the last place, if that is more than float32's.
 static double output_roundoff(heddle_dtype dtype)
 {
     return dtype == HEDDLE_BF16 ? 0x1p-8 : dtype == HEDDLE_F16 ? 0x1p-11 : dtype == HEDDLE_F16_PAIR ? 0x1p-22 : 0;
 }
 
+// What the inputs of products are rounded to; storing them is exact. Arithmetic of 16 bits rounds results in between to
+// the type that the output is stored in; what is stored as float32 beside it is computed before.
+static double input_roundoff(heddle_arithmetic arithmetic, heddle_dtype output)
+{
+    if (arithmetic == HEDDLE_FP16 || arithmetic == HEDDLE_BFLOAT)
+        return output_roundoff(output);
+    return arithmetic == HEDDLE_TF32 ? 0x1p-11 : 0;
+}
+
 double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output)
 {
     if (!heddle_dtype_is_float(output))
         return 0;
-    return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 8 * input_roundoff(arithmetic) + output_roundoff(output);
+    return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 8 * input_roundoff(arithmetic, output) +
+           output_roundoff(output);
 }
 
 double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, heddle_arithmetic arithmetic,
@@ -78,6 +82,18 @@ static double root_mean_square(const double *values, size_t elements)
     for (size_t i = 0; i < elements; i++)
         sum += values[i] * values[i] / (double)elements;
     return sqrt(sum);
+}
+
+double heddle_tolerance_whole(const heddle_operand *operand, const double *expected, size_t elements)
+{
+    return operand->by_row ? root_mean_square(expected, elements) : 0;
+}
+
+double heddle_tolerance_row(const heddle_operand *operand, const double *row, size_t columns, double whole)
+{
+    if (!operand->by_row || !(whole > 0))
+        return 1;
+    return fmax(1, root_mean_square(row, columns) / whole);
 }
 
 static int compare_doubles(const void *a, const void *b)

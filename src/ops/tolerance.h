@@ -9,9 +9,11 @@
 // rounded if a rung's arithmetic takes fewer bits than they are stored with: a sum of products then differs by 0.6
 // times their roundoff in the mean square of its elements, by 3.5 times in the worst of 10^8, and would by 5 if they
 // were rounded to bf16 instead of tf32. The output is rounded if its dtype has fewer bits than float32. Both are 0 for
-// float32 in full arithmetic. The scale is the largest of the element itself, the root mean square of its operand, and
+// float32 in full arithmetic. Arithmetic of 16 bits also rounds results in between (the weights of attention) to the
+// output's dtype. The scale is the largest of the element itself, the root mean square of its operand, and
 // how much the operand's elements change (in the median) when every input is perturbed by a relative unit: the last one
-// matters if sums cancel.
+// matters if sums cancel. An operand marked by_row has rows of unlike size, and errors in proportion to them: its scale
+// is larger in a row that is larger than the rest.
 #pragma once
 
 #include "heddle/op.h"
@@ -23,6 +25,11 @@ int64_t heddle_tolerance_reduction(const heddle_op *op, const void *shape);
 // (NULL: absent), `expected` after.
 heddle_status heddle_tolerance_scale(const heddle_op *op, const void *shape, double *const *prepared,
                                      double *const *expected, const size_t *elements, double *scale);
+
+// For an operand marked by_row: its root mean square, and by how much its scale is larger in a row of `columns` elements;
+// 1 for others.
+double heddle_tolerance_whole(const heddle_operand *operand, const double *expected, size_t elements);
+double heddle_tolerance_row(const heddle_operand *operand, const double *row, size_t columns, double whole);
 
 // The factor of the scale: 0 for integers, which are exact.
 double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output);

@@ -73,8 +73,14 @@ void harness_bounds_create(harness_bounds *bounds, const harness_values *prepare
         if (op->operands[i].role == HEDDLE_INPUT)
             continue;
         double factor = heddle_tolerance_factor(reduction, HEDDLE_FULL, heddle_operand_dtype(op, i, expected->shape));
-        for (size_t e = 0; e < expected->elements[i]; e++)
-            bounds->bound[i][e] = factor * fmax(scale[i], fabs(expected->operand[i][e]));
+        const double *values = expected->operand[i];
+        size_t columns = heddle_operand_columns(op, i, expected->shape);
+        double whole = heddle_tolerance_whole(&op->operands[i], values, expected->elements[i]), of_row = scale[i];
+        for (size_t e = 0; e < expected->elements[i]; e++) {
+            if (e % columns == 0)
+                of_row = scale[i] * heddle_tolerance_row(&op->operands[i], values + e, columns, whole);
+            bounds->bound[i][e] = factor * fmax(of_row, fabs(values[e]));
+        }
     }
 }
 

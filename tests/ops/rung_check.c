@@ -157,14 +157,14 @@ static bool check_stream(rung_trial *trial, const harness_memory *alone)
 
 // --- what a forward rung saved --------------------------------------------------------------------------------------
 
-// Inputs of `backward` as the reference of `forward` leaves them.
+// Inputs of `backward` as the reference of `forward` leaves them, rounded to what their dtype holds.
 static void prepare_backward(harness_values *values, const heddle_op *backward, const harness_values *forward,
                              uint64_t seed)
 {
     harness_values_create(values, backward, forward->shape);
     harness_values_draw(values, seed);
-    harness_values_round(values);
     harness_values_take(values, forward);
+    harness_values_round(values);
 }
 
 // Puts what a forward rung wrote in the place of what the reference left.
