@@ -127,6 +127,15 @@ typedef struct heddle_rows_shape {
     int rows, cols;
 } heddle_rows_shape;
 
+// attention: softmax(q kᵀ / sqrt(size)) v for each head of each sample; q (batch, heads, queries, size), k and v (batch,
+// heads, keys, size). causal: query i sees keys 0 to i alone. Backward needs the log of each query's sum of exponentials.
+typedef struct heddle_attention_shape {
+    int batch, heads;
+    int queries, keys;
+    int size; // of a head, 1 to 128
+    int causal;
+} heddle_attention_shape;
+
 // layernorm: each row of input (rows, cols) normalised; gamma and beta (cols)
 // rmsnorm: each row divided by the root of the mean of its squares plus epsilon; weight (cols)
 typedef struct heddle_layernorm_shape {

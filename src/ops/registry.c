@@ -3,6 +3,7 @@
 #include "ops/registry.h"
 
 #include "ops/activation/activation.h"
+#include "ops/attention/attention.h"
 #include "ops/avgpool2d/avgpool2d.h"
 #include "ops/batchnorm2d/batchnorm2d.h"
 #include "ops/batchnorm2d_relu/batchnorm2d_relu.h"
@@ -118,6 +119,13 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_softmax_backward,
     &heddle_op_log_softmax_forward,
     &heddle_op_log_softmax_backward,
+
+    &heddle_op_attention_forward,
+    &heddle_op_attention_backward,
+    &heddle_op_attention_bf16_forward,
+    &heddle_op_attention_bf16_backward,
+    &heddle_op_attention_fp16_forward,
+    &heddle_op_attention_fp16_backward,
 
     &heddle_op_layernorm_forward,
     &heddle_op_layernorm_backward,

@@ -68,6 +68,34 @@ WGMMA16_BOTH(192, 96, 96, 97, 98, 99, 100)
 WGMMA16_BOTH(224, 112, 112, 113, 114, 115, 116)
 WGMMA16_BOTH(256, 128, 128, 129, 130, 131, 132)
 
+// wgmma16_rows<Columns, Element>::multiply<MMajorB>(d, a, b, add): the same with a in registers, two numbers in each.
+// a[2 c + h] is row 16 w + 8 h + l / 4, columns 8 c + 2 (l % 4) and the next: as sums lie in d, so that a product can
+// be the next one's rows. They may be overwritten only after a wait for this product.
+template <int Columns, typename Element> struct wgmma16_rows;
+
+#define WGMMA16_ROWS(columns, element, name, count, a0, a1, a2, a3, b, add, major_b)                                   \
+    template <> struct wgmma16_rows<columns, element> {                                                                \
+        template <int MMajorB>                                                                                         \
+        HOPPER_DEVICE void multiply(float (&d)[count], const uint32_t (&a)[4], uint64_t from_b, int add_to)            \
+        {                                                                                                              \
+            asm volatile("{\n\t"                                                                                       \
+                         ".reg .pred add;\n\t"                                                                         \
+                         "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \
+                         "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." name "." name                         \
+                         " {" WGMMA16_NAMES_##count "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b                \
+                                                    ", add, 1, 1, %" #major_b ";\n\t"                                  \
+                                                    "}"                                                                \
+                         : WGMMA16_D##count(d)                                                                         \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(from_b), "r"(add_to), "n"(MMajorB));        \
+        }                                                                                                              \
+    };
+#define WGMMA16_ROWS_BOTH(columns, count, a0, a1, a2, a3, b, add, major_b)                                             \
+    WGMMA16_ROWS(columns, __nv_bfloat16, "bf16", count, a0, a1, a2, a3, b, add, major_b)                               \
+    WGMMA16_ROWS(columns, __half, "f16", count, a0, a1, a2, a3, b, add, major_b)
+
+WGMMA16_ROWS_BOTH(64, 32, 32, 33, 34, 35, 36, 37, 38)
+WGMMA16_ROWS_BOTH(128, 64, 64, 65, 66, 67, 68, 69, 70)
+
 // The same of bytes, summed in int32: d = a (64, 32) * b (32, Columns) + (add ? d : 0). Both are K-major.
 #define WGMMA8_D4(d, i)  "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
 #define WGMMA8_D16(d, i) WGMMA8_D4(d, i), WGMMA8_D4(d, i + 4), WGMMA8_D4(d, i + 8), WGMMA8_D4(d, i + 12)

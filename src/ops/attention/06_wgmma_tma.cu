@@ -1,0 +1,354 @@
+// attention in 16 bits, rung 6: flash attention by wgmma and TMA, with the roles of a block divided, as
+// FlashAttention-3 describes it. One warp loads, two warpgroups multiply, 64 queries each; they share every tile of k
+// and v.
+//
+// Rung 5 loaded each fragment through registers, and its tensor cores waited while it computed exponentials. Here wgmma
+// reads q, k and v from shared memory itself, and runs beside the other instructions: a warpgroup starts the scores of
+// the next keys and the sums of the last ones, and computes the exponentials of the former while the tensor cores are
+// at the latter. The weights are wgmma's left operand in registers, laid out as the scores came.
+//
+//     heddle bench attention_bf16_forward --rung 06_wgmma_tma
+//
+// Limited by: exponentials, of which an SM computes 16 per clock, and by the start and end of each block: no other
+// block fits beside it. hopper.h describes the layout of tile and swizzle.
+
+#include "ops/attention/attention_16.h"
+#include "ops/cuda/element16.h"
+#include "ops/cuda/rung.h"
+#include "ops/cuda/wgmma16.h"
+
+typedef heddle_attention_shape attention_shape;
+
+enum {
+    CONSUMERS = 2,
+    WARPGROUP_ROWS = 64,
+    QUERIES = CONSUMERS * WARPGROUP_ROWS, // of a block
+    KEYS = 128,                           // of a tile
+    BOX = 64,                             // columns of a box: 128 bytes
+    STEP = 16,                            // k of one wgmma
+    STEP_BYTES = STEP * 2,
+    STAGES = 2,
+    BOX_BYTES = KEYS * HOPPER_ROW_BYTES, // a box of a tile of k, v or q: they have as many rows
+    THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
+    PRODUCER_REGISTERS = 40, // as of matmul_bf16's rung 5
+    CONSUMER_REGISTERS = 232,
+};
+static_assert((int)QUERIES == (int)KEYS, "one box serves both");
+
+template <int Size> struct hopper_tile {
+    enum {
+        BOXES = Size / BOX,
+        BYTES = BOXES * BOX_BYTES,
+        SHARED_BYTES = (1 + 2 * STAGES) * BYTES + HOPPER_ROWS_BYTES,
+    };
+};
+
+// Barriers: full counts bytes, empty counts consumers.
+struct pipeline {
+    uint64_t q;
+    uint64_t full_k[STAGES], full_v[STAGES], empty_k[STAGES], empty_v[STAGES];
+};
+
+// 2 to the power of x in one instruction; 0 for minus infinity.
+__device__ static __forceinline__ float power_of_two(float x)
+{
+    float result;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+
+// --- producer --------------------------------------------------------------------------------------------------------
+
+// Copies a tile whose first row is `row` of head `head`. The map has three dimensions, so that rows behind the head's
+// last are zero and not the next head's.
+template <int Size>
+__device__ static void load_tile(unsigned char *tile, const CUtensorMap *map, int row, int head, uint64_t *full)
+{
+    mbarrier_arrive_expect(full, hopper_tile<Size>::BYTES);
+    for (int box = 0; box < hopper_tile<Size>::BOXES; box++)
+        tma_load3(tile + box * BOX_BYTES, map, box * BOX, row, head, full);
+}
+
+// One thread fills places as they become free. The phase of a place's barrier changes every STAGES tiles.
+template <int Size>
+__device__ static void produce(const CUtensorMap *map_q, const CUtensorMap *map_k, const CUtensorMap *map_v,
+                               unsigned char *tile_q, unsigned char *tiles_k, unsigned char *tiles_v,
+                               pipeline *barriers, int first, int head, int tiles)
+{
+    load_tile<Size>(tile_q, map_q, first, head, &barriers->q);
+    for (int number = 0; number < tiles; number++) {
+        const int place = number % STAGES;
+        const unsigned before = (number / STAGES & 1) ^ 1; // the first wait for a place returns at once
+        mbarrier_wait(&barriers->empty_k[place], before);
+        load_tile<Size>(tiles_k + place * hopper_tile<Size>::BYTES, map_k, number * KEYS, head,
+                        &barriers->full_k[place]);
+        mbarrier_wait(&barriers->empty_v[place], before);
+        load_tile<Size>(tiles_v + place * hopper_tile<Size>::BYTES, map_v, number * KEYS, head,
+                        &barriers->full_v[place]);
+    }
+}
+
+// --- consumers -------------------------------------------------------------------------------------------------------
+
+__device__ static __forceinline__ void release(uint64_t *empty)
+{
+    if (threadIdx.x % HOPPER_WARPGROUP == 0)
+        mbarrier_arrive(empty);
+}
+
+// Starts score (64, KEYS) = q (64, Size) * k (KEYS, Size)ᵀ.
+template <typename Element, int Size>
+__device__ static __forceinline__ void start_scores(float (&score)[KEYS / 2], const unsigned char *tile_q,
+                                                    const unsigned char *tile_k)
+{
+    const uint64_t q = wgmma_descriptor(tile_q, BOX_BYTES), k = wgmma_descriptor(tile_k, BOX_BYTES);
+#pragma unroll
+    for (int step = 0; step < Size / STEP; step++) {
+        const int at = step / (BOX / STEP) * BOX_BYTES + step % (BOX / STEP) * STEP_BYTES;
+        wgmma16<KEYS, Element>::template multiply<0, 0>(score, wgmma_descriptor_at(q, at), wgmma_descriptor_at(k, at),
+                                                        step > 0);
+    }
+    wgmma_commit();
+}
+
+// Starts sums (64, Size) = weights (64, KEYS) * v (KEYS, Size) + (add ? sums : 0).
+template <typename Element, int Size>
+__device__ static __forceinline__ void start_sums(float (&sums)[Size / 2], const uint32_t (&weights)[KEYS / STEP][4],
+                                                  const unsigned char *tile_v, int add)
+{
+    const uint64_t v = wgmma_descriptor(tile_v, BOX_BYTES);
+#pragma unroll
+    for (int step = 0; step < KEYS / STEP; step++)
+        wgmma16_rows<Size, Element>::template multiply<1>(
+            sums, weights[step], wgmma_descriptor_at(v, step * STEP * HOPPER_ROW_BYTES), add || step > 0);
+    wgmma_commit();
+}
+
+// The largest scaled score of two rows and the sum of exponentials: of this thread's columns alone until the end.
+struct row_state {
+    float most[2], sum[2];
+};
+
+__device__ static __forceinline__ float row_largest(float value)
+{
+    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
+    return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
+}
+
+// Scores that no query of this thread sees become minus infinity. query: that of the thread's first row.
+__device__ static __forceinline__ void hide(float (&score)[KEYS / 2], const attention_shape &shape, int query, int key)
+{
+#pragma unroll
+    for (int i = 0; i < KEYS / 2; i++) {
+        const int column = key + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2, row = query + i / 2 % 2 * 8;
+        if (column >= shape.keys || (shape.causal && column > row))
+            score[i] = -INFINITY;
+    }
+}
+
+// Scores become weights, 2 to the power of factor * (score - largest). correction: what everything before is to be
+// multiplied by.
+__device__ static __forceinline__ void soften(float (&score)[KEYS / 2], row_state &state, float factor,
+                                              float (&correction)[2])
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        float largest = score[half * 2];
+#pragma unroll
+        for (int i = 0; i < KEYS / 2; i += 4)
+            largest = fmaxf(largest, fmaxf(score[i + half * 2], score[i + half * 2 + 1]));
+        largest = fmaxf(state.most[half], factor * row_largest(largest)); // a number: every query sees key 0
+        float added = 0;
+#pragma unroll
+        for (int i = 0; i < KEYS / 2; i += 4)
+#pragma unroll
+            for (int e = half * 2; e < half * 2 + 2; e++)
+                added += score[i + e] = power_of_two(fmaf(score[i + e], factor, -largest));
+        correction[half] = power_of_two(state.most[half] - largest);
+        state.most[half] = largest;
+        state.sum[half] = state.sum[half] * correction[half] + added;
+    }
+}
+
+// Weights in 16 bits as wgmma takes rows: of 16 columns, the two rows of the first 8, then those of the other 8.
+template <typename Element>
+__device__ static __forceinline__ void pack(uint32_t (&weights)[KEYS / STEP][4], const float (&score)[KEYS / 2])
+{
+#pragma unroll
+    for (int i = 0; i < KEYS / 4; i++) {
+        typename rows_element<Element>::pair both = rows_element<Element>::round(score[i * 2], score[i * 2 + 1]);
+        weights[i / 4][i % 4] = *(const uint32_t *)&both;
+    }
+}
+
+// This warpgroup's 64 queries from `first` on; tile_q is its part of the tile.
+template <typename Element, int Size>
+__device__ static void consume(const attention_shape &shape, const unsigned char *tile_q, const unsigned char *tiles_k,
+                               const unsigned char *tiles_v, pipeline *barriers, int first, int head, int tiles,
+                               Element *output, float *log_sums)
+{
+    typedef rows_element<Element> element;
+    const int bytes = hopper_tile<Size>::BYTES;
+    const int lane = threadIdx.x % 32, query = first + threadIdx.x / 32 % 4 * 16 + lane / 4;
+    const float scale = rsqrtf((float)shape.size), log2_e = 1.44269504f, ln_2 = 0.693147181f, factor = scale * log2_e;
+    float score[KEYS / 2], sums[Size / 2], correction[2];
+    uint32_t weights[KEYS / STEP][4];
+    row_state state = {{-INFINITY, -INFINITY}, {0, 0}};
+    auto is_hidden = [&](int key) { return key + KEYS > shape.keys || (shape.causal && key + KEYS - 1 > first); };
+
+    mbarrier_wait(&barriers->q, 0);
+    mbarrier_wait(&barriers->full_k[0], 0);
+    wgmma_fence();
+    start_scores<Element, Size>(score, tile_q, tiles_k);
+    wgmma_wait<0>();
+    wgmma_settle(score);
+    release(&barriers->empty_k[0]);
+    if (is_hidden(0))
+        hide(score, shape, query, 0);
+    soften(score, state, factor, correction);
+    pack<Element>(weights, score);
+    for (int number = 1; number < tiles; number++) {
+        const int place = number % STAGES, last = (number - 1) % STAGES;
+        mbarrier_wait(&barriers->full_k[place], number / STAGES & 1);
+        wgmma_fence();
+        start_scores<Element, Size>(score, tile_q, tiles_k + place * bytes);
+        mbarrier_wait(&barriers->full_v[last], (number - 1) / STAGES & 1);
+        wgmma_fence();
+        start_sums<Element, Size>(sums, weights, tiles_v + last * bytes, number > 1);
+        wgmma_wait<1>(); // the scores; the sums go on
+        wgmma_settle(score);
+        release(&barriers->empty_k[place]);
+        if (is_hidden(number * KEYS))
+            hide(score, shape, query, number * KEYS);
+        soften(score, state, factor, correction);
+        wgmma_wait<0>();
+        wgmma_settle(sums);
+        release(&barriers->empty_v[last]);
+#pragma unroll
+        for (int i = 0; i < Size / 2; i++)
+            sums[i] *= correction[i / 2 % 2];
+        pack<Element>(weights, score);
+    }
+    const int last = (tiles - 1) % STAGES;
+    mbarrier_wait(&barriers->full_v[last], (tiles - 1) / STAGES & 1);
+    wgmma_fence();
+    start_sums<Element, Size>(sums, weights, tiles_v + last * bytes, tiles > 1);
+    wgmma_wait<0>();
+    wgmma_settle(sums);
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        float total = state.sum[half];
+        total += __shfl_xor_sync(0xffffffffu, total, 1);
+        total += __shfl_xor_sync(0xffffffffu, total, 2);
+        const int row = query + half * 8;
+        const size_t place = (size_t)head * shape.queries + row;
+        if (row >= shape.queries)
+            continue;
+        Element *to = output + place * Size;
+#pragma unroll
+        for (int i = 0; i < Size / 2; i += 4)
+            *(typename element::pair *)(to + i * 2 + lane % 4 * 2) =
+                element::round(sums[i + half * 2] / total, sums[i + half * 2 + 1] / total);
+        if (lane % 4 == 0)
+            log_sums[place] = state.most[half] * ln_2 + logf(total);
+    }
+}
+
+// q, output: (batch, heads, queries, Size); k, v: (batch, heads, keys, Size); log_sums: (batch, heads, queries)
+template <typename Element, int Size>
+__global__ void __launch_bounds__(THREADS, 1)
+    attention_forward_wgmma(const attention_shape shape, const __grid_constant__ CUtensorMap map_q,
+                            const __grid_constant__ CUtensorMap map_k, const __grid_constant__ CUtensorMap map_v,
+                            Element *output, float *log_sums)
+{
+    extern __shared__ unsigned char shared[];
+    __shared__ pipeline barriers;
+    unsigned char *tile_q =
+        shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
+    unsigned char *tiles_k = tile_q + hopper_tile<Size>::BYTES, *tiles_v = tiles_k + STAGES * hopper_tile<Size>::BYTES;
+    const int heads = shape.batch * shape.heads, head = blockIdx.x % heads;
+    const int first = (gridDim.x / heads - 1 - blockIdx.x / heads) * QUERIES; // the last queries see most keys
+    const int seen = shape.causal ? min(shape.keys, first + QUERIES) : shape.keys, tiles = (seen - 1) / KEYS + 1;
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
+    if (threadIdx.x == 0) {
+        mbarrier_init(&barriers.q, 1);
+        for (int i = 0; i < STAGES; i++) {
+            mbarrier_init(&barriers.full_k[i], 1);
+            mbarrier_init(&barriers.full_v[i], 1);
+            mbarrier_init(&barriers.empty_k[i], CONSUMERS);
+            mbarrier_init(&barriers.empty_v[i], CONSUMERS);
+        }
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    if (warpgroup == 0) {
+        registers_give_back<PRODUCER_REGISTERS>();
+        if (threadIdx.x == 0)
+            produce<Size>(&map_q, &map_k, &map_v, tile_q, tiles_k, tiles_v, &barriers, first, head, tiles);
+    } else {
+        registers_take<CONSUMER_REGISTERS>();
+        const int row = (warpgroup - 1) * WARPGROUP_ROWS;
+        consume<Element, Size>(shape, tile_q + row * HOPPER_ROW_BYTES, tiles_k, tiles_v, &barriers, first + row, head,
+                               tiles, output, log_sums);
+    }
+}
+
+// --- launch ----------------------------------------------------------------------------------------------------------
+
+template <typename Element> struct tensor_type;
+template <> struct tensor_type<__nv_bfloat16> {
+    enum { VALUE = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
+};
+template <> struct tensor_type<__half> {
+    enum { VALUE = CU_TENSOR_MAP_DATA_TYPE_FLOAT16 };
+};
+
+// A map of (heads, rows, Size) in boxes of KEYS rows and 64 columns of one head.
+template <typename Element, int Size>
+static heddle_status map_heads(CUtensorMap *map, const void *from, long long heads, int rows)
+{
+    const cuuint64_t size[3] = {Size, (cuuint64_t)rows, (cuuint64_t)heads};
+    const cuuint64_t pitch[2] = {Size * sizeof(Element), (cuuint64_t)rows * Size * sizeof(Element)};
+    const cuuint32_t box[3] = {BOX, KEYS, 1};
+    return tma_map_boxes(map, (CUtensorMapDataType)tensor_type<Element>::VALUE, from, 3, size, pitch, box,
+                         CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
+template <typename Element, int Size> static heddle_status launch_size(const heddle_call *call)
+{
+    const attention_shape *shape = (const attention_shape *)call->shape;
+    const long long heads = (long long)shape->batch * shape->heads;
+    CUtensorMap q, k, v;
+    HEDDLE_TRY((map_heads<Element, Size>(&q, call->input[0], heads, shape->queries)));
+    HEDDLE_TRY((map_heads<Element, Size>(&k, call->input[1], heads, shape->keys)));
+    HEDDLE_TRY((map_heads<Element, Size>(&v, call->input[2], heads, shape->keys)));
+    cudaStream_t stream = heddle_cuda_stream_of(call);
+    auto kernel = attention_forward_wgmma<Element, Size>;
+    const int bytes = hopper_tile<Size>::SHARED_BYTES;
+    HEDDLE_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<heddle_ceil_div(shape->queries, QUERIES) * (unsigned)heads, THREADS, bytes, stream>>>(
+        *shape, q, k, v, (Element *)call->output[0], (float *)call->output[1]);
+    return heddle_cuda_launched("06_wgmma_tma");
+}
+
+// The table says which sizes come here; TMA takes operands at multiples of 16 bytes.
+template <typename Element> static heddle_status launch(const heddle_call *call, heddle_launcher *otherwise)
+{
+    const attention_shape *shape = (const attention_shape *)call->shape;
+    if (!tma_takes(call) || (size_t)call->input[2] % 16 != 0)
+        return otherwise(call);
+    return shape->size == 64 ? launch_size<Element, 64>(call) : launch_size<Element, 128>(call);
+}
+
+static heddle_status launch_bf16(const heddle_call *call)
+{
+    return launch<__nv_bfloat16>(call, heddle_attention_bf16_forward_mma_sync);
+}
+
+static heddle_status launch_fp16(const heddle_call *call)
+{
+    return launch<__half>(call, heddle_attention_fp16_forward_mma_sync);
+}
+
+HEDDLE_CUDA_RUNG("attention_bf16_forward", "06_wgmma_tma", launch_bf16)
+HEDDLE_CUDA_RUNG("attention_fp16_forward", "06_wgmma_tma", launch_fp16)
