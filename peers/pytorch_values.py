@@ -530,13 +530,29 @@ def language():
         case("topk", dict(rows=rows, cols=cols, k=k), dict(input=x), expect=dict(values=values, indices=indices))
 
 
+def attention():
+    for batch, heads, queries, keys, size, causal in [(2, 3, 4, 5, 7, 0), (1, 2, 6, 3, 16, 1), (1, 1, 3, 9, 8, 1)]:
+        shape = dict(batch=batch, heads=heads, queries=queries, keys=keys, size=size, causal=causal)
+        for op, dtype in [("attention_forward", torch.float32), ("attention_bf16_forward", torch.bfloat16),
+                          ("attention_fp16_forward", torch.float16)]:
+            q, k, v = (draw(batch, heads, rows, size).detach().to(dtype).double().requires_grad_(True)
+                       for rows in (queries, keys, keys))
+            hidden = torch.full((queries, keys), -torch.inf).triu(1).double() if causal else 0
+            sums = (q @ k.mT / size**0.5 + hidden).logsumexp(3)
+            output = F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
+            grad = torch.randn(output.shape).to(dtype).double()
+            output.backward(grad)
+            case(op, shape, dict(q=q, k=k, v=v, grad_output=grad),
+                 expect=dict(output=output, log_sums=sums, grad_q=q.grad, grad_k=k.grad, grad_v=v.grad))
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
                  blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed, training_steps,
-                 layers, extension, language):
+                 layers, extension, language, attention):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),

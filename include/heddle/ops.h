@@ -127,8 +127,9 @@ typedef struct heddle_rows_shape {
     int rows, cols;
 } heddle_rows_shape;
 
-// attention: softmax(q kᵀ / sqrt(size)) v for each head of each sample; q (batch, heads, queries, size), k and v (batch,
-// heads, keys, size). causal: query i sees keys 0 to i alone. Backward needs the log of each query's sum of exponentials.
+// attention: softmax(q kᵀ / sqrt(size)) v for each head of each sample; q (batch, heads, queries, size), k and v
+// (batch, heads, keys, size). causal: query i sees keys 0 to i alone. Backward needs the log of each query's sum of
+// exponentials.
 typedef struct heddle_attention_shape {
     int batch, heads;
     int queries, keys;

@@ -204,6 +204,18 @@ static void compare_rungs(const torch_case *from, const harness_values *prepared
     }
 }
 
+// Gradients of what the forward operator saved in 16 bits are not those of PyTorch, which rounds nothing: the reference
+// alone is compared, and the ladder tests hold the rungs to it.
+static bool rounds_saved(const harness_values *values)
+{
+    for (int i = 0; i < values->op->operand_count; i++) {
+        heddle_dtype dtype = heddle_operand_dtype(values->op, i, values->shape);
+        if (values->op->operands[i].values == HEDDLE_VALUES_SAVED && (dtype == HEDDLE_BF16 || dtype == HEDDLE_F16))
+            return true;
+    }
+    return false;
+}
+
 // The reference and every rung; `computed` is left with the reference's outputs.
 static void compare_op(const torch_case *from, const harness_values *prepared, harness_values *computed,
                        int64_t reduction)
@@ -213,7 +225,8 @@ static void compare_op(const torch_case *from, const harness_values *prepared, h
     harness_values_reference(computed);
     assert_true(compare_results(from, computed, NULL, "reference") > 0);
     harness_bounds_create(&bounds, prepared, computed, reduction);
-    compare_rungs(from, prepared, &bounds);
+    if (!rounds_saved(prepared))
+        compare_rungs(from, prepared, &bounds);
     harness_bounds_destroy(&bounds);
 }
 

@@ -4,7 +4,7 @@
 // scores: it computes them three times. The largest is subtracted before exp, so that nothing overflows. In 16 bits the
 // same kernel reads and writes shorter numbers: everything is computed in float32.
 //
-//     heddle bench attention_forward --rung 01_naive
+//     heddle bench attention_forward/01_naive
 //
 // Limited by: loads. Every score reads a row of k from global memory again, neighbouring threads read rows of q that
 // are a whole row apart, and the sums of a row are in memory, too: an array is in registers only if all its indices are

@@ -5,7 +5,7 @@
 // and its sums fit into their registers. There are two passes: the first finds the largest score, the second computes
 // the scores again, weighs v by exp(score - largest), and adds up the weights, by which the sums are divided last.
 //
-//     heddle bench attention_forward --rung 02_tiled
+//     heddle bench attention_forward/02_tiled
 //
 // Limited by: scores that are computed twice, and k that is read twice for them.
 

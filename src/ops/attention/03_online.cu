@@ -5,7 +5,7 @@
 // exp(largest before - largest now), as if it had been known from the start. Scores are computed once, and k is read
 // once; the price is one multiplication of the sums per tile.
 //
-//     heddle bench attention_forward --rung 03_online
+//     heddle bench attention_forward/03_online
 //
 // Limited by: loads from shared memory. A thread reads 16 bytes of a tile for four multiplications.
 

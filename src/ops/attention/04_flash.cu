@@ -10,7 +10,7 @@
 // keys; the same kernel with keys as rows, for grad_k and grad_v, goes over the queries. Scores are computed twice, but
 // each sum has one owner: no atomics, and the same bits every time.
 //
-//     heddle bench attention_forward --rung 04_flash
+//     heddle bench attention_forward/04_flash
 //
 // Limited by: the multiplications of float32, and by loads that no product hides: all warps wait for each tile.
 

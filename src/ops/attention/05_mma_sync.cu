@@ -8,7 +8,7 @@
 //
 // Backward is rung 4's: the same kernel with queries as rows and with keys as rows.
 //
-//     heddle bench attention_bf16_forward --rung 05_mma_sync
+//     heddle bench attention_bf16_forward/05_mma_sync
 //
 // Limited by: loads from shared memory, four times, once by each warp, and exponentials: the tensor cores wait for
 // both.

@@ -1,5 +1,5 @@
 // attention in 16 bits, rung 6: flash attention by wgmma and TMA, with the roles of a block divided, as
-// FlashAttention-3 describes it. One warp loads, two warpgroups multiply, 64 queries each; they share every tile of k
+// FlashAttention-3 describes it. One thread loads, two warpgroups multiply, 64 queries each; they share every tile of k
 // and v.
 //
 // Rung 5 loaded each fragment through registers, and its tensor cores waited while it computed exponentials. Here wgmma
@@ -7,10 +7,12 @@
 // the next keys and the sums of the last ones, and computes the exponentials of the former while the tensor cores are
 // at the latter. The weights are wgmma's left operand in registers, laid out as the scores came.
 //
-//     heddle bench attention_bf16_forward --rung 06_wgmma_tma
+// hopper.h describes the layout of tile and swizzle.
+//
+//     heddle bench attention_bf16_forward/06_wgmma_tma
 //
 // Limited by: exponentials, of which an SM computes 16 per clock, and by the start and end of each block: no other
-// block fits beside it. hopper.h describes the layout of tile and swizzle.
+// block fits beside it.
 
 #include "ops/attention/attention_16.h"
 #include "ops/cuda/element16.h"

@@ -175,7 +175,7 @@ static const heddle_rung backward_ladder[] = {
          .capability = 80},                                                                                            \
     {                                                                                                                  \
         "06_wgmma_tma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,                                                               \
-            "wgmma from shared memory, tiles by TMA from a warp of their own, exponentials beside products",           \
+            "wgmma from shared memory, tiles by TMA from a thread of its own, exponentials beside products",           \
             hopper_takes, NULL, .arithmetic = (rounded), .capability = 90, .gpu_only = "wgmma and TMA"                 \
     }
 #define BACKWARD_16(type, rounded)                                                                                     \
