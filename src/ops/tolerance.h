@@ -26,8 +26,8 @@ int64_t heddle_tolerance_reduction(const heddle_op *op, const void *shape);
 heddle_status heddle_tolerance_scale(const heddle_op *op, const void *shape, double *const *prepared,
                                      double *const *expected, const size_t *elements, double *scale);
 
-// For an operand marked by_row: its root mean square, and by how much its scale is larger in a row of `columns` elements;
-// 1 for others.
+// For an operand marked by_row: its root mean square, and by how much its scale is larger in a row of `columns`
+// elements; 1 for others.
 double heddle_tolerance_whole(const heddle_operand *operand, const double *expected, size_t elements);
 double heddle_tolerance_row(const heddle_operand *operand, const double *row, size_t columns, double whole);
 

@@ -185,9 +185,10 @@ __device__ static __forceinline__ void pack(uint32_t (&weights)[KEYS / STEP][4],
 
 // This warpgroup's 64 queries from `first` on; tile_q is its part of the tile.
 template <typename Element, int Size>
-__device__ static void consume(const attention_shape &shape, const unsigned char *tile_q, const unsigned char *tiles_k,
-                               const unsigned char *tiles_v, pipeline *barriers, int first, int head, int tiles,
-                               Element *output, float *log_sums)
+__device__ static __forceinline__ void consume(const attention_shape &shape, const unsigned char *tile_q,
+                                               const unsigned char *tiles_k, const unsigned char *tiles_v,
+                                               pipeline *barriers, int first, int head, int tiles, Element *output,
+                                               float *log_sums)
 {
     typedef rows_element<Element> element;
     const int bytes = hopper_tile<Size>::BYTES;
