@@ -263,7 +263,8 @@ class Pictures(unittest.TestCase):
     def test_an_access_past_the_end_is_drawn_beside_the_array(self):
         bounds, = self.pictures("bounds")
         self.assertEqual(bounds["title"], "out[1024] is past the end")
-        self.assertEqual(bounds["text"], "Thread 24 of block 0 writes element 1024 at line 42. out has 1,024 elements: 0 to 1,023.")
+        self.assertEqual(bounds["text"], "Thread 24 of block 0 writes element 1024 at line 42. "
+                                         "out has 1,024 elements: 0 to 1,023.")
         self.assertEqual(bounds["written"][-3:-1], ["24", "1024"])
         block = next(one for one in self.pictures("block") if one["title"] == "Block 0 of past in time")
         self.assertIn("The block was stopped at the wrong access.", block["text"])

@@ -9,10 +9,11 @@ typedef heddle_token_loss_shape loss_shape;
 
 __device__ static float log_sum_of(const float *x, int cols)
 {
-    float most = x[0], sum = 0;
+    float most = x[0];
     for (int j = 1; j < cols; j++)
         most = fmaxf(most, x[j]);
-    for (int j = 0; j < cols; j++)
+    float sum = expf(x[0] - most);
+    for (int j = 1; j < cols; j++)
         sum += expf(x[j] - most);
     return most + logf(sum);
 }
