@@ -82,8 +82,9 @@
         if (begin > 0) text = `… ${text.slice(text.indexOf(" ") + 1)}`;
         const part = element("span", {className: "found-text"});
         const literal = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-        text.split(new RegExp(`((?<![\\p{L}\\p{N}_])(?:${literal.join("|")}))`, "giu")).forEach((piece, place) =>
-            part.append(place % 2 ? element("mark", {}, piece) : piece));
+        // Three pieces per match: what is before it, the character that is no letter, the word.
+        text.split(new RegExp(`(^|[^\\p{L}\\p{N}_])(${literal.join("|")})`, "giu")).forEach((piece, place) =>
+            part.append(place % 3 === 2 ? element("mark", {}, piece) : piece));
         return part;
     }
 

@@ -53,7 +53,11 @@ static bool evict(const void *memory, size_t bytes)
         __asm__ volatile("dc civac, %0" ::"r"(at) : "memory");
 #endif
     }
+#if defined(__aarch64__)
+    __asm__ volatile("dsb ish" ::: "memory"); // waits until the lines are written back
+#else
     __sync_synchronize();
+#endif
     return true;
 #else
     (void)memory, (void)bytes;

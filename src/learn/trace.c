@@ -2,6 +2,7 @@
 
 #include "check/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,54 +71,73 @@ static bool find_name(const heddle_check_result *result, const char *kernel, con
     return heddle_check_access_find(source, &about, &at, access) && access->name[0] && access->indices <= 1;
 }
 
-// A buffer whose name is still looked for.
+// A buffer whose name is looked for. Buffers that a host swaps between two launches have two names there: such a one
+// keeps its own.
 typedef struct unnamed {
-    bool wanted;
-    int place, tries; // that was asked last
+    bool wanted, two_names;
+    const cJSON *launch; // that was looked at last
+    bool settled;        // in this launch
+    int place, tries;    // that was asked last
+    char name[HEDDLE_CHECK_NAME];
 } unnamed;
 
 enum { MOST_TRIES = 16 };
 
-static void name_by_event(const heddle_check_result *result, const cJSON *trace, const char *kernel, const cJSON *event,
-                          unnamed *buffers, int count)
+static void name_by_event(const heddle_check_result *result, const cJSON *trace, const cJSON *launch,
+                          const cJSON *event, unnamed *buffers, int count)
 {
     const cJSON *index = cJSON_GetObjectItemCaseSensitive(event, "buffer");
     const cJSON *place = cJSON_GetObjectItemCaseSensitive(event, "place");
     unnamed *one =
         cJSON_IsNumber(index) && index->valueint >= 0 && index->valueint < count ? &buffers[index->valueint] : NULL;
     heddle_check_access access;
-    if (!one || !one->wanted || !cJSON_IsNumber(place) || place->valueint == one->place || one->tries == MOST_TRIES)
+    if (!one || !one->wanted || !cJSON_IsNumber(place))
+        return;
+    if (one->launch != launch) {
+        one->launch = launch;
+        one->settled = false;
+        one->place = -1;
+        one->tries = 0;
+    }
+    if (one->settled || place->valueint == one->place || one->tries == MOST_TRIES)
         return;
     one->place = place->valueint;
     one->tries++;
-    if (!find_name(result, kernel, indexed(cJSON_GetObjectItemCaseSensitive(trace, "places"), event, "place"),
-                   text_of(event, "kind"), &access))
+    if (!find_name(result, text_of(launch, "kernel"),
+                   indexed(cJSON_GetObjectItemCaseSensitive(trace, "places"), event, "place"), text_of(event, "kind"),
+                   &access))
         return;
-    one->wanted = false;
-    cJSON *buffer = indexed(cJSON_GetObjectItemCaseSensitive(trace, "buffers"), event, "buffer");
-    cJSON_ReplaceItemInObjectCaseSensitive(buffer, "name", cJSON_CreateString(access.name));
+    one->settled = true;
+    one->two_names |= one->name[0] && strcmp(one->name, access.name) != 0;
+    snprintf(one->name, sizeof one->name, "%s", access.name);
 }
 
 static void name_by_kernels(const heddle_learn_judging *judging, const heddle_check_result *result, const cJSON *trace)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(trace, "buffers"), *launch, *block, *event, *buffer;
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(trace, "buffers"), *buffer;
+    const cJSON *launch, *block, *event;
     int count = cJSON_GetArraySize(list), at = 0;
     unnamed *buffers = calloc((size_t)count + 1, sizeof *buffers);
     if (!buffers)
         return; // a picture says "memory" then
     cJSON_ArrayForEach(buffer, list)
     {
-        buffers[at++] =
-            (unnamed){.wanted = strcmp(text_of(buffer, "space"), "shared") != 0 && !is_learners(judging, trace, buffer),
-                      .place = -1};
+        buffers[at++].wanted = strcmp(text_of(buffer, "space"), "shared") != 0 && !is_learners(judging, trace, buffer);
     }
     cJSON_ArrayForEach(launch, cJSON_GetObjectItemCaseSensitive(trace, "launches"))
     {
         cJSON_ArrayForEach(block, cJSON_GetObjectItemCaseSensitive(launch, "blocks"))
         {
             cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(block, "events"))
-                name_by_event(result, trace, text_of(launch, "kernel"), event, buffers, count);
+                name_by_event(result, trace, launch, event, buffers, count);
         }
+    }
+    at = 0;
+    cJSON_ArrayForEach(buffer, list)
+    {
+        const unnamed *one = &buffers[at++];
+        if (one->name[0] && !one->two_names)
+            cJSON_ReplaceItemInObjectCaseSensitive(buffer, "name", cJSON_CreateString(one->name));
     }
     free(buffers);
 }

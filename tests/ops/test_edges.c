@@ -343,14 +343,14 @@ static void a_token_out_of_range_is_told_not_read(void **state)
         for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
             float output[4] = {0};
             heddle_call call = {.shape = &shape, .input = {table, tokens}, .output = {output}};
-            assert_told(run(op, &op->ladder[r], call), &op->ladder[r], words[i], &output[3]);
+            assert_told(run_rung(op, &op->ladder[r], call), &op->ladder[r], words[i], &output[3]);
             assert_true(op->ladder[r].device == HEDDLE_CPU || (output[0] == 5 && output[1] == 6));
         }
         for (int r = next_rung(backward, 0); r < backward->rungs; r = next_rung(backward, r + 1)) {
             float grad_table[6] = {0};
             heddle_call call = {.shape = &shape, .input = {tokens, grad_output}, .output = {grad_table}};
             bool cpu = backward->ladder[r].device == HEDDLE_CPU;
-            assert_int_equal(run(backward, &backward->ladder[r], call), cpu ? HEDDLE_INVALID : HEDDLE_OK);
+            assert_int_equal(run_rung(backward, &backward->ladder[r], call), cpu ? HEDDLE_INVALID : HEDDLE_OK);
             for (int e = 0; !cpu && e < 6; e++)
                 assert_true(grad_table[e] == (e < 4 ? 0 : grad_output[e - 4]));
         }
@@ -382,7 +382,7 @@ static void equal_elements_come_out_in_their_order_and_nan_first(void **state)
         float values[3][K];
         int32_t indices[3][K];
         heddle_call call = {.shape = &shape, .input = {input}, .output = {values, indices}};
-        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
         for (int i = 0; i < 3; i++)
             for (int place = 0; place < K; place++) {
                 assert_int_equal(indices[i][place], expected[i][place]);

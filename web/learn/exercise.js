@@ -188,10 +188,12 @@ export async function exerciseView(course, number) {
             `Next: ${next.number} ${next.title}`)) : make("p", {}, "That was the last one: every exercise is solved.");
     };
     const work = await workPane(course, exercise, {next: nextOf, solution: () => openTab("solution")});
+    let following = false; // a link into the pane of the chapter: it says itself what is shown there
     const tabs = createTabs("Task and help", [
         {name: "task", label: "Task", element: task},
         {name: "chapter", label: "Chapter", element: chapter,
-            shown: () => chapter.dataset.chapter || showChapter(chapter, exercise.chapter, section)},
+            shown: () => following || chapter.dataset.chapter === exercise.chapter
+                || showChapter(chapter, exercise.chapter, section)},
         {name: "hints", label: "Hints", element: hintsPane(exercise)},
         {name: "solution", label: "Solution", element: solution.element, shown: solution.shown},
     ]);
@@ -218,7 +220,9 @@ export async function exerciseView(course, number) {
         const address = new URL(link.href);
         const name = link.getAttribute("href").startsWith("#") ? chapter.dataset.chapter
             : address.pathname.slice("/read/".length);
+        following = true;
         openTab("chapter");
+        following = false;
         showChapter(chapter, name, decodeURIComponent(address.hash.slice(1)));
     });
 

@@ -18,9 +18,15 @@ export function fill(element, html) {
         scroll.append(table);
     }
     for (const figure of element.querySelectorAll("img")) {
-        const scroll = make("span", {class: "figure", tabindex: "0", role: "group", "aria-label": "figure"});
+        const scroll = make("span", {class: "figure"});
         figure.replaceWith(scroll);
         scroll.append(figure);
+        new ResizeObserver(() => { // what scrolls sideways can be reached by keyboard, and nothing else is a stop
+            const wide = scroll.scrollWidth > scroll.clientWidth;
+            for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", figure.alt || "figure"]])
+                if (wide) scroll.setAttribute(name, value);
+                else scroll.removeAttribute(name);
+        }).observe(scroll);
     }
     for (const block of element.querySelectorAll("pre")) block.tabIndex = 0;
     for (const link of element.querySelectorAll("a[href^='http'], a[href^='/course/']"))

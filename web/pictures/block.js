@@ -165,7 +165,7 @@ export function blockInTime(trace, options) {
     // --- the elements ---
     for (const map of maps) {
         make(svg, 'text', { x: PAD, y: map.top - 8, class: 'axis' },
-            shorten(bufferName(trace, map.buffer) + (map.first ? ' from element ' + map.first : '') + ', ' + map.bytes + ' B each: ' + (!map.written ? 'marked while it is read' : cellWidth >= 16 ? 'the thread that wrote it' : 'filled once it is written'), fitting(width - 2 * PAD, 10)));
+            shorten(bufferName(trace, map.buffer) + (map.first ? ' from element ' + map.first : '') + ', ' + map.bytes + ' B each: ' + (!map.written ? 'highlighted while it is read' : cellWidth >= 16 ? 'the thread that wrote it' : 'filled once it is written'), fitting(width - 2 * PAD, 10)));
         const grid = make(svg, 'g', { 'aria-hidden': 'true' });
         for (let i = 0; i < map.shown; i++) {
             const x = PAD + i % PER_ROW * cellWidth, y = map.top + Math.floor(i / PER_ROW) * cellHeight;

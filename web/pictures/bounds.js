@@ -34,7 +34,8 @@ export function bounds(trace, options) {
     const who = threadText(launch, access.thread) + ' of ' + blockText(launch, block), last = count - 1;
     const title = name + '[' + index + '] is ' + (index < 0 ? 'before the start' : 'past the end');
     const summary = who[0].toUpperCase() + who.slice(1) + ' ' + verb + ' element ' + index + ' at line ' + lineOf(trace, event.place) + '. ' + name + ' has ' +
-        count.toLocaleString('en') + (count === 1 ? ' element: 0.' : ' elements: 0 to ' + last.toLocaleString('en') + '.');
+        count.toLocaleString('en') + (count === 1 ? ' element: 0' : ' elements: 0 to ' + last.toLocaleString('en')) +
+        (event.bytes === 4 ? '.' : ', of ' + event.bytes + ' bytes each.');
     // Who made the same access to the elements that are there.
     const users = new Map();
     for (const one of block.events)
@@ -43,7 +44,8 @@ export function bounds(trace, options) {
                 if (its.buffer === access.buffer)
                     users.set(its.offset / event.bytes, its.thread);
 
-    const PAD = 8, cellWidth = 34, cellHeight = 26, top = 62, boxes = boxesOf(index, count, Math.floor((width - 2 * PAD) / cellWidth));
+    const digits = String(Math.max(Math.abs(index) + (index < 0 ? 9 : 0), count)).length;
+    const PAD = 8, cellWidth = Math.max(34, 7 * digits + 6), cellHeight = 26, top = 62, boxes = boxesOf(index, count, Math.floor((width - 2 * PAD) / cellWidth));
     const told = wrap(summary, fitting(width - 2 * PAD)).length, height = top + cellHeight + 48 + told * 17;
     const { svg, hatch } = picture('bounds', width, height, title, summary);
     make(svg, 'text', { x: PAD, y: 18, class: 'head' }, shorten(title, fitting(width - 2 * PAD, 13)));
@@ -63,7 +65,7 @@ export function bounds(trace, options) {
         });
         if (meant || users.has(element))
             make(svg, 'text', { x: middle, y: top + 17, class: 'small middle' + (meant ? ' on' : '') }, String(meant ? access.thread : users.get(element)));
-        make(svg, 'text', { x: middle, y: top + cellHeight + 13, class: meant ? 'bad small middle' : 'axis middle' }, shorten(String(element), 5));
+        make(svg, 'text', { x: middle, y: top + cellHeight + 13, class: meant ? 'bad small middle' : 'axis middle' }, String(element));
     });
     paragraph(svg, PAD, top + cellHeight + 42, width - 2 * PAD, summary, 'bad');
     return svg;

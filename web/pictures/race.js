@@ -84,7 +84,7 @@ export function race(trace, options) {
         : memory.name || 'the same memory';
     const title = 'A race on ' + name;
     const summary = parties.map(one => one.thread + ' of ' + one.block + ' ' + (isRead(one.place) ? 'reads' : 'writes') + ' it at line ' + one.place.line).join('; ') +
-        '. Nothing orders the two accesses.';
+        '. There is no synchronisation between the two accesses.';
 
     const PAD = 8, narrow = width < 560, gap = 16, half = narrow ? width - 2 * PAD : (width - 2 * PAD - gap) / 2;
     const { svg, arrow } = picture('race', width, 10, title, summary);
@@ -146,7 +146,7 @@ export function race(trace, options) {
     });
     y += (narrow ? 2 * orderHeight + 10 : orderHeight) + 22;
     const values = parties.map(one => isRead(one.place) ? null : stepText(one, before, name).leaves), alike = known && values[0] !== null && values[0] !== 'its value' && values[0] === values[1];
-    y = paragraph(svg, PAD, y, width - 2 * PAD, 'Nothing orders the two accesses: a GPU may run them in either order, and the order may change from run to run.' +
+    y = paragraph(svg, PAD, y, width - 2 * PAD, 'There is no synchronisation between the two accesses: a GPU may run them in either order, and the order may change from run to run.' +
         (alike ? ' Both write ' + values[0] + ' here, so the result is the same; with other values it would not be.' : ''), 'note');
     svg.setAttribute('height', y);
     svg.setAttribute('viewBox', '0 0 ' + width + ' ' + y);

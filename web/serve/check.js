@@ -25,8 +25,8 @@ export function createCheck() {
         verdict.replaceChildren(
             make("p", {class: `note ${answer.failed ? "error" : "good"}`}, make("strong", {}, answer.name), `: ${answer.verdict}`),
             make("ul", {class: "findings"}, ...findings.map((one) => make("li", {},
-                make("strong", {}, sentence(one.headline ?? one.kind)), [place(one) && `, ${place(one)}`, one.message && `: ${one.message}.`]
-                    .filter(Boolean).join(""),
+                make("strong", {}, sentence(one.headline ?? one.kind)), place(one) && `, ${place(one)}`,
+                one.message ? sentence(`: ${one.message.replace(/\.$/, "")}.`) : null,
                 one.cure ? make("p", {class: "cure"}, make("strong", {}, "Fix: "), sentence(one.cure)) : null))),
             make("p", {}, make("a", {class: "button", href: answer.report, target: "_blank", rel: "noopener"},
                 "Open the report with pictures")));

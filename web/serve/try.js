@@ -147,11 +147,13 @@ export function createTry(state) {
     function refresh() {
         const network = state.network;
         none.hidden = Boolean(network);
-        if (!network) none.replaceChildren(make("p", {}, ...isRunning(state.training)
-            ? ["A run is ", state.training.state === "paused" ? "paused" : "under way",
+        const waiting = network ? "" : isRunning(state.training) ? state.training.state : "none";
+        if (waiting && none.dataset.waiting !== waiting) none.replaceChildren(make("p", {}, ...waiting !== "none"
+            ? ["A run is ", waiting === "paused" ? "paused" : "under way",
                 "; its network is ready after the first epoch. ", make("a", {href: "#train"}, "Watch it"), "."]
             : ["There is no network yet. ", make("a", {href: "#train"}, "Train one"),
                 ": on synth, the generated digits, it takes seconds."]));
+        none.dataset.waiting = waiting; // rebuilt only when it says something else: the link in it may have the focus
         tryout.hidden = inside.hidden = !network;
         if (!network) return;
         rows = network.classes.map((name) => {

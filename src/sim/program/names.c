@@ -197,7 +197,7 @@ void sim_name_of_variable(const char *symbol, char *name, size_t bytes)
 {
     // What stands behind a point tells variables of one name apart, such as those of two files.
     char mangled[WORKING], text[WORKING];
-    snprintf(mangled, sizeof mangled, "%.*s", (int)strcspn(symbol, "."), symbol);
+    snprintf(mangled, sizeof mangled, "%.*s", (int)(1 + strcspn(symbol + (symbol[0] != '\0'), ".")), symbol);
     if (strncmp(mangled, "_Z", 2) != 0) {
         snprintf(name, bytes, "%.*s", (int)bytes - 1, mangled);
         return;
