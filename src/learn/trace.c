@@ -14,8 +14,8 @@ static void clean(const heddle_learn_judging *judging, cJSON *json)
 {
     if (cJSON_IsString(json) && strstr(json->valuestring, judging->folder))
         cJSON_SetValuestring(json, heddle_learn_without_folders(judging, json->valuestring));
-    cJSON *child = NULL;
-    cJSON_ArrayForEach(child, json) clean(judging, child);
+    for (cJSON *child = json ? json->child : NULL; child; child = child->next)
+        clean(judging, child);
 }
 
 static cJSON *indexed(const cJSON *list, const cJSON *object, const char *field)
@@ -129,7 +129,9 @@ static void name_by_kernels(const heddle_learn_judging *judging, const heddle_ch
         cJSON_ArrayForEach(block, cJSON_GetObjectItemCaseSensitive(launch, "blocks"))
         {
             cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(block, "events"))
+            {
                 name_by_event(result, trace, launch, event, buffers, count);
+            }
         }
     }
     at = 0;

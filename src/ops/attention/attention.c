@@ -98,13 +98,14 @@ static const char *const test_shapes[] = {"batch=0 queries=3 keys=5 size=4",
                                           "queries=1 keys=1 size=1",
                                           "batch=2 queries=7 keys=3 size=5 causal=1",
                                           "queries=5 keys=67 size=64",
-                                          "queries=131 keys=17 size=24 causal=1",
+                                          "queries=259 keys=9 size=24 causal=1",
                                           "queries=5 keys=131 size=128 causal=1",
                                           NULL};
 static const char *const test_shapes_16[] = {
     "heads=3 queries=0 keys=2 size=8",     "batch=2 queries=3 keys=7 size=5",     "queries=5 keys=257 size=64",
-    "queries=67 keys=35 size=24 causal=1", "queries=9 keys=70 size=128 causal=1", NULL};
-static const char *const fp16_test_shapes[] = {"queries=5 keys=7 size=64", "queries=9 keys=70 size=128 causal=1", NULL};
+    "queries=259 keys=9 size=24 causal=1", "queries=9 keys=70 size=128 causal=1", NULL};
+static const char *const fp16_test_shapes[] = {"queries=259 keys=7 size=64", "queries=9 keys=70 size=128 causal=1",
+                                               NULL};
 
 // The first is short enough for a CPU. Backward, the reference of forward runs on one, too, and sets the limit.
 static const char *const forward_bench_shapes[] = {"heads=8 queries=1024 keys=1024 size=64 causal=1",

@@ -74,7 +74,7 @@ static heddle_status forward(const heddle_call *call, heddle_dtype dtype)
             add(sums, weight, v, size);
         }
         write_row(dtype, call->output[0], row, size, sums, 1 / sum);
-        ((float *)call->output[1])[row] = most + logf(sum);
+        ((float *)call->output[1])[row] = sum == 0 ? -INFINITY : most + logf(sum);
     }
     return HEDDLE_OK;
 }

@@ -67,7 +67,7 @@ static void reference(const void *shape_, const double *const *input, double *co
 }
 
 static const char *const test_shapes[] = {
-    "rows=0 cols=5 k=2",   "rows=1 cols=1 k=1",   "rows=3 cols=2 k=2",    "rows=5 cols=7 k=3",    "rows=9 cols=64 k=33",
+    "rows=0 cols=5 k=2",   "rows=1 cols=1 k=1",   "rows=3 cols=2 k=2",    "rows=37 cols=7 k=3",   "rows=9 cols=64 k=33",
     "rows=2 cols=64 k=64", "rows=3 cols=257 k=1", "rows=2 cols=601 k=64", "rows=1 cols=2051 k=5", NULL};
 // Sampling from GPT-2's vocabulary first; choosing experts; candidates of a beam; one long row.
 static const char *const bench_shapes[] = {"rows=8192 cols=50257 k=50", "rows=262144 cols=256 k=8",
