@@ -20,8 +20,9 @@ enum {
     MOST_NODES = 1 << 16,
     MOST_RANGES = 4096,
     // Each record costs most of a microsecond of GPU time, a tenth of a step of the fused CNN: with so many a profile
-    // is good, and the rest of a run goes on at its own speed.
-    ENOUGH_RECORDS = 1 << 13,
+    // is good, and the rest of a run goes on at its own speed. What ran before the first poll is not counted: kernels
+    // timed against each other to choose among them may be more than this alone.
+    ENOUGH_RECORDS = 1 << 12,
 };
 
 // A call as the marks know it; its address is in captured graphs, so it never moves.
@@ -52,7 +53,8 @@ struct heddle_profile {
     heddle_gpu_enter *enter;
     pthread_mutex_t lock; // of what follows
     heddle_gpu_record *records;
-    long long record_count;
+    long long record_count, step_records;
+    uint64_t steps_from; // the first poll; 0: none yet
     heddle_gpu_node *nodes;
     int node_count;
     bool started, finished;
@@ -286,7 +288,9 @@ static void poll_records(heddle_probe *probe)
 {
     heddle_profile *profile = (heddle_profile *)probe;
     pthread_mutex_lock(&profile->lock);
-    const bool enough = profile->started && profile->record_count >= ENOUGH_RECORDS;
+    if (!profile->steps_from)
+        profile->steps_from = (uint64_t)now();
+    const bool enough = profile->started && profile->step_records >= ENOUGH_RECORDS;
     pthread_mutex_unlock(&profile->lock);
     if (!enough)
         return;
@@ -320,6 +324,7 @@ static void take_record(void *context, const heddle_gpu_record *record, const ch
     } else {
         heddle_gpu_record *kept = &profile->records[profile->record_count++ % profile->room];
         *kept = *record;
+        profile->step_records += profile->steps_from && record->begin >= profile->steps_from;
         char plain[HEDDLE_PROFILE_NAME] = "";
         heddle_kernel_name(name ? name : "", plain, sizeof plain);
         kept->name = name ? intern(&data->names, &data->name_count, MOST_NAMES, plain) : -1;
