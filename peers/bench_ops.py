@@ -11,6 +11,7 @@ import sys
 
 import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import result_file
 
@@ -98,6 +99,32 @@ def topk(rows, cols, k):
     return lambda: torch.topk(x, k).values, lambda: torch.topk(x[:64].double(), k).values
 
 
+def attention(dtype, backend, backward=False):
+    """scaled_dot_product_attention by one of its backends; `backward`: the gradients of q, k and v alone."""
+    def run(q, k, v, causal):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
+
+    def make(heads, queries, keys, size, batch=1, causal=0):
+        q, above = normal(batch, heads, queries, size, dtype=dtype), normal(batch, heads, queries, size, dtype=dtype)
+        k, v = normal(batch, heads, keys, size, dtype=dtype), normal(batch, heads, keys, size, dtype=dtype)
+        wide = [one[:1, :2].double() for one in (q, k, v)]
+        if not backward:
+            def forward():
+                with sdpa_kernel(backend):
+                    return run(q, k, v, causal)
+            return forward, lambda: run(*wide, causal), lambda got: got[:1, :2]
+        operands = [one.requires_grad_() for one in (q, k, v)]
+        with sdpa_kernel(backend):
+            output = run(*operands, causal)
+
+        def expected():
+            leaves = [one.detach().requires_grad_() for one in wide]
+            return torch.autograd.grad(run(*leaves, causal), leaves, above[:1, :2].double())[0]
+        return (lambda: torch.autograd.grad(output, operands, above, retain_graph=True)[0], expected,
+                lambda got: got[:1, :2])
+    return make
+
+
 def matmul(dtype, tf32):
     def make(m, n, k):
         torch.backends.cuda.matmul.allow_tf32 = tf32
@@ -121,6 +148,11 @@ LAYER1 = dict(n=1024, c=1, h=28, w=28, k=32, r=3, s=3, padding=1)
 LAYER2 = dict(n=1024, c=32, h=14, w=14, k=64, r=3, s=3, padding=1)
 CUBES = [dict(m=size, n=size, k=size) for size in (1024, 2048, 4096, 8192)]
 GIB = 1 << 28  # floats
+HEADS = [dict(batch=4, heads=16, queries=2048, keys=2048, size=64, causal=1),
+         dict(batch=4, heads=16, queries=2048, keys=2048, size=128, causal=1),
+         dict(batch=4, heads=16, queries=2048, keys=2048, size=128),
+         dict(batch=8, heads=16, queries=4096, keys=4096, size=128)]
+SHORT = {torch.bfloat16: "attention_bf16", torch.float16: "attention_fp16"}
 
 # operator, arithmetic, how it is made, shapes, relative error that is allowed; of several ways the fastest counts
 JOBS = [
@@ -142,14 +174,23 @@ JOBS = [
     ("conv2d_forward", "full", conv2d(False, torch.channels_last), [LAYER1, LAYER2], 1e-4),
     ("conv2d_forward", "tf32", conv2d(True), [LAYER1, LAYER2], 1e-2),
     ("conv2d_forward", "tf32", conv2d(True, torch.channels_last), [LAYER1, LAYER2], 1e-2),
+    ("attention_forward", "full", attention(torch.float32, SDPBackend.EFFICIENT_ATTENTION), HEADS, 1e-2),
+    ("attention_backward", "full", attention(torch.float32, SDPBackend.EFFICIENT_ATTENTION, True), HEADS, 1e-2),
+] + [
+    (SHORT[dtype] + ("_backward" if backward else "_forward"), "full", attention(dtype, backend, backward), HEADS, 2e-2)
+    for dtype in SHORT for backward in (False, True)
+    for backend in (SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION)
 ]
 
 
+def first_rows(got, expected):
+    return got[:expected.shape[0]] if expected.dim() > 0 else got
+
+
 def measure(op, arithmetic, make, shape, allowed):
-    call, reference = make(**shape)
+    call, reference, *part = make(**shape)
     expected = reference()
-    got = call().double()
-    got = got[:expected.shape[0]] if expected.dim() > 0 else got
+    got = (part[0](call()) if part else first_rows(call(), expected)).double()
     error = float((got - expected).norm() / (expected.norm() + 1e-300))
     if not error <= allowed:
         raise SystemExit("%s: relative error %g is above %g" % (op, error, allowed))

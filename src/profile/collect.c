@@ -22,7 +22,7 @@ enum {
     // Each record costs most of a microsecond of GPU time, a tenth of a step of the fused CNN: with so many a profile
     // is good, and the rest of a run goes on at its own speed. What ran before the first poll is not counted: kernels
     // timed against each other to choose among them may be more than this alone.
-    ENOUGH_RECORDS = 1 << 12,
+    ENOUGH_RECORDS = 1 << 11,
 };
 
 // A call as the marks know it; its address is in captured graphs, so it never moves.
@@ -49,7 +49,7 @@ struct heddle_profile {
     // Of cuda: CUPTI's records, a ring as well.
     void *module;
     heddle_gpu_start *start;
-    heddle_gpu_stop *stop;
+    heddle_gpu_stop *pause, *stop;
     heddle_gpu_enter *enter;
     pthread_mutex_t lock; // of what follows
     heddle_gpu_record *records;
@@ -57,7 +57,7 @@ struct heddle_profile {
     uint64_t steps_from; // the first poll; 0: none yet
     heddle_gpu_node *nodes;
     int node_count;
-    bool started, finished;
+    bool started, finished; // data.stopped: no more is recorded, but CUPTI may still hold records
 };
 
 static int64_t nanoseconds(double seconds)
@@ -225,7 +225,7 @@ static heddle_status enter(heddle_profile *profile, slot *at, heddle_stream *str
 {
     heddle_nvtx_push(at->range);
     if (profile->data.device == HEDDLE_CUDA) {
-        if (profile->started)
+        if (profile->started && !profile->data.stopped)
             profile->enter(at->index);
         return HEDDLE_OK;
     }
@@ -236,7 +236,7 @@ static heddle_status leave(heddle_profile *profile, slot *at, heddle_stream *str
 {
     heddle_nvtx_pop();
     if (profile->data.device == HEDDLE_CUDA) {
-        if (profile->started)
+        if (profile->started && !profile->data.stopped)
             profile->enter(-1);
         return HEDDLE_OK;
     }
@@ -290,12 +290,11 @@ static void poll_records(heddle_probe *probe)
     pthread_mutex_lock(&profile->lock);
     if (!profile->steps_from)
         profile->steps_from = (uint64_t)now();
-    const bool enough = profile->started && profile->step_records >= ENOUGH_RECORDS;
+    const bool enough = profile->started && !profile->data.stopped && profile->step_records >= ENOUGH_RECORDS;
     pthread_mutex_unlock(&profile->lock);
     if (!enough)
         return;
-    profile->stop();
-    profile->started = false;
+    profile->pause();
     profile->data.stopped = true;
 }
 
@@ -360,9 +359,10 @@ static void start_module(heddle_profile *profile)
         return;
     }
     *(void **)&profile->start = dlsym(profile->module, HEDDLE_GPU_START);
+    *(void **)&profile->pause = dlsym(profile->module, HEDDLE_GPU_PAUSE);
     *(void **)&profile->stop = dlsym(profile->module, HEDDLE_GPU_STOP);
     *(void **)&profile->enter = dlsym(profile->module, HEDDLE_GPU_ENTER);
-    if (!profile->start || !profile->stop || !profile->enter) {
+    if (!profile->start || !profile->pause || !profile->stop || !profile->enter) {
         snprintf(note, size, "%.120s is of another version of heddle; build it again", path);
         return;
     }

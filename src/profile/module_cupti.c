@@ -7,6 +7,7 @@
 #include <cupti.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +47,16 @@ static uint64_t on_our_clock(uint64_t time)
     return (uint64_t)((int64_t)time - ahead);
 }
 
+// CUPTI gives zeros where it has no times: with such a record a step would have begun when the machine did.
+static bool has_times(uint64_t start, uint64_t end)
+{
+    return start > 0 && end >= start;
+}
+
 static void give_kernel(const kernel_record *kernel)
 {
+    if (!has_times(kernel->start, kernel->end))
+        return;
     const heddle_gpu_record record = {.kind = HEDDLE_GPU_KERNEL,
                                       .stream = kernel->streamId,
                                       .correlation = kernel->correlationId,
@@ -59,6 +68,8 @@ static void give_kernel(const kernel_record *kernel)
 
 static void give_copy(const copy_record *copy)
 {
+    if (!has_times(copy->start, copy->end))
+        return;
     const char letter = letter_of(copy);
     const heddle_gpu_record record = {.kind = letter == 'I'   ? HEDDLE_GPU_COPY_IN
                                               : letter == 'O' ? HEDDLE_GPU_COPY_OUT
@@ -74,6 +85,8 @@ static void give_copy(const copy_record *copy)
 
 static void give_set(const set_record *set)
 {
+    if (!has_times(set->start, set->end))
+        return;
     const heddle_gpu_record record = {.kind = HEDDLE_GPU_SET,
                                       .stream = set->streamId,
                                       .correlation = set->correlationId,
@@ -89,6 +102,7 @@ static void give_launch(const CUpti_ActivityAPI *call)
 {
     const char *name = NULL;
     if (cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, call->cbid, &name) != CUPTI_SUCCESS || !name ||
+        !has_times(call->start, call->end) ||
         !(strstr(name, "Launch") || strstr(name, "Memcpy") || strstr(name, "Memset")))
         return;
     const heddle_gpu_record record = {.kind = HEDDLE_GPU_LAUNCH,
@@ -233,6 +247,7 @@ static void take_ranges(void)
 }
 
 __attribute__((visibility("default"))) heddle_gpu_start heddle_cupti_start;
+__attribute__((visibility("default"))) heddle_gpu_stop heddle_cupti_pause;
 __attribute__((visibility("default"))) heddle_gpu_stop heddle_cupti_stop;
 __attribute__((visibility("default"))) heddle_gpu_enter heddle_cupti_enter;
 
@@ -263,12 +278,17 @@ int heddle_cupti_start(const heddle_gpu_sink *to, char *why, size_t size)
     return 0;
 }
 
-void heddle_cupti_stop(void)
+void heddle_cupti_pause(void)
 {
-    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     for (int i = 0; i < WANTED; i++)
         cuptiActivityDisable(wanted[i]);
     cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MARKER);
+}
+
+void heddle_cupti_stop(void)
+{
+    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    heddle_cupti_pause();
     cuptiUnsubscribe(subscriber);
     pthread_mutex_lock(&writing);
     memset(&sink, 0, sizeof sink);

@@ -37,10 +37,12 @@ typedef struct heddle_gpu_sink {
     void (*node)(void *context, uint64_t node, uint64_t from, int32_t tag);
 } heddle_gpu_sink;
 
-// What the module exports. Start returns 0, or 1 with the reason in `why`.
+// What the module exports. Start returns 0, or 1 with the reason in `why`. Pause ends recording at little cost, in the
+// midst of a run; stop also hands over what CUPTI still holds.
 typedef int heddle_gpu_start(const heddle_gpu_sink *sink, char *why, size_t size);
 typedef void heddle_gpu_stop(void);
 typedef void heddle_gpu_enter(int32_t tag); // operator call `tag` begins in this thread; -1: it is over
 #define HEDDLE_GPU_START "heddle_cupti_start"
+#define HEDDLE_GPU_PAUSE "heddle_cupti_pause"
 #define HEDDLE_GPU_STOP  "heddle_cupti_stop"
 #define HEDDLE_GPU_ENTER "heddle_cupti_enter"
