@@ -2,8 +2,10 @@
 figures there are, how they are measured and merged into one result file, and what heddle is compared with. Standard
 library only."""
 import contextlib
+import json
 import math
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -32,6 +34,9 @@ ON_CPU = {"train": "eager,channels-last,step", "infer": "eager,channels-last,ste
 KEYS = ("job", "model", "framework", "precision", "batch", "mode")
 START_KEYS = ("model", "mode")
 QUALITY_KEYS = ("data", "model", "precision")
+LIMIT_KEYS = ("model", "precision", "batch")
+LIMIT_IMAGES = 20480  # of a profiled run: about half a second of steps
+LIMIT_SECONDS = 0.5
 QUALITY_MODELS = ["lenet5", "vgg", "resnet"]
 QUALITY_PRECISIONS = {"cuda": "fp32,tf32x3,tf32,bf16", "cpu": "fp32"}
 FACTS = training.FACTS + ("clocks",)
@@ -74,6 +79,8 @@ def add_options(parser):
     parser.add_argument("--quality", type=names, default=[], metavar="FOLDER,FOLDER",
                         help="zoo: only train %s with five seeds, in heddle and in PyTorch, on datasets in MNIST's format"
                              % ", ".join(QUALITY_MODELS))
+    parser.add_argument("--limits", action="store_true",
+                        help="zoo: only profile the training steps that miss what is wanted of them, and measure the link")
     parser.add_argument("--skip-peers", action="store_true", help="zoo: heddle alone")
     parser.add_argument("--only-peers", action="store_true", help="zoo: PyTorch and JAX alone")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
@@ -293,6 +300,46 @@ def measure_quality(options, table, run):
                 save(options.zoo, whole)
 
 
+def profiled(options, pair, folder):
+    """The profile of a row's training step."""
+    own = pair["own"]
+    epochs = max(1, int(LIMIT_SECONDS * 1e6 / (own["microseconds"] * max(1, LIMIT_IMAGES // own["batch"]))))
+    done = subprocess.run([
+        os.path.join(options.build, "heddle"), "train", "--model", path_of(pair["model"]), "--data",
+        "synth:count=%d" % LIMIT_IMAGES, "--device", options.device, "--kernels", "fused", "--precision",
+        own["precision"], "--batch", str(own["batch"]), "--epochs", str(epochs), "--profile", "--json", "--overwrite",
+        "--out", os.path.join(folder, "run")], stdout=subprocess.PIPE, text=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])["profile"]
+    return {name: found[name] for name in ("steps", "seconds", "gap_seconds", "other_seconds", "rows")}
+
+
+def measure_limits(options, table):
+    """What the steps that miss their goal are made of, and how fast the link is that predictions come over."""
+    began, whole = time.monotonic(), load(options.zoo)
+    missed = [pair for pair in compared(whole, "train") if pair["ratio"] and misses("train", pair)]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for pair in missed:
+            try:
+                rows.append(dict({name: pair[name] for name in LIMIT_KEYS}, own_precision=pair["own"]["precision"],
+                                 profile=profiled(options, pair, folder)))
+            except (subprocess.CalledProcessError, ValueError, KeyError) as trouble:
+                table.add("zoo", "profile of %s" % pair["model"], False, str(trouble)[:80], 0)
+    done = subprocess.run([os.path.join(options.build, "heddle"), "devices", options.device, "--measure", "--json"],
+                          stdout=subprocess.PIPE, text=True)
+    link = json.loads(done.stdout.splitlines()[-1])["devices"][0]["measured"] if done.returncode == 0 else {}
+    # Rows that have come to reach their goal leave; those that could not be profiled this time stay.
+    wanted_now = {tuple(pair[name] for name in LIMIT_KEYS) for pair in missed}
+    kept = [row for row in whole.get("limits", {"rows": []})["rows"]
+            if tuple(row[name] for name in LIMIT_KEYS) in wanted_now]
+    date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    whole["limits"] = {"rows": training.rows_with(kept, {"results": rows, "date": date}, LIMIT_KEYS), "link": link,
+                       "date": date}
+    save(options.zoo, whole)
+    table.add("zoo", "limits", len(rows) == len(missed) and bool(link), "%d steps profiled" % len(rows),
+              time.monotonic() - began)
+
+
 def measure(options, table, run):
     """The part of gpu-check: heddle first, which takes a second per figure."""
     for name in options.models:
@@ -300,6 +347,9 @@ def measure(options, table, run):
             raise Trouble("there is no model %s in examples/models; there are %s" % (name, ", ".join(MODELS)))
     if options.quality:
         measure_quality(options, table, run)
+        return
+    if options.limits:
+        measure_limits(options, table)
         return
     if not options.only_peers:
         with tempfile.TemporaryDirectory() as caches:
@@ -368,6 +418,11 @@ def in_bytes(results):
             if row["job"] == "infer" and row["framework"] == OWN and is_timed(row)}
     return [(row, rows[model, batch, "bf16"]) for (model, batch, precision), row in rows.items()
             if precision == IN_BYTES and (model, batch, "bf16") in rows]
+
+
+def image_bytes(model):
+    """Of one image, as it comes over the link."""
+    return math.prod(model_file.read(model).input[:3])
 
 
 def mean(pairs):
