@@ -125,6 +125,92 @@ def attention(dtype, backend, backward=False):
     return make
 
 
+def of_one(function, *sizes):
+    """A function of as many tensors as sizes are given, each a lambda of the shape's fields."""
+    def make(**shape):
+        tensors = [normal(*size(shape)) for size in sizes]
+        return lambda: function(*tensors), lambda: function(*[one.double() for one in tensors])
+    return make
+
+
+def gradient(function, *sizes):
+    """The gradients of all tensors of such a function; the first of them is checked."""
+    def make(**shape):
+        tensors = [normal(*size(shape)).requires_grad_() for size in sizes]
+        output = function(*tensors)
+        above = torch.randn_like(output)
+
+        def expected():
+            wide = [one.detach().double().requires_grad_() for one in tensors]
+            return torch.autograd.grad(function(*wide), wide, above.double())[0]
+        return lambda: torch.autograd.grad(output, tensors, above, retain_graph=True)[0], expected
+    return make
+
+
+def cross_entropy(backward):
+    def make(rows, cols):
+        x, labels = normal(rows, cols).requires_grad_(backward), torch.randint(cols, (rows,), device="cuda")
+        if not backward:
+            return lambda: F.cross_entropy(x, labels), lambda: F.cross_entropy(x.double(), labels)
+        loss = F.cross_entropy(x, labels)
+
+        def expected():
+            wide = x.detach()[:64].double().requires_grad_()
+            return torch.autograd.grad(F.cross_entropy(wide, labels[:64], reduction="sum") / rows, wide)[0]
+        return lambda: torch.autograd.grad(loss, x, retain_graph=True)[0], expected
+    return make
+
+
+def histogram(n):
+    values = torch.randint(256, (n,), device="cuda", dtype=torch.uint8)
+    return (lambda: torch.bincount(values, minlength=256),
+            lambda: torch.stack([(values == i).sum() for i in range(256)]).double())
+
+
+def fft2d(batch, h, w):
+    x = torch.randn(batch, h, w, 2, device="cuda")
+    return (lambda: torch.view_as_real(torch.fft.fft2(torch.view_as_complex(x))),
+            lambda: torch.view_as_real(torch.fft.fft2(torch.view_as_complex(x[:4].double()))))
+
+
+def update(kind):
+    """A step of an optimizer over one tensor, by PyTorch's fused kernel."""
+    def make(n):
+        parameter = normal(n).requires_grad_()
+        parameter.grad = normal(n)
+        before = parameter.detach().clone()
+        step = kind([parameter])
+
+        def run():
+            step.step()
+            return parameter.detach()
+
+        def first():
+            wide = before.double().requires_grad_()
+            wide.grad = parameter.grad.double()
+            kind([wide]).step()
+            return wide.detach()
+        return run, first
+    return make
+
+
+def conv2d_backward(which, tf32):
+    def make(n, c, h, w, k, r=3, s=3, stride=1, padding=1, groups=1):
+        torch.backends.cudnn.allow_tf32 = tf32
+        torch.backends.cudnn.benchmark = True
+        x, weight = normal(n, c, h, w), normal(k, c // groups, r, s)
+        above = torch.randn_like(F.conv2d(x, weight, None, stride, padding, 1, groups))
+        mask = [which == "data", which == "weight", False]
+
+        def run(of):
+            return torch.ops.aten.convolution_backward(
+                *of, [k], [stride] * 2, [padding] * 2, [1] * 2, False, [0] * 2, groups, mask)[mask.index(True)]
+        few = slice(None) if which == "weight" else slice(16)
+        return (lambda: run((above, x, weight)),
+                lambda: run((above[few].double(), x[few].double(), weight.double())))
+    return make
+
+
 def matmul(dtype, tf32):
     def make(m, n, k):
         torch.backends.cuda.matmul.allow_tf32 = tf32
@@ -134,13 +220,13 @@ def matmul(dtype, tf32):
 
 
 def conv2d(tf32, layout=torch.contiguous_format):
-    def make(n, c, h, w, k, r=3, s=3, stride=1, padding=1):
+    def make(n, c, h, w, k, r=3, s=3, stride=1, padding=1, groups=1):
         torch.backends.cudnn.allow_tf32 = tf32
         torch.backends.cudnn.benchmark = True
-        x, weight, bias = (normal(n, c, h, w).to(memory_format=layout), normal(k, c, r, s).to(memory_format=layout),
-                           normal(k))
-        return (lambda: F.conv2d(x, weight, bias, stride, padding),
-                lambda: F.conv2d(x[:16].double(), weight.double(), bias.double(), stride, padding))
+        x, weight = normal(n, c, h, w).to(memory_format=layout), normal(k, c // groups, r, s).to(memory_format=layout)
+        bias = normal(k)
+        return (lambda: F.conv2d(x, weight, bias, stride, padding, 1, groups),
+                lambda: F.conv2d(x[:16].double(), weight.double(), bias.double(), stride, padding, 1, groups))
     return make
 
 
@@ -152,7 +238,45 @@ HEADS = [dict(batch=4, heads=16, queries=2048, keys=2048, size=64, causal=1),
          dict(batch=4, heads=16, queries=2048, keys=2048, size=128, causal=1),
          dict(batch=4, heads=16, queries=2048, keys=2048, size=128),
          dict(batch=8, heads=16, queries=4096, keys=4096, size=128)]
+FEWER_HEADS = [dict(heads=16, queries=2048, keys=2048, size=64, causal=1),
+               dict(heads=16, queries=2048, keys=2048, size=128, causal=1), HEADS[-1]]
 SHORT = {torch.bfloat16: "attention_bf16", torch.float16: "attention_fp16"}
+
+DEPTHWISE = dict(n=64, c=128, h=56, w=56, k=128, groups=128)
+POOLED = dict(n=1024, c=32, h=28, w=28)
+SMALL = dict(n=1024, c=128, h=8, w=8)
+ACTIVATIONS = {"tanh": torch.tanh, "sigmoid": torch.sigmoid, "elu": F.elu, "gelu": F.gelu, "softplus": F.softplus,
+               "swish": F.silu, "relu": F.relu}
+ROWS = dict(rows=65536, cols=4096)
+
+
+def vector(shape):
+    return (shape["n"],)
+
+
+def images(shape):
+    return tuple(shape[name] for name in "nchw")
+
+
+def matrix(shape):
+    return shape["rows"], shape["cols"]
+
+
+def columns(shape):
+    return (shape["cols"],)
+
+
+def channels(shape):
+    return (shape["c"],)
+
+
+def layer_norm(x, gamma, beta):
+    return F.layer_norm(x, gamma.shape, gamma, beta)
+
+
+def rms_norm(x, weight):
+    return F.rms_norm(x, weight.shape, weight, 1e-5)
+
 
 # operator, arithmetic, how it is made, shapes, relative error that is allowed; of several ways the fastest counts
 JOBS = [
@@ -174,10 +298,47 @@ JOBS = [
     ("conv2d_forward", "full", conv2d(False, torch.channels_last), [LAYER1, LAYER2], 1e-4),
     ("conv2d_forward", "tf32", conv2d(True), [LAYER1, LAYER2], 1e-2),
     ("conv2d_forward", "tf32", conv2d(True, torch.channels_last), [LAYER1, LAYER2], 1e-2),
+    ("multiply_forward", "full", of_one(torch.mul, vector, vector), [dict(n=GIB)], 1e-6),
+    ("multiply_backward", "full", gradient(torch.mul, vector, vector), [dict(n=GIB)], 1e-6),
+    ("saxpy", "full", of_one(lambda x, y: torch.add(y, x, alpha=2), vector, vector), [dict(n=GIB)], 1e-6),
+    ("mean_forward", "full", of_one(torch.mean, vector), [dict(n=GIB)], 1e-3),
+    ("polynomial_activation_forward", "full", of_one(lambda x: x * x + x + 1, vector), [dict(n=GIB // 4)], 1e-6),
+    ("histogram", "full", histogram, [dict(n=GIB)], 0),
+    ("fft2d", "full", fft2d, [dict(batch=64, h=512, w=512)], 1e-5),
+    ("batchnorm2d_relu", "full", of_one(lambda x, gamma, beta: F.relu(F.batch_norm(x, None, None, gamma, beta, True)),
+                                        images, channels, channels), [dict(n=1024, c=64, h=64, w=64)], 1e-5),
+    ("maxpool2d_backward", "full", gradient(lambda x: F.max_pool2d(x, 2), images), [POOLED], 1e-6),
+    ("avgpool2d_forward", "full", of_one(lambda x: F.avg_pool2d(x, 2), images), [POOLED], 1e-6),
+    ("avgpool2d_backward", "full", gradient(lambda x: F.avg_pool2d(x, 2), images), [POOLED], 1e-6),
+    ("globalavgpool_forward", "full", of_one(lambda x: x.mean((2, 3)), images), [SMALL], 1e-5),
+    ("globalavgpool_backward", "full", gradient(lambda x: x.mean((2, 3)), images), [SMALL], 1e-6),
+    ("softmax_backward", "full", gradient(lambda x: F.softmax(x, 1), matrix), [ROWS], 1e-5),
+    ("log_softmax_forward", "full", of_one(lambda x: F.log_softmax(x, 1), matrix), [ROWS], 1e-5),
+    ("log_softmax_backward", "full", gradient(lambda x: F.log_softmax(x, 1), matrix), [ROWS], 1e-5),
+    ("layernorm_backward", "full", gradient(layer_norm, matrix, columns, columns), [ROWS], 1e-5),
+    ("rmsnorm_backward", "full", gradient(rms_norm, matrix, columns), [ROWS], 1e-5),
+    ("cross_entropy_forward", "full", cross_entropy(False), [ROWS], 1e-5),
+    ("cross_entropy_backward", "full", cross_entropy(True), [ROWS], 1e-5),
+    ("token_loss_forward", "full", cross_entropy(False), [dict(rows=4096, cols=50257)], 1e-5),
+    ("token_loss_backward", "full", cross_entropy(True), [dict(rows=4096, cols=50257)], 1e-5),
+    ("conv2d_grouped_forward", "full", conv2d(False), [DEPTHWISE], 1e-4),
+    ("conv2d_grouped_backward_data", "full", conv2d_backward("data", False), [DEPTHWISE], 1e-4),
+    ("conv2d_grouped_backward_weight", "full", conv2d_backward("weight", False), [DEPTHWISE], 1e-4),
+    ("conv2d_backward_data", "full", conv2d_backward("data", False), [LAYER2], 1e-4),
+    ("conv2d_backward_weight", "full", conv2d_backward("weight", False), [LAYER2], 1e-4),
+    ("conv2d_backward_data", "tf32", conv2d_backward("data", True), [LAYER2], 1e-2),
+    ("conv2d_backward_weight", "tf32", conv2d_backward("weight", True), [LAYER2], 1e-2),
+    ("sgd_update", "full", update(lambda of: torch.optim.SGD(of, 0.01, fused=True)), [dict(n=421834)], 1e-5),
+    ("momentum_update", "full", update(lambda of: torch.optim.SGD(of, 0.01, 0.9, fused=True)), [dict(n=421834)], 1e-5),
+    ("adamw_update", "full", update(lambda of: torch.optim.AdamW(of, 0.01, fused=True)), [dict(n=421834)], 1e-5),
     ("attention_forward", "full", attention(torch.float32, SDPBackend.EFFICIENT_ATTENTION), HEADS, 1e-2),
-    ("attention_backward", "full", attention(torch.float32, SDPBackend.EFFICIENT_ATTENTION, True), HEADS, 1e-2),
+    ("attention_backward", "full", attention(torch.float32, SDPBackend.EFFICIENT_ATTENTION, True), FEWER_HEADS, 1e-2),
 ] + [
-    (SHORT[dtype] + ("_backward" if backward else "_forward"), "full", attention(dtype, backend, backward), HEADS, 2e-2)
+    (name + ending, "full", of(function, vector), [dict(n=GIB // 4)], 1e-5)
+    for name, function in ACTIVATIONS.items() for ending, of in (("_forward", of_one), ("_backward", gradient))
+] + [
+    (SHORT[dtype] + ("_backward" if backward else "_forward"), "full", attention(dtype, backend, backward),
+     FEWER_HEADS if backward else HEADS, 2e-2)
     for dtype in SHORT for backward in (False, True)
     for backend in (SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION)
 ]
