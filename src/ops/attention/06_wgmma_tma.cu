@@ -5,7 +5,8 @@
 // Rung 5 loaded each fragment through registers, and its tensor cores waited while it computed exponentials. Here wgmma
 // reads q, k and v from shared memory itself, and runs beside the other instructions: a warpgroup starts the scores of
 // the next keys and the sums of the last ones, and computes the exponentials of the former while the tensor cores are
-// at the latter. The weights are wgmma's left operand in registers, laid out as the scores came.
+// at the latter. The weights are wgmma's left operand in registers, laid out as the scores came. The warpgroups take
+// turns in starting products, so that one computes exponentials while the tensor cores work for the other.
 //
 // hopper.h describes the layout of tile and swizzle.
 //
@@ -25,23 +26,24 @@ enum {
     CONSUMERS = 2,
     WARPGROUP_ROWS = 64,
     QUERIES = CONSUMERS * WARPGROUP_ROWS, // of a block
-    KEYS = 128,                           // of a tile
     BOX = 64,                             // columns of a box: 128 bytes
     STEP = 16,                            // k of one wgmma
     STEP_BYTES = STEP * 2,
     STAGES = 2,
-    BOX_BYTES = KEYS * HOPPER_ROW_BYTES, // a box of a tile of k, v or q: they have as many rows
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
-    PRODUCER_REGISTERS = 40, // as of matmul_bf16's rung 5
-    CONSUMER_REGISTERS = 232,
+    PRODUCER_REGISTERS = 24,
+    CONSUMER_REGISTERS = 240,
 };
-static_assert((int)QUERIES == (int)KEYS, "one box serves both");
 
-template <int Size> struct hopper_tile {
+// A tile of Rows rows of q, k or v in boxes of 64 columns.
+template <int Size, int Rows> struct hopper_tile {
+    enum { BOXES = Size / BOX, BOX_BYTES = Rows * HOPPER_ROW_BYTES, BYTES = BOXES * BOX_BYTES };
+};
+
+template <int Size, int Keys> struct hopper_block {
     enum {
-        BOXES = Size / BOX,
-        BYTES = BOXES * BOX_BYTES,
-        SHARED_BYTES = (1 + 2 * STAGES) * BYTES + HOPPER_ROWS_BYTES,
+        SHARED_BYTES =
+            hopper_tile<Size, QUERIES>::BYTES + 2 * STAGES * hopper_tile<Size, Keys>::BYTES + HOPPER_ROWS_BYTES
     };
 };
 
@@ -63,30 +65,31 @@ __device__ static __forceinline__ float power_of_two(float x)
 
 // Copies a tile whose first row is `row` of head `head`. The map has three dimensions, so that rows behind the head's
 // last are zero and not the next head's.
-template <int Size>
+template <int Size, int Rows>
 __device__ static void load_tile(unsigned char *tile, const CUtensorMap *map, int row, int head, uint64_t *full)
 {
-    mbarrier_arrive_expect(full, hopper_tile<Size>::BYTES);
-    for (int box = 0; box < hopper_tile<Size>::BOXES; box++)
-        tma_load3(tile + box * BOX_BYTES, map, box * BOX, row, head, full);
+    typedef hopper_tile<Size, Rows> type;
+    mbarrier_arrive_expect(full, type::BYTES);
+    for (int box = 0; box < type::BOXES; box++)
+        tma_load3(tile + box * type::BOX_BYTES, map, box * BOX, row, head, full);
 }
 
 // One thread fills places as they become free. The phase of a place's barrier changes every STAGES tiles.
-template <int Size>
+template <int Size, int Keys>
 __device__ static void produce(const CUtensorMap *map_q, const CUtensorMap *map_k, const CUtensorMap *map_v,
                                unsigned char *tile_q, unsigned char *tiles_k, unsigned char *tiles_v,
                                pipeline *barriers, int first, int head, int tiles)
 {
-    load_tile<Size>(tile_q, map_q, first, head, &barriers->q);
+    load_tile<Size, QUERIES>(tile_q, map_q, first, head, &barriers->q);
     for (int number = 0; number < tiles; number++) {
         const int place = number % STAGES;
         const unsigned before = (number / STAGES & 1) ^ 1; // the first wait for a place returns at once
         mbarrier_wait(&barriers->empty_k[place], before);
-        load_tile<Size>(tiles_k + place * hopper_tile<Size>::BYTES, map_k, number * KEYS, head,
-                        &barriers->full_k[place]);
+        load_tile<Size, Keys>(tiles_k + place * hopper_tile<Size, Keys>::BYTES, map_k, number * Keys, head,
+                              &barriers->full_k[place]);
         mbarrier_wait(&barriers->empty_v[place], before);
-        load_tile<Size>(tiles_v + place * hopper_tile<Size>::BYTES, map_v, number * KEYS, head,
-                        &barriers->full_v[place]);
+        load_tile<Size, Keys>(tiles_v + place * hopper_tile<Size, Keys>::BYTES, map_v, number * Keys, head,
+                              &barriers->full_v[place]);
     }
 }
 
@@ -98,29 +101,30 @@ __device__ static __forceinline__ void release(uint64_t *empty)
         mbarrier_arrive(empty);
 }
 
-// Starts score (64, KEYS) = q (64, Size) * k (KEYS, Size)ᵀ.
-template <typename Element, int Size>
-__device__ static __forceinline__ void start_scores(float (&score)[KEYS / 2], const unsigned char *tile_q,
+// Starts score (64, Keys) = q (64, Size) * k (Keys, Size)ᵀ.
+template <typename Element, int Size, int Keys>
+__device__ static __forceinline__ void start_scores(float (&score)[Keys / 2], const unsigned char *tile_q,
                                                     const unsigned char *tile_k)
 {
-    const uint64_t q = wgmma_descriptor(tile_q, BOX_BYTES), k = wgmma_descriptor(tile_k, BOX_BYTES);
+    const int bytes_q = hopper_tile<Size, QUERIES>::BOX_BYTES, bytes_k = hopper_tile<Size, Keys>::BOX_BYTES;
+    const uint64_t q = wgmma_descriptor(tile_q, bytes_q), k = wgmma_descriptor(tile_k, bytes_k);
 #pragma unroll
     for (int step = 0; step < Size / STEP; step++) {
-        const int at = step / (BOX / STEP) * BOX_BYTES + step % (BOX / STEP) * STEP_BYTES;
-        wgmma16<KEYS, Element>::template multiply<0, 0>(score, wgmma_descriptor_at(q, at), wgmma_descriptor_at(k, at),
-                                                        step > 0);
+        const int box = step / (BOX / STEP), at = step % (BOX / STEP) * STEP_BYTES;
+        wgmma16<Keys, Element>::template multiply<0, 0>(score, wgmma_descriptor_at(q, box * bytes_q + at),
+                                                        wgmma_descriptor_at(k, box * bytes_k + at), step > 0);
     }
     wgmma_commit();
 }
 
-// Starts sums (64, Size) = weights (64, KEYS) * v (KEYS, Size) + (add ? sums : 0).
-template <typename Element, int Size>
-__device__ static __forceinline__ void start_sums(float (&sums)[Size / 2], const uint32_t (&weights)[KEYS / STEP][4],
+// Starts sums (64, Size) = weights (64, Keys) * v (Keys, Size) + (add ? sums : 0).
+template <typename Element, int Size, int Keys>
+__device__ static __forceinline__ void start_sums(float (&sums)[Size / 2], const uint32_t (&weights)[Keys / STEP][4],
                                                   const unsigned char *tile_v, int add)
 {
-    const uint64_t v = wgmma_descriptor(tile_v, BOX_BYTES);
+    const uint64_t v = wgmma_descriptor(tile_v, hopper_tile<Size, Keys>::BOX_BYTES);
 #pragma unroll
-    for (int step = 0; step < KEYS / STEP; step++)
+    for (int step = 0; step < Keys / STEP; step++)
         wgmma16_rows<Size, Element>::template multiply<1>(
             sums, weights[step], wgmma_descriptor_at(v, step * STEP * HOPPER_ROW_BYTES), add || step > 0);
     wgmma_commit();
@@ -138,10 +142,11 @@ __device__ static __forceinline__ float row_largest(float value)
 }
 
 // Scores that no query of this thread sees become minus infinity. query: that of the thread's first row.
-__device__ static __forceinline__ void hide(float (&score)[KEYS / 2], const attention_shape &shape, int query, int key)
+template <int Keys>
+__device__ static __forceinline__ void hide(float (&score)[Keys / 2], const attention_shape &shape, int query, int key)
 {
 #pragma unroll
-    for (int i = 0; i < KEYS / 2; i++) {
+    for (int i = 0; i < Keys / 2; i++) {
         const int column = key + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2, row = query + i / 2 % 2 * 8;
         if (column >= shape.keys || (shape.causal && column > row))
             score[i] = -INFINITY;
@@ -150,19 +155,20 @@ __device__ static __forceinline__ void hide(float (&score)[KEYS / 2], const atte
 
 // Scores become weights, 2 to the power of factor * (score - largest). correction: what everything before is to be
 // multiplied by.
-__device__ static __forceinline__ void soften(float (&score)[KEYS / 2], row_state &state, float factor,
+template <int Keys>
+__device__ static __forceinline__ void soften(float (&score)[Keys / 2], row_state &state, float factor,
                                               float (&correction)[2])
 {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float largest = score[half * 2];
 #pragma unroll
-        for (int i = 0; i < KEYS / 2; i += 4)
+        for (int i = 0; i < Keys / 2; i += 4)
             largest = fmaxf(largest, fmaxf(score[i + half * 2], score[i + half * 2 + 1]));
         largest = fmaxf(state.most[half], factor * row_largest(largest)); // a number: every query sees key 0
         float added = 0;
 #pragma unroll
-        for (int i = 0; i < KEYS / 2; i += 4)
+        for (int i = 0; i < Keys / 2; i += 4)
 #pragma unroll
             for (int e = half * 2; e < half * 2 + 2; e++)
                 added += score[i + e] = power_of_two(fmaf(score[i + e], factor, -largest));
@@ -173,69 +179,74 @@ __device__ static __forceinline__ void soften(float (&score)[KEYS / 2], row_stat
 }
 
 // Weights in 16 bits as wgmma takes rows: of 16 columns, the two rows of the first 8, then those of the other 8.
-template <typename Element>
-__device__ static __forceinline__ void pack(uint32_t (&weights)[KEYS / STEP][4], const float (&score)[KEYS / 2])
+template <typename Element, int Keys>
+__device__ static __forceinline__ void pack(uint32_t (&weights)[Keys / STEP][4], const float (&score)[Keys / 2])
 {
 #pragma unroll
-    for (int i = 0; i < KEYS / 4; i++) {
+    for (int i = 0; i < Keys / 4; i++) {
         typename rows_element<Element>::pair both = rows_element<Element>::round(score[i * 2], score[i * 2 + 1]);
         weights[i / 4][i % 4] = *(const uint32_t *)&both;
     }
 }
 
 // This warpgroup's 64 queries from `first` on; tile_q is its part of the tile.
-template <typename Element, int Size>
+template <typename Element, int Size, int Keys>
 __device__ static __forceinline__ void consume(const attention_shape &shape, const unsigned char *tile_q,
                                                const unsigned char *tiles_k, const unsigned char *tiles_v,
-                                               pipeline *barriers, int first, int head, int tiles, Element *output,
-                                               float *log_sums)
+                                               pipeline *barriers, int consumer, int first, int head, int tiles,
+                                               Element *output, float *log_sums)
 {
     typedef rows_element<Element> element;
-    const int bytes = hopper_tile<Size>::BYTES;
+    const int bytes = hopper_tile<Size, Keys>::BYTES;
     const int lane = threadIdx.x % 32, query = first + threadIdx.x / 32 % 4 * 16 + lane / 4;
     const float scale = rsqrtf((float)shape.size), log2_e = 1.44269504f, ln_2 = 0.693147181f, factor = scale * log2_e;
-    float score[KEYS / 2], sums[Size / 2], correction[2];
-    uint32_t weights[KEYS / STEP][4];
+    float score[Keys / 2], sums[Size / 2], correction[2];
+    uint32_t weights[Keys / STEP][4];
     row_state state = {{-INFINITY, -INFINITY}, {0, 0}};
-    auto is_hidden = [&](int key) { return key + KEYS > shape.keys || (shape.causal && key + KEYS - 1 > first); };
+    auto is_hidden = [&](int key) { return key + Keys > shape.keys || (shape.causal && key + Keys - 1 > first); };
 
+    if (consumer == 1 && tiles > 1)
+        hopper_turn_end(consumer); // the first turn
     mbarrier_wait(&barriers->q, 0);
     mbarrier_wait(&barriers->full_k[0], 0);
     wgmma_fence();
-    start_scores<Element, Size>(score, tile_q, tiles_k);
+    start_scores<Element, Size, Keys>(score, tile_q, tiles_k);
     wgmma_wait<0>();
     wgmma_settle(score);
     release(&barriers->empty_k[0]);
     if (is_hidden(0))
-        hide(score, shape, query, 0);
-    soften(score, state, factor, correction);
-    pack<Element>(weights, score);
+        hide<Keys>(score, shape, query, 0);
+    soften<Keys>(score, state, factor, correction);
+    pack<Element, Keys>(weights, score);
     for (int number = 1; number < tiles; number++) {
         const int place = number % STAGES, last = (number - 1) % STAGES;
         mbarrier_wait(&barriers->full_k[place], number / STAGES & 1);
+        hopper_turn_begin(consumer);
         wgmma_fence();
-        start_scores<Element, Size>(score, tile_q, tiles_k + place * bytes);
+        start_scores<Element, Size, Keys>(score, tile_q, tiles_k + place * bytes);
         mbarrier_wait(&barriers->full_v[last], (number - 1) / STAGES & 1);
         wgmma_fence();
-        start_sums<Element, Size>(sums, weights, tiles_v + last * bytes, number > 1);
+        start_sums<Element, Size, Keys>(sums, weights, tiles_v + last * bytes, number > 1);
+        if (consumer == 0 || number + 1 < tiles) // the first has no turn after the last tile
+            hopper_turn_end(consumer);
         wgmma_wait<1>(); // the scores; the sums go on
         wgmma_settle(score);
         release(&barriers->empty_k[place]);
-        if (is_hidden(number * KEYS))
-            hide(score, shape, query, number * KEYS);
-        soften(score, state, factor, correction);
+        if (is_hidden(number * Keys))
+            hide<Keys>(score, shape, query, number * Keys);
+        soften<Keys>(score, state, factor, correction);
         wgmma_wait<0>();
         wgmma_settle(sums);
         release(&barriers->empty_v[last]);
 #pragma unroll
         for (int i = 0; i < Size / 2; i++)
             sums[i] *= correction[i / 2 % 2];
-        pack<Element>(weights, score);
+        pack<Element, Keys>(weights, score);
     }
     const int last = (tiles - 1) % STAGES;
     mbarrier_wait(&barriers->full_v[last], (tiles - 1) / STAGES & 1);
     wgmma_fence();
-    start_sums<Element, Size>(sums, weights, tiles_v + last * bytes, tiles > 1);
+    start_sums<Element, Size, Keys>(sums, weights, tiles_v + last * bytes, tiles > 1);
     wgmma_wait<0>();
     wgmma_settle(sums);
 #pragma unroll
@@ -258,7 +269,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
 }
 
 // q, output: (batch, heads, queries, Size); k, v: (batch, heads, keys, Size); log_sums: (batch, heads, queries)
-template <typename Element, int Size>
+template <typename Element, int Size, int Keys>
 __global__ void __launch_bounds__(THREADS, 1)
     attention_forward_wgmma(const attention_shape shape, const __grid_constant__ CUtensorMap map_q,
                             const __grid_constant__ CUtensorMap map_k, const __grid_constant__ CUtensorMap map_v,
@@ -268,10 +279,11 @@ __global__ void __launch_bounds__(THREADS, 1)
     __shared__ pipeline barriers;
     unsigned char *tile_q =
         shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
-    unsigned char *tiles_k = tile_q + hopper_tile<Size>::BYTES, *tiles_v = tiles_k + STAGES * hopper_tile<Size>::BYTES;
+    unsigned char *tiles_k = tile_q + hopper_tile<Size, QUERIES>::BYTES;
+    unsigned char *tiles_v = tiles_k + STAGES * hopper_tile<Size, Keys>::BYTES;
     const int heads = shape.batch * shape.heads, head = blockIdx.x % heads;
     const int first = (gridDim.x / heads - 1 - blockIdx.x / heads) * QUERIES; // the last queries see most keys
-    const int seen = shape.causal ? min(shape.keys, first + QUERIES) : shape.keys, tiles = (seen - 1) / KEYS + 1;
+    const int seen = shape.causal ? min(shape.keys, first + QUERIES) : shape.keys, tiles = (seen - 1) / Keys + 1;
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
     if (threadIdx.x == 0) {
         mbarrier_init(&barriers.q, 1);
@@ -287,12 +299,12 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (warpgroup == 0) {
         registers_give_back<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0)
-            produce<Size>(&map_q, &map_k, &map_v, tile_q, tiles_k, tiles_v, &barriers, first, head, tiles);
+            produce<Size, Keys>(&map_q, &map_k, &map_v, tile_q, tiles_k, tiles_v, &barriers, first, head, tiles);
     } else {
         registers_take<CONSUMER_REGISTERS>();
         const int row = (warpgroup - 1) * WARPGROUP_ROWS;
-        consume<Element, Size>(shape, tile_q + row * HOPPER_ROW_BYTES, tiles_k, tiles_v, &barriers, first + row, head,
-                               tiles, output, log_sums);
+        consume<Element, Size, Keys>(shape, tile_q + row * HOPPER_ROW_BYTES, tiles_k, tiles_v, &barriers, warpgroup - 1,
+                                     first + row, head, tiles, output, log_sums);
     }
 }
 
@@ -306,28 +318,28 @@ template <> struct tensor_type<__half> {
     enum { VALUE = CU_TENSOR_MAP_DATA_TYPE_FLOAT16 };
 };
 
-// A map of (heads, rows, Size) in boxes of KEYS rows and 64 columns of one head.
+// A map of (heads, rows, Size) in boxes of some rows and 64 columns of one head.
 template <typename Element, int Size>
-static heddle_status map_heads(CUtensorMap *map, const void *from, long long heads, int rows)
+static heddle_status map_heads(CUtensorMap *map, const void *from, long long heads, int rows, int box_rows)
 {
     const cuuint64_t size[3] = {Size, (cuuint64_t)rows, (cuuint64_t)heads};
     const cuuint64_t pitch[2] = {Size * sizeof(Element), (cuuint64_t)rows * Size * sizeof(Element)};
-    const cuuint32_t box[3] = {BOX, KEYS, 1};
+    const cuuint32_t box[3] = {BOX, (cuuint32_t)box_rows, 1};
     return tma_map_boxes(map, (CUtensorMapDataType)tensor_type<Element>::VALUE, from, 3, size, pitch, box,
                          CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
-template <typename Element, int Size> static heddle_status launch_size(const heddle_call *call)
+template <typename Element, int Size, int Keys> static heddle_status launch_size(const heddle_call *call)
 {
     const attention_shape *shape = (const attention_shape *)call->shape;
     const long long heads = (long long)shape->batch * shape->heads;
     CUtensorMap q, k, v;
-    HEDDLE_TRY((map_heads<Element, Size>(&q, call->input[0], heads, shape->queries)));
-    HEDDLE_TRY((map_heads<Element, Size>(&k, call->input[1], heads, shape->keys)));
-    HEDDLE_TRY((map_heads<Element, Size>(&v, call->input[2], heads, shape->keys)));
+    HEDDLE_TRY((map_heads<Element, Size>(&q, call->input[0], heads, shape->queries, QUERIES)));
+    HEDDLE_TRY((map_heads<Element, Size>(&k, call->input[1], heads, shape->keys, Keys)));
+    HEDDLE_TRY((map_heads<Element, Size>(&v, call->input[2], heads, shape->keys, Keys)));
     cudaStream_t stream = heddle_cuda_stream_of(call);
-    auto kernel = attention_forward_wgmma<Element, Size>;
-    const int bytes = hopper_tile<Size>::SHARED_BYTES;
+    auto kernel = attention_forward_wgmma<Element, Size, Keys>;
+    const int bytes = hopper_block<Size, Keys>::SHARED_BYTES;
     HEDDLE_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     kernel<<<heddle_ceil_div(shape->queries, QUERIES) * (unsigned)heads, THREADS, bytes, stream>>>(
         *shape, q, k, v, (Element *)call->output[0], (float *)call->output[1]);
@@ -340,7 +352,10 @@ template <typename Element> static heddle_status launch(const heddle_call *call,
     const attention_shape *shape = (const attention_shape *)call->shape;
     if (!tma_takes(call) || (size_t)call->input[2] % 16 != 0)
         return otherwise(call);
-    return shape->size == 64 ? launch_size<Element, 64>(call) : launch_size<Element, 128>(call);
+    // Wider tiles have fewer turns. With a diagonal, more of them would be computed for nothing.
+    return shape->size == 64 ? launch_size<Element, 64, 128>(call)
+           : shape->causal   ? launch_size<Element, 128, 128>(call)
+                             : launch_size<Element, 128, 176>(call);
 }
 
 static heddle_status launch_bf16(const heddle_call *call)

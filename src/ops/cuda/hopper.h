@@ -359,6 +359,21 @@ HOPPER_DEVICE void warpgroup_sync(int name)
     asm volatile("bar.sync %0, %1;" ::"r"(name), "n"((int)HOPPER_WARPGROUP) : "memory");
 }
 
+// Two multiplying warpgroups, 0 and 1, start products alternately: at named barriers 1 and 2 each waits for the other's
+// signal. Otherwise they would share the tensor cores, finish at the same time and leave them idle at the same time.
+enum { HOPPER_FIRST_TURN = 1, HOPPER_TURN_THREADS = 2 * HOPPER_WARPGROUP };
+
+HOPPER_DEVICE void hopper_turn_begin(int warpgroup)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(HOPPER_FIRST_TURN + warpgroup), "n"((int)HOPPER_TURN_THREADS) : "memory");
+}
+
+HOPPER_DEVICE void hopper_turn_end(int warpgroup)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(HOPPER_FIRST_TURN + 1 - warpgroup), "n"((int)HOPPER_TURN_THREADS)
+                 : "memory");
+}
+
 // Transposes an 8×8 matrix of 16-bit elements in the registers of a warp: a lane has two of row lane / 4, before and
 // after.
 HOPPER_DEVICE uint32_t movmatrix_transposed(uint32_t matrix)

@@ -21,6 +21,9 @@ template <int Columns, typename Element> struct wgmma16;
     WGMMA16_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
 #define WGMMA16_NAMES_64                                                                                               \
     WGMMA16_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA16_NAMES_88                                                                                               \
+    WGMMA16_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "    \
+                     "%82, %83, %84, %85, %86, %87"
 #define WGMMA16_NAMES_96                                                                                               \
     WGMMA16_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "    \
                      "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
@@ -34,6 +37,7 @@ template <int Columns, typename Element> struct wgmma16;
 #define WGMMA16_D32(d)  HOPPER_D32(d, 0)
 #define WGMMA16_D48(d)  HOPPER_D32(d, 0), HOPPER_D16(d, 32)
 #define WGMMA16_D64(d)  HOPPER_D64(d, 0)
+#define WGMMA16_D88(d)  HOPPER_D64(d, 0), HOPPER_D16(d, 64), HOPPER_D4(d, 80), HOPPER_D4(d, 84)
 #define WGMMA16_D96(d)  HOPPER_D64(d, 0), HOPPER_D32(d, 64)
 #define WGMMA16_D112(d) HOPPER_D64(d, 0), HOPPER_D32(d, 64), HOPPER_D16(d, 96)
 #define WGMMA16_D128(d) HOPPER_D64(d, 0), HOPPER_D64(d, 64)
@@ -64,6 +68,7 @@ WGMMA16_BOTH(32, 16, 16, 17, 18, 19, 20)
 WGMMA16_BOTH(64, 32, 32, 33, 34, 35, 36)
 WGMMA16_BOTH(96, 48, 48, 49, 50, 51, 52)
 WGMMA16_BOTH(128, 64, 64, 65, 66, 67, 68)
+WGMMA16_BOTH(176, 88, 88, 89, 90, 91, 92)
 WGMMA16_BOTH(192, 96, 96, 97, 98, 99, 100)
 WGMMA16_BOTH(224, 112, 112, 113, 114, 115, 116)
 WGMMA16_BOTH(256, 128, 128, 129, 130, 131, 132)

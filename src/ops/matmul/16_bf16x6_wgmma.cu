@@ -247,20 +247,6 @@ __device__ static void store(const parts_task &task, const float (&sums)[Columns
     }
 }
 
-// The two multiplying warpgroups issue alternately: at named barriers 1 and 2 each waits for the other's signal.
-// Otherwise they would share the tensor cores, finish at the same time and add at the same time.
-enum { FIRST_TURN = 1 };
-
-HOPPER_DEVICE void turn_begin(int consumer)
-{
-    asm volatile("bar.sync %0, %1;" ::"r"(FIRST_TURN + consumer), "n"(CONSUMERS * HOPPER_WARPGROUP) : "memory");
-}
-
-HOPPER_DEVICE void turn_end(int consumer)
-{
-    asm volatile("bar.arrive %0, %1;" ::"r"(FIRST_TURN + 1 - consumer), "n"(CONSUMERS * HOPPER_WARPGROUP) : "memory");
-}
-
 // A warpgroup's 64 rows of every tile.
 template <int Columns>
 __device__ static void consume(const parts_task &task, int all_stages, unsigned char *stages, pipeline *barriers,
@@ -269,7 +255,7 @@ __device__ static void consume(const parts_task &task, int all_stages, unsigned 
     typedef tile<Columns> T;
     stage at = {0, 0};
     if (consumer == 1)
-        turn_end(consumer); // the other one goes first
+        hopper_turn_end(consumer); // the other one goes first
     for (int index = blockIdx.x; index < work_count<Columns>(task); index += gridDim.x) {
         const parts_work now = parts_work_of(task, TILE_M, Columns, all_stages, index);
         float sums[T::SUMS] = {0};
@@ -277,12 +263,12 @@ __device__ static void consume(const parts_task &task, int all_stages, unsigned 
             const unsigned char *place = stages + at.index * T::STAGE_BYTES;
             float part[T::SUMS];
             mbarrier_wait(&barriers->full[at.index], at.phase);
-            turn_begin(consumer);
+            hopper_turn_begin(consumer);
             wgmma_settle(part);
             wgmma_fence();
             multiply_stage<Columns>(part, place + consumer * BYTES_A, place + CONSUMERS * BYTES_A);
             wgmma_commit();
-            turn_end(consumer);
+            hopper_turn_end(consumer);
             wgmma_wait<0>();
             wgmma_settle(part);
             if (threadIdx.x % 32 == 0)
@@ -297,7 +283,7 @@ __device__ static void consume(const parts_task &task, int all_stages, unsigned 
                        (float *)(stages + T::STAGES * T::STAGE_BYTES) + (consumer * 4 + warp) * PARTS_BLOCK_FLOATS);
     }
     if (consumer == 0)
-        turn_begin(consumer); // no barrier is left half full
+        hopper_turn_begin(consumer); // no barrier is left half full
 }
 
 template <int Columns>
