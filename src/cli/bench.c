@@ -207,8 +207,9 @@ const heddle_cli_command heddle_command_bench = {
         "A ladder is the list of all implementations of one operator, slowest first; a rung is one implementation. "
         "The command checks every rung of OP against a float64 reference and times it with a cold cache. It reports "
         "time, rate, share of the device's roofline, and speed relative to the vendor's library. A rung that gives "
-        "wrong results is not timed, and the exit code is 1. Without OP, every operator is measured at its first "
-        "shape.\n\nFILE.cu is your own implementation, as for `heddle check FILE.cu --op NAME`. It is compiled by "
+        "wrong results is not timed, and the exit code is 1, unless it is the vendor's. Without OP, every operator is "
+        "measured at its first shape.\n\nFILE.cu is your own implementation, as for `heddle check FILE.cu --op NAME`. "
+        "It is compiled by "
         "nvcc, or by NVRTC if it has no host code, and listed as `yours`.\n\n" TRAINING "\n\n" INFERENCE
         "\n\n" OUT_OF_CORE "\n\n" COLLECTIVES,
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json=results.json\n"

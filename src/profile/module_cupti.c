@@ -21,6 +21,7 @@ enum { BUFFER_BYTES = 256 << 10, BUFFER_ALIGNMENT = 8, FLUSH_MILLISECONDS = 20 }
 static FILE *spans;
 static heddle_gpu_sink sink; // without `record`: the file
 static int64_t ahead;        // by how much CUPTI's clock is before CLOCK_MONOTONIC, in nanoseconds
+static uint64_t paused;      // when recording ended, on CUPTI's clock; 0: it has not
 static size_t dropped;
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -47,10 +48,11 @@ static uint64_t on_our_clock(uint64_t time)
     return (uint64_t)((int64_t)time - ahead);
 }
 
-// CUPTI gives zeros where it has no times: with such a record a step would have begun when the machine did.
+// CUPTI gives zeros where it has no times: with such a record a step would have begun when the machine did. What was
+// under way when recording ended has an end of much later.
 static bool has_times(uint64_t start, uint64_t end)
 {
-    return start > 0 && end >= start;
+    return start > 0 && end >= start && (!paused || end <= paused);
 }
 
 static void give_kernel(const kernel_record *kernel)
@@ -259,6 +261,7 @@ int heddle_cupti_start(const heddle_gpu_sink *to, char *why, size_t size)
         return 1;
     }
     sink = *to;
+    paused = 0;
     CUptiResult result = cuptiSubscribe(&subscriber, on_node, NULL);
     if (result != CUPTI_SUCCESS)
         return refuse(result, "cuptiSubscribe", why, size);
@@ -280,6 +283,8 @@ int heddle_cupti_start(const heddle_gpu_sink *to, char *why, size_t size)
 
 void heddle_cupti_pause(void)
 {
+    if (!paused && cuptiGetTimestamp(&paused) != CUPTI_SUCCESS)
+        paused = 0;
     for (int i = 0; i < WANTED; i++)
         cuptiActivityDisable(wanted[i]);
     cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MARKER);

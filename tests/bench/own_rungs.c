@@ -133,6 +133,7 @@ const heddle_rung own_rungs[] = {
     {"unsupported", HEDDLE_CPU, HEDDLE_TUNED, fails, "", never, NULL},
     {"too_large", HEDDLE_CPU, HEDDLE_TUNED, own_add, "", NULL, more_than_there_is},
     {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, right_and_slow, "a vendor's", NULL, NULL},
+    {"theirs_wrong", HEDDLE_CPU, HEDDLE_VENDOR, zeros, "a vendor's in few bits", NULL, NULL, HEDDLE_BFLOAT},
     {"rounded", HEDDLE_CPU, HEDDLE_TUNED, one_wrong, "in few bits", NULL, NULL, HEDDLE_TF32},
     {"in_parts", HEDDLE_CPU, HEDDLE_TUNED, own_add, "of fp32 class", NULL, NULL, HEDDLE_TF32X3},
 };

@@ -317,6 +317,18 @@ static void shapes_are_halved_until_they_fit(void **state)
     assert_int_equal(heddle_bench_shrink(matmul, "m=7", &budget, text, sizeof text), HEDDLE_INVALID);
 }
 
+static void a_vendors_wrong_result_is_told_but_fails_nothing(void **state)
+{
+    (void)state;
+    own_bench on;
+    own_bench_open(&on, &own_bench_quick);
+    const heddle_bench_result *result = own_bench_measure(&on, "theirs_wrong");
+    assert_int_equal(result->state, HEDDLE_BENCH_WRONG);
+    assert_non_null(strstr(result->message, "is wrong at"));
+    assert_false(heddle_bench_found_wrong(on.bench));
+    own_bench_close(&on);
+}
+
 static void rungs_are_compared_with_the_vendors_of_their_precision(void **state)
 {
     (void)state;
@@ -454,6 +466,7 @@ int main(void)
         cmocka_unit_test(a_rung_that_would_take_minutes_is_left_out),
         cmocka_unit_test(one_slow_launch_leaves_no_rung_out),
         cmocka_unit_test(shapes_are_halved_until_they_fit),
+        cmocka_unit_test(a_vendors_wrong_result_is_told_but_fails_nothing),
         cmocka_unit_test(rungs_are_compared_with_the_vendors_of_their_precision),
         cmocka_unit_test(fp32_class_is_compared_with_the_vendors_float32),
         cmocka_unit_test(against_names_another_rung),
