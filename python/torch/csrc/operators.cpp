@@ -1,6 +1,7 @@
 // What torch.ops.heddle takes and gives: shapes checked, tensors made contiguous, results allocated by PyTorch, then
 // one launch of heddle's operator. Gradients, fake kernels and autocast are in heddle_torch/operators.py.
 
+#include <algorithm>
 #include <climits>
 #include <optional>
 #include <tuple>
@@ -26,19 +27,25 @@ Tensor dense(const Tensor &tensor)
     return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
 }
 
-Tensor empty_for(const Tensor &like, std::vector<int64_t> sizes, ScalarType type = FLOAT)
+Tensor empty_for(const Tensor &like, std::initializer_list<int64_t> sizes, ScalarType type = FLOAT)
 {
-    return torch::stable::empty(sizes, type, std::nullopt, like.device());
+    return empty(like, {sizes.begin(), sizes.size()}, type);
 }
 
-std::vector<int64_t> sizes_of(const Tensor &tensor)
+Tensor empty_as(const Tensor &like)
 {
-    return {tensor.sizes().begin(), tensor.sizes().end()};
+    return empty(like, like.sizes(), FLOAT);
+}
+
+bool has_sizes(const Tensor &tensor, IntHeaderOnlyArrayRef expected)
+{
+    const IntHeaderOnlyArrayRef sizes = tensor.sizes();
+    return sizes.size() == expected.size() && std::equal(sizes.begin(), sizes.end(), expected.begin());
 }
 
 void check_same_sizes(const Tensor &a, const Tensor &b, const char *op, const char *what)
 {
-    require(sizes_of(a) == sizes_of(b), "heddle.", op, ": ", what);
+    require(has_sizes(a, b.sizes()), "heddle.", op, ": ", what);
 }
 
 // --- polynomial -----------------------------------------------------------------------------------------------------
@@ -55,11 +62,11 @@ heddle_polynomial_activation_shape polynomial_shape(const std::vector<double> &c
 
 const int64_t PIECE = 1 << 30; // elements of a launch: an operator counts them in an int
 
-Tensor polynomial(Tensor x, std::vector<double> coefficients)
+Tensor polynomial(const Tensor &x, const std::vector<double> &coefficients)
 {
     check(x, x, FLOAT, "polynomial", "x");
     heddle_polynomial_activation_shape shape = polynomial_shape(coefficients);
-    Tensor input = dense(x), output = empty_for(x, sizes_of(x));
+    Tensor input = dense(x), output = empty_as(x);
     const float *from = (const float *)input.data_ptr();
     float *to = (float *)output.data_ptr();
     for (int64_t first = 0; first < x.numel(); first += PIECE) {
@@ -69,13 +76,13 @@ Tensor polynomial(Tensor x, std::vector<double> coefficients)
     return output;
 }
 
-Tensor polynomial_backward(Tensor grad, Tensor x, std::vector<double> coefficients)
+Tensor polynomial_backward(const Tensor &grad, const Tensor &x, const std::vector<double> &coefficients)
 {
     check(x, x, FLOAT, "polynomial_backward", "x");
     check(grad, x, FLOAT, "polynomial_backward", "grad");
     check_same_sizes(grad, x, "polynomial_backward", "grad and x must have the same shape");
     heddle_polynomial_activation_shape shape = polynomial_shape(coefficients);
-    Tensor input = dense(x), above = dense(grad), output = empty_for(x, sizes_of(x));
+    Tensor input = dense(x), above = dense(grad), output = empty_as(x);
     for (int64_t first = 0; first < x.numel(); first += PIECE) {
         shape.n = (int)std::min(PIECE, x.numel() - first);
         launch({"polynomial_activation_backward", &shape, x}, {{"input", (const float *)input.data_ptr() + first},
@@ -102,7 +109,7 @@ heddle_token_loss_shape loss_shape(const Tensor &logits, const Tensor &target, i
     return {as_int(logits.size(0), op, "rows"), as_int(logits.size(1), op, "classes"), (float)ignored};
 }
 
-std::tuple<Tensor, Tensor> token_loss(Tensor logits, Tensor target, int64_t ignored)
+std::tuple<Tensor, Tensor> token_loss(const Tensor &logits, const Tensor &target, int64_t ignored)
 {
     heddle_token_loss_shape shape = loss_shape(logits, target, ignored);
     Tensor x = dense(logits), labels = dense(target);
@@ -115,7 +122,8 @@ std::tuple<Tensor, Tensor> token_loss(Tensor logits, Tensor target, int64_t igno
     return {losses, log_sums};
 }
 
-Tensor token_loss_backward(Tensor grad, Tensor logits, Tensor target, Tensor log_sums, int64_t ignored)
+Tensor token_loss_backward(const Tensor &grad, const Tensor &logits, const Tensor &target, const Tensor &log_sums,
+                           int64_t ignored)
 {
     heddle_token_loss_shape shape = loss_shape(logits, target, ignored);
     check(grad, logits, FLOAT, "softmax_cross_entropy", "the gradient of the losses");
@@ -123,7 +131,7 @@ Tensor token_loss_backward(Tensor grad, Tensor logits, Tensor target, Tensor log
     check_same_sizes(grad, target, "softmax_cross_entropy", "a gradient is needed for each row");
     check_same_sizes(log_sums, target, "softmax_cross_entropy", "log_sums needs one number for each row");
     Tensor x = dense(logits), labels = dense(target), above = dense(grad), sums = dense(log_sums);
-    Tensor gradient = empty_for(logits, sizes_of(logits));
+    Tensor gradient = empty_as(logits);
     if (shape.rows > 0)
         launch({"token_loss_backward", &shape, logits}, {{"logits", x.data_ptr()},
                                                          {"labels", labels.data_ptr()},
@@ -133,13 +141,14 @@ Tensor token_loss_backward(Tensor grad, Tensor logits, Tensor target, Tensor log
     return gradient;
 }
 
-std::tuple<Tensor, Tensor> token_loss_both(Tensor logits, Tensor target, Tensor factor, int64_t ignored)
+std::tuple<Tensor, Tensor> token_loss_both(const Tensor &logits, const Tensor &target, const Tensor &factor,
+                                           int64_t ignored)
 {
     heddle_token_loss_shape shape = loss_shape(logits, target, ignored);
     check(factor, logits, FLOAT, "softmax_cross_entropy", "factor");
     require(factor.numel() == 1, "heddle.softmax_cross_entropy: factor must be one number");
     Tensor x = dense(logits), labels = dense(target);
-    Tensor losses = empty_for(logits, {shape.rows}), gradient = empty_for(logits, sizes_of(logits));
+    Tensor losses = empty_for(logits, {shape.rows}), gradient = empty_as(logits);
     if (shape.rows > 0)
         launch({"token_loss_both", &shape, logits}, {{"logits", x.data_ptr()},
                                                      {"labels", labels.data_ptr()},
@@ -150,7 +159,7 @@ std::tuple<Tensor, Tensor> token_loss_both(Tensor logits, Tensor target, Tensor 
 }
 
 // gradient *= factor, which moves nothing where the factor is 1, as it is at the end of a network.
-void scale_(Tensor gradient, Tensor factor)
+void scale_(const Tensor &gradient, const Tensor &factor)
 {
     check(gradient, gradient, FLOAT, "scale_", "gradient");
     check(factor, gradient, FLOAT, "scale_", "factor");
@@ -175,13 +184,14 @@ heddle_layernorm_shape layernorm_shape(const Tensor &x, const Tensor &weight, do
             (float)epsilon};
 }
 
-std::tuple<Tensor, Tensor, Tensor> layernorm_forward(Tensor input, Tensor weight, Tensor bias, double epsilon)
+std::tuple<Tensor, Tensor, Tensor> layernorm_forward(const Tensor &input, const Tensor &weight, const Tensor &bias,
+                                                     double epsilon)
 {
     heddle_layernorm_shape shape = layernorm_shape(input, weight, epsilon);
     check(bias, input, FLOAT, "layernorm", "bias");
     check_same_sizes(weight, bias, "layernorm", "weight and bias must have the same shape");
     Tensor x = dense(input), gamma = dense(weight), beta = dense(bias);
-    Tensor output = empty_for(input, sizes_of(input));
+    Tensor output = empty_as(input);
     Tensor mean = empty_for(input, {shape.rows}), inverse_std = empty_for(input, {shape.rows});
     if (shape.rows > 0)
         launch({"layernorm_forward", &shape, input}, {{"input", x.data_ptr()},
@@ -193,8 +203,8 @@ std::tuple<Tensor, Tensor, Tensor> layernorm_forward(Tensor input, Tensor weight
     return {output, mean, inverse_std};
 }
 
-std::tuple<Tensor, Tensor, Tensor> layernorm_backward(Tensor grad, Tensor input, Tensor weight, Tensor mean,
-                                                      Tensor inverse_std, double epsilon)
+std::tuple<Tensor, Tensor, Tensor> layernorm_backward(const Tensor &grad, const Tensor &input, const Tensor &weight,
+                                                      const Tensor &mean, const Tensor &inverse_std, double epsilon)
 {
     heddle_layernorm_shape shape = layernorm_shape(input, weight, epsilon);
     check(grad, input, FLOAT, "layernorm", "the gradient");
@@ -204,7 +214,7 @@ std::tuple<Tensor, Tensor, Tensor> layernorm_backward(Tensor grad, Tensor input,
     require(mean.numel() == shape.rows && inverse_std.numel() == shape.rows,
             "heddle.layernorm: mean and inverse_std need one number for each row");
     Tensor x = dense(input), gamma = dense(weight), above = dense(grad), means = dense(mean), stds = dense(inverse_std);
-    Tensor grad_input = empty_for(input, sizes_of(input));
+    Tensor grad_input = empty_as(input);
     if (shape.rows == 0)
         return {grad_input, torch::stable::new_zeros(weight, {shape.cols}),
                 torch::stable::new_zeros(weight, {shape.cols})};
@@ -222,7 +232,7 @@ std::tuple<Tensor, Tensor, Tensor> layernorm_backward(Tensor grad, Tensor input,
 
 // --- matmul ---------------------------------------------------------------------------------------------------------
 
-Tensor matmul(Tensor a, Tensor b, std::string rung, bool transpose_a, bool transpose_b)
+Tensor matmul(const Tensor &a, const Tensor &b, const std::string &rung, bool transpose_a, bool transpose_b)
 {
     const ScalarType type = a.scalar_type();
     require(type == FLOAT || type == ScalarType::BFloat16, "heddle.matmul: a must be Float or BFloat16, not ",
@@ -239,7 +249,7 @@ Tensor matmul(Tensor a, Tensor b, std::string rung, bool transpose_a, bool trans
         return torch::stable::new_zeros(a, {m, n});
     Tensor left = dense(a), right = dense(b), output = empty_for(a, {m, n}, type);
     Call call = {type == FLOAT ? "matmul_forward" : "matmul_bf16_forward", &shape, a};
-    call.rung = rung;
+    call.rung = rung.c_str();
     // The gradients of a product by a named rung need transposed operands, which that rung may not take.
     call.unsupported_is_best = transpose_a || transpose_b;
     call.arithmetic = type == FLOAT ? HEDDLE_FULL : HEDDLE_BFLOAT;
@@ -253,31 +263,49 @@ Tensor matmul(Tensor a, Tensor b, std::string rung, bool transpose_a, bool trans
 
 const char *const BLOCK = "conv_bn_relu_pool";
 
+// A first layer of so few channels is a stem: where its input needs no gradient, its convolution is computed again in
+// backward. operators.py has the same number.
+const int STEM_CHANNELS = 4;
+
 // Whether the memory is (n, h, w, c); where a dimension is 1 its stride means nothing.
 bool is_channels_last(const Tensor &x)
 {
+    if (x.is_contiguous())
+        return false;
+    const IntHeaderOnlyArrayRef sizes = x.sizes(), strides = x.strides();
     int64_t expected = 1;
-    for (int64_t dim : {1, 3, 2, 0}) {
-        if (x.size(dim) != 1 && x.stride(dim) != expected)
+    for (size_t dim : {1, 3, 2, 0}) {
+        if (sizes[dim] != 1 && strides[dim] != expected)
             return false;
-        expected *= x.size(dim);
+        expected *= sizes[dim];
     }
-    return !x.is_contiguous();
+    return true;
+}
+
+std::string sizes_text(const Tensor &tensor)
+{
+    std::string text;
+    for (int64_t size : tensor.sizes())
+        text += (text.empty() ? "(" : ", ") + std::to_string(size);
+    return text.empty() ? "()" : text + ")";
 }
 
 heddle_conv_block_shape block_shape(const Tensor &x, const Tensor &weight, double epsilon, double momentum)
 {
     check(x, x, FLOAT, BLOCK, "x");
     check(weight, x, FLOAT, BLOCK, "weight");
-    require(x.dim() == 4, "heddle.", BLOCK, ": x must be (n, c, h, w), and has ", x.dim(), " dimensions");
-    require(weight.dim() == 4 && weight.size(1) == x.size(1) && weight.size(2) == 3 && weight.size(3) == 3, "heddle.",
-            BLOCK, ": weight must be (k, ", x.size(1), ", 3, 3)");
+    const IntHeaderOnlyArrayRef image = x.sizes(), filter = weight.sizes();
+    if (image.size() != 4 || filter.size() != 4 || filter[1] != image[1] || filter[2] != 3 || filter[3] != 3)
+        require(false, "heddle.", BLOCK, ": x is (n, c, h, w) and weight (k, c, 3, 3), not ", sizes_text(x), " and ",
+                sizes_text(weight));
+    require(image[2] >= 2 && image[3] >= 2, "heddle.", BLOCK, ": images of ", image[2], "×", image[3],
+            " pixels cannot be pooled");
     const int last = is_channels_last(x);
-    return {as_int(x.size(0), BLOCK, "n"),
-            as_int(x.size(1), BLOCK, "c"),
-            as_int(x.size(2), BLOCK, "h"),
-            as_int(x.size(3), BLOCK, "w"),
-            as_int(weight.size(0), BLOCK, "k"),
+    return {as_int(image[0], BLOCK, "n"),
+            as_int(image[1], BLOCK, "c"),
+            as_int(image[2], BLOCK, "h"),
+            as_int(image[3], BLOCK, "w"),
+            as_int(filter[0], BLOCK, "k"),
             last,
             last,
             (float)epsilon,
@@ -292,17 +320,22 @@ Tensor image_memory(const Tensor &x, bool channels_last)
 // (n, k, h, w) to the caller, in memory as the operator wants it.
 Tensor empty_image(const Tensor &like, int64_t n, int64_t k, int64_t h, int64_t w, bool channels_last)
 {
-    const std::vector<int64_t> sizes = {n, k, h, w};
-    return torch::stable::empty(sizes, FLOAT, std::nullopt, like.device(), std::nullopt,
-                                channels_last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous);
+    const int64_t sizes[] = {n, k, h, w};
+    return channels_last ? empty_channels_last(like, sizes, FLOAT) : empty(like, sizes, FLOAT);
 }
 
 Tensor channel(const Tensor &vector, const Tensor &x, int k, const char *what)
 {
+    const int64_t wanted = k;
     check(vector, x, FLOAT, BLOCK, what);
-    require(vector.dim() == 1 && vector.size(0) == k, "heddle.", BLOCK, ": ", what, " must have ", k,
+    require(has_sizes(vector, {&wanted, 1}), "heddle.", BLOCK, ": ", what, " must have ", k,
             " numbers, one per output channel");
     return dense(vector);
+}
+
+bool is_stem(const heddle_conv_block_shape &shape, bool input_grad)
+{
+    return !input_grad && shape.c <= STEM_CHANNELS;
 }
 
 heddle_arithmetic arithmetic_of(bool tf32)
@@ -319,14 +352,17 @@ Tensor empty_saved(const Tensor &x, const heddle_conv_block_shape &shape, bool s
 }
 
 // The output; for the gradient: the convolution, the batch's mean and inverse standard deviation, and which element of
-// each window of the pooling was the largest. The running statistics are changed in place.
-std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(Tensor x, Tensor weight, std::optional<Tensor> bias,
-                                                            Tensor gamma, Tensor beta, Tensor running_mean,
-                                                            Tensor running_var, double momentum, double epsilon,
-                                                            bool stem, bool tf32)
+// each window of the pooling was the largest. The running statistics are changed in place. input_grad: whether x will
+// need a gradient.
+std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(const Tensor &x, const Tensor &weight,
+                                                            const std::optional<Tensor> &bias, const Tensor &gamma,
+                                                            const Tensor &beta, const Tensor &running_mean,
+                                                            const Tensor &running_var, double momentum, double epsilon,
+                                                            bool input_grad, bool tf32)
 {
     heddle_conv_block_shape shape = block_shape(x, weight, epsilon, momentum);
-    const bool last = shape.input_channels_last;
+    require((int64_t)shape.n * shape.h * shape.w > 1, "heddle.", BLOCK, ": one value per channel has no variance");
+    const bool last = shape.input_channels_last, stem = is_stem(shape, input_grad);
     Tensor input = image_memory(x, last), filter = dense(weight), scale = channel(gamma, x, shape.k, "gamma"),
            shift = channel(beta, x, shape.k, "beta");
     std::optional<Tensor> added;
@@ -341,6 +377,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(Tensor x, Tensor wei
     Tensor code = empty_for(x, {shape.n, shape.h / 2, shape.w / 2, shape.k}, ScalarType::Byte);
     Call call = {stem ? "stem_block_forward" : "conv_block_forward", &shape, x};
     call.arithmetic = arithmetic_of(tf32);
+    float *mean = (float *)statistics.data_ptr();
     launch(call, {{"input", input.data_ptr()},
                   {"weight", filter.data_ptr()},
                   {"bias", added ? added->data_ptr() : nullptr},
@@ -348,8 +385,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(Tensor x, Tensor wei
                   {"beta", shift.data_ptr()},
                   {"output", output.data_ptr()},
                   {stem ? "moments" : "convolution", saved.data_ptr()},
-                  {"mean", statistics.data_ptr()},
-                  {"inverse_std", (float *)statistics.data_ptr() + shape.k},
+                  {"mean", mean},
+                  {"inverse_std", mean + shape.k},
                   {"code", code.data_ptr()},
                   {"running_mean", running[0].data_ptr()},
                   {"running_var", running[1].data_ptr()}});
@@ -358,43 +395,46 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(Tensor x, Tensor wei
 
 // The same without side effects, which is what compilers need: the changed running statistics are results.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>
-conv_block_forward(Tensor x, Tensor weight, std::optional<Tensor> bias, Tensor gamma, Tensor beta, Tensor running_mean,
-                   Tensor running_var, double momentum, double epsilon, bool stem, bool tf32)
+conv_block_forward(const Tensor &x, const Tensor &weight, const std::optional<Tensor> &bias, const Tensor &gamma,
+                   const Tensor &beta, const Tensor &running_mean, const Tensor &running_var, double momentum,
+                   double epsilon, bool input_grad, bool tf32)
 {
     Tensor mean = torch::stable::clone(dense(running_mean)), var = torch::stable::clone(dense(running_var));
-    auto made = conv_block_train(x, weight, bias, gamma, beta, mean, var, momentum, epsilon, stem, tf32);
+    auto made = conv_block_train(x, weight, bias, gamma, beta, mean, var, momentum, epsilon, input_grad, tf32);
     return std::tuple_cat(made, std::make_tuple(mean, var));
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> conv_block_backward(Tensor grad, Tensor x, Tensor weight,
-                                                                       Tensor gamma, Tensor beta, Tensor saved,
-                                                                       Tensor statistics, Tensor code, double epsilon,
-                                                                       bool stem, bool tf32)
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> conv_block_backward(const Tensor &grad, const Tensor &x,
+                                                                       const Tensor &weight, const Tensor &gamma,
+                                                                       const Tensor &beta, const Tensor &saved,
+                                                                       const Tensor &statistics, const Tensor &code,
+                                                                       double epsilon, bool input_grad, bool tf32)
 {
     heddle_conv_block_shape shape = block_shape(x, weight, epsilon, 0.1);
-    const bool last = shape.input_channels_last;
+    const bool last = shape.input_channels_last, stem = is_stem(shape, input_grad);
+    const int64_t pooled[] = {shape.n, shape.k, shape.h / 2, shape.w / 2};
     check(grad, x, FLOAT, BLOCK, "the gradient");
-    require(sizes_of(grad) == (std::vector<int64_t>{shape.n, shape.k, shape.h / 2, shape.w / 2}), "heddle.", BLOCK,
-            ": the gradient must have the shape of the output");
+    require(has_sizes(grad, pooled), "heddle.", BLOCK, ": the gradient must have the shape of the output");
     shape.output_channels_last = is_channels_last(grad);
     Tensor input = image_memory(x, last), above = image_memory(grad, shape.output_channels_last),
            filter = dense(weight);
     Tensor scale = channel(gamma, x, shape.k, "gamma"), shift = channel(beta, x, shape.k, "beta");
-    // A stem's input needs no gradient; something has to be returned.
-    Tensor grad_x = stem ? empty_for(x, {0}) : empty_image(x, shape.n, shape.c, shape.h, shape.w, last);
+    // An input that needs no gradient; something has to be returned.
+    Tensor grad_x = input_grad ? empty_image(x, shape.n, shape.c, shape.h, shape.w, last) : empty_for(x, {0});
     Tensor grad_weight = empty_for(x, {shape.k, shape.c, 3, 3}), grad_bias = empty_for(x, {shape.k});
     Tensor grad_gamma = empty_for(x, {shape.k}), grad_beta = empty_for(x, {shape.k});
     Call call = {stem ? "stem_block_backward" : "conv_block_backward", &shape, x};
     call.arithmetic = arithmetic_of(tf32);
-    const Operand input_gradient =
-        stem ? Operand{"grad_weight", grad_weight.data_ptr()} : Operand{"grad_input", grad_x.data_ptr()};
+    const Operand input_gradient = stem ? Operand{"grad_weight", grad_weight.data_ptr()}
+                                        : Operand{"grad_input", input_grad ? grad_x.data_ptr() : nullptr};
+    const float *mean = (const float *)statistics.data_ptr();
     launch(call, {{"input", input.data_ptr()},
                   {"weight", filter.data_ptr()},
                   {"gamma", scale.data_ptr()},
                   {"beta", shift.data_ptr()},
                   {stem ? "moments" : "convolution", saved.data_ptr()},
-                  {"mean", statistics.data_ptr()},
-                  {"inverse_std", (const float *)statistics.data_ptr() + shape.k},
+                  {"mean", mean},
+                  {"inverse_std", mean + shape.k},
                   {"code", code.data_ptr()},
                   {"grad_output", above.data_ptr()},
                   input_gradient,
@@ -405,8 +445,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> conv_block_backward(Tensor gr
     return {grad_x, grad_weight, grad_bias, grad_gamma, grad_beta};
 }
 
-Tensor conv_block_inference(Tensor x, Tensor weight, std::optional<Tensor> bias, Tensor gamma, Tensor beta,
-                            Tensor running_mean, Tensor running_var, double epsilon, bool tf32)
+Tensor conv_block_inference(const Tensor &x, const Tensor &weight, const std::optional<Tensor> &bias,
+                            const Tensor &gamma, const Tensor &beta, const Tensor &running_mean,
+                            const Tensor &running_var, double epsilon, bool tf32)
 {
     heddle_conv_block_shape shape = block_shape(x, weight, epsilon, 0.1);
     const bool last = shape.input_channels_last;
@@ -419,7 +460,7 @@ Tensor conv_block_inference(Tensor x, Tensor weight, std::optional<Tensor> bias,
     Tensor output = empty_image(x, shape.n, shape.k, shape.h / 2, shape.w / 2, last);
     if (shape.n == 0)
         return output;
-    Call call = {"conv_block_inference", &shape, x};
+    Call call = {is_stem(shape, false) ? "stem_block_inference" : "conv_block_inference", &shape, x};
     call.arithmetic = arithmetic_of(tf32);
     launch(call, {{"input", input.data_ptr()},
                   {"weight", filter.data_ptr()},
@@ -447,14 +488,15 @@ STABLE_TORCH_LIBRARY(heddle, library)
     library.def("layernorm_backward(Tensor grad, Tensor input, Tensor weight, Tensor mean, Tensor inverse_std, "
                 "float eps) -> (Tensor, Tensor, Tensor)");
     library.def("matmul(Tensor a, Tensor b, str rung=\"\", bool transpose_a=False, bool transpose_b=False) -> Tensor");
-    library.def("conv_block_train(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
-                "Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps, bool stem, bool tf32) -> "
-                "(Tensor, Tensor, Tensor, Tensor)");
+    library.def(
+        "conv_block_train(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
+        "Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps, bool input_grad, bool tf32) -> "
+        "(Tensor, Tensor, Tensor, Tensor)");
     library.def("conv_block_forward(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
-                "Tensor running_mean, Tensor running_var, float momentum, float eps, bool stem, bool tf32) -> "
+                "Tensor running_mean, Tensor running_var, float momentum, float eps, bool input_grad, bool tf32) -> "
                 "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
     library.def("conv_block_backward(Tensor grad, Tensor x, Tensor weight, Tensor gamma, Tensor beta, Tensor saved, "
-                "Tensor statistics, Tensor code, float eps, bool stem, bool tf32) -> "
+                "Tensor statistics, Tensor code, float eps, bool input_grad, bool tf32) -> "
                 "(Tensor, Tensor, Tensor, Tensor, Tensor)");
     library.def("conv_block_inference(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
                 "Tensor running_mean, Tensor running_var, float eps, bool tf32) -> Tensor");
