@@ -179,7 +179,7 @@ heddle_layernorm_shape layernorm_shape(const Tensor &x, const Tensor &weight, do
     check(x, x, FLOAT, "layernorm", "input");
     check(weight, x, FLOAT, "layernorm", "weight");
     require(x.dim() >= 1 && weight.dim() == 1 && weight.size(0) == x.size(-1) && x.size(-1) > 0,
-            "heddle.layernorm: weight must have one number for each of the input's last dimension");
+            "heddle.layernorm: weight must have the shape of the input's last dimension, and one number at least");
     return {as_int(x.numel() / x.size(-1), "layernorm", "rows"), as_int(x.size(-1), "layernorm", "columns"),
             (float)epsilon};
 }

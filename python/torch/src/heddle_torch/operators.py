@@ -2,6 +2,7 @@
 operators that are made of several of them."""
 import glob
 import os
+from functools import partial
 
 import torch
 from torch.autograd.function import once_differentiable
@@ -12,7 +13,9 @@ if not _found:
 torch.ops.load_library(_found[0])
 ops = torch.ops.heddle
 
+_C = torch._C
 _library = torch.library.Library("heddle", "FRAGMENT")
+_PLAIN = frozenset((torch.Tensor, torch.nn.Parameter, type(None))).__contains__
 IGNORED = -100
 
 
@@ -33,7 +36,7 @@ def _once(backward):
 def _function(op, backward, setup, result=lambda outputs: outputs):
     """An autograd.Function that runs an operator below autograd."""
     def forward(ctx, *inputs):
-        with torch._C._AutoDispatchBelowAutograd():
+        with _C._AutoDispatchBelowAutograd():
             outputs = op(*inputs)
         setup(ctx, inputs, outputs)
         return result(outputs)
@@ -43,24 +46,41 @@ def _function(op, backward, setup, result=lambda outputs: outputs):
 
 def _gradient(name, backward, setup, defaults=()):
     """What torch.library.register_autograd does, in less time per call: a small operator takes no longer than its
-    calls. `defaults` are the values of the last arguments, which PyTorch leaves out of a call."""
+    calls. `defaults` are the values of the last arguments, which PyTorch leaves out of a call. Returns the operator as
+    a function for calls that _is_plain lets past the dispatcher."""
     op = getattr(ops, name).default
-    count, function = len(op._schema.arguments), _function(op, backward, setup)
+    count, function, direct = len(op._schema.arguments), _function(op, backward, setup), op._op
+    apply = super(torch.autograd.Function, function).apply  # Function.apply looks for transforms first
 
     def run(*inputs):
         if len(inputs) < count:
             inputs += defaults[len(inputs) - count:]
         if torch.is_grad_enabled() and any(isinstance(one, torch.Tensor) and one.requires_grad for one in inputs):
             return function.apply(*inputs)
-        with torch._C._AutoDispatchBelowAutograd():
+        with _C._AutoDispatchBelowAutograd():
             return op(*inputs)
     _library.impl(name, run, "Autograd")
+
+    def plain(wanted, *inputs):
+        """wanted: whether one of the inputs requires a gradient."""
+        if wanted and torch.is_grad_enabled():
+            return apply(*inputs)
+        with _C._AutoDispatchBelowAutograd():
+            return direct(*inputs)
+    return plain
 
 
 def _is_eager(*tensors):
     """Whether the tensors are plain ones, with nothing around that traces or transforms what is done to them."""
-    return (torch._C._len_torch_dispatch_stack() == 0 and not torch._C._are_functorch_transforms_active() and
-            all(type(one) in (torch.Tensor, torch.nn.Parameter) for one in tensors if one is not None))
+    return (_C._len_torch_dispatch_stack() == 0 and not _C._are_functorch_transforms_active() and
+            all(map(_PLAIN, map(type, tensors))))
+
+
+def _is_plain(*tensors):
+    """Whether a function of this module may call its kernels at once. Whatever traces, transforms, overrides or casts
+    what is done to the tensors has to see the operator itself, which PyTorch's dispatcher calls."""
+    return (not torch.compiler.is_compiling() and _is_eager(*tensors) and _C._len_torch_function_stack() == 0 and
+            not _C._is_any_autocast_enabled() and _C._get_tracing_state() is None)
 
 
 # --- polynomial ------------------------------------------------------------------------------------------------------
@@ -84,7 +104,7 @@ def _polynomial_backward(ctx, grad):
     return ops.polynomial_backward.default(grad, ctx.saved_tensors[0], ctx.coefficients), None
 
 
-_gradient("polynomial", _polynomial_backward, _polynomial_setup, ([1.0, 1.0, 1.0],))
+_plain_polynomial = _gradient("polynomial", _polynomial_backward, _polynomial_setup, ([1.0, 1.0, 1.0],))
 
 
 # --- softmax_cross_entropy -------------------------------------------------------------------------------------------
@@ -120,7 +140,7 @@ def _token_loss_backward(ctx, grad, _):
     return ops.token_loss_backward(grad, logits, target, log_sums, ctx.ignored), None, None
 
 
-_gradient("token_loss", _token_loss_backward, _token_loss_setup)
+_plain_token_loss = _gradient("token_loss", _token_loss_backward, _token_loss_setup)
 
 
 _library.define("loss_and_gradient(Tensor logits, Tensor target, int ignore_index, bool mean) -> (Tensor, Tensor)")
@@ -159,27 +179,33 @@ def _loss_backward(ctx, grad, _):
     return gradient, None, None, None
 
 
-_gradient("loss_and_gradient", _loss_backward, _loss_setup)
+_plain_loss_and_gradient = _gradient("loss_and_gradient", _loss_backward, _loss_setup)
 
 _library.define("softmax_cross_entropy(Tensor logits, Tensor target, int ignore_index=-100, str reduction=\"mean\") -> "
                 "Tensor")
 
 
-@torch.library.impl(_library, "softmax_cross_entropy", "CompositeImplicitAutograd")
-def _softmax_cross_entropy(logits, target, ignore_index=IGNORED, reduction="mean"):
+def _loss(logits, target, ignore_index, reduction, token_loss, loss_and_gradient):
     _check(reduction in ("mean", "sum", "none"),
            "softmax_cross_entropy: reduction is '%s', must be mean, sum or none" % reduction)
     _check(logits.dim() >= 1 and target.shape == logits.shape[:-1],
            "softmax_cross_entropy: logits (..., classes) need a target (...): they are %s and %s" % (
                tuple(logits.shape), tuple(target.shape)))
     _check(logits.shape[-1] > 0, "softmax_cross_entropy: logits have no classes")
-    rows, labels = logits.reshape(-1, logits.shape[-1]), target.reshape(-1)
+    rows, labels = logits, target
+    if logits.dim() != 2:
+        rows, labels = logits.reshape(-1, logits.shape[-1]), target.reshape(-1)
     if reduction == "none":
-        return ops.token_loss(rows, labels, ignore_index)[0].reshape(target.shape)
+        return token_loss(rows, labels, ignore_index)[0].reshape(target.shape)
     if torch.is_grad_enabled() and logits.requires_grad:
-        return ops.loss_and_gradient(rows, labels, ignore_index, reduction == "mean")[0]
-    total = ops.token_loss(rows, labels, ignore_index)[0].sum()
+        return loss_and_gradient(rows, labels, ignore_index, reduction == "mean")[0]
+    total = token_loss(rows, labels, ignore_index)[0].sum()
     return total / (labels != ignore_index).sum() if reduction == "mean" else total
+
+
+@torch.library.impl(_library, "softmax_cross_entropy", "CompositeImplicitAutograd")
+def _softmax_cross_entropy(logits, target, ignore_index=IGNORED, reduction="mean"):
+    return _loss(logits, target, ignore_index, reduction, ops.token_loss, ops.loss_and_gradient)
 
 
 # --- layernorm -------------------------------------------------------------------------------------------------------
@@ -209,7 +235,7 @@ def _layernorm_backward(ctx, grad, _, __):
     return (*ops.layernorm_backward(grad, input, weight, mean, inverse_std, ctx.eps), None)
 
 
-_gradient("layernorm_forward", _layernorm_backward, _layernorm_setup)
+_plain_layernorm = _gradient("layernorm_forward", _layernorm_backward, _layernorm_setup)
 _library.define("layernorm(Tensor input, Tensor weight, Tensor bias, float eps=1e-05) -> Tensor")
 
 
@@ -221,6 +247,8 @@ def _layernorm(input, weight, bias, eps=1e-5):
                tuple(weight.shape), tuple(input.shape)))
     _check(weight.numel() > 0, "layernorm: there is nothing to normalise over in a weight of %s" % (
         tuple(weight.shape),))
+    if weight.dim() == 1:
+        return ops.layernorm_forward(input, weight, bias, eps)[0]
     rows = input.reshape(-1, weight.numel())
     return ops.layernorm_forward(rows, weight.reshape(-1), bias.reshape(-1), eps)[0].reshape(input.shape)
 
@@ -250,7 +278,7 @@ def _matmul_backward(ctx, grad):
     return grad_a, grad_b, None, None, None
 
 
-_gradient("matmul", _matmul_backward, _matmul_setup, ("", False, False))
+_plain_matmul = _gradient("matmul", _matmul_backward, _matmul_setup, ("", False, False))
 
 
 def rungs(op, device=None):
@@ -264,7 +292,7 @@ def rungs(op, device=None):
 
 # --- conv_bn_relu_pool -----------------------------------------------------------------------------------------------
 
-STEM_CHANNELS = 4  # a first layer of so few channels, whose input needs no gradient, is computed again in backward
+STEM_CHANNELS = 4  # operators.cpp has the same number, and says what a stem is
 
 
 def _channels_last(x):
@@ -276,10 +304,22 @@ def _empty_image(x, *shape):
         memory_format=torch.channels_last if _channels_last(x) else torch.contiguous_format)
 
 
+def _check_block(x, weight):
+    """As the kernels do, for those who trace."""
+    _check(x.dim() == 4 and weight.dim() == 4 and weight.shape[1:] == (x.shape[1], 3, 3),
+           "conv_bn_relu_pool: x is (n, c, h, w) and weight (k, c, 3, 3), not %s and %s" % (
+               tuple(x.shape), tuple(weight.shape)))
+    _check(x.shape[2] >= 2 and x.shape[3] >= 2, "conv_bn_relu_pool: images of %d×%d pixels cannot be pooled" % (
+        x.shape[2], x.shape[3]))
+
+
 @torch.library.register_fake("heddle::conv_block_train")
-def _train_block_fake(x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32):
+def _train_block_fake(x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, input_grad, tf32):
+    _check_block(x, weight)
     n, c, h, w = x.shape
     k = weight.shape[0]
+    _check(n * h * w > 1, "conv_bn_relu_pool: one value per channel has no variance")
+    stem = c <= STEM_CHANNELS and not input_grad
     saved = x.new_empty((9 * c + 1, 9 * c), dtype=torch.float64) if stem else x.new_empty((n, h, w, k))
     return (_empty_image(x, n, k, h // 2, w // 2), saved, x.new_empty((2, k)),
             x.new_empty((n, h // 2, w // 2, k), dtype=torch.uint8))
@@ -292,63 +332,85 @@ def _(x, weight, *others):
 
 
 @torch.library.register_fake("heddle::conv_block_backward")
-def _(grad, x, weight, gamma, beta, saved, statistics, code, eps, stem, tf32):
+def _(grad, x, weight, gamma, beta, saved, statistics, code, eps, input_grad, tf32):
     channel = x.new_empty((weight.shape[0],))
-    return (x.new_empty((0,)) if stem else _empty_image(x, *x.shape), weight.new_empty(weight.shape), channel,
+    return (_empty_image(x, *x.shape) if input_grad else x.new_empty((0,)), weight.new_empty(weight.shape), channel,
             torch.empty_like(channel), torch.empty_like(channel))
 
 
 @torch.library.register_fake("heddle::conv_block_inference")
 def _(x, weight, bias, gamma, beta, running_mean, running_var, eps, tf32):
+    _check_block(x, weight)
     return _empty_image(x, x.shape[0], weight.shape[0], x.shape[2] // 2, x.shape[3] // 2)
 
 
-def _block_setup(ctx, inputs, output):
-    x, weight, bias, gamma, beta, _, _, _, ctx.eps, ctx.stem, ctx.tf32 = inputs
-    ctx.has_bias = bias is not None
-    ctx.save_for_backward(x, weight, gamma, beta, *output[1:4])
+# Only autograd.Functions and checked calls use these three: no gradient of theirs is looked for.
+for _name in ("conv_block_train", "conv_block_backward", "conv_block_inference"):
+    _library.impl(_name, torch.library.fallthrough_kernel, "Autograd")
+_block_train, _block_gradients, _block_inference = (
+    getattr(ops, _name).default._op for _name in ("conv_block_train", "conv_block_backward", "conv_block_inference"))
 
 
 def _block_backward(ctx, grad, *_):
-    _check(not (ctx.stem and ctx.needs_input_grad[0]), "conv_block_forward: a stem has no gradient of its input")
-    grad_x, grad_weight, grad_bias, grad_gamma, grad_beta = ops.conv_block_backward.default(
-        grad, *ctx.saved_tensors, ctx.eps, ctx.stem, ctx.tf32)
-    return (None if ctx.stem else grad_x, grad_weight, grad_bias if ctx.has_bias else None, grad_gamma, grad_beta,
+    x_wanted, _, bias_wanted = ctx.needs_input_grad[:3]
+    eps, input_grad, tf32 = ctx.settings
+    _check(input_grad or not x_wanted, "conv_block_forward: there is no gradient of the input without input_grad")
+    grad_x, grad_weight, grad_bias, grad_gamma, grad_beta = _block_gradients(
+        grad, *ctx.saved_tensors, eps, input_grad, tf32)
+    return (grad_x if x_wanted else None, grad_weight, grad_bias if bias_wanted else None, grad_gamma, grad_beta,
             None, None, None, None, None, None)
 
 
-def _block_setup_of_all(ctx, inputs, output):
-    _block_setup(ctx, inputs, output)
+def _block_setup(ctx, inputs, output):
+    x, weight, _, gamma, beta = inputs[:5]
+    ctx.settings = inputs[8:]
+    ctx.save_for_backward(x, weight, gamma, beta, *output[1:4])
     ctx.mark_non_differentiable(*output[1:])
 
 
-_gradient("conv_block_forward", _block_backward, _block_setup_of_all)
-_train_block = _function(ops.conv_block_train.default, _block_backward, _block_setup, lambda outputs: outputs[0])
+_gradient("conv_block_forward", _block_backward, _block_setup)
+
+
+class _TrainBlock(torch.autograd.Function):
+    """conv_block_train, which changes the running statistics in place: not for what traces."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, gamma, beta, running_mean, running_var, momentum, *settings):
+        output, saved, statistics, code = _block_train(
+            x, weight, bias, gamma, beta, running_mean, running_var, momentum, *settings)
+        ctx.settings = settings
+        ctx.save_for_backward(x, weight, gamma, beta, saved, statistics, code)
+        return output
+
+    backward = _once(_block_backward)
+
+
+_train_block = super(torch.autograd.Function, _TrainBlock).apply  # Function.apply looks for transforms first
 _library.define(
     "conv_bn_relu_pool(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, Tensor(a!) running_mean, "
     "Tensor(b!) running_var, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor")
 
 
+def _plain_block(x, weight, bias, gamma, beta, running_mean, running_var, training, momentum, eps):
+    """Without anything around it, and with running statistics that are contiguous."""
+    graph = torch.is_grad_enabled()
+    if training:
+        return _train_block(x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps,
+                            graph and x.requires_grad, _C._get_cudnn_allow_tf32())
+    _check(not (graph and (x.requires_grad or weight.requires_grad or gamma.requires_grad or beta.requires_grad or
+                           bias is not None and bias.requires_grad)),
+           "conv_bn_relu_pool: evaluation has no gradient; use torch.no_grad(), or training=True")
+    return _block_inference(x, weight, bias, gamma, beta, running_mean, running_var, eps, _C._get_cudnn_allow_tf32())
+
+
 @torch.library.impl(_library, "conv_bn_relu_pool", "CompositeImplicitAutograd")
 def _conv_bn_relu_pool(x, weight, bias, gamma, beta, running_mean, running_var, training=False, momentum=0.1, eps=1e-5):
-    _check(x.dim() == 4 and weight.dim() == 4 and weight.shape[1:] == (x.shape[1], 3, 3),
-           "conv_bn_relu_pool: x is (n, c, h, w) and weight (k, c, 3, 3), not %s and %s" % (
-               tuple(x.shape), tuple(weight.shape)))
-    _check(x.shape[2] >= 2 and x.shape[3] >= 2, "conv_bn_relu_pool: images of %d×%d pixels cannot be pooled" % (
-        x.shape[2], x.shape[3]))
-    tf32 = torch.backends.cudnn.allow_tf32
-    wanted = torch.is_grad_enabled() and any(
-        one is not None and one.requires_grad for one in (x, weight, bias, gamma, beta))
-    if not training:
-        _check(not wanted, "conv_bn_relu_pool: evaluation has no gradient; use torch.no_grad(), or training=True")
-        return ops.conv_block_inference(x, weight, bias, gamma, beta, running_mean, running_var, eps, tf32)
-    _check(x.shape[0] * x.shape[2] * x.shape[3] > 1, "conv_bn_relu_pool: one value per channel has no variance")
-    stem = x.shape[1] <= STEM_CHANNELS and not (torch.is_grad_enabled() and x.requires_grad)
-    if _is_eager(x, weight, bias, gamma, beta, running_mean, running_var) and running_mean.is_contiguous() and \
-            running_var.is_contiguous():
-        return _train_block.apply(x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32)
+    if not training or (_is_eager(x, weight, bias, gamma, beta, running_mean, running_var) and
+                        running_mean.is_contiguous() and running_var.is_contiguous()):
+        return _plain_block(x, weight, bias, gamma, beta, running_mean, running_var, training, momentum, eps)
     output, _, _, _, mean, var = ops.conv_block_forward(
-        x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps, stem, tf32)
+        x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps,
+        torch.is_grad_enabled() and x.requires_grad, _C._get_cudnn_allow_tf32())
     with torch.no_grad():
         running_mean.copy_(mean)
         running_var.copy_(var)
@@ -366,26 +428,42 @@ for _name in ("polynomial", "softmax_cross_entropy", "layernorm", "matmul", "con
 
 # --- as functions ----------------------------------------------------------------------------------------------------
 
+# With nothing around that has to see the operators, these call the kernels at once, in a fraction of the host's time.
+
 def polynomial(x, coefficients=(1.0, 1.0, 1.0)):
     """coefficients[0] + coefficients[1] x + coefficients[2] x² + ..., element by element; up to x⁷."""
+    if _is_plain(x):
+        return _plain_polynomial(x.requires_grad, x, list(coefficients))
     return ops.polynomial(x, list(coefficients))
 
 
 def softmax_cross_entropy(logits, target, ignore_index=IGNORED, reduction="mean"):
     """As torch.nn.functional.cross_entropy of logits (..., classes) and class numbers (...)."""
+    if _is_plain(logits, target):
+        wanted = logits.requires_grad
+        return _loss(logits, target, ignore_index, reduction, partial(_plain_token_loss, wanted),
+                     partial(_plain_loss_and_gradient, wanted))
     return ops.softmax_cross_entropy(logits, target, ignore_index, reduction)
 
 
 def layernorm(input, weight, bias, eps=1e-5):
     """As torch.nn.functional.layer_norm over the dimensions of weight."""
+    if _is_plain(input, weight, bias) and weight.dim() == 1:
+        wanted = input.requires_grad or weight.requires_grad or bias.requires_grad
+        return _plain_layernorm(wanted, input, weight, bias, eps)[0]
     return ops.layernorm(input, weight, bias, eps)
 
 
 def matmul(a, b, rung=""):
     """a times b, by the best rung or by the named one: rungs("matmul") lists them."""
+    if _is_plain(a, b):
+        return _plain_matmul(a.requires_grad or b.requires_grad, a, b, rung, False, False)
     return ops.matmul(a, b, rung)
 
 
 def conv_bn_relu_pool(x, weight, bias, gamma, beta, running_mean, running_var, training=False, momentum=0.1, eps=1e-5):
     """max_pool2d(relu(batch_norm(conv2d(x, weight, bias, padding=1), ...)), 2) with a 3×3 weight, in one operator."""
+    if _is_plain(x, weight, bias, gamma, beta, running_mean, running_var) and running_mean.is_contiguous() and \
+            running_var.is_contiguous():
+        return _plain_block(x, weight, bias, gamma, beta, running_mean, running_var, training, momentum, eps)
     return ops.conv_bn_relu_pool(x, weight, bias, gamma, beta, running_mean, running_var, training, momentum, eps)
