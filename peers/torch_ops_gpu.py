@@ -1,4 +1,4 @@
-"""torch.ops.heddle beside PyTorch's own operators on one GPU, eager and compiled, and Liger's loss where it is
+"""heddle_torch's operators beside PyTorch's own operators on one GPU, eager and compiled, and Liger's loss where it is
 installed: python3 peers/torch_ops_gpu.py --json FILE. Every result is compared with float64 before it is timed. All
 that is compared with each other is timed in turns, in one run."""
 import argparse
@@ -9,6 +9,8 @@ import time
 
 import torch
 import torch.nn.functional as F
+
+import heddle_torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import clocks  # noqa: E402
@@ -122,8 +124,8 @@ def polynomial(options, rows):
     wide = x.detach().double()
     expected = [wide * wide + wide + 1, (2 * wide + 1) * above]
     compare("polynomial", "n=%d" % POLYNOMIAL, [
-        mode("heddle", torch.ops.heddle.polynomial), mode("heddle, compiled", torch.compile(
-            lambda t: torch.ops.heddle.polynomial(t), fullgraph=True)),
+        mode("heddle", heddle_torch.polynomial), mode("heddle, compiled", torch.compile(
+            lambda t: heddle_torch.polynomial(t), fullgraph=True)),
         mode("eager", eager), mode("compiled", torch.compile(eager))], expected, TOLERANCE, options, rows)
 
 
@@ -166,7 +168,7 @@ def cross_entropy(options, rows):
                 loss = function(own, target)
                 return loss, torch.autograd.grad(loss, own)[0][:64]
             return Mode(name, run)
-        modes = [mode("heddle", lambda x, t: torch.ops.heddle.softmax_cross_entropy(x, t)),
+        modes = [mode("heddle", heddle_torch.softmax_cross_entropy),
                  mode("eager", F.cross_entropy),
                  mode("compiled", torch.compile(lambda x, t: F.cross_entropy(x, t)))]
         modes += [mode("liger", liger())] if liger() else []
@@ -214,7 +216,7 @@ def blocks(options, rows):
             expected = [result.detach()]
             if training:
                 expected.append(torch.autograd.grad(result.sum(), wide[1])[0])
-            ours = torch.ops.heddle.conv_bn_relu_pool
+            ours = heddle_torch.conv_bn_relu_pool
             compare("conv_bn_relu_pool, " + ("training" if training else "inference"), shape, [
                 mode("heddle", ours, False), mode("heddle, channels last", ours, True),
                 mode("eager", eager_block, False), mode("eager, channels last", eager_block, True),
@@ -262,7 +264,6 @@ def main():
     options = parser.parse_args()
     if not torch.cuda.is_available():
         sys.exit("torch_ops_gpu: PyTorch finds no GPU here")
-    import heddle_torch  # noqa: F401  registers the operators
     rows = []
 
     def measure():

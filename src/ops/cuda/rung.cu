@@ -7,22 +7,36 @@
 
 #include "device/cuda/cuda.h"
 
-static heddle_cuda_rung *rungs;
+// Every launch looks its rung up, among hundreds: by a hash of the two names.
+enum { LISTS = 512 };
+static heddle_cuda_rung *rungs[LISTS];
 // Vendors' modules register while other threads look up.
 static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
 
+static heddle_cuda_rung **list_of(const char *op, const char *rung)
+{
+    unsigned hash = 0;
+    for (const char *letter = op; *letter; letter++)
+        hash = 31 * hash + (unsigned char)*letter;
+    for (const char *letter = rung; *letter; letter++)
+        hash = 31 * hash + (unsigned char)*letter;
+    return &rungs[hash % LISTS];
+}
+
 void heddle_cuda_rung_add(heddle_cuda_rung *rung)
 {
+    heddle_cuda_rung **list = list_of(rung->op, rung->rung);
     pthread_mutex_lock(&joining);
-    rung->next = rungs;
-    rungs = rung;
+    rung->next = *list;
+    *list = rung;
     pthread_mutex_unlock(&joining);
 }
 
 static heddle_launcher *find(const char *op, const char *rung)
 {
+    heddle_cuda_rung *const *list = list_of(op, rung);
     pthread_mutex_lock(&joining);
-    heddle_cuda_rung *one = rungs;
+    heddle_cuda_rung *one = *list;
     while (one && (strcmp(one->op, op) != 0 || strcmp(one->rung, rung) != 0))
         one = one->next;
     pthread_mutex_unlock(&joining);
