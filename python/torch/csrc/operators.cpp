@@ -343,22 +343,28 @@ heddle_arithmetic arithmetic_of(bool tf32)
     return tf32 ? HEDDLE_TF32 : HEDDLE_FULL;
 }
 
-// What the stem keeps for its gradient is the moments of the input's patches, not the convolution.
-Tensor empty_saved(const Tensor &x, const heddle_conv_block_shape &shape, bool stem)
+// What forward keeps for the gradient, in one allocation: the convolution, or a stem's moments of the input's patches;
+// the batch's mean and inverse standard deviation; which element of each window of the pooling was the largest. Nothing
+// lies between them, so that equal calls give equal bytes. operators.py has the same sum.
+struct Saved {
+    int64_t statistics, code, bytes; // where they begin, and all of it
+};
+
+Saved saved_layout(const heddle_conv_block_shape &shape, bool stem)
 {
-    const int64_t taps = 9 * (int64_t)shape.c;
-    return stem ? empty_for(x, {taps + 1, taps}, ScalarType::Double)
-                : empty_for(x, {shape.n, shape.h, shape.w, shape.k});
+    const int64_t n = shape.n, k = shape.k, taps = 9 * (int64_t)shape.c;
+    const int64_t statistics =
+        stem ? (int64_t)sizeof(double) * (taps + 1) * taps : (int64_t)sizeof(float) * n * shape.h * shape.w * k;
+    const int64_t code = statistics + (int64_t)sizeof(float) * 2 * k;
+    return {statistics, code, code + n * (shape.h / 2) * (shape.w / 2) * k};
 }
 
-// The output; for the gradient: the convolution, the batch's mean and inverse standard deviation, and which element of
-// each window of the pooling was the largest. The running statistics are changed in place. input_grad: whether x will
-// need a gradient.
-std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(const Tensor &x, const Tensor &weight,
-                                                            const std::optional<Tensor> &bias, const Tensor &gamma,
-                                                            const Tensor &beta, const Tensor &running_mean,
-                                                            const Tensor &running_var, double momentum, double epsilon,
-                                                            bool input_grad, bool tf32)
+// The output, and what the gradient needs. The running statistics are changed in place. input_grad: whether x will need
+// a gradient.
+std::tuple<Tensor, Tensor> conv_block_train(const Tensor &x, const Tensor &weight, const std::optional<Tensor> &bias,
+                                            const Tensor &gamma, const Tensor &beta, const Tensor &running_mean,
+                                            const Tensor &running_var, double momentum, double epsilon, bool input_grad,
+                                            bool tf32)
 {
     heddle_conv_block_shape shape = block_shape(x, weight, epsilon, momentum);
     require((int64_t)shape.n * shape.h * shape.w > 1, "heddle.", BLOCK, ": one value per channel has no variance");
@@ -373,31 +379,33 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_train(const Tensor &x, con
     Tensor running[] = {channel(running_mean, x, shape.k, "running_mean"),
                         channel(running_var, x, shape.k, "running_var")};
     Tensor output = empty_image(x, shape.n, shape.k, shape.h / 2, shape.w / 2, last);
-    Tensor saved = empty_saved(x, shape, stem), statistics = empty_for(x, {2, shape.k});
-    Tensor code = empty_for(x, {shape.n, shape.h / 2, shape.w / 2, shape.k}, ScalarType::Byte);
+    const Saved layout = saved_layout(shape, stem);
+    Tensor saved = empty_for(x, {layout.bytes}, ScalarType::Byte);
     Call call = {stem ? "stem_block_forward" : "conv_block_forward", &shape, x};
     call.arithmetic = arithmetic_of(tf32);
-    float *mean = (float *)statistics.data_ptr();
+    char *memory = (char *)saved.data_ptr();
+    float *mean = (float *)(memory + layout.statistics);
     launch(call, {{"input", input.data_ptr()},
                   {"weight", filter.data_ptr()},
                   {"bias", added ? added->data_ptr() : nullptr},
                   {"gamma", scale.data_ptr()},
                   {"beta", shift.data_ptr()},
                   {"output", output.data_ptr()},
-                  {stem ? "moments" : "convolution", saved.data_ptr()},
+                  {stem ? "moments" : "convolution", memory},
                   {"mean", mean},
                   {"inverse_std", mean + shape.k},
-                  {"code", code.data_ptr()},
+                  {"code", memory + layout.code},
                   {"running_mean", running[0].data_ptr()},
                   {"running_var", running[1].data_ptr()}});
-    return {output, saved, statistics, code};
+    return {output, saved};
 }
 
 // The same without side effects, which is what compilers need: the changed running statistics are results.
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>
-conv_block_forward(const Tensor &x, const Tensor &weight, const std::optional<Tensor> &bias, const Tensor &gamma,
-                   const Tensor &beta, const Tensor &running_mean, const Tensor &running_var, double momentum,
-                   double epsilon, bool input_grad, bool tf32)
+std::tuple<Tensor, Tensor, Tensor, Tensor> conv_block_forward(const Tensor &x, const Tensor &weight,
+                                                              const std::optional<Tensor> &bias, const Tensor &gamma,
+                                                              const Tensor &beta, const Tensor &running_mean,
+                                                              const Tensor &running_var, double momentum,
+                                                              double epsilon, bool input_grad, bool tf32)
 {
     Tensor mean = torch::stable::clone(dense(running_mean)), var = torch::stable::clone(dense(running_var));
     auto made = conv_block_train(x, weight, bias, gamma, beta, mean, var, momentum, epsilon, input_grad, tf32);
@@ -407,12 +415,15 @@ conv_block_forward(const Tensor &x, const Tensor &weight, const std::optional<Te
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> conv_block_backward(const Tensor &grad, const Tensor &x,
                                                                        const Tensor &weight, const Tensor &gamma,
                                                                        const Tensor &beta, const Tensor &saved,
-                                                                       const Tensor &statistics, const Tensor &code,
                                                                        double epsilon, bool input_grad, bool tf32)
 {
     heddle_conv_block_shape shape = block_shape(x, weight, epsilon, 0.1);
     const bool last = shape.input_channels_last, stem = is_stem(shape, input_grad);
     const int64_t pooled[] = {shape.n, shape.k, shape.h / 2, shape.w / 2};
+    const Saved layout = saved_layout(shape, stem);
+    check(saved, x, ScalarType::Byte, BLOCK, "saved");
+    require(saved.numel() == layout.bytes && saved.is_contiguous(), "heddle.", BLOCK,
+            ": saved is not what forward gave for this shape");
     check(grad, x, FLOAT, BLOCK, "the gradient");
     require(has_sizes(grad, pooled), "heddle.", BLOCK, ": the gradient must have the shape of the output");
     shape.output_channels_last = is_channels_last(grad);
@@ -427,15 +438,16 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> conv_block_backward(const Ten
     call.arithmetic = arithmetic_of(tf32);
     const Operand input_gradient = stem ? Operand{"grad_weight", grad_weight.data_ptr()}
                                         : Operand{"grad_input", input_grad ? grad_x.data_ptr() : nullptr};
-    const float *mean = (const float *)statistics.data_ptr();
+    const char *memory = (const char *)saved.data_ptr();
+    const float *mean = (const float *)(memory + layout.statistics);
     launch(call, {{"input", input.data_ptr()},
                   {"weight", filter.data_ptr()},
                   {"gamma", scale.data_ptr()},
                   {"beta", shift.data_ptr()},
-                  {stem ? "moments" : "convolution", saved.data_ptr()},
+                  {stem ? "moments" : "convolution", memory},
                   {"mean", mean},
                   {"inverse_std", mean + shape.k},
-                  {"code", code.data_ptr()},
+                  {"code", memory + layout.code},
                   {"grad_output", above.data_ptr()},
                   input_gradient,
                   {"grad_weight", grad_weight.data_ptr()},
@@ -491,12 +503,12 @@ STABLE_TORCH_LIBRARY(heddle, library)
     library.def(
         "conv_block_train(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
         "Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps, bool input_grad, bool tf32) -> "
-        "(Tensor, Tensor, Tensor, Tensor)");
+        "(Tensor, Tensor)");
     library.def("conv_block_forward(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
                 "Tensor running_mean, Tensor running_var, float momentum, float eps, bool input_grad, bool tf32) -> "
-                "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+                "(Tensor, Tensor, Tensor, Tensor)");
     library.def("conv_block_backward(Tensor grad, Tensor x, Tensor weight, Tensor gamma, Tensor beta, Tensor saved, "
-                "Tensor statistics, Tensor code, float eps, bool input_grad, bool tf32) -> "
+                "float eps, bool input_grad, bool tf32) -> "
                 "(Tensor, Tensor, Tensor, Tensor, Tensor)");
     library.def("conv_block_inference(Tensor x, Tensor weight, Tensor? bias, Tensor gamma, Tensor beta, "
                 "Tensor running_mean, Tensor running_var, float eps, bool tf32) -> Tensor");

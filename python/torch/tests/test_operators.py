@@ -87,8 +87,7 @@ def test_the_parts_keep_them_too(name, device):
         "layernorm_backward": (x + 1, x, norm[0], *ops.layernorm_forward(x, *norm, 1e-5)[1:], 1e-5),
         "conv_block_forward": (image, weight, bias, gamma, beta, mean, var, 0.1, 1e-5, False, False),
         "conv_block_train": (image, weight, bias, gamma, beta, mean, var, 0.1, 1e-5, False, False),
-        "conv_block_backward": (torch.randn_like(forward[0]), image, weight, gamma, beta, *forward[1:4], 1e-5, False,
-                                False),
+        "conv_block_backward": (torch.randn_like(forward[0]), image, weight, gamma, beta, forward[1], 1e-5, False, False),
         "conv_block_inference": (image, weight, bias, gamma, beta, mean, var, 1e-5, False),
     }[name]
     torch.library.opcheck(getattr(ops, name).default, arguments)

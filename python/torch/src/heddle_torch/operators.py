@@ -320,9 +320,8 @@ def _train_block_fake(x, weight, bias, gamma, beta, running_mean, running_var, m
     k = weight.shape[0]
     _check(n * h * w > 1, "conv_bn_relu_pool: one value per channel has no variance")
     stem = c <= STEM_CHANNELS and not input_grad
-    saved = x.new_empty((9 * c + 1, 9 * c), dtype=torch.float64) if stem else x.new_empty((n, h, w, k))
-    return (_empty_image(x, n, k, h // 2, w // 2), saved, x.new_empty((2, k)),
-            x.new_empty((n, h // 2, w // 2, k), dtype=torch.uint8))
+    saved = (8 * (9 * c + 1) * 9 * c if stem else 4 * n * h * w * k) + 8 * k + n * (h // 2) * (w // 2) * k
+    return _empty_image(x, n, k, h // 2, w // 2), x.new_empty((saved,), dtype=torch.uint8)
 
 
 @torch.library.register_fake("heddle::conv_block_forward")
@@ -332,7 +331,7 @@ def _(x, weight, *others):
 
 
 @torch.library.register_fake("heddle::conv_block_backward")
-def _(grad, x, weight, gamma, beta, saved, statistics, code, eps, input_grad, tf32):
+def _(grad, x, weight, gamma, beta, saved, eps, input_grad, tf32):
     channel = x.new_empty((weight.shape[0],))
     return (_empty_image(x, *x.shape) if input_grad else x.new_empty((0,)), weight.new_empty(weight.shape), channel,
             torch.empty_like(channel), torch.empty_like(channel))
@@ -364,7 +363,7 @@ def _block_backward(ctx, grad, *_):
 def _block_setup(ctx, inputs, output):
     x, weight, _, gamma, beta = inputs[:5]
     ctx.settings = inputs[8:]
-    ctx.save_for_backward(x, weight, gamma, beta, *output[1:4])
+    ctx.save_for_backward(x, weight, gamma, beta, output[1])
     ctx.mark_non_differentiable(*output[1:])
 
 
@@ -376,10 +375,9 @@ class _TrainBlock(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x, weight, bias, gamma, beta, running_mean, running_var, momentum, *settings):
-        output, saved, statistics, code = _block_train(
-            x, weight, bias, gamma, beta, running_mean, running_var, momentum, *settings)
+        output, saved = _block_train(x, weight, bias, gamma, beta, running_mean, running_var, momentum, *settings)
         ctx.settings = settings
-        ctx.save_for_backward(x, weight, gamma, beta, saved, statistics, code)
+        ctx.save_for_backward(x, weight, gamma, beta, saved)
         return output
 
     backward = _once(_block_backward)
@@ -408,7 +406,7 @@ def _conv_bn_relu_pool(x, weight, bias, gamma, beta, running_mean, running_var, 
     if not training or (_is_eager(x, weight, bias, gamma, beta, running_mean, running_var) and
                         running_mean.is_contiguous() and running_var.is_contiguous()):
         return _plain_block(x, weight, bias, gamma, beta, running_mean, running_var, training, momentum, eps)
-    output, _, _, _, mean, var = ops.conv_block_forward(
+    output, _, mean, var = ops.conv_block_forward(
         x, weight, bias, gamma, beta, running_mean, running_var, momentum, eps,
         torch.is_grad_enabled() and x.requires_grad, _C._get_cudnn_allow_tf32())
     with torch.no_grad():
