@@ -33,13 +33,13 @@ def _once(backward):
     return staticmethod(run)
 
 
-def _function(op, backward, setup, result=lambda outputs: outputs):
+def _function(op, backward, setup):
     """An autograd.Function that runs an operator below autograd."""
     def forward(ctx, *inputs):
         with _C._AutoDispatchBelowAutograd():
             outputs = op(*inputs)
         setup(ctx, inputs, outputs)
-        return result(outputs)
+        return outputs
     return type(op.name().replace("::", "_"), (torch.autograd.Function,), {"forward": staticmethod(forward),
                                                                            "backward": _once(backward)})
 
@@ -346,15 +346,14 @@ def _(x, weight, bias, gamma, beta, running_mean, running_var, eps, tf32):
 # Only autograd.Functions and checked calls use these three: no gradient of theirs is looked for.
 for _name in ("conv_block_train", "conv_block_backward", "conv_block_inference"):
     _library.impl(_name, torch.library.fallthrough_kernel, "Autograd")
-_block_train, _block_gradients, _block_inference = (
-    getattr(ops, _name).default._op for _name in ("conv_block_train", "conv_block_backward", "conv_block_inference"))
+_block_train, _block_inference = ops.conv_block_train.default._op, ops.conv_block_inference.default._op
 
 
 def _block_backward(ctx, grad, *_):
     x_wanted, _, bias_wanted = ctx.needs_input_grad[:3]
     eps, input_grad, tf32 = ctx.settings
     _check(input_grad or not x_wanted, "conv_block_forward: there is no gradient of the input without input_grad")
-    grad_x, grad_weight, grad_bias, grad_gamma, grad_beta = _block_gradients(
+    grad_x, grad_weight, grad_bias, grad_gamma, grad_beta = ops.conv_block_backward.default(
         grad, *ctx.saved_tensors, eps, input_grad, tf32)
     return (grad_x if x_wanted else None, grad_weight, grad_bias if bias_wanted else None, grad_gamma, grad_beta,
             None, None, None, None, None, None)
