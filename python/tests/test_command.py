@@ -65,6 +65,17 @@ def test_wrong_usage_of_check_is_an_exception():
         heddle.check('a.cu', source='int main() {}')
     with pytest.raises(heddle.Invalid):
         heddle.check(source=RACE, gpu='gtx0', nvcc=False)
+    with pytest.raises(heddle.Invalid, match='--timeout 0 is out of range'):
+        heddle.check(source=RACE, timeout=0)
+    for texts in ({'flags': '-DN=64'}, {'arguments': '64'}, {'shapes': 'm=64'}):
+        with pytest.raises(heddle.Invalid, match='give a list'):
+            heddle.check(source=RACE, **texts)
+    with pytest.raises(heddle.Invalid, match='--help: no such file'):
+        heddle.check('--help')
+    with pytest.raises(heddle.Error, match='no result'):
+        heddle.check(source=RACE, flags=['--help'])
+    with pytest.raises(heddle.Invalid, match='NUL'):
+        heddle.check('a\0.cu')
 
 
 def test_a_program_that_does_not_compile_is_a_report():
@@ -89,6 +100,8 @@ def test_wrong_usage_of_bench_is_an_exception():
         heddle.bench('train')
     with pytest.raises(heddle.Invalid):
         heddle.bench('transpose', shape='rows=-1 cols=2', device='cpu')
+    with pytest.raises(heddle.Invalid, match='--seconds needs a number'):
+        heddle.bench('transpose', seconds=float('nan'))
 
 
 def test_ctrl_c_stops_the_command_too():

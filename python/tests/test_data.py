@@ -28,6 +28,7 @@ def test_arrays_are_checked():
         (images[0, 0], labels, {}, 'shape'),
         (images.astype(numpy.int16), labels, {}, 'int16'),
         (images, labels, {'split': 'valid'}, 'choose from train, test'),
+        (images, labels, {'classes': 'ab'}, 'give a list'),
     ]
     for pixels, numbers, options, message in wrong:
         with pytest.raises(heddle.Invalid, match=message):
@@ -37,6 +38,10 @@ def test_arrays_are_checked():
 def test_names_with_a_nul_are_refused():
     with pytest.raises(heddle.Invalid, match='NUL'):
         heddle.Dataset.open('syn\0th')
+    with pytest.raises(heddle.Invalid, match='NUL'):
+        heddle.Device('cpu\0x')
+    with pytest.raises(heddle.Invalid, match='NUL'):
+        heddle.Dataset.from_arrays(numpy.zeros((2, 4, 4), numpy.uint8), [0, 1], classes=['a\0b', 'c'])
 
 
 def test_devices_say_why_they_are_missing():

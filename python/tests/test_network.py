@@ -163,6 +163,36 @@ def test_threads_share_a_network(network, digits):
     assert not wrong
 
 
+@pytest.mark.skipif(DEVICE != 'cpu', reason='a forked process cannot use CUDA at all')
+def test_a_forked_process_is_told_to_open_its_own(run):
+    program = textwrap.dedent(f'''
+        import gc, os, signal, heddle
+        images = heddle.Dataset.open('synth:count=200', 'test').images
+        network, device = heddle.load({str(run.checkpoint)!r}, device='cpu'), heddle.Device('cpu')
+        tensor = heddle.Tensor([[1.0, 2.0]], True) * 2
+        expected = network.predict(images)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # a call that waits for threads of the parent
+            for call in (lambda: network.predict(images), lambda: network.evaluate(), lambda: tensor * tensor,
+                         lambda: tensor.numpy(), lambda: heddle.Context(device)):
+                try:
+                    call()
+                    os._exit(3)
+                except heddle.Invalid as error:
+                    if 'forked' not in str(error):
+                        os._exit(4)
+            own = heddle.load({str(run.checkpoint)!r}, device='cpu')
+            same = (own.predict(images) == expected).all() and (heddle.Tensor([1.0]) * 2).item() == 2
+            del network, tensor, device, own
+            gc.collect()
+            os._exit(0 if same else 5)
+        print(os.waitpid(child, 0)[1], (network.predict(images) == expected).all())
+    ''')
+    done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, env=os.environ)
+    assert done.stdout == '0 True\n', done.stdout + done.stderr
+
+
 def status_of_process(field):
     with open('/proc/self/status') as file:
         return next(int(line.split()[1]) for line in file if line.startswith(field + ':'))

@@ -42,6 +42,14 @@ def test_values_are_those_of_numpy():
     assert numpy.allclose(a.mean().numpy(), X.mean()) and a.sum().item() == pytest.approx(X.sum())
     assert numpy.allclose(numpy.asarray(a ** 2), X ** 2) and len(a) == 2 and a.shape == (2, 3)
     assert numpy.allclose(Tensor(numpy.asfortranarray(X)).numpy(), X)
+    assert a.reshape((3, 2)).shape == a.reshape(3, 2).shape == (3, 2)
+
+
+def test_a_number_of_numpy_on_the_left_keeps_the_graph():
+    w = Tensor([1.0, -2.0], requires_grad=True)
+    loss = (numpy.float64(3.0) * w + numpy.float32(1.0) * w - numpy.int64(1)).sum()
+    loss.backward()
+    assert w.grad.tolist() == [4.0, 4.0]
 
 
 def test_a_network_of_tensors_learns():
@@ -92,6 +100,8 @@ def test_convolutions_and_pooling():
     (lambda: Tensor([True]), heddle.Invalid, 'bool'),
     (lambda: Tensor(numpy.zeros((1,) * 6)), heddle.Invalid, 'rank 6'),
     (lambda: Tensor([1, 2]).numpy(), heddle.Invalid, 'i32'),
+    (lambda: Tensor(numpy.array([2 ** 32 + 1])), heddle.Invalid, '32 bits'),
+    (lambda: numpy.ones((2, 3)) * Tensor(X), TypeError, 'unsupported'),
     (lambda: heddle.default_context().step(0.1, 'lion'), heddle.Invalid, 'choose from'),
     (lambda: heddle.default_context().step(float('nan')), heddle.Invalid, 'rate'),
 ])

@@ -167,6 +167,11 @@ def test_two_threads_train_at_once_and_get_what_one_gets(run):
     (dict(data=SMALL, resume=True), heddle.Invalid, 'needs folder='),
     (dict(resume=True, folder='nosuch'), heddle.Error, 'nosuch'),
     (dict(data=SMALL, learning_rate=float('nan')), heddle.Invalid, 'rate'),
+    (dict(data=SMALL, until=98), heddle.Invalid, '99 % is 0.99'),
+    (dict(data=SMALL, until=float('nan')), heddle.Invalid, 'fraction'),
+    (dict(data=SMALL, progress=3), heddle.Invalid, 'function'),
+    (dict(data=SMALL, precision='int8'), heddle.Invalid, 'predicting'),
+    (dict(model={'layers': [{'type': 'linear', 'features': float('nan')}]}, data=SMALL), heddle.Invalid, 'not JSON'),
 ])
 def test_what_makes_no_sense_is_refused_with_what_to_do(arguments, error, message):
     with pytest.raises(error, match=message):
@@ -194,3 +199,31 @@ def test_a_damaged_curve_is_read_as_far_as_it_goes(tmp_path):
     assert '<svg' in curve._repr_svg_()
     with pytest.raises(heddle.NotFound, match='curve.jsonl'):
         heddle.Curve(tmp_path / 'nosuch')
+
+
+def test_a_run_with_a_damaged_curve_does_not_hide_the_others(run, tmp_path):
+    (tmp_path / 'all' / 'a').mkdir(parents=True)
+    (tmp_path / 'all' / 'a' / 'curve.jsonl').write_bytes(
+        b'\xff\xfe\n{"event":"step"}\n{"event":"step","step":null,"loss":1}\n{"event":"evaluated","accuracy":"x","step":1}\n')
+    (tmp_path / 'all' / 'b').symlink_to(run.folder)
+    curves = list(heddle.runs(tmp_path / 'all'))
+    assert len(curves) == 2
+    for curve in curves:
+        assert repr(curve) and '<svg' in curve._repr_svg_()
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_of_heddle(tmp_path):
+    (tmp_path / 'runs').write_text('a file')
+    with pytest.raises(heddle.FileError, match='runs: cannot create this folder.*folder='):
+        heddle.train('mlp', SMALL, epochs=1, device='cpu')
+
+
+def test_a_run_on_arrays_says_that_it_needs_them_again():
+    images, labels = numpy.zeros((8, 4, 4), numpy.uint8), numpy.arange(8) % 2
+    model = {'name': 'tiny', 'layers': [{'type': 'flatten'}, {'type': 'linear', 'features': 'classes'}]}
+    heddle.train(model, (images, labels), epochs=1, device='cpu', folder='arrays-run')
+    for again in (lambda: heddle.train(folder='arrays-run', resume=True, epochs=2, device='cpu'),
+                  lambda: heddle.load('arrays-run', device='cpu').evaluate()):
+        with pytest.raises(heddle.NotFound, match="trained on 'arrays'.*give the images as data"):
+            again()
+    assert heddle.train(data=(images, labels), folder='arrays-run', resume=True, epochs=2, device='cpu').epochs == 2

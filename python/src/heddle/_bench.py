@@ -6,7 +6,7 @@ import os
 from typing import Any, Iterator, Optional, Sequence, Union
 
 from . import _draw
-from ._command import run
+from ._command import file_word, run
 from ._errors import Invalid
 from ._library import ffi, lib, text
 
@@ -117,16 +117,16 @@ def bench(op: Union[str, os.PathLike], *, implements: Optional[str] = None, shap
     seconds:    time for each rung and shape; quick: one shape, for a tenth of the time.
     """
     shapes = [shape] if isinstance(shape, str) else list(shape or [])
-    words = ['bench', os.fspath(op)]
+    words = ['bench', '--json', file_word(op)]
     named = {'--op': implements, '--device': device, '--dtype': dtype, '--against': against, '--seconds': seconds,
              '--seed': seed, '--threads': threads}
     for name, value in named.items():
         words += [] if value is None else [name, str(value)]
     for each in shapes:
         words += ['--shape', each]
-    if words[1] in ('train', 'infer', 'out-of-core', 'collectives'):
-        raise Invalid(f'heddle.bench measures operators; run `heddle bench {words[1]} --json`')
-    result, _ = run(words + ['--quick'] * quick + ['--json'])
+    if words[2] in ('train', 'infer', 'out-of-core', 'collectives'):
+        raise Invalid(f'heddle.bench measures operators; run `heddle bench {words[2]} --json`')
+    result, _ = run(words + ['--quick'] * quick)
     return Ladder(result)
 
 

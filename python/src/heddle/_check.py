@@ -8,7 +8,7 @@ import tempfile
 from typing import Any, Optional, Sequence, Union
 
 from . import _draw
-from ._command import run
+from ._command import file_word, run, strings
 from ._errors import Invalid
 
 _RED, _YELLOW = 'rgba(220,60,60,.22)', 'rgba(220,170,40,.22)'
@@ -209,19 +209,20 @@ def check(*files: Union[str, os.PathLike], source: Optional[str] = None, argumen
     """
     if bool(files) == (source is not None):
         raise Invalid('heddle.check needs the files of a program, or source=; one of them')
-    words = ['check', *flags]
+    words = ['check', '--json', *strings('flags', flags)]
     named = {'--op': op, '--gpu': gpu, '--schedules': schedules, '--budget': budget, '--timeout': timeout, '--expect': expect}
     for name, value in named.items():
         words += [] if value is None else [name, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
-    for shape in shapes:
+    for shape in strings('shapes', shapes):
         words += ['--shape', shape]
     words += ['--strict'] * strict + ['--any-status'] * any_status
     words += [] if nvcc is None else ['--nvcc' if nvcc else '--no-nvcc']
     with tempfile.TemporaryDirectory(prefix='heddle-') as folder:
         if source is not None:
             program = pathlib.Path(folder) / 'program.cu'
-            program.write_text(source)
+            program.write_text(source, encoding='utf-8', errors='surrogateescape')
             files = (program,)
-        words += ['--json', *(os.fspath(file) for file in files)]
-        result, output = run(words + (['--', *map(str, arguments)] if arguments else []))
+        words += [file_word(file) for file in files]
+        given = strings('arguments', arguments)
+        result, output = run(words + (['--', *given] if given else []))
     return _report_of(result, output)

@@ -2,12 +2,27 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import subprocess
 from typing import Any, Optional, Sequence
 
-from ._errors import BY_EXIT_CODE, Error
-from ._library import command
+from ._errors import BY_EXIT_CODE, Error, Invalid
+from ._library import command, path_bytes
+
+
+def strings(what: str, given: Sequence[Any]) -> list[str]:
+    """Words for the command. A string is a sequence of its letters, and never meant as one."""
+    if isinstance(given, (str, bytes)):
+        raise Invalid(f'{what}={given!r} is one text; give a list of texts, such as [{given!r}]')
+    return [str(each) for each in given]
+
+
+def file_word(path: Any) -> str:
+    """A file's name for the command, which takes what begins with a dash for an option."""
+    name = os.fsdecode(path_bytes(path))
+    return './' + name if name.startswith('-') else name
 
 
 def run(words: Sequence[str], cwd: Optional[str] = None) -> tuple[dict[str, Any], str]:
@@ -29,13 +44,18 @@ def run(words: Sequence[str], cwd: Optional[str] = None) -> tuple[dict[str, Any]
         raise
     result, failure = None, ''
     for line in output.splitlines():
-        event = json.loads(line)
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # an option such as --help prints text
+        if not isinstance(event, dict):
+            continue
         if event.get('event') == 'result':
             result = event
         elif event.get('event') == 'error':
             failure = event.get('message', '')
     if result is None or process.returncode not in (0, 1):
-        said = [line for line in errors.splitlines() if line.startswith('heddle: ')]
-        message = failure or (said[-1] if said else f'heddle {words[0]} ended with {process.returncode}')
+        said = [line for line in errors.splitlines() if re.match(r'heddle( [a-z]+)?: ', line)]
+        message = failure or (said[-1] if said else f'heddle {words[0]} gave no result (exit code {process.returncode})')
         raise BY_EXIT_CODE.get(process.returncode, Error)(message)
     return result, errors

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import os
+import operator
 from typing import Any, Optional, Sequence, Union
 
 import numpy
 
 from . import _library
 from ._arrays import image_shape, pointer, to_bytes, to_labels, view
+from ._command import strings
 from ._errors import Invalid
 from ._library import check, ffi, lib, path_bytes, text
 
@@ -41,19 +43,20 @@ class Dataset:
         pixels = to_bytes(images)
         count, channels, height, width = image_shape(pixels)
         numbers = to_labels(labels, count)
-        names = None if classes is None or isinstance(classes, int) else [str(each) for each in classes]
-        if isinstance(classes, int):
-            total = classes
+        names = None
+        if isinstance(classes, (int, numpy.integer)):
+            total = operator.index(classes)
         else:
+            names = None if classes is None else strings('classes', classes)
             total = len(names) if names is not None else int(numbers.max()) + 1 if count else 0
         given = ffi.new('heddle_dataset *')
-        given.name = name.encode()[-63:]
+        given.name = name.encode()[-63:].decode(errors='ignore').encode()
         given.split = _library.choice('split', split, ['train', 'test'])
         given.count, given.channels, given.height, given.width = count, channels, height, width
         given.classes = total
         given.images = pointer(pixels, 'const uint8_t *')
         given.labels = pointer(numbers, 'const uint8_t *')
-        texts = [ffi.new('char[]', each.encode()) for each in names or []]
+        texts = [ffi.new('char[]', path_bytes(each)) for each in names or []]
         table = ffi.new('const char *[]', texts or [ffi.NULL])
         given.class_names = table if texts else ffi.NULL
         place = ffi.new('heddle_dataset **')

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
 from typing import Optional, Union
 
 from . import _library
-from ._errors import Error, Missing
-from ._library import check, ffi, lib, text
+from ._errors import Error, Invalid, Missing
+from ._library import check, ffi, lib, path_bytes, text
 
 
 class Device:
@@ -19,13 +20,14 @@ class Device:
     def __init__(self, name: Optional[str] = None, threads: int = 0) -> None:
         self._lock = threading.Lock()
         self._users = 0
+        self._process = os.getpid()
         place = ffi.new('heddle_device **')
         if name is None:
             status = lib.heddle_device_open(b'cuda', threads, place)
             if status == lib.HEDDLE_MISSING:
                 status = lib.heddle_device_open(b'cpu', threads, place)
         else:
-            status = lib.heddle_device_open(name.encode(), threads, place)
+            status = lib.heddle_device_open(path_bytes(name), threads, place)
         check(status)
         self._c = place[0]
         self.retain()
@@ -35,6 +37,17 @@ class Device:
         """ "cpu", "cuda" or "sim"."""
         return text(lib.heddle_device_kind_name(lib.heddle_device_get_kind(self._c)))
 
+    def is_ours(self) -> bool:
+        """False in a forked child: it has none of the threads of its parent's devices, and calls would wait for ever."""
+        return self._process == os.getpid()
+
+    def need(self) -> 'Device':
+        """Itself, if it can be used in this process."""
+        if not self.is_ours():
+            raise Invalid('opened before this process was forked, so it cannot be used here: open it in this process, or '
+                          'start processes by multiprocessing.get_context("spawn")')
+        return self
+
     def retain(self) -> 'Device':
         """One more object uses it."""
         with self._lock:
@@ -43,6 +56,8 @@ class Device:
 
     def release(self) -> None:
         """An object that used it is closed; the last one closes the device."""
+        if not self.is_ours():  # the parent closes it
+            return
         with self._lock:
             self._users -= 1
             last = self._users == 0
@@ -58,7 +73,7 @@ class Device:
 
 
 def device_of(given: Union[Device, str, None], threads: int = 0) -> Device:
-    return given if isinstance(given, Device) else Device(given, threads)
+    return given.need() if isinstance(given, Device) else Device(given, threads)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -95,7 +95,8 @@ def panel(left: float, top: float, width: float, height: float, title: str,
 
 def curve(steps: Sequence[dict], tests: Sequence[dict]) -> tuple[float, float, str]:
     def of(points: Sequence[dict], field: str) -> list[tuple[float, float]]:
-        return [(point['step'], point[field]) for point in points if field in point]
+        return [(point['step'], point[field]) for point in points
+                if all(isinstance(point.get(name), (int, float)) for name in ('step', field))]
 
     body = panel(46, 30, 280, 170, 'loss', [('train', BLUE, of(steps, 'loss')), ('test', ORANGE, of(tests, 'loss'))])
     body += panel(396, 30, 280, 170, 'accuracy', [('train', BLUE, of(steps, 'accuracy')),

@@ -40,7 +40,7 @@ class Model(_draw.Drawn):
         place = ffi.new('heddle_model **')
         if isinstance(given, dict):
             try:
-                content = json.dumps(given)
+                content = json.dumps(given, allow_nan=False)
             except (TypeError, ValueError) as error:
                 raise Invalid(f'the model is not JSON: {error}') from None
             check(lib.heddle_model_parse(b'model', content.encode(), shape, place))

@@ -14,7 +14,7 @@ from ._device import Device, device_of
 from ._errors import Error, Invalid, NotFound
 from ._library import check, ffi, lib, path_bytes, text
 from ._model import Model
-from ._train import PathLike, _trained_on, checkpoint_in
+from ._train import PathLike, checkpoint_in, trained_on
 
 _CHUNK = 64  # batches per call of the library; between two calls, Ctrl-C is heard
 
@@ -69,6 +69,8 @@ class Network(_draw.Drawn):
 
     def close(self) -> None:
         """Frees the network's memory now. A closed network predicts no more."""
+        if not self._device.is_ours():  # the parent closes it
+            return
         with self._lock:
             handle, self._c = getattr(self, '_c', None), None
         if handle and _library and _library.ending is False:
@@ -82,8 +84,12 @@ class Network(_draw.Drawn):
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, '_lock'):
+        if hasattr(self, '_c'):
             self.close()
+
+    def _turn(self) -> threading.Lock:
+        self._device.need()
+        return self._lock
 
     def _open(self) -> Any:
         if not self._c:
@@ -118,7 +124,7 @@ class Network(_draw.Drawn):
         part = self.batch * _CHUNK
         for first in range(0, count, part):
             here, there = array[first:first + part], output[first:first + part]
-            with self._lock:
+            with self._turn():
                 check(call(self._open(), pointer(here, kind), len(here), pointer(there, 'float *')))
         return output[0] if single else output
 
@@ -135,9 +141,10 @@ class Network(_draw.Drawn):
         data: images like those that the network was trained on; default: these. Returns whether int8 will be used: a model
         with layers that have no int8 kernels is computed in a finer precision.
         """
-        images = dataset_of(data or _trained_on(self.checkpoint), 'train', classes=self.classes)
+        images = (dataset_of(data, 'train', classes=self.classes) if data is not None
+                  else trained_on(self.checkpoint, 'train'))
         quantised = ffi.new('bool *')
-        with self._lock:
+        with self._turn():
             check(lib.heddle_network_calibrate(self._open(), images._c, count, quantised))
         return bool(quantised[0])
 
@@ -146,12 +153,12 @@ class Network(_draw.Drawn):
 
         Default: the test images of the dataset that the network was trained on.
         """
-        given = dataset_of(data if data is not None else _trained_on(self.checkpoint), 'test', folder=data_folder,
-                           classes=self.classes)
+        given = (dataset_of(data, 'test', folder=data_folder, classes=self.classes) if data is not None
+                 else trained_on(self.checkpoint, 'test', data_folder))
         confusion = numpy.zeros((self.model.classes, self.model.classes), numpy.int32)
         result = ffi.new('heddle_evaluation *')
         result.confusion = pointer(confusion, 'int *')
-        with self._lock:
+        with self._turn():
             check(lib.heddle_network_evaluate(self._open(), given._c, result))
         used = result.classes
         confusion = confusion.reshape(-1)[:used * used].reshape(used, used)

@@ -36,13 +36,18 @@ class Context:
         self._device.retain()
 
     def __del__(self) -> None:
-        if getattr(self, '_c', None) and _library and _library.ending is False:
+        if getattr(self, '_c', None) and _library and _library.ending is False and self._device.is_ours():
             lib.heddle_context_destroy(self._c)
             self._device.release()
 
+    def turn(self) -> Any:
+        """Tensors are used by one thread at a time."""
+        self._device.need()
+        return self._lock
+
     def sweep(self, least: int = 1) -> None:
         """Frees the memory of tensors that Python no longer has, if there are at least so many. Happens by itself."""
-        with self._lock:
+        with self.turn():
             if len(self._gone) < least:
                 return
             while self._gone:
@@ -53,7 +58,7 @@ class Context:
     def make(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The tensor that a function of the library makes; its failure is raised."""
         self.sweep(max(_SWEEP, self._live // 2))
-        with self._lock:
+        with self.turn():
             handle = function(*arguments)
             if handle == ffi.NULL:
                 raise Invalid(_library.last_error())
@@ -68,7 +73,7 @@ class Context:
              nesterov: bool = False, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8) -> None:
         """One step of "sgd", "momentum" or "adamw" on every tensor that needs a gradient and has one; forgets gradients."""
         kind = _library.choice('optimizer', optimizer, ['sgd', 'momentum', 'adamw'])
-        with self._lock:
+        with self.turn():
             if kind == 0:
                 check(lib.heddle_sgd_step(self._c, rate))
             elif kind == 1:
@@ -87,7 +92,7 @@ def default_context() -> Context:
     """The context of tensors that name none: the CPU, seed 1."""
     global _default
     with _default_lock:
-        if _default is None:
+        if _default is None or not _default._device.is_ours():
             _default = Context('cpu')
         return _default
 
@@ -104,6 +109,8 @@ class Tensor(_draw.Drawn):
     are labels, for cross_entropy(). A notebook draws the graph.
     """
 
+    __array_ufunc__ = None  # NumPy leaves `array * tensor` to this class: an array would forget the graph
+
     def __init__(self, data: Any, requires_grad: bool = False, *, context: Optional[Context] = None) -> None:
         array = to_numpy(data, 'a tensor')
         self._context = context or default_context()
@@ -116,6 +123,8 @@ class Tensor(_draw.Drawn):
         dims = [int(each) for each in array.shape]
         is_label = array.dtype.kind in 'iu' and array.ndim == 1 and not self.requires_grad
         if is_label:
+            if array.size and not -2**31 <= int(array.min()) <= int(array.max()) < 2**31:
+                raise Invalid(f'labels from {array.min()} to {array.max()}; class numbers have 32 bits')
             values = numpy.ascontiguousarray(array, dtype=numpy.int32)
             return make(lib.heddle_tensor_labels, context._c, len(values), pointer(values, 'const int32_t *'))
         if array.dtype.kind not in 'fiu':
@@ -256,7 +265,10 @@ class Tensor(_draw.Drawn):
         """Mean over the rows of -log softmax(row)[label]."""
         return self._apply(lib.heddle_cross_entropy, labels)
 
-    def reshape(self: Self, *shape: int) -> Self:
+    def reshape(self: Self, *shape: Any) -> Self:
+        """reshape(2, 3) or reshape((2, 3))."""
+        if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+            shape = tuple(shape[0])
         return self._apply(lib.heddle_reshape, len(shape), list(shape))
 
     # --- gradients ---------------------------------------------------------------------------------------------------
@@ -266,14 +278,14 @@ class Tensor(_draw.Drawn):
 
         It takes the place of what an earlier call gave.
         """
-        with self._context._lock:
+        with self._context.turn():
             check(lib.heddle_backward(self._handle))
 
     @property
     def grad(self) -> Any:
         """The gradient that backward() computed; None if there is none."""
         values = numpy.empty(self.shape, numpy.float32)
-        with self._context._lock:
+        with self._context.turn():
             status = lib.heddle_tensor_read_gradient(self._handle, ffi.cast('float *', values.ctypes.data))
             if status == lib.HEDDLE_INVALID:
                 return None
@@ -299,7 +311,7 @@ class Tensor(_draw.Drawn):
     def numpy(self) -> Array:
         """A copy of the values."""
         values = numpy.empty(self.shape, numpy.float32)
-        with self._context._lock:
+        with self._context.turn():
             status = lib.heddle_tensor_read(self._handle, ffi.cast('float *', values.ctypes.data))
             if status != lib.HEDDLE_OK:
                 raise error_of(status)

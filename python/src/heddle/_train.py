@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Union
 from . import _draw, _library
 from ._data import DataLike, Dataset, dataset_of, default_dataset
 from ._device import Device, device_of
-from ._errors import Invalid, NotFound
+from ._errors import FileError, Invalid, NotFound
 from ._library import check, ffi, lib, path_bytes, text
 from ._model import Model, ModelLike, model_of
 
@@ -50,7 +50,7 @@ class Curve(_draw.Drawn):
         self.tests: list[dict[str, Any]] = []
         self.state = 'killed'
         try:
-            content = (self.folder / CURVE).read_text()
+            content = (self.folder / CURVE).read_text(encoding='utf-8', errors='replace')
         except FileNotFoundError:
             raise NotFound(f'{self.folder} is not the folder of a run: it has no {CURVE}') from None
         for each in content.split('\n')[:-1]:  # a killed process may leave a last line without its end
@@ -72,7 +72,8 @@ class Curve(_draw.Drawn):
             self.state = point.get('state', '')
 
     def __repr__(self) -> str:
-        best = max((point.get('accuracy', math.nan) for point in self.tests), default=math.nan)
+        best = max((point['accuracy'] for point in self.tests if isinstance(point.get('accuracy'), (int, float))),
+                   default=math.nan)
         return (f'heddle.Curve({str(self.folder)!r}: {len(self.steps)} points, {len(self.tests)} epochs, '
                 f'best test accuracy {best:.2%}, {self.state})')
 
@@ -137,15 +138,18 @@ def checkpoint_in(path: PathLike) -> pathlib.Path:
 
 def _take_folder(base: pathlib.Path) -> pathlib.Path:
     """Makes BASE, or BASE-2 and so on where that is there, as `heddle train` does."""
-    base.parent.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while True:
-        folder = base if number == 1 else base.with_name(f'{base.name}-{number}')
-        try:
-            folder.mkdir()
-            return folder
-        except FileExistsError:
-            number += 1
+    folder, number = base.parent, 1
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        while True:
+            folder = base if number == 1 else base.with_name(f'{base.name}-{number}')
+            try:
+                folder.mkdir()
+                return folder
+            except FileExistsError:
+                number += 1
+    except OSError as error:
+        raise FileError(f'{folder}: cannot create this folder: {error.strerror}; name another one by folder=') from None
 
 
 def _drop_empty(folder: pathlib.Path) -> None:
@@ -224,6 +228,12 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
 
     Ctrl-C finishes the step, saves, and raises Interrupted. Other options are those of `heddle train`.
     """
+    if until is not None and not 0 <= until <= 1:
+        raise Invalid(f'until={until}: give a fraction from 0 to 1; 99 % is 0.99')
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise Invalid(f'progress={progress!r}: give a function, or True')
+    if precision == 'int8':
+        raise Invalid('int8 is for predicting alone: train in another precision, and load(..., precision="int8")')
     options = _resumed_options(folder) if resume else lib.heddle_train_defaults()
     if not resume:
         options.batch, options.seed = batch, seed
@@ -233,15 +243,18 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
         options.kernels = _library.choice('kernels', kernels, lib.heddle_tier_names)
         options.arithmetic = _library.precision_number(precision)
         place = ffi.new('heddle_augment *')
-        check(lib.heddle_augment_parse(augment.encode(), place))
+        check(lib.heddle_augment_parse(path_bytes(augment), place))
         options.augment = place[0]
     if epochs is not None:
         options.epochs = epochs
     options.deterministic, options.save_every = deterministic, save_every
     options.resume, options.overwrite = resume, overwrite
     if resume and data is None:
-        data = _trained_on(pathlib.Path(str(folder)) / LAST)
-    images = dataset_of(default_dataset(data_folder) if data is None else data, 'train', folder=data_folder, classes=classes)
+        last = pathlib.Path(str(folder)) / LAST
+        data, images = _dataset_name(last), trained_on(last, 'train', data_folder)
+    else:
+        images = dataset_of(default_dataset(data_folder) if data is None else data, 'train', folder=data_folder,
+                            classes=classes)
     tests = _test_images(data if data is not None else images.name, test, images, data_folder)
     shape = (images._c.channels, images._c.height, images._c.width)
     network = (Model.from_checkpoint(pathlib.Path(str(folder)) / LAST) if resume
@@ -277,10 +290,20 @@ def _resumed_options(folder: Optional[PathLike]) -> Any:
     return options[0]
 
 
-def _trained_on(checkpoint: pathlib.Path) -> str:
+def _dataset_name(checkpoint: pathlib.Path) -> str:
     options, name = ffi.new('heddle_train_options *'), ffi.new('char[]', 4096)
     check(lib.heddle_train_options_from(path_bytes(checkpoint), options, name, 4096))
     return text(name)
+
+
+def trained_on(checkpoint: pathlib.Path, split: str, folder: Optional[PathLike] = None) -> Dataset:
+    """The dataset that a checkpoint names. Arrays are not saved with it."""
+    name = _dataset_name(checkpoint)
+    try:
+        return dataset_of(name, split, folder=folder)
+    except NotFound as error:
+        raise NotFound(f'{checkpoint} was trained on {name!r}, which cannot be opened: {error}; give the images as data') \
+            from None
 
 
 def _run(device: Device, model: Model, images: Dataset, tests: Optional[Dataset], options: Any, folder: pathlib.Path,
