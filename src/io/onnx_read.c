@@ -446,6 +446,35 @@ static heddle_status make_room(reading *reader, const wire_graph *from)
     return HEDDLE_OK;
 }
 
+// Of a message, or "" in place of one that is missing.
+static void clean_name(const char *name)
+{
+    if (name && name[0])
+        heddle_text_one_line((char *)name);
+}
+
+// Names are shown on one line. Two that are the same then are the same for everything that looks for names later, so
+// they are changed before the first is looked up.
+static void clean_names(const wire_graph *graph)
+{
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        clean_name(graph->initializer[i]->name);
+    for (size_t i = 0; i < graph->n_input; i++)
+        clean_name(graph->input[i]->name);
+    for (size_t i = 0; i < graph->n_output; i++)
+        clean_name(graph->output[i]->name);
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const wire_node *node = graph->node[i];
+        clean_name(node->op_type);
+        clean_name(node->name);
+        clean_name(node->domain);
+        for (size_t j = 0; j < node->n_input; j++)
+            clean_name(node->input[j]);
+        for (size_t j = 0; j < node->n_output; j++)
+            clean_name(node->output[j]);
+    }
+}
+
 static heddle_status read_model(reading *reader, const wire_model *from)
 {
     heddle_onnx *graph = reader->graph;
@@ -467,6 +496,7 @@ static heddle_status read_model(reading *reader, const wire_model *from)
     if (from->graph->n_sparse_initializer > 0)
         return heddle_fail(HEDDLE_UNSUPPORTED, "%s: it has sparse initialisers, which heddle does not read",
                            reader->what);
+    clean_names(from->graph);
     HEDDLE_TRY(make_room(reader, from->graph));
     HEDDLE_TRY(read_initialisers(reader, from->graph));
     HEDDLE_TRY(read_input(reader, from->graph));
@@ -487,25 +517,6 @@ static heddle_status read_notes(const reading *reader, const wire_model *from)
         if (from->metadata_props[i]->key && from->metadata_props[i]->value)
             heddle_onnx_note(graph, from->metadata_props[i]->key, from->metadata_props[i]->value);
     return graph->producer && !graph->exhausted ? HEDDLE_OK : no_memory(reader);
-}
-
-// Of a message, or "" in place of one that is missing.
-static void clean_name(const char *name)
-{
-    if (name && name[0])
-        heddle_text_one_line((char *)name);
-}
-
-// Names are looked up as they are, and shown on one line.
-static void clean_names(const heddle_onnx *graph)
-{
-    for (int i = 0; i < graph->value_count; i++)
-        clean_name(graph->values[i].name);
-    for (int i = 0; i < graph->node_count; i++) {
-        clean_name(graph->nodes[i].op);
-        clean_name(graph->nodes[i].name);
-        clean_name(graph->nodes[i].domain);
-    }
 }
 
 heddle_status heddle_onnx_parse(const char *what, const void *content, size_t size, heddle_onnx **graph)
@@ -534,7 +545,6 @@ heddle_status heddle_onnx_parse(const char *what, const void *content, size_t si
         heddle_onnx_close(reader.graph);
         return status;
     }
-    clean_names(reader.graph);
     *graph = reader.graph;
     return HEDDLE_OK;
 }

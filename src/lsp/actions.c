@@ -8,7 +8,7 @@
 #include "check/sources.h"
 #include "lsp/show.h"
 
-enum { TEXT_SIZE = 256 };
+enum { TEXT_SIZE = 256, LAST_LINE = 1 << 24 };
 
 static cJSON *insertion(int line, const char *text)
 {
@@ -48,7 +48,7 @@ cJSON *heddle_lsp_actions(const heddle_check_result *result, const char *path, c
             cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(diagnostic, "range"), "start");
         const cJSON *line = cJSON_GetObjectItemCaseSensitive(start, "line");
         if (!cJSON_IsString(source) || strcmp(source->valuestring, "heddle") != 0 || !cJSON_IsString(code) ||
-            !cJSON_IsNumber(line) || line->valuedouble < 0)
+            !cJSON_IsNumber(line) || line->valuedouble < 0 || line->valuedouble >= LAST_LINE)
             continue;
         const heddle_check_kind kind = heddle_check_kind_find(code->valuestring);
         if (heddle_check_kinds[kind].meaning) // the check's own kinds cannot be accepted

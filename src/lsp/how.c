@@ -6,15 +6,15 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "sim/source/lexer.h"
 
 enum { LARGEST_FILE = 16 << 20, TOP_LINES = 50 };
 
-// What the comment says behind "heddle: check", to the end of its line; NULL: no comment does. *length and *line are
-// set.
-static const char *find_comment(const sim_source *source, size_t *length, int *line)
+// The number of the comment that says how the file is checked; -1: none does. *words is what stands behind the start.
+static int find_comment(const sim_source *source, const char **words)
 {
     static const char start[] = "heddle: check";
     for (int i = 0; i < source->comments.count && source->comments.at[i].line <= TOP_LINES; i++) {
@@ -24,13 +24,35 @@ static const char *find_comment(const sim_source *source, size_t *length, int *l
             continue;
         word += strspn(word, " \t/");
         if (strncmp(word, start, sizeof start - 1) == 0 && strchr(" \t\r\n", word[sizeof start - 1])) {
-            word += sizeof start - 1;
-            *length = strcspn(word, "\n");
-            *line = comment->line;
-            return word;
+            *words = word + sizeof start - 1;
+            return i;
         }
     }
-    return NULL;
+    return -1;
+}
+
+// What a comment adds to the one above it: "//" and four or more spaces, as the plugin for pytest reads it. NULL:
+// nothing.
+static const char *find_more(const sim_source *source, int comment)
+{
+    const sim_token *above = &source->comments.at[comment - 1], *here = &source->comments.at[comment];
+    const char *text = source->text + here->start;
+    if (here->line != above->line + 1 || strncmp(text, "//    ", 6) != 0 || !sim_comment_begins_line(source, here))
+        return NULL;
+    return text + 2;
+}
+
+// All that the comment says behind "heddle: check", with the lines that belong to it. NULL: no memory.
+static char *join_lines(heddle_arena *arena, const sim_source *source, int comment, const char *words)
+{
+    const size_t room = source->bytes - (size_t)(words - source->text) + 2;
+    char *joined = heddle_arena_alloc(arena, room);
+    size_t used = 0;
+    while (joined && words) {
+        used += (size_t)snprintf(joined + used, room - used, "%.*s ", (int)strcspn(words, "\n"), words);
+        words = ++comment < source->comments.count ? find_more(source, comment) : NULL;
+    }
+    return joined;
 }
 
 // The next word, with quotes as a shell has them; NULL: there is none.
@@ -131,22 +153,27 @@ static heddle_status read_words(heddle_lsp_how *how, const char *path, char *res
 heddle_status heddle_lsp_how_read(const char *path, heddle_lsp_how *how, int *line)
 {
     char *text = NULL;
-    size_t size = 0, length = 0;
+    size_t size = 0;
     *how = (heddle_lsp_how){.arena = heddle_arena_create()};
     *line = 1;
     if (!how->arena)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what a comment says");
-    heddle_status status = heddle_file_read(path, LARGEST_FILE, &text, &size);
+    struct stat about;
+    heddle_status status = HEDDLE_OK;
+    if (stat(path, &about) == 0 && S_ISFIFO(about.st_mode)) // reading it waits for a writer, and so would the editor
+        status = heddle_fail(HEDDLE_INVALID, "%s: is a pipe, not a file", path);
+    if (status == HEDDLE_OK)
+        status = heddle_file_read(path, LARGEST_FILE, &text, &size);
     if (status == HEDDLE_OK)
         status = add_word(&how->sources, heddle_arena_copy_text(how->arena, path));
     sim_source source = {0};
     if (text)
         sim_source_open(&source, path, text, size); // takes the text over
-    const char *comment = status == HEDDLE_OK ? find_comment(&source, &length, line) : NULL;
-    if (comment) {
-        char *words = heddle_arena_alloc(how->arena, length + 1);
-        if (words)
-            snprintf(words, length + 1, "%s", comment);
+    const char *start = NULL;
+    const int comment = status == HEDDLE_OK ? find_comment(&source, &start) : -1;
+    if (comment >= 0) {
+        char *words = join_lines(how->arena, &source, comment, start);
+        *line = source.comments.at[comment].line;
         status = words ? read_words(how, path, words)
                        : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what a comment says");
     }

@@ -74,11 +74,22 @@ static bool same_graph(const heddle_onnx *a, const heddle_onnx *b)
     return same;
 }
 
-static const heddle_onnx_tensor *find_tensor(const heddle_onnx *graph, const char *name)
+static size_t count_numbers(const heddle_parameter_spec *spec)
 {
-    for (int i = 0; i < graph->value_count; i++)
-        if (graph->initialisers[i] && strcmp(graph->values[i].name, name) == 0)
-            return graph->initialisers[i];
+    size_t numbers = 1;
+    for (int d = 0; d < spec->rank; d++)
+        numbers *= (size_t)spec->dims[d];
+    return numbers;
+}
+
+// The numbers of a parameter; NULL: the file has none of that name and size.
+static const float *find_numbers(const heddle_onnx *graph, const heddle_parameter_spec *spec)
+{
+    for (int i = 0; i < graph->value_count; i++) {
+        const heddle_onnx_tensor *tensor = graph->initialisers[i];
+        if (tensor && strcmp(graph->values[i].name, spec->name) == 0)
+            return tensor->type == HEDDLE_ONNX_FLOAT && tensor->elements == count_numbers(spec) ? tensor->data : NULL;
+    }
     return NULL;
 }
 
@@ -96,9 +107,8 @@ static void find_own(const char *what, const heddle_onnx *graph, heddle_onnx_net
     network->training = training;
     bool same = network->values && heddle_onnx_of_model(model, NULL, &own) == HEDDLE_OK && same_graph(graph, own);
     for (int i = 0; i < model->parameter_count && same; i++) {
-        const heddle_onnx_tensor *tensor = find_tensor(graph, model->parameters[i].name);
-        same = tensor != NULL;
-        network->values[i] = tensor ? tensor->data : NULL;
+        network->values[i] = find_numbers(graph, &model->parameters[i]);
+        same = network->values[i] != NULL;
     }
     heddle_onnx_close(own);
     if (!same)
@@ -112,9 +122,8 @@ static heddle_status check_finite(const char *what, const heddle_onnx_network *n
 {
     for (int i = 0; i < network->model->parameter_count; i++) {
         const heddle_parameter_spec *spec = &network->model->parameters[i];
-        size_t elements = 1, bad = 0;
-        for (int d = 0; d < spec->rank; d++)
-            elements *= (size_t)spec->dims[d];
+        const size_t elements = count_numbers(spec);
+        size_t bad = 0;
         for (size_t j = 0; j < elements; j++)
             bad += !(fabsf(network->values[i][j]) <= FLT_MAX);
         if (bad)

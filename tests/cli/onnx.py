@@ -164,6 +164,9 @@ DAMAGES = {
     "a sparse tensor": (model(lambda m: m.graph(add(SPARSE, b""))), 1, "sparse"),
     "a missing initialiser": (model(lambda m: m.graph(drop(INITIALISER))), 1, "reads 'conv1.weight', which nothing"),
     "two of one name": (model(lambda m: m.graph(twice(INITIALISER))), 1, "two values are called 'conv1.weight'"),
+    "two that are shown as one": (
+        model(lambda m: m.graph(lambda g: g.extend([INITIALISER, message([[DIMS, 1], [TYPE, 1], [TENSOR_NAME, name], [RAW, NAN]])]
+                                                   for name in (b"a\x01", b"a\x02")))), 1, "two values are called 'a?'"),
     "a cycle": (model(lambda m: m.graph(reverse_nodes)), 1, "nothing before it computes"),
     "a node twice": (model(lambda m: m.graph(twice(NODE))), 1, "two values are called"),
     "no input": (model(lambda m: m.graph(drop(INPUT))), 1, "it has no input"),

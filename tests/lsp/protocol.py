@@ -250,6 +250,11 @@ class Protocol(unittest.TestCase):
         editor.save(uri)
         self.assertEqual([diagnostic["code"] for diagnostic in editor.diagnostics(uri)], ["race"])
 
+        # Lines that are indented below it belong to it, as in pytest; the others do not.
+        self.write("kernel.cu", "// heddle: check main.cu\n//     -D COUNT=64\n//     -- argument\n//   more\n" + kernel)
+        editor.save(uri)
+        self.assertEqual([diagnostic["code"] for diagnostic in editor.diagnostics(uri)], ["race"])
+
         # Who writes a comment may not lift the sandbox.
         self.write("kernel.cu", "// heddle: check main.cu --no-sandbox\n" + kernel)
         editor.save(uri)
@@ -351,6 +356,13 @@ class Protocol(unittest.TestCase):
         editor.open(missing)
         self.assertIn("no such file", editor.diagnostics(missing)[0]["message"].lower())
         self.assertIsNone(editor.ask("textDocument/hover", {"textDocument": {"uri": missing}})["result"])
+        pipe = "file://" + self.home + "/pipe.cu"
+        os.mkfifo(self.home + "/pipe.cu")  # reading it would wait for ever
+        editor.open(pipe)
+        self.assertIn("is a pipe", editor.diagnostics(pipe)[0]["message"])
+        far = [{"source": "heddle", "code": "race", "range": {"start": {"line": line}}} for line in (2 ** 31 - 1, 1e300)]
+        self.assertEqual(editor.ask("textDocument/codeAction", {"textDocument": {"uri": missing},
+                                                                "context": {"diagnostics": far}})["result"], [])
         # A message in pieces, two in one piece, and lower case.
         one, other = (frame({"id": name, "method": "no/such"}) for name in "ab")
         both = one + other.replace(b"Content-L", b"content-l")
