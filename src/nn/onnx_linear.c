@@ -21,6 +21,10 @@ heddle_status heddle_onnx_read_norm(const heddle_onnx_reader *reader, const hedd
             return heddle_onnx_refuse(reader, node, HEDDLE_CORRUPT, "damaged: %zu numbers for %zu channels",
                                       parts[i]->elements, channels);
     }
+    const float *variance = parts[3]->data;
+    for (size_t i = 0; i < channels; i++)
+        if (variance[i] < 0)
+            return heddle_onnx_refuse(reader, node, HEDDLE_CORRUPT, "damaged: a variance of %g", (double)variance[i]);
     return HEDDLE_OK;
 }
 

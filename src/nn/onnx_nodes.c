@@ -106,6 +106,10 @@ static heddle_status read_conv(heddle_onnx_reader *reader, const heddle_onnx_nod
         return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED,
                                   "a convolution over %d dimensions; heddle's is over 2", weight->rank - 2);
     HEDDLE_TRY(heddle_onnx_same(reader, node, "kernel_shape", 2, weight->dims[2], &kernel));
+    if (weight->dims[2] == weight->dims[3] && weight->dims[2] != kernel)
+        return heddle_onnx_refuse(reader, node, HEDDLE_CORRUPT,
+                                  "damaged: a filter of %lld×%lld, kernel_shape says %lld", (long long)weight->dims[2],
+                                  (long long)weight->dims[3], (long long)kernel);
     if (weight->dims[2] != kernel || weight->dims[3] != kernel)
         return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED, "a filter of %lld×%lld; heddle's are square",
                                   (long long)weight->dims[2], (long long)weight->dims[3]);

@@ -303,13 +303,38 @@ static void a_product_and_a_sum_are_a_linear_layer(void **unused)
 }
 
 // Whatever the graph has between, it must be refused in a line with `word` in it.
-static void assert_refused(heddle_onnx *graph, int value, const char *word)
+static void assert_refused_as(heddle_status status, heddle_onnx *graph, int value, const char *word)
 {
     heddle_onnx_network network = {0};
-    assert_int_equal(finish(graph, value, &network), HEDDLE_UNSUPPORTED);
+    assert_int_equal(finish(graph, value, &network), status);
     if (!strstr(heddle_last_error(), word) || strchr(heddle_last_error(), '\n'))
         fail_msg("refused with '%s', without '%s'", heddle_last_error(), word);
     assert_null(network.model);
+}
+
+static void assert_refused(heddle_onnx *graph, int value, const char *word)
+{
+    assert_refused_as(HEDDLE_UNSUPPORTED, graph, value, word);
+}
+
+static void numbers_that_contradict_each_other_are_damage(void **unused)
+{
+    static const float negative[] = {-1};
+    (void)unused;
+    int value;
+    heddle_onnx *graph = begin(&value);
+    int parts[5] = {value};
+    for (int i = 1; i < 5; i++)
+        parts[i] = heddle_onnx_constant(graph, (char[]){(char)('a' + i), '\0'}, HEDDLE_ONNX_FLOAT, 1, (int64_t[]){1},
+                                        i == 4 ? negative : numbers);
+    value = heddle_onnx_apply(graph, "BatchNormalization", "", parts, 5, "z");
+    assert_refused_as(HEDDLE_CORRUPT, graph, value, "a variance of -1");
+
+    graph = begin(&value);
+    value =
+        heddle_onnx_apply(graph, "Conv", "", (int[]){value, constant(graph, "w", 4, (int64_t[]){1, 1, 3, 3})}, 2, "z");
+    heddle_onnx_set_ints(graph, "kernel_shape", (int64_t[]){5, 5}, 2);
+    assert_refused_as(HEDDLE_CORRUPT, graph, value, "a filter of 3×3, kernel_shape says 5");
 }
 
 static void operators_without_a_layer_are_refused_by_name(void **unused)
@@ -412,6 +437,7 @@ int main(void)
         cmocka_unit_test(a_sum_of_bytes_is_rounded_alike_in_heddle_and_in_onnx),
         cmocka_unit_test(a_mean_has_more_bytes_than_what_it_is_of_would_leave_it),
         cmocka_unit_test(a_product_and_a_sum_are_a_linear_layer),
+        cmocka_unit_test(numbers_that_contradict_each_other_are_damage),
         cmocka_unit_test(operators_without_a_layer_are_refused_by_name),
         cmocka_unit_test(settings_without_a_counterpart_are_refused),
         cmocka_unit_test(residuals_that_are_too_deep_are_refused),
