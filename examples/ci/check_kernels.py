@@ -6,8 +6,9 @@
 
     check_kernels.py [--heddle COMMAND] [--sarif FILE] [FILE.cu ...]
 
-Without files it takes the .cu and .cuh files that git tracks. Each check runs in the folder of its file. Exit codes: 0 nothing
-was found, 1 errors, 2 a check could not be made, 3 heddle is not installed. Copy it into your project; it needs only Python.
+Without files it takes the .cu and .cuh files that git tracks; at least one of them must ask for a check. Each check runs in the
+folder of its file. Exit codes: 0 nothing was found, 1 errors, 2 a check could not be made, 3 heddle is not installed. Copy it
+into your project; it needs only Python.
 """
 
 import argparse
@@ -42,8 +43,12 @@ def marks(text):
 
 
 def tracked_files():
-    listed = subprocess.run(["git", "ls-files", "-z", "*.cu", "*.cuh"], capture_output=True, text=True, check=True).stdout
-    return [name for name in listed.split("\0") if name]
+    """None: git cannot tell. A file that was deleted and not committed yet is still tracked."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z", "*.cu", "*.cuh"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return [name for name in listed.split("\0") if name and os.path.exists(name)]
 
 
 def move_places(node, folder):
@@ -76,7 +81,7 @@ def check(heddle, path, said):
         return NOT_MADE, f"{error}: {said}\n", None
     with tempfile.TemporaryDirectory() as scratch:
         sarif = os.path.join(scratch, "result.sarif")
-        result = subprocess.run([heddle, "check", name, *words, "--no-counters", "--sarif", sarif], cwd=folder or ".",
+        result = subprocess.run([heddle, "check", "--no-counters", "--sarif", sarif, name, *words], cwd=folder or ".",
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
         document = None
         if os.path.exists(sarif):
@@ -96,9 +101,18 @@ def main():
         print(f"{options.heddle}: command not found; install heddle", file=sys.stderr)
         return MISSING
     heddle, worst, document, count = os.path.abspath(heddle), 0, None, 0
-    for path in options.files or tracked_files():
-        with open(path, encoding="utf-8", errors="replace") as file:
-            asked = marks(file.read())
+    files = options.files or tracked_files()
+    if files is None:
+        print("this is not a git repository, or git is not installed: name the files", file=sys.stderr)
+        return NOT_MADE
+    for path in files:
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                asked = marks(file.read())
+        except OSError as error:
+            print(f"{path}: {error.strerror}", file=sys.stderr)
+            worst = NOT_MADE
+            continue
         for line, said in asked:
             code, text, more = check(heddle, path, said)
             print(f"{path}:{line}: " + ("ok" if code == 0 else f"failed\n{text}"), flush=True)
@@ -109,6 +123,9 @@ def main():
         with open(options.sarif, "w", encoding="utf-8") as file:
             json.dump(document, file)
     print(f"{count} check{'' if count == 1 else 's'}")
+    if count == 0 and not options.files:
+        print("no file has a comment // heddle: check, so nothing was checked", file=sys.stderr)
+        return NOT_MADE
     return worst
 
 

@@ -91,6 +91,22 @@ class Ci(CheckCase):
         self.assertIn("0 checks", self.run_command(hook["entry"] + " none.cu", 0))
         self.assertIn("command not found", self.run_command(hook["entry"] + " --heddle nosuch none.cu", 3))
 
+    def test_arguments_of_the_program_stay_its_own(self):
+        self.write("race.cu", "// heddle: check -- 64\n__global__ void k(int *p) { __shared__ int t[64]; t[threadIdx.x] = 1; "
+                   "p[threadIdx.x] = t[63 - threadIdx.x]; }\nint main(int count, char **) { if (count != 2) return 9; int *p; "
+                   "cudaMalloc(&p, 256); k<<<1, 64>>>(p); cudaDeviceSynchronize(); cudaFree(p); }\n")
+        self.assertIn("error: data race", self.run_command("python3 tools/check_kernels.py --sarif s race.cu", 1))
+        with open(os.path.join(self.folder, "s"), encoding="utf-8") as file:
+            self.assertEqual([one["ruleId"] for one in json.load(file)["runs"][0]["results"]], ["race"])
+
+    def test_what_cannot_be_checked_is_one_line_and_fails(self):
+        script = "python3 tools/check_kernels.py"
+        self.write("gone.cu", FINE)
+        self.assertEqual(self.run_command("GIT_DIR=/nonexistent " + script, 2).count("\n"), 1)
+        self.run_command("git init -q . && git add -A && rm gone.cu", 0)
+        self.assertIn("nothing was checked", self.run_command(script, 2))
+        self.assertEqual(self.run_command(script + " gone.cu", 2), "0 checks\ngone.cu: No such file or directory\n")
+
     def test_the_script_and_the_plugin_read_comments_alike(self):
         script = module("check_kernels", os.path.join(CI, "check_kernels.py"))
         plugin = module("heddle_pytest", os.path.join(ROOT, "python", "src", "heddle_pytest", "__init__.py"))
