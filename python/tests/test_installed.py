@@ -30,6 +30,8 @@ def test_the_installed_package_has_all_it_needs(tmp_path):
     assert heddle.version() in run(command, '--version')
     assert 'heddle.Dataset' in run(sys.executable, '-c', 'import heddle; print(heddle.Dataset.open("synth:count=9"))',
                                    cwd='/', env={'PATH': '/usr/bin:/bin'})
+    # The plugin is there, and naming it does not make it a second one.
+    assert '--heddle' in run(sys.executable, '-m', 'pytest', '-p', 'heddle_pytest', '--help', cwd=tmp_path)
 
 
 def test_the_version_is_that_of_the_library(root):

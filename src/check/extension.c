@@ -72,7 +72,7 @@ static heddle_status no_kernel(const heddle_check_extension *extension, const ch
     if (globals->count == 0)
         return heddle_fail(HEDDLE_INVALID, "%s: it defines no kernels (__global__ functions)", path);
     return heddle_fail(HEDDLE_INVALID, "%s: no kernel is called '%s'%s%s%s It has %s", path, name,
-                       nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "",
+                       nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : ".",
                        heddle_check_globals_text(globals, list, sizeof list));
 }
 

@@ -128,7 +128,7 @@ def heddle_check(request):
     `must_pass=False`."""
 
     def check(path, *more, must_pass=True, **options):
-        folder = os.path.dirname(str(request.fspath))
+        folder = str(request.path.parent)
         try:
             return _run(request.config, [os.fspath(path), *map(os.fspath, more), *_words(options)], folder)
         except HeddleFailure as failure:
