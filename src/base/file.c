@@ -309,6 +309,13 @@ bool heddle_file_exists(const char *path)
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
 }
 
+bool heddle_file_is_same(const char *one, const char *other)
+{
+    struct stat first, second;
+    return one && other && stat(one, &first) == 0 && stat(other, &second) == 0 && S_ISREG(first.st_mode) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 bool heddle_folder_exists(const char *path)
 {
     struct stat about;

@@ -25,5 +25,7 @@ void heddle_file_sweep(const char *path);
 
 bool heddle_file_exists(const char *path);
 bool heddle_folder_exists(const char *path);
+// One file, under whatever names; false for NULL and for devices, which nobody loses.
+bool heddle_file_is_same(const char *one, const char *other);
 // mkdir -p
 heddle_status heddle_folder_create(const char *path);

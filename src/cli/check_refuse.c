@@ -104,14 +104,6 @@ typedef struct report_output {
     const char *option, *path; // path: NULL: not asked for
 } report_output;
 
-// One file, under whatever names. Devices are no one's source.
-static bool is_same_file(const char *one, const char *other)
-{
-    struct stat first, second;
-    return one && other && stat(one, &first) == 0 && stat(other, &second) == 0 && S_ISREG(first.st_mode) &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 // A header that the program includes is found only later; by then it must not be named as a report.
 static bool is_existing_source(const char *path)
 {
@@ -128,10 +120,11 @@ static heddle_status refuse_output(const report_output *output, const heddle_che
 {
     if (!output->path)
         return HEDDLE_OK;
-    bool is_input = is_existing_source(output->path) || is_same_file(output->path, settings->suppress) ||
-                    is_same_file(output->path, settings->expect.items[0]) || is_same_file(output->path, "/dev/stdin");
+    bool is_input = is_existing_source(output->path) || heddle_file_is_same(output->path, settings->suppress) ||
+                    heddle_file_is_same(output->path, settings->expect.items[0]) ||
+                    heddle_file_is_same(output->path, "/dev/stdin");
     for (int i = 0; i < arguments->count && !is_input; i++)
-        is_input = is_same_file(output->path, arguments->items[i]);
+        is_input = heddle_file_is_same(output->path, arguments->items[i]);
     if (is_input)
         return heddle_fail(HEDDLE_INVALID, "%s %s would overwrite an input file; give the report a name of its own",
                            output->option, output->path);
@@ -151,7 +144,8 @@ static heddle_status refuse_outputs(const heddle_check_settings *settings, const
         HEDDLE_TRY(refuse_output(&outputs[i], settings, arguments));
         for (int k = 0; k < i; k++)
             if (outputs[i].path && outputs[k].path &&
-                (strcmp(outputs[i].path, outputs[k].path) == 0 || is_same_file(outputs[i].path, outputs[k].path)))
+                (strcmp(outputs[i].path, outputs[k].path) == 0 ||
+                 heddle_file_is_same(outputs[i].path, outputs[k].path)))
                 return heddle_fail(HEDDLE_INVALID, "%s and %s name the same file, %s; give each its own",
                                    outputs[k].option, outputs[i].option, outputs[i].path);
     }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/network.h"
 
@@ -24,7 +25,7 @@ static const heddle_cli_option options[] = {
     {"calibrate", HEDDLE_CLI_INT, PLACE(calibrate), "N", "512",
      "with --precision int8: training images that the ranges of activations are found with", 1, 1e6, NULL},
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "with --precision int8: dataset to calibrate with, if the checkpoint does not name one", 0, 0, NULL},
+     "with --precision int8: dataset to calibrate with; default: the one it was trained on", 0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one per core", 0, 1024, NULL},
 };
@@ -32,7 +33,7 @@ static const heddle_cli_option options[] = {
 // On a CPU, so that every machine writes the same file.
 static heddle_status export_int8(const export_settings *settings, const char *given)
 {
-    const heddle_cli_network_settings how = {.data = settings->data,
+    const heddle_cli_network_settings how = {.calibrate_with = settings->data,
                                              .folder = settings->folder,
                                              .device = "cpu",
                                              .kernels = HEDDLE_FUSED,
@@ -57,7 +58,11 @@ static heddle_status export_network(const export_settings *settings, const char 
         return heddle_fail(HEDDLE_MISSING, "this build cannot write ONNX files: apt install protobuf-c-compiler "
                                            "libprotobuf-c-dev, then rebuild");
     HEDDLE_TRY(heddle_cli_can_write(settings->onnx));
+    if (settings->data && !settings->precision)
+        return heddle_fail(HEDDLE_INVALID, "--data is for calibrating, which goes with --precision int8");
     HEDDLE_TRY(heddle_cli_find_checkpoint(given, checkpoint));
+    if (heddle_file_is_same(checkpoint, settings->onnx))
+        return heddle_fail(HEDDLE_INVALID, "--onnx %s is the checkpoint itself; name another file", settings->onnx);
     HEDDLE_TRY(heddle_model_from(checkpoint, model));
     return settings->precision ? export_int8(settings, given) : heddle_onnx_export(checkpoint, settings->onnx);
 }

@@ -51,6 +51,8 @@ static heddle_status import_network(const import_settings *settings, const char 
         HEDDLE_TRY(read_input(settings->input, &input));
     if (heddle_folder_exists(settings->out))
         return heddle_fail(HEDDLE_INVALID, "%s is a folder; name the checkpoint to write", settings->out);
+    if (heddle_file_is_same(path, settings->out))
+        return heddle_fail(HEDDLE_INVALID, "--out %s is the ONNX file itself; name another file", settings->out);
     HEDDLE_TRY(heddle_cli_can_write(settings->out));
     HEDDLE_TRY(heddle_onnx_import(path, settings->input ? &input : NULL, settings->out));
     HEDDLE_TRY(heddle_train_options_from(settings->out, &trained, dataset, PATH_SIZE));

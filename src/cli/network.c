@@ -106,11 +106,13 @@ heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const
                         settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, dataset);
 }
 
-// With images that the network was trained on, whatever it is evaluated on.
+// With images that the network was trained on, whatever it is evaluated on, unless others are named for it.
 static heddle_status calibrate(const heddle_cli_network_settings *settings, heddle_cli_network *opened)
 {
     heddle_dataset *dataset = NULL;
     const char *name = opened->trained_on[0] || !settings->data ? opened->trained_on : settings->data;
+    if (settings->calibrate_with)
+        name = settings->calibrate_with;
     heddle_status status = open_dataset(opened, settings, name, HEDDLE_TRAIN, &dataset);
     if (status == HEDDLE_OK)
         status = heddle_network_calibrate(opened->network, dataset, settings->calibrate, &opened->quantised);

@@ -13,6 +13,7 @@ heddle_status heddle_cli_find_checkpoint(const char *given, char path[HEDDLE_CLI
 
 typedef struct heddle_cli_network_settings {
     const char *data, *folder, *device;
+    const char *calibrate_with; // dataset; NULL: the one that the network was trained on
     int split, batch, kernels, precision, calibrate, threads;
     heddle_cli_json json;
 } heddle_cli_network_settings;

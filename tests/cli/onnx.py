@@ -241,6 +241,22 @@ class Onnx(Command):
         self.assertIn("--resume continues", self.run_heddle("train", "--out", self.run_folder, "--resume", "--init", self.file,
                                                             code=2).stderr)
 
+    def test_the_file_that_is_read_is_not_written(self):
+        good, checkpoint = self.read(), os.path.join(self.run_folder, "best.safetensors")
+        link = self.path("link.onnx")
+        os.link(self.file, link)
+        for out in (self.file, link):
+            self.assertIn("is the ONNX file itself", self.run_heddle("import", self.file, "--out", out, code=2).stderr)
+        self.assertEqual(self.read(), good)
+        self.assertIn("is the checkpoint itself", self.run_heddle("export", self.run_folder, "--onnx", checkpoint, code=2).stderr)
+        self.run_heddle("eval", checkpoint, "--device", "cpu")
+
+    def test_int8_is_calibrated_with_the_dataset_that_is_named(self):
+        for words in (["--precision", "int8"], []):
+            said = self.run_heddle("export", self.run_folder, "--onnx", self.path("q.onnx"), "--data", "nosuch", *words, code=2)
+            self.assertIn("nosuch" if words else "goes with --precision int8", said.stderr)
+        self.run_heddle("export", self.run_folder, "--onnx", self.path("q.onnx"), "--data", self.images, "--precision", "int8")
+
     def read(self):
         with open(self.file, "rb") as file:
             return file.read()
