@@ -100,6 +100,7 @@ def test_convolutions_and_pooling():
     (lambda: Tensor([True]), heddle.Invalid, 'bool'),
     (lambda: Tensor(numpy.zeros((1,) * 6)), heddle.Invalid, 'rank 6'),
     (lambda: Tensor([1, 2]).numpy(), heddle.Invalid, 'i32'),
+    (lambda: MLP(3, [2, 1])([1.0, 2.0]), heddle.Invalid, '2 inputs for a neuron of 3'),
     (lambda: Tensor(numpy.array([2 ** 32 + 1])), heddle.Invalid, '32 bits'),
     (lambda: numpy.ones((2, 3)) * Tensor(X), TypeError, 'unsupported'),
     (lambda: heddle.default_context().step(0.1, 'lion'), heddle.Invalid, 'choose from'),

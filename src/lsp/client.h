@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <cjson/cJSON.h>
@@ -16,7 +17,7 @@ typedef enum heddle_lsp_error {
 
 typedef struct heddle_lsp_client {
     int output;
-    bool gone; // nobody reads any more
+    atomic_bool gone; // nobody reads any more; asked without the lock
     int requests;
     pthread_mutex_t lock;
 } heddle_lsp_client;

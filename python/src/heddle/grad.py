@@ -64,6 +64,8 @@ class Neuron:
         self.activation = activation
 
     def __call__(self, inputs: Sequence[Union[Value, float]]) -> Value:
+        if len(inputs) != len(self.weights):
+            raise Invalid(f'{len(inputs)} inputs for a neuron of {len(self.weights)}')
         total = self.bias
         for weight, value in zip(self.weights, inputs):
             total = total + weight * value
