@@ -201,6 +201,16 @@ def test_a_damaged_curve_is_read_as_far_as_it_goes(tmp_path):
         heddle.Curve(tmp_path / 'nosuch')
 
 
+def test_a_run_starts_from_the_weights_of_a_file(run):
+    heddle.train('mlp', SMALL, epochs=0, device=DEVICE, folder='from', init=run.checkpoint)
+    start, weights = heddle.read_safetensors('from/last.safetensors'), heddle.read_safetensors(run.checkpoint)
+    assert numpy.array_equal(start['linear1.weight'], weights['linear1.weight'])
+    with pytest.raises(heddle.NotFound, match='nosuch'):
+        heddle.train('mlp', SMALL, epochs=1, device=DEVICE, folder='other', init='nosuch')
+    with pytest.raises(heddle.Invalid, match='one of them'):
+        heddle.train(folder='from', resume=True, init=run.checkpoint)
+
+
 def test_a_run_with_a_damaged_curve_does_not_hide_the_others(run, tmp_path):
     (tmp_path / 'all' / 'a').mkdir(parents=True)
     (tmp_path / 'all' / 'a' / 'curve.jsonl').write_bytes(

@@ -205,7 +205,7 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
           device: Union[Device, str, None] = None, threads: int = 0, folder: Optional[PathLike] = None,
           overwrite: bool = False, resume: bool = False, save_every: float = 60.0, until: Optional[float] = None,
           classes: Union[int, Sequence[str], None] = None, data_folder: Optional[PathLike] = None,
-          tensorboard: Optional[PathLike] = None,
+          tensorboard: Optional[PathLike] = None, init: Optional[PathLike] = None,
           progress: Union[Callable[[Progress], Any], bool, None] = None) -> Result:
     """Trains a model on labelled images and saves the best and the last checkpoint.
 
@@ -222,6 +222,7 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
     overwrite: replace the run in `folder`; without one, the run in runs/DATA-MODEL.
     resume:    continue the run in `folder` with the settings it was started with; only epochs, until, device and
                threads may change. A run on arrays needs them again as `data`.
+    init:      a safetensors or ONNX file whose weights the run starts from, such as a PyTorch state_dict (docs/onnx.md).
     until:     stop after the first epoch with this test accuracy.
     progress:  called with a Progress after each step, in this thread. True prints one line per epoch. What it raises
                stops the run, which is saved, and is raised again.
@@ -232,6 +233,8 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
         raise Invalid(f'until={until}: give a fraction from 0 to 1; 99 % is 0.99')
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise Invalid(f'progress={progress!r}: give a function, or True')
+    if resume and init is not None:
+        raise Invalid('resume continues a run and init starts one; give one of them')
     if precision == 'int8':
         raise Invalid('int8 is for predicting alone: train in another precision, and load(..., precision="int8")')
     options = _resumed_options(folder) if resume else lib.heddle_train_defaults()
@@ -263,7 +266,7 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
     where = pathlib.Path(folder) if folder is not None else base
     taken = None if folder is not None or overwrite else _take_folder(base)
     try:
-        return _run(device_of(device, threads), network, images, tests, options, taken or where, tensorboard,
+        return _run(device_of(device, threads), network, images, tests, options, taken or where, tensorboard, init,
                     _Listener(progress, until))
     finally:
         if taken:
@@ -307,10 +310,11 @@ def trained_on(checkpoint: pathlib.Path, split: str, folder: Optional[PathLike] 
 
 
 def _run(device: Device, model: Model, images: Dataset, tests: Optional[Dataset], options: Any, folder: pathlib.Path,
-         tensorboard: Optional[PathLike], listener: _Listener) -> Result:
+         tensorboard: Optional[PathLike], init: Optional[PathLike], listener: _Listener) -> Result:
     where = ffi.new('char[]', path_bytes(folder))
     events = ffi.NULL if tensorboard is None else ffi.new('char[]', path_bytes(tensorboard))
-    options.folder, options.tensorboard = where, events
+    weights = ffi.NULL if init is None else ffi.new('char[]', path_bytes(init))
+    options.folder, options.tensorboard, options.init = where, events, weights
     options.listener, options.stop = listener.callback, listener.stop
     given, reached = ffi.new('heddle_train_options *', options), ffi.new('heddle_train_result *')
     status = lib.heddle_train(device._c, model._c, images._c, tests._c if tests else ffi.NULL, given, reached)
