@@ -338,9 +338,10 @@ static void run_compiler(sim_build_context *context, sim_job *job, const char *s
     bool outdated = failed && said.at && sim_precompiled_is_refused(said.at);
     if (outdated)
         sim_precompiled_remove(standin(context, slow ? SIM_STANDIN_SLOW : SIM_STANDIN_FAST)->path);
-    if (failed && (slow || outdated)) {
+    bool plain = outdated || (failed && said.at && sim_precompiled_lacks(said.at));
+    if (failed && (slow || plain)) {
         sim_text_free(&said);
-        status = call_compiler(context, job, source, outdated ? SIM_STANDIN_PLAIN : SIM_STANDIN_FAST, &said, &depends);
+        status = call_compiler(context, job, source, plain ? SIM_STANDIN_PLAIN : SIM_STANDIN_FAST, &said, &depends);
     }
     while (status > 0 && said.at && rewritten && (sim_lenient_asked(said.at) & ~job->lenient)) {
         job->lenient |= sim_lenient_asked(said.at);

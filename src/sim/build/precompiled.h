@@ -24,5 +24,7 @@ bool sim_precompiled_include(const sim_precompiled *wanted, sim_arguments *argum
 
 // Whether that is what a compiler says of a precompiled header that it cannot use.
 bool sim_precompiled_is_refused(const char *said);
+// Whether a compiler misses names that a precompiled header leaves out and the stand-in header itself has.
+bool sim_precompiled_lacks(const char *said);
 // So that the next build makes it again. path: what sim_precompiled_include has stored.
 void sim_precompiled_remove(const char *path);
