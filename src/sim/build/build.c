@@ -349,6 +349,8 @@ static bool prepare(build_state *build, sim_build_result *result, sim_build_stat
     }
     context->limits.folder = context->temporary.folder;
     sim_compiler_flags(&context->compiler, !options->unwatched, options->shared, &context->flags);
+    if (options->quick)
+        sim_compiler_flags_quick(&context->compiler, &context->flags);
     // Options that change the language change the precompiled header too.
     const char *standard = "-std=c++17"; // that compiler.c has among the flags
     for (const char *const *option = options->compile; option && *option; option++) {

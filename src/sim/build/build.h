@@ -30,6 +30,7 @@ typedef struct sim_build_options {
     const char *folder;         // for temporary files; NULL: $TMPDIR and the like
     bool unwatched;             // for speed: nothing is checked
     bool branches;              // count divergent branches, which makes the program slower
+    bool quick;                 // optimise less; counters may differ from those of other builds
     bool shared;                // a loadable module instead of a program
     bool compile_only;          // -c
     bool archive;               // -lib: an archive of the objects instead of a program

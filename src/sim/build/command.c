@@ -47,6 +47,7 @@ typedef struct known_option {
 static const known_option own_options[] = {
     {"--unwatched", FLAG, OF(options.unwatched)},
     {"--divergence", FLAG, OF(options.branches)},
+    {"--quick", FLAG, OF(options.quick)},
     {"--rewrite", FLAG, OF(rewrite)},
     {"-h", FLAG, OF(help)},
     {"--help", FLAG, OF(help)},

@@ -202,3 +202,13 @@ void sim_compiler_flags(const sim_compiler *compiler, bool watched, bool shared,
         sim_arguments_add(arguments, "-O3");
     sim_arguments_add(arguments, shared ? "-fPIC" : "-fPIE");
 }
+
+// Of what the lowest level leaves out, small functions inside others are what kernels are slow without.
+void sim_compiler_flags_quick(const sim_compiler *compiler, sim_arguments *arguments)
+{
+    static const char *const gcc_inlining[] = {"-finline-small-functions", "-findirect-inlining", "-fpartial-inlining",
+                                               NULL};
+    sim_arguments_add(arguments, "-O1");
+    if (!compiler->clang)
+        sim_arguments_add_list(arguments, gcc_inlining);
+}

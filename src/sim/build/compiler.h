@@ -26,3 +26,5 @@ bool sim_compiler_find(sim_compiler *compiler, const char *wanted);
 const char *sim_compiler_linker(void);
 // How code is generated. The same for precompiled headers and for what uses them.
 void sim_compiler_flags(const sim_compiler *compiler, bool watched, bool shared, sim_arguments *arguments);
+// Takes back most of the optimisation that they ask for.
+void sim_compiler_flags_quick(const sim_compiler *compiler, sim_arguments *arguments);
