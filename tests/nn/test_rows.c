@@ -11,7 +11,7 @@
 #include "nn/gradients.h"
 #include "nn/rows.h"
 
-enum { BATCH = 6 };
+enum { BATCH = 4 };
 
 #define CONV(settings) "{\"type\": \"conv2d\", \"kernel\": 3, " settings "}"
 #define NORM           "{\"type\": \"batchnorm2d\"}"
