@@ -141,7 +141,7 @@ static heddle_status choose_instance(heddle_check_extension *extension, const ch
                            shown);
     if (!arguments && kernel->template_required > 0) {
         char command[TEXT_SIZE];
-        heddle_check_extension_suggest(kernel, path, "heddle", command, sizeof command);
+        heddle_check_extension_suggest(kernel, path, NULL, "heddle", command, sizeof command);
         const char *first = strstr(command, "--kernel "), *last = first ? strstr(first, " --args") : NULL;
         if (first && last)
             snprintf(suggestion, sizeof suggestion, "%.*s", (int)(last - first), first);

@@ -38,9 +38,11 @@ heddle_status heddle_check_extension_notes(const heddle_check_extension *extensi
 // extension_list.c: every kernel with its parameters and a command line to edit, for people.
 heddle_status heddle_check_extension_list(const char *const *sources, const char *const *folders, const char *command,
                                           FILE *file);
-// One command line that checks a kernel of the files, to be edited; "" where there is none. Returns `text`.
-const char *heddle_check_extension_suggest(const heddle_check_global *kernel, const char *source, const char *command,
-                                           char *text, size_t size);
+// One command line that checks a kernel of the files, to be edited. `folders`: those of -I, NULL: none. Returns `text`.
+const char *heddle_check_extension_suggest(const heddle_check_global *kernel, const char *source,
+                                           const char *const *folders, const char *command, char *text, size_t size);
+// Why no such line can be made: a type that only the reader knows, or a structure; NULL: one can. Else returns `text`.
+const char *heddle_check_extension_unmade(const heddle_check_global *kernel, char *text, size_t size);
 // For files without a main that were named without --kernel: HEDDLE_INVALID and a whole message where they are an
 // extension of PyTorch's; otherwise a hint for the message, "" where they define no kernel.
 heddle_status heddle_check_extension_hint(const char *const *sources, const char *const *folders, const char *path,

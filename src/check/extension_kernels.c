@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "check/own.h"
-#include "sim/source/launch.h"
 #include "sim/source/scope.h"
 #include "sim/source/torch.h"
 
@@ -22,7 +21,7 @@ static bool is_word(const sim_token *token)
 }
 
 // Tokens [first, last) as a person writes them: const scalar_t *__restrict__ x.
-static const char *text_of(heddle_arena *arena, const sim_source *source, int first, int last)
+const char *heddle_check_tokens_text(heddle_arena *arena, const sim_source *source, int first, int last)
 {
     char text[TEXT_SIZE];
     size_t used = 0;
@@ -45,7 +44,7 @@ static const char *text_of(heddle_arena *arena, const sim_source *source, int fi
 // --- one kernel ------------------------------------------------------------------------------------------------------
 
 // The next comma of a list, or its end; brackets and angles are passed over.
-static int end_of_item(const sim_source *source, int first, int last)
+int heddle_check_item_end(const sim_source *source, int first, int last)
 {
     int angles = 0;
     for (int i = first; i < last; i++) {
@@ -86,19 +85,21 @@ static void read_parameter(heddle_arena *arena, const sim_source *source, int fi
         if (sim_token_is(source, &source->code.at[i], "[") && array == behind)
             array = i;
     parameter->has_default = behind < last;
+    parameter->alias = "";
     int name = array - 1;
     const sim_token *token = sim_token_at(&source->code, name), *before = sim_token_at(&source->code, name - 1);
     bool named = name > first && token->kind == SIM_TOKEN_NAME && !sim_token_is_any(source, token, types) &&
                  !sim_token_is(source, before, "::") && !sim_token_is(source, token, "__restrict__");
     snprintf(unnamed, sizeof unnamed, "argument%d", number + 1);
-    parameter->name = named ? text_of(arena, source, name, name + 1) : heddle_arena_copy_text(arena, unnamed);
+    parameter->name =
+        named ? heddle_check_tokens_text(arena, source, name, name + 1) : heddle_arena_copy_text(arena, unnamed);
     int end = named ? name : array, angles = 0;
-    parameter->type = text_of(arena, source, first, end);
+    parameter->type = heddle_check_tokens_text(arena, source, first, end);
     for (int i = first; i < end; i++) {
         const sim_token *one = &source->code.at[i];
         angles += sim_token_is(source, one, "<") ? 1 : sim_token_is(source, one, ">") && angles > 0 ? -1 : 0;
         if (sim_token_is_any(source, one, accessors)) {
-            int comma = end_of_item(source, i + 2, end);
+            int comma = heddle_check_item_end(source, i + 2, end);
             const sim_token *rank = sim_token_at(&source->code, comma + 1);
             parameter->kind = HEDDLE_CHECK_ACCESSOR;
             parameter->dimensions =
@@ -117,7 +118,7 @@ static void read_parameters(heddle_arena *arena, const sim_source *source, int o
     int last = source->code.at[open].match;
     bool none = open + 1 == last || (open + 2 == last && sim_token_is(source, &source->code.at[open + 1], "void"));
     for (int first = open + 1; !none && first < last && kernel->count < HEDDLE_CHECK_MOST_PARAMETERS;) {
-        int end = end_of_item(source, first, last);
+        int end = heddle_check_item_end(source, first, last);
         read_parameter(arena, source, first, end, kernel->count, &kernel->parameters[kernel->count]);
         kernel->count++;
         first = end + 1;
@@ -128,11 +129,11 @@ static void read_templates(heddle_arena *arena, const sim_source *source, int op
                            heddle_check_global *kernel)
 {
     static const char *const types[] = {"typename", "class", NULL};
-    kernel->templates = text_of(arena, source, open + 1, behind - 1);
+    kernel->templates = heddle_check_tokens_text(arena, source, open + 1, behind - 1);
     for (int first = open + 1; first < behind - 1 && kernel->template_count < HEDDLE_CHECK_MOST_PARAMETERS;) {
-        int end = end_of_item(source, first, behind - 1), equal = find_sign(source, first, end, "=");
+        int end = heddle_check_item_end(source, first, behind - 1), equal = find_sign(source, first, end, "=");
         int number = kernel->template_count++;
-        kernel->template_names[number] = text_of(arena, source, equal - 1, equal);
+        kernel->template_names[number] = heddle_check_tokens_text(arena, source, equal - 1, equal);
         kernel->template_is_type[number] = sim_token_is_any(source, &source->code.at[first], types);
         bool pack = find_sign(source, first, end, ".") < end;
         if (equal == end && !pack)
@@ -228,7 +229,8 @@ static void add_kernel(heddle_check_globals *globals, const sim_source *source, 
         return;
     char around[MOST_PLACE], qualified[2 * MOST_PLACE];
     int start = sim_statement_start(source, &source->code, index);
-    kernel->templates = kernel->launch_templates = kernel->grid = kernel->block = kernel->shared = "";
+    kernel->templates = kernel->launch_templates = kernel->grid = kernel->block = kernel->shared = kernel->bounds = "";
+    kernel->tile[0] = kernel->tile[1] = "";
     if (sim_token_is(source, &source->code.at[start], "template") &&
         sim_token_is(source, sim_token_at(&source->code, start + 1), "<")) {
         int behind = sim_behind_angles(source, &source->code, start + 1);
@@ -236,12 +238,13 @@ static void add_kernel(heddle_check_globals *globals, const sim_source *source, 
             read_templates(arena, source, start + 1, behind, kernel);
     }
     read_namespaces(caller ? caller : source, caller ? place : index, around, sizeof around);
-    kernel->name = text_of(arena, source, open - 1, open);
+    kernel->name = heddle_check_tokens_text(arena, source, open - 1, open);
     snprintf(qualified, sizeof qualified, "%s%s", around, kernel->name);
     kernel->qualified = heddle_arena_copy_text(arena, qualified);
     kernel->file = heddle_arena_copy_text(arena, caller ? caller->path : source->path);
     kernel->line = caller ? caller->code.at[place].line : source->code.at[open - 1].line;
     read_parameters(arena, source, open, kernel);
+    heddle_check_body_read(arena, source, source->code.at[open].match + 1, kernel);
     if (!is_repeated(globals, kernel))
         globals->at[globals->count++] = kernel;
 }
@@ -272,10 +275,10 @@ static void put(expansion *to, const char *text, size_t length)
 // The argument with this number of the call whose bracket is `open`: its text.
 static void put_argument(expansion *to, const sim_source *source, int open, int number)
 {
-    int last = source->code.at[open].match, first = open + 1, end = end_of_item(source, first, last);
+    int last = source->code.at[open].match, first = open + 1, end = heddle_check_item_end(source, first, last);
     for (int i = 0; i < number && end < last; i++) {
         first = end + 1;
-        end = end_of_item(source, first, last);
+        end = heddle_check_item_end(source, first, last);
     }
     if (end > first)
         put(to, source->text + source->code.at[first].start,
@@ -371,33 +374,6 @@ static void add_from_macros(heddle_check_globals *globals, const heddle_check_ow
         }
 }
 
-// --- how they are launched -------------------------------------------------------------------------------------------
-
-static void read_launch(heddle_check_globals *globals, const sim_source *source, const sim_launch *launch)
-{
-    if (launch->name < 0)
-        return;
-    for (int i = 0; i < globals->count; i++) {
-        heddle_check_global *kernel = globals->at[i];
-        if (kernel->grid[0] || !sim_token_is(source, &source->code.at[launch->name], kernel->name))
-            continue;
-        int first = launch->open + SIM_LAUNCH_ARROWS, end = end_of_item(source, first, launch->close);
-        kernel->grid = text_of(globals->arena, source, first, end);
-        int second = end_of_item(source, end + 1, launch->close);
-        kernel->block = text_of(globals->arena, source, end + 1, second);
-        if (second < launch->close) {
-            int third = end_of_item(source, second + 1, launch->close);
-            kernel->shared = text_of(globals->arena, source, second + 1, third);
-        }
-        const sim_token *angle = sim_token_at(&source->code, launch->name + 1);
-        int behind = sim_token_is(source, angle, "<") && launch->name + 1 < launch->open
-                         ? sim_behind_angles(source, &source->code, launch->name + 1)
-                         : -1;
-        if (behind > 0)
-            kernel->launch_templates = text_of(globals->arena, source, launch->name + 2, behind - 1);
-    }
-}
-
 // --- all files -------------------------------------------------------------------------------------------------------
 
 static void find_left_out(heddle_check_globals *globals, const heddle_check_own_files *files)
@@ -438,12 +414,7 @@ static void read_all(heddle_check_globals *globals, const heddle_check_own_files
     for (int i = 0; i < files->count; i++)
         add_kernels(globals, files->at[i], &known, NULL, -1);
     add_from_macros(globals, files, &known);
-    for (int i = 0; i < files->count; i++)
-        for (int t = 0; t < files->at[i]->code.count; t++) {
-            sim_launch launch;
-            if (sim_launch_at(files->at[i], &files->at[i]->code, t, &launch))
-                read_launch(globals, files->at[i], &launch);
-        }
+    heddle_check_launches_read(globals, files);
     find_left_out(globals, files);
     sim_qualifiers_free(&known);
 }

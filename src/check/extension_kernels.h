@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "check/sources.h"
+#include "check/own.h"
 #include "heddle/status.h"
 
 enum { HEDDLE_CHECK_MOST_PARAMETERS = 48, HEDDLE_CHECK_MOST_KERNELS = 256 };
@@ -20,6 +20,8 @@ typedef struct heddle_check_parameter {
     bool has_default;
     bool is_const;  // what it points to cannot be written
     int dimensions; // of an accessor; 0: not known
+    // What a type of the files' own stands for: "torch::PackedTensorAccessor32<scalar_t, 2>"; "": nothing is known.
+    const char *alias;
 } heddle_check_parameter;
 
 typedef struct heddle_check_global {
@@ -33,8 +35,14 @@ typedef struct heddle_check_global {
     bool template_is_type[HEDDLE_CHECK_MOST_PARAMETERS];
     heddle_check_parameter parameters[HEDDLE_CHECK_MOST_PARAMETERS];
     int count;
-    // Of its first launch in these files; "": there is none.
+    // Of its first launch in these files, with constants and variables of the host's code put in; "": there is none, or
+    // it needs more than numbers and the kernel's parameters.
     const char *launch_templates, *grid, *block, *shared;
+    bool is_launched;
+    // What its body says about a launch: which indices are read, and whether a number is a side of a matrix.
+    bool uses_thread_y, uses_blocks, uses_block_y, uses_block_z, has_square, has_dynamic_shared;
+    const char *bounds;  // of __launch_bounds__, as written; "": none
+    const char *tile[2]; // rows and columns of its first shared array with both; "": none
 } heddle_check_global;
 
 typedef struct heddle_check_globals {
@@ -48,6 +56,14 @@ typedef struct heddle_check_globals {
 // Of the files at `paths` (the list ends with NULL) and of what they include, beside them or in `folders`.
 heddle_status heddle_check_globals_read(const char *const *paths, const char *const *folders,
                                         heddle_check_globals *globals);
+// extension_launch.c: how the files launch them, and what types of the files' own stand for.
+void heddle_check_launches_read(heddle_check_globals *globals, const heddle_check_own_files *files);
+// What the body, whose brace is token `open`, says about a launch.
+void heddle_check_body_read(heddle_arena *arena, const sim_source *source, int open, heddle_check_global *kernel);
+// Tokens [first, last) as a person writes them: const scalar_t *__restrict__ x.
+const char *heddle_check_tokens_text(heddle_arena *arena, const sim_source *source, int first, int last);
+// The next comma of a list, or its end; brackets and angles are passed over.
+int heddle_check_item_end(const sim_source *source, int first, int last);
 void heddle_check_globals_free(heddle_check_globals *globals);
 
 // "row_softmax<typename scalar_t, int BLOCK>(const scalar_t *x, scalar_t *y, int n)"; returns `text`.

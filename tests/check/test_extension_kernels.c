@@ -81,11 +81,11 @@ static void test_a_command_is_suggested_from_the_file_s_own_launch(void **state)
     heddle_check_globals globals;
     char text[4096];
     read_file("engine.cu", &globals);
-    heddle_check_extension_suggest(globals.at[0], "engine.cu", "heddle", text, sizeof text);
+    heddle_check_extension_suggest(globals.at[0], "engine.cu", NULL, "heddle", text, sizeof text);
     assert_contains(text,
-                    "heddle check engine.cu --kernel 'engine::rms_norm_kernel<float>' --args \"out: out float[1024], "
-                    "input: float[1024] = normal, weight: float[1024] = normal, epsilon = 1.0, num_tokens = 32, "
-                    "hidden_size = 32\" --grid 4 --block 32");
+                    "heddle check engine.cu --kernel 'engine::rms_norm_kernel<float>' --args \"out: inout "
+                    "float[4096] = zeros, input: float[4096] = normal, weight: float[4096] = normal, epsilon = 1.0, "
+                    "num_tokens = 32, hidden_size = 32\" --grid 4 --block 32");
     heddle_check_globals_free(&globals);
 }
 

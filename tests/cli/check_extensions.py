@@ -55,6 +55,19 @@ class Extensions(CheckCase):
                     self.assertRegex(result.stdout, r"\nnote: \w+: all [\d,]+ elements are right")
                     self.assertRegex(self.last_line(result), r"^clean: .* 0 findings$")
 
+    def test_the_commands_that_list_kernels_suggests_run(self):
+        commands = []
+        for name in sorted(os.listdir(EXAMPLES)):
+            if name.endswith(".cu"):
+                listed = self.check(os.path.join(EXAMPLES, name), "--list-kernels").stdout
+                commands += re.findall(r"(?m)^  \S*heddle (check .*)$", listed)
+        with ThreadPoolExecutor(2) as pool:
+            results = list(pool.map(lambda line: self.run_line(line + " --schedules 1 --no-counters"), commands))
+        said = {re.search(r"--kernel \W?([\w:]+)", command).group(1): self.last_line(result).split(":")[0]
+                for command, result in zip(commands, results)}
+        race = said.pop("layernorm::layernorm_backward_gamma_beta")  # the planted one
+        self.assertEqual((race, len(said), set(said.values())), ("2 errors, 0 warnings", 5, {"clean"}), said)
+
     def test_whole_numbers_are_compared_to_their_last_digit(self):
         self.write("k.cu", "__global__ void count(unsigned long long *x, long long *y, long long *z)\n"
                            "{ x[threadIdx.x] = y[threadIdx.x] = z[threadIdx.x] = (1ll << 62) + threadIdx.x; }\n")

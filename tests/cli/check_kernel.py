@@ -28,6 +28,32 @@ template <typename T> __global__ void twice(const T *x, T *y, int n)
 __global__ void take(struct Big *b);
 torch::Tensor host(torch::Tensor x) { return x; }
 """
+ROWS = """#include <torch/extension.h>
+constexpr int kColumns = 32, kRows = 8;
+struct Given { float *x; };
+template <typename scalar_t> using matrix = torch::PackedTensorAccessor32<scalar_t, 2, torch::RestrictPtrTraits>;
+__global__ void norm(const float *x, float *y, int cols)
+{
+    for (int i = threadIdx.x; i < cols; i += blockDim.x)
+        y[blockIdx.x * cols + i] = x[blockIdx.x * cols + i];
+}
+__global__ void tile(float *y, int n)
+{
+    __shared__ float t[kRows][kColumns];
+    t[threadIdx.y][threadIdx.x] = threadIdx.x;
+    y[threadIdx.y * kColumns + threadIdx.x] = t[threadIdx.y][threadIdx.x];
+}
+template <typename scalar_t, typename index_t> __global__ void group(const scalar_t *x, const index_t *index, int groups) {}
+template <typename scalar_t> __global__ void turn(const matrix<scalar_t> cosine) {}
+__global__ void take(Given given) {}
+template <typename T, typename Op> __global__ void map(T *x) { x[threadIdx.x] = Op()(x[threadIdx.x]); }
+void launch(torch::Tensor x, int n, int64_t groups)
+{
+    const dim3 block(kColumns, kRows), grid((n + kColumns - 1) / kColumns);
+    tile<<<grid, block>>>(x.data_ptr<float>(), n);
+    group<scalar_t, int64_t><<<x.numel(), 256, groups * sizeof(int)>>>(x, x, groups);
+}
+"""
 LAUNCH = ["--grid", "1", "--block", "32"]
 
 
@@ -97,7 +123,7 @@ class CheckKernel(CheckCase):
         npy(os.path.join(self.folder, "short.npy"), [1, 2])
         cases = [
             (["k.cu"], "PyTorch extension: it has no main"),
-            (["k.cu"], "heddle check k.cu --kernel 'twice<float>' --args \"x: float[1024] = normal, y: out float[1024], "),
+            (["k.cu"], "make them those of your call): heddle check k.cu --kernel 'twice<float>' --args \"x: float[4096] = normal, "),
             ([os.path.join(STYLES, "pointwise.cu")], "without a kernel"),
             ([os.path.join(STYLES, "inline_source.cu")], "--kernel inline_axpy"),
             (["k.cu", "--kernel", "twise<float>", "--args", good, *LAUNCH], "did you mean twice?"),
@@ -133,14 +159,33 @@ class CheckKernel(CheckCase):
                 self.assertEqual(result.stderr.count("\n"), 1)
                 self.assertEqual(result.stdout, "")
 
+    def suggested(self, *arguments):
+        """The commands of --list-kernels, and the whole list."""
+        listed = self.check(*arguments, "--list-kernels").stdout
+        return [line.strip() for line in listed.splitlines() if line.startswith("  ") and " --kernel " in line], listed
+
+    def run_suggestion(self, command):
+        return subprocess.run(["sh", "-c", command + " --no-counters --schedules 1"], capture_output=True, text=True,
+                              env=self.environment, cwd=self.folder, timeout=PATIENCE, check=False)
+
     def test_kernels_are_listed_with_a_command_that_can_be_copied(self):
-        listed = self.check("k.cu", "--list-kernels").stdout
+        commands, listed = self.suggested("k.cu")
         self.assertRegex(listed, r"^k\.cu:2: twice<typename T>\(const T \*x, T \*y, int n\)\n  \S*heddle check k\.cu --kernel ")
-        command = listed.splitlines()[1].strip()
-        result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=self.environment, cwd=self.folder,
-                                timeout=PATIENCE, check=False)
+        self.assertIn("\nsizes are a guess: make them those of your call", listed)
+        result = self.run_suggestion(commands[0])
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("no errors", result.stdout)
+        self.assertIn("clean: ", result.stdout)
+
+    def test_suggested_commands_cover_rows_tiles_aliases_and_template_arguments(self):
+        self.write("rows.cu", ROWS)
+        commands, listed = self.suggested("rows.cu")
+        for part in ("--grid 4 --block 256", "--grid '(n + 32 - 1) / 32' --block '32, 8'", "index: int64[4096] = randint(0, ",
+                     "'group<float, int64_t>'", "cosine: float[16, 256]", "--shared 'groups * sizeof(int)'"):
+            self.assertIn(part, listed)
+        self.assertRegex(listed, r"no command to copy: --args cannot describe 'given' \(Given\): .* --driver FILE\.cu")
+        self.assertRegex(listed, r"no command to copy: name a type of yours for Op in --kernel")
+        self.assertEqual(len(commands), 4)
+        self.assertEqual(self.run_suggestion(commands[0]).returncode, 0)  # examples.extensions runs those of all examples
 
     def watched(self):
         self.write("w.cu", '#include "w.cuh"\n__global__ void k(float *x) { x[threadIdx.x + OFFSET] = 1; }\n')
