@@ -93,6 +93,30 @@ def test_bench_gives_rows_and_a_drawing():
     assert len(drawing.findall('{http://www.w3.org/2000/svg}rect')) == 2
 
 
+def test_a_ladder_is_its_forward_operator_at_one_shape_and_tells_each_rung():
+    told = []
+    ladder = heddle.bench('softmax', device='cpu', seconds=0.001, progress=told.append)
+    assert {row.op for row in ladder} == {told[0].op} and told[0].op.endswith('_forward')
+    assert len({row.shape for row in ladder}) == 1
+    assert [(row.rung, row.ok) for row in told] == [(row.rung, row.ok) for row in ladder] and len(told) > 0
+
+
+def test_progress_of_bench_is_on_standard_error(capfd):
+    heddle.bench('transpose', shape='rows=8 cols=8', device='cpu', seconds=0.001, progress=True)
+    said = capfd.readouterr()
+    assert said.out == '' and said.err.count('\n') == 2 and said.err.startswith('transpose/cpu_naive  rows=8 cols=8  ')
+    heddle.bench('transpose', shape='rows=8 cols=8', device='cpu', seconds=0.001)
+    assert capfd.readouterr().err == ''  # not a terminal
+
+
+def test_an_exception_in_progress_stops_the_command():
+    def stop(row):
+        raise KeyError(row.rung)
+
+    with pytest.raises(KeyError, match='cpu_naive'):
+        heddle.bench('transpose', device='cpu', seconds=0.001, progress=stop)
+
+
 def test_wrong_usage_of_bench_is_an_exception():
     with pytest.raises(heddle.Invalid, match='nosuch'):
         heddle.bench('nosuch')
@@ -106,16 +130,17 @@ def test_wrong_usage_of_bench_is_an_exception():
 
 def test_ctrl_c_stops_the_command_too():
     program = textwrap.dedent('''
-        import os, signal, subprocess, threading
+        import os, signal, threading
         import heddle
-        wait = subprocess.Popen.communicate
+        from heddle import _command
+        read = _command._lines
 
-        def communicate(process):
+        def lines(process, event):
             print(process.pid, flush=True)
             threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
-            return wait(process)
+            return read(process, event)
 
-        subprocess.Popen.communicate = communicate
+        _command._lines = lines
         heddle.bench('matmul', device='cpu', seconds=600)
     ''')
     done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True)

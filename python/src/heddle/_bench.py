@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any, Iterator, Optional, Sequence, Union
+import sys
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 from . import _draw
 from ._command import file_word, run
@@ -104,20 +105,45 @@ def _rate(row: Row) -> str:
     return rate + (f', {row.ratio:.2f} × vendor' if row.ratio else '')
 
 
+def _forward(name: str) -> str:
+    """The operator that a ladder's name means when one is enough: the forward one, else the first. Others stay."""
+    every = ops()
+    of_ladder = [each.name for each in every.values() if each.ladder == name]
+    if name in every:
+        return name
+    return f'{name}_forward' if f'{name}_forward' in every else of_ladder[0] if of_ladder else name
+
+
+def _print(row: Row) -> None:
+    print(f'{row.op}/{row.rung}  {row.shape}  {_time(row.microseconds)}  {_rate(row)}', file=sys.stderr, flush=True)
+
+
 def bench(op: Union[str, os.PathLike], *, implements: Optional[str] = None, shape: Union[str, Sequence[str], None] = None,
           device: Optional[str] = None, dtype: Optional[str] = None, against: Optional[str] = None,
-          seconds: Optional[float] = None, quick: bool = False, seed: Optional[int] = None, threads: Optional[int] = None
-          ) -> Ladder:
+          seconds: Optional[float] = None, quick: Optional[bool] = None, seed: Optional[int] = None,
+          threads: Optional[int] = None, progress: Union[bool, Callable[[Row], Any], None] = None) -> Ladder:
     """Measures every rung of an operator, checked against a float64 reference first.
 
     op:         an operator ("matmul_forward"), a ladder ("matmul"), one rung ("matmul/cpu_blocked"), or your own .cu file;
     implements: the operator that the file implements.
-    shape:      such as "m=512 n=512 k=512", or several; default: the operator's benchmark shapes.
+    shape:      such as "m=512 n=512 k=512", or several; default: as `quick` says.
     against:    the rung to compare with; default: the vendor library's.
-    seconds:    time for each rung and shape; quick: one shape, for a tenth of the time.
+    seconds:    time for each rung and shape.
+    quick:      the first benchmark shape, for a tenth of the time; of a ladder, only its forward operator. Default: True
+                where no shape is given. False measures all operators of a ladder at all benchmark shapes: minutes.
+    progress:   called with each Row as it is measured; True prints it on standard error. Default: True in a terminal.
     """
     shapes = [shape] if isinstance(shape, str) else list(shape or [])
-    words = ['bench', '--json', file_word(op)]
+    quick = not shapes if quick is None else quick
+    words = ['bench', '--json', _forward(file_word(op)) if quick and not shapes else file_word(op)]
+    if progress is None:
+        progress = sys.stderr is not None and sys.stderr.isatty()
+    tell = _print if progress is True else progress
+
+    def measured(event: dict[str, Any]) -> None:
+        if callable(tell) and event.get('event') == 'measured':
+            tell(_row_of(event))
+
     named = {'--op': implements, '--device': device, '--dtype': dtype, '--against': against, '--seconds': seconds,
              '--seed': seed, '--threads': threads}
     for name, value in named.items():
@@ -126,7 +152,7 @@ def bench(op: Union[str, os.PathLike], *, implements: Optional[str] = None, shap
         words += ['--shape', each]
     if words[2] in ('train', 'infer', 'out-of-core', 'collectives'):
         raise Invalid(f'heddle.bench measures operators; run `heddle bench {words[2]} --json`')
-    result, _ = run(words + ['--quick'] * quick)
+    result, _ = run(words + ['--quick'] * quick, event=measured)
     return Ladder(result)
 
 

@@ -6,7 +6,8 @@ import os
 import re
 import signal
 import subprocess
-from typing import Any, Optional, Sequence
+import tempfile
+from typing import Any, Callable, Optional, Sequence
 
 from ._errors import BY_EXIT_CODE, Error, Invalid
 from ._library import command, path_bytes
@@ -25,23 +26,49 @@ def file_word(path: Any) -> str:
     return './' + name if name.startswith('-') else name
 
 
-def run(words: Sequence[str], cwd: Optional[str] = None) -> tuple[dict[str, Any], str]:
+def _stop(process: subprocess.Popen) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _lines(process: subprocess.Popen, event: Callable[[dict[str, Any]], None]) -> str:
+    """What the command prints, with each of its events given away as it comes."""
+    lines = []
+    for line in process.stdout:  # type: ignore[union-attr]
+        lines.append(line)
+        try:
+            said = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(said, dict):
+            event(said)
+    return ''.join(lines)
+
+
+def run(words: Sequence[str], cwd: Optional[str] = None, event: Optional[Callable[[dict[str, Any]], None]] = None
+        ) -> tuple[dict[str, Any], str]:
     """The result of a command with --json, and what it wrote on standard error. A failure without a result is raised.
 
-    A command that finds something wrong ends with 1 and has a result. Ctrl-C stops the command, too.
+    A command that finds something wrong ends with 1 and has a result. Ctrl-C stops the command, too. `event` is called with
+    each object that the command prints, while it runs.
     """
-    process = subprocess.Popen([command(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
-                               text=True, errors='replace', stdin=subprocess.DEVNULL)
-    try:
-        output, errors = process.communicate()
-    except BaseException:
-        process.send_signal(signal.SIGINT)
+    with tempfile.TemporaryFile('w+', errors='replace') as said:  # a pipe that nobody reads would stop the command
+        process = subprocess.Popen([command(), *words], stdout=subprocess.PIPE, stderr=said, cwd=cwd, text=True,
+                                   errors='replace', stdin=subprocess.DEVNULL)
         try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
+            output = _lines(process, event) if event else process.communicate()[0]
             process.wait()
-        raise
+        except BaseException:
+            _stop(process)
+            raise
+        finally:
+            process.stdout.close()  # type: ignore[union-attr]
+        said.seek(0)
+        errors = said.read()
     result, failure = None, ''
     for line in output.splitlines():
         try:
@@ -55,7 +82,7 @@ def run(words: Sequence[str], cwd: Optional[str] = None) -> tuple[dict[str, Any]
         elif event.get('event') == 'error':
             failure = event.get('message', '')
     if result is None or process.returncode not in (0, 1):
-        said = [line for line in errors.splitlines() if re.match(r'heddle( [a-z]+)?: ', line)]
-        message = failure or (said[-1] if said else f'heddle {words[0]} gave no result (exit code {process.returncode})')
+        last = [line for line in errors.splitlines() if re.match(r'heddle( [a-z]+)?: ', line)]
+        message = failure or (last[-1] if last else f'heddle {words[0]} gave no result (exit code {process.returncode})')
         raise BY_EXIT_CODE.get(process.returncode, Error)(message)
     return result, errors
