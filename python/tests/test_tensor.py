@@ -90,6 +90,17 @@ def test_convolutions_and_pooling():
     (lambda: Tensor(X) / Tensor(X), TypeError, 'unsupported'),
     (lambda: Tensor(X) / 0, ZeroDivisionError, 'zero'),
     (lambda: Tensor(X) ** 0.5, heddle.Invalid, 'whole numbers'),
+    (lambda: Tensor(X).exp(), AttributeError, "no 'exp'. It has .*relu.*heddle.grad.Value has exp"),
+    (lambda: Value(2.0).sin(), AttributeError, "a Value has no 'sin'. It has .*exp, log"),
+    (lambda: Value(0.0) ** -1, ZeroDivisionError, '0 '),
+    (lambda: 1 / Value(0.0), ZeroDivisionError, '0 '),
+    (lambda: Value(-2.0) ** 0.5, heddle.Invalid, 'not a real number'),
+    (lambda: Value(0.0) ** 0.5, heddle.Invalid, 'finite'),
+    (lambda: Value(-1.0).log(), heddle.Invalid, 'above 0'),
+    (lambda: Value(1000.0).exp(), heddle.Invalid, 'finite'),
+    (lambda: Value(2.0) ** Value(2.0), TypeError, 'a.log'),
+    (lambda: Value(2.0) ** 'a', TypeError, 'unsupported'),
+    (lambda: float(Tensor(X)), heddle.Invalid, 'not one number'),
     (lambda: Tensor(X).reshape(4), heddle.Invalid, 'elements'),
     (lambda: Tensor(X, True).backward(), heddle.Invalid, 'one number'),
     (lambda: Tensor(X).item(), heddle.Invalid, 'not one number'),
@@ -132,6 +143,47 @@ def test_micrograds_neuron():
     assert isinstance(o, Value) and 'grad 1' in repr(o)
     with pytest.raises(heddle.Invalid, match='computed'):
         o.data = 1
+
+
+def test_the_example_of_micrograds_readme():
+    a, b = Value(-4.0), Value(2.0)
+    c = a + b
+    d = a * b + b**3
+    c += c + 1
+    c += 1 + c + (-a)
+    d += d * 2 + (b + a).relu()
+    d += 3 * d + (b - a).relu()
+    e = c - d
+    f = e**2
+    g = f / 2.0
+    g += 10.0 / f
+    g.backward()
+    assert g.data == pytest.approx(24.7041, abs=1e-4)
+    assert (a.grad, b.grad) == (pytest.approx(138.8338, abs=2e-4), pytest.approx(645.5773, abs=1e-3))
+
+
+@pytest.mark.parametrize('function', [
+    lambda x: 10.0 / x, lambda x: 1 / (x * x), lambda x: x / (x + 3), lambda x: x ** -1, lambda x: x ** 0.5, lambda x: x ** 2.5,
+    lambda x: x ** -3, lambda x: x ** 0, lambda x: x.exp(), lambda x: x.log(), lambda x: (x * x).log().exp(), lambda x: x.relu(),
+    lambda x: x.tanh(), lambda x: 2 ** x, lambda x: (x ** 1.5 / x.exp()).tanh(), lambda x: numpy.float64(2) / x,
+])
+@pytest.mark.parametrize('at', [0.7, 2.0])
+def test_values_have_the_gradients_of_finite_differences(function, at):
+    x, step = Value(at), 1e-2
+    y = function(x)
+    y.backward()
+    assert x.grad == pytest.approx((function(Value(at + step)).data - function(Value(at - step)).data) / (2 * step),
+                                   rel=5e-3, abs=1e-3)
+    assert float(y) == y.data and isinstance(y, Value)
+
+
+def test_an_operation_of_values_is_one_node_of_the_graph():
+    x = Value(3.0, 'x')
+    y = 1 / x
+    order, _ = y.graph()
+    assert [each.op for each in order] == ['', '** -1', '', 'multiply'] and order[0] is x
+    assert 'exp' in x.exp().dot() and x.exp().parents == (x,)
+    assert x.exp().data == numpy.float32(numpy.exp(3.0)) and (x ** 2).data == 9.0
 
 
 def test_a_perceptron_of_values_learns():

@@ -19,6 +19,7 @@ from ._library import check, error_of, ffi, lib, text
 _SWEEP = 256  # released tensors that are worth a sweep; more where more are in use
 Self = TypeVar('Self', bound='Tensor')
 Array = numpy.ndarray  # Tensor.numpy hides the name
+_UNARY = ('relu', 'tanh', 'sigmoid', 'elu', 'gelu', 'softplus', 'swish', 'softmax', 'log_softmax', 'exp', 'log')
 Number = (int, float, numpy.integer, numpy.floating)
 
 
@@ -194,7 +195,8 @@ class Tensor(_draw.Drawn):
 
     def __pow__(self: Self, exponent: int) -> Self:
         if not isinstance(exponent, int) or exponent < 1:
-            raise Invalid(f'{exponent!r} as an exponent of a tensor; whole numbers from 1 on are possible')
+            raise Invalid(f'{exponent!r} as an exponent of a tensor; whole numbers from 1 on are possible '
+                          '(heddle.grad.Value takes any number)')
         if exponent == 1:
             return self
         half = self ** (exponent // 2)
@@ -327,6 +329,18 @@ class Tensor(_draw.Drawn):
         if values.size != 1:
             raise Invalid(f'a tensor of shape {values.shape} is not one number')
         return float(values.reshape(-1)[0])
+
+    def __float__(self) -> float:
+        return self.item()
+
+    def __getattr__(self, name: str) -> Any:
+        """Only for names that are not there."""
+        if name.startswith('_'):
+            raise AttributeError(name)
+        known = ', '.join(each for each in ('sum', 'mean', *_UNARY) if hasattr(type(self), each))
+        raise AttributeError(f"a {type(self).__name__} has no '{name}'. It has + - * / ** @, {known} and others "
+                             '(docs/python.md)' + (', and heddle.grad.Value has exp and log, one number at a time'
+                                                   if name in ('exp', 'log', 'sqrt', 'pow') else ''))
 
     def __len__(self) -> int:
         if not self.shape:

@@ -7,23 +7,26 @@
     a.grad, b.grad
     c                      # a notebook draws the graph; c.dot() is for Graphviz
 
-A Value is a heddle.Tensor of one number on the same engine. Use tensors for anything that must be fast.
+The example in micrograd's README runs with this Value, too: numbers on both sides of + - * /, ** any number, relu, tanh,
+exp and log. A Value is a heddle.Tensor of one number on the same engine. Use tensors for anything that must be fast.
 """
 from __future__ import annotations
 
+import math
 import random
 from typing import Any, Optional, Sequence, Union
 
 import numpy
 
 from ._errors import Invalid
-from ._tensor import Context, Tensor
+from ._tensor import Context, Number, Tensor
 
 
 class Value(Tensor):
     """One number that remembers how it was computed. One that you make has a gradient; `label` is for the graph."""
 
     label = ''
+    _name = ''  # of an operation that the engine does not have
 
     def __init__(self, data: float, label: str = '', *, context: Optional[Context] = None) -> None:
         super().__init__(numpy.float32(data), requires_grad=True, context=context)
@@ -46,6 +49,63 @@ class Value(Tensor):
         """The gradient; 0 before backward()."""
         gradient = super().grad
         return 0.0 if gradient is None else float(gradient.reshape(-1)[0])
+
+    # --- operations that the engine does not have --------------------------------------------------------------------
+
+    def _local(self, name: str, value: float, slope: float) -> Value:
+        """A value with this derivative by self: value + (self - its number) * slope, whose middle is exactly 0."""
+        if not (math.isfinite(value) and math.isfinite(slope)):
+            raise Invalid(f'{name} of {self.data:g} is not a finite number, or has no finite gradient')
+        made = (self - self.data) * slope + value
+        made._inner, made._parents, made._name = made._parents, (self,), name
+        return made
+
+    def _power(self, exponent: float) -> Value:
+        base = self.data
+        if base == 0 and exponent < 0:
+            raise ZeroDivisionError(f'0 ** {exponent:g}')
+        if base < 0 and exponent != int(exponent):
+            raise Invalid(f'{base:g} ** {exponent:g} is not a real number')
+        slope = exponent * base ** (exponent - 1) if base or exponent >= 1 else math.inf if exponent else 0.0
+        return self._local(f'** {exponent:g}', base ** exponent, slope)
+
+    def __pow__(self, exponent: Any) -> Value:
+        if isinstance(exponent, Tensor):
+            raise TypeError('the exponent of a Value is a number; for a ** b write (b * a.log()).exp()')
+        return self._power(float(exponent)) if isinstance(exponent, Number) else NotImplemented
+
+    def __rpow__(self, base: Any) -> Value:
+        if not isinstance(base, Number):
+            return NotImplemented
+        if base <= 0:
+            raise Invalid(f'{base:g} ** a Value; the base must be above 0')
+        return (self * math.log(base)).exp()
+
+    def __truediv__(self, other: Any) -> Value:
+        return self * other._power(-1.0) if isinstance(other, Value) else super().__truediv__(other)
+
+    def __rtruediv__(self, other: Any) -> Value:
+        return self._power(-1.0) * other if isinstance(other, Number) else NotImplemented
+
+    def exp(self) -> Value:
+        try:
+            value = math.exp(self.data)
+        except OverflowError:
+            value = math.inf
+        return self._local('exp', value, value)
+
+    def log(self) -> Value:
+        """The natural logarithm."""
+        if self.data <= 0:
+            raise Invalid(f'log of {self.data:g}; it must be above 0')
+        return self._local('log', math.log(self.data), 1.0 / self.data)
+
+    @property
+    def op(self) -> str:
+        return self._name or super().op
+
+    def __float__(self) -> float:
+        return self.data
 
     def _about(self) -> str:
         return (f'{self.label} = ' if self.label else '') + super()._about()
