@@ -294,8 +294,8 @@ static int number_of(const heddle_check_global *kernel, const char *text)
     char item[NAME_SIZE];
     for (int i = 0; i < kernel->template_count; i++)
         if (strcmp(text, kernel->template_names[i]) == 0)
-            return atoi(template_argument(kernel, i, item, sizeof item));
-    return atoi(text);
+            text = template_argument(kernel, i, item, sizeof item);
+    return (int)strtol(text, NULL, 10);
 }
 
 // Takes a text of the launch if it is a number of threads or blocks with these arguments; otherwise leaves the usual.

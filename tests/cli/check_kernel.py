@@ -123,7 +123,8 @@ class CheckKernel(CheckCase):
         npy(os.path.join(self.folder, "short.npy"), [1, 2])
         cases = [
             (["k.cu"], "PyTorch extension: it has no main"),
-            (["k.cu"], "make them those of your call): heddle check k.cu --kernel 'twice<float>' --args \"x: float[4096] = normal, "),
+            (["k.cu"], "make them those of your call): heddle check k.cu --kernel 'twice<float>' "
+                       "--args \"x: float[4096] = normal, "),
             ([os.path.join(STYLES, "pointwise.cu")], "without a kernel"),
             ([os.path.join(STYLES, "inline_source.cu")], "--kernel inline_axpy"),
             (["k.cu", "--kernel", "twise<float>", "--args", good, *LAUNCH], "did you mean twice?"),
