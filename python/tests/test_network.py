@@ -141,7 +141,7 @@ def test_a_closed_network_says_so(run, digits):
 
 def test_int8_needs_calibration(run, digits):
     network = heddle.load(run.checkpoint, device=DEVICE, precision='int8')
-    with pytest.raises(heddle.Error, match='calibrate'):
+    with pytest.raises(heddle.Error, match=r'call network\.calibrate\(\) first'):
         network.predict(digits.images)
     assert network.calibrate(count=64) in (True, False)
     assert network.predict(digits.images).shape == (40, 10)

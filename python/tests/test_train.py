@@ -180,7 +180,7 @@ def test_what_makes_no_sense_is_refused_with_what_to_do(arguments, error, messag
 
 
 def test_a_folder_with_a_run_is_not_overwritten(run):
-    with pytest.raises(heddle.Invalid, match='overwrite|already'):
+    with pytest.raises(heddle.Invalid, match=r'resume it \(resume=True\), choose another folder \(folder=\) or .*overwrite=True'):
         heddle.train('mlp', SMALL, epochs=1, folder=run.folder, device=DEVICE)
     assert issubclass(heddle.Invalid, ValueError) and issubclass(heddle.NotFound, LookupError)
 

@@ -38,7 +38,7 @@ static heddle_status make(heddle_network *network, const heddle_network_options 
     if (options->batch < 1)
         return heddle_fail(HEDDLE_INVALID, "a batch of %d; it must be at least 1", options->batch);
     if ((unsigned)options->kernels > HEDDLE_FUSED || (unsigned)options->arithmetic > HEDDLE_INT8)
-        return heddle_fail(HEDDLE_INVALID, "kernels %d or arithmetic %d is none there is", (int)options->kernels,
+        return heddle_fail(HEDDLE_INVALID, "kernels %d or arithmetic %d is out of range", (int)options->kernels,
                            (int)options->arithmetic);
     network->no_labels = calloc((size_t)options->batch, sizeof *network->no_labels);
     return network->no_labels ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a network");

@@ -66,10 +66,10 @@ heddle_status heddle_train_options_check(const heddle_train_options *options)
 {
     if ((unsigned)options->optimizer > HEDDLE_ADAMW || (unsigned)options->schedule > HEDDLE_COSINE ||
         (unsigned)options->kernels > HEDDLE_FUSED)
-        return heddle_fail(HEDDLE_INVALID, "optimizer %d, schedule %d or kernels %d is none there is",
+        return heddle_fail(HEDDLE_INVALID, "optimizer %d, schedule %d or kernels %d is out of range",
                            (int)options->optimizer, (int)options->schedule, (int)options->kernels);
     if ((unsigned)options->arithmetic > HEDDLE_BFLOAT || (unsigned)options->data > HEDDLE_DATA_STREAMED)
-        return heddle_fail(HEDDLE_INVALID, "arithmetic %d or place of the data %d is none there is",
+        return heddle_fail(HEDDLE_INVALID, "arithmetic %d or place of the data %d is out of range",
                            (int)options->arithmetic, (int)options->data);
     if (options->epochs < 0)
         return heddle_fail(HEDDLE_INVALID, "%d epochs; it must be at least 0", options->epochs);

@@ -26,13 +26,26 @@ static heddle_tensor *shaped_as(heddle_tensor *output, const heddle_tensor *like
     return shaped;
 }
 
+// "(2, 3)"; returns `text`.
+static const char *shape_text(const heddle_tensor *tensor, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "(");
+    for (int i = 0; i < tensor->rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%d", i ? ", " : "", (int)tensor->dims[i]);
+    if (used < size)
+        snprintf(text + used, size - used, ")");
+    return text;
+}
+
 static heddle_tensor *binary(const char *op_name, const char *what, heddle_tensor *a, heddle_tensor *b)
 {
     if (!a || !b)
         return NULL;
+    char first[80], second[80];
     if (!same_shape(a, b))
-        return heddle_tensor_failed(a->context,
-                                    heddle_fail(HEDDLE_INVALID, "%s needs two tensors of the same shape", what));
+        return heddle_tensor_failed(
+            a->context, heddle_fail(HEDDLE_INVALID, "%s needs two tensors of the same shape, not %s and %s", what,
+                                    shape_text(a, first, sizeof first), shape_text(b, second, sizeof second)));
     heddle_elements_shape shape = {.n = (int)heddle_tensor_elements(a)};
     heddle_argument arguments[] = {{"a", a}, {"b", b}};
     heddle_tensor *output = heddle_tensor_apply(a->context, op_name, &shape, arguments, 2, "output");

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import pathlib
+import re
 import shutil
 from typing import Any, Iterator, Optional
 
@@ -77,8 +78,22 @@ def path_bytes(path: Any) -> bytes:
     return encoded
 
 
+# The library's messages name options of the command and functions of C: what they are called here.
+_IN_PYTHON = [(re.compile(pattern), words) for pattern, words in (
+    (r'--resume\b', 'resume=True'), (r'--overwrite\b', 'overwrite=True'), (r'--out\b', 'folder='),
+    (r'--batch\b', 'batch='), (r'--data DIR', 'data_folder='), (r'--precision (\w+)', r'precision="\1"'),
+    (r'the --model\b', 'the model'), (r'call heddle_network_calibrate first', 'call network.calibrate() first'),
+    (r'\bheddle_add needs', '+ and - need'), (r'\bheddle_multiply needs', '* needs'), (r'\bheddle_matmul:', '@:'),
+    (r'(the sim device is not built): run `make sim`', r"\1: in heddle's sources run `make build sim` and "
+     r'`pip install --force-reinstall ./python -C cmake.define.HEDDLE_BUILD=$PWD/build`'),
+)]
+
+
 def last_error() -> str:
-    return text(lib.heddle_last_error())
+    message = text(lib.heddle_last_error())
+    for pattern, words in _IN_PYTHON:
+        message = pattern.sub(words, message)
+    return message
 
 
 def error_of(status: int) -> Error:
