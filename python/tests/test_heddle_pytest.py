@@ -57,6 +57,18 @@ def test_comments_are_tests_and_a_failure_shows_the_source_line(project):
                                  "* 9 |         x[[]threadIdx.x] *= T(2);"])
 
 
+def test_the_summary_shows_the_finding_and_not_what_the_program_printed(project):
+    found = ('{"passed": false, "findings": [{"tier": "error", "headline": "data race on x", '
+             '"places": [{"file": "race.cu", "line": 6}]}]}')
+    stand_in(project, 1, "255", found)
+    project.path.joinpath("race.cu").write_text("// heddle: check\n")
+    project.makepyfile('def test_own(heddle_check):\n    heddle_check("race.cu")\n')
+    result = run(project, "--heddle")
+    result.stdout.fnmatch_lines(["FAILED race.cu::check - error: data race on x at race.cu:6"])
+    result.stdout.fnmatch_lines(["FAILED test_*::test_own - *error: data race on x*"])
+    result.stdout.fnmatch_lines(["255"])
+
+
 def test_without_the_option_nothing_is_collected(project):
     project.path.joinpath("scale.cu").write_text(SCALE)
     assert run(project).ret == pytest.ExitCode.NO_TESTS_COLLECTED

@@ -24,6 +24,7 @@ import subprocess
 import tempfile
 
 import pytest
+from _pytest._code.code import ReprFileLocation, TerminalRepr
 
 _MARK = re.compile(r"^\s*//\s*heddle:\s*check\b(.*)$")
 _MORE = re.compile(r"^\s*// {4,}(\S.*)$")
@@ -79,22 +80,33 @@ class Report:
         return f"<heddle: {self.verdict or self.status}>"
 
 
+def _first_line(report, said):
+    """What a summary shows of a failure: the first error and its place; else the command's own last message."""
+    found = (report.errors or report.findings) if report is not None else []
+    if found:
+        return f"{found[0].tier}: {found[0].headline}" + (f" at {found[0].file}:{found[0].line}" if found[0].file else "")
+    own = [line for line in said.splitlines() if re.match(r"heddle( [a-z]+)?: ", line)]
+    return own[-1] if own else (report.verdict if report is not None else "") or said.splitlines()[-1]
+
+
 def _command(config):
+    """Its path, and the name that its hints call it by."""
     name = config.getini("heddle_command") or os.environ.get("HEDDLE") or "heddle"
     path = shutil.which(name)
     if path is None:
         raise HeddleFailure(f"{name}: command not found; install heddle, or name it by heddle_command in pytest's "
                             "configuration or by the variable HEDDLE")
-    return os.path.abspath(path)
+    return os.path.abspath(path), name if os.sep not in name else os.path.abspath(path)
 
 
 def _run(config, words, folder):
     """One check. Fails with what the command said if it found errors or could not be made."""
     with tempfile.TemporaryDirectory() as scratch:
         document = os.path.join(scratch, "result.json")
-        command = [_command(config), "check", "--no-counters", f"--json={document}",
+        path, name = _command(config)
+        command = [name, "check", "--no-counters", f"--json={document}",
                    *shlex.split(config.getini("heddle_options")), *words]
-        result = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        result = subprocess.run(command, executable=path, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                 errors="replace", check=False)
         report = None
         if os.path.exists(document):
@@ -103,7 +115,8 @@ def _run(config, words, folder):
     if result.returncode == 0 and report is not None:
         return report
     said = (result.stdout + result.stderr).rstrip() or f"heddle check ended with status {result.returncode}"
-    raise HeddleFailure(said, report)
+    first = _first_line(report, said)
+    raise HeddleFailure(said if said.startswith(first) else f"{first}\n\n{said}", report)
 
 
 def _words(options):
@@ -167,6 +180,17 @@ def _name(words):
     return "check"
 
 
+class _Shown(TerminalRepr):
+    """A failure as pytest prints it: `reprcrash` is what its summary takes."""
+
+    def __init__(self, text, path, line):
+        self.text, self.reprcrash = text, ReprFileLocation(str(path), line, text.splitlines()[0])
+
+    def toterminal(self, tw):
+        for line in self.text.splitlines():
+            tw.line(line)
+
+
 class HeddleItem(pytest.Item):
     """One comment of a source file."""
 
@@ -183,7 +207,7 @@ class HeddleItem(pytest.Item):
 
     def repr_failure(self, excinfo, style=None):
         if isinstance(excinfo.value, HeddleFailure):
-            return str(excinfo.value)
+            return _Shown(str(excinfo.value), self.path, self.line)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self):
