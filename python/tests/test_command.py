@@ -166,6 +166,17 @@ def test_the_package_runs_the_command():
     assert lost.returncode != 0 and 'HEDDLE_COMMAND' in lost.stderr
 
 
+def test_hints_name_the_command_as_a_shell_finds_it(tmp_path, monkeypatch):
+    from heddle._library import command
+    words = [sys.executable, '-m', 'heddle', 'explain']
+    assert f'`{command()} explain KIND`' in subprocess.run(words, capture_output=True, text=True).stdout
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin' / 'heddle').symlink_to(command())
+    monkeypatch.setenv('PATH', f'{tmp_path}/bin:{os.environ["PATH"]}')
+    for call in (words, [command(), 'explain']):
+        assert '`heddle explain KIND`' in subprocess.run(call, capture_output=True, text=True).stdout
+
+
 @pytest.mark.parametrize('value, message', [('/nosuch/libheddle.so', 'cannot load'), ('/tmp', 'has no libheddle'),
                                             ('libz.so.1', 'is not libheddle')])
 def test_a_library_that_cannot_be_used_is_named(value, message):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,9 +44,29 @@ static bool speaks_for_all(void)
 
 static char name[PATH_MAX] = "heddle";
 
+// Whether a shell finds this very file by its last name alone.
+static bool is_on_path(const char *word)
+{
+    struct stat own, found;
+    char path[PATH_MAX];
+    const char *last = strrchr(word, '/'), *folders = getenv("PATH");
+    if (!last || !folders || stat(word, &own) != 0)
+        return false;
+    while (*folders) {
+        size_t length = strcspn(folders, ":");
+        snprintf(path, sizeof path, "%.*s%s", (int)length, folders, last);
+        if (length > 0 && access(path, X_OK) == 0 && stat(path, &found) == 0 && !S_ISDIR(found.st_mode))
+            return found.st_dev == own.st_dev && found.st_ino == own.st_ino;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
 void heddle_cli_set_name(const char *word)
 {
     char quoted[sizeof name];
+    if (word && is_on_path(word))
+        word = strrchr(word, '/') + 1;
     if (word && heddle_text_quote(word, quoted, sizeof quoted)[0])
         memcpy(name, quoted, sizeof name);
 }

@@ -10,7 +10,7 @@ import tempfile
 from typing import Any, Callable, Optional, Sequence
 
 from ._errors import BY_EXIT_CODE, Error, Invalid
-from ._library import command, path_bytes
+from ._library import command, command_name, path_bytes
 
 
 def strings(what: str, given: Sequence[Any]) -> list[str]:
@@ -57,7 +57,8 @@ def run(words: Sequence[str], cwd: Optional[str] = None, event: Optional[Callabl
     each object that the command prints, while it runs.
     """
     with tempfile.TemporaryFile('w+', errors='replace') as said:  # a pipe that nobody reads would stop the command
-        process = subprocess.Popen([command(), *words], stdout=subprocess.PIPE, stderr=said, cwd=cwd, text=True,
+        program = command()
+        process = subprocess.Popen([command_name(program), *words], executable=program, stdout=subprocess.PIPE, stderr=said, cwd=cwd, text=True,
                                    errors='replace', stdin=subprocess.DEVNULL)
         try:
             output = _lines(process, event) if event else process.communicate()[0]

@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import sys
 from typing import Any, Iterator, Optional
 
 from ._c import VERSION, ffi
@@ -143,6 +144,14 @@ def command() -> str:
         raise Missing('the command `heddle` is not here; install it with `pip install ./python` or `make install`, or set '
                       'HEDDLE_COMMAND')
     return found
+
+
+def command_name(program: str) -> str:
+    """What the command's hints call it: `heddle` if a shell finds it, or this package's own entry, by that name."""
+    found = shutil.which('heddle')
+    entry = os.path.join(os.path.dirname(sys.executable), 'heddle')
+    same = found and any(os.path.exists(each) and os.path.samefile(found, each) for each in (program, entry))
+    return 'heddle' if same else program
 
 
 def version() -> str:
