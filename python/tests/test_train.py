@@ -179,6 +179,14 @@ def test_what_makes_no_sense_is_refused_with_what_to_do(arguments, error, messag
     assert not os.path.exists('runs') or not os.listdir('runs')
 
 
+def test_a_result_reads_as_a_sentence(run, tmp_path):
+    assert repr(run).startswith('heddle.Result(2 epochs in ') and ', test accuracy ' in repr(run)
+    images = numpy.zeros((8, 1, 28, 28), numpy.uint8)
+    untested = heddle.train('mlp', (images, numpy.arange(8) % 2), classes=2, epochs=1, device=DEVICE, folder=tmp_path / 'x')
+    assert repr(untested).startswith('heddle.Result(1 epoch in ') and ', not tested, ' in repr(untested)
+    assert ', not tested, ' in repr(untested.curve)
+
+
 def test_a_folder_with_a_run_is_not_overwritten(run):
     with pytest.raises(heddle.Invalid, match=r'resume it \(resume=True\), choose another folder \(folder=\) or .*overwrite=True'):
         heddle.train('mlp', SMALL, epochs=1, folder=run.folder, device=DEVICE)

@@ -22,6 +22,10 @@ _SCHEDULES = ['constant', 'linear', 'cosine']
 _KINDS = ['started', 'step', 'evaluated', 'saved']
 
 
+def _epochs(count: int) -> str:
+    return f'{count} epoch{"" if count == 1 else "s"}'
+
+
 @dataclasses.dataclass(frozen=True)
 class Progress:
     """What train() calls progress= with. `kind` is "started", "step", "evaluated" (after an epoch) or "saved"."""
@@ -74,8 +78,8 @@ class Curve(_draw.Drawn):
     def __repr__(self) -> str:
         best = max((point['accuracy'] for point in self.tests if isinstance(point.get('accuracy'), (int, float))),
                    default=math.nan)
-        return (f'heddle.Curve({str(self.folder)!r}: {len(self.steps)} points, {len(self.tests)} epochs, '
-                f'best test accuracy {best:.2%}, {self.state})')
+        tested = 'not tested' if math.isnan(best) else f'{_epochs(len(self.tests))}, best test accuracy {best:.2%}'
+        return f'heddle.Curve({str(self.folder)!r}: {len(self.steps)} points, {tested}, {self.state})'
 
     def _svg(self) -> tuple[float, float, str]:
         return _draw.curve(self.steps, self.tests)
@@ -104,8 +108,10 @@ class Result(_draw.Drawn):
         return Curve(self.folder)
 
     def __repr__(self) -> str:
-        return (f'heddle.Result({self.epochs} epochs in {self.seconds:.1f} s, {self.images_per_second:.0f} images/s, '
-                f'test accuracy {self.test_accuracy:.2%}, best {self.best_accuracy:.2%}, {str(self.folder)!r})')
+        tested = ('not tested' if math.isnan(self.test_accuracy)
+                  else f'test accuracy {self.test_accuracy:.2%}, best {self.best_accuracy:.2%}')
+        return (f'heddle.Result({_epochs(self.epochs)} in {self.seconds:.1f} s, {self.images_per_second:.0f} images/s, '
+                f'{tested}, {str(self.folder)!r})')
 
     def _svg(self) -> tuple[float, float, str]:
         width, height, body = self.curve._svg()
