@@ -100,7 +100,7 @@ def main():
     if heddle is None:
         print(f"{options.heddle}: command not found; install heddle", file=sys.stderr)
         return MISSING
-    heddle, worst, document, count = os.path.abspath(heddle), 0, None, 0
+    heddle, worst, document, count, failed = os.path.abspath(heddle), 0, None, 0, 0
     files = options.files or tracked_files()
     if files is None:
         print("this is not a git repository, or git is not installed: name the files", file=sys.stderr)
@@ -117,12 +117,14 @@ def main():
             code, text, more = check(heddle, path, said)
             print(f"{path}:{line}: " + ("ok" if code == 0 else f"failed\n{text}"), flush=True)
             worst, count = max(worst, code if code in (0, FOUND) else NOT_MADE), count + 1
+            failed += code != 0
             if more:
                 document = merge(document, more, os.path.dirname(path))
     if options.sarif and document:
         with open(options.sarif, "w", encoding="utf-8") as file:
             json.dump(document, file)
-    print(f"{count} check{'' if count == 1 else 's'}")
+    checks = f"{count} check{'' if count == 1 else 's'}"
+    print(f"{failed} of {checks} failed" if failed else checks)
     if count == 0 and not options.files:
         print("no file has a comment // heddle: check, so nothing was checked", file=sys.stderr)
         return NOT_MADE

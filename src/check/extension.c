@@ -69,6 +69,8 @@ static heddle_status no_kernel(const heddle_check_extension *extension, const ch
     for (int i = 0; i < globals->count; i++)
         names[i] = globals->at[i]->name;
     const char *nearest = heddle_text_nearest(name, names, globals->count);
+    for (int i = 0; i < globals->count && !nearest; i++)
+        nearest = strlen(name) > 2 && strstr(names[i], name) ? names[i] : NULL; // rmsnorm of rmsnorm_kernel
     if (globals->count == 0)
         return heddle_fail(HEDDLE_INVALID, "%s: it defines no kernels (__global__ functions)", path);
     return heddle_fail(HEDDLE_INVALID, "%s: no kernel is called '%s'%s%s%s It has %s", path, name,

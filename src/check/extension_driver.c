@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/extension.h"
+#include "sim/source/lexer.h"
 
 // What the elements are called in the program.
 static const char *element_type(heddle_npy_type type)
@@ -66,19 +67,48 @@ static void print_parameter(const heddle_check_parameter *parameter, FILE *file)
     fprintf(file, " %s", parameter->name);
 }
 
+// What a parameter points to, with the template's arguments put in: "double" for const T * of twice<double>. Returns
+// `text`.
+static const char *pointed_to(const heddle_check_extension *extension, const heddle_check_parameter *parameter,
+                              char *text, size_t size)
+{
+    const heddle_check_global *kernel = extension->kernel;
+    const char *open = strchr(extension->instance, '<');
+    snprintf(text, size, "of another type");
+    for (int i = 0; open && i < kernel->template_count && *open && *open != '>'; i++) {
+        const char *first = open + 1 + strspn(open + 1, " ");
+        int depth = 0;
+        for (open = first; *open && (depth > 0 || (*open != ',' && *open != '>')); open++)
+            depth += *open == '<' || *open == '(' ? 1 : *open == '>' || *open == ')' ? -1 : 0;
+        const char *name = strstr(parameter->type, kernel->template_names[i]);
+        size_t length = strlen(kernel->template_names[i]);
+        bool whole = name && (name == parameter->type || !sim_is_name(name[-1])) && !sim_is_name(name[length]);
+        if (kernel->template_is_type[i] && whole)
+            snprintf(text, size, "%.*s", (int)(open - first), first);
+    }
+    static const char *const plain[] = {"float", "double", "int", "int64_t", "half", "bool"};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        const char *name = strstr(parameter->type, plain[i]);
+        if (name && (name == parameter->type || name[-1] == ' ') && !sim_is_name(name[strlen(plain[i])]))
+            snprintf(text, size, "%s", plain[i]);
+    }
+    return text;
+}
+
 static void print_tensor_type(const heddle_check_extension *extension, int number, FILE *file)
 {
     const heddle_check_argument *one = extension->arguments[number];
     const heddle_check_parameter *parameter = &extension->kernel->parameters[number];
     const char *type = element_type(one->type);
+    char pointed[256];
     fprintf(file, "struct heddle_argument_%d {\n    char *at;\n", number);
     fprintf(file,
             "    template <class T> operator T *() const\n    {\n"
             "        static_assert(heddle_takes<T, %s>(), \"heddle: --args says %s for ",
             type, heddle_npy_name(one->type));
     print_parameter(parameter, file);
-    fprintf(file, ", which is of another type in %s; change the type in --args, or the template's arguments\");\n",
-            extension->kernel->name);
+    fprintf(file, ", which is %s in %s; change the type in --args, or the template's arguments\");\n",
+            pointed_to(extension, parameter, pointed, sizeof pointed), extension->kernel->name);
     fprintf(file, "        return reinterpret_cast<T *>(at);\n    }\n"
                   "    template <class T, size_t N, template <typename U> class Traits, typename I>\n"
                   "    operator at::GenericPackedTensorAccessor<T, N, Traits, I>() const\n    {\n");

@@ -35,7 +35,31 @@ static cJSON *message_json(const char *text)
     return message;
 }
 
-static cJSON *location_json(const heddle_check_frame *frame, const char *text)
+// SARIF counts characters, and the report bytes of UTF-8.
+static int characters(const char *text, int bytes)
+{
+    int count = 0;
+    for (int i = 0; i < bytes && text[i]; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+// `place`: what is meant in the line; NULL: all of it.
+static void add_columns(cJSON *region, const heddle_check_result *result, const heddle_check_place *place)
+{
+    const char *line = place && place->column > 0
+                           ? heddle_check_sources_line(result->sources, place->frame[0].file, place->frame[0].line)
+                           : NULL;
+    if (!line || (size_t)place->column > strlen(line))
+        return;
+    int before = characters(line, place->column - 1);
+    cJSON_AddNumberToObject(region, "startColumn", before + 1);
+    if (place->width > 0) // the end is behind the last character
+        cJSON_AddNumberToObject(region, "endColumn", before + 1 + characters(line + place->column - 1, place->width));
+}
+
+static cJSON *location_json(const heddle_check_result *result, const heddle_check_frame *frame,
+                            const heddle_check_place *place, const char *text)
 {
     char *uri = malloc(URI_SIZE);
     cJSON *location = cJSON_CreateObject();
@@ -45,6 +69,7 @@ static cJSON *location_json(const heddle_check_frame *frame, const char *text)
     if (frame->line > 0) {
         cJSON *region = cJSON_AddObjectToObject(physical, "region");
         cJSON_AddNumberToObject(region, "startLine", frame->line);
+        add_columns(region, result, place);
     }
     if (text)
         cJSON_AddItemToObject(location, "message", message_json(text));
@@ -74,9 +99,11 @@ static cJSON *rules_json(const heddle_check_result *result)
 
 static void add_sentence(char *text, size_t size, const char *sentence)
 {
-    size_t used = strlen(text);
-    if (sentence[0] && used < size)
-        snprintf(text + used, size - used, "%s%s", used ? " " : "", sentence);
+    size_t used = strlen(text), length = strlen(sentence);
+    bool ended = length > 0 && strchr(".!?:)", sentence[length - 1]);
+    if (length > 0 && used < size) // most sentences of a report are lines of their own, without a stop
+        snprintf(text + used, size - used, "%s%c%s%s", used ? " " : "",
+                 used ? toupper((unsigned char)sentence[0]) : sentence[0], sentence + 1, ended ? "" : ".");
 }
 
 static cJSON *result_message(const heddle_check_finding *finding)
@@ -85,7 +112,7 @@ static cJSON *result_message(const heddle_check_finding *finding)
     snprintf(text, sizeof text, "%s.", heddle_check_headline(finding, part, sizeof part));
     add_sentence(text, sizeof text, finding->message);
     if (heddle_check_memory_sentence(finding, part, sizeof part)[0])
-        snprintf(text + strlen(text), sizeof text - strlen(text), " (%s)", part);
+        snprintf(text + strlen(text), sizeof text - strlen(text), " Memory: %s.", part);
     add_sentence(text, sizeof text, finding->cure);
     return message_json(text);
 }
@@ -96,7 +123,7 @@ static bool is_in_file(const heddle_check_frame *frame)
     return frame->file[0] == '/' || (frame->file[0] && frame->line > 0);
 }
 
-static cJSON *finding_json(const heddle_check_finding *finding)
+static cJSON *finding_json(const heddle_check_result *result, const heddle_check_finding *finding)
 {
     char text[256], thread[128];
     cJSON *object = cJSON_CreateObject();
@@ -112,12 +139,12 @@ static cJSON *finding_json(const heddle_check_finding *finding)
             continue;
         snprintf(text, sizeof text, "%s %s", place->role, heddle_check_thread_text(place, thread, sizeof thread));
         bool first = cJSON_GetArraySize(locations) == 0;
-        cJSON_AddItemToArray(first ? locations : related, location_json(&place->frame[0], text));
+        cJSON_AddItemToArray(first ? locations : related, location_json(result, &place->frame[0], place, text));
     }
     if (finding->memory && is_in_file(&finding->memory->allocated))
-        cJSON_AddItemToArray(related, location_json(&finding->memory->allocated, "allocated here"));
+        cJSON_AddItemToArray(related, location_json(result, &finding->memory->allocated, NULL, "allocated here"));
     if (finding->memory && is_in_file(&finding->memory->freed))
-        cJSON_AddItemToArray(related, location_json(&finding->memory->freed, "freed here"));
+        cJSON_AddItemToArray(related, location_json(result, &finding->memory->freed, NULL, "freed here"));
     cJSON_AddItemToObject(object, "relatedLocations", related);
     return object;
 }
@@ -137,7 +164,7 @@ static cJSON *run_json(const heddle_check_result *result)
     cJSON_AddStringToObject(run, "columnKind", "unicodeCodePoints");
     cJSON *results = cJSON_AddArrayToObject(run, "results");
     for (int i = 0; i < result->finding_count; i++)
-        cJSON_AddItemToArray(results, finding_json(result->findings[i]));
+        cJSON_AddItemToArray(results, finding_json(result, result->findings[i]));
     return run;
 }
 

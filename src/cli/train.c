@@ -144,6 +144,7 @@ typedef struct run {
     heddle_ranks ranks; // 0 of 1 without several ranks
     heddle_cli_training shown;
     heddle_cli_profile profile;
+    bool ended; // all of it was trained and saved
 } run;
 
 static void close_run(run *current)
@@ -489,7 +490,7 @@ static int report_failure(const run *current, heddle_status status)
     heddle_fail(status, "%s", message);
     int exit_code = heddle_cli_fail(status);
     const bool broken = status == HEDDLE_IO || status == HEDDLE_DEVICE;
-    if (status == HEDDLE_INTERRUPTED || (broken && current->shown.saved))
+    if (status == HEDDLE_INTERRUPTED || (broken && current->shown.saved && !current->ended))
         print_resume_hint(current, stderr);
     if (status == HEDDLE_DIVERGED && current->settings.resume)
         fprintf(stderr, "heddle: a resumed run keeps its learning rate; start a new run with --lr below %g\n",
@@ -529,6 +530,7 @@ static int run_words(int argc, char **argv)
             status = HEDDLE_OK;
     }
     heddle_cli_training_end(&current.shown);
+    current.ended = status == HEDDLE_OK;
     if (status == HEDDLE_OK)
         status = show_profile(&current);
     if (status == HEDDLE_OK && speaks)

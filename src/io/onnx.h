@@ -23,6 +23,7 @@ typedef enum heddle_onnx_type {
     HEDDLE_ONNX_INT8 = 3,
     HEDDLE_ONNX_INT32 = 6,
     HEDDLE_ONNX_INT64 = 7,
+    HEDDLE_ONNX_BOOL = 9,
 } heddle_onnx_type;
 
 typedef struct heddle_onnx_tensor {

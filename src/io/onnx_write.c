@@ -37,7 +37,7 @@ static void *list_of(const packing *job, int count)
 
 static size_t element_size(int type)
 {
-    return type == HEDDLE_ONNX_INT64 ? 8 : type == HEDDLE_ONNX_INT8 ? 1 : 4;
+    return type == HEDDLE_ONNX_INT64 ? 8 : type == HEDDLE_ONNX_INT8 || type == HEDDLE_ONNX_BOOL ? 1 : 4;
 }
 
 static Heddle__Wire__Tensor *make_tensor(const packing *job, const heddle_onnx_tensor *from, const char *name)

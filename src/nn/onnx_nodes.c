@@ -343,6 +343,22 @@ static heddle_status nothing(heddle_onnx_reader *reader, const heddle_onnx_node 
     return HEDDLE_OK;
 }
 
+// Without training it does nothing, too. Whether it trains is a number of the file, from version 12 of the operators
+// on.
+static heddle_status dropout(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
+                             heddle_onnx_layers *layers)
+{
+    const int training = node->input_count > 2 ? node->inputs[2] : HEDDLE_ONNX_NONE;
+    (void)way, (void)layers;
+    if (training == HEDDLE_ONNX_NONE)
+        return HEDDLE_OK;
+    const heddle_onnx_tensor *stored = reader->graph->values[training].constant;
+    if (stored && stored->type == HEDDLE_ONNX_BOOL && stored->elements == 1 && !*(const unsigned char *)stored->data)
+        return HEDDLE_OK;
+    return heddle_onnx_refuse(reader, node, HEDDLE_UNSUPPORTED,
+                              "exported for training; call model.eval() before exporting");
+}
+
 static heddle_status pad(heddle_onnx_reader *reader, const heddle_onnx_node *node, const heddle_onnx_way *way,
                          heddle_onnx_layers *layers)
 {
@@ -527,7 +543,7 @@ static const struct {
     {"Where", choose},
     {"LogSoftmax", log_softmax},
     {"Softmax", softmax},
-    {"Dropout", nothing},
+    {"Dropout", dropout},
     {"Identity", nothing},
     {"Pad", pad},
     {"QuantizeLinear", quantised},

@@ -211,6 +211,10 @@ class Check(CheckCase):
         with open(os.path.join(self.folder, "out.sarif"), encoding="utf-8") as file:
             results = json.load(file)["runs"][0]["results"]
         self.assertEqual(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "reverse.cu")
+        region = results[0]["locations"][0]["physicalLocation"]["region"]
+        line = RACE.splitlines()[region["startLine"] - 1]
+        self.assertIn("tile[", line[region["startColumn"] - 1:region["endColumn"] - 1])
+        self.assertIn(" with no synchronisation between them. Memory: tile, ", results[0]["message"]["text"])
         with open(os.path.join(self.folder, "out.html"), encoding="utf-8") as file:
             self.assertIn("tile[127 - threadIdx.x]", file.read())
 

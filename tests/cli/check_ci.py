@@ -72,7 +72,7 @@ class Ci(CheckCase):
         said = self.run_command(next(one for one in commands if "check_kernels.py" in one), 1)
         self.assertIn("fine.cu:1: ok", said)
         self.assertRegex(said, r"kernels/layernorm\.cu:\d+: failed\nerror: data race on shared memory gamma")
-        self.assertIn("2 checks", said)
+        self.assertIn("\n1 of 2 checks failed\n", said)
         with open(os.path.join(self.folder, "heddle.sarif"), encoding="utf-8") as file:
             results = json.load(file)["runs"][0]["results"]
         self.assertEqual({one["ruleId"] for one in results}, {"race"})

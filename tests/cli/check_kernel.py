@@ -110,7 +110,7 @@ class CheckKernel(CheckCase):
                 self.assertIn(part, file.read())
 
     def test_the_compiler_s_refusals_are_one_line(self):
-        for kernel, said in (("twice<double>", "--args says float32 for const T * x"),
+        for kernel, said in (("twice<double>", "--args says float32 for const T * x, which is double in twice; change the type"),
                              ("twice<nosuch>", "twice<nosuch>: it cannot be launched: ")):
             with self.subTest(kernel):
                 result = self.check("k.cu", "--kernel", kernel, "--args", "x: float[4], y: out float[4], n = 4", *LAUNCH,
@@ -128,6 +128,7 @@ class CheckKernel(CheckCase):
             ([os.path.join(STYLES, "pointwise.cu")], "without a kernel"),
             ([os.path.join(STYLES, "inline_source.cu")], "--kernel inline_axpy"),
             (["k.cu", "--kernel", "twise<float>", "--args", good, *LAUNCH], "did you mean twice?"),
+            (["k.cu", "--kernel", "twi", "--args", good, *LAUNCH], "no kernel is called 'twi'; did you mean twice? It has "),
             (["k.cu", "--kernel", "twice", "--args", good, *LAUNCH], "--kernel 'twice<float>': twice<typename T>(const T *x"),
             (["k.cu", "--kernel", "twice<float, 3>", "--args", good, *LAUNCH], "1 template argument, and --kernel names 2"),
             (["k.cu", "--kernel", "twice<float", "--args", good, *LAUNCH], "not closed"),

@@ -88,6 +88,11 @@ class TrainProfile(Command):
         self.assertEqual(len(result.stderr.splitlines()), 1)
         self.assertFalse(os.path.exists(folder + "/run"))
 
+    def test_a_run_that_has_ended_is_not_to_be_resumed_for_a_profile_that_cannot_be_written(self):
+        folder = os.path.join(self.home, "here")
+        result = self.train_in(folder, "--device", "cpu", "--profile=/dev/full", "--out", "run", code=1)
+        self.assertEqual(result.stderr, "heddle: /dev/full: cannot write: No space left on device\n")
+
     def test_profile_of_a_training_is_its_option(self):
         folder = os.path.join(self.home, "here")
         os.mkdir(folder)

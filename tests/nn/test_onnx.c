@@ -379,6 +379,27 @@ static void settings_without_a_counterpart_are_refused(void **unused)
     assert_refused(graph, value, "itself");
 }
 
+static void dropout_is_left_out_unless_it_was_exported_for_training(void **unused)
+{
+    (void)unused;
+    static const unsigned char modes[] = {0, 1};
+    for (int training = 0; training < 2; training++) {
+        int value;
+        heddle_onnx *graph = begin(&value);
+        const int mode = heddle_onnx_constant(graph, "mode", HEDDLE_ONNX_BOOL, 0, NULL, &modes[training]);
+        value =
+            heddle_onnx_apply(graph, "Dropout", "", (int[]){value, constant(graph, "ratio", 0, NULL), mode}, 3, "z");
+        heddle_onnx_network network = {0};
+        if (training) {
+            assert_refused(graph, value, "exported for training");
+            continue;
+        }
+        assert_ok(finish(graph, value, &network));
+        assert_int_equal(network.model->layer_count, 2);
+        heddle_onnx_network_free(&network);
+    }
+}
+
 // Residuals inside one another, deeper than heddle nests layers.
 static void residuals_that_are_too_deep_are_refused(void **unused)
 {
@@ -440,6 +461,7 @@ int main(void)
         cmocka_unit_test(numbers_that_contradict_each_other_are_damage),
         cmocka_unit_test(operators_without_a_layer_are_refused_by_name),
         cmocka_unit_test(settings_without_a_counterpart_are_refused),
+        cmocka_unit_test(dropout_is_left_out_unless_it_was_exported_for_training),
         cmocka_unit_test(residuals_that_are_too_deep_are_refused),
         cmocka_unit_test(parameters_on_several_ways_are_refused),
     };
