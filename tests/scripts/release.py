@@ -63,6 +63,7 @@ class Notes(unittest.TestCase):
 
     def test_wrong_changelogs_are_refused(self):
         for old, new, message in (("0.1.0", "0.1", "not a version"), (" - 2026-11-16", "", "needs a date"),
+                                  ("2026-11-16", "2026-13-40", r"^CHANGELOG.md: \[0.1.0\] - 2026-13-40 is not a date: month"),
                                   ("0.1.0", "0.5.0", "newest first"), ("0.1.0", "0.2.0", "newest first")):
             with self.assertRaisesRegex(notes.Mistake, message):
                 notes.sections(CHANGELOG.replace(old, new))
