@@ -330,7 +330,9 @@ static int check(const heddle_check_settings *settings, const heddle_cli_argumen
     if (status == HEDDLE_OK)
         status = show(settings, &held, result);
     release_outputs(&held);
-    int exit_code = status != HEDDLE_OK           ? heddle_cli_fail(status)
+    const bool stale = status == HEDDLE_INTERRUPTED && !heddle_cli_interrupted; // --watch stopped it: a file was saved
+    int exit_code = stale                         ? HEDDLE_EXIT_FAILED
+                    : status != HEDDLE_OK         ? heddle_cli_fail(status)
                     : heddle_check_failed(result) ? HEDDLE_EXIT_FAILED
                                                   : HEDDLE_EXIT_OK;
     heddle_check_result_free(result);

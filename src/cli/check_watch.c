@@ -1,14 +1,20 @@
-// Which files are watched, and the wait between two checks.
+// Which files are watched, the wait between two checks, and the end of a check whose files are saved meanwhile.
 
 #include "cli/check_watch.h"
 
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/terminal.h"
 #include "base/watch.h"
+#include "check/check.h"
 #include "check/own.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
@@ -19,6 +25,7 @@ typedef struct file_names {
     char at[MOST_WATCHED][PATH_MAX];
     const char *list[MOST_WATCHED];
     int count;
+    int present; // the others are headers that are not there yet
 } file_names;
 
 static void add(file_names *files, const char *path, size_t length)
@@ -57,6 +64,29 @@ static void add_options(file_names *files, const heddle_check_settings *settings
     add_arrays(files, settings->args);
 }
 
+// Where a header in quotes may appear: beside the file that includes it, and in the folders of -I.
+static void add_missing(file_names *files, heddle_check_sources *sources, const sim_source *source,
+                        const char *const *folders)
+{
+    char path[2 * PATH_MAX];
+    for (int i = 0; i < source->directive_count; i++) {
+        const sim_directive *line = &source->directives[i];
+        bool quoted = false;
+        char *name = line->kind == SIM_DIRECTIVE_INCLUDE ? sim_included_name(source, line, &quoted) : NULL;
+        if (name && quoted && !heddle_check_sources_found(sources, source, line, folders)) {
+            const char *slash = strrchr(source->path, '/');
+            int length = slash ? (int)(slash - source->path) + 1 : 0;
+            snprintf(path, sizeof path, "%.*s%s", name[0] == '/' ? 0 : length, source->path, name);
+            add(files, path, strlen(path));
+            for (int f = 0; folders && folders[f] && name[0] != '/'; f++) {
+                snprintf(path, sizeof path, "%s/%s", folders[f], name);
+                add(files, path, strlen(path));
+            }
+        }
+        free(name);
+    }
+}
+
 // Asked before each check, because a change may bring another header.
 static heddle_status find_files(const heddle_check_settings *settings, const heddle_cli_arguments *arguments,
                                 const char *const *folders, file_names *files)
@@ -82,6 +112,9 @@ static heddle_status find_files(const heddle_check_settings *settings, const hed
             add(files, own.at[i]->path, strlen(own.at[i]->path));
     }
     add_options(files, settings);
+    files->present = files->count;
+    for (int i = 0; i < own.count; i++)
+        add_missing(files, sources, own.at[i], folders);
     heddle_check_sources_free(sources);
     return HEDDLE_OK;
 }
@@ -105,8 +138,66 @@ static void say(const heddle_check_settings *settings, const file_names *files, 
     else if (changed >= 0)
         fprintf(file, "\n%s was saved: checking again\n", files->list[changed]);
     else
-        fprintf(file, "watching %d file%s; Ctrl-C ends\n", files->count, files->count == 1 ? "" : "s");
+        fprintf(file, "watching %d file%s; Ctrl-C ends\n", files->present, files->present == 1 ? "" : "s");
     fflush(file);
+}
+
+// --- a check whose files are saved while it runs ---------------------------------------------------------------------
+
+typedef struct guard {
+    heddle_watch *watch;
+    pthread_t thread;
+    int done[2];        // a pipe: written when the check has ended
+    atomic_int changed; // the file that was saved; -1: none
+    bool runs;
+} guard;
+
+// Stops the check, again and again until it has ended: the first time may come before it has begun.
+static void *stop_when_saved(void *context)
+{
+    guard *one = context;
+    const int again = 100; // milliseconds
+    struct pollfd from[] = {{.fd = one->done[0], .events = POLLIN},
+                            {.fd = heddle_watch_descriptor(one->watch), .events = POLLIN}};
+    for (;;) {
+        int changed = atomic_load(&one->changed);
+        if (changed < 0)
+            atomic_store(&one->changed, changed = heddle_watch_changed(one->watch));
+        if (changed >= 0)
+            heddle_check_interrupt();
+        if (poll(from, changed < 0 ? 2 : 1, changed < 0 ? heddle_watch_period(one->watch) : again) > 0 &&
+            from[0].revents)
+            return NULL;
+    }
+}
+
+static void guard_begin(guard *one, heddle_watch *watch)
+{
+    sigset_t all, before;
+    one->watch = watch;
+    atomic_init(&one->changed, -1);
+    one->runs = pipe(one->done) == 0;
+    if (!one->runs)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // Ctrl-C is for the thread that checks
+    one->runs = pthread_create(&one->thread, NULL, stop_when_saved, one) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!one->runs) {
+        close(one->done[0]);
+        close(one->done[1]);
+    }
+}
+
+// The file that was saved during the check; -1: none.
+static int guard_end(guard *one)
+{
+    if (!one->runs)
+        return -1;
+    close(one->done[1]);
+    pthread_join(one->thread, NULL);
+    close(one->done[0]);
+    return atomic_load(&one->changed);
 }
 
 int heddle_cli_check_watch(const heddle_check_settings *settings, const heddle_cli_arguments *arguments,
@@ -121,10 +212,12 @@ int heddle_cli_check_watch(const heddle_check_settings *settings, const heddle_c
                 heddle_watch_open(files.list, files.count, &watch); // before the check: what is saved meanwhile counts
         if (status != HEDDLE_OK)
             return heddle_cli_fail(status);
+        guard meanwhile;
+        guard_begin(&meanwhile, watch);
         int code = check(context);
+        int changed = guard_end(&meanwhile);
         bool possible = code == HEDDLE_EXIT_OK || code == HEDDLE_EXIT_FAILED;
-        int changed = -1;
-        if (!heddle_cli_interrupted && (possible || !first)) {
+        if (changed < 0 && !heddle_cli_interrupted && (possible || !first)) {
             say(settings, &files, -1);
             changed = wait_for_change(watch);
         }

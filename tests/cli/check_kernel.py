@@ -213,6 +213,26 @@ class CheckKernel(CheckCase):
         self.assertNotIn("\033", "".join(said))
         self.assertIn("out-of-bounds", "".join(said))
 
+    def test_a_save_while_a_check_runs_stops_it_and_a_header_is_waited_for(self):
+        self.write("w.cu", '#include "w.cuh"\nint main() { body(); }\n')
+        with subprocess.Popen([HEDDLE, "check", "--watch", "w.cu", "--schedules", "1", "--no-counters", "--timeout", "600"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment,
+                              cwd=self.folder) as process:
+            lines, said = iter(process.stdout.readline, ""), []
+            self.assertTrue(any(line == "watching 1 file; Ctrl-C ends\n" for line in lines))
+            self.write("w.cuh", "#include <cstdio>\n#include <unistd.h>\n"
+                                'void body() { puts("begun"); fflush(stdout); for (;;) sleep(600); }\n')
+            self.assertTrue(any(line == "begun\n" for line in lines))  # it would run for ten minutes
+            self.write("w.cuh", "void body() { cudaFree(nullptr); }\n")
+            for line in lines:
+                said.append(line)
+                if line == "watching 2 files; Ctrl-C ends\n":
+                    break
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(PATIENCE), 130)
+        self.assertIn("w.cuh was saved: checking again\n", said)
+        self.assertNotIn("interrupted", "".join(said))
+
     def test_watch_clears_the_screen_of_a_terminal(self):
         terminal = Terminal(HEDDLE, self.watched(), self.folder, self.environment)
         terminal.wait_for("watching 2 files; Ctrl-C ends")
