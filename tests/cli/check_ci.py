@@ -87,7 +87,7 @@ class Ci(CheckCase):
         self.write("none.cu", "__global__ void k(float *x) {}\n")
         said = self.run_command(hook["entry"] + " wrong.cu none.cu", 2)
         self.assertIn("wrong.cu:1: failed\nheddle: wrong.cu: no kernel is called 'nosuch'", said)
-        self.assertIn("1 check\n", said)
+        self.assertIn("1 of 1 check failed\n", said)
         self.assertIn("0 checks", self.run_command(hook["entry"] + " none.cu", 0))
         self.assertIn("command not found", self.run_command(hook["entry"] + " --heddle nosuch none.cu", 3))
 
