@@ -58,8 +58,8 @@ def run(words: Sequence[str], cwd: Optional[str] = None, event: Optional[Callabl
     """
     with tempfile.TemporaryFile('w+', errors='replace') as said:  # a pipe that nobody reads would stop the command
         program = command()
-        process = subprocess.Popen([command_name(program), *words], executable=program, stdout=subprocess.PIPE, stderr=said, cwd=cwd, text=True,
-                                   errors='replace', stdin=subprocess.DEVNULL)
+        process = subprocess.Popen([command_name(program), *words], executable=program, stdout=subprocess.PIPE, stderr=said,
+                                   cwd=cwd, text=True, errors='replace', stdin=subprocess.DEVNULL)
         try:
             output = _lines(process, event) if event else process.communicate()[0]
             process.wait()
