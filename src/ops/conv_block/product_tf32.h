@@ -3,9 +3,8 @@
 // the same 8 pixels by 8 filters as in product.h, and both share one epilogue.
 //
 // Pixels have the same layout in shared memory as in the image, 8 adjacent channels: copied asynchronously, bypassing
-// registers. Three steps of 8 channels are one stage (9 taps of any number of steps are a multiple of three). While one
-// stage is multiplied, the next is on its way, and with 64 filters the one after it, too: one stage is multiplied in
-// less time than memory needs for the first bytes of another.
+// registers. Three steps of 8 channels are loaded at a time (9 taps of any number of steps are a multiple of three),
+// while the three before are multiplied.
 #pragma once
 
 #include "ops/conv_block/product.h"
@@ -23,14 +22,13 @@ enum {
 
 template <int filters> struct conv_block_stage {
     static const int pixels = conv_block_tile<filters>::pixels;
-    static const int count = filters == CONV_BLOCK_FILTERS ? 3 : 2; // in shared memory: two blocks fit into an SM
     float window[CONV_BLOCK_STEPS][pixels][CONV_BLOCK_PIXEL_PITCH];
     float weight[CONV_BLOCK_STEPS][CONV_BLOCK_DEPTH][filters + CONV_BLOCK_PAD];
 };
 
 template <int filters> static inline size_t conv_block_tf32_bytes(void)
 {
-    size_t stages = conv_block_stage<filters>::count * sizeof(conv_block_stage<filters>);
+    size_t stages = 2 * sizeof(conv_block_stage<filters>);
     size_t sums = sizeof(float) * filters * (conv_block_tile<filters>::pixels + CONV_BLOCK_SUM_PAD);
     return stages > sums ? stages : sums;
 }
@@ -157,20 +155,14 @@ __device__ static inline void conv_block_product_tf32(const conv_block_source &s
     conv_block_find_pixels<filters, windows>(source, pixel);
     conv_block_cursor cursor = conv_block_start<filters>(columns, packed);
     conv_block_fragments fragments = {};
-    const int stages = CONV_BLOCK_TAPS / CONV_BLOCK_STEPS * (source.channels / CONV_BLOCK_DEPTH);
-    const int count = conv_block_stage<filters>::count;
-#pragma unroll
-    for (int at = 0; at < count - 1; at++) { // there are three stages at least
-        conv_block_fetch<filters, aligned>(source, columns, pixel, cursor, stage[at]);
-        cp_async_commit();
-    }
+    int stages = CONV_BLOCK_TAPS / CONV_BLOCK_STEPS * (source.channels / CONV_BLOCK_DEPTH);
+    conv_block_fetch<filters, aligned>(source, columns, pixel, cursor, stage[0]);
     for (int at = 0; at < stages; at++) {
-        cp_async_wait_group<count - 2>();
-        __syncthreads(); // this stage has arrived, and the one before it is no longer read
-        if (at + count - 1 < stages)
-            conv_block_fetch<filters, aligned>(source, columns, pixel, cursor, stage[(at + count - 1) % count]);
-        cp_async_commit(); // an empty one at the end: the groups are counted
-        conv_block_multiply_tf32<filters>(stage[at % count], fragments);
+        cp_async_wait_all();
+        __syncthreads(); // this stage has arrived, and the other is no longer read
+        if (at + 1 < stages)
+            conv_block_fetch<filters, aligned>(source, columns, pixel, cursor, stage[(at + 1) % 2]);
+        conv_block_multiply_tf32<filters>(stage[at % 2], fragments);
     }
     __syncthreads();
     conv_block_spread<filters>(fragments, (float *)shared, sum);
