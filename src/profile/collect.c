@@ -20,8 +20,8 @@ enum {
     MOST_NODES = 1 << 16,
     MOST_RANGES = 4096,
     // Each record costs most of a microsecond of GPU time, a tenth of a step of the fused CNN: with so many a profile
-    // is good, and the rest of a run goes on at its own speed. What ran before the first poll is not counted: kernels
-    // timed against each other to choose among them may be more than this alone.
+    // is good, and the rest of a run goes on at its own speed. Records from before the first poll do not count: the
+    // timings that choose among kernels can be more than this.
     ENOUGH_RECORDS = 1 << 11,
 };
 
@@ -57,7 +57,7 @@ struct heddle_profile {
     uint64_t steps_from; // the first poll; 0: none yet
     heddle_gpu_node *nodes;
     int node_count;
-    bool started, finished; // data.stopped: no more is recorded, but CUPTI may still hold records
+    bool started, finished; // after data.stopped, nothing new is recorded; `stop` fetches what CUPTI still holds
 };
 
 static int64_t nanoseconds(double seconds)

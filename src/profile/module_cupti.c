@@ -48,8 +48,8 @@ static uint64_t on_our_clock(uint64_t time)
     return (uint64_t)((int64_t)time - ahead);
 }
 
-// CUPTI gives zeros where it has no times: with such a record a step would have begun when the machine did. What was
-// under way when recording ended has an end of much later.
+// Whether a record's times can be used. CUPTI sets both to 0 where it could not measure. A kernel that was still
+// running when recording ended gets a wrong end, long after the true one.
 static bool has_times(uint64_t start, uint64_t end)
 {
     return start > 0 && end >= start && (!paused || end <= paused);
