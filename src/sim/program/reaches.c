@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "machine/options.h"
+#include "program/instruction.h"
 #include "program/program.h"
 #include "sim/abi.h"
 
@@ -140,43 +141,19 @@ static bool scan(reached *reach, uintptr_t start, uintptr_t end)
 
 #elif defined(__x86_64__)
 
-// call, jmp and conditional jumps, whose distances stand behind these bytes.
-static bool is_branch(const uint8_t *distance)
-{
-    return distance[-1] == 0xe8 || distance[-1] == 0xe9 || (distance[-2] == 0x0f && distance[-1] >> 4 == 8);
-}
-
-// lea of a function, mov, call or jmp through the linker's table of addresses: a distance from the instruction's end.
-static bool is_operand(const uint8_t *distance)
-{
-    return (distance[-1] & 0xc7) == 0x05;
-}
-
-// call through a register or memory; that through the linker's table of addresses is followed like any distance.
-static bool is_indirect_call(const uint8_t *at)
-{
-    return at[0] == 0xff && (at[1] >> 3 & 7) == 2 && at[1] != 0x15;
-}
-
-// Where instructions begin is not known: bytes of any two may look like a branch or an operand. What only looks like
-// one hardly ever names a function, and would cost no more than time.
+// Returns whether it calls through a pointer, as far as it can be read.
 static bool scan(reached *reach, uintptr_t start, uintptr_t end)
 {
-    bool indirect = false;
-    for (uintptr_t pc = start + 2; pc + 2 <= end; pc++) {
-        const uint8_t *at = (const uint8_t *)pc; // NOLINT(performance-no-int-to-ptr)
-        int32_t distance;
-        indirect |= is_indirect_call(at - 2);
-        if (pc + sizeof distance > end)
-            continue;
-        memcpy(&distance, at, sizeof distance);
-        uintptr_t target = pc + sizeof distance + (uintptr_t)(intptr_t)distance;
-        if (is_branch(at) || is_operand(at))
-            reaches(reach, target, !is_branch(at));
-        if (is_operand(at))
-            reaches_through(reach, target);
+    sim_instruction next;
+    for (uintptr_t pc = start; pc < end; pc += next.bytes) {
+        if (!sim_instruction_read(pc, end, &next) || next.indirect)
+            return true;
+        if (next.branches || next.refers)
+            reaches(reach, next.target, next.refers);
+        if (next.refers)
+            reaches_through(reach, next.target);
     }
-    return indirect;
+    return false;
 }
 
 #else
