@@ -21,7 +21,9 @@ typedef struct harness_report {
     bool reached[HARNESS_RUNGS];     // rungs that could do the shape
     bool complete[HARNESS_RUNGS];    // those of which everything was asked; kept from one shape to the next, see below
     bool shown_large[HARNESS_RUNGS]; // those that a large shape has tried on the simulated GPU; kept, too
-    bool telling[HARNESS_OPERANDS];  // outputs for which zeros would have failed: see harness_compare
+    // Forward and backward rungs that a large shape has had in a pair on the simulated GPU; kept, too.
+    bool paired_large[2][HARNESS_RUNGS];
+    bool telling[HARNESS_OPERANDS]; // outputs for which zeros would have failed: see harness_compare
     char message[1024];
 } harness_report;
 

@@ -456,6 +456,21 @@ static bool check_followers(const harness_memory *left, int turn, heddle_arithme
     return passed;
 }
 
+// Whether all of an operator's rungs that can do the shape have been in pairs at a large one.
+static bool all_paired(const heddle_op *op, const void *shape, const bool *paired)
+{
+    for (int r = 0; r < op->rungs; r++)
+        if (tried(&op->ladder[r], shape) && !paired[r])
+            return false;
+    return true;
+}
+
+static void note_paired(const heddle_op *op, const void *shape, bool *paired)
+{
+    for (int r = 0; r < op->rungs; r++)
+        paired[r] |= tried(&op->ladder[r], shape);
+}
+
 bool harness_check_pairs(const heddle_op *forward, const heddle_op *backward, const char *shape_text, uint64_t seed,
                          harness_report *report)
 {
@@ -466,6 +481,12 @@ bool harness_check_pairs(const heddle_op *forward, const heddle_op *backward, co
         return true;
     harness_values prepared, taken;
     harness_values_create(&prepared, forward, shape);
+    const bool large = is_large(&prepared);
+    if (large && all_paired(forward, shape, report->paired_large[0]) &&
+        all_paired(backward, shape, report->paired_large[1])) {
+        harness_values_destroy(&prepared);
+        return true;
+    }
     harness_values_prepare(&prepared, NULL, seed);
     rung_trial first, second;
     trial_create(&first, &prepared, harness_reduction(forward, shape), report);
@@ -484,6 +505,10 @@ bool harness_check_pairs(const heddle_op *forward, const heddle_op *backward, co
             if (!passed)
                 explain(forward, first.rung, shape_text, seed, report);
         }
+    if (large) {
+        note_paired(forward, shape, report->paired_large[0]);
+        note_paired(backward, shape, report->paired_large[1]);
+    }
     trial_destroy(&second);
     trial_destroy(&first);
     harness_values_destroy(&taken);

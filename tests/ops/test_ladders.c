@@ -36,14 +36,11 @@ static void every_backward_rung_follows_every_forward_rung(void **state)
 {
     const heddle_op *backward = *state;
     const heddle_op *forward = harness_forward_of(backward);
-    int compared = 0;
-    for (int s = 0; forward->test_shapes[s]; s++) {
-        harness_report report = {.passed = true};
+    harness_report report = {.passed = true};
+    for (int s = 0; forward->test_shapes[s]; s++)
         if (!harness_check_pairs(forward, backward, forward->test_shapes[s], harness_seed(), &report))
             fail_msg("%s", report.message);
-        compared += report.comparisons;
-    }
-    assert_true(compared > 0);
+    assert_true(report.comparisons > 0);
 }
 
 static char *name_of(const char *op, const char *behaviour)
