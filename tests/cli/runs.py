@@ -168,7 +168,7 @@ class Runs(Command):
         self.assertRegex(out, "(?m)^batch +16 +25$")
         self.assertRegex(out, "(?m)^optimizer +sgd +momentum$")
         self.assertRegex(out, "(?m)^momentum +- +0.9$")
-        self.assertRegex(out, "(?ms)^same in all: .*seed 1")
+        self.assertRegex(out, r"(?ms)^same in all: .*seed\s+1,")
         self.assertNotRegex(out, "(?m)^seed ")
         self.assertIn("training loss\n", out)
         self.assertIn("test accuracy\n", out)
