@@ -137,7 +137,10 @@ def compare(options, kernels, precision, batch):
            "peer_precision": PEER_OF.get(precision, precision), **ours.figures(""), **theirs.figures("peer_")}
     if precision in gradients_judged.WITH_EDGES:
         row["edges"] = {"bound": EDGE, "near": near, "taken": ours.taken, "peer_taken": theirs.taken}
-    return gradients_judged.judged(row)
+    row = gradients_judged.judged(row)
+    row["worst_by_seed"] = [one[row["worst"]] for one in ours.fitted]
+    row["peer_by_seed"] = [one[row["worst"]] for one in theirs.fitted]
+    return row
 
 
 def told(row):

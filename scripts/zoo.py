@@ -35,6 +35,12 @@ KEYS = ("job", "model", "framework", "precision", "batch", "mode")
 START_KEYS = ("model", "mode")
 QUALITY_KEYS = ("data", "model", "precision")
 LIMIT_KEYS = ("model", "precision", "batch")
+GRADIENT_KEYS = ("model", "precision", "batch")
+GRADIENT_MODELS = [name for name in MODELS if name not in BUILT_IN]  # docs/training-measured.md has the course's CNN
+GRADIENT_SEEDS = 5
+# Of a row of gradients_gpu.py. It has every parameter's errors too, which would make the file ten times as long.
+GRADIENT_FACTS = ("kernels", "seeds", "peer_precision", "worst", "worst_ratio", "largest", "largest_ratio", "allowed",
+                  "error", "why", "met", "worst_by_seed", "peer_by_seed")
 LIMIT_IMAGES = 20480  # of a profiled run: about half a second of steps
 LIMIT_SECONDS = 0.5
 QUALITY_MODELS = ["lenet5", "vgg", "resnet"]
@@ -79,6 +85,8 @@ def add_options(parser):
     parser.add_argument("--quality", type=names, default=[], metavar="FOLDER,FOLDER",
                         help="zoo: only train %s with five seeds, in heddle and in PyTorch, on datasets in MNIST's format"
                              % ", ".join(QUALITY_MODELS))
+    parser.add_argument("--gradients", action="store_true",
+                        help="zoo: only compare the first step's gradients with float64, beside PyTorch's")
     parser.add_argument("--limits", action="store_true",
                         help="zoo: only profile the training steps that miss what is wanted of them, and measure the link")
     parser.add_argument("--skip-peers", action="store_true", help="zoo: heddle alone")
@@ -300,6 +308,35 @@ def measure_quality(options, table, run):
                 save(options.zoo, whole)
 
 
+def shortened(row, model):
+    """A row of gradients_gpu.py without the errors of parameters that are not the worst."""
+    kept = {name: row[name] for name in GRADIENT_KEYS + GRADIENT_FACTS if name in row}
+    if "worst" in row:
+        kept.update(worst_error=row["errors"][row["worst"]], peer_error=row["peer_errors"][row["worst"]])
+    return dict(kept, model=model)
+
+
+def measure_gradients(options, table, run):
+    """The gradients of every network's first step against float64, by the rules of docs/training-measured.md."""
+    for model in [name for name in options.models if name in GRADIENT_MODELS]:
+        part = options.zoo + ".part"
+        remove(part)
+        _, seconds = run([sys.executable, os.path.join(ROOT, "peers", "gradients_gpu.py"), "--heddle",
+                          os.path.join(options.build, "heddle"), "--model", path_of(model), "--batches", "7,64",
+                          "--seeds", str(GRADIENT_SEEDS), "--device", options.device, "--heddle-device", options.device,
+                          "--json", part])
+        found = taken(part)
+        rows = [shortened(row, model) for row in found["results"]] if found else []
+        missed = sum(not row["met"] for row in rows)
+        table.add("zoo", "gradients of %s" % model, bool(rows), "%d of %d rows within their bounds" % (
+            len(rows) - missed, len(rows)), seconds)
+        if rows:
+            whole = load(options.zoo)
+            whole["gradients"] = training.rows_with(whole.get("gradients", []), {"results": rows, "date": found["date"]},
+                                                    GRADIENT_KEYS)
+            save(options.zoo, whole)
+
+
 def profiled(options, pair, folder):
     """The profile of a row's training step."""
     own = pair["own"]
@@ -347,6 +384,9 @@ def measure(options, table, run):
             raise Trouble("there is no model %s in examples/models; there are %s" % (name, ", ".join(MODELS)))
     if options.quality:
         measure_quality(options, table, run)
+        return
+    if options.gradients:
+        measure_gradients(options, table, run)
         return
     if options.limits:
         measure_limits(options, table)

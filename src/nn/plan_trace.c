@@ -135,7 +135,7 @@ static heddle_status add_gather(heddle_plan *plan, const heddle_input_shape *inp
     return HEDDLE_OK;
 }
 
-static heddle_status add_step_end(heddle_plan *plan, const heddle_state *state)
+static heddle_status add_step_end(heddle_plan *plan, const heddle_state *state, bool may_overflow)
 {
     const heddle_feed *feed = plan->options.feed;
     heddle_step_end_shape shape = {.n = plan->options.batch, .length = feed->steps};
@@ -149,7 +149,7 @@ static heddle_status add_step_end(heddle_plan *plan, const heddle_state *state)
         {"grad", state->bank[HEDDLE_BANK_GRADIENTS]}, // where all of them are no numbers, the step was left out
     };
     enum { EVALUATION = 4, TRAINING = 6, HALF = TRAINING + 1 };
-    int count = !plan->options.training ? EVALUATION : plan->options.arithmetic == HEDDLE_FP16 ? HALF : TRAINING;
+    int count = !plan->options.training ? EVALUATION : may_overflow ? HALF : TRAINING;
     plan->trace.purpose = (heddle_purpose){.phase = HEDDLE_PHASE_UPDATE};
     return apply_placed(plan, "step_end", &shape, placed, count);
 }
@@ -232,5 +232,7 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_s
         plan->update_call = plan->trace.node_count;
     if (plan->options.training && (!rows || plan->options.keep_gradients))
         HEDDLE_TRY(add_update(plan, state));
-    return plan->options.feed && !plan->options.predicts ? add_step_end(plan, state) : HEDDLE_OK;
+    // Rows cut numbers off at the largest of fp16.
+    const bool may_overflow = !rows && plan->options.arithmetic == HEDDLE_FP16;
+    return plan->options.feed && !plan->options.predicts ? add_step_end(plan, state, may_overflow) : HEDDLE_OK;
 }

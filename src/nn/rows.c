@@ -96,10 +96,9 @@ static bool wanted(const heddle_plan *plan)
 {
     // rows_gather does not move images.
     return plan->options.training && plan->options.feed && !plan->options.feed->moves &&
-           plan->options.kernels == HEDDLE_FUSED &&
-           (plan->options.arithmetic == HEDDLE_BFLOAT || plan->options.arithmetic == HEDDLE_TF32 ||
-            plan->options.arithmetic == HEDDLE_TF32X3) &&
-           heddle_plan_ranks(plan) == 1 && heddle_device_get_kind(plan->device) != HEDDLE_CPU;
+           plan->options.kernels == HEDDLE_FUSED && plan->options.arithmetic != HEDDLE_FULL &&
+           plan->options.arithmetic != HEDDLE_INT8 && heddle_plan_ranks(plan) == 1 &&
+           heddle_device_get_kind(plan->device) != HEDDLE_CPU;
 }
 
 // fp16 has the bits of tf32, a pair of them nearly those of float32, but not their range: gradients are scaled up, as
@@ -167,7 +166,7 @@ heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_st
     heddle_rows *rows = plan->rows = calloc(1, sizeof *rows);
     if (!rows)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
-    rows->half = plan->options.arithmetic == HEDDLE_TF32;
+    rows->half = plan->options.arithmetic == HEDDLE_TF32 || plan->options.arithmetic == HEDDLE_FP16;
     rows->pairs = plan->options.arithmetic == HEDDLE_TF32X3;
     if (!heddle_rows_group_layers(state->model, plan->options.batch, rows)) {
         if (!has_products(plan, rows))

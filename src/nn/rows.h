@@ -61,9 +61,10 @@ typedef struct heddle_rows_group {
     heddle_value input;  // of the product: the frame, patches of it or features
     heddle_value output; // of the product
     heddle_value sums;
-    heddle_value left;     // what the group leaves: output, or what rows_norm made of it
-    heddle_value gradient; // of what it leaves, and once the way back has passed rows_norm, of output
-    heddle_value more;     // the rest of the former, where two groups read it
+    heddle_value left;      // what the group leaves: output, or what rows_norm made of it
+    heddle_value gradient;  // of what it leaves, and once the way back has passed rows_norm, of output
+    heddle_value more;      // the rest of the former, where two groups read it
+    heddle_value grad_bias; // if it is known before that of the weight
 } heddle_rows_group;
 
 // Device memory of a plan over rows, and the groups it is for.

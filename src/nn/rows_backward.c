@@ -54,6 +54,17 @@ static heddle_status loss(heddle_rows_builder *builder, heddle_rows_group *last)
     return heddle_rows_apply(builder, "rows_loss", &shape, &bound, &node);
 }
 
+// The gradient of the last bias, which the head adds up itself: an operator of the layer's own step reads it, or it is
+// stored where the gradients are.
+static heddle_status head_bias(heddle_rows_builder *builder, heddle_rows_group *last, heddle_value *gradient)
+{
+    if (!last->steps || last->bias < 0)
+        return heddle_rows_parts(builder, last->bias, gradient);
+    HEDDLE_TRY(heddle_trace_value_add(&builder->plan->trace, "grad_bias", HEDDLE_F32, 1, &last->shape.k, gradient));
+    last->grad_bias = *gradient;
+    return HEDDLE_OK;
+}
+
 // The last product, the loss, the gradient of the logits and that of the features.
 static heddle_status head(heddle_rows_builder *builder, heddle_rows_group *last)
 {
@@ -66,12 +77,14 @@ static heddle_status head(heddle_rows_builder *builder, heddle_rows_group *last)
                                           .pairs = last->shape.pairs,
                                           .scale = builder->rows->update.scale};
     heddle_rows_bindings bound;
-    heddle_value weight, bias;
+    heddle_value weight, bias, grad_bias;
     int node;
     HEDDLE_TRY(bind_loss(builder, "rows_head", &shape, &bound, &last->gradient));
     HEDDLE_TRY(heddle_rows_weight(builder, last, &weight));
     HEDDLE_TRY(heddle_rows_vector(builder, last->bias, &bias));
+    HEDDLE_TRY(head_bias(builder, last, &grad_bias));
     heddle_rows_bind(&bound, "input", last->input);
+    heddle_rows_bind(&bound, "grad_bias", grad_bias);
     heddle_rows_bind(&bound, "weight", weight);
     heddle_rows_bind(&bound, "bias", bias);
     HEDDLE_TRY(heddle_rows_apply(builder, "rows_head", &shape, &bound, &node));
@@ -79,13 +92,15 @@ static heddle_status head(heddle_rows_builder *builder, heddle_rows_group *last)
     return HEDDLE_OK;
 }
 
-static heddle_status weight_gradient(heddle_rows_builder *builder, const heddle_rows_group *group)
+// `bias_is_known`: by the head.
+static heddle_status weight_gradient(heddle_rows_builder *builder, const heddle_rows_group *group, bool bias_is_known)
 {
     heddle_rows_bindings bound = {.count = 0};
-    heddle_value weight, bias;
+    heddle_value weight, bias = HEDDLE_NO_VALUE;
     int node;
     HEDDLE_TRY(heddle_rows_parts(builder, group->weight, &weight));
-    HEDDLE_TRY(heddle_rows_parts(builder, group->bias, &bias));
+    if (!bias_is_known)
+        HEDDLE_TRY(heddle_rows_parts(builder, group->bias, &bias));
     heddle_rows_bind(&bound, "grad_output", group->gradient);
     heddle_rows_bind(&bound, "input", group->input);
     heddle_rows_bind(&bound, "grad_weight", weight);
@@ -125,6 +140,7 @@ static heddle_status own_step(heddle_rows_builder *builder, const heddle_rows_gr
     int node;
     heddle_rows_bind(&bound, "grad_output", group->gradient);
     heddle_rows_bind(&bound, "input", group->input);
+    heddle_rows_bind(&bound, "grad_bias", group->grad_bias);
     HEDDLE_TRY(heddle_rows_apply_placed(builder, "rows_linear_step", &shape, &bound, places,
                                         sizeof places / sizeof *places, &node));
     builder->plan->trace.nodes[node].aside = builder->is_small && group->from >= 0;
@@ -199,11 +215,12 @@ heddle_status heddle_rows_backward(heddle_rows_builder *builder)
     HEDDLE_TRY(heddle_rows_has_head(rows) ? head(builder, last) : loss(builder, last));
     for (int i = rows->group_count - 1; i >= heddle_rows_trunk_groups(rows); i--) {
         heddle_rows_group *group = &builder->rows->groups[i];
+        const bool in_head = group == last && heddle_rows_has_head(rows);
         heddle_rows_for(builder, HEDDLE_PHASE_BACKWARD, group, NULL);
         heddle_status status = group->passes ? pass_gradient(builder, group) : HEDDLE_OK;
         if (status == HEDDLE_OK && group->product && !group->steps)
-            status = weight_gradient(builder, group);
-        if (status == HEDDLE_OK && group->product && group->from >= 0 && !(group == last && heddle_rows_has_head(rows)))
+            status = weight_gradient(builder, group, in_head);
+        if (status == HEDDLE_OK && group->product && group->from >= 0 && !in_head)
             status = input_gradient(builder, group);
         if (status == HEDDLE_OK && group->steps)
             status = own_step(builder, group);

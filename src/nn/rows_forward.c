@@ -59,7 +59,7 @@ static heddle_status make_patches(heddle_rows_builder *builder, heddle_rows_grou
 
 static heddle_status find_input(heddle_rows_builder *builder, heddle_rows_group *group)
 {
-    group->gradient = group->more = group->sums = HEDDLE_NO_VALUE;
+    group->gradient = group->more = group->grad_bias = group->sums = HEDDLE_NO_VALUE;
     if (group->from < 0)
         return gather(builder, group);
     group->frame = heddle_rows_from(builder, group)->left;

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "nn/rows.h"
+#include "nn/rows_build.h"
 #include "nn/run.h"
 #include "ops/rows_conv/rows_conv.h"
 #include "ops/rows_update/rows_update.h"
@@ -90,7 +90,8 @@ static heddle_status place_scales(const heddle_model *model, heddle_rows *rows, 
                                                                                            : HEDDLE_OK;
 }
 
-static heddle_status place_group(const heddle_model *model, heddle_rows *rows, heddle_rows_group *group)
+// `in_head`: an operator adds up the gradient of the bias by itself.
+static heddle_status place_group(const heddle_model *model, heddle_rows *rows, heddle_rows_group *group, bool in_head)
 {
     if (!group->product) {
         group->weight = group->bias = group->gamma = group->beta = -1;
@@ -121,8 +122,9 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
     // Before a batchnorm a bias makes no difference, and has no gradient.
     heddle_rows_segment *bias = add_segment(model, layer, "bias", rows, &group->bias);
     if (bias) {
+        const int bias_parts = group->norm ? 0 : in_head && !group->steps ? 1 : weight->parts;
         bias->stepped = group->steps;
-        HEDDLE_TRY(place_vector(model, bias, k, padded_k, group->norm ? 0 : weight->parts, rows));
+        HEDDLE_TRY(place_vector(model, bias, k, padded_k, bias_parts, rows));
     }
     heddle_rows_segment *gamma = add_segment(model, group->norm, "weight", rows, &group->gamma);
     if (gamma)
@@ -180,7 +182,8 @@ heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, he
 {
     int arrived = heddle_rows_trunk_groups(rows) > 0 ? rows->trunk.parts : 0;
     for (int i = 0; i < rows->group_count; i++) {
-        HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i]));
+        const bool in_head = i == rows->group_count - 1 && heddle_rows_has_head(rows);
+        HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i], in_head));
         arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 1; // of the product
     }
     for (int i = 0; i < rows->segment_count; i++) {

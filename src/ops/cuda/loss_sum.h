@@ -4,24 +4,33 @@
 #include <cuda/atomic>
 #include <cuda_runtime.h>
 
+// Whether a warp is of the last block to arrive, which may then read what the others stored before.
+static __device__ inline bool last_to_arrive(int *arrived)
+{
+    bool last = false;
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+        last = cuda::atomic_ref<int, cuda::thread_scope_device>(*arrived).fetch_add(1, cuda::memory_order_acq_rel) ==
+               (int)gridDim.x - 1;
+    last = __shfl_sync(~0u, (int)last, 0);
+    __syncwarp(); // a shuffle does not order accesses
+    return last;
+}
+
 // Sums over a kernel, by one warp of each block, whose lanes all have the block's sums. Each block stores them in
-// parts, (blocks, 2); the last block to arrive adds these, always in the same order. True in one thread of that block,
-// which has both sums in `total`. arrived: NULL if there is one block.
+// parts, (blocks, 2); the last block to arrive adds these, always in the same order, and its whole warp returns true.
+// The first lane has both sums in `total`. arrived: NULL if there is one block.
 static __device__ inline bool loss_sum_blocks(double loss, double correct, double *parts, int *arrived,
                                               double (&total)[2])
 {
     const int lane = threadIdx.x % 32;
-    bool last = true;
     if (arrived) {
         if (lane == 0) {
             parts[2 * blockIdx.x] = loss;
             parts[2 * blockIdx.x + 1] = correct;
-            last = cuda::atomic_ref<int, cuda::thread_scope_device>(*arrived).fetch_add(
-                       1, cuda::memory_order_acq_rel) == (int)gridDim.x - 1;
         }
-        if (!__shfl_sync(~0u, (int)last, 0))
+        if (!last_to_arrive(arrived))
             return false;
-        __syncwarp(); // a shuffle does not order accesses
         loss = correct = 0;
         for (int block = lane; block < (int)gridDim.x; block += 32) {
             loss += parts[2 * block];
@@ -36,10 +45,11 @@ static __device__ inline bool loss_sum_blocks(double loss, double correct, doubl
     }
     total[0] = loss;
     total[1] = correct;
-    return lane == 0;
+    return true;
 }
 
-// The same by all warps of a block: `loss` and `correct` are those of a warp's samples, in its first lane.
+// The same by all warps of a block: `loss` and `correct` are those of a warp's samples, in its first lane. True in one
+// thread, which has both sums.
 template <int Warps>
 static __device__ inline bool loss_sum(double loss, double correct, double *parts, int *arrived, double (&total)[2])
 {
@@ -56,5 +66,5 @@ static __device__ inline bool loss_sum(double loss, double correct, double *part
         loss += losses[i];
         correct += rights[i];
     }
-    return loss_sum_blocks(loss, correct, parts, arrived, total);
+    return loss_sum_blocks(loss, correct, parts, arrived, total) && threadIdx.x == 0;
 }

@@ -9,6 +9,7 @@
 // Each part of the rows belongs to a cluster, whose blocks add their sums by reading each other's shared memory. Warps
 // that would otherwise be idle compute the sums of grad_output's columns, the gradient of the bias, from the same
 // tiles. What happens to the sums is the End's: stored as parts of a gradient, or used for an optimiser's step at once.
+// An End that wants no sums of columns may have them from elsewhere (take_no_bias).
 //
 // Pairs are multiplied in three passes as in product_wgmma.h, over a few stages of rows at a time, so that all but the
 // first pass find them in the L2 cache. Between passes the sums are scaled by 2048 or back, which is exact.
@@ -130,6 +131,9 @@ struct rows_gradient_parts {
     __device__ void take_bias(const rows_gradient &job, int part, int k, float4 sum) const
     {
         *(float4 *)&bias[(size_t)part * job.k + k] = sum;
+    }
+    __device__ void take_no_bias(int k, int channels) const
+    {
     }
 };
 
@@ -332,6 +336,8 @@ __global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS),
     rows_gradient_add<Lines, Columns>(job, (const float *)stages, end, part, k, c);
     if (adds)
         rows_gradient_add_bias<Lines, Columns>(job, columns, end, part, k);
+    else if (c == 0 && rank == 0)
+        end.take_no_bias(k, kind::TILE_K);
     if (job.cluster > 1) // no block exits while another reads its sums
         cluster_sync();
 }

@@ -156,8 +156,8 @@ static heddle_status rows_launch_tile(const heddle_call *call, const rows_operan
     const int planes = rows_factor<Element>::PLANES;
     const bool placed = rows_place_stages(&job, ROWS_WARPGROUPS, ROWS_BOX_BYTES, planes, ROWS_OUT_BYTES);
     // Weights that are not resident are read once for both halves of 128 channels.
-    if constexpr (Rows >= 128 * rows_factor<Element>::PLANES && Steps == 4 && End != ROWS_END_FLOATS &&
-                  End != ROWS_END_SLOPE)
+    const int least_shared = rows_sums<Element, Turned>::IN_PARTS ? 128 : 128 * rows_factor<Element>::PLANES;
+    if constexpr (Rows >= least_shared && Steps == 4 && End != ROWS_END_FLOATS && End != ROWS_END_SLOPE)
         if ((!placed || !job.resident) && on.k > 64) {
             rows_product shared = rows_product_of(shape, on, Rows, 128);
             if (rows_place_stages(&shared, 1, 2 * ROWS_BOX_BYTES, planes, ROWS_OUT_BYTES))
@@ -177,7 +177,8 @@ static heddle_status rows_launch_steps(const heddle_call *call, const rows_opera
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
     const int tile = rows_choose_tile(heddle_rows_conv_rows(shape), (int)heddle_ceil_div(on.k, 64));
     heddle_status status = HEDDLE_UNSUPPORTED;
-    if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS) // the others have registers for smaller tiles
+    // The others have registers for smaller tiles.
+    if constexpr ((End == ROWS_END_STORE || End == ROWS_END_SUMS) && !rows_sums<Element, Turned>::IN_PARTS)
         if (tile >= 256 && (!rows_factor<Element>::PAIRS || end.function <= HEDDLE_ROWS_RELU))
             status = rows_launch_tile<Element, 256, Steps, Turned, End>(call, on, end);
     if (status == HEDDLE_UNSUPPORTED && tile >= 128)

@@ -272,35 +272,52 @@ HOPPER_DEVICE void rows_release(const rows_product &job, rows_reader *from)
     from->used_input = from->used_weight = -1;
 }
 
-// The products of so many chunks, Steps times 16 channels of each; all but the last are done. `begun`: the sums are
-// added to.
+// The products of some taps of the chunk that is being read, Steps times 16 channels of each; all but the last are
+// done. `begun`: the sums are added to.
+template <typename Element, int Rows, int Share, int Steps, int Turned>
+HOPPER_DEVICE void rows_multiply_taps(const rows_product &job, typename rows_factor<Element>::sum (&sums)[Rows / 2],
+                                      rows_reader *from, int first, int end, int begun)
+{
+    const int weight_bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES, along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
+    const unsigned char *input = from->inputs + from->input.index * job.boxes * job.box_rows * HOPPER_ROW_BYTES;
+    for (int tap = first; tap < end; tap++) {
+        const uint64_t a = wgmma_descriptor(from->weights + from->weight.index * weight_bytes, 0);
+        const uint64_t b = wgmma_descriptor(input + (job.shift[tap] - job.first) * HOPPER_ROW_BYTES, 0);
+        mbarrier_wait(&from->barriers->weights_full[from->weight.index], job.resident ? 0 : from->weight.phase);
+        wgmma_fence();
+#pragma unroll
+        for (int step = 0; step < Steps; step++)
+            wgmma16<Rows, typename rows_factor<Element>::type>::template multiply<Turned, 0>(
+                sums, wgmma_descriptor_at(a, step * along), wgmma_descriptor_at(b, step * ROWS_STEP * 2),
+                begun + tap + step > 0);
+        wgmma_commit();
+        wgmma_wait<1>();
+        rows_release(job, from);
+        from->used_weight = from->weight.index;
+        rows_advance(&from->weight, job.weight_stages);
+    }
+}
+
+HOPPER_DEVICE void rows_wait_for_chunk(const rows_reader *from)
+{
+    mbarrier_wait(&from->barriers->input_full[from->ring][from->input.index], from->input.phase);
+}
+
+HOPPER_DEVICE void rows_leave_chunk(const rows_product &job, rows_reader *from)
+{
+    from->used_input = from->input.index;
+    rows_advance(&from->input, job.input_stages);
+}
+
+// Those of all taps of so many chunks.
 template <typename Element, int Rows, int Share, int Steps, int Turned>
 HOPPER_DEVICE void rows_multiply_chunks(const rows_product &job, typename rows_factor<Element>::sum (&sums)[Rows / 2],
                                         rows_reader *from, int chunks, int begun)
 {
-    const int weight_bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES, along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
-    const int input_bytes = job.boxes * job.box_rows * HOPPER_ROW_BYTES;
     for (int chunk = 0; chunk < chunks; chunk++) {
-        const unsigned char *input = from->inputs + from->input.index * input_bytes;
-        mbarrier_wait(&from->barriers->input_full[from->ring][from->input.index], from->input.phase);
-        for (int tap = 0; tap < job.taps; tap++) {
-            const uint64_t a = wgmma_descriptor(from->weights + from->weight.index * weight_bytes, 0);
-            const uint64_t b = wgmma_descriptor(input + (job.shift[tap] - job.first) * HOPPER_ROW_BYTES, 0);
-            mbarrier_wait(&from->barriers->weights_full[from->weight.index], job.resident ? 0 : from->weight.phase);
-            wgmma_fence();
-#pragma unroll
-            for (int step = 0; step < Steps; step++)
-                wgmma16<Rows, typename rows_factor<Element>::type>::template multiply<Turned, 0>(
-                    sums, wgmma_descriptor_at(a, step * along), wgmma_descriptor_at(b, step * ROWS_STEP * 2),
-                    begun + chunk + tap + step > 0);
-            wgmma_commit();
-            wgmma_wait<1>();
-            rows_release(job, from);
-            from->used_weight = from->weight.index;
-            rows_advance(&from->weight, job.weight_stages);
-        }
-        from->used_input = from->input.index;
-        rows_advance(&from->input, job.input_stages);
+        rows_wait_for_chunk(from);
+        rows_multiply_taps<Element, Rows, Share, Steps, Turned>(job, sums, from, 0, job.taps, begun + chunk);
+        rows_leave_chunk(job, from);
     }
 }
 
@@ -350,6 +367,48 @@ HOPPER_DEVICE void rows_multiply_joined(const rows_product &job, float (&sums)[R
     rows_advance(&from->input, job.input_stages);
 }
 
+// Tensor cores cut off what float32 would round, the more the longer a sum. The gradient of a batchnorm's bias, a sum
+// in which almost everything cancels, shows that. So for gradients of pairs' rows, the products of upper halves are
+// summed in parts, which are added outside the tensor cores.
+template <typename Element, int Turned> struct rows_sums {
+    enum { IN_PARTS = rows_factor<Element>::PAIRS && Turned };
+};
+
+enum { ROWS_PART = 5 }; // products of one tap and chunk: two parts of a 3x3 filter
+
+template <typename Element, int Rows, int Share, int Steps, int Turned>
+HOPPER_DEVICE void rows_multiply_in_parts(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from)
+{
+    float kept[Rows / 2] = {};
+    int room = ROWS_PART;
+    for (int chunk = 0; chunk < job.chunks; chunk++) {
+        rows_wait_for_chunk(from);
+        for (int tap = 0; tap < job.taps;) {
+            const int end = min(job.taps, tap + room);
+            rows_multiply_taps<Element, Rows, Share, Steps, Turned>(job, sums, from, tap, end, 1);
+            room -= end - tap;
+            tap = end;
+            if (room == 0) {
+                wgmma_wait<0>();
+                rows_release(job, from);
+                wgmma_settle(sums);
+#pragma unroll
+                for (int i = 0; i < Rows / 2; i++)
+                    kept[i] += sums[i];
+                rows_scale_sums(sums, 0.0f); // begun in any other way, the products are serialised by ptxas
+                room = ROWS_PART;
+            }
+        }
+        rows_leave_chunk(job, from);
+    }
+    wgmma_wait<0>();
+    rows_release(job, from);
+    wgmma_settle(sums);
+#pragma unroll
+    for (int i = 0; i < Rows / 2; i++)
+        sums[i] += kept[i];
+}
+
 // All products of one tile: sums (64 channels, Rows).
 template <typename Element, int Rows, int Share, int Steps, int Turned>
 HOPPER_DEVICE void rows_multiply(const rows_product &job, typename rows_factor<Element>::sum (&sums)[Rows / 2],
@@ -368,7 +427,11 @@ HOPPER_DEVICE void rows_multiply(const rows_product &job, typename rows_factor<E
         if (job.resident) // the upper halves again
             from->weight.index = job.chunks * job.taps;
     }
-    rows_multiply_chunks<Element, Rows, Share, Steps, Turned>(job, sums, from, job.chunks, pairs);
-    wgmma_wait<0>();
-    rows_release(job, from);
+    if constexpr (rows_sums<Element, Turned>::IN_PARTS) {
+        rows_multiply_in_parts<Element, Rows, Share, Steps, Turned>(job, sums, from);
+    } else {
+        rows_multiply_chunks<Element, Rows, Share, Steps, Turned>(job, sums, from, job.chunks, pairs);
+        wgmma_wait<0>();
+        rows_release(job, from);
+    }
 }

@@ -297,8 +297,8 @@ static const char *const weight_shapes[] = {"n=1 c=8 k=8",
                                             "n=5 h=12 w=13 gap=1 c=24 k=16 r=3 s=3 padding=1 half=1",
                                             NULL};
 // A VGG's convolutions, then a linear layer.
-static const char *const bench_shapes[] = {"n=1024 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
-                                           "n=64 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
+static const char *const bench_shapes[] = {"n=64 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
+                                           "n=1024 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
                                            "n=1024 h=16 w=16 gap=1 c=128 k=128 r=3 s=3 padding=1 parts=16",
                                            "n=1024 h=32 w=32 gap=1 c=32 k=32 r=3 s=3 padding=1 parts=66",
                                            "n=1024 c=1024 k=1024",

@@ -3,8 +3,8 @@
 // logits.h has the way to the softmax. The gradients of the logits are left in shared memory, and each warp multiplies
 // them by its groups of features, which it still has: the samples in registers, the weight in shared memory, where
 // ldmatrix turns it, its words placed so that a lane's sums are eight neighbours, one access of 16 bytes. Meanwhile one
-// more warp stores the loss of the block's samples and the number of correct ones; the last block to arrive adds these
-// in order.
+// more warp stores the loss of the block's samples, the number of correct ones, and the sums of the gradients before
+// they are rounded, which are those of the bias; the last block to arrive adds these in order.
 //
 // Limited by: latency.
 
@@ -30,7 +30,8 @@ template <typename Element> struct head_operands {
     int32_t *correct;
     Element *grad_logits, *grad_input;
     int *arrived;
-    double *parts; // (blocks, 2)
+    double *parts;                 // (blocks, 2)
+    float *grad_bias, *bias_parts; // (k), (blocks, Columns)
 };
 
 template <typename Element, int Columns> struct head_kind {
@@ -58,6 +59,12 @@ template <typename Element, int Columns> struct head_room {
         const type upper = grads[0][sample][column] = rows_element<type>::round(gradient);
         grads[1][sample][column] =
             rows_element<type>::round((gradient - rows_element<type>::number(upper)) * rows_pair_scale);
+    }
+    __device__ float gradient(int sample, int column) const
+    {
+        typedef rows_element<type> element;
+        return element::number(grads[0][sample][column]) +
+               element::number(grads[1][sample][column]) * rows_pair_unscale;
     }
     // The words of a lane, for 16 samples by 16 classes.
     __device__ void read(int plane, int step, uint32_t (&words)[4]) const
@@ -140,6 +147,32 @@ template <typename Element, bool Aligned, int Columns> struct head_work {
             room.losses[threadIdx.x / 32] = loss;
             room.rights[threadIdx.x / 32] = correct;
         }
+    }
+    // The sums of the block's gradients, by one warp, whose lanes share a class.
+    __device__ void add_samples() const
+    {
+        const int lane = threadIdx.x % 32, column = lane % Columns;
+        float sum = 0;
+#pragma unroll
+        for (int sample = lane / Columns; sample < LOGITS_SAMPLES; sample += 32 / Columns)
+            sum += room.gradient(sample, column);
+        for (int distance = Columns; distance < 32; distance *= 2)
+            sum += __shfl_xor_sync(~0u, sum, distance);
+        if (lane < Columns)
+            on.bias_parts[blockIdx.x * Columns + lane] = sum;
+    }
+    // The sums of all blocks' sums, by a warp of the last block to arrive.
+    __device__ void add_blocks() const
+    {
+        const int lane = threadIdx.x % 32;
+        float sum = 0;
+#pragma unroll 32
+        for (int block = lane / Columns; block < (int)gridDim.x; block += 32 / Columns)
+            sum += on.bias_parts[block * Columns + lane % Columns];
+        for (int distance = Columns; distance < 32; distance *= 2)
+            sum += __shfl_xor_sync(~0u, sum, distance);
+        if (lane < shape.k)
+            on.grad_bias[lane] = sum;
     }
     // Gradients of logits by the weight's columns, for one group of features.
     __device__ void multiply(int group, float (&sums)[4][4], float (&lower)[4][4]) const
@@ -241,10 +274,18 @@ __global__ void __launch_bounds__(HEAD_THREADS) rows_head(const head_shape shape
         loss += room.losses[warp];
         correct += room.rights[warp];
     }
-    if (!adds)
+    if (!adds) {
         work.end();
+        return;
+    }
+    if (on.grad_bias)
+        work.add_samples();
     double total[2];
-    if (adds && loss_sum_blocks(loss, correct, on.parts, on.arrived, total)) {
+    if (!loss_sum_blocks(loss, correct, on.parts, on.arrived, total))
+        return;
+    if (on.grad_bias)
+        work.add_blocks();
+    if (threadIdx.x % 32 == 0) {
         *on.loss = (float)(total[0] / shape.n);
         *on.correct = (int32_t)total[1];
     }
@@ -277,7 +318,9 @@ template <typename Element> static heddle_status launch_with(const heddle_call *
     on.grad_logits = (Element *)call->output[2];
     on.grad_input = (Element *)call->output[3];
     on.arrived = (int *)call->output[4];
+    on.grad_bias = (float *)call->output[5];
     on.parts = (double *)call->workspace;
+    on.bias_parts = (float *)(on.parts + 2 * heddle_ceil_div(shape->n, LOGITS_SAMPLES));
     return shape->k <= 16 ? launch_columns<Element, 16>(call, on) : launch_columns<Element, 32>(call, on);
 }
 

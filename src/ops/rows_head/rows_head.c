@@ -58,6 +58,7 @@ static const heddle_operand operands[] = {
     {ROWS("grad_logits", HEDDLE_OUTPUT, dims_logits)},
     {ROWS("grad_input", HEDDLE_OUTPUT, dims_input)},
     {HEDDLE_ROWS_ARRIVED(dims_one)},
+    {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias), .optional = true}, // added before the gradients are rounded
 };
 
 // Features between -1 and 1, like results of functions, weights that give logits of the same magnitude, no block
@@ -88,7 +89,10 @@ static heddle_cost cost(const void *shape_)
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
     const head_shape *shape = shape_;
+    double *grad_bias = output[5];
     output[0][0] = output[1][0] = 0;
+    for (int j = 0; grad_bias && j < shape->k; j++)
+        grad_bias[j] = 0;
     for (int i = 0; i < shape->n; i++) {
         const double *x = input[0] + (size_t)i * shape->c;
         const int label = (int)input[3][i];
@@ -110,6 +114,8 @@ static void reference(const void *shape_, const double *const *input, double *co
             grad_logits[j] = j < shape->classes ? ldexp(input[4][0], shape->scale) *
                                                       (exp(logits[j] - logits[best]) / sum - (j == label)) / shape->n
                                                 : 0;
+        for (int j = 0; grad_bias && j < shape->k; j++)
+            grad_bias[j] += grad_logits[j];
         for (int c = 0; c < shape->c; c++) {
             grad_input[c] = 0;
             for (int j = 0; j < shape->classes; j++)
@@ -119,7 +125,8 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
 }
 
-HEDDLE_OF_SHAPE(int64_t, reduction, head_shape, shape->n > shape->c ? shape->n : shape->c)
+// The gradient of the bias adds over samples what was added over features.
+HEDDLE_OF_SHAPE(int64_t, reduction, head_shape, (int64_t)shape->n + shape->c)
 
 static const char *const test_shapes[] = {"n=1 c=8 k=8 classes=1",
                                           "n=3 c=24 k=16 classes=10 function=1 half=1 scale=7",
@@ -135,8 +142,10 @@ static const char *const bench_shapes[] = {"n=1024 c=1024 k=16 classes=10 functi
 
 HEDDLE_BY_REFERENCE(rows_head)
 
-// One loss and one count per block.
-HEDDLE_WORKSPACE(workspace, head_shape, ((size_t)shape->n / HEDDLE_ROWS_HEAD_SAMPLES + 1) * 2 * sizeof(double))
+// Of each block a loss, a count, and one sum per class.
+HEDDLE_WORKSPACE(workspace, head_shape,
+                 ((size_t)shape->n / HEDDLE_ROWS_HEAD_SAMPLES + 1) *
+                     (2 * sizeof(double) + HEDDLE_ROWS_HEAD_CLASSES * sizeof(float)))
 
 static const heddle_rung ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_head),

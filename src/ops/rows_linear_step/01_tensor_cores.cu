@@ -4,7 +4,7 @@
 // old: a thread starts to copy its share of them to shared memory, 16 bytes at a time, before it waits for the kernel
 // before. Both operands have rows where a product sums: ldmatrix transposes them. The sums pass through shared memory,
 // so that a warp stores whole lines of weights. The blocks of the first columns also add the columns of grad_output,
-// the gradient of the bias.
+// the gradient of the bias, if it is not given.
 //
 // Pairs are multiplied in three products, the mixed ones first; around these, the sums are scaled by 2048 and back,
 // which is exact.
@@ -209,7 +209,7 @@ __device__ static void step_bias(const step_shape &shape, const step_operands &o
     const int row = k + threadIdx.x;
     if (threadIdx.x >= TILE_K || row >= shape.outputs)
         return;
-    float sum = 0;
+    float sum = on.grad_bias ? on.grad_bias[row] : 0.0f;
 #pragma unroll
     for (int i = 0; i < SHARES; i++)
         sum += shares[i][threadIdx.x];
@@ -235,8 +235,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     if (threadIdx.x < HEDDLE_HYPER_COUNT)
         hyper[threadIdx.x] = on.hyper[threadIdx.x];
     warp_sums sums = {};
-    const bool adds = on.bias.parameters && c == 0;
-    const float column = multiply_all<Element>(shape, on, shared, k, c, adds, &sums);
+    const bool steps_bias = on.bias.parameters && c == 0;
+    const float column = multiply_all<Element>(shape, on, shared, k, c, steps_bias && !on.grad_bias, &sums);
     sums.keep((float *)shared);
     shares[threadIdx.x / TILE_K][threadIdx.x % TILE_K] = column;
     cp_async_wait_all();
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(THREADS, 2)
                        step_one<Optimizer>(on.weight, (size_t)(k + row) * shape.inputs + at,
                                            from[row * SUMS_PITCH + i % TILE_C], hyper));
     }
-    if (adds)
+    if (steps_bias)
         step_bias<Optimizer>(shape, on, shares, k, hyper);
 }
 

@@ -19,7 +19,7 @@ template <typename Element, int Optimizer> struct step_end {
 
     __device__ bool wants_bias() const
     {
-        return on.bias.parameters;
+        return on.bias.parameters && !on.grad_bias;
     }
     __device__ void take(const rows_gradient &job, int part, int k, int tap, int c, float4 sum) const
     {
@@ -39,6 +39,12 @@ template <typename Element, int Optimizer> struct step_end {
         for (int i = 0; i < 4; i++)
             if (k + i < outputs)
                 step_bias_one<Optimizer>(on, k + i, sums[i], on.hyper);
+    }
+    __device__ void take_no_bias(int k, int channels) const
+    {
+        const int row = k + threadIdx.x;
+        if (on.bias.parameters && (int)threadIdx.x < channels && row < outputs)
+            step_bias_one<Optimizer>(on, row, on.grad_bias[row], on.hyper);
     }
 };
 

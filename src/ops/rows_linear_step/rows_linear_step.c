@@ -57,6 +57,7 @@ static const heddle_operand operands[] = {
     {ROWS("grad_output", HEDDLE_INPUT, dims_grad_output)},
     {ROWS("input", HEDDLE_INPUT, dims_input)},
     {HEDDLE_FLOAT_INPUT("hyper", HEDDLE_VALUES_OWN, dims_hyper)},
+    {HEDDLE_FLOAT_INPUT("grad_bias", HEDDLE_VALUES_NORMAL, dims_bias_copy), .optional = true}, // known before
     {UPDATE("weight", NORMAL, dims_weight)},
     {ROWS("copy", HEDDLE_UPDATE, dims_copy)},
     {UPDATE("first_moment", NORMAL, dims_weight), .optional = true},
@@ -93,8 +94,8 @@ static void reference(const void *shape_, const double *const *input, double *co
     const int optimizer = heddle_linear_step_optimizer(shape, (const void *const *)output);
     double *const *bias = output + HEDDLE_LINEAR_STEP_BIAS;
     for (int row = 0; row < shape->outputs; row++) {
-        double sum = 0;
-        for (int i = 0; i < shape->n; i++)
+        double sum = input[3] ? input[3][row] : 0;
+        for (int i = 0; !input[3] && i < shape->n; i++)
             sum += input[0][(size_t)i * shape->k + row];
         if (bias[0])
             take_step(optimizer, input[2], ldexp(sum, -shape->scale), bias[0], bias[2], bias[3], (size_t)row);

@@ -11,7 +11,7 @@ typedef heddle_rows_linear_step_shape step_shape;
 
 struct step_operands {
     const void *grad_output, *input;
-    const float *hyper;
+    const float *hyper, *grad_bias;
     void *copy;
     float *bias_copy;
     update_arrays weight, bias;
@@ -35,6 +35,7 @@ static inline step_operands step_operands_of(const heddle_call *call)
     on.grad_output = call->input[0];
     on.input = call->input[1];
     on.hyper = (const float *)call->input[2];
+    on.grad_bias = (const float *)call->input[3];
     on.copy = call->output[HEDDLE_LINEAR_STEP_COPY];
     on.bias_copy = (float *)call->output[HEDDLE_LINEAR_STEP_BIAS_COPY];
     on.weight = step_arrays_of(call, HEDDLE_LINEAR_STEP_WEIGHT, HEDDLE_LINEAR_STEP_FIRST_MOMENT);
