@@ -36,8 +36,8 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
 }
 
-// Each round adds a product and a sum to the roundings before it: a CPU without fused multiply-add rounds both. Close to its fixed
-// point a value is rounded the same way in every round, so errors grow with the rounds and not with their root.
+// Each round adds the roundings of a product and a sum, if the CPU has no fused multiply-add. Close to its fixed point
+// a value is rounded the same way in every round, so errors grow with the rounds and not with their root.
 HEDDLE_OF_SHAPE(int64_t, reduction, polynomial_shape,
                 shape->rounds > 1 ? 2 * (int64_t)shape->rounds * shape->rounds : 1)
 
