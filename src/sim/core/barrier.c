@@ -155,15 +155,18 @@ int sim_barrier_on_line(int number, int operation, int predicate)
     return counting_barrier(sim_current, operation, predicate, pc);
 }
 
-int sim_barrier(int operation, int predicate)
+// Every barrier of most programs: with arrive inlined there is nothing to return to but the kernel (fiber.c).
+void sim_barrier(void)
 {
     sim_worker *worker = sim_current;
-    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
     if (!worker)
-        return 0;
-    if (operation != SIM_BARRIER_PLAIN)
-        return counting_barrier(worker, operation, predicate, pc);
-    arrive(worker, 0, pc);
+        return;
+    arrive(worker, 0, (uintptr_t)__builtin_return_address(0));
     sim_thread_waits(worker);
-    return 0;
+}
+
+int sim_barrier_counting(int operation, int predicate)
+{
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    return sim_current ? counting_barrier(sim_current, operation, predicate, pc) : 0;
 }

@@ -1,15 +1,18 @@
 // The switch between fibers. A switch saves what a called function must preserve and nothing else, so it costs about as
 // much as a call; machines without an assembly version use ucontext, which also makes two system calls per switch.
+//
+// A fiber that goes on is returned to, at the address that the processor predicts: it saw another one stop at the same
+// call. One that starts is jumped to, which leaves that prediction for when the present one goes on.
 #define _GNU_SOURCE
 #include "core/fiber.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #if !defined(SIM_FIBER_UCONTEXT) && defined(__aarch64__)
 
-// What the switch stores, lowest address first: x19..x28, frame pointer, return address, d8..d15.
-enum { SAVED_BYTES = 160, SAVED_RETURN = 11 };
+// What the switch stores, lowest address first: x19..x28, frame pointer, return address, d8..d15. What a fiber starts
+// from: the address of its function.
+enum { START_BYTES = 16 };
 
 __asm__(".text\n"
         ".p2align 4\n"
@@ -30,6 +33,10 @@ __asm__(".text\n"
         "    mov x9, sp\n"
         "    str x9, [x0]\n"
         "    mov sp, x1\n"
+        "    cbnz w2, sim_fiber_begin\n"
+        ".globl sim_fiber_resume\n"
+        ".hidden sim_fiber_resume\n"
+        "sim_fiber_resume:\n"
         "    ldp x19, x20, [sp]\n"
         "    ldp x21, x22, [sp, #16]\n"
         "    ldp x23, x24, [sp, #32]\n"
@@ -42,21 +49,28 @@ __asm__(".text\n"
         "    ldp d14, d15, [sp, #144]\n"
         "    add sp, sp, #160\n"
         "    ret\n"
+        ".globl sim_fiber_begin\n"
+        ".hidden sim_fiber_begin\n"
+        "sim_fiber_begin:\n"
+        "    ldr x16, [sp], #16\n"
+        "    mov x29, xzr\n"
+        "    mov x30, xzr\n"
+        "    br x16\n"
         ".size sim_fiber_switch, .-sim_fiber_switch\n");
 
 sim_context sim_fiber_prepare(void *low, void *top, void (*entry)(void))
 {
     (void)low;
-    uint64_t *saved = (uint64_t *)(((uintptr_t)top & ~(uintptr_t)15) - SAVED_BYTES);
-    memset(saved, 0, SAVED_BYTES);
-    saved[SAVED_RETURN] = (uint64_t)(uintptr_t)entry;
-    return saved;
+    uint64_t *start = (uint64_t *)(((uintptr_t)top & ~(uintptr_t)15) - START_BYTES);
+    *start = (uint64_t)(uintptr_t)entry;
+    return start;
 }
 
 #elif !defined(SIM_FIBER_UCONTEXT) && defined(__x86_64__)
 
-// What the switch stores, lowest address first: r15, r14, r13, r12, rbx, rbp, return address.
-enum { SAVED_WORDS = 7, SAVED_RETURN = 6 };
+// What the switch stores, lowest address first: r15, r14, r13, r12, rbx, rbp, return address. What a fiber starts from:
+// the address of its function, and as that function's own return address nothing.
+enum { START_WORDS = 2 };
 
 __asm__(".text\n"
         ".p2align 4\n"
@@ -71,28 +85,48 @@ __asm__(".text\n"
         "    push %r15\n"
         "    mov %rsp, (%rdi)\n"
         "    mov %rsi, %rsp\n"
+        "    test %edx, %edx\n"
+        "    jne sim_fiber_begin\n"
+        ".globl sim_fiber_resume\n"
+        ".hidden sim_fiber_resume\n"
+        "sim_fiber_resume:\n"
         "    pop %r15\n"
         "    pop %r14\n"
         "    pop %r13\n"
         "    pop %r12\n"
         "    pop %rbx\n"
         "    pop %rbp\n"
-        "    ret\n"
+        "    pop %rcx\n"
+        "    jmp *%rcx\n"
+        ".globl sim_fiber_begin\n"
+        ".hidden sim_fiber_begin\n"
+        "sim_fiber_begin:\n"
+        "    pop %rcx\n"
+        "    xor %ebp, %ebp\n"
+        "    jmp *%rcx\n"
         ".size sim_fiber_switch, .-sim_fiber_switch\n");
+
+// How kernels return (SIM_ENDS_THREAD in sim/keywords.h): the compiler calls it by this name.
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl __x86_return_thunk\n"
+        ".type __x86_return_thunk, @function\n"
+        "__x86_return_thunk:\n"
+        "    lea 8(%rsp), %rsp\n"
+        "    jmp *-8(%rsp)\n"
+        ".size __x86_return_thunk, .-__x86_return_thunk\n");
 
 sim_context sim_fiber_prepare(void *low, void *top, void (*entry)(void))
 {
     (void)low;
-    // Above the return address one empty word: a function expects to be entered with its stack 8 off a multiple of 16.
-    uint64_t *end = (uint64_t *)((uintptr_t)top & ~(uintptr_t)15) - 1;
-    uint64_t *saved = end - SAVED_WORDS;
-    memset(saved, 0, (SAVED_WORDS + 1) * sizeof *saved);
-    saved[SAVED_RETURN] = (uint64_t)(uintptr_t)entry;
-    return saved;
+    // A function expects to be entered with its stack 8 off a multiple of 16.
+    uint64_t *start = (uint64_t *)((uintptr_t)top & ~(uintptr_t)15) - START_WORDS;
+    start[0] = (uint64_t)(uintptr_t)entry;
+    start[1] = 0;
+    return start;
 }
 
 #else
-#define SIM_FIBER_PORTABLE
 
 #include <stdlib.h>
 #include <ucontext.h>
@@ -111,28 +145,21 @@ sim_context sim_fiber_prepare(void *low, void *top, void (*entry)(void))
     return context;
 }
 
-void sim_fiber_switch(sim_context *save, sim_context to)
+void sim_fiber_switch(sim_context *save, sim_context to, bool fresh)
 {
+    (void)fresh;
     ucontext_t *from = running ? running : &outside;
     *save = from;
     running = to;
     swapcontext(from, running);
 }
 
-void sim_fiber_leave(sim_context to)
+void sim_fiber_leave(sim_context to, bool fresh)
 {
+    (void)fresh;
     running = to;
     setcontext(running);
     abort(); // setcontext came back: the context was not one of ours
 }
 
-#endif
-
-#ifndef SIM_FIBER_PORTABLE
-void sim_fiber_leave(sim_context to)
-{
-    sim_context forgotten;
-    sim_fiber_switch(&forgotten, to);
-    __builtin_unreachable();
-}
 #endif

@@ -41,7 +41,31 @@ static inline int sim_pick(sim_worker *worker)
     return block->ready[worker->warp] ? sim_pick_lane(block, worker->warp) : sim_pick_elsewhere(worker);
 }
 
+// The context of a thread that has not started, on a stack of its own; NULL: there is no stack left for it.
+sim_context sim_new_context(sim_worker *worker, int thread);
+void sim_fail_for_stacks(sim_worker *worker) __attribute__((noreturn));
+
+// The context of a thread that does not run; NULL as above.
+static inline sim_context sim_context_of(sim_worker *worker, int thread)
+{
+    const sim_resident *resident = sim_resident_of(worker->block);
+    return sim_has_started(&resident->block, thread) ? resident->threads.context[thread]
+                                                     : sim_new_context(worker, thread);
+}
+
 // Goes on with the thread `next`, or outside (-1), and forgets the present fiber.
-void sim_leave_for(sim_worker *worker, int next);
+static inline __attribute__((noreturn, always_inline)) void sim_leave_for(sim_worker *worker, int next)
+{
+    if (next < 0)
+        sim_fiber_leave(sim_runner_of(worker)->outside, false);
+    const bool fresh = !sim_has_started(worker->block, next);
+    sim_context context = sim_context_of(worker, next);
+    if (!context)
+        sim_fail_for_stacks(worker);
+    worker->block->state[next] = SIM_RUNNABLE;
+    sim_make_current(worker, next);
+    sim_fiber_leave(context, fresh);
+}
+
 // Lanes of the plain loop have ended: the block learns of it.
 void sim_batch_settle(sim_worker *worker, uint32_t ended);

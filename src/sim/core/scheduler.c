@@ -65,7 +65,7 @@ int sim_pick_elsewhere(sim_worker *worker)
     return warp < 0 ? -1 : sim_pick_lane(block, warp);
 }
 
-static __attribute__((noinline)) sim_context new_context(sim_worker *worker, int thread)
+__attribute__((noinline)) sim_context sim_new_context(sim_worker *worker, int thread)
 {
     sim_stacks *stacks = &sim_runner_of(worker)->stacks;
     uint32_t stack = sim_stacks_take(stacks);
@@ -73,13 +73,6 @@ static __attribute__((noinline)) sim_context new_context(sim_worker *worker, int
     return stack == SIM_NO_STACK ? NULL
                                  : sim_fiber_prepare(sim_stacks_low(stacks, stack), sim_stacks_top(stacks, stack),
                                                      sim_runner_of(worker)->entry);
-}
-
-// The context of a thread that does not run; NULL: there is no stack left for it.
-static inline sim_context context_of(sim_worker *worker, int thread)
-{
-    const sim_resident *resident = sim_resident_of(worker->block);
-    return sim_has_started(&resident->block, thread) ? resident->threads.context[thread] : new_context(worker, thread);
 }
 
 static void out_of_stacks(sim_worker *worker)
@@ -94,26 +87,13 @@ static void out_of_stacks(sim_worker *worker)
 
 static __attribute__((noinline)) void wait_outside(sim_runner *runner, sim_context *save)
 {
-    sim_fiber_switch(save, runner->outside);
+    sim_fiber_switch(save, runner->outside, false);
 }
 
-static _Noreturn __attribute__((noinline)) void fail_for_stacks(sim_worker *worker)
+__attribute__((noinline)) void sim_fail_for_stacks(sim_worker *worker)
 {
     out_of_stacks(worker);
     sim_block_fail(worker, SIM_ERROR_MEMORY);
-}
-
-void sim_leave_for(sim_worker *worker, int next)
-{
-    sim_runner *runner = sim_runner_of(worker);
-    if (next < 0)
-        sim_fiber_leave(runner->outside);
-    sim_context context = context_of(worker, next);
-    if (!context)
-        fail_for_stacks(worker);
-    worker->block->state[next] = SIM_RUNNABLE;
-    sim_make_current(worker, next);
-    sim_fiber_leave(context);
 }
 
 // Nothing is left to do after the switch, so that a thread that goes on has no frame of this function to take down.
@@ -129,13 +109,17 @@ void sim_thread_waits(sim_worker *worker)
         wait_outside(runner, &resident->threads.context[thread]);
         return;
     }
-    sim_context context = next == thread ? NULL : context_of(worker, next);
+    const bool fresh = !sim_has_started(&resident->block, next);
+    sim_context context = next == thread ? NULL : sim_context_of(worker, next);
     if (!context && next != thread)
-        fail_for_stacks(worker);
+        sim_fail_for_stacks(worker);
     resident->block.state[next] = SIM_RUNNABLE;
     sim_make_current(worker, next);
+    char *coming = resident->threads.context[(next + 1) % SIM_THREADS];
+    __builtin_prefetch(coming);
+    __builtin_prefetch(coming + 64);
     if (context)
-        sim_fiber_switch(&resident->threads.context[thread], context);
+        sim_fiber_switch(&resident->threads.context[thread], context, fresh);
 }
 
 // --- threads that never wait ----------------------------------------------------------------------------------------
@@ -170,7 +154,7 @@ void sim_block_fail(sim_worker *worker, int error)
     sim_launch_fail(worker->launch, error);
     worker->block->started[worker->warp] |= 1u << worker->lane; // it has a stack to give back
     runner->abandoned = true;
-    sim_fiber_leave(runner->outside);
+    sim_fiber_leave(runner->outside, false);
 }
 
 void sim_thread_fail(int error)
@@ -199,7 +183,8 @@ sim_outcome sim_block_go(sim_worker *worker)
     if (warp < 0)
         return SIM_BLOCK_STUCK;
     int thread = sim_pick_lane(block, warp);
-    sim_context context = context_of(worker, thread);
+    const bool fresh = !sim_has_started(block, thread);
+    sim_context context = sim_context_of(worker, thread);
     if (!context) {
         worker->thread = thread;
         out_of_stacks(worker);
@@ -211,7 +196,7 @@ sim_outcome sim_block_go(sim_worker *worker)
     sim_progress_count(&runner->progress.events);
     block->state[thread] = SIM_RUNNABLE;
     sim_make_current(worker, thread);
-    sim_fiber_switch(&runner->outside, context);
+    sim_fiber_switch(&runner->outside, context, fresh);
     sim_current = NULL;
     if (runner->abandoned)
         return SIM_BLOCK_ABANDONED;

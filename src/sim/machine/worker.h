@@ -66,9 +66,18 @@ typedef struct sim_polled {
     uint8_t bytes, look;
 } sim_polled;
 
+// A log holds this many accesses of a lane; then the lane waits for its warp. The gap between logs keeps 32 of them
+// from falling into the same cache sets.
+enum { SIM_LOG_ENTRIES = 128, SIM_LOG_GAP = 8, SIM_LOG_STRIDE = SIM_LOG_ENTRIES + SIM_LOG_GAP };
+
 struct sim_worker {
     // For the hooks: the log of the current lane.
     uint64_t *log_next, *log_end;
+    // For a change of lanes: all logs, NULL where nothing is watched; entries of each; whether those of the current
+    // lane end at log_next; whether a store of the current thread is to be looked at when it stops (race/values.c).
+    uint64_t (*logs)[SIM_LOG_STRIDE];
+    uint32_t *log_tails;
+    bool log_entered, settles;
     struct sim_slot *slots; // watch/: by site
     // Who runs: the current thread of the current block. warp = thread / 32, lane = thread % 32.
     int thread, warp, lane;

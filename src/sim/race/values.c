@@ -47,6 +47,7 @@ void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address, size
     }
     sim_values_settle(worker);
     *pending = (sim_pending_store){address, bytes, when};
+    worker->settles = true;
 }
 
 static stored *slot_of(stored *in, size_t size, uintptr_t word, uint32_t block)
@@ -123,6 +124,7 @@ void sim_values_settle(sim_worker *worker)
 {
     const sim_pending_store store = worker->race->pending;
     worker->race->pending.address = 0;
+    worker->settles = false;
     if (!store.address || !worker->block->clock)
         return;
     const sim_region *shared = &worker->race->shared;

@@ -29,10 +29,6 @@ static inline size_t sim_slot_of(uintptr_t pc)
     return (pc >> SIM_CODE_SHIFT) & (SIM_SLOTS - 1);
 }
 
-// A log holds this many accesses of a lane; then the lane waits for its warp. The gap between logs keeps 32 of them
-// from falling into the same cache sets.
-enum { SIM_LOG_ENTRIES = 128, SIM_LOG_GAP = 8, SIM_LOG_STRIDE = SIM_LOG_ENTRIES + SIM_LOG_GAP };
-
 enum { SIM_SPACE_GLOBAL, SIM_SPACE_SHARED, SIM_SPACE_VARIABLE, SIM_SPACES };
 
 typedef struct sim_counter {
@@ -58,7 +54,6 @@ struct sim_watch {
     uint64_t log[SIM_LANES][SIM_LOG_STRIDE];
     uint32_t head[SIM_LANES], tail[SIM_LANES]; // entries not yet merged
     uint32_t raced[SIM_LANES];                 // entries before this index are known to the race detector already
-    bool entered;                              // the current lane's tail is in worker->log_next
     struct sim_race race;
     sim_counter *counters;            // [site * SIM_SPACES + space]
     uint32_t *touched, touched_count; // counters in use

@@ -220,7 +220,7 @@ static void race_lane(sim_worker *worker, int lane)
 
 void sim_merge_lanes(sim_worker *worker, uint32_t lanes)
 {
-    if (worker->watch->entered)
+    if (worker->log_entered)
         worker->watch->tail[worker->lane] = (uint32_t)(worker->log_next - worker->watch->log[worker->lane]);
     sim_values_settle(worker);
     for (uint32_t rest = lanes; rest; rest &= rest - 1)

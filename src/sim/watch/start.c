@@ -72,6 +72,8 @@ void sim_watch_start(sim_worker *worker)
     }
     worker->watch = watch;
     worker->race = &watch->race;
+    worker->logs = watch->log;
+    worker->log_tails = watch->tail;
     worker->log_next = watch->log[0];
     worker->log_end = watch->log[0] + SIM_LOG_ENTRIES;
 }

@@ -122,7 +122,7 @@ void sim_watch_block_begin(sim_worker *worker)
     memset(watch->head, 0, sizeof watch->head);
     memset(watch->tail, 0, sizeof watch->tail);
     memset(watch->raced, 0, sizeof watch->raced);
-    watch->entered = false;
+    worker->log_entered = false;
     sim_trace_block_begin(worker);
     look_at_all(worker);
 }
@@ -177,14 +177,9 @@ void sim_watch_block_resume(sim_worker *worker)
     clock->shared = (sim_region){0};
 }
 
-void sim_watch_leave(sim_worker *worker)
+void sim_watch_settle(sim_worker *worker)
 {
-    struct sim_watch *watch = worker->watch;
-    if (!watch || !watch->entered)
-        return;
-    watch->tail[worker->lane] = (uint32_t)(worker->log_next - watch->log[worker->lane]);
-    watch->entered = false;
-    if (watch->race.pending.address)
+    if (worker->settles)
         sim_values_settle(worker);
     if (worker->block->trace)
         sim_trace_settle(worker);
@@ -198,7 +193,7 @@ sim_polled sim_watch_polled(sim_worker *worker)
                                     [SIM_VOLATILE_READ] = SIM_LOOK_VOLATILE,
                                     [SIM_VOLATILE_WRITE] = SIM_LOOK_UNKNOWN};
     const struct sim_watch *watch = worker->watch;
-    if (sim_watch_log_all(worker) || !watch || !watch->entered || worker->log_next == watch->log[worker->lane])
+    if (sim_watch_log_all(worker) || !watch || !worker->log_entered || worker->log_next == watch->log[worker->lane])
         return (sim_polled){0};
     uint64_t last = worker->log_next[-1];
     const sim_site *about = &sim_sites[last >> SIM_ENTRY_SHIFT];
@@ -206,21 +201,10 @@ sim_polled sim_watch_polled(sim_worker *worker)
     return look ? (sim_polled){last & SIM_ENTRY_ADDRESS, about->bytes, look} : (sim_polled){0};
 }
 
-void sim_watch_enter(sim_worker *worker)
-{
-    struct sim_watch *watch = worker->watch;
-    if (!watch)
-        return;
-    uint64_t *log = watch->log[worker->lane];
-    worker->log_next = log + watch->tail[worker->lane];
-    worker->log_end = log + SIM_LOG_ENTRIES;
-    watch->entered = true;
-}
-
 // Merging moves what is left in a log; the current lane goes on behind it.
 static void merge_in_place(sim_worker *worker, uint32_t unfinished)
 {
-    bool entered = worker->watch->entered;
+    bool entered = worker->log_entered;
     sim_watch_leave(worker);
     sim_merge(worker, unfinished);
     if (entered)

@@ -41,8 +41,30 @@ void sim_repeated_forget(void);             // nothing is known any more of what
 void sim_repeated_never(void);              // kernels may read memory that the watch does not hear of
 
 // The current thread changes: leave before, enter after worker->thread, ->warp and ->lane are set.
+#ifdef SIM_WATCH_DOUBLE // tests of core/ are told of each change
 void sim_watch_leave(sim_worker *worker);
 void sim_watch_enter(sim_worker *worker);
+#else
+void sim_watch_settle(sim_worker *worker);
+static inline void sim_watch_leave(sim_worker *worker)
+{
+    if (!worker->log_entered)
+        return;
+    worker->log_tails[worker->lane] = (uint32_t)(worker->log_next - worker->logs[worker->lane]);
+    worker->log_entered = false;
+    if (worker->settles || worker->block->trace)
+        sim_watch_settle(worker);
+}
+static inline void sim_watch_enter(sim_worker *worker)
+{
+    if (!worker->logs)
+        return;
+    uint64_t *log = worker->logs[worker->lane];
+    worker->log_next = log + worker->log_tails[worker->lane];
+    worker->log_end = log + SIM_LOG_ENTRIES;
+    worker->log_entered = true;
+}
+#endif
 // The worker's current warp has no lane left that can run, or the scheduler is about to run another warp: the logs are
 // merged. Returns the lanes of block->full_log[warp] that may run again because their logs have room.
 uint32_t sim_watch_warp_stopped(sim_worker *worker);

@@ -19,9 +19,9 @@ static void reverse_block(void *closure)
     unsigned base = blockIdx.x * blockDim.x;
     for (int round = 0; round < 3; round++) {
         shared_sum[threadIdx.x] = data->in[base + threadIdx.x] + round;
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         data->out[base + threadIdx.x] = shared_sum[blockDim.x - 1 - threadIdx.x];
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
     }
 }
 
@@ -48,7 +48,7 @@ static void index_kernel(void *closure)
     sim_dim *seen = closure;
     unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
     seen[block * blockDim.x * blockDim.y * blockDim.z + thread] = threadIdx;
 }
 
@@ -69,9 +69,10 @@ static void vote_kernel(void *closure)
 {
     int *out = closure;
     int odd = threadIdx.x & 1;
-    int count = sim_barrier(SIM_BARRIER_COUNT, odd);
-    int all = sim_barrier(SIM_BARRIER_AND, odd), none = sim_barrier(SIM_BARRIER_OR, 0);
-    int always = sim_barrier(SIM_BARRIER_AND, 7), some = sim_barrier(SIM_BARRIER_OR, threadIdx.x == 3);
+    int count = sim_barrier_counting(SIM_BARRIER_COUNT, odd);
+    int all = sim_barrier_counting(SIM_BARRIER_AND, odd), none = sim_barrier_counting(SIM_BARRIER_OR, 0);
+    int always = sim_barrier_counting(SIM_BARRIER_AND, 7),
+        some = sim_barrier_counting(SIM_BARRIER_OR, threadIdx.x == 3);
     out[threadIdx.x] = count * 10000 + all * 1000 + none * 100 + always * 10 + some;
 }
 
@@ -88,10 +89,10 @@ static void barriers_count_predicates(void **state)
 static void either_barrier(int first)
 {
     if (first) {
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         __asm__ volatile("# first");
     } else {
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         __asm__ volatile("# second");
     }
 }
@@ -127,7 +128,7 @@ static void leave_early(void *closure)
     if (threadIdx.x >= 50)
         return;
     for (int i = 0, times = *(int *)closure; i < times; i++)
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
 }
 
 static void exit_before_a_barrier_is_a_warning(void **state)
@@ -146,7 +147,7 @@ static void barrier_against_shuffle(void *closure)
     if (threadIdx.x < 16)
         sim_warp(SIM_SHUFFLE_XOR, UINT32_MAX, 0, 1, 32);
     else
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
 }
 
 static void threads_that_wait_for_each_other_are_a_deadlock(void **state)

@@ -13,7 +13,7 @@
 // One place, whatever the compiler makes of the code around it.
 __attribute__((noinline)) static void meet(void)
 {
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
     __asm__ volatile("");
 }
 

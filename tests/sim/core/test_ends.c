@@ -18,7 +18,7 @@
 static void write_index(void *closure)
 {
     int *out = closure;
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
     out[blockIdx.x * blockDim.x + threadIdx.x] = (int)threadIdx.x;
 }
 
@@ -43,10 +43,10 @@ static void expect(void (*kernel)(void *), void *argument, int error, sim_findin
 
 static void write_wild(void *closure)
 {
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
     if (threadIdx.x == 40)
         **(volatile int **)closure = 1;
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
 }
 
 static void write_wild_in_a_loop(void *closure)
@@ -110,7 +110,7 @@ static void endless_recursion_is_a_stack_overflow(void)
 static void fail_assertion(void *closure)
 {
     (void)closure;
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
     if (threadIdx.x == 64)
         sim_assert_failed("x > 0", "file.cu", 12, "fail_assertion");
 }

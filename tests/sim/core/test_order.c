@@ -48,7 +48,7 @@ static void note(void *closure)
     trace *order = closure;
     for (int part = 0; part < 3; part++) {
         order->thread[order->count++] = (int)threadIdx.x;
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         __asm__ volatile("");
     }
 }

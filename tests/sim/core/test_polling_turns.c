@@ -16,7 +16,7 @@ typedef struct progress {
 
 __attribute__((noinline)) static void meet(void)
 {
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
     __asm__ volatile("");
 }
 

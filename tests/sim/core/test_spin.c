@@ -43,7 +43,7 @@ static void a_lock_lets_one_thread_in(void **state)
 // One place, whatever the compiler makes of the code around it.
 __attribute__((noinline)) static void meet(void)
 {
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
     __asm__ volatile("");
 }
 

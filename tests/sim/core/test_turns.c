@@ -21,7 +21,7 @@ typedef struct trace {
 
 __attribute__((noinline)) static void meet(void)
 {
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
     __asm__ volatile("");
 }
 

@@ -19,7 +19,7 @@ static void nothing(void *closure)
 static void one_barrier(void *closure)
 {
     (void)closure;
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
 }
 
 static void one_meeting(void *closure)

@@ -62,7 +62,7 @@ template <class T, int X, int Y = 1, int Z = 1, int = 0> class BlockAdjacentDiff
     SIM_GROUP_INLINE void left(T (&items)[Items], To (&results)[Items], Operation operation, int valid, const T *before)
     {
         storage_.edge[thread_] = items[Items - 1];
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         for (int i = Items - 1; i >= 0; i--) {
             const bool edge = thread_ == 0 && i == 0;
             T other = i > 0 ? items[i - 1] : edge ? (before ? *before : T()) : storage_.edge[thread_ - 1];
@@ -77,7 +77,7 @@ template <class T, int X, int Y = 1, int Z = 1, int = 0> class BlockAdjacentDiff
                                 const T *behind)
     {
         storage_.edge[thread_] = items[0];
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         for (int i = 0; i < Items; i++) {
             const int place = thread_ * Items + i;
             const bool edge = place == X * Y * Z * Items - 1;

@@ -172,7 +172,7 @@ class BlockReduce
         }
         if (thread % 32 == 0)
             storage_.of_warp[warp] = result;
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         if (thread == 0)
             for (int i = 1; i * 32 < valid; i++)
                 result = operation(result, storage_.of_warp[i]);
@@ -275,7 +275,7 @@ template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int
         auto mine = sim_detail::collect(32, value, operation);
         if (thread % 32 == 0)
             storage_.of_warp[warp] = mine.reduced;
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         unsigned warps = (sim_detail::groups::block_threads() + 31) / 32;
         T sum = storage_.of_warp[0], prefix = T();
         for (unsigned i = 1; i < warps; i++) {

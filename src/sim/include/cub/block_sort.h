@@ -133,13 +133,13 @@ class BlockRadixSort
         const int thread = (int)sim_detail::groups::block_thread_rank();
         for (int i = 0; i < Items; i++)
             room[rank[i]] = items[i];
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         for (int i = 0; i < Items; i++)
             items[i] = room[striped ? thread + i * THREADS : thread * Items + i];
     }
     SIM_GROUP_INLINE void exchange_values(Value *values, const int *rank, bool striped)
     {
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         exchange((Value *)storage_.bytes, values, rank, striped);
     }
     template <class None> SIM_GROUP_INLINE void exchange_values(None, const int *, bool)
@@ -153,13 +153,13 @@ class BlockRadixSort
         // From behind, to where other threads have read: CUB counts digits there, and wants a barrier before.
         for (int i = 0; i < Items; i++)
             ((Key *)storage_.bytes)[N - 1 - (thread * Items + i)] = keys[i];
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         if (thread == 0)
             sim_detail::radix_ranks<N, Key>(storage_.bytes, begin, end, descending);
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         for (int i = 0; i < Items; i++)
             rank[i] = sim_detail::radix_rank(storage_.bytes, thread * Items + i);
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
         exchange((Key *)storage_.bytes, keys, rank, striped);
         exchange_values(values, rank, striped);
     }

@@ -58,7 +58,8 @@ void sim_launch_resume(void *paused);
 // --- block barriers --------------------------------------------------------------------------------------------------
 
 enum { SIM_BARRIER_PLAIN, SIM_BARRIER_COUNT, SIM_BARRIER_AND, SIM_BARRIER_OR };
-SIM_CONVERGENT int sim_barrier(int operation, int predicate);
+SIM_CONVERGENT void sim_barrier(void);
+SIM_CONVERGENT int sim_barrier_counting(int operation, int predicate);
 SIM_CONVERGENT int sim_barrier_on_line(int number, int operation, int predicate); // the second, third, ... of its line
 // bar.sync id, threads: `threads` of the block, a multiple of 32; 0 means all. Id 0 to 15; id 0 is __syncthreads'.
 SIM_CONVERGENT void sim_barrier_named(int id, int threads);

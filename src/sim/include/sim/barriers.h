@@ -6,19 +6,19 @@
 
 SIM_INLINE void __syncthreads()
 {
-    sim_barrier(SIM_BARRIER_PLAIN, 0);
+    sim_barrier();
 }
 SIM_INLINE int __syncthreads_count(int predicate)
 {
-    return sim_barrier(SIM_BARRIER_COUNT, predicate != 0);
+    return sim_barrier_counting(SIM_BARRIER_COUNT, predicate != 0);
 }
 SIM_INLINE int __syncthreads_and(int predicate)
 {
-    return sim_barrier(SIM_BARRIER_AND, predicate != 0);
+    return sim_barrier_counting(SIM_BARRIER_AND, predicate != 0);
 }
 SIM_INLINE int __syncthreads_or(int predicate)
 {
-    return sim_barrier(SIM_BARRIER_OR, predicate != 0);
+    return sim_barrier_counting(SIM_BARRIER_OR, predicate != 0);
 }
 // What the rewriter makes of the second and later barriers of a source line, which the line alone does not tell apart.
 template <int Number> SIM_INLINE void sim_syncthreads_at()

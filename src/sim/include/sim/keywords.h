@@ -81,15 +81,23 @@
 #define CUDART_CB
 #endif
 
+// Of what a thread returns from when it ends. Between its start and its end other threads have run on other stacks, so
+// a processor that predicts returns from the calls before them is wrong each time; core/fiber.c has a jump instead.
+#if defined(__x86_64__) && __has_attribute(function_return)
+#define SIM_ENDS_THREAD function_return("thunk-extern")
+#else
+#define SIM_ENDS_THREAD unused
+#endif
+
 // A kernel keeps its own frame and name, so that reports can tell it from what launched it.
 // Watched by gcc, what it calls is put into it: a structure that a call returns in registers and that goes straight to
 // memory (`out[i] = f(i)`) would be stored unseen.
 #if defined(__clang__)
-#define __global__ __attribute__((noinline))
+#define __global__ __attribute__((noinline, SIM_ENDS_THREAD))
 #elif SIM_WATCHED
-#define __global__ __attribute__((noinline, noclone, flatten))
+#define __global__ __attribute__((noinline, noclone, flatten, SIM_ENDS_THREAD))
 #else
-#define __global__ __attribute__((noinline, noclone))
+#define __global__ __attribute__((noinline, noclone, SIM_ENDS_THREAD))
 #endif
 
 // The rewriter marks the card's variables with these: from __start_sim_device to __stop_sim_device the memory of the

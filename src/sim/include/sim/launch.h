@@ -65,7 +65,7 @@ SIM_NOINLINE inline sim_config configure(dim3 grid, dim3 block, size_t shared = 
 }
 
 template <class Body> struct closure {
-    SIM_UNWATCHED static void run(void *memory)
+    SIM_UNWATCHED __attribute__((SIM_ENDS_THREAD)) static void run(void *memory)
     {
         (*static_cast<const Body *>(memory))();
     }

@@ -20,7 +20,7 @@ SIM_GROUP_INLINE void tile_barrier(unsigned size)
         tiles *= 2;
     unsigned barrier = tiles - 1 + block_thread_rank() / size;
     if (block_threads() == size)
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
     else if (barrier > named_barriers)
         sim_unsupported("more than fifteen tiles of several warps in a block", "fewer threads in the block");
     else
@@ -73,7 +73,7 @@ class thread_group
         case details::group_grid: sim_barrier_grid(); break;
         case details::group_lanes: sim_warp_sync(mask_); break;
         case details::group_multi_warp: details::tile_barrier(tile_); break;
-        default: sim_barrier(SIM_BARRIER_PLAIN, 0);
+        default: sim_barrier();
         }
     }
 
@@ -117,7 +117,7 @@ class one_block
 
     SIM_GROUP_INLINE static void sync()
     {
-        sim_barrier(SIM_BARRIER_PLAIN, 0);
+        sim_barrier();
     }
     SIM_GROUP_INLINE static arrival_token barrier_arrive()
     {
