@@ -16,6 +16,7 @@ enum {
     MOST_IN_A_ROW = 128, // launches back to back
     LATE_ROWS = 3,       // in a row that end after their stream: once may be somebody else's doing
     COPY_REPEATS = 11,
+    COPY_REPEATS_CPU = 5,
 };
 
 const double heddle_bench_slow_launch = 0.2;
@@ -355,13 +356,14 @@ heddle_status heddle_bench_copy_bandwidth(heddle_bench_timer *timer, double *ban
         status = heddle_fill(timer->stream, from, 1, bytes);
     if (status == HEDDLE_OK)
         status = heddle_stream_synchronize(timer->stream);
+    const int repeats = timer->on_host ? COPY_REPEATS_CPU : COPY_REPEATS;
     double first, times[COPY_REPEATS];
     if (status == HEDDLE_OK)
         status = time_copy(timer, to, from, bytes, &first); // touches the pages
-    for (int i = 0; i < COPY_REPEATS && status == HEDDLE_OK; i++)
+    for (int i = 0; i < repeats && status == HEDDLE_OK; i++)
         status = time_copy(timer, to, from, bytes, &times[i]);
     if (status == HEDDLE_OK)
-        *bandwidth = 2 * (double)bytes / heddle_bench_median(times, COPY_REPEATS); // read and written
+        *bandwidth = 2 * (double)bytes / heddle_bench_median(times, repeats); // read and written
     heddle_free(timer->device, from);
     heddle_free(timer->device, to);
     return status;

@@ -209,7 +209,7 @@ static void stop_and_resume(const heddle_model *model, const heddle_dataset *dat
 static void a_resumed_run_gives_the_same_bits(void **state)
 {
     (void)state;
-    const heddle_dataset *data = small_dataset(11, 2);
+    const heddle_dataset *data = small_dataset(7, 2);
     heddle_model *model = small_cnn(); // with dropout
     for (heddle_data_place place = HEDDLE_DATA_RESIDENT; place <= HEDDLE_DATA_STREAMED; place++) {
         heddle_train_options options = quick_options(NULL);

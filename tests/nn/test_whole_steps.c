@@ -164,19 +164,6 @@ static void compare_steps(planned *all, heddle_arithmetic arithmetic, int steps)
     heddle_plan_destroy(plan);
 }
 
-// Between two steps of one graph weights are packed by other code than before the first.
-static void steps_of_one_graph_give_the_bits_of_single_ones(void **state)
-{
-    (void)state;
-    planned all = plan_begin(HEDDLE_MOMENTUM, simulated() ? FEW : BATCH, 2);
-    compare_steps(&all, HEDDLE_BFLOAT, 2);
-    if (!simulated()) {
-        compare_steps(&all, HEDDLE_TF32, 2);
-        compare_steps(&all, HEDDLE_TF32X3, 2);
-    }
-    plan_end(&all);
-}
-
 // --- batches of every size ------------------------------------------------------------------------------------------
 
 static const heddle_arithmetic arithmetics[] = {HEDDLE_BFLOAT, HEDDLE_FP16, HEDDLE_TF32, HEDDLE_TF32X3};
@@ -198,6 +185,7 @@ static const int *batches(void)
     return chosen;
 }
 
+// Between two steps of one graph weights are packed by other code than before the first.
 static void batches_of_every_size_give_the_same_bits_in_every_way(void **state)
 {
     enum { STEPS = 3 };
@@ -380,7 +368,6 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_steps_are_one_operator_unless_gradients_are_wanted),
-        cmocka_unit_test(steps_of_one_graph_give_the_bits_of_single_ones),
         cmocka_unit_test(batches_of_every_size_give_the_same_bits_in_every_way),
         cmocka_unit_test(whole_steps_are_those_of_gradients_and_an_optimiser),
         cmocka_unit_test(a_step_that_overflows_is_none_for_adamw),
