@@ -162,7 +162,7 @@ ROUNDS = r"""
 enum { BLOCKS = 64, THREADS = 64, WORDS = BLOCKS * THREADS };
 __constant__ int factor;
 __device__ int addend;
-__global__ void spread(const int *from, int *to)
+template <typename T> __global__ void spread(const T *from, T *to) // an argument that is deduced
 {
     int i = blockIdx.x * THREADS + threadIdx.x, sum = 0;
     for (int k = 0; k < 20; k++)

@@ -14,6 +14,7 @@
 
 // A fixed place that Linux leaves free on 64-bit machines: addresses are then the same in every run.
 #define PREFERRED_BASE ((void *)0x300000000000)
+#define PREFERRED_END  ((uintptr_t)0x400000000000) // no card is so large
 // What a real context keeps for itself (code, local memory, printf buffer).
 static const size_t context_bytes = (size_t)527 << 20;
 // Below this a range is of no use to any program.
@@ -67,6 +68,13 @@ void sim_memory_start(size_t card_bytes)
     sim_memory_base = (uintptr_t)range;
     sim_memory_span = span;
     next_address = reuse_from = sim_memory_base + SIM_MEMORY_WIDE_GAP; // a gap below the first one too
+}
+
+sim_extent sim_memory_zone(void)
+{
+    if (sim_memory_span == 0)
+        return (sim_extent){(uintptr_t)PREFERRED_BASE, PREFERRED_END};
+    return (sim_extent){sim_memory_base, sim_memory_base + sim_memory_span};
 }
 
 static size_t rounded(size_t bytes)

@@ -57,8 +57,10 @@ bool sim_memory_release(uintptr_t start, uintptr_t pc, sim_extent *gone);
 bool sim_memory_retake(uintptr_t start);
 // A wrong function was asked to free it: the memory stays, and the program has heard of that.
 void sim_memory_refuse(uintptr_t start);
-// Reserves the range for a card with this much memory; called once, before anything else here.
+// Reserves the range for a card with this much memory; called once, before anything else here but the zone.
 void sim_memory_start(size_t card_bytes);
+// Where the range is; before the start: where it will be.
+sim_extent sim_memory_zone(void);
 // Addresses that no allocation gets, for a program that maps memory there itself; 0: none left.
 uintptr_t sim_memory_reserve(size_t bytes, size_t alignment);
 void sim_memory_unreserve(uintptr_t start);

@@ -105,10 +105,11 @@ static void cut(uintptr_t *lo, uintptr_t *hi, uintptr_t address, uintptr_t from,
 
 void sim_ranges_keep_host(sim_range *range, uintptr_t address, unsigned bytes)
 {
-    if (runs_blocks || sim_memory_span == 0)
-        return;
+    const sim_extent zone = sim_memory_zone();
     uintptr_t lo = 0, hi = UINTPTR_MAX;
-    cut(&lo, &hi, address, sim_memory_base, sim_memory_base + sim_memory_span);
+    if (runs_blocks || address - zone.start < zone.end - zone.start)
+        return;
+    cut(&lo, &hi, address, zone.start, zone.end);
     cut(&lo, &hi, address, (uintptr_t)__start_sim_device, (uintptr_t)__stop_sim_device);
     cut(&lo, &hi, address, (uintptr_t)__start_sim_constant, (uintptr_t)__stop_sim_constant);
     cut(&lo, &hi, address, (uintptr_t)__start_sim_managed, (uintptr_t)__stop_sim_managed);

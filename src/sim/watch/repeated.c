@@ -41,8 +41,8 @@ typedef struct memory_use {
 } memory_use;
 
 typedef struct past_launch {
-    const void *function; // NULL: none
-    void (*run)(void *closure);
+    void (*run)(void *closure); // NULL: none
+    const void *function;       // NULL: not known, as of a template whose arguments are deduced
     sim_config config;
     void *closure; // a copy
     size_t closure_bytes;
@@ -240,12 +240,16 @@ static bool is_repeatable(const sim_launch_state *launch, const struct sim_used 
            !(launch->uses & meet) && sim_findings_count() == launch->findings_before;
 }
 
+static bool is_of(const past_launch *one, const sim_kernel *kernel)
+{
+    return one->run == kernel->run && one->function == kernel->function;
+}
+
 static bool is_same(const past_launch *one, const sim_launch_state *launch)
 {
     const sim_kernel *kernel = launch->kernel;
     const sim_config *config = &launch->config;
-    return one->function == kernel->function && one->run == kernel->run && one->epoch == epoch &&
-           one->closure_bytes == kernel->closure_bytes &&
+    return is_of(one, kernel) && one->epoch == epoch && one->closure_bytes == kernel->closure_bytes &&
            memcmp(&one->config.grid, &config->grid, sizeof config->grid) == 0 &&
            memcmp(&one->config.block, &config->block, sizeof config->block) == 0 &&
            one->config.shared == config->shared && !config->cooperative &&
@@ -255,7 +259,7 @@ static bool is_same(const past_launch *one, const sim_launch_state *launch)
 static past_launch *find(const sim_launch_state *launch)
 {
     for (int i = 0; i < PAST; i++)
-        if (past[i].function && is_same(&past[i], launch))
+        if (is_same(&past[i], launch))
             return &past[i];
     return NULL;
 }
@@ -309,7 +313,7 @@ static bool may_be_repeated(const sim_launch_state *launch)
     if (one)
         return one->differed < MOST_DIFFERED;
     for (int i = 0; i < PAST; i++)
-        if (past[i].function == launch->kernel->function)
+        if (is_of(&past[i], launch->kernel))
             return false;
     return true;
 }
@@ -347,8 +351,8 @@ static void keep(const sim_launch_state *launch, const struct sim_used *used)
     forget_contents(one);
     free(one->closure);
     memcpy(closure, launch->kernel->closure, launch->kernel->closure_bytes);
-    *one = (past_launch){.function = launch->kernel->function,
-                         .run = launch->kernel->run,
+    *one = (past_launch){.run = launch->kernel->run,
+                         .function = launch->kernel->function,
                          .config = launch->config,
                          .closure = closure,
                          .closure_bytes = launch->kernel->closure_bytes,
