@@ -2,6 +2,7 @@
 #include "api/host_access.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "api/call.h"
 #include "api/run.h"
@@ -27,18 +28,38 @@ static void report(sim_finding_kind kind, uintptr_t address, size_t bytes, int w
     sim_report(&finding);
 }
 
-// Memory that was found last: most accesses of a loop are to the same allocation.
+// Memory that was found last: a loop uses few allocations in turn.
+enum { KNOWN = 4 };
 static __thread struct {
-    uintptr_t start;
-    size_t bytes;
-    unsigned releases;
-} last;
+    struct {
+        uintptr_t start;
+        size_t bytes;
+    } at[KNOWN];
+    unsigned next, releases;
+} known;
+
+static bool is_known(uintptr_t address, unsigned releases)
+{
+    for (int i = 0; i < KNOWN; i++)
+        if (address - known.at[i].start < known.at[i].bytes)
+            return known.releases == releases;
+    return false;
+}
+
+static void keep(const sim_allocation *found, unsigned releases)
+{
+    if (known.releases != releases)
+        memset(&known, 0, sizeof known);
+    known.releases = releases;
+    known.at[known.next].start = found->start;
+    known.at[known.next].bytes = found->bytes;
+    known.next = (known.next + 1) % KNOWN;
+}
 
 static void outside(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 {
     sim_allocation near;
-    const bool known = sim_memory_nearest(address, &near);
-    if (known && sim_memory_is_stale(&near, address))
+    if (sim_memory_nearest(address, &near) && sim_memory_is_stale(&near, address))
         report(SIM_USE_AFTER_FREE, address, bytes, write, pc, "host code uses memory that has been freed");
     else
         report(SIM_OUT_OF_BOUNDS, address, bytes, write, pc, "host code uses memory outside of the allocation");
@@ -47,7 +68,7 @@ static void outside(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 {
     const unsigned releases = sim_memory_releases();
-    if ((address - last.start < last.bytes && last.releases == releases) || sim_is_managed_variable(address))
+    if (is_known(address, releases) || sim_is_managed_variable(address))
         return true;
     sim_allocation found;
     if (!sim_memory_find(address, &found)) {
@@ -59,9 +80,7 @@ static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
                write ? "host code writes to device memory" : "host code reads device memory");
         return false;
     }
-    last.start = found.start;
-    last.bytes = found.bytes;
-    last.releases = releases;
+    keep(&found, releases);
     return true;
 }
 
