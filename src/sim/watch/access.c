@@ -147,13 +147,38 @@ static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, uns
     sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, false);
 }
 
+void sim_slot_keep(sim_worker *worker, sim_slot *slot, sim_slot good)
+{
+    struct sim_watch *watch = worker->watch;
+    if (slot->pc == 0)
+        watch->slots_used[watch->slot_count++] = (uint16_t)(slot - worker->slots);
+    *slot = good;
+}
+
+void sim_slots_forget(sim_worker *worker)
+{
+    struct sim_watch *watch = worker->watch;
+    for (unsigned i = 0; i < watch->slot_count; i++)
+        worker->slots[watch->slots_used[i]] = (sim_slot){0};
+    watch->slot_count = 0;
+}
+
 static void remember(sim_worker *worker, unsigned site, uintptr_t start, size_t size, unsigned bytes)
 {
     if (site == 0 || sim_sites[site].values || sim_trace_looks(worker) || sim_sites[site].kind >= SIM_ATOMIC ||
         size < bytes)
         return;
     uintptr_t pc = sim_sites[site].pc;
-    worker->slots[sim_slot_of(pc)] = (sim_slot){pc, start, size - (bytes - 1), (uint64_t)site << SIM_ENTRY_SHIFT};
+    sim_slot_keep(worker, &worker->slots[sim_slot_of(pc)],
+                  (sim_slot){pc, start, size - (bytes - 1), (uint64_t)site << SIM_ENTRY_SHIFT});
+}
+
+// What of it no copy touches that may run beside the launch.
+static void remember_alone(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind,
+                           uintptr_t pc, sim_extent memory)
+{
+    if (!sim_copies_meet(worker, address, bytes, !is_read(kind), pc, &memory))
+        remember(worker, site, memory.start, memory.end - memory.start, bytes);
 }
 
 static bool inside(uintptr_t address, unsigned bytes, uintptr_t start, size_t size)
@@ -218,20 +243,38 @@ static bool is_registered(sim_worker *worker, uintptr_t address, unsigned bytes)
     return true;
 }
 
+// The allocation that all these bytes lie in.
+static bool find_global(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, sim_extent *memory)
+{
+    enum { GRANULE_SHIFT = 16 };
+    sim_known *known = &worker->watch->known[(address >> GRANULE_SHIFT) % SIM_KNOWN];
+    const unsigned releases = sim_memory_releases();
+    const bool here = known->releases == releases && address >= known->memory.start && address < known->memory.end;
+    sim_allocation found;
+    if (!here || !(known->kinds >> kind & 1)) {
+        if (!sim_memory_find(address, &found))
+            return false;
+        sim_repeated_note(worker, &found, kind);
+        *known = (sim_known){.memory = {found.start, found.start + found.bytes},
+                             .releases = releases,
+                             .kinds = (here ? known->kinds : 0) | 1u << kind};
+    }
+    *memory = known->memory;
+    return bytes <= known->memory.end - address;
+}
+
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     if (address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
         return false;
     const sim_module *module = sim_module_self();
     if (address - sim_memory_base < sim_memory_span) {
-        sim_allocation found;
-        if (!sim_memory_find(address, &found) || !inside(address, bytes, found.start, found.bytes)) {
+        sim_extent memory;
+        if (!find_global(worker, address, bytes, kind, &memory)) {
             fail_global(worker, address, bytes, kind, pc);
             return false;
         }
-        sim_repeated_note(worker, &found, kind);
-        if (!sim_copies_meet(worker, address, bytes, !is_read(kind), pc, found.start, found.bytes))
-            remember(worker, site, found.start, found.bytes, bytes);
+        remember_alone(worker, site, address, bytes, kind, pc, memory);
     } else if (address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo) {
         if (!check_shared(worker, site, address, bytes, kind, pc))
             return false;
@@ -248,8 +291,9 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
         if (known && !is_read(kind) && sim_is_constant_variable(address))
             fail_constant(worker, address, bytes, kind, pc);
         sim_repeated_variable(worker, sim_is_managed_variable(address), kind);
-        if (known && !sim_copies_meet(worker, address, bytes, !is_read(kind), pc, symbol.start, symbol.bytes))
-            remember(worker, site, symbol.start, symbol.bytes, bytes);
+        if (known)
+            remember_alone(worker, site, address, bytes, kind, pc,
+                           (sim_extent){symbol.start, symbol.start + symbol.bytes});
     } else if (address - module->image_lo < module->image_hi - module->image_lo) {
         return false; // tables and literals
     } else if (inside(address, bytes, (uintptr_t)worker->launch->kernel->closure,
@@ -337,6 +381,16 @@ void sim_access_ranged(uintptr_t address, unsigned bytes, unsigned kind, uintptr
         sim_ranges_keep(worker, range, address, bytes, pc);
 }
 
+// The same where all of it was found good before.
+static void note_good(sim_worker *worker, unsigned site, uintptr_t address, size_t bytes, unsigned piece)
+{
+    const bool open = worker->watch->ranges.open;
+    if (open && is_write(sim_sites[site].kind))
+        sim_unwatched_mark(address, bytes);
+    for (size_t at = 0; !open && at < bytes; at += piece)
+        sim_log_add(worker, site, address + at);
+}
+
 // Structures, in the largest pieces that their size and address allow.
 void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 {
@@ -354,6 +408,12 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
     while (bytes % piece != 0 || address % piece != 0)
         piece /= 2;
     unsigned site = sim_site_sized(pc, kind, piece);
+    const sim_slot *slot = &worker->slots[sim_slot_of(pc)];
+    if (slot->pc == pc && slot->tag >> SIM_ENTRY_SHIFT == site && address - slot->lo < slot->span &&
+        address - slot->lo + bytes - piece < slot->span) {
+        note_good(worker, site, address, bytes, piece);
+        return;
+    }
     for (size_t at = 0; at < bytes; at += piece)
         note(worker, site, address + at, piece, kind, pc);
     note_values(worker, site, address, bytes, kind);

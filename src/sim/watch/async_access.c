@@ -46,8 +46,9 @@ static void note_piece(sim_worker *worker, uintptr_t address, unsigned bytes, un
         }
         const sim_slot *found = &worker->slots[sim_slot_of(pc)];
         if (found->pc == pc && found->tag == (uint64_t)site << SIM_ENTRY_SHIFT) {
-            *slot = *found;
-            slot->pc = key;
+            sim_slot good = *found;
+            good.pc = key;
+            sim_slot_keep(worker, slot, good);
         }
     }
     sim_log_add(worker, site, address);

@@ -310,37 +310,21 @@ uintptr_t sim_watch_copy_unwaited(uintptr_t address, size_t bytes, bool write)
     return 0;
 }
 
-static bool unordered;
+// Those that the launch has not waited for.
+static const copy *beside_launch[KEPT];
+static size_t beside_count;
 
 void sim_copies_launch_begin(uint64_t number)
 {
-    unordered = false;
+    beside_count = 0;
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; i < kept; i++)
-        unordered |= copies[i].number < number && !sim_ordered(copies[i].number, number);
+        if (copies[i].number < number && !sim_ordered(copies[i].number, number))
+            beside_launch[beside_count++] = &copies[i];
 }
 
-// The copy beside launch `number` that these bytes are part of; *wrote: they are its target.
-static const copy *find(uint64_t number, uintptr_t address, size_t bytes, bool write)
+static void report_met(sim_worker *worker, const copy *one, uintptr_t address, unsigned bytes, bool write, uintptr_t pc)
 {
-    size_t kept = copy_count < KEPT ? copy_count : KEPT;
-    for (size_t i = 0; i < kept; i++) {
-        const copy *one = &copies[i];
-        if (one->number < number && !sim_ordered(one->number, number) &&
-            (touches(one, 0, address, bytes) || (write && touches(one, 1, address, bytes))))
-            return one;
-    }
-    return NULL;
-}
-
-bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, uintptr_t start,
-                     size_t size)
-{
-    if (!unordered || !find(worker->launch->number, start, size, true))
-        return false;
-    const copy *one = find(worker->launch->number, address, bytes, write);
-    if (!one)
-        return true;
     sim_finding finding = sim_finding_of(worker, SIM_MISSING_WAIT, SIM_ERROR);
     finding.address = address;
     finding.bytes = bytes;
@@ -352,5 +336,30 @@ bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool
     else if (!touches(one, 0, address, bytes))
         note_overwrite(&finding, one->number, worker->launch->number);
     sim_report(&finding);
-    return true;
+}
+
+bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, sim_extent *alone)
+{
+    bool near = false;
+    for (size_t i = 0; i < beside_count; i++) {
+        const copy *one = beside_launch[i];
+        if (one->number >= worker->launch->number) // a later one has taken its place
+            continue;
+        for (int side = 0; side < (write ? 2 : 1); side++) {
+            const uintptr_t start = one->start[side], end = start + (one->count - 1) * one->stride + one->bytes;
+            if (!start || end <= alone->start || start >= alone->end)
+                continue;
+            if (end <= address) {
+                alone->start = end;
+            } else if (start >= address + bytes) {
+                alone->end = start;
+            } else if (touches(one, side, address, bytes)) {
+                report_met(worker, one, address, bytes, write, pc);
+                return true;
+            } else {
+                near = true; // between the columns of a matrix
+            }
+        }
+    }
+    return near;
 }

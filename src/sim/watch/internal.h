@@ -6,6 +6,7 @@
 
 #include "findings/finding.h"
 #include "machine/worker.h"
+#include "memory/memory.h"
 #include "race/race.h"
 #include "race/shadow.h"
 #include "race/site.h"
@@ -24,10 +25,21 @@ typedef struct sim_slot {
 
 enum { SIM_SLOTS = 1 << 13 };
 
+// An allocation that the current launch has used. They are found by their addresses, as cache lines are.
+typedef struct sim_known {
+    sim_extent memory;
+    unsigned releases; // of memory, when it was found
+    unsigned kinds;    // of accesses that repeated.c knows of: 1 << SIM_READ, ...
+} sim_known;
+
+enum { SIM_KNOWN = 64 };
+
 static inline size_t sim_slot_of(uintptr_t pc)
 {
     return (pc >> SIM_CODE_SHIFT) & (SIM_SLOTS - 1);
 }
+
+void sim_slot_keep(sim_worker *worker, sim_slot *slot, sim_slot good);
 
 enum { SIM_SPACE_GLOBAL, SIM_SPACE_SHARED, SIM_SPACE_VARIABLE, SIM_SPACES };
 
@@ -62,7 +74,9 @@ struct sim_watch {
     sim_ranges ranges;
     unsigned passed;      // logs of lanes of unwatched blocks that have been full
     struct sim_used used; // since the launch began
-    bool single;          // a hook for one access is at work, not one for many bytes
+    sim_known known[SIM_KNOWN];
+    uint16_t slots_used[SIM_SLOTS], slot_count; // of worker->slots, those that hold something
+    bool single;                                // a hook for one access is at work, not one for many bytes
     struct {
         uintptr_t address;
         uint64_t launch, block;
@@ -89,6 +103,7 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
                       uintptr_t pc);
 // An access at a place for which no number was left: only that it wrote is noted. False: the site has a number.
 bool sim_access_unnumbered(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, bool write);
+void sim_slots_forget(sim_worker *worker);
 void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc); // atomics of host code: as volatile
 void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
 
@@ -98,8 +113,9 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
 // log.c. Full: the log of the current thread has no room; others run, and it goes on when it has.
 void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address);
 void sim_log_full(sim_worker *worker);
-// unwatched.c: a thread of an unwatched block is about to write to global memory.
+// unwatched.c: a thread of an unwatched block is about to write to global memory, or to any memory.
 void sim_unwatched_write(uintptr_t address, unsigned bytes);
+void sim_unwatched_mark(uintptr_t address, size_t bytes);
 // Of the logs of an unwatched block only what was written counts.
 void sim_log_pass(sim_worker *worker);
 // The same for the current lane, whose log is full. False: others should have their turn.
@@ -117,11 +133,11 @@ void sim_async_note(uintptr_t address, size_t bytes, unsigned copy, uintptr_t pc
 // for.
 extern void (*sim_async_left)(sim_worker *worker);
 
-// copy.c. Whether a copy beside this launch touches the allocation [start, start + size): then its accesses are looked
-// at one by one, and one that meets the copy is reported.
+// copy.c. Whether the access meets a copy beside this launch, which is reported, or one is all around it. If not,
+// *alone shrinks to what around the address no such copy touches.
 void sim_copies_launch_begin(uint64_t number);
-bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, uintptr_t start,
-                     size_t size);
+bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc,
+                     sim_extent *alone);
 
 // repeated.c: the current thread uses an allocation, or a variable of the program (managed: one that the host sees).
 void sim_repeated_note(sim_worker *worker, const sim_allocation *allocation, unsigned kind);

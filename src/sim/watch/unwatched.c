@@ -17,7 +17,7 @@ static bool writes(const sim_site *about)
 }
 
 // Shared memory is forgotten with the block, and variables of the program are always initialised.
-static void mark(uintptr_t address, unsigned bytes)
+void sim_unwatched_mark(uintptr_t address, size_t bytes)
 {
     sim_region *region = &sim_global_region;
     if (address - region->base >= region->span)
@@ -34,7 +34,7 @@ void sim_unwatched_write(uintptr_t address, unsigned bytes)
 {
     uint8_t *word = sim_global_region.initialised + ((address - sim_global_region.base) >> SIM_WORD_SHIFT);
     if (bytes < 4)
-        mark(address, bytes);
+        sim_unwatched_mark(address, bytes);
     for (unsigned i = 0; i < bytes / 4; i++)
         word[i] = SIM_WORD_INITIALISED;
 }
@@ -43,7 +43,7 @@ static void look(uint64_t entry)
 {
     const sim_site *about = &sim_sites[entry >> SIM_ENTRY_SHIFT];
     if (writes(about))
-        mark(entry & SIM_ENTRY_ADDRESS, about->bytes);
+        sim_unwatched_mark(entry & SIM_ENTRY_ADDRESS, about->bytes);
     else
         only_reads[entry >> SIM_ENTRY_SHIFT] = true;
 }

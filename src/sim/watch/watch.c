@@ -3,7 +3,6 @@
 #include "watch/watch.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "machine/options.h"
 #include "program/program.h"
@@ -48,9 +47,11 @@ void sim_watch_launch_begin(sim_launch_state *launch)
         sim_worker *worker = sim_worker_at(i);
         if (!worker) // memory may have been freed since
             continue;
-        madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
-        if (worker->watch)
-            sim_ranges_forget(worker);
+        if (!worker->watch)
+            continue;
+        sim_slots_forget(worker);
+        sim_ranges_forget(worker);
+        memset(worker->watch->known, 0, sizeof worker->watch->known);
     }
 }
 
@@ -84,7 +85,7 @@ static void look_at_all(sim_worker *worker)
 {
     if (!sim_trace_looks(worker))
         return;
-    madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
+    sim_slots_forget(worker);
     sim_ranges_forget(worker);
 }
 
