@@ -43,9 +43,9 @@
 
 // What is kept of a block: block->progress.
 typedef struct sim_block_progress {
-    // By thread: a hash of its registers and stack when it last polled; how often it did; whether the last two hashes
-    // were the same; the word, of those that poll.
-    uint32_t state_hash[SIM_THREADS];
+    // By thread: a hash of its registers and stack when it last polled, and at every 32nd poll; how often it did;
+    // whether the last hash was the same as one of these; the word, of those that poll.
+    uint32_t state_hash[SIM_THREADS], kept_hash[SIM_THREADS];
     uint8_t polls[SIM_THREADS], unchanged[SIM_THREADS];
     sim_polled polled[SIM_THREADS];
     uint32_t spinning[SIM_WARPS];    // lanes that poll, until they are woken

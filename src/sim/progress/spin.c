@@ -74,10 +74,14 @@ bool sim_spin_polls(sim_worker *worker, uint32_t state_hash, bool known, bool *s
 {
     sim_block_progress *block = worker->block->progress;
     int thread = worker->thread;
-    bool same = state_hash == block->state_hash[thread];
+    // A loop that looks at several words comes back with the state of some poll before the last.
+    bool same = state_hash == block->state_hash[thread] || state_hash == block->kept_hash[thread];
+    bool long_at_it = !same && ++block->polls[thread] % POLLS_AT_WORK == 0;
     block->state_hash[thread] = state_hash;
+    if (long_at_it)
+        block->kept_hash[thread] = state_hash;
     block->unchanged[thread] = *surely = known && same;
-    return same || ++block->polls[thread] % POLLS_AT_WORK == 0;
+    return same || long_at_it;
 }
 
 void sim_spin_stops(sim_worker *worker, uintptr_t pc, bool surely, sim_polled word)

@@ -324,15 +324,16 @@ static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
         return false;
     const char *address = instruction->operand[at], *value = instruction->operand[1 - at];
     bool ordered = has(instruction, "relaxed") || has(instruction, "acquire") || has(instruction, "release");
-    if (instruction->is_vector[1 - at]) {
-        if (ordered)
-            return false;
+    const char *order = has(instruction, "acquire")   ? " | SIM_ATOMIC_ACQUIRE"
+                        : has(instruction, "release") ? " | SIM_ATOMIC_RELEASE"
+                                                      : "";
+    if (instruction->is_vector[1 - at] && ordered) {
+        sim_text_print(out, "sim::ptx_%s_vector_atomic<%s>(%s, %s, SIM_ATOMIC_%s%s, %s)", load ? "load" : "store", type,
+                       address, scope_of(instruction), load ? "LOAD" : "STORE", order, value);
+    } else if (instruction->is_vector[1 - at]) {
         sim_text_print(out, "sim::ptx_%s_vector%s<%s>(%s, %s)", load ? "load" : "store",
                        load && has(instruction, "cg") ? "_past_cache" : "", type, address, value);
     } else if (ordered) {
-        const char *order = has(instruction, "acquire")   ? " | SIM_ATOMIC_ACQUIRE"
-                            : has(instruction, "release") ? " | SIM_ATOMIC_RELEASE"
-                                                          : "";
         if (load)
             sim_text_print(out, "sim::ptx_set(%s, sim::ptx_load_atomic<%s>(%s, %s, SIM_ATOMIC_LOAD%s))", value, type,
                            address, scope_of(instruction), order);

@@ -111,6 +111,26 @@ template <class Type> SIM_INLINE void ptx_store_atomic(char *address, int scope,
     ptx_write<Type>(address, value);
 }
 
+// The elements of a vector are read and stored one by one, as PTX has it.
+template <class Type, class... Values>
+SIM_INLINE void ptx_load_vector_atomic(const char *address, int scope, int what, Values &...values)
+{
+    ptx_vector<Type, sizeof...(Values)> vector;
+    for (unsigned i = 0; i < sizeof...(Values); i++) {
+        SIM_ANY_ATOMIC(address + i * sizeof(Type), sizeof(Type), scope, what);
+        vector.at[i] = ptx_read<Type>(address + i * sizeof(Type));
+    }
+    sim_spin();
+    ptx_spread(vector, values...);
+}
+template <class Type, class... Values>
+SIM_INLINE void ptx_store_vector_atomic(char *address, int scope, int what, const Values &...values)
+{
+    const Type each[] = {ptx_get<Type>(values)...};
+    for (unsigned i = 0; i < sizeof...(Values); i++)
+        ptx_store_atomic<Type>(address + i * sizeof(Type), scope, what, each[i]);
+}
+
 template <class Type, class... Parts> SIM_INLINE Type ptx_join(const Parts &...parts)
 {
     static_assert(sizeof(Type) % sizeof...(Parts) == 0, "parts of one size");
