@@ -434,6 +434,14 @@ typedef struct heddle_rows_classify_shape {
     int int8; // 1: logits are sum * scale + bias
 } heddle_rows_classify_shape;
 
+// predict_one: probabilities of one image by a whole network, in one kernel. `network` has a row for each product with
+// what follows it; `weights` and the results in between are laid out for the kernel (ops/predict_one/predict_one.h).
+typedef struct heddle_predict_one_shape {
+    int steps; // products
+    int c, h, w, classes;
+    int weights, activations; // floats of weights and biases, and of what the steps leave
+} heddle_predict_one_shape;
+
 // rows_weights, rows_collect, rows_update: between the parameters, float32 in one buffer in PyTorch's layout, and what
 // products take and leave: bf16 copies of weights and parts of gradients. `table` has a row of HEDDLE_SEGMENT_FIELDS
 // for each parameter. Element (row, tap, channel) of k * taps * c, each padded, is parameter (row * c + channel) * taps

@@ -31,6 +31,17 @@ bool heddle_infer_by_rows(const heddle_model *model, int batch, heddle_device_ki
 heddle_status heddle_plan_infer_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
                                      const heddle_value *parameters, bool *made);
 
+// --- infer_alone.c ---------------------------------------------------------------------------------------------------
+
+typedef struct heddle_alone heddle_alone;
+
+// Whether predictions of single images by a model without batchnorm are one kernel.
+bool heddle_infer_alone(const heddle_model *model, int batch, heddle_device_kind device, heddle_tier kernels,
+                        heddle_arithmetic arithmetic);
+// Where they are: copies the parameters as they are now, appends that one operator, and sets *made.
+heddle_status heddle_plan_infer_alone(heddle_plan *plan, heddle_state *state, heddle_stream *stream, bool *made);
+void heddle_alone_destroy(heddle_plan *plan);
+
 // --- infer_calibrate.c -----------------------------------------------------------------------------------------------
 
 // For int8: the largest magnitudes over some images of what each group of layers computes. `output` is of its product,

@@ -73,8 +73,10 @@ static heddle_status fold_for(const heddle_state *from, const heddle_network_opt
 {
     const heddle_device_kind device = heddle_device_get_kind(from->device);
     HEDDLE_TRY(fold_model(from->model, false, folded));
-    if (options->kernels != HEDDLE_FUSED || heddle_infer_by_rows(*folded ? *folded : from->model, options->batch,
-                                                                 device, options->kernels, options->arithmetic))
+    const heddle_model *model = *folded ? *folded : from->model;
+    if (options->kernels != HEDDLE_FUSED ||
+        heddle_infer_by_rows(model, options->batch, device, options->kernels, options->arithmetic) ||
+        heddle_infer_alone(model, options->batch, device, options->kernels, options->arithmetic))
         return HEDDLE_OK;
     heddle_model_close(*folded);
     return fold_model(from->model, true, folded);

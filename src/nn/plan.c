@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "nn/infer.h"
 #include "nn/layout.h"
-#include "nn/rows.h"
 #include "nn/run.h"
 #include "nn/tune.h"
 
@@ -350,6 +350,7 @@ void heddle_plan_destroy(heddle_plan *plan)
     close_side(plan);
     heddle_plan_reduce_destroy(plan);
     heddle_rows_destroy(plan);
+    heddle_alone_destroy(plan);
     heddle_free(plan->device, plan->fixed);
     heddle_free(plan->device, plan->arena);
     heddle_free(plan->device, plan->workspace);

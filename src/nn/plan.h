@@ -60,12 +60,13 @@ typedef struct heddle_plan {
     heddle_lowering lowering;
     heddle_planned_call *calls;
     int call_count;
-    int update_call;          // the one that updates the parameters; training only
-    bool whole_steps;         // the only call is cnn_train's, which takes several steps at a time
-    int prepared;             // leading calls that heddle_plan_prepare runs; a step leaves them out
-    int once;                 // leading calls that several steps need only before the first; their graphs have none
-    struct heddle_rows *rows; // of a plan over rows of bf16; else NULL, or without groups
-    bool by_rows;             // an evaluation over rows
+    int update_call;            // the one that updates the parameters; training only
+    bool whole_steps;           // the only call is cnn_train's, which takes several steps at a time
+    int prepared;               // leading calls that heddle_plan_prepare runs; a step leaves them out
+    int once;                   // leading calls that several steps need only before the first; their graphs have none
+    struct heddle_rows *rows;   // of a plan over rows of bf16; else NULL, or without groups
+    bool by_rows;               // an evaluation over rows
+    struct heddle_alone *alone; // of a single image's prediction by one kernel; else NULL, or without memory
     // With ranks: what they exchange, on a stream beside the calls'; `exchanges` is NULL where it is their own.
     heddle_bucket *buckets;
     int bucket_count;

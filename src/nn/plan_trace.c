@@ -223,8 +223,10 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_s
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_plan_fuse(plan, state, parameters, &fused));
     if (!plan->options.training)
+        HEDDLE_TRY(heddle_plan_infer_alone(plan, state, stream, &rows));
+    if (!plan->options.training && !rows)
         HEDDLE_TRY(heddle_plan_infer_rows(plan, state, stream, parameters, &rows));
-    else if (!fused && state->undecayed == 0) // rows_update decays all parameters
+    if (plan->options.training && !fused && state->undecayed == 0) // rows_update decays all parameters
         HEDDLE_TRY(heddle_plan_rows(plan, state, stream, parameters, &rows));
     if (!fused && !rows)
         HEDDLE_TRY(add_model(plan, state, parameters));

@@ -35,6 +35,7 @@
 #include "ops/optimizer/optimizer.h"
 #include "ops/polynomial/polynomial.h"
 #include "ops/polynomial_activation/polynomial_activation.h"
+#include "ops/predict_one/predict_one.h"
 #include "ops/quantise/quantise.h"
 #include "ops/random/random.h"
 #include "ops/reduction/reduction.h"
@@ -197,6 +198,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rows_head,
     &heddle_op_rows_classify,
     &heddle_op_rows_stem,
+    &heddle_op_predict_one,
     &heddle_op_rows_linear_step,
     &heddle_op_rows_weights,
     &heddle_op_rows_collect,
