@@ -77,8 +77,7 @@ static const struct sim_standin *standin(sim_build_context *context, sim_standin
         sim_arguments_add(&found->arguments, "-include");
         sim_arguments_add(&found->arguments, found->path);
     } else if (!found->made) {
-        const sim_precompiled wanted = {&context->compiler, &context->home, &context->flags, &context->limits,
-                                        kind == SIM_STANDIN_SLOW};
+        const sim_precompiled wanted = {&context->compiler, &context->home, &context->flags, &context->limits, kind};
         found->precompiled = sim_precompiled_include(&wanted, &found->arguments, found->path, sizeof found->path);
     }
     found->made = true;
@@ -326,20 +325,29 @@ static int call_compiler(sim_build_context *context, const sim_job *job, const c
     return status;
 }
 
+// The smallest that has what the program includes.
+static sim_standin_kind choose_standin(sim_build_context *context, const sim_rewritten *rewritten)
+{
+    sim_standin_kind kind = !rewritten                                              ? SIM_STANDIN_FAST
+                            : sim_rewritten_includes(rewritten, sim_slow_headers)   ? SIM_STANDIN_SLOW
+                            : sim_rewritten_includes(rewritten, sim_vector_headers) ? SIM_STANDIN_VECTOR
+                                                                                    : SIM_STANDIN_FAST;
+    return kind == SIM_STANDIN_FAST || standin(context, kind)->precompiled ? kind : SIM_STANDIN_FAST;
+}
+
 static void run_compiler(sim_build_context *context, sim_job *job, const char *source, const sim_rewritten *rewritten)
 {
     sim_text said = {0}, depends = {0}; // what the compiler says; where it lists the files it read
-    bool slow = rewritten && sim_rewritten_includes(rewritten, sim_slow_headers) &&
-                standin(context, SIM_STANDIN_SLOW)->precompiled;
-    int status = call_compiler(context, job, source, slow ? SIM_STANDIN_SLOW : SIM_STANDIN_FAST, &said, &depends);
+    sim_standin_kind kind = choose_standin(context, rewritten);
+    int status = call_compiler(context, job, source, kind, &said, &depends);
     // Perhaps only because of a header that the program did not ask for, or one that has changed since it was compiled,
     // or is damaged.
     bool failed = status > 0 && !sim_process_is_stopped(status);
     bool outdated = failed && said.at && sim_precompiled_is_refused(said.at);
     if (outdated)
-        sim_precompiled_remove(standin(context, slow ? SIM_STANDIN_SLOW : SIM_STANDIN_FAST)->path);
+        sim_precompiled_remove(standin(context, kind)->path);
     bool plain = outdated || (failed && said.at && sim_precompiled_lacks(said.at));
-    if (failed && (slow || plain)) {
+    if (failed && (kind != SIM_STANDIN_FAST || plain)) {
         sim_text_free(&said);
         status = call_compiler(context, job, source, plain ? SIM_STANDIN_PLAIN : SIM_STANDIN_FAST, &said, &depends);
     }

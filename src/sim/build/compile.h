@@ -8,18 +8,11 @@
 #include "build/home.h"
 #include "build/keeper.h"
 #include "build/object.h"
+#include "build/precompiled.h"
 #include "build/temporary.h"
 #include "rewrite/text.h"
 
 typedef enum sim_language { SIM_LANGUAGE_CUDA, SIM_LANGUAGE_CPLUSPLUS, SIM_LANGUAGE_C, SIM_LANGUAGE_NONE } sim_language;
-
-// As it is; precompiled; precompiled with the slow headers.
-typedef enum sim_standin_kind {
-    SIM_STANDIN_PLAIN,
-    SIM_STANDIN_FAST,
-    SIM_STANDIN_SLOW,
-    SIM_STANDIN_KINDS
-} sim_standin_kind;
 
 // What all files of a build share.
 typedef struct sim_build_context {

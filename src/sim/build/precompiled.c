@@ -18,11 +18,11 @@
 #include "build/process.h"
 #include "build/temporary.h"
 
-enum { MOST_ENTRIES = 12, DEEPEST_FOLDER = 8, MOST_ROUNDS = 64 };
+enum { MOST_ENTRIES = 18, DEEPEST_FOLDER = 8, MOST_ROUNDS = 64 };
 
-const char *const sim_slow_headers[] = {"iostream", "vector",  "string",  "algorithm",  "fstream",
-                                        "sstream",  "iomanip", "map",     "functional", "random",
-                                        "chrono",   "memory",  "numeric", NULL};
+const char *const sim_vector_headers[] = {"vector", "algorithm", NULL};
+const char *const sim_slow_headers[] = {"iostream",   "string", "fstream", "sstream", "iomanip", "map",
+                                        "functional", "random", "chrono",  "memory",  "numeric", NULL};
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
 {
@@ -78,7 +78,8 @@ static const char *const special_functions[] = {"assoc_laguerre", "assoc_legendr
 
 static uint64_t hash_all(const sim_precompiled *wanted)
 {
-    uint64_t hash = hash_folder(wanted->home->headers, 0) + wanted->slow;
+    uint64_t hash = hash_folder(wanted->home->headers, 0);
+    hash = mix(hash, &wanted->kind, sizeof wanted->kind);
     hash = mix_file(hash, wanted->compiler->path);
     hash = mix(hash, &wanted->compiler->version, sizeof wanted->compiler->version);
     hash = mix_file(hash, "/usr/include/stdlib.h"); // stands for the C library's headers
@@ -90,14 +91,22 @@ static uint64_t hash_all(const sim_precompiled *wanted)
     return hash;
 }
 
-static bool write_forwarder(const char *path, const sim_home *home, bool slow)
+static void write_includes(FILE *file, const char *const *names)
+{
+    for (; *names; names++)
+        fprintf(file, "#include <%s>\n", *names);
+}
+
+static bool write_forwarder(const char *path, const sim_home *home, sim_standin_kind kind)
 {
     FILE *file = fopen(path, "w");
     if (!file)
         return false;
     fprintf(file, "#define " SPECIAL_FUNCTIONS " 1\n#include \"%s/sim/standin.h\"\n", home->headers);
-    for (int i = 0; slow && sim_slow_headers[i]; i++)
-        fprintf(file, "#include <%s>\n", sim_slow_headers[i]);
+    if (kind != SIM_STANDIN_FAST)
+        write_includes(file, sim_vector_headers);
+    if (kind == SIM_STANDIN_SLOW)
+        write_includes(file, sim_slow_headers);
     fprintf(file, "#undef " SPECIAL_FUNCTIONS "\n");
     return fclose(file) == 0;
 }
@@ -202,7 +211,7 @@ static bool make_entry(const sim_precompiled *wanted, const char *folder, const 
     bool fine = is_whole(folder, result);
     if (!fine) {
         empty_entry(folder);
-        fine = write_forwarder(header, wanted->home, wanted->slow) && precompile(wanted, header, result) &&
+        fine = write_forwarder(header, wanted->home, wanted->kind) && precompile(wanted, header, result) &&
                note_size(lock, result);
     }
     close(lock);

@@ -5,9 +5,20 @@
 #include "build/home.h"
 #include "build/keeper.h"
 
-// Headers of the standard library that take longest to read. A program that includes one of them gets all of them
-// precompiled; should that make a name mean something else, the caller compiles again without.
-extern const char *const sim_slow_headers[]; // ended with NULL
+// Headers of the standard library that take long to read. A program that includes one of a list gets all of it
+// precompiled, and with the slow ones those for vectors too; should that make a name mean something else, the caller
+// compiles again without. A precompiled header takes as long to load as it is large, so that one with both lists would
+// double the time of a program that only has vectors.
+extern const char *const sim_vector_headers[], *const sim_slow_headers[]; // ended with NULL
+
+// The stand-in header as it is; precompiled; precompiled with those headers.
+typedef enum sim_standin_kind {
+    SIM_STANDIN_PLAIN,
+    SIM_STANDIN_FAST,
+    SIM_STANDIN_VECTOR,
+    SIM_STANDIN_SLOW,
+    SIM_STANDIN_KINDS
+} sim_standin_kind;
 
 // What a precompiled header depends on.
 typedef struct sim_precompiled {
@@ -15,7 +26,7 @@ typedef struct sim_precompiled {
     const sim_home *home;
     const sim_arguments *flags;
     const sim_limits *limits;
-    bool slow; // with the slow headers
+    sim_standin_kind kind;
 } sim_precompiled;
 
 // Adds the options that include the stand-in header: precompiled if that is possible, else as it is.

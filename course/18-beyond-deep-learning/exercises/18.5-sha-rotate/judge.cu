@@ -1,5 +1,7 @@
 #include "learn.h"
 
+#include <string>
+
 #include "18.5-sha-rotate.cu"
 
 // A message, and its digest as the standard tools print it.
