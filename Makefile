@@ -29,12 +29,12 @@ demo: ## train a network on Fashion-MNIST in front of you, then predict a few im
 
 learn: ## the course: exercises in COURSE (heddle-course), checked as you save, without a GPU
 	@scripts/setup build sim
-	@scripts/build $(BUILD) $(options) heddle_command sim
+	@scripts/build $(BUILD) $(options) heddle_command sim heddle_judges_sim
 	@scripts/learn "$(BUILD)/heddle" "$(COURSE)"
 
 learn-web: ## the same in a browser: prints the address to open
 	@scripts/setup build sim
-	@scripts/build $(BUILD) $(options) heddle_command sim
+	@scripts/build $(BUILD) $(options) heddle_command sim heddle_judges_sim
 	@scripts/learn "$(BUILD)/heddle" "$(COURSE)" --web
 
 check: ## FILE=program.cu: check a CUDA program on the simulated GPU

@@ -102,6 +102,26 @@ else()
   install(PROGRAMS ${PROJECT_BINARY_DIR}/libheddle-sim.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
 endif()
 
+# --- judges ------------------------------------------------------------------------------------------------------------
+# What the course's judges share, for src/learn/object.c, with copies of what it is made of. Compiled as `heddle learn`
+# compiles a judge, but without debug information, which would name temporary files.
+set(heddle_judges)
+if(HEDDLE_SIM_MODULE)
+  set(folder ${PROJECT_BINARY_DIR}/sim/judges)
+  set(source ${PROJECT_SOURCE_DIR}/course/include)
+  set(heddle_judges ${folder}/learn.o ${folder}/learn.h ${folder}/learn.cu)
+  add_custom_command(OUTPUT ${heddle_judges}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 ${heddle_sim_home} $<TARGET_FILE:simcc>
+      --compiler ${HEDDLE_SIM_COMPILER} -c -g0 -DLEARN_SIMULATED -MD -MF ${folder}/learn.d ${source}/learn.cu
+      -o ${folder}/learn.o
+    COMMAND ${CMAKE_COMMAND} -E copy ${source}/learn.h ${source}/learn.cu ${folder}
+    DEPENDS simcc ${source}/learn.h ${source}/learn.cu DEPFILE ${folder}/learn.d
+    COMMENT "Building what the course's judges share" VERBATIM)
+  install(FILES ${heddle_judges} DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle/sim/judges)
+endif()
+add_custom_target(heddle_judges_sim ALL DEPENDS ${heddle_judges})
+
 # --- cuda ------------------------------------------------------------------------------------------------------------
 set(HEDDLE_CUDA auto CACHE STRING "the cuda device: auto (where nvcc and a GPU are found), on (where nvcc is found), off")
 set_property(CACHE HEDDLE_CUDA PROPERTY STRINGS auto on off)

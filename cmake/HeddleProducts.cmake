@@ -58,7 +58,8 @@ add_custom_target(heddle_pages ALL
   DEPENDS ${heddle_pages}/heddle.1 ${heddle_pages}/simcc.1 ${heddle_pages}/heddle.bash ${heddle_pages}/_heddle ${heddle_pages}/heddle.fish)
 
 # What a person needs who does not run the tests, and all that is installed.
-add_custom_target(heddle_products DEPENDS heddle_shared heddle_static heddle_command heddle_pages sim simcc)
+add_custom_target(heddle_products DEPENDS heddle_shared heddle_static heddle_command heddle_pages sim simcc
+  heddle_judges_sim)
 get_property(heddle_targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 foreach(module ${heddle_targets})
   if(module MATCHES "^heddle_module_")

@@ -21,6 +21,10 @@
 // The first wrong element ends the program. What it says goes to standard output as one line of JSON after a mark,
 // which `heddle learn` turns into sentences. It chooses a new mark for each run, so that a program cannot print such a
 // line by accident.
+//
+// learn.cu, and the templates of this header for the usual types, are the same for every judge, and take longer to
+// compile than the rest of one. On the simulated GPU, `heddle learn` links an object of them that was built with heddle
+// (LEARN_LINKED). On a real GPU they are compiled with the judge.
 #ifndef HEDDLE_COURSE_LEARN_H
 #define HEDDLE_COURSE_LEARN_H
 
@@ -43,6 +47,11 @@
 #define LEARN_QUOTE(word) #word
 #define LEARN_TEXT(word)  LEARN_QUOTE(word)
 
+extern const char learn_mark[];
+#ifndef LEARN_OBJECT // the judge's own, for it is new in each run
+const char learn_mark[] = LEARN_TEXT(LEARN_MARK);
+#endif
+
 // --- the case -------------------------------------------------------------------------------------------------------
 
 enum { LEARN_MOST_ARRAYS = 256 };
@@ -57,147 +66,45 @@ struct learn_state {
     int byte;              // poison of one-byte outputs; -1: none yet
 };
 
-static learn_state learn_now;
+extern learn_state learn_now;
 
-static void learn_free_all(void)
-{
-    while (learn_now.device_count > 0)
-        cudaFree(learn_now.device[--learn_now.device_count]);
-    while (learn_now.pinned_count > 0)
-        cudaFreeHost(learn_now.pinned[--learn_now.pinned_count]);
-}
+void learn_free_all(void);
 
-static void learn_print_quoted(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            putchar('\\');
-        putchar((unsigned char)*text < ' ' ? ' ' : *text);
-    }
-    putchar('"');
-}
-
+void learn_print_quoted(const char *text);
 // A line of the judge's: the case, then members of a JSON object that the caller prints, then the end of the line.
-static void learn_begin_line(void)
-{
-    fflush(stdout);
-    printf("\n@" LEARN_TEXT(LEARN_MARK) " {\"case\":");
-    learn_print_quoted(learn_now.name);
-}
-
-static void learn_end_line(void)
-{
-    printf("}\n");
-    fflush(stdout);
-}
-
+void learn_begin_line(void);
+void learn_end_line(void);
 // A line with one member. `first`: it is the cause of whatever else was found, and is shown alone.
-static void learn_say(const char *member, const char *text, bool first = false)
-{
-    learn_begin_line();
-    printf(",\"%s\":", member);
-    learn_print_quoted(text);
-    printf(",\"first\":%s", first ? "true" : "false");
-    learn_end_line();
-}
-
+void learn_say(const char *member, const char *text, bool first = false);
 // Ends the program after a last line.
-[[noreturn]] static void learn_stop(const char *member, const char *text, bool first = false)
-{
-    learn_say(member, text, first);
-    learn_free_all();
-    exit(1);
-}
-
-#ifdef LEARN_SIMULATED
-extern "C" void sim_report_part(const char *name); // of the simulator: what it finds from now on belongs to this case
-#endif
-
-static inline void learn_check(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        learn_stop("cuda", cudaGetErrorString(error));
-}
+[[noreturn]] void learn_stop(const char *member, const char *text, bool first = false);
+void learn_check(cudaError_t error);
 
 // Begins a case: what the messages call it. Arrays of the case before are freed.
-__attribute__((format(printf, 1, 2))) static void learn_case(const char *format, ...)
-{
-    va_list list;
-    learn_free_all();
-    va_start(list, format);
-    vsnprintf(learn_now.name, sizeof learn_now.name, format, list);
-    va_end(list);
-    learn_now.dimensions = 0;
-    learn_now.byte = -1;
-#ifdef LEARN_SIMULATED
-    sim_report_part(learn_now.name);
-#endif
-    learn_begin_line(); // should the program never come to the end of the case
-    printf(",\"begins\":true");
-    learn_end_line();
-}
+__attribute__((format(printf, 1, 2))) void learn_case(const char *format, ...);
 
 // Which thread should write which element: element i is thread i % block of block i / block …
-static inline void learn_threads_1d(int threads_per_block)
-{
-    learn_now.block = dim3((unsigned)threads_per_block);
-    learn_now.dimensions = 1;
-}
-
+void learn_threads_1d(int threads_per_block);
 // … or the element of row y, column x is thread (x % block.x, y % block.y) of block (x / block.x, y / block.y).
-static inline void learn_threads_2d(dim3 threads_per_block, int64_t width)
-{
-    learn_now.block = threads_per_block;
-    learn_now.width = width;
-    learn_now.dimensions = 2;
-}
-
+void learn_threads_2d(dim3 threads_per_block, int64_t width);
 // … or the same with slices of `height` rows: slice z is thread z % block.z of block z / block.z.
-static inline void learn_threads_3d(dim3 threads_per_block, int64_t width, int64_t height)
-{
-    learn_threads_2d(threads_per_block, width);
-    learn_now.height = height;
-    learn_now.dimensions = 3;
-}
-
-static inline void learn_require_list(bool holds, bool first, const char *format, va_list list)
-{
-    char text[512];
-    if (holds)
-        return;
-    vsnprintf(text, sizeof text, format, list);
-    learn_stop("says", text, first);
-}
+void learn_threads_3d(dim3 threads_per_block, int64_t width, int64_t height);
 
 // Fails the exercise with a sentence, where comparing arrays does not fit. Further sentences are advice.
-__attribute__((format(printf, 2, 3))) static inline void learn_require(bool holds, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    learn_require_list(holds, false, format, list);
-    va_end(list);
-}
-
+__attribute__((format(printf, 2, 3))) void learn_require(bool holds, const char *format, ...);
 // The same for the cause of whatever else was found.
-__attribute__((format(printf, 2, 3))) static inline void learn_require_first(bool holds, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    learn_require_list(holds, true, format, list);
-    va_end(list);
-}
+__attribute__((format(printf, 2, 3))) void learn_require_first(bool holds, const char *format, ...);
 
 // For a macro in place of cudaMemcpy: ends the program where the address of a pointer is passed for that of an array.
 // The copy would replace the pointer, and what lies behind it.
 #define learn_refuse_addresses(to, from)                                                                               \
     (learn_refuse_address(to, #to, __LINE__), learn_refuse_address(from, #from, __LINE__))
 
-template <typename T> static void learn_refuse_address(T *, const char *, int)
+template <typename T> void learn_refuse_address(T *, const char *, int)
 {
 }
 
-template <typename T> static void learn_refuse_address(T **, const char *name, int line)
+template <typename T> void learn_refuse_address(T **, const char *name, int line)
 {
     learn_require_first(
         false,
@@ -220,7 +127,7 @@ enum : uint64_t {
     LEARN_QUIET_DOUBLE = 0x0008000000000000,
 };
 
-template <typename T> static uint64_t learn_poison_bits(void)
+template <typename T> uint64_t learn_poison_bits(void)
 {
     if (sizeof(T) == 1)
         return (uint64_t)(int64_t)learn_now.byte; // -1: equal to no byte
@@ -229,14 +136,14 @@ template <typename T> static uint64_t learn_poison_bits(void)
     return sizeof(T) == 2 ? 0x7fba : sizeof(T) == 8 ? LEARN_POISON_DOUBLE : LEARN_POISON_FLOAT;
 }
 
-template <typename T> static uint64_t learn_bits(const T &value)
+template <typename T> uint64_t learn_bits(const T &value)
 {
     uint64_t bits = 0;
     memcpy(&bits, &value, sizeof value); // little-endian
     return bits;
 }
 
-template <typename T> static void learn_poison(T *values, size_t count)
+template <typename T> void learn_poison(T *values, size_t count)
 {
     static_assert(sizeof(T) <= sizeof(uint64_t), "outputs are arrays of numbers");
     uint64_t bits = learn_poison_bits<T>();
@@ -244,13 +151,13 @@ template <typename T> static void learn_poison(T *values, size_t count)
         memcpy(&values[i], &bits, sizeof(T));
 }
 
-template <typename T> static bool learn_is_poison(const T &value)
+template <typename T> bool learn_is_poison(const T &value)
 {
     return learn_bits(value) == learn_poison_bits<T>();
 }
 
 // Is it the result of a computation with the poison? Integers: of a sum.
-template <typename T> static bool learn_is_spoilt(const T &value)
+template <typename T> bool learn_is_spoilt(const T &value)
 {
     uint64_t bits = learn_bits(value), poison = learn_poison_bits<T>();
     if (learn_is_poison(value) || sizeof(T) < 4)
@@ -262,7 +169,7 @@ template <typename T> static bool learn_is_spoilt(const T &value)
 }
 
 // Small values that float, and half where they are few bits, holds exactly: sums of a few thousand are exact, too.
-template <typename T> static std::vector<T> learn_values(size_t count, unsigned seed = 1)
+template <typename T> std::vector<T> learn_values(size_t count, unsigned seed = 1)
 {
     std::vector<T> values(count);
     uint32_t state = seed * 2654435761u + 12345u;
@@ -273,14 +180,9 @@ template <typename T> static std::vector<T> learn_values(size_t count, unsigned 
     return values;
 }
 
-static inline void learn_keep(void **list, int *count, void *memory)
-{
-    if (*count == LEARN_MOST_ARRAYS)
-        learn_stop("says", "the judge allocates too many arrays in one case");
-    list[(*count)++] = memory;
-}
+void learn_keep(void **list, int *count, void *memory);
 
-template <typename T> static T *learn_allocate(size_t count)
+template <typename T> T *learn_allocate(size_t count)
 {
     void *memory = nullptr;
     learn_check(cudaMalloc(&memory, count * sizeof(T)));
@@ -289,7 +191,7 @@ template <typename T> static T *learn_allocate(size_t count)
 }
 
 // A device array with these values.
-template <typename T> static T *learn_device(const std::vector<T> &host)
+template <typename T> T *learn_device(const std::vector<T> &host)
 {
     T *memory = learn_allocate<T>(host.empty() ? 1 : host.size());
     cudaMemcpy(memory, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
@@ -297,7 +199,7 @@ template <typename T> static T *learn_device(const std::vector<T> &host)
 }
 
 // A device array for results. It holds the poison.
-template <typename T> static T *learn_output(size_t count)
+template <typename T> T *learn_output(size_t count)
 {
     std::vector<T> poison(count);
     learn_poison(poison.data(), count);
@@ -305,7 +207,7 @@ template <typename T> static T *learn_output(size_t count)
 }
 
 // A device array for results in bytes: the poison is a value that is not among those expected.
-template <typename T> static T *learn_output(const std::vector<T> &expected)
+template <typename T> T *learn_output(const std::vector<T> &expected)
 {
     static_assert(sizeof(T) == 1, "larger types have a poison of their own: learn_output(count)");
     bool occurs[256] = {false};
@@ -318,13 +220,13 @@ template <typename T> static T *learn_output(const std::vector<T> &expected)
 }
 
 // A device array that nothing has written: reading it is an error that the simulator reports.
-template <typename T> static T *learn_uninitialised(size_t count)
+template <typename T> T *learn_uninitialised(size_t count)
 {
     return learn_allocate<T>(count ? count : 1);
 }
 
 // Pinned host memory, which holds the same poison.
-template <typename T> static T *learn_pinned(size_t count)
+template <typename T> T *learn_pinned(size_t count)
 {
     void *memory = nullptr;
     learn_check(cudaMallocHost(&memory, (count ? count : 1) * sizeof(T)));
@@ -335,7 +237,7 @@ template <typename T> static T *learn_pinned(size_t count)
 
 // --- comparing ------------------------------------------------------------------------------------------------------
 
-template <typename T> static void learn_print_value(const T &value)
+template <typename T> void learn_print_value(const T &value)
 {
     if (std::is_integral<T>::value)
         printf("\"%lld\"", (long long)value);
@@ -343,7 +245,7 @@ template <typename T> static void learn_print_value(const T &value)
         printf("\"%.7g\"", (double)value);
 }
 
-template <typename T> static bool learn_equal(const T &found, const T &expected, double tolerance)
+template <typename T> bool learn_equal(const T &found, const T &expected, double tolerance)
 {
     if (std::is_integral<T>::value)
         return found == expected;
@@ -351,22 +253,10 @@ template <typename T> static bool learn_equal(const T &found, const T &expected,
     return a == b || std::fabs(a - b) <= tolerance * std::fmax(1.0, std::fabs(b)); // NaN equals nothing
 }
 
-static inline void learn_print_position(const char *name, size_t index)
-{
-    dim3 block = learn_now.block;
-    size_t width = learn_now.dimensions > 1 ? (size_t)learn_now.width : SIZE_MAX;
-    size_t height = learn_now.dimensions > 2 ? (size_t)learn_now.height : SIZE_MAX;
-    size_t x = index % width, y = index / width % height, z = index / width / height;
-    printf(",\"array\":\"%s\",\"index\":%zu", name, index);
-    if (learn_now.dimensions == 0)
-        return;
-    printf(",\"slice\":%zu,\"row\":%zu,\"column\":%zu,\"dimensions\":%d", z, y, x, learn_now.dimensions);
-    printf(",\"block\":[%zu,%zu,%zu],\"thread\":[%zu,%zu,%zu]", x / block.x, y / block.y, z / block.z, x % block.x,
-           y % block.y, z % block.z);
-}
+void learn_print_position(const char *name, size_t index);
 
 // The elements around the first wrong one, as they should be and as they are.
-template <typename T> static void learn_print_window(const T *found, const T *expected, size_t count, size_t at)
+template <typename T> void learn_print_window(const T *found, const T *expected, size_t count, size_t at)
 {
     enum { BEFORE = 2, SHOWN = 8 };
     size_t first = at > BEFORE ? at - BEFORE : 0, last = first + SHOWN < count ? first + SHOWN : count;
@@ -386,7 +276,7 @@ template <typename T> static void learn_print_window(const T *found, const T *ex
 
 // Which elements are wrong, as runs: the first of each, and how many follow one another. Where there are many runs,
 // nothing.
-template <typename T> static void learn_print_runs(const T *found, const T *expected, size_t count, double tolerance)
+template <typename T> void learn_print_runs(const T *found, const T *expected, size_t count, double tolerance)
 {
     enum { MOST_RUNS = 256 };
     size_t begins[MOST_RUNS], lengths[MOST_RUNS], runs = 0;
@@ -411,7 +301,7 @@ template <typename T> static void learn_print_runs(const T *found, const T *expe
 }
 
 template <typename T>
-static void learn_compare(const char *name, const T *found, const T *expected, size_t count, double tolerance)
+void learn_compare(const char *name, const T *found, const T *expected, size_t count, double tolerance)
 {
     size_t wrong = 0, at = 0;
     for (size_t i = count; i-- > 0;)
@@ -441,23 +331,19 @@ static void learn_compare(const char *name, const T *found, const T *expected, s
 
 // Compares values that are on the host already.
 template <typename T>
-static void learn_expect_host(const char *name, const std::vector<T> &found, const std::vector<T> &expected,
+void learn_expect_host(const char *name, const std::vector<T> &found, const std::vector<T> &expected,
                               double tolerance = 0)
 {
     learn_compare(name, found.data(), expected.data(), expected.size(), tolerance);
 }
 
 // Waits for the GPU and reports what went wrong there.
-static inline void learn_wait(void)
-{
-    learn_check(cudaGetLastError());
-    learn_check(cudaDeviceSynchronize());
-}
+void learn_wait(void);
 
 // Compares a device array with what it should hold. Floating-point values may differ by `tolerance`, relative to the
 // expected value where that is above 1.
 template <typename T>
-static void learn_expect(const char *name, const T *device, const std::vector<T> &expected, double tolerance = 0)
+void learn_expect(const char *name, const T *device, const std::vector<T> &expected, double tolerance = 0)
 {
     std::vector<T> found(expected.size());
     learn_wait();
@@ -469,7 +355,7 @@ static void learn_expect(const char *name, const T *device, const std::vector<T>
 
 // On a real GPU: how long `work`, which launches kernels, takes. Does nothing on the simulator, which reports no
 // timings.
-template <typename Work> static void learn_time(const char *name, Work work)
+template <typename Work> void learn_time(const char *name, Work work)
 {
 #ifdef LEARN_SIMULATED
     (void)name;
@@ -499,20 +385,32 @@ template <typename Work> static void learn_time(const char *name, Work work)
 #endif
 }
 
-// A read stays where the source has it: gcc would move one that stands above its guard behind it.
-#if defined(LEARN_SIMULATED) && !defined(__clang__)
-#pragma GCC optimize("no-tree-sink")
-#endif
-
 // The last line of main.
-static inline int learn_passed(void)
-{
-    learn_wait();
-    learn_free_all();
-    learn_begin_line();
-    printf(",\"passed\":true");
-    learn_end_line();
-    return 0;
-}
+int learn_passed(void);
+
+// --- the object -----------------------------------------------------------------------------------------------------
+
+#define LEARN_TEMPLATES(scope, T)                                                                                      \
+    scope template std::vector<T> learn_values<T>(size_t, unsigned);                                                   \
+    scope template T *learn_device<T>(const std::vector<T> &);                                                         \
+    scope template T *learn_output<T>(size_t);                                                                         \
+    scope template T *learn_pinned<T>(size_t);                                                                         \
+    scope template T *learn_uninitialised<T>(size_t);                                                                  \
+    scope template void learn_expect_host<T>(const char *, const std::vector<T> &, const std::vector<T> &, double);    \
+    scope template void learn_expect<T>(const char *, const T *, const std::vector<T> &, double);
+#define LEARN_USUAL_TEMPLATES(scope)                                                                                   \
+    scope template unsigned char *learn_output<unsigned char>(const std::vector<unsigned char> &);                     \
+    LEARN_TEMPLATES(scope, float)                                                                                      \
+    LEARN_TEMPLATES(scope, double)                                                                                     \
+    LEARN_TEMPLATES(scope, int)                                                                                        \
+    LEARN_TEMPLATES(scope, unsigned)                                                                                   \
+    LEARN_TEMPLATES(scope, unsigned short)                                                                             \
+    LEARN_TEMPLATES(scope, unsigned char)
+
+#if defined(LEARN_LINKED)
+LEARN_USUAL_TEMPLATES(extern)
+#elif !defined(LEARN_OBJECT)
+#include "learn.cu"
+#endif
 
 #endif

@@ -35,7 +35,7 @@ typedef struct heddle_check_options {
     double tolerance;           // relative and absolute; negative: by type
     const char *const *include, *const *define, *const *library;
     const char *const *compile; // more options for the compiler: -DNAME, -UNAME, -include FILE, -fopenmp
-    const char *const *link;    // and for the linker: -LDIR, -lNAME
+    const char *const *link;    // and for the linker: -LDIR, -lNAME, an object
     const char *ignored;        // flags that were given and change nothing, for a note; NULL: none
     bool all_cuda;              // -x cu: every source is CUDA
     bool separate;              // -rdc=true: device code of all files is linked together

@@ -11,6 +11,7 @@
 #include "check/child.h"
 #include "learn/capture.h"
 #include "learn/interrupt.h"
+#include "learn/object.h"
 
 enum { COMPILE_SECONDS = 120, MOST_WORDS = 32, MARK_SIZE = 64 };
 
@@ -38,20 +39,21 @@ static heddle_status explain_run(heddle_learn_judging *judging, const heddle_che
     return HEDDLE_OK;
 }
 
-heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
+// object: what the judge is linked with; NULL: it is compiled with it. *output: what the program printed, to be freed.
+static heddle_status check(heddle_learn_judging *judging, const char *object, heddle_check_result **result,
+                           char **output)
 {
     const heddle_learn_rules *rules = judging->rules;
     heddle_learn_capture capture;
-    heddle_check_result *result = NULL;
-    if (*heddle_learn_interrupted())
-        return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     char mark[MARK_SIZE];
     HEDDLE_TRY(heddle_learn_capture_begin(&capture));
     const heddle_check_options how = {
         .sources = (const char *const[]){judging->judge, NULL},
         .include = (const char *const[]){judging->include, judging->beside, judging->chapter, NULL},
-        .define = (const char *const[]){"LEARN_SIMULATED", define_mark(judging, "", mark), NULL},
+        .define = (const char *const[]){"LEARN_SIMULATED", define_mark(judging, "", mark),
+                                        object ? "LEARN_LINKED" : NULL, NULL},
         .library = (const char *const *)rules->libraries,
+        .link = (const char *const[]){object, NULL},
         .folder = judging->folder,
         .gpu = rules->gpu,
         .any_status = true,
@@ -66,12 +68,36 @@ heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
         .output = capture.to,
         .errors = capture.to,
     };
-    heddle_status status = heddle_check_run(&how, &result);
-    char *output = heddle_learn_capture_end(&capture);
+    heddle_status status = heddle_check_run(&how, result);
+    *output = heddle_learn_capture_end(&capture);
     judging->dropped = capture.dropped;
+    return status != HEDDLE_OK || *output ? status
+                                          : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what the program printed");
+}
+
+// Damaged, or made by another compiler whose library lacks something here.
+static bool does_not_link(const heddle_check_result *result, const char *object)
+{
+    return !result->built && result->messages && strstr(result->messages, object);
+}
+
+heddle_status heddle_learn_run_simulated(heddle_learn_judging *judging)
+{
+    char object[HEDDLE_PLACE_SIZE], *output = NULL;
+    heddle_check_result *result = NULL;
+    if (*heddle_learn_interrupted())
+        return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+    bool linked = heddle_learn_find_object(judging->include, object);
+    heddle_status status = check(judging, linked ? object : NULL, &result, &output);
+    if (status == HEDDLE_OK && linked && does_not_link(result, object)) {
+        free(output);
+        heddle_check_result_free(result);
+        output = NULL;
+        result = NULL;
+        status = check(judging, NULL, &result, &output);
+    }
     if (status == HEDDLE_OK)
-        status = output ? explain_run(judging, result, output)
-                        : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for what the program printed");
+        status = explain_run(judging, result, output);
     if (status == HEDDLE_OK && judging->trace)
         heddle_learn_keep_trace(judging, result);
     free(output);

@@ -14,7 +14,7 @@ import termios
 import unittest
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
-from learn_folder import BANK, FIRST, HEDDLE, PLAIN, PLAIN_FILES, LearnFolder, write_exercise  # noqa: E402
+from learn_folder import BANK, COURSE, FIRST, HEDDLE, PLAIN, PLAIN_FILES, LearnFolder, write_exercise  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
 
@@ -412,6 +412,31 @@ class Learn(LearnFolder):
         self.assertIn("judge.cu", (tools / "calls").read_text())
         (tools / "nvcc").write_text((tools / "nvcc").read_text().replace('"passed":true', '"says":"it is wrong there"'))
         self.assertIn("it is wrong there", self.run_heddle("run", "05.1", "--device", "cuda", code=1).stdout)
+
+    # --- what all judges share ----------------------------------------------------------------------------------------
+
+    def test_a_judge_is_linked_with_the_object_of_its_learn_h_and_else_compiled_with_it(self):
+        built = pathlib.Path(HEDDLE).parent / "sim"
+        home = self.root / "home"  # of the simulator
+        shutil.copytree(built / "judges", home / "judges")
+        (home / "include").symlink_to(COURSE.parent / "src/sim/include")
+        (home / "libsim.a").symlink_to(built / "libsim.a")
+        self.environment.update(SIM_HOME=str(home), SIM_CACHE=str(self.root / "cache"))
+        self.file(FIRST).write_text(self.solution(FIRST))
+        shared, other, made = home / "judges/learn.cu", self.root / "other.cu", home / "judges/learn.o"
+        other.write_text(shared.read_text().replace('\\"passed\\":true', '\\"says\\":\\"from the object\\"'))
+        subprocess.run([pathlib.Path(HEDDLE).parent / "simcc", "-c", "-DLEARN_SIMULATED", "-I", shared.parent, other,
+                        "-o", made], env=self.environment, check=True)
+        self.assertIn("from the object", self.run_heddle("run", "05.1", code=1).stdout)
+        for name in ("learn.h", "learn.cu"):  # the course has a newer one
+            with open(self.course / "include" / name, "a") as file:
+                file.write("// a comment\n")
+            self.run_heddle("run", "05.1")
+            shutil.copy(shared.parent / name, self.course / "include" / name)
+        made.write_text("damaged")
+        self.run_heddle("run", "05.1")
+        made.unlink()
+        self.run_heddle("run", "05.1")
 
     # --- bad files ----------------------------------------------------------------------------------------------------
 

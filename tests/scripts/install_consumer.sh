@@ -43,6 +43,7 @@ expect 'share/bash-completion/completions/heddle'
 expect 'share/zsh/site-functions/_heddle'
 expect 'share/fish/vendor_completions.d/heddle.fish'
 expect 'share/heddle/course/include/learn.h'
+expect 'lib*/heddle/sim/judges/learn.o'
 (cd "$scratch" && "$prefix/bin/heddle" learn init course >/dev/null && cmp course/05-first-kernels/05.1-which-element.cu \
     "$prefix/share/heddle/course/05-first-kernels/exercises/05.1-which-element/start.cu")
 

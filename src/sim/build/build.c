@@ -26,19 +26,29 @@ typedef struct build_state {
     bool openmp;
 } build_state;
 
-static sim_home headers_home;
+static sim_home found_home;
 
-static void find_headers(void)
+static void find_home(void)
 {
-    if (!sim_home_find(&headers_home))
-        headers_home.headers[0] = 0;
+    if (!sim_home_find(&found_home))
+        found_home = (sim_home){"", ""};
+}
+
+static const sim_home *home(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_home);
+    return &found_home;
 }
 
 const char *sim_build_headers(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_headers);
-    return headers_home.headers;
+    return home()->headers;
+}
+
+const char *sim_build_runtime(void)
+{
+    return home()->runtime;
 }
 
 static sim_language language_of(const char *path, bool all_cuda)

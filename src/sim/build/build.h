@@ -72,8 +72,10 @@ char *sim_build_message_text(const sim_build_message *message);
 // Async-signal-safe: removes all temporary files and ends the compilers that run. For handlers of SIGINT and the like.
 void sim_build_interrupted(void);
 
-// Where the stand-in headers lie, to tell the simulator's lines from the user's. Valid as long as the program.
+// Where the stand-in headers lie, to tell the simulator's lines from the user's, and the runtime, libsim.a. "":
+// nowhere. Valid as long as the program.
 const char *sim_build_headers(void);
+const char *sim_build_runtime(void);
 
 // Whether a C++ standard is older than C++17, which the stand-in headers are written in: C++17 is used instead.
 bool sim_build_raises_standard(const char *name);
