@@ -103,18 +103,19 @@ else()
 endif()
 
 # --- judges ------------------------------------------------------------------------------------------------------------
-# What the course's judges share, for src/learn/object.c, with copies of what it is made of. Compiled as `heddle learn`
-# compiles a judge, but without debug information, which would name temporary files.
+# What the course's judges share, for src/learn/object.c, with copies of what it is made of. Without debug
+# information, which names folders that are nowhere else, and which nobody asks for: findings are about the learner's code.
 set(heddle_judges)
 if(HEDDLE_SIM_MODULE)
   set(folder ${PROJECT_BINARY_DIR}/sim/judges)
   set(source ${PROJECT_SOURCE_DIR}/course/include)
+  file(MAKE_DIRECTORY ${folder})
   set(heddle_judges ${folder}/learn.o ${folder}/learn.h ${folder}/learn.cu)
   add_custom_command(OUTPUT ${heddle_judges}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
     COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 ${heddle_sim_home} $<TARGET_FILE:simcc>
-      --compiler ${HEDDLE_SIM_COMPILER} -c -g0 -DLEARN_SIMULATED -MD -MF ${folder}/learn.d ${source}/learn.cu
+      --compiler ${HEDDLE_SIM_COMPILER} -c -DLEARN_SIMULATED -MD -MF ${folder}/learn.d ${source}/learn.cu
       -o ${folder}/learn.o
+    COMMAND ${CMAKE_STRIP} --strip-debug ${folder}/learn.o
     COMMAND ${CMAKE_COMMAND} -E copy ${source}/learn.h ${source}/learn.cu ${folder}
     DEPENDS simcc ${source}/learn.h ${source}/learn.cu DEPFILE ${folder}/learn.d
     COMMENT "Building what the course's judges share" VERBATIM)

@@ -16,8 +16,8 @@ static bool is_in_kernel(const heddle_check_finding *finding, const heddle_check
 
 static bool is_allocated(const heddle_check_memory *memory)
 {
-    return memory && (memory->name[0] || memory->allocated.line > 0) && !heddle_check_is_shared(memory->space) &&
-           !strstr(memory->space, "variable");
+    return memory && (memory->name[0] || memory->allocated.line > 0 || memory->bytes > 0) &&
+           !heddle_check_is_shared(memory->space) && !strstr(memory->space, "variable");
 }
 
 // With more than one index it may be another pointer's memory: rows[i][j].
@@ -36,7 +36,8 @@ void heddle_check_marks_settle(heddle_check_result *result)
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
         bool allocated = finding->kernel && is_allocated(finding->memory);
-        if (allocated && (finding->memory->allocated.line > 0 || !heddle_check_is_near(finding->memory)))
+        if (allocated && (finding->memory->allocated.line > 0 || !finding->memory->name[0] ||
+                          !heddle_check_is_near(finding->memory)))
             finding->parameter = "";
         for (int p = 0; p < finding->place_count; p++) {
             heddle_check_place *place = &finding->places[p];

@@ -183,7 +183,8 @@ static const char *doing(const heddle_learn_judging *judging, const heddle_check
         if (strcmp(place->role, words[i].role) == 0)
             return thread[0] ? heddle_learn_format(judging->verdict->arena, "%s %s", thread, words[i].by_thread)
                              : words[i].by_host;
-    return thread[0] ? heddle_learn_format(judging->verdict->arena, "%s: %s", place->role, thread) : place->role;
+    return thread[0] ? heddle_learn_format(judging->verdict->arena, "%s: %s", place->role, thread)
+                     : heddle_arena_copy_text(judging->verdict->arena, place->role);
 }
 
 static bool is_quoted(const heddle_learn_reason *reason, int line)

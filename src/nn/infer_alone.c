@@ -1,8 +1,8 @@
 // The prediction of a single image as one kernel, predict_one: the groups of layers that rows.h finds become its steps.
 // Parameters are copied to where it reads them when the plan is made.
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "nn/infer.h"
 #include "nn/run.h"
@@ -127,19 +127,24 @@ static const float *parameter_of(const heddle_state *state, const heddle_layer *
     return index < 0 ? NULL : parameters + state->offset[index];
 }
 
+// No result may be the NaN that stands for a missing one: a processor that keeps a NaN's bits would pass it on.
+static float usual_nan(float value)
+{
+    return isnan(value) ? NAN : value;
+}
+
 // A step's weights and its bias.
 static void arrange_step(const heddle_predict_step *step, const float *weight, const float *bias, float *to)
 {
-    const bool is_conv = step->kind == HEDDLE_PREDICT_CONV, is_means = step->kind == HEDDLE_PREDICT_MEANS;
-    const int lines = is_conv ? step->r : is_means ? 1 : step->h, pixels = is_conv ? step->r : is_means ? 1 : step->w;
+    const int lines = heddle_predict_lines(step), pixels = heddle_predict_pixels(step);
     for (int row = 0; row < step->channels; row++)
         for (int c = 0; c < step->c; c++)
             for (int y = 0; y < lines; y++)
                 for (int x = 0; x < pixels; x++)
                     to[step->weight + heddle_predict_place_of(step, row, heddle_predict_column(step, c, y, x))] =
-                        *weight++;
-    if (bias)
-        memcpy(to + step->bias, bias, (size_t)step->channels * sizeof *bias);
+                        usual_nan(*weight++);
+    for (int row = 0; bias && row < step->channels; row++)
+        to[step->bias + row] = usual_nan(bias[row]);
 }
 
 static void arrange(const heddle_alone *alone, const heddle_state *state, const float *parameters, float *weights)
@@ -209,7 +214,13 @@ heddle_status heddle_plan_infer_alone(heddle_plan *plan, heddle_state *state, he
     heddle_alone *alone = plan->alone = find_steps(state->model);
     if (!alone || !has_rung(alone, device, options->arithmetic))
         return HEDDLE_OK;
-    HEDDLE_TRY(place(plan, state, stream, alone));
+    const heddle_status placed = place(plan, state, stream, alone);
+    if (placed == HEDDLE_OUT_OF_MEMORY) { // a plan layer by layer needs no copy of the weights
+        heddle_alone_destroy(plan);
+        plan->alone = NULL;
+        return HEDDLE_OK;
+    }
+    HEDDLE_TRY(placed);
     const heddle_placed places[] = {
         {"network", alone->steps}, {"image", options->feed->images},       {"weights", alone->weights},
         {"state", alone->state},   {"probabilities", plan->probabilities},

@@ -3,10 +3,12 @@
 // float32 and the CPU's int8, which is whole numbers by the operators' references.
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "helpers.h"
+#include "nn/infer.h"
 
 enum { IMAGES = 5, TRAINED_IMAGES = 36, CLASSES_OF_IMAGES = 4, TRAIN_BATCH = 6 };
 
@@ -128,6 +130,19 @@ static void compare(heddle_device *device, const char *path, const char *what, c
     heddle_network_close(network);
 }
 
+// One by one, each of the plans that take turns more than once.
+static void compare_alone(heddle_device *device, const char *path, const char *what, const heddle_dataset *dataset,
+                          const float *expected, const struct precision *how)
+{
+    heddle_network *network = open_network(device, path, 1, how);
+    for (int time = 0; time < 2; time++) {
+        float found[IMAGES * CLASSES_OF_IMAGES] = {0};
+        assert_ok(heddle_network_predict_bytes(network, dataset->images, IMAGES, found));
+        assert_near(what, how, expected, found, IMAGES * CLASSES_OF_IMAGES);
+    }
+    heddle_network_close(network);
+}
+
 // What a device says of all images in int8, calibrated on some of them; false: it has no kernels for the model.
 static bool predict_int8(heddle_device *device, const char *path, const heddle_dataset *dataset, float *probabilities)
 {
@@ -158,6 +173,8 @@ static void compare_int8(heddle_device *cpu, heddle_device *device, const char *
 
 static void predictions_are_those_of_float32_on_the_cpu(void **state)
 {
+    static const struct precision alone[] = {
+        {HEDDLE_FUSED, HEDDLE_FULL, 1e-5}, {HEDDLE_FUSED, HEDDLE_TF32X3, 1e-5}, {HEDDLE_FUSED, HEDDLE_TF32, 0.005}};
     (void)state;
     heddle_device *cpu = open_cpu(1), *device = open_device();
     for (int i = 0; i < MODELS; i++) {
@@ -168,6 +185,7 @@ static void predictions_are_those_of_float32_on_the_cpu(void **state)
         find_expected(cpu, path, dataset, expected, &evaluation);
         compare(device, path, models[i].what, dataset, expected, &evaluation, &precisions[PRECISIONS - 1], 2);
         compare(device, path, models[i].what, dataset, expected, &evaluation, &precisions[i % (PRECISIONS - 1)], 3);
+        compare_alone(device, path, models[i].what, dataset, expected, &alone[i % (sizeof alone / sizeof *alone)]);
         compare_int8(cpu, device, path, i, dataset, expected);
     }
     heddle_device_close(device);
@@ -233,12 +251,43 @@ static void int8_is_as_accurate_as_float32(void **state)
     heddle_device_close(cpu);
 }
 
+// What is computed by one kernel, if it is alone.
+static void large_and_unusual_networks_keep_their_layers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layers;
+        bool alone;
+    } cases[] = {
+        {SAME("8") "," RELU "," POOL("maxpool2d") "," FLATTEN "," CLASSES, true},
+        {SAME("8") ",{\"type\": \"gelu\"}," FLATTEN "," CLASSES, false},
+        {SAME("4096") "," RELU "," AVERAGE "," LINEAR("8") "," RELU "," CLASSES, true},
+        {SAME("4100") "," RELU "," AVERAGE "," LINEAR("8") "," RELU "," CLASSES, false}, // of a block's shared memory
+        {FLATTEN "," LINEAR("5000") "," LINEAR("5000") "," CLASSES, false},              // of weights
+        {SAME("600") "," SAME("600") "," FLATTEN "," CLASSES, false},                    // of multiply-adds
+    };
+    const heddle_dataset *dataset = small_dataset(IMAGES, 5);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, MODEL("%s"), cases[i].layers);
+        heddle_model *model = model_for(dataset, text);
+        for (int batch = 1; batch <= 2; batch++)
+            if (heddle_infer_alone(model, batch, HEDDLE_SIM, HEDDLE_FUSED, HEDDLE_FULL) !=
+                (cases[i].alone && batch == 1))
+                fail_msg("batch %d of %s", batch, text);
+        assert_false(heddle_infer_alone(model, 1, HEDDLE_CPU, HEDDLE_FUSED, HEDDLE_FULL));
+        assert_false(heddle_infer_alone(model, 1, HEDDLE_SIM, HEDDLE_NAIVE, HEDDLE_FULL));
+        heddle_model_close(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predictions_are_those_of_float32_on_the_cpu),
         cmocka_unit_test(batches_of_any_size_and_memory_give_the_same),
         cmocka_unit_test(int8_is_as_accurate_as_float32),
+        cmocka_unit_test(large_and_unusual_networks_keep_their_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,16 @@
 typedef heddle_predict_one_shape predict_shape;
 typedef heddle_predict_step predict_step;
 
-// The kernel counts in 16 bits within a line of pixels.
-enum { MOST_WINDOW = 4, MOST_FLOATS = 1 << 28, MOST_PIXELS = 1 << 14, MOST_CHANNELS = 1 << 14, MOST_PADDING = 64 };
+// The kernel counts in 16 bits within a line of pixels. A network of more weights, results or multiply-adds gains
+// nothing: the work of its layers takes far longer than their launches.
+enum {
+    MOST_WINDOW = 4,
+    MOST_FLOATS = 1 << 24,
+    MOST_PRODUCTS = 1 << 28,
+    MOST_PIXELS = 1 << 14,
+    MOST_CHANNELS = 1 << 14,
+    MOST_PADDING = 64,
+};
 
 // --- places ----------------------------------------------------------------------------------------------------------
 
@@ -87,13 +95,14 @@ static bool is_conv_possible(const predict_step *steps, const predict_step *step
            step->channels <= MOST_CHANNELS;
 }
 
-// A linear layer's part of what it reads has to fit into shared memory.
+// What a linear layer's part reads has to fit into shared memory; means are not cut into parts.
 static bool is_linear_possible(const predict_step *steps, const predict_step *step)
 {
     const bool after_conv = step->from >= 0 && steps[step->from].kind == HEDDLE_PREDICT_CONV;
     const int chunks = step->columns / HEDDLE_PREDICT_CHUNK, per = (chunks + step->parts - 1) / step->parts;
     return step->window == 1 && step->around < 0 && step->channels <= MOST_CHANNELS &&
-           per * HEDDLE_PREDICT_CHUNK <= HEDDLE_PREDICT_VECTOR && (step->kind != HEDDLE_PREDICT_MEANS || after_conv);
+           per * HEDDLE_PREDICT_CHUNK <= HEDDLE_PREDICT_VECTOR &&
+           (step->kind != HEDDLE_PREDICT_MEANS || (after_conv && step->parts == 1));
 }
 
 // Convolutions over as many channels with the same filter share a table. Returns how much of all tables is taken.
@@ -117,7 +126,7 @@ static int phase_after(const predict_step *steps, int index, int phase)
 
 bool heddle_predict_place(predict_step *steps, int count, predict_shape *shape)
 {
-    double weights = 0, activations = 0;
+    double weights = 0, activations = 0, products = 0;
     int taps = 0;
     if (count < 1 || count > HEDDLE_PREDICT_STEPS || shape->classes > HEDDLE_PREDICT_CLASSES)
         return false;
@@ -143,13 +152,17 @@ bool heddle_predict_place(predict_step *steps, int count, predict_shape *shape)
         if (i == 0) // the image comes first
             activations = is_conv ? 4.0 * (step->h + 2 * step->edge) * (step->w + 2 * step->edge) : step->columns;
         step->phase = phase_after(steps, step->around, phase_after(steps, step->from, i > 0 ? steps[i - 1].phase : 0));
+        const double rows = (step->channels + 7) / 8 * 8, bias = weights + rows * step->columns;
+        products += rows * step->columns * step->out_h * step->out_w;
+        if (bias + rows > MOST_FLOATS || products > MOST_PRODUCTS)
+            return false;
         step->weight = (int)weights;
-        step->bias = step->weight + (step->channels + 7) / 8 * 8 * step->columns;
+        step->bias = (int)bias;
         step->left = (int)activations;
-        weights += (double)((step->channels + 7) / 8 * 8) * (step->columns + 1.0);
+        weights = bias + rows;
         activations += (double)step->parts * (step->next_h + 2 * step->border) * (step->next_w + 2 * step->border) *
                        heddle_predict_padded(step->channels);
-        if (weights > MOST_FLOATS || activations > MOST_FLOATS || taps > HEDDLE_PREDICT_TAPS)
+        if (activations > MOST_FLOATS || taps > HEDDLE_PREDICT_TAPS)
             return false;
     }
     const predict_step *last = &steps[count - 1];
@@ -310,13 +323,7 @@ static void fill_weights(const predict_shape *shape, uint64_t seed, double *valu
     heddle_random random = heddle_random_make(seed, 0);
     for (int i = 0; i < shape->steps; i++) {
         const predict_step *step = &steps[i];
-        const bool is_conv = step->kind == HEDDLE_PREDICT_CONV, is_means = step->kind == HEDDLE_PREDICT_MEANS;
-        const int lines = is_conv    ? step->r
-                          : is_means ? 1
-                                     : step->h,
-                  pixels = is_conv    ? step->r
-                           : is_means ? 1
-                                      : step->w;
+        const int lines = heddle_predict_lines(step), pixels = heddle_predict_pixels(step);
         const double bound = 1 / sqrt((double)lines * pixels * step->c);
         for (int row = 0; row < step->channels; row++) {
             values[step->bias + row] = heddle_random_normal(&random) / 8;
@@ -378,7 +385,7 @@ static double product_at(const predicting *job, const predict_step *step, int ro
 {
     const double *weight = job->weights + step->weight;
     const bool is_conv = step->kind == HEDDLE_PREDICT_CONV, is_means = step->kind == HEDDLE_PREDICT_MEANS;
-    const int lines = is_conv ? step->r : is_means ? 1 : step->h, pixels = is_conv ? step->r : is_means ? 1 : step->w;
+    const int lines = heddle_predict_lines(step), pixels = heddle_predict_pixels(step);
     double sum = job->weights[step->bias + row];
     for (int c = 0; c < step->c; c++)
         for (int y = 0; y < lines; y++)
@@ -393,6 +400,12 @@ static double product_at(const predicting *job, const predict_step *step, int ro
     return sum;
 }
 
+// The larger one; NaN if one is.
+static double larger(double value, double other)
+{
+    return other > value || isnan(other) ? other : value;
+}
+
 static double window_at(const predicting *job, const predict_step *step, int row, int y, int x)
 {
     double pooled = step->average ? 0 : -INFINITY;
@@ -404,7 +417,7 @@ static double window_at(const predicting *job, const predict_step *step, int row
                 value += job->left[step->around]
                                   [((size_t)row * (size_t)step->out_h + (size_t)oy) * (size_t)step->out_w + (size_t)ox];
             value = heddle_rows_activate(step->function, value);
-            pooled = step->average ? pooled + value / (step->window * step->window) : fmax(pooled, value);
+            pooled = step->average ? pooled + value / (step->window * step->window) : larger(pooled, value);
         }
     return pooled;
 }

@@ -31,7 +31,6 @@ typedef enum heddle_predict_kind {
     HEDDLE_PREDICT_CONV,   // a filter over what it reads
     HEDDLE_PREDICT_LINEAR, // all of what it reads
     HEDDLE_PREDICT_MEANS,  // the means of the channels of what it reads
-    HEDDLE_PREDICT_KINDS,
 } heddle_predict_kind;
 
 // A product with what follows it: bias, the way around of a residual, a function, pooling. A row of the table
@@ -60,6 +59,16 @@ enum { HEDDLE_PREDICT_FIELDS = sizeof(heddle_predict_step) / sizeof(int) };
 static inline int heddle_predict_padded(int channels)
 {
     return (channels + 3) / 4 * 4;
+}
+
+// Lines and pixels that a row of a step's weight has for each channel.
+static inline int heddle_predict_lines(const heddle_predict_step *step)
+{
+    return step->kind == HEDDLE_PREDICT_CONV ? step->r : step->kind == HEDDLE_PREDICT_MEANS ? 1 : step->h;
+}
+static inline int heddle_predict_pixels(const heddle_predict_step *step)
+{
+    return step->kind == HEDDLE_PREDICT_CONV ? step->r : step->kind == HEDDLE_PREDICT_MEANS ? 1 : step->w;
 }
 
 // A column of a convolution's weight is a tap's channel, in the order of a window of (h, w, channels padded); of a

@@ -6,8 +6,8 @@
 //
 // A thread polls (spin.c). It looks again 32 times in a row, at one word or at several, a compare-and-swap of it fails,
 // or an atomic of it changes nothing. It lets all others of its block run first, then other blocks. If its registers
-// and its stack were the same at the last poll, it surely does nothing else; if not, it may be at work and is trusted
-// for longer.
+// and its stack were the same at the last poll, or at every 32nd, which finds a loop over several words, it surely does
+// nothing else; if not, it may be at work and is trusted for longer.
 //
 //     only polling, no thread of the host can act      error after 0.1 x SIM_SPIN_LIMIT
 //     only polling, some thread of the host goes on    error after 2 x SIM_SPIN_LIMIT

@@ -78,6 +78,9 @@ static void ordered_accesses_are_announced(void **state)
             "SIM_ATOMIC_ACQUIRE))");
     becomes("asm volatile(\"ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];\" : \"=f\"(a), \"=f\"(b) : \"l\"(p))",
             "sim::ptx_load_vector_atomic<float>(sim::ptx_address(p, 0), SIM_SCOPE_DEVICE, SIM_ATOMIC_LOAD, a, b)");
+    becomes("asm volatile(\"st.release.gpu.global.v2.f32 [%0], {%1, %2};\" :: \"l\"(p), \"f\"(a), \"f\"(b))",
+            "sim::ptx_store_vector_atomic<float>(sim::ptx_address(p, 0), SIM_SCOPE_DEVICE, SIM_ATOMIC_STORE | "
+            "SIM_ATOMIC_RELEASE, a, b)");
     becomes("asm volatile(\"st.release.cta.u32 [%0], 1;\" :: \"l\"(p))",
             "sim::ptx_store_atomic<unsigned int>(sim::ptx_address(p, 0), SIM_SCOPE_BLOCK, SIM_ATOMIC_STORE | "
             "SIM_ATOMIC_RELEASE, sim::ptx_get<unsigned int>(1))");
