@@ -3,6 +3,7 @@
 #include "ops/tolerance.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,10 +97,30 @@ double heddle_tolerance_row(const heddle_operand *operand, const double *row, si
     return fmax(1, root_mean_square(row, columns) / whole);
 }
 
-static int compare_doubles(const void *a, const void *b)
+// The value that would be at `index` if they were sorted, by Hoare's selection, which leaves most of them unsorted. A
+// NaN is neither smaller nor larger than anything, and ends up anywhere.
+static double select_double(double *values, ptrdiff_t count, ptrdiff_t index)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    for (ptrdiff_t first = 0, last = count - 1; first < last;) {
+        double pivot = values[index];
+        ptrdiff_t low = first, high = last;
+        while (low <= high) {
+            while (values[low] < pivot)
+                low++;
+            while (pivot < values[high])
+                high--;
+            if (low <= high) {
+                double value = values[low];
+                values[low++] = values[high];
+                values[high--] = value;
+            }
+        }
+        if (high < index)
+            first = low;
+        if (index < low)
+            last = high;
+    }
+    return values[index];
 }
 
 // Median of |moved - expected|; `moved` is overwritten.
@@ -107,8 +128,7 @@ static double median_distance(double *moved, const double *expected, size_t elem
 {
     for (size_t i = 0; i < elements; i++)
         moved[i] = fabs(moved[i] - expected[i]);
-    qsort(moved, elements, sizeof *moved, compare_doubles);
-    return elements ? moved[elements / 2] : 0;
+    return elements ? select_double(moved, (ptrdiff_t)elements, (ptrdiff_t)(elements / 2)) : 0;
 }
 
 static bool is_moved(const heddle_operand *operand)
