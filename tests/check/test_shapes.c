@@ -130,6 +130,7 @@ static const char *excuse_of(const heddle_op *op)
         {"cnn_step", "its defaults are a dataset: without its fields nothing is compared, which is an error"},
         {"cnn_train", "the same"},
         {"stem_block_backward", "the filters that it makes have at most 4 channels"},
+        {"predict_one", "it has at most 32 classes; what its blocks share are the layers in between"},
     };
     for (size_t i = 0; i < sizeof excuses / sizeof *excuses; i++)
         if (strcmp(op->name, excuses[i][0]) == 0)
