@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +18,6 @@
 #include "cli/cli.h"
 #include "cli/held.h"
 #include "learn/state.h"
-#include "sim/build/build.h"
 
 enum { QUOTED_SIZE = 1024 };
 
@@ -104,15 +104,28 @@ typedef struct report_output {
     const char *option, *path; // path: NULL: not asked for
 } report_output;
 
-// A header that the program includes is found only later; by then it must not be named as a report.
-static bool is_existing_source(const char *path)
+// What the program includes or reads is known only later, under whatever name and through whatever link: a report may
+// replace nothing but an empty file or an earlier report.
+static bool may_be_replaced(const char *path)
 {
-    static const char *const endings[] = {".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tpp", ".npy", ".py"};
-    const char *dot = strrchr(path, '.');
-    bool is_source = sim_build_is_source(path);
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        is_source |= strcmp(dot, endings[i]) == 0;
-    return is_source && access(path, F_OK) == 0;
+    static const char *const reports[] = {"{\"version\":", "{\"$schema\":", "<!doctypehtml>"};
+    enum { LOOKED_AT = 64 };
+    char text[LOOKED_AT], begin[LOOKED_AT + 1];
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)
+        return true;
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(text, 1, sizeof text, file) : 0, used = 0;
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i < size; i++)
+        if (!isspace((unsigned char)text[i]))
+            begin[used++] = text[i];
+    begin[used] = '\0';
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
+        if (strncasecmp(begin, reports[i], strlen(reports[i])) == 0)
+            return true;
+    return false;
 }
 
 static heddle_status refuse_output(const report_output *output, const heddle_check_settings *settings,
@@ -120,7 +133,7 @@ static heddle_status refuse_output(const report_output *output, const heddle_che
 {
     if (!output->path)
         return HEDDLE_OK;
-    bool is_input = is_existing_source(output->path) || heddle_file_is_same(output->path, settings->suppress) ||
+    bool is_input = heddle_file_is_same(output->path, settings->suppress) ||
                     heddle_file_is_same(output->path, settings->expect.items[0]) ||
                     heddle_file_is_same(output->path, "/dev/stdin");
     for (int i = 0; i < arguments->count && !is_input; i++)
@@ -128,7 +141,13 @@ static heddle_status refuse_output(const report_output *output, const heddle_che
     if (is_input)
         return heddle_fail(HEDDLE_INVALID, "%s %s would overwrite an input file; give the report a name of its own",
                            output->option, output->path);
-    return heddle_cli_can_write(output->path);
+    HEDDLE_TRY(heddle_cli_can_write(output->path));
+    if (!may_be_replaced(output->path))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s %s would overwrite a file that is not a report of heddle; give the report another name, "
+                           "or remove that file first",
+                           output->option, output->path);
+    return HEDDLE_OK;
 }
 
 static heddle_status refuse_outputs(const heddle_check_settings *settings, const heddle_cli_arguments *arguments)

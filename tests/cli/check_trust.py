@@ -93,33 +93,55 @@ class Trust(Trial):
 
     def test_a_report_never_overwrites_an_input(self):
         self.write("x.cu")
-        self.write("head.h", "#pragma once\n")
         self.write("rules", "race *\n")
         os.symlink("x.cu", os.path.join(self.folder, "link"))
         os.link(os.path.join(self.folder, "x.cu"), os.path.join(self.folder, "hard"))
         before = {name: os.stat(os.path.join(self.folder, name)) for name in os.listdir(self.folder)}
         for option in ("--sarif=", "--html=", "--json=", "--trace="):
-            for name in ("x.cu", "./x.cu", "../mine/x.cu", "link", "hard", "head.h", "rules", "/proc/self/cwd/x.cu"):
+            for name in ("x.cu", "./x.cu", "../mine/x.cu", "link", "hard", "rules", "/proc/self/cwd/x.cu"):
                 said = self.check("x.cu", "--suppress", "rules", option + name, code=2).stderr
                 self.assertEqual(said, f"heddle: {option[:-1]} {name} would overwrite an input file; give the report a name "
                                        "of its own\n")
         self.assertIn("name the same file", self.check("x.cu", "--sarif", "out", "--html", "out", code=2).stderr)
         self.assertEqual({name: os.stat(os.path.join(self.folder, name)) for name in os.listdir(self.folder)}, before)
 
+    def test_a_report_replaces_nothing_but_a_report(self):
+        self.write("x.cu", '#include "values"\n' + ADD)
+        for content in ("#pragma once\n", "{1, 2, 3},\n", "{\"a\", 1},\n", "\177ELF", "done: 3 %\n"):
+            path = self.write("values", content)
+            before = os.stat(path)
+            os.symlink("values", os.path.join(self.folder, "link"))
+            for option in ("--sarif=", "--html=", "--json=", "--trace="):
+                for name in ("values", "link"):
+                    said = self.check("x.cu", option + name, code=2).stderr
+                    self.assertRegex(said, f"^heddle: {option[:-1]} {name} would overwrite a file that is not a report [^\n]*\n$")
+            after = os.stat(path)
+            self.assertEqual((after.st_ino, after.st_mtime_ns, after.st_size), (before.st_ino, before.st_mtime_ns, before.st_size))
+            os.unlink(os.path.join(self.folder, "link"))
+
     def test_a_report_replaces_the_old_one_as_a_whole(self):
         self.write("x.cu")
-        for option, name in (("--sarif", "out.sarif"), ("--html", "out.html")):
-            old = self.write(name, "old")
-            os.link(old, old + ".old")
-            self.check("x.cu", "--no-nvcc", option, name)
-            with open(old + ".old", encoding="utf-8") as file:
-                self.assertEqual(file.read(), "old")
-        self.assertEqual(len(os.listdir(self.folder)), 5)
+        reports = {"--sarif": "out.sarif", "--html": "out.html", "--trace": "out.trace", "--json": "out.json"}
+        words = [f"{option}={name}" for option, name in reports.items()]
+        self.write("out.json", "")
+        self.check("x.cu", "--no-nvcc", *words)
+        old = {}
+        for name in reports.values():
+            path = os.path.join(self.folder, name)
+            os.link(path, path + ".old")
+            with open(path, encoding="utf-8") as file:
+                old[path] = file.read()
+        self.check("x.cu", "--no-nvcc", *words)
+        for path, content in old.items():
+            self.assertFalse(os.path.samefile(path, path + ".old"))
+            with open(path + ".old", encoding="utf-8") as file:
+                self.assertEqual(file.read(), content)
+        self.assertEqual(len(os.listdir(self.folder)), 9)
 
     def test_a_program_cannot_redirect_a_report(self):
         precious = os.path.join(self.scratch.name, "precious")
         with open(precious, "w", encoding="utf-8") as file:
-            file.write("precious")
+            file.write('{"version": 2}')
         os.mkdir(os.path.join(self.folder, "reports"))
         self.write("x.cu", "#include <sys/stat.h>\n#include <unistd.h>\nint main()\n{\n"
                            "    symlink(\"../precious\", \"precious\");\n    mkfifo(\"x.json\", 0600);\n"
@@ -129,7 +151,7 @@ class Trust(Trial):
         os.symlink(precious, os.path.join(self.folder, "link"))
         self.assertIn("outside of the working folder", self.check("x.cu", "--html", "link", code=2).stderr)
         with open(precious, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "precious")
+            self.assertEqual(file.read(), '{"version": 2}')
 
     # --- containment --------------------------------------------------------------------------------------------------
 
