@@ -306,6 +306,14 @@ static void say_reason(sim_build_result *result, const char *line, const char *r
     add_message(result, SIM_MESSAGE_ERROR, known ? &at : NULL, reason, bytes);
 }
 
+// Code reaches variables within 2 GiB of it, here and with nvcc's host compiler. What the linker says of that is one
+// line for each use, most of them in the C library.
+static bool says_too_large(const char *said)
+{
+    return strstr(said, "relocation truncated to fit") || strstr(said, "relocation out of range") ||
+           strstr(said, "failed to convert GOTPCREL relocation");
+}
+
 void sim_messages_linker(sim_build_result *result, const char *said, const char *const *files)
 {
     static const char *const reasons[] = {"undefined reference to ", "multiple definition of ", "cannot find ",
@@ -331,7 +339,13 @@ void sim_messages_linker(sim_build_result *result, const char *said, const char 
                 say_reason(result, line, reason, reason_bytes);
         }
     }
-    if (result->count == before)
+    if (result->count == before && says_too_large(whole))
+        sim_build_say(
+            result, SIM_MESSAGE_ERROR,
+            "the global and static variables of %s%s are too large to link: more than 2 GiB together; allocate "
+            "the largest arrays with cudaMalloc or malloc",
+            *files, files[1] ? " and the other files" : "");
+    else if (result->count == before)
         add_message(result, SIM_MESSAGE_ERROR, NULL, whole, strlen(whole));
 }
 
