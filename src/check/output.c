@@ -87,6 +87,7 @@ static void keep_piece(heddle_check_output *output, const char *piece, size_t si
     if (size == 0)
         return;
     output->last = piece[size - 1];
+    output->coloured |= memchr(piece, '\033', size) != NULL;
     if (!output->keep || output->too_long)
         return;
     output->too_long = output->size + size >= MOST_KEPT;

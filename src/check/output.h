@@ -16,6 +16,7 @@ typedef struct heddle_check_output {
     char *text; // all of it, if it is kept
     size_t size, room;
     char last;     // byte; 0: there was none
+    bool coloured; // it held an escape, so a terminal may not be as it was
     bool too_long; // more than is kept
     bool is_carried;
     volatile int is_over; // the program has ended: what is still under way is all

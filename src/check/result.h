@@ -58,6 +58,7 @@ typedef struct heddle_check_result {
     const char *messages; // of the compiler, where there are any; NULL
     int exit_status;      // of the program itself, in its first run
     bool open_line;       // what it printed there ended without a newline
+    bool coloured;        // and had escapes in it, which may still colour a terminal
     bool unrepeatable;    // two runs in the same order gave different results, which has been reported
     bool any_status;      // it may end as it likes: only findings count
     bool graded;          // comments in the source suppress nothing

@@ -178,8 +178,10 @@ static heddle_status print_text(const heddle_check_settings *settings, const hed
         .command = heddle_cli_name(),
         .counters = !settings->no_counters && !settings->unwatched && (settings->counters || result->errors == 0),
     };
+    if (!settings->quiet && result->coloured && heddle_terminal_is(stdout))
+        fputs("\033[0m", stdout); // the colour of the program's output ends with it
     if (!settings->quiet && result->open_line)
-        putchar('\n'); // behind the program's own output
+        putchar('\n');
     return heddle_check_show_text(result, &style, stdout);
 }
 

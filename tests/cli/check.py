@@ -189,6 +189,11 @@ class Check(CheckCase):
         self.assertNotIn("\033", plain)
         self.assertNotIn("\033", self.check("reverse.cu", code=1).stdout)
 
+    def test_the_colour_of_the_programs_output_ends_with_it(self):
+        self.write("reverse.cu", "#include <cstdio>\nint main() { printf(\"\\033[31mred\\n\"); }\n")
+        self.assertIn("red\r\n\033[0m", self.on_terminal(NO_COLOR="1"))
+        self.assertNotIn("\033[0m", self.check("reverse.cu").stdout)
+
     def test_nvccs_opinion_is_heard_where_it_is(self):
         self.write("min.cu", "#include <algorithm>\n__global__ void k(int *p) { *p = std::min(1, 2); }\n"
                              "int main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaFree(p); }\n")
