@@ -25,7 +25,7 @@ enum {
     SIGNAL_STATUS = 128, // and the signal's number: the exit status of a shell, or of bubblewrap
 };
 
-static const double grace = 0.5; // seconds to write a report after being asked to end
+static const double grace = 5; // seconds to write a report after being asked to end
 
 // --- starting --------------------------------------------------------------------------------------------------------
 

@@ -29,18 +29,19 @@ static bool lacks_arguments(const heddle_check_options *options, const heddle_ch
 }
 
 heddle_status heddle_check_judge_end(const heddle_check_options *options, heddle_check_result *result,
-                                     const heddle_child *child, const heddle_check_report *report)
+                                     const heddle_child *child, const heddle_check_report *report, const char *where)
 {
+    const char *gap = where[0] ? " " : "";
     char size[32], time[32];
     switch (child->end) {
     case HEDDLE_CHILD_TIMED_OUT:
         return heddle_check_result_add(result, HEDDLE_CHECK_TIMEOUT, HEDDLE_CHECK_ERROR,
-                                       "It was still running after %s and was stopped: the rest was not checked.",
-                                       heddle_text_seconds(child->options.seconds, time, sizeof time));
+                                       "It was still running after %s and was stopped: the rest was not checked.%s%s",
+                                       heddle_text_seconds(child->options.seconds, time, sizeof time), gap, where);
     case HEDDLE_CHILD_TOO_LARGE:
         return heddle_check_result_add(result, HEDDLE_CHECK_MEMORY, HEDDLE_CHECK_ERROR,
-                                       "It used %s and was stopped: the rest was not checked.",
-                                       heddle_text_bytes((double)child->most_memory, size, sizeof size));
+                                       "It used %s and was stopped: the rest was not checked.%s%s",
+                                       heddle_text_bytes((double)child->most_memory, size, sizeof size), gap, where);
     case HEDDLE_CHILD_SIGNALLED:
         if (report && has_error(report))
             return HEDDLE_OK;

@@ -97,6 +97,7 @@ static heddle_status run_command(whole_project *project, const char *const *comm
     heddle_check_folder_clean(&project->reports);
     heddle_check_folder_clean(&state.folder);
     project->state->result->open_line = state.output.last && state.output.last != '\n';
+    project->state->result->coloured = state.output.coloured;
     heddle_sandbox_close(&state.sandbox);
     heddle_check_output_free(&state.output);
     if (status == HEDDLE_OK && child->end == HEDDLE_CHILD_STOPPED)
@@ -136,7 +137,7 @@ static heddle_status run_logged(whole_project *project, const char *const *comma
     HEDDLE_TRY(status);
     *fine = child.end == HEDDLE_CHILD_EXITED && child.code == 0;
     if (child.end == HEDDLE_CHILD_TIMED_OUT || child.end == HEDDLE_CHILD_TOO_LARGE)
-        HEDDLE_TRY(heddle_check_judge_end(project->state->options, project->state->result, &child, NULL));
+        HEDDLE_TRY(heddle_check_judge_end(project->state->options, project->state->result, &child, NULL, ""));
     return *fine ? HEDDLE_OK : tell_log(project, path, step);
 }
 
@@ -191,7 +192,7 @@ static heddle_status run_built(whole_project *project)
         if (child.end == HEDDLE_CHILD_EXITED && child.code != 0 && project->state->result->exit_status == 0)
             project->state->result->exit_status = child.code;
         if (status == HEDDLE_OK && (child.end == HEDDLE_CHILD_TIMED_OUT || child.end == HEDDLE_CHILD_TOO_LARGE))
-            status = heddle_check_judge_end(options, project->state->result, &child, NULL);
+            status = heddle_check_judge_end(options, project->state->result, &child, NULL, "");
     }
     free((void *)command);
     return status;
@@ -242,16 +243,17 @@ static heddle_status judge_report(heddle_check_state *state, const heddle_check_
         return heddle_check_result_add(state->result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
                                        "It left no report, so nothing was checked: it was killed, executed another "
                                        "program, bypassed the C library to end, or the report could not be written.");
-    if (strncmp(report->status, "crashed", strlen("crashed")) != 0)
+    if (strncmp(report->status, "crashed", strlen("crashed")) != 0 &&
+        strncmp(report->status, "ended", strlen("ended")) != 0)
         return HEDDLE_OK;
     static const struct {
         const char *word;
         int signal;
-    } known[] = {{"abort", SIGABRT}, {"SIGBUS", SIGBUS}, {"SIGFPE", SIGFPE}, {"SIGILL", SIGILL}};
+    } known[] = {{"abort", SIGABRT}, {"SIGBUS", SIGBUS}, {"SIGFPE", SIGFPE}, {"SIGILL", SIGILL}, {"SIGTERM", SIGTERM}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strstr(report->status, known[i].word))
             child.code = known[i].signal;
-    return heddle_check_judge_end(state->options, state->result, &child, report);
+    return heddle_check_judge_end(state->options, state->result, &child, report, "");
 }
 
 static bool is_regular(const char *path)
@@ -397,7 +399,7 @@ static heddle_status judge_command(whole_project *project, const heddle_child *c
 {
     heddle_check_result *result = project->state->result;
     if (child->end == HEDDLE_CHILD_TIMED_OUT || child->end == HEDDLE_CHILD_TOO_LARGE)
-        return heddle_check_judge_end(project->state->options, result, child, NULL);
+        return heddle_check_judge_end(project->state->options, result, child, NULL, "");
     if (project->start_count == 0)
         return refuse_nothing(project, child);
     result->exit_status = child->end == HEDDLE_CHILD_EXITED ? child->code : 0;

@@ -76,8 +76,7 @@ static void fill_environment(const heddle_check_state *state, const run_plan *pl
     if (plan->other_clock)
         set(environment, "SIM_TICK", "3");
     heddle_check_folder_path(&state->folder, "progress", environment->progress, sizeof environment->progress);
-    if (state->options->progress)
-        set(environment, "SIM_PROGRESS", environment->progress);
+    set(environment, "SIM_PROGRESS", environment->progress);
     if (state->options->sandbox)
         set(environment, "TMPDIR", state->folder.path);
 }
@@ -171,6 +170,7 @@ static heddle_status run_child(heddle_check_state *state, const run_plan *plan, 
         heddle_check_output_close(output);
     heddle_check_input_close(&input);
     snprintf(state->unread, sizeof state->unread, "%s", heddle_check_input_unread(&input));
+    heddle_check_shown_where(shown, state->where, sizeof state->where);
     heddle_check_shown_close(shown);
     if (has_terminal)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal);
@@ -298,7 +298,8 @@ heddle_status heddle_check_run_first(heddle_check_state *state, bool *regular)
     *regular = child.end == HEDDLE_CHILD_EXITED && report;
     result->exit_status = child.end == HEDDLE_CHILD_EXITED ? child.code : 0;
     result->open_line = state->output.last && state->output.last != '\n';
-    heddle_status status = heddle_check_judge_end(state->options, state->result, &child, report);
+    result->coloured = state->output.coloured;
+    heddle_status status = heddle_check_judge_end(state->options, state->result, &child, report, state->where);
     if (report && status == HEDDLE_OK)
         status = heddle_check_result_add_run(result, report);
     else
@@ -336,7 +337,7 @@ static heddle_status run_another(heddle_check_state *state, int run, int schedul
                                         "the check of other orders is not complete: started again by itself, the "
                                         "program did not end as it did in the command");
     }
-    heddle_status status = heddle_check_judge_end(state->options, state->result, &child, report);
+    heddle_status status = heddle_check_judge_end(state->options, state->result, &child, report, state->where);
     if (!report || status != HEDDLE_OK) {
         heddle_check_report_free(report);
         return status;

@@ -37,6 +37,7 @@ typedef struct heddle_check_state {
     const char *const *environment; // of the program, over ours; NULL: ours
     const char *input;              // file for its standard input; NULL: as the options say
     char unread[32];                // the pipe that was its standard input, if nothing came through it; otherwise ""
+    char where[256];                // what the last run was doing when it ended, as a sentence; "": not known
     bool repeats;                   // a command ran the program before: if it fails now, the reason may be another
 } heddle_check_state;
 

@@ -19,6 +19,16 @@ class Ends(Trial):
         result = self.check("loop.cu", "--no-nvcc", "--timeout", "1", code=1)
         self.assertIn("error: program did not end\n", result.stdout)
 
+    def test_what_was_found_before_the_time_was_up_is_told(self):
+        wrong = ADD.replace("a[threadIdx.x]", "a[threadIdx.x + 1]")
+        for way in ("for (;;);", "pause();"):
+            self.write("loop.cu", wrong.replace("#include", "#include <unistd.h>\n#include", 1)
+                       .replace("    printf", f"    {way}\n    printf"))
+            said = self.check("loop.cu", "--no-nvcc", "--timeout", "2", code=1).stdout
+            self.assertIn("error: out-of-bounds access", said)
+            self.assertIn("error: program did not end\n", said)
+            self.assertTrue(said.endswith("2 errors, 0 warnings\n"), said)
+
     def test_a_program_that_takes_all_memory_is_ended(self):
         eat = "for (;;) memset(malloc(1 << 20), 1, 1 << 20);"
         started_by_a_thread = f"std::thread([] {{ if (fork() == 0) {eat} pause(); }}).join();"

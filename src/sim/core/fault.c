@@ -450,6 +450,19 @@ void sim_fault_install(void)
 }
 
 #ifndef SIM_LOADABLE
+// The program takes too long for whoever started it: what was found until now is reported before it ends.
+SIM_HANDLER static void on_terminate(int signal, siginfo_t *info, void *interrupted)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    (void)info;
+    (void)interrupted;
+    sigaction(signal, &standard, NULL);
+    sigaction(SIGALRM, &standard, NULL);
+    alarm(REPORT_SECONDS); // it may hold the very lock that the report needs
+    sim_report_write("ended: a signal asked the program to end (SIGTERM)");
+    raise(signal); // and ends it when this handler returns
+}
+
 // Before main, so that a crash of host code before the first launch is reported too. A module that is loaded into a
 // running program waits for the first launch instead.
 __attribute__((constructor)) static void install_early(void)
@@ -458,5 +471,10 @@ __attribute__((constructor)) static void install_early(void)
     sim_fault_install();
     if (sigaltstack(NULL, &present) == 0 && (present.ss_flags & SS_DISABLE))
         sim_fault_alternate_stack();
+    struct sigaction terminate;
+    if (sigaction(SIGTERM, NULL, &terminate) != 0 || terminate.sa_handler != SIG_DFL)
+        return;
+    terminate = (struct sigaction){.sa_sigaction = on_terminate, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaction(SIGTERM, &terminate, NULL);
 }
 #endif

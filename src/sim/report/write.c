@@ -35,8 +35,7 @@ static size_t write_once(const char *status)
 {
     if (atomic_exchange(&writing, true) || is_child || getpid() != owner)
         return 0;
-    if (strncmp(status, "crashed", 7) == 0)
-        sim_report_crashing = true;
+    sim_report_crashing |= strncmp(status, "crashed", 7) == 0 || strncmp(status, "ended", 5) == 0;
     sim_race_finish();
     const sim_options *options = sim_options_get();
     if (!options->report && sim_report_is_embedded() && !sim_report_crashing)
