@@ -127,6 +127,14 @@ static void remember_name(const void *address, const char *name)
         function->name = name;
 }
 
+// A kernel may begin early behind another one alone, on GPUs from compute capability 9.0; elsewhere it runs in turn.
+static bool begins_early(const sim_config *config, const struct CUstream_st *stream)
+{
+    enum { FIRST_MAJOR = 9 };
+    return config->dependent && stream->capture == NULL && sim_chip_get()->major >= FIRST_MAJOR &&
+           stream->last != NULL && stream->last->work.kind == SIM_WORK_KERNEL;
+}
+
 // Takes the kernel's closure over, whatever happens.
 static cudaError_t submit(const sim_config *config, const sim_kernel *kernel)
 {
@@ -141,6 +149,7 @@ static cudaError_t submit(const sim_config *config, const sim_kernel *kernel)
     sim_variable_arguments(kernel->name, kernel->closure, kernel->closure_bytes);
     sim_work work = sim_work_new(SIM_WORK_KERNEL);
     work.kernel.config = *config;
+    work.kernel.config.dependent = begins_early(config, stream);
     work.kernel.bound = sim_bound_new(kernel);
     return work.kernel.bound != NULL ? sim_stream_submit(stream, &work) : cudaErrorMemoryAllocation;
 }
@@ -240,16 +249,19 @@ SIM_API(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *func
 {
     if (config == NULL)
         return sim_fail(cudaErrorInvalidValue, "the configuration is NULL");
-    int cooperative = 0;
+    int cooperative = 0, dependent = 0;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttribute *attribute = &config->attrs[i];
         if (attribute->id == cudaLaunchAttributeCooperative)
             cooperative = attribute->val.cooperative;
+        if (attribute->id == cudaLaunchAttributeProgrammaticStreamSerialization)
+            dependent = attribute->val.programmaticStreamSerializationAllowed;
     }
     if (sim_wants_clusters(config))
         return sim_fail_as(SIM_UNSUPPORTED, SIM_ERROR, cudaErrorNotSupported, 0, 0,
                            "clusters of blocks are not simulated");
-    return launch_address(
-        function, arguments,
-        configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cooperative));
+    sim_config made =
+        configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cooperative);
+    made.dependent = dependent;
+    return launch_address(function, arguments, made);
 }

@@ -29,9 +29,10 @@ typedef struct sim_launch_state {
     const struct sim_origin *origin; // of a launch by a kernel (race/launches.h); NULL: the host made it
     unsigned uses;                   // what its kernel can reach (machine/options.h: SIM_USES_...)
     uint32_t first_serial;           // blocks are numbered first_serial + their linear index over the program (race/)
-    uint64_t findings_before;        // it began (watch/repeated.c)
-    uint64_t watched;                // blocks in which every access was watched; known at the end
-    bool failed;                     // a fatal finding: no further block starts (atomic access)
+    uint32_t awaits; // of a launch that has begun beside the one before it: stands for that one's end (race/); else 0
+    uint64_t findings_before; // it began (watch/repeated.c)
+    uint64_t watched;         // blocks in which every access was watched; known at the end
+    bool failed;              // a fatal finding: no further block starts (atomic access)
     // Places of wrong accesses that the launch has survived so far (watch/survive.c; atomic access).
     uintptr_t faults[SIM_FAULTS];
     int error;                      // the cudaError_t it leaves behind

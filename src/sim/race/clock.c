@@ -83,6 +83,8 @@ sim_block_clock *sim_clock_block_begin(const sim_block *block)
         clock->known[i] = origin ? sim_knowledge_keep(origin->known) : NULL;
     }
     clock->learned = origin && origin->known;
+    clock->awaits = block->launch->awaits;
+    clock->waited = clock->triggered_early = false;
     return clock;
 }
 
@@ -107,6 +109,8 @@ void sim_clock_block_end(sim_block_clock *clock)
 {
     if (!clock)
         return;
+    if (clock->waited && !clock->triggered_early)
+        sim_launches_waited_first(clock->serial);
     if (clock->learned)
         forget_learned(clock);
     pthread_mutex_lock(&pool_lock);
@@ -328,6 +332,40 @@ void sim_clock_barrier_some(sim_block_clock *clock, int id, const uint32_t membe
     sim_knowledge_drop(met);
 }
 
+// The end of the launch before is a thing that threads know of, and tell each other, as of another block's accesses.
+enum { AWAITED_STAMP = 1, AWAITED_THREAD = 0, AWAITED_CLOCK = 1 };
+
+static bool has_waited(const sim_block_clock *clock, const sim_knowledge *known)
+{
+    return sim_knowledge_has(known, clock->awaits, AWAITED_STAMP, AWAITED_THREAD, AWAITED_CLOCK);
+}
+
+void sim_clock_dependency_wait(sim_block_clock *clock, int thread)
+{
+    if (clock->awaits == 0)
+        return;
+    const sim_fact fact = {clock->awaits, AWAITED_STAMP, AWAITED_THREAD, AWAITED_CLOCK};
+    sim_knowledge *ended = sim_knowledge_make(&fact, 1);
+    sim_knowledge_learn(&clock->known[thread], ended);
+    sim_unfenced_acquired(clock, thread, ended);
+    sim_knowledge_drop(ended);
+    clock->learned = clock->waited = true;
+    sim_launches_wait(clock->serial);
+}
+
+void sim_clock_dependency_trigger(sim_block_clock *clock, int thread)
+{
+    if (clock->awaits != 0 && !has_waited(clock, clock->known[thread]))
+        clock->triggered_early = true;
+    sim_launches_trigger(clock->serial);
+}
+
+bool sim_clock_launch_ended(const sim_block_clock *clock, const sim_knowledge *known, uint32_t serial)
+{
+    return sim_launches_ordered(serial, clock->serial) &&
+           (clock->awaits == 0 || sim_launches_ended(serial, clock->serial, has_waited(clock, known)));
+}
+
 bool sim_clock_ordered_by(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at,
                           bool shared, const sim_knowledge *known)
 {
@@ -343,7 +381,7 @@ bool sim_clock_ordered_by(const sim_block_clock *clock, int me, uint32_t stamp, 
         if (stamp < sim_clock_floor || shared)
             return true;
         serial = sim_clock_block_of(stamp);
-        if (serial == clock->serial || sim_launches_ordered(serial, clock->serial))
+        if (serial == clock->serial || sim_clock_launch_ended(clock, known, serial))
             return true;
     }
     return sim_knowledge_has(known, serial, stamp, thread, at);

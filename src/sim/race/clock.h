@@ -44,6 +44,8 @@ struct sim_block_clock {
     sim_unfenced unfenced[SIM_THREADS];
     sim_region shared;                          // of a parked block: its shared memory's shadow
     sim_knowledge *arrived[SIM_NAMED_BARRIERS]; // what came before bar.arrive at each, for those who wait there
+    uint32_t awaits;                            // launch->awaits: who knows of this block has waited for it
+    bool waited, triggered_early;               // some thread has waited; some has let the next launch begin without
     struct sim_block_clock *next_free;
 };
 
@@ -79,6 +81,11 @@ bool sim_clock_ordered(const sim_block_clock *clock, int me, uint32_t stamp, uns
 // The same, had `me` learned no more than `known` through flags and locks.
 bool sim_clock_ordered_by(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at,
                           bool shared, const sim_knowledge *known);
+// The launch with the block `serial`, which may run beside this one, had ended for a thread that knows `known`.
+bool sim_clock_launch_ended(const sim_block_clock *clock, const sim_knowledge *known, uint32_t serial);
+// `thread` waits for the launch before its own in the stream, or lets the one after begin.
+void sim_clock_dependency_wait(sim_block_clock *clock, int thread);
+void sim_clock_dependency_trigger(sim_block_clock *clock, int thread);
 // `thread` launches a kernel: sets what of the launch's origin says what is ordered before that kernel (launches.h).
 void sim_clock_child(sim_block_clock *clock, int thread, struct sim_origin *origin);
 uint32_t sim_clock_block_of(uint32_t stamp); // the serial number of the block that had this stamp

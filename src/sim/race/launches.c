@@ -2,6 +2,7 @@
 
 #include "race/launches.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "race/stream_order.h"
@@ -41,8 +42,42 @@ static uint32_t floor_of(uint64_t number, uint32_t next_stamp)
     return floor;
 }
 
+static const sim_launch_record *find_number(uint64_t number)
+{
+    for (size_t i = count; number != SIM_NO_NUMBER && i-- > 0;)
+        if (records[i].number == number && records[i].depth == 0)
+            return &records[i];
+    return NULL;
+}
+
+// The launch may begin beside the one before it in its stream, unless that is a copy, or the host has waited for it.
+static void begin_beside(sim_launch_state *launch, sim_launch_record *record)
+{
+    const uint64_t before = sim_order_before(launch->number);
+    const sim_launch_record *beside = sim_order_waited(before) ? NULL : find_number(before);
+    if (!beside)
+        return;
+    record->beside = beside->first_serial;
+    launch->awaits = next_serial++;
+}
+
+// The first stamp of those that it may have begun beside.
+static uint32_t floor_beside(const sim_launch_record *record, uint32_t floor)
+{
+    while (record->beside != 0) {
+        record = sim_launches_find(record->beside);
+        if (!record)
+            return floor;
+        floor = record->first_stamp < floor ? record->first_stamp : floor;
+        if (record->waits && record->waits_first)
+            break; // nothing before it can run any more
+    }
+    return floor;
+}
+
 uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp)
 {
+    launch->awaits = 0;
     sim_launch_record *record = add(launch->number, (uint32_t)launch->blocks, next_stamp);
     if (!record)
         return next_stamp;
@@ -54,8 +89,11 @@ uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp)
     record->block[0] = block->x, record->block[1] = block->y, record->block[2] = block->z;
     const sim_origin *origin = launch->origin;
     const sim_launch_record *parent = origin ? sim_launches_find(origin->block) : NULL;
-    if (!parent)
-        return floor_of(launch->number, next_stamp);
+    if (!parent) {
+        if (launch->config.dependent)
+            begin_beside(launch, record);
+        return floor_beside(record, floor_of(launch->number, next_stamp));
+    }
     record->origin = *origin;
     record->origin.known = NULL;
     record->depth = parent->depth + 1;
@@ -145,4 +183,48 @@ bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial)
         return false;
     return earlier->number == later->number ? ordered_in_family(earlier, later)
                                             : sim_ordered(earlier->number, later->number);
+}
+
+// Climbs from launch to launch, each of which may have begun before the one before it had ended.
+bool sim_launches_ended(uint32_t earlier_serial, uint32_t later_serial, bool waited)
+{
+    const sim_launch_record *earlier = sim_launches_find(earlier_serial), *later = sim_launches_find(later_serial);
+    while (earlier && later && later->beside != 0 && !sim_order_waited(earlier->number)) {
+        const sim_launch_record *before = sim_launches_find(later->beside);
+        if (!before)
+            return true;
+        if (earlier->number == before->number)
+            return waited;
+        if (!sim_ordered(earlier->number, before->number))
+            return true; // by an event, or by the host
+        // What the launch between them has waited for is over once that one has ended, or has let this one begin.
+        if (waited ? before->waits : before->waits_first)
+            return true;
+        waited = false;
+        later = before;
+    }
+    return true;
+}
+
+// Workers may say the same at once.
+static void set(uint32_t serial, size_t offset)
+{
+    const sim_launch_record *found = sim_launches_find(serial);
+    if (found)
+        __atomic_store_n((bool *)((char *)&records[found - records] + offset), true, __ATOMIC_RELAXED);
+}
+
+void sim_launches_wait(uint32_t serial)
+{
+    set(serial, offsetof(sim_launch_record, waits));
+}
+
+void sim_launches_trigger(uint32_t serial)
+{
+    set(serial, offsetof(sim_launch_record, triggers));
+}
+
+void sim_launches_waited_first(uint32_t serial)
+{
+    set(serial, offsetof(sim_launch_record, waits_first));
 }

@@ -192,6 +192,17 @@ bool sim_order_waited(uint64_t number)
     return host_waited_for(one->chain, one->sequence);
 }
 
+uint64_t sim_order_before(uint64_t number)
+{
+    if (number < first_number || number >= first_number + record_count)
+        return SIM_NO_NUMBER;
+    const record *one = &records[number - first_number];
+    const chain_state *own = &chains[one->chain];
+    return one->sequence > own->first && one->sequence - own->first <= own->count
+               ? own->number[one->sequence - own->first - 1]
+               : SIM_NO_NUMBER;
+}
+
 uint64_t sim_order_number_at(uint64_t number, size_t chain)
 {
     if (number < first_number || number >= first_number + record_count)

@@ -42,7 +42,8 @@ uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock
 // The note of a finding about two operations that use the same memory and do not wait for each other: whether the one
 // that only reads came first in the program. "": it did not, or that is not known.
 const char *sim_order_overwrite_note(uint64_t reader, uint64_t writer);
-bool sim_order_waited(uint64_t number); // the host has waited for it; 0 counts as waited for
+bool sim_order_waited(uint64_t number);     // the host has waited for it; 0 counts as waited for
+uint64_t sim_order_before(uint64_t number); // the operation right before it on its chain; SIM_NO_NUMBER: not known
 // How many operations of a chain came before, with the one that has the clock or the number, if it is on the chain.
 uint64_t sim_order_at(const sim_order_clock *clock, size_t chain);
 uint64_t sim_order_number_at(uint64_t number, size_t chain);

@@ -120,6 +120,33 @@ static void describe_family(const sim_view *view, const sim_earlier *earlier, bo
                     : "only launches by one block into one stream run one after the other");
 }
 
+// Why the later of two kernels in one stream may run beside the earlier.
+static const char *why_beside(const sim_launch_record *earlier, const sim_launch_record *later, bool triggers)
+{
+    if (earlier && later && earlier->first_serial != later->beside)
+        return "a kernel between the two may begin early and does not wait itself: to wait for its end is not enough";
+    return triggers ? "launched with programmatic stream serialization, the kernel begins once every block of the one "
+                      "before has called cudaTriggerProgrammaticLaunchCompletion or ended"
+                    : "launched with programmatic stream serialization, the kernel may begin early; the one before "
+                      "never calls cudaTriggerProgrammaticLaunchCompletion, so it begins when those blocks have ended";
+}
+
+// Of two kernels in order, of which the later may begin before the earlier has ended. Without a trigger the earlier one
+// has as good as ended: only what it wrote may be on its way.
+static void describe_dependent(const sim_view *view, const sim_earlier *earlier, sim_finding *finding)
+{
+    const sim_launch_record *other = sim_launches_find(sim_clock_block_of(earlier->stamp));
+    const bool triggers = other && __atomic_load_n(&other->triggers, __ATOMIC_RELAXED);
+    finding->kind = SIM_MISSING_WAIT;
+    finding->tier = triggers ? SIM_ERROR : SIM_WARNING;
+    snprintf(finding->message, sizeof finding->message,
+             "%s of memory that a kernel before it in the stream uses (%s), before cudaGridDependencySynchronize has "
+             "waited for that kernel",
+             sim_role(view->kind), sim_role(earlier->kind));
+    snprintf(finding->note, sizeof finding->note, "%s",
+             why_beside(other, sim_launches_find(view->clock->serial), triggers));
+}
+
 static void note_overwrite(const sim_view *view, const sim_earlier *earlier, sim_finding *finding)
 {
     const sim_launch_record *other = sim_launches_find(sim_clock_block_of(earlier->stamp));
@@ -145,9 +172,11 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
              finding->order == SIM_ORDER_FENCE ? "an atomic links the two threads, but no fence reaches both"
                                                : relations[apart]);
     bool parent;
-    if (apart == BETWEEN_LAUNCHES &&
-        sim_launches_related(sim_clock_block_of(earlier->stamp), view->clock->serial, &parent)) {
+    const uint32_t other = sim_clock_block_of(earlier->stamp);
+    if (apart == BETWEEN_LAUNCHES && sim_launches_related(other, view->clock->serial, &parent)) {
         describe_family(view, earlier, parent, finding);
+    } else if (apart == BETWEEN_LAUNCHES && sim_launches_ordered(other, view->clock->serial)) {
+        describe_dependent(view, earlier, finding);
     } else if (apart == BETWEEN_LAUNCHES) {
         finding->kind = SIM_MISSING_WAIT;
         snprintf(finding->message, sizeof finding->message,

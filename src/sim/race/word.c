@@ -79,7 +79,7 @@ static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsign
         return;
     if (sim_stamp_of(old) != sim_stamp_of(me)) {
         uint32_t serial = view->shared ? view->clock->serial : sim_clock_block_of(sim_stamp_of(old));
-        if (serial == view->clock->serial || sim_launches_ordered(serial, view->clock->serial))
+        if (serial == view->clock->serial || sim_clock_launch_ended(view->clock, view->clock->known[thread], serial))
             cell->read = me | many;
         else if (!view->finer_threads && old >= view->begun)
             cell->read = reader_named(cell, old, me) | SIM_MANY_BLOCKS;

@@ -492,10 +492,16 @@ static bool fence(const sim_ptx_instruction *instruction, sim_text *out)
     return true;
 }
 
+static bool dependency(const sim_ptx_instruction *instruction, sim_text *out)
+{
+    sim_text_add(out, has(instruction, "wait") ? "sim_dependency_wait()" : "sim_dependency_trigger()");
+    return has(instruction, "wait") || has(instruction, "launch_dependents");
+}
+
 bool sim_ptx_instruction_text(const sim_ptx_instruction *instruction, sim_text *out)
 {
-    static const char *const hints[] = {"prefetch",       "prefetchu",  "discard", "applypriority",
-                                        "griddepcontrol", "setmaxnreg", "pmevent", NULL};
+    static const char *const hints[] = {"prefetch",   "prefetchu", "discard", "applypriority",
+                                        "setmaxnreg", "pmevent",   NULL};
     for (int i = 0; hints[i]; i++) {
         if (is(instruction, hints[i])) {
             sim_text_add(out, "(void)0");
@@ -516,6 +522,8 @@ bool sim_ptx_instruction_text(const sim_ptx_instruction *instruction, sim_text *
         return barrier(instruction, out);
     if (is(instruction, "membar") || is(instruction, "fence"))
         return fence(instruction, out);
+    if (is(instruction, "griddepcontrol"))
+        return dependency(instruction, out);
     if (is(instruction, "cvta"))
         return convert_address(instruction, out);
     if (is(instruction, "cvt"))

@@ -237,7 +237,7 @@ static bool is_repeatable(const sim_launch_state *launch, const struct sim_used 
     for (unsigned i = 0; i < used->count; i++)
         writes |= used->at[i].written;
     return writes && !used->once && !launch->error && !launch->origin && !launch->config.cooperative &&
-           !(launch->uses & meet) && sim_findings_count() == launch->findings_before;
+           !launch->config.dependent && !(launch->uses & meet) && sim_findings_count() == launch->findings_before;
 }
 
 static bool is_of(const past_launch *one, const sim_kernel *kernel)
@@ -252,7 +252,7 @@ static bool is_same(const past_launch *one, const sim_launch_state *launch)
     return is_of(one, kernel) && one->epoch == epoch && one->closure_bytes == kernel->closure_bytes &&
            memcmp(&one->config.grid, &config->grid, sizeof config->grid) == 0 &&
            memcmp(&one->config.block, &config->block, sizeof config->block) == 0 &&
-           one->config.shared == config->shared && !config->cooperative &&
+           one->config.shared == config->shared && !config->cooperative && !config->dependent &&
            memcmp(one->closure, kernel->closure, one->closure_bytes) == 0;
 }
 

@@ -79,6 +79,53 @@ static void launches_are_ordered_as_their_streams_are(void **state)
     sim_launches_forget();
 }
 
+static uint32_t launch_beside(lane *on, uint32_t next_stamp, sim_launch_state *launch)
+{
+    static const sim_kernel kernel = {.name = "beside"};
+    *launch = (sim_launch_state){.kernel = &kernel, .number = number_on(on), .blocks = 2};
+    launch->config.dependent = true;
+    return sim_launches_begin(launch, next_stamp);
+}
+
+static bool ended(const sim_launch_state *earlier, const sim_launch_state *later, bool waited)
+{
+    return sim_launches_ended(earlier->first_serial, later->first_serial + 1, waited);
+}
+
+static void a_launch_beside_the_one_before_it_waits_for_that_one_itself(void **state)
+{
+    (void)state;
+    lane a = {.chain = sim_chain_new()};
+    sim_launch_state first, second, third, fourth, plain;
+    launch_on(&a, 2, 5000, &first);
+    assert_int_equal(first.awaits, 0);
+    assert_int_equal(launch_beside(&a, 5010, &second), 5000);
+    assert_int_not_equal(second.awaits, 0);
+    assert_null(sim_launches_find(second.awaits)); // no block has this number
+    assert_false(ended(&first, &second, false));
+    assert_true(ended(&first, &second, true));
+    assert_int_equal(launch_beside(&a, 5020, &third), 5000); // the second has not waited
+    assert_false(ended(&second, &third, false));
+    assert_true(ended(&second, &third, true));
+    assert_false(ended(&first, &third, false) || ended(&first, &third, true));
+    sim_launches_wait(second.first_serial); // as if it had done so in time
+    assert_false(ended(&first, &third, false));
+    assert_true(ended(&first, &third, true));
+    sim_launches_waited_first(second.first_serial);
+    assert_true(ended(&first, &third, false));
+    sim_launches_wait(third.first_serial);
+    sim_launches_waited_first(third.first_serial);
+    assert_int_equal(launch_beside(&a, 5030, &fourth), 5020);
+    assert_int_equal(launch_on(&a, 2, 5040, &plain), 5040);
+    assert_true(ended(&fourth, &plain, false));
+    sim_host_waited(&a.clock);
+    assert_int_equal(launch_beside(&a, 5050, &fourth), 5050);
+    assert_int_equal(fourth.awaits, 0);
+    sim_launches_forget();
+    sim_host_waited(&a.clock);
+    sim_order_idle();
+}
+
 // A launch by a block of another, in that one's place in the order of streams.
 static uint32_t launch_by(const sim_launch_state *parent, uint32_t block, sim_origin origin, sim_launch_state *launch)
 {
@@ -135,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_belongs_to_one_launch),
+        cmocka_unit_test(a_launch_beside_the_one_before_it_waits_for_that_one_itself),
         cmocka_unit_test(launches_are_ordered_as_their_streams_are),
         cmocka_unit_test(launches_by_kernels_are_ordered_by_their_blocks_streams_and_tails),
     };

@@ -100,6 +100,8 @@ static void barriers_and_copies_are_calls(void **state)
     becomes("asm volatile(\"barrier.cta.arrive.aligned %0, %1;\" : : \"r\"(2), \"r\"(96))",
             "sim_barrier_arrive(2, 96)");
     becomes("asm volatile(\"cp.async.wait_all;\")", "sim::ptx_copy_wait_all()");
+    becomes("asm volatile(\"griddepcontrol.wait;\" ::: \"memory\")", "sim_dependency_wait()");
+    becomes("asm volatile(\"griddepcontrol.launch_dependents;\")", "sim_dependency_trigger()");
     becomes("asm volatile(\"cp.async.cg.shared.global [%0], [%1], %2;\\n\" :: \"r\"(s), \"l\"(g), \"n\"(16))",
             "sim::ptx_copy(sim::ptx_address(s, 0), sim::ptx_address(g, 0), 16, 16)");
     becomes("asm volatile(\"cp.async.wait_group %0;\\n\" :: \"n\"(N))", "sim::ptx_copy_wait(N)");

@@ -28,6 +28,7 @@ typedef struct sim_config {
     size_t shared; // bytes of extern __shared__
     void *stream;  // a cudaStream_t
     int cooperative;
+    int dependent; // may begin before the kernel before it in the stream has ended
 } sim_config;
 
 // A kernel with its arguments bound. `run` executes one CUDA thread; it is called for each, with the same closure.
@@ -65,6 +66,12 @@ SIM_CONVERGENT int sim_barrier_on_line(int number, int operation, int predicate)
 SIM_CONVERGENT void sim_barrier_named(int id, int threads);
 SIM_CONVERGENT void sim_barrier_arrive(int id, int threads); // bar.arrive id, threads: goes on without waiting
 SIM_CONVERGENT void sim_barrier_grid(void);                  // cooperative launches only
+
+// --- programmatic dependent launch -----------------------------------------------------------------------------------
+
+// The kernel before in the stream has ended, for the thread that calls this; the kernel after may begin.
+void sim_dependency_wait(void);
+void sim_dependency_trigger(void);
 
 // --- warp collectives ------------------------------------------------------------------------------------------------
 

@@ -68,6 +68,17 @@ SIM_INLINE void __threadfence_cluster()
     sim_fence(SIM_SCOPE_DEVICE);
 }
 
+// Programmatic dependent launch: of a kernel that was launched to begin before the one before it has ended, and of that
+// one.
+SIM_INLINE void cudaGridDependencySynchronize()
+{
+    sim_dependency_wait();
+}
+SIM_INLINE void cudaTriggerProgrammaticLaunchCompletion()
+{
+    sim_dependency_trigger();
+}
+
 SIM_INLINE void __nanosleep(unsigned int)
 {
     sim_spin();

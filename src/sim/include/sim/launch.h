@@ -60,7 +60,7 @@ SIM_INLINE sim_dim size_of(const dim3 &size)
 // Not inlined, as the launch itself is not: a program with hundreds of launches would take the compiler minutes.
 SIM_NOINLINE inline sim_config configure(dim3 grid, dim3 block, size_t shared = 0, CUstream_st *stream = nullptr)
 {
-    sim_config config = {size_of(grid), size_of(block), shared, stream, 0};
+    sim_config config = {size_of(grid), size_of(block), shared, stream, 0, 0};
     return config;
 }
 
