@@ -4,3 +4,4 @@
 #define _COOPERATIVE_GROUPS_H_
 
 #include <cooperative_groups/details/partition.h>
+#include <cooperative_groups/details/several_warps.h>

@@ -74,5 +74,55 @@ SIM_GROUP_INLINE collected<T_, Operation> combine(const Group &group, const T_ &
     group.sync();
     return own.mine;
 }
+
+// One thread's value for all.
+template <class T_> struct handed {
+    T_ value;
+    T_ *place;
+    bool gives;
+};
+
+template <class T_> inline void give(void **arguments, unsigned mask)
+{
+    for (; mask != 0; mask &= mask - 1) {
+        auto *own = static_cast<handed<T_> *>(arguments[__builtin_ctz(mask)]);
+        if (own->gives)
+            *own->place = own->value;
+    }
+}
+
+template <class T_> inline void take(void **arguments, unsigned mask)
+{
+    for (; mask != 0; mask &= mask - 1) {
+        auto *own = static_cast<handed<T_> *>(arguments[__builtin_ctz(mask)]);
+        own->value = *own->place;
+    }
+}
+
+template <unsigned Size>
+template <class T_>
+SIM_GROUP_INLINE plain<T_> multi_warp_tile<Size>::shfl(T_ &&value, unsigned rank) const
+{
+    typedef plain<T_> type;
+    handed<type> own = {value, warp_board<type>() + block_thread_rank() / Size * Size / warp_lanes,
+                        this->thread_rank() == rank % Size};
+    sim_warp_call(all_lanes, &own, give<type>);
+    sync();
+    sim_warp_call(all_lanes, &own, take<type>);
+    sync();
+    return own.value;
+}
+
+template <unsigned Size> SIM_GROUP_INLINE int multi_warp_tile<Size>::any(int predicate) const
+{
+    bit_or<int> either;
+    return combine(*this, (int)(predicate != 0), either, std::true_type()).reduced;
+}
+
+template <unsigned Size> SIM_GROUP_INLINE int multi_warp_tile<Size>::all(int predicate) const
+{
+    bit_and<int> both;
+    return combine(*this, (int)(predicate != 0), both, std::true_type()).reduced;
+}
 } // namespace details
 } // namespace cooperative_groups

@@ -1,5 +1,6 @@
-// Cooperative groups within a warp: tiles (aligned runs of 1 to 32 lanes; several warps with sync only) and coalesced
-// groups (any lanes). Masks are exact; only sync() orders memory, as __syncwarp does.
+// Cooperative groups within a warp: tiles (aligned runs of 1 to 32 lanes) and coalesced groups (any lanes). Masks are
+// exact; only sync() orders memory, as __syncwarp does. Tiles of several warps have what CUDA gives them: sync, shfl,
+// any and all, of which the last three are in several_warps.h.
 #pragma once
 
 #include <cooperative_groups/details/groups.h>
@@ -205,6 +206,10 @@ template <unsigned Size> class multi_warp_tile : public tile<Size>
     {
         tile_barrier(Size);
     }
+    // Every thread of the tile names the same rank.
+    template <class T_> SIM_GROUP_INLINE plain<T_> shfl(T_ &&value, unsigned rank) const;
+    SIM_GROUP_INLINE int any(int predicate) const;
+    SIM_GROUP_INLINE int all(int predicate) const;
     SIM_GROUP_INLINE operator thread_group() const
     {
         return thread_group(group_multi_warp, 0, Size);
