@@ -91,6 +91,8 @@ typedef struct sim_blas_span {
 void sim_blas_reads(sim_blas_call call, const sim_blas_span *span);
 void sim_blas_writes(sim_blas_call call, const sim_blas_span *span); // before
 void sim_blas_written(const sim_blas_span *span);                    // after
+// That two matrices have no element in common, of which the one is written while the other is read.
+void sim_blas_apart(sim_blas_call call, const sim_blas_span *written, const sim_blas_span *read);
 // The two that read or have written tell this too: work of other streams may not be at the span at that time.
 void sim_blas_used(const sim_blas_span *span, bool write);
 

@@ -34,6 +34,8 @@ static void product_one(const product *p, double alpha, double beta, sim_blas_op
     if (alpha != 0 && p->k > 0) {
         sim_blas_reads(p->call, &span_a);
         sim_blas_reads(p->call, &span_b);
+        sim_blas_apart(p->call, &span_c, &span_a);
+        sim_blas_apart(p->call, &span_c, &span_b);
     }
     if (beta != 0)
         sim_blas_reads(p->call, &span_c);

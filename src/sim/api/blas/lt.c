@@ -322,6 +322,8 @@ static void product_one(const product *p, double alpha, double beta, size_t batc
     if (auxiliary)
         sim_blas_writes(p->call, &auxiliary_span);
     sim_blas_writes(p->call, &spans[3]);
+    for (int operand = 0; alpha != 0 && operand < 2; operand++)
+        sim_blas_apart(p->call, &spans[3], &spans[operand]);
 
     bool wide = p->d.type == CUDA_R_64F || p->d.type == CUDA_R_32I;
     cudaDataType sums_type = wide ? p->d.type : CUDA_R_32F;

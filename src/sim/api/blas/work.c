@@ -232,6 +232,33 @@ void sim_blas_reads(sim_blas_call call, const sim_blas_span *span)
     }
 }
 
+static uintptr_t column_at(const sim_blas_span *span, size_t column)
+{
+    return (uintptr_t)span->data + column * span->stride * sim_blas_size(span->type);
+}
+
+// The columns of each follow one another in memory.
+static bool overlap(const sim_blas_span *a, const sim_blas_span *b)
+{
+    const size_t a_bytes = a->rows * sim_blas_size(a->type), b_bytes = b->rows * sim_blas_size(b->type);
+    for (size_t i = 0, j = 0; i < a->columns && j < b->columns;) {
+        if (column_at(a, i) + a_bytes <= column_at(b, j))
+            i++;
+        else if (column_at(b, j) + b_bytes <= column_at(a, i))
+            j++;
+        else
+            return true;
+    }
+    return false;
+}
+
+void sim_blas_apart(sim_blas_call call, const sim_blas_span *written, const sim_blas_span *read)
+{
+    if (overlap(written, read))
+        sim_library_wrong(call, "", "%s overlaps %s, which is read while %s is written: the result is undefined",
+                          written->name, read->name, written->name);
+}
+
 void sim_blas_writes(sim_blas_call call, const sim_blas_span *span)
 {
     check_place(call, span, "writes");

@@ -218,6 +218,13 @@ static curandStatus_t generate_inner(curandGenerator_t generator, const random_w
 
 // --- generators ------------------------------------------------------------------------------------------------------
 
+static curandStatus_t wrong_length(const random_work *w, unsigned multiple, const char *why)
+{
+    sim_library_wrong(w->call, "CURAND_STATUS_LENGTH_NOT_MULTIPLE", "%zu numbers are no multiple of %u%s", w->n,
+                      multiple, why);
+    return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+}
+
 static curandStatus_t generate(curandGenerator_t generator, random_work w)
 {
     if (!generator)
@@ -225,7 +232,7 @@ static curandStatus_t generate(curandGenerator_t generator, random_work w)
     if ((w.shape == LONG_BITS && generator->quasi == 32) || (w.shape == BITS && generator->quasi == 64))
         return CURAND_STATUS_TYPE_ERROR;
     if (generator->quasi && w.n % generator->dimensions)
-        return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+        return wrong_length(&w, generator->dimensions, ", the number of dimensions");
     w.seed = generator->seed;
     w.position = generator->position;
     w.quasi = generator->quasi;
@@ -246,7 +253,8 @@ static curandStatus_t generate(curandGenerator_t generator, random_work w)
 static curandStatus_t generate_pairs(curandGenerator_t generator, random_work w)
 {
     bool pairs = generator && !generator->quasi && !generator->inner;
-    return pairs && w.n % 2 ? CURAND_STATUS_LENGTH_NOT_MULTIPLE : generate(generator, w);
+    return pairs && w.n % 2 ? wrong_length(&w, 2, ": pseudorandom normal values are made in pairs")
+                            : generate(generator, w);
 }
 
 static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host, sim_blas_call call)

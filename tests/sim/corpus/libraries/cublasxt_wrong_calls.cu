@@ -15,7 +15,7 @@ __global__ void fill(float *a)
 int main()
 {
     const float one = 1, zero = 0;
-    float *pinned = NULL, *small = device_zeros<float>(N * N - 1), here[N * N] = {};
+    float *pinned = NULL, *small = device_zeros<float>(N * N - 1), here[N * N] = {}, there[N * N] = {};
     int devices[] = {9};
     cublasXtHandle_t handle;
     cudaStream_t stream;
@@ -24,9 +24,9 @@ int main()
     cublasXtCreate(&handle);
     cublasXtDeviceSelect(handle, 1, devices); // expect: bad-call
     fill<<<1, N * N, 0, stream>>>(pinned);
-    MULTIPLY(pinned, here); // expect: missing-wait a
+    MULTIPLY(pinned, there); // expect: missing-wait a
     CHECK(cudaDeviceSynchronize());
-    MULTIPLY(here, small); // expect: out-of-bounds
+    MULTIPLY(there, small); // expect: out-of-bounds
     SHOW(cudaDeviceSynchronize());
     return 0;
 }
