@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/launch.h"
 #include "core/scheduler.h"
@@ -22,6 +23,106 @@ __attribute__((constructor)) static void announce(void)
     sim_printf_flush = flush;
 }
 
+// --- a format and what it is given -----------------------------------------------------------------------------------
+
+// The next conversion of a format, from its % on. `stars`: how many of its sizes are arguments, too. `wants`: of what
+// kind its own argument is; 0: it has none. NULL: there is no further one.
+typedef struct conversion {
+    const char *start, *end;
+    int stars;
+    char wants;
+} conversion;
+
+static char kind_wanted(const char *length, char letter)
+{
+    static const char floats[] = "fFeEgGaA", integers[] = "diuoxX";
+    if (letter == 's' || letter == 'p')
+        return letter == 's' ? SIM_PRINTS_TEXT : SIM_PRINTS_POINTER;
+    if (letter && strchr(floats, letter))
+        return SIM_PRINTS_DOUBLE;
+    if (letter && strchr(integers, letter))
+        return *length && strchr("lqjzt", *length) ? SIM_PRINTS_LONG : SIM_PRINTS_WORD;
+    return letter == 'c' ? SIM_PRINTS_WORD : SIM_PRINTS_OTHER;
+}
+
+static conversion next_conversion(const char *format)
+{
+    static const char flags_and_sizes[] = "-+ #0123456789.*", lengths[] = "hlLqjzt";
+    conversion found = {.start = strchr(format, '%')};
+    if (!found.start)
+        return found;
+    const char *at = found.start + 1;
+    for (; *at && strchr(flags_and_sizes, *at); at++)
+        found.stars += *at == '*';
+    const char *length = at;
+    at += strspn(at, lengths);
+    found.wants = *at == '%' || !*at ? '\0' : kind_wanted(length, *at);
+    found.end = at + (*at != '\0');
+    return found;
+}
+
+static const char *name_of(char kind)
+{
+    switch (kind) {
+    case SIM_PRINTS_WORD: return "an integer of 4 bytes";
+    case SIM_PRINTS_LONG: return "an integer of 8 bytes";
+    case SIM_PRINTS_DOUBLE: return "a floating-point number";
+    case SIM_PRINTS_TEXT: return "a pointer to characters";
+    case SIM_PRINTS_POINTER: return "a pointer";
+    default: return "no argument";
+    }
+}
+
+static bool is_pointer(char kind)
+{
+    return kind == SIM_PRINTS_TEXT || kind == SIM_PRINTS_POINTER;
+}
+
+static bool fits(char wants, char given)
+{
+    return wants == given || wants == SIM_PRINTS_OTHER || given == SIM_PRINTS_OTHER ||
+           (wants == SIM_PRINTS_POINTER && given == SIM_PRINTS_TEXT);
+}
+
+// An integer of another size, and a pointer for an integer, are mostly printed as they were meant.
+static sim_tier tier_of(char wants, char given)
+{
+    const bool number = given && wants != SIM_PRINTS_DOUBLE && given != SIM_PRINTS_DOUBLE && wants != SIM_PRINTS_TEXT;
+    return number || (is_pointer(wants) && is_pointer(given)) ? SIM_WARNING : SIM_ERROR;
+}
+
+static void report_misfit(sim_worker *worker, const conversion *one, char given, uintptr_t pc)
+{
+    sim_finding finding = sim_finding_make(worker, SIM_BAD_CALL, tier_of(one->wants, given));
+    snprintf(finding.message, sizeof finding.message, "printf: %.*s stands for %s, and is given %s",
+             (int)(one->end - one->start), one->start, name_of(one->wants), name_of(given));
+    finding.place[0] = sim_place_of(worker, worker->thread, pc, "call");
+    sim_report(&finding);
+}
+
+// Reports the first conversion that its argument does not fit. False: to print it would read what is no text.
+static bool check_arguments(const char *kinds, const char *format, uintptr_t pc)
+{
+    sim_worker *worker = sim_current;
+    bool told = false, safe = true;
+    for (conversion one = next_conversion(format); one.start; one = next_conversion(one.end)) {
+        for (; one.stars > 0 && *kinds; one.stars--)
+            kinds++;
+        if (!one.wants)
+            continue;
+        if (!fits(one.wants, *kinds)) {
+            safe &= one.wants != SIM_PRINTS_TEXT || is_pointer(*kinds);
+            if (worker && !told)
+                report_misfit(worker, &one, *kinds, pc);
+            told = true;
+        }
+        kinds += *kinds != '\0';
+    }
+    return safe;
+}
+
+// --- printing --------------------------------------------------------------------------------------------------------
+
 // CUDA's printf returns the number of arguments that the format uses.
 static int arguments_of(const char *format)
 {
@@ -36,11 +137,11 @@ static int arguments_of(const char *format)
 }
 
 // The text is made before the stream is locked: a format that faults must not leave it so.
-int sim_printf(const char *format, ...)
+int sim_printf(const char *kinds, const char *format, ...)
 {
     char line[SHORT_LINE], *text = line;
     va_list arguments;
-    if (!format)
+    if (!format || !check_arguments(kinds, format, (uintptr_t)__builtin_return_address(0)))
         return -1;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);

@@ -156,7 +156,16 @@ void sim_leave(uint64_t place);                          // a function, or a loo
 int sim_in_kernel(void);                // whether the caller runs as a CUDA thread
 void sim_handled(const char *function); // the status of the call that follows is looked at
 void sim_one_side(void);                // of this __host__ __device__ function only the path for device code was built
-int sim_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// printf in a kernel. `kinds`: what the arguments are, a letter for each.
+enum {
+    SIM_PRINTS_WORD = 'i', // an integer of up to 4 bytes
+    SIM_PRINTS_LONG = 'l', // of 8
+    SIM_PRINTS_DOUBLE = 'f',
+    SIM_PRINTS_TEXT = 's',
+    SIM_PRINTS_POINTER = 'p',
+    SIM_PRINTS_OTHER = '?'
+};
+int sim_printf(const char *kinds, const char *format, ...);
 void sim_assert_failed(const char *expression, const char *file, unsigned line, const char *function)
     __attribute__((noreturn));
 int sim_divided_by_zero(void); // an integer: a finding at the caller's line; 0: in host code, which does as it does

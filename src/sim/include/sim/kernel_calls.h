@@ -7,11 +7,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <type_traits>
 
 #include "sim/abi.h"
 #include "sim/keywords.h"
 
-#define SIM_PRINTF(...) (sim_in_kernel() ? sim_printf(__VA_ARGS__) : ::printf(__VA_ARGS__))
+namespace sim
+{
+
+// What printf is given, after the promotions of C. A class may be anything.
+template <class Type, bool IsPointer = std::is_pointer<Type>::value> struct printed {
+    static constexpr char kind = std::is_floating_point<Type>::value                             ? SIM_PRINTS_DOUBLE
+                                 : std::is_same<Type, decltype(nullptr)>::value                  ? SIM_PRINTS_POINTER
+                                 : !(std::is_integral<Type>::value || std::is_enum<Type>::value) ? SIM_PRINTS_OTHER
+                                 : sizeof(Type) == sizeof(long long)                             ? SIM_PRINTS_LONG
+                                 : sizeof(Type) <= sizeof(int)                                   ? SIM_PRINTS_WORD
+                                                                                                 : SIM_PRINTS_OTHER;
+};
+template <class Type> struct printed<Type, true> {
+    typedef typename std::remove_cv<typename std::remove_pointer<Type>::type>::type target;
+    static constexpr char kind = std::is_same<target, char>::value || std::is_same<target, signed char>::value ||
+                                         std::is_same<target, unsigned char>::value
+                                     ? SIM_PRINTS_TEXT
+                                     : SIM_PRINTS_POINTER;
+};
+
+template <class... Types> SIM_INLINE int print(const char *format, Types... arguments)
+{
+    static constexpr char kinds[] = {printed<Types>::kind..., '\0'};
+    return sim_printf(kinds, format, arguments...);
+}
+
+} // namespace sim
+
+#define SIM_PRINTF(...) (sim_in_kernel() ? ::sim::print(__VA_ARGS__) : ::printf(__VA_ARGS__))
 
 SIM_INLINE void *sim_kernel_malloc(size_t bytes)
 {
