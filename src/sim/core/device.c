@@ -57,6 +57,18 @@ int sim_divided_by_zero(void)
     return 1;
 }
 
+void sim_fragment_unfilled(void)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        return;
+    sim_finding finding = sim_finding_make(worker, SIM_UNINITIALISED, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message,
+             "a fragment is used that was never filled: fill_fragment or load_matrix_sync comes first");
+    finding.place[0] = sim_place_of(worker, worker->thread, (uintptr_t)__builtin_return_address(0), "read");
+    sim_report(&finding);
+}
+
 void sim_trap(void)
 {
     sim_worker *worker = sim_current;

@@ -149,12 +149,47 @@ SIM_INLINE void load_matrix_sync(fragment<accumulator, M_, N_, K_, T_> &f, const
     details::load(f, from, stride, layout == mem_row_major);
 }
 
+namespace details
+{
+// What element i holds in a fragment that was declared and not filled: bytes that no element has by a sum or a load.
+template <class T_> SIM_UNWATCHED inline T_ unfilled_element(int i)
+{
+    T_ element;
+    unsigned char bytes[sizeof(T_)];
+    unsigned hash = (unsigned)i * 2654435761u + 0x5bd1e995u;
+    for (size_t j = 0; j < sizeof(T_); j++, hash = hash * 1664525u + 1013904223u)
+        bytes[j] = (unsigned char)(hash >> 24);
+    __builtin_memcpy(&element, bytes, sizeof element);
+    return element;
+}
+template <class Fragment> SIM_UNWATCHED SIM_NOINLINE inline void unfill(Fragment &f)
+{
+    for (int i = 0; i < f.num_elements; i++)
+        f.x[i] = unfilled_element<typename Fragment::element_type>(i);
+}
+template <class Fragment> SIM_UNWATCHED SIM_NOINLINE inline bool is_unfilled(const Fragment &f)
+{
+    for (int i = 0; i < f.num_elements; i++) {
+        typename Fragment::element_type wanted = unfilled_element<typename Fragment::element_type>(i);
+        if (__builtin_memcmp(&f.x[i], &wanted, sizeof wanted) != 0)
+            return false;
+    }
+    return true;
+}
+template <class Fragment> SIM_INLINE void check_filled(const Fragment &f)
+{
+    if (is_unfilled(f))
+        sim_fragment_unfilled();
+}
+} // namespace details
+
 template <int M_, int N_, int K_, class T_>
 SIM_INLINE void store_matrix_sync(T_ *to, const fragment<accumulator, M_, N_, K_, T_> &f, unsigned stride,
                                   layout_t layout)
 {
     typedef typename fragment<accumulator, M_, N_, K_, T_>::place place;
     int mine = details::lane();
+    details::check_filled(f);
     for (int i = 0; i < f.num_elements; i++) {
         unsigned row = (unsigned)place::row(mine, i), column = (unsigned)place::column(mine, i);
         to[layout == mem_row_major ? (size_t)row * stride + column : (size_t)column * stride + row] = f.x[i];
@@ -241,6 +276,9 @@ SIM_INLINE void mma_sync(fragment<accumulator, M_, N_, K_, D_> &d, const fragmen
     typedef fragment<matrix_b, M_, N_, K_, T_, LayoutB> fragment_b;
     typedef fragment<accumulator, M_, N_, K_, C_> fragment_c;
     typedef fragment<accumulator, M_, N_, K_, D_> fragment_d;
+    details::check_filled(a);
+    details::check_filled(b);
+    details::check_filled(c);
     fragment_d result; // d and c may be the same
     details::operands<fragment_a, fragment_b, fragment_c, fragment_d> mine = {&a, &b, &c, &result};
     sim_warp_call(0xffffffffu, &mine,
@@ -249,3 +287,18 @@ SIM_INLINE void mma_sync(fragment<accumulator, M_, N_, K_, D_> &d, const fragmen
 }
 } // namespace wmma
 } // namespace nvcuda
+
+// Told of a fragment that is declared without a value (rewrite/fragments.c).
+namespace sim
+{
+template <class Use, int M_, int N_, int K_, class T_, class Layout>
+SIM_INLINE void unfilled(nvcuda::wmma::fragment<Use, M_, N_, K_, T_, Layout> &f)
+{
+    nvcuda::wmma::details::unfill(f);
+}
+template <class T_, size_t Count> SIM_INLINE void unfilled(T_ (&array)[Count])
+{
+    for (size_t i = 0; i < Count; i++)
+        unfilled(array[i]);
+}
+} // namespace sim

@@ -45,6 +45,7 @@ static void edit(const sim_unit *unit, int index)
     sim_edit_casts(unit, file);
     sim_edit_conversions(file);
     sim_edit_copies(file);
+    sim_edit_fragments(file);
     sim_edit_arithmetic(unit, file);
     sim_edit_handled(unit, file);
     sim_edit_variables(unit, file);

@@ -74,6 +74,7 @@ void sim_edit_casts(const sim_unit *unit, sim_file *file);
 void sim_edit_removed(const sim_unit *unit, sim_file *file);
 void sim_edit_conversions(sim_file *file);
 void sim_edit_copies(sim_file *file);
+void sim_edit_fragments(sim_file *file);
 void sim_edit_stores(const sim_unit *unit, sim_file *file);
 void sim_edit_arithmetic(const sim_unit *unit, sim_file *file);
 void sim_edit_assembly(sim_file *file, const sim_tokens *tokens);

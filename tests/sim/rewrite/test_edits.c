@@ -41,6 +41,20 @@ static void further_barriers_of_a_line_are_numbered(void **state)
     stays("__global__ void k() { __syncthreads(); own::__syncthreads(); \"__syncthreads()\"; }");
 }
 
+static void a_fragment_without_a_value_is_told_of(void **state)
+{
+    (void)state;
+    becomes("__global__ void k() { wmma::fragment<A, 16, half> a; }",
+            "__global__ void k() { wmma::fragment<A, 16, half> a; ::sim::unfilled(a); }");
+    becomes("__device__ void f() { for (;;) { fragment<A> a, b[2][N + 1]; } }",
+            "__device__ void f() { for (;;) { fragment<A> a, b[2][N + 1]; ::sim::unfilled(a); ::sim::unfilled(b); } }");
+    stays("__device__ void f() { fragment<A> a = {}, b; }");
+    stays("__device__ void f() { fragment<A> a{}; fragment<A> b(c); const fragment<A> &c = a; }");
+    stays("__device__ void f(fragment<A> a) { struct s { fragment<A> a; }; using t = fragment<A>; fragment = a; }");
+    stays("__device__ void f() { for (fragment<A> a; i < 2; i++) g<fragment<A>>(fragment<A>()); }");
+    stays("template <class T> struct s { fragment<A> a; }; void host() { fragment<A> a; }");
+}
+
 static void any_callee_is_taken_whole(void **state)
 {
     (void)state;
@@ -461,6 +475,7 @@ int main(void)
         cmocka_unit_test(a_launch_becomes_a_call),
         cmocka_unit_test(further_barriers_of_a_line_are_numbered),
         cmocka_unit_test(any_callee_is_taken_whole),
+        cmocka_unit_test(a_fragment_without_a_value_is_told_of),
         cmocka_unit_test(template_arguments_may_end_in_angles),
         cmocka_unit_test(names_that_are_no_single_function_are_called),
         cmocka_unit_test(launches_in_macros_are_rewritten),

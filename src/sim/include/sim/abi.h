@@ -180,6 +180,7 @@ void sim_unsupported(const char *feature, const char *instead) __attribute__((no
 // A texture or surface object that does not exist, an access outside of a surface: the same.
 void sim_object_destroyed(const char *object) __attribute__((noreturn));
 void sim_surface_outside(int x, int y, int z) __attribute__((noreturn));
+void sim_fragment_unfilled(void); // one of wmma's is used as if it had been filled
 // The start of this block's dynamic shared memory and its size.
 void *sim_dynamic_shared(void);
 size_t sim_dynamic_shared_bytes(void);

@@ -20,4 +20,10 @@ struct stored {
     }
 };
 
+// Told of a variable of a class called fragment that is declared without a value (rewrite/fragments.c): only mma.h has
+// a use for that.
+template <class Type> SIM_INLINE void unfilled(Type &)
+{
+}
+
 } // namespace sim
