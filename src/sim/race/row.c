@@ -5,6 +5,7 @@
 #include "race/exact.h"
 #include "race/granule.h"
 #include "race/race.h"
+#include "race/read_only.h"
 #include "race/under_way.h"
 #include "race/unwritten.h"
 #include "race/word.h"
@@ -295,6 +296,8 @@ void sim_race_row(sim_worker *worker, const sim_row *row)
     }
     if (about->kind != SIM_WRITE)
         note_read(worker, row);
+    if (about->fetches)
+        sim_read_only_row(worker, row);
     const bool words_only = bytes == 1u << SIM_WORD_SHIFT && about->kind <= SIM_WRITE && !sim_clock_spent;
     sim_region *region = NULL;
     sim_view view;

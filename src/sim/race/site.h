@@ -25,6 +25,7 @@ typedef struct sim_site {
     bool discards;     // an atomic whose result is not used
     bool optimistic;   // a plain read whose thread goes on to an atomic on the same word that confirms it
     bool values;       // the values stored here are to be compared (values.c)
+    bool fetches;      // a read of a texture (atomic access)
     bool polls;        // a volatile read whose thread looked at a word from here again (polls.c)
     uint16_t reads_at; // of a volatile write: from where its thread read the word last, by volatile; 0: not so
     uint16_t other;    // the next site at the same place, for another number of bytes; 0: none

@@ -332,7 +332,10 @@ static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
                        address, scope_of(instruction), load ? "LOAD" : "STORE", order, value);
     } else if (instruction->is_vector[1 - at]) {
         sim_text_print(out, "sim::ptx_%s_vector%s<%s>(%s, %s)", load ? "load" : "store",
-                       load && has(instruction, "cg") ? "_past_cache" : "", type, address, value);
+                       load && has(instruction, "cg")   ? "_past_cache"
+                       : load && has(instruction, "nc") ? "_read_only"
+                                                        : "",
+                       type, address, value);
     } else if (ordered) {
         if (load)
             sim_text_print(out, "sim::ptx_set(%s, sim::ptx_load_atomic<%s>(%s, %s, SIM_ATOMIC_LOAD%s))", value, type,
@@ -342,8 +345,9 @@ static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
                            address, scope_of(instruction), order, type, value);
     } else {
         const char *kind = has(instruction, "volatile") || has(instruction, "cv") ? "volatile " : "";
-        if (load && has(instruction, "cg"))
-            sim_text_print(out, "sim::ptx_set(%s, __ldcg((const %s *)%s))", value, type, address);
+        if (load && (has(instruction, "cg") || has(instruction, "nc")))
+            sim_text_print(out, "sim::ptx_set(%s, %s((const %s *)%s))", value,
+                           has(instruction, "cg") ? "__ldcg" : "__ldg", type, address);
         else if (load && *kind) // what is read is a value, no longer volatile
             sim_text_print(out, "sim::ptx_set(%s, (%s)*(const volatile %s *)%s)", value, type, type, address);
         else if (load)

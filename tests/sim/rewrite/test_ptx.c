@@ -67,7 +67,7 @@ static void loads_and_stores_are_accesses_of_their_size(void **state)
     becomes("asm volatile(\"st.volatile.shared.u32 [%0], %1;\" : : \"r\"(a), \"r\"(v))",
             "*(volatile unsigned int *)sim::ptx_address(a, 0) = sim::ptx_get<unsigned int>(v)");
     becomes("asm(\"ld.global.nc.v2.f64 {%0, %1}, [%2];\" : \"=d\"(a), \"=d\"(b) : \"l\"(p))",
-            "sim::ptx_load_vector<double>(sim::ptx_address(p, 0), a, b)");
+            "sim::ptx_load_vector_read_only<double>(sim::ptx_address(p, 0), a, b)");
 }
 
 static void ordered_accesses_are_announced(void **state)

@@ -140,6 +140,8 @@ void sim_fence_sides(int scope, int sides); // SIM_ATOMIC_ACQUIRE, SIM_ATOMIC_RE
 // Announces accesses that the compiler's hooks cannot see (wmma loads, cp.async, ldmatrix). write: 0 or 1.
 void sim_touch(const volatile void *address, size_t bytes, int write);
 
+void sim_touch_texture(const volatile void *address, size_t bytes); // a read through the textures' cache
+
 void *sim_device_malloc(size_t bytes); // malloc and new in a kernel; NULL when the device heap is full
 void sim_device_free(void *memory);
 

@@ -14,6 +14,7 @@
 
 #if SIM_WATCHED
 #define SIM_TOUCH(address, bytes, write)              sim_touch(address, bytes, write)
+#define SIM_TOUCH_TEXTURE(address, bytes)             sim_touch_texture(address, bytes)
 #define SIM_TOUCH_ATOMIC(address, bytes, scope, what) SIM_ANY_ATOMIC(address, bytes, scope, what)
 #define SIM_TOUCH_DISCARDS()                          ((void)sim_discard()) // the next atomic's result is not used
 #define SIM_COPY_TO_COME(copy)                        ((copy)->place = sim_copy_issued(copy))
@@ -21,6 +22,7 @@
 #define SIM_COPY_ALIGNED(to, from, bytes)             sim_copy_aligned(to, from, bytes)
 #else
 #define SIM_TOUCH(address, bytes, write)              ((void)0)
+#define SIM_TOUCH_TEXTURE(address, bytes)             ((void)0)
 #define SIM_TOUCH_ATOMIC(address, bytes, scope, what) ((void)0)
 #define SIM_TOUCH_DISCARDS()                          ((void)0)
 #define SIM_COPY_TO_COME(copy)                        ((void)0)

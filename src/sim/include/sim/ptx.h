@@ -83,6 +83,10 @@ SIM_INLINE void ptx_load_vector_past_cache(const char *address, Values &...value
 {
     ptx_spread(__ldcg((const ptx_vector<Type, sizeof...(Values)> *)address), values...);
 }
+template <class Type, class... Values> SIM_INLINE void ptx_load_vector_read_only(const char *address, Values &...values)
+{
+    ptx_spread(__ldg((const ptx_vector<Type, sizeof...(Values)> *)address), values...);
+}
 template <class Type, class... Values> SIM_INLINE void ptx_store_vector(char *address, const Values &...values)
 {
     ptx_vector<Type, sizeof...(Values)> vector = {{ptx_get<Type>(values)...}};

@@ -224,7 +224,7 @@ SIM_INLINE texel texture_fetch(const texture_samples &samples)
         sim_object_destroyed("texture");
     for (int i = 0; i < samples.count; i++)
         if (samples.at[i])
-            SIM_TOUCH(samples.at[i], samples.bytes, 0);
+            SIM_TOUCH_TEXTURE(samples.at[i], samples.bytes);
     return texture_mix(samples);
 }
 
