@@ -2,6 +2,7 @@
 
 #include "race/race.h"
 #include "race/read_only.h"
+#include "race/sequence.h"
 #include "race/unfenced.h"
 #include "race/unwritten.h"
 #include "race/view.h"
@@ -11,5 +12,6 @@ void sim_race_finish(void)
     sim_unwritten_report();
     sim_unfenced_report();
     sim_read_only_report();
+    sim_sequence_report();
     sim_race_report();
 }

@@ -9,6 +9,7 @@
 #include "machine/options.h"
 #include "race/clock.h"
 #include "race/handed.h"
+#include "race/sequence.h"
 #include "race/site.h"
 #include "race/unfenced.h"
 
@@ -163,6 +164,8 @@ bool sim_sync_begin(sim_worker *worker, unsigned site, uintptr_t address)
     const part own = part_of(&sim_sites[site]);
     if (!clock)
         return false;
+    if (sim_sites[site].kind == SIM_ATOMIC && !is_shared(worker, address))
+        sim_sequence_note(worker, site, address);
     if (own.reads)
         sim_handed_took(clock->stamp, (unsigned)worker->thread, address);
     else if (own.what & SIM_ATOMIC_STORE)
@@ -207,6 +210,7 @@ static void release_fence(sim_block_clock *clock, int thread, int scope)
 void sim_sync_fence(sim_worker *worker, int scope, int sides)
 {
     sim_block_clock *clock = worker->block->clock;
+    sim_sequence_fence(worker);
     if (sides & SIM_ATOMIC_RELEASE)
         release_fence(clock, worker->thread, scope);
     clock->learned = true;
