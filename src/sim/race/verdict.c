@@ -205,10 +205,20 @@ static void note_look(race *one, unsigned site)
         one->blind = true;
 }
 
+// A volatile read before the wait for the kernel before, of what that one may write: a guess, which the program says
+// may change, or a flag for which it polls.
+static bool looks_ahead(const sim_view *view, const sim_earlier *earlier)
+{
+    return view->kind == SIM_VOLATILE_READ && !view->shared && view->clock->awaits != 0 &&
+           sim_launches_ordered(sim_clock_block_of(earlier->stamp), view->clock->serial);
+}
+
 void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address)
 {
     if (observer)
         observer(address, sim_sites[view->site].bytes, observer_context);
+    if (looks_ahead(view, earlier))
+        return;
     unsigned low = earlier->site < view->site ? earlier->site : view->site;
     unsigned high = earlier->site < view->site ? view->site : earlier->site;
     race **bucket = &buckets[(low * 31 + high) % BUCKETS];
