@@ -14,7 +14,7 @@
 // 28 bits hold a stamp in a cell, and the largest of them mark a list (SIM_EXACT). The table says which block had it.
 enum { STAMPS = SIM_EXACT >> SIM_STAMP_SHIFT };
 
-uint32_t sim_clock_floor = 1, sim_clock_begun = 1;
+uint32_t sim_clock_floor = 1, sim_clock_floor_passed = 1, sim_clock_begun = 1;
 bool sim_clock_spent;
 static uint32_t next_stamp = 1;
 static uint32_t *block_of_stamp;
@@ -61,7 +61,18 @@ bool sim_clock_restart(void)
 void sim_clock_launch_begin(sim_launch_state *launch)
 {
     sim_clock_begun = next_stamp;
-    sim_clock_floor = sim_launches_begin(launch, next_stamp);
+    sim_clock_floor = sim_launches_begin(launch, next_stamp, &sim_clock_floor_passed);
+}
+
+static void begin_waiting(sim_block_clock *clock, const sim_launch_state *launch)
+{
+    clock->awaits = launch->awaits;
+    clock->waited = clock->triggered_early = false;
+    clock->passed = 0;
+    for (int warp = 0; launch->awaits != 0 && warp < launch->warps; warp++) {
+        const int threads = launch->threads - warp * SIM_LANES;
+        clock->left[warp] = (uint8_t)(threads < SIM_LANES ? threads : SIM_LANES);
+    }
 }
 
 sim_block_clock *sim_clock_block_begin(const sim_block *block)
@@ -83,8 +94,7 @@ sim_block_clock *sim_clock_block_begin(const sim_block *block)
         clock->known[i] = origin ? sim_knowledge_keep(origin->known) : NULL;
     }
     clock->learned = origin && origin->known;
-    clock->awaits = block->launch->awaits;
-    clock->waited = clock->triggered_early = false;
+    begin_waiting(clock, block->launch);
     return clock;
 }
 
@@ -119,6 +129,33 @@ void sim_clock_block_end(sim_block_clock *clock)
     pthread_mutex_unlock(&pool_lock);
 }
 
+// The end of the launch before is a thing that threads know of, and tell each other, as of another block's accesses.
+enum { AWAITED_STAMP = 1, AWAITED_THREAD = 0, AWAITED_CLOCK = 1 };
+
+static sim_fact awaited(const sim_block_clock *clock)
+{
+    return (sim_fact){clock->awaits, AWAITED_STAMP, AWAITED_THREAD, AWAITED_CLOCK};
+}
+
+static bool all_passed(const sim_block_clock *clock)
+{
+    return clock->passed == UINT32_MAX;
+}
+
+static bool has_waited(const sim_block_clock *clock, const sim_knowledge *known)
+{
+    return all_passed(clock) || sim_knowledge_has(known, clock->awaits, AWAITED_STAMP, AWAITED_THREAD, AWAITED_CLOCK);
+}
+
+// The block has met, and some thread has waited: then all have, and need not know it one by one.
+static void pass_all(sim_block_clock *clock, sim_knowledge **known)
+{
+    if (clock->awaits == 0 || !has_waited(clock, *known))
+        return;
+    clock->passed = UINT32_MAX;
+    sim_knowledge_forget(known, clock->awaits);
+}
+
 // Since the last barrier most threads have learned nothing: they hold the very same.
 static void learn_next(sim_knowledge **held, sim_knowledge *more, sim_knowledge **last)
 {
@@ -143,6 +180,7 @@ static void share_learned(sim_block_clock *clock)
     // What a thread tells of its own block's new interval says all that the old ones could.
     sim_knowledge_forget(&known, clock->serial);
     sim_knowledge_forget(&unfenced.near, clock->serial);
+    pass_all(clock, &known);
     forget_learned(clock);
     for (int i = 0; i < SIM_THREADS; i++) {
         clock->known[i] = sim_knowledge_keep(known);
@@ -175,7 +213,7 @@ void sim_clock_barrier(sim_block_clock *clock)
 
 void sim_clock_barrier_grid(void)
 {
-    sim_clock_floor = __atomic_load_n(&next_stamp, __ATOMIC_RELAXED);
+    sim_clock_floor = sim_clock_floor_passed = __atomic_load_n(&next_stamp, __ATOMIC_RELAXED);
 }
 
 static sim_warp_clock *warp_clock(sim_block_clock *clock, int warp)
@@ -260,7 +298,7 @@ void sim_clock_warp(sim_block_clock *clock, int warp, uint32_t mask)
 static sim_knowledge *tell_self(const sim_block_clock *clock, int thread)
 {
     int warp = thread / SIM_LANES, lane = thread % SIM_LANES;
-    sim_fact fact[SIM_LANES];
+    sim_fact fact[SIM_LANES + 1];
     uint32_t count = 0;
     bool met = clock->warp[warp] && clock->warp_stamp[warp] == clock->stamp;
     for (int other = 0; other < SIM_LANES; other++) {
@@ -268,6 +306,8 @@ static sim_knowledge *tell_self(const sim_block_clock *clock, int thread)
         if (at > 0)
             fact[count++] = (sim_fact){clock->serial, clock->stamp, (uint32_t)(warp * SIM_LANES + other), at};
     }
+    if (clock->awaits != 0 && all_passed(clock))
+        fact[count++] = awaited(clock); // a number behind those of all blocks
     return sim_knowledge_make(fact, count);
 }
 
@@ -332,24 +372,18 @@ void sim_clock_barrier_some(sim_block_clock *clock, int id, const uint32_t membe
     sim_knowledge_drop(met);
 }
 
-// The end of the launch before is a thing that threads know of, and tell each other, as of another block's accesses.
-enum { AWAITED_STAMP = 1, AWAITED_THREAD = 0, AWAITED_CLOCK = 1 };
-
-static bool has_waited(const sim_block_clock *clock, const sim_knowledge *known)
-{
-    return sim_knowledge_has(known, clock->awaits, AWAITED_STAMP, AWAITED_THREAD, AWAITED_CLOCK);
-}
-
 void sim_clock_dependency_wait(sim_block_clock *clock, int thread)
 {
-    if (clock->awaits == 0)
+    if (clock->awaits == 0 || has_waited(clock, clock->known[thread]))
         return;
-    const sim_fact fact = {clock->awaits, AWAITED_STAMP, AWAITED_THREAD, AWAITED_CLOCK};
+    const sim_fact fact = awaited(clock);
     sim_knowledge *ended = sim_knowledge_make(&fact, 1);
     sim_knowledge_learn(&clock->known[thread], ended);
     sim_unfenced_acquired(clock, thread, ended);
     sim_knowledge_drop(ended);
     clock->learned = clock->waited = true;
+    if (--clock->left[thread / SIM_LANES] == 0)
+        clock->passed |= 1u << thread / SIM_LANES;
     sim_launches_wait(clock->serial);
 }
 

@@ -45,12 +45,16 @@ struct sim_block_clock {
     sim_region shared;                          // of a parked block: its shared memory's shadow
     sim_knowledge *arrived[SIM_NAMED_BARRIERS]; // what came before bar.arrive at each, for those who wait there
     uint32_t awaits;                            // launch->awaits: who knows of this block has waited for it
+    uint32_t passed;                            // warps all of whose threads have waited
+    uint8_t left[SIM_WARPS];                    // threads of a warp that have not
     bool waited, triggered_early;               // some thread has waited; some has let the next launch begin without
     struct sim_block_clock *next_free;
 };
 
 // Stamps below are ordered before everything that runs now.
 extern uint32_t sim_clock_floor;
+// The same for warps that have passed the wait for the launch before.
+extern uint32_t sim_clock_floor_passed;
 // The first stamp of the launch that runs now.
 extern uint32_t sim_clock_begun;
 

@@ -75,9 +75,10 @@ static uint32_t floor_beside(const sim_launch_record *record, uint32_t floor)
     return floor;
 }
 
-uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp)
+uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp, uint32_t *passed)
 {
     launch->awaits = 0;
+    *passed = next_stamp;
     sim_launch_record *record = add(launch->number, (uint32_t)launch->blocks, next_stamp);
     if (!record)
         return next_stamp;
@@ -90,14 +91,18 @@ uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp)
     const sim_origin *origin = launch->origin;
     const sim_launch_record *parent = origin ? sim_launches_find(origin->block) : NULL;
     if (!parent) {
+        const uint32_t floor = floor_of(launch->number, next_stamp);
         if (launch->config.dependent)
             begin_beside(launch, record);
-        return floor_beside(record, floor_of(launch->number, next_stamp));
+        const sim_launch_record *beside = record->beside != 0 ? sim_launches_find(record->beside) : NULL;
+        const uint32_t early = floor_beside(record, floor);
+        *passed = beside && beside->beside != 0 && !beside->waits ? early : floor;
+        return early;
     }
     record->origin = *origin;
     record->origin.known = NULL;
     record->depth = parent->depth + 1;
-    return origin->floor < next_stamp ? origin->floor : next_stamp;
+    return *passed = origin->floor < next_stamp ? origin->floor : next_stamp;
 }
 
 void sim_launches_forget(void)

@@ -38,7 +38,8 @@ typedef struct sim_launch_record {
 } sim_launch_record;
 
 // Numbers the launch's blocks (launch->first_serial), and returns the floor: stamps below it are ordered before it.
-uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp);
+// *passed: the floor for threads that have waited for the launch before.
+uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp, uint32_t *passed);
 void sim_launches_forget(void);
 bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial);
 // Of two that are: whether the earlier one had ended for a thread of the later one, which has waited for the launch

@@ -29,7 +29,8 @@ void sim_view_make(sim_view *view, sim_worker *worker, const sim_region *region,
     sim_block_clock *clock = worker->block->clock;
     const sim_site *about = &sim_sites[site];
     const unsigned finer = SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS | SIM_USES_LAUNCHES;
-    uint32_t floor = region->shared ? clock->stamp : sim_clock_floor;
+    const bool passed = clock->passed >> worker->warp & 1;
+    uint32_t floor = region->shared ? clock->stamp : passed ? sim_clock_floor_passed : sim_clock_floor;
     *view = (sim_view){.worker = worker,
                        .clock = clock,
                        .floor = (uint64_t)floor << SIM_STAMP_SHIFT,

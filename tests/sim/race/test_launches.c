@@ -11,6 +11,8 @@
 
 enum { LAUNCHES = 200 };
 
+static uint32_t passed; // the floor of threads that have waited
+
 typedef struct lane {
     size_t chain;
     sim_order_clock clock;
@@ -31,7 +33,7 @@ static uint32_t launch_on(lane *on, uint64_t blocks, uint32_t next_stamp, sim_la
     *launch = (sim_launch_state){.kernel = &kernel, .number = number_on(on), .blocks = blocks, .launched_at = 77};
     launch->config.grid = (sim_dim){(unsigned)blocks, 1, 1};
     launch->config.block = (sim_dim){32, 2, 3};
-    return sim_launches_begin(launch, next_stamp);
+    return sim_launches_begin(launch, next_stamp, &passed);
 }
 
 static void a_block_belongs_to_one_launch(void **state)
@@ -84,7 +86,7 @@ static uint32_t launch_beside(lane *on, uint32_t next_stamp, sim_launch_state *l
     static const sim_kernel kernel = {.name = "beside"};
     *launch = (sim_launch_state){.kernel = &kernel, .number = number_on(on), .blocks = 2};
     launch->config.dependent = true;
-    return sim_launches_begin(launch, next_stamp);
+    return sim_launches_begin(launch, next_stamp, &passed);
 }
 
 static bool ended(const sim_launch_state *earlier, const sim_launch_state *later, bool waited)
@@ -100,11 +102,13 @@ static void a_launch_beside_the_one_before_it_waits_for_that_one_itself(void **s
     launch_on(&a, 2, 5000, &first);
     assert_int_equal(first.awaits, 0);
     assert_int_equal(launch_beside(&a, 5010, &second), 5000);
+    assert_int_equal(passed, 5010);
     assert_int_not_equal(second.awaits, 0);
     assert_null(sim_launches_find(second.awaits)); // no block has this number
     assert_false(ended(&first, &second, false));
     assert_true(ended(&first, &second, true));
     assert_int_equal(launch_beside(&a, 5020, &third), 5000); // the second has not waited
+    assert_int_equal(passed, 5000);
     assert_false(ended(&second, &third, false));
     assert_true(ended(&second, &third, true));
     assert_false(ended(&first, &third, false) || ended(&first, &third, true));
@@ -116,6 +120,7 @@ static void a_launch_beside_the_one_before_it_waits_for_that_one_itself(void **s
     sim_launches_wait(third.first_serial);
     sim_launches_waited_first(third.first_serial);
     assert_int_equal(launch_beside(&a, 5030, &fourth), 5020);
+    assert_int_equal(passed, 5030);
     assert_int_equal(launch_on(&a, 2, 5040, &plain), 5040);
     assert_true(ended(&fourth, &plain, false));
     sim_host_waited(&a.clock);
@@ -135,7 +140,7 @@ static uint32_t launch_by(const sim_launch_state *parent, uint32_t block, sim_or
     origin.floor = 1990;
     origin.order = order++;
     *launch = (sim_launch_state){.kernel = &kernel, .number = parent->number, .blocks = 2, .origin = &origin};
-    return sim_launches_begin(launch, 3000);
+    return sim_launches_begin(launch, 3000, &passed);
 }
 
 static bool ordered(const sim_launch_state *earlier, const sim_launch_state *later)
