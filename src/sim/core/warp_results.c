@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/scheduler.h"
+#include "machine/options.h"
 
 static int checked_width(sim_worker *worker, int lane, int width)
 {
@@ -20,8 +21,14 @@ static int checked_width(sim_worker *worker, int lane, int width)
 }
 
 // What a lane gets from one that is not there: the largest float or a very small one, so that whoever adds it, or takes
-// a maximum or a minimum with it, has another value than before.
-static const uint64_t lost_value[2] = {0x7f7fffff7f7fffff, 0xff7fffffff7fffff};
+// a maximum or a minimum with it, has another value than before. In another order of threads it is another value, so
+// that results differ which it has found its way into.
+static uint64_t lost_value(int lane)
+{
+    static const uint64_t values[2][2] = {{0x7f7fffff7f7fffff, 0xff7fffffff7fffff},
+                                          {0x7f6fffff7f6fffff, 0xff6fffffff6fffff}};
+    return values[sim_schedule % 2][lane % 2];
+}
 
 // False: the lane read one that is not there, which is reported.
 static bool shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought, int lane)
@@ -36,7 +43,7 @@ static bool shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought,
         sim_shuffle_report(worker, (sim_lost_read){resident->block.waits_at[thread], (uint8_t)lane, (uint8_t)source},
                            sim_warp_name(operation));
     bool lost = missing && operation == SIM_SHUFFLE_DOWN;
-    resident->collectives.value[thread] = lost ? lost_value[lane % 2] : brought[missing ? lane : source];
+    resident->collectives.value[thread] = lost ? lost_value(lane) : brought[missing ? lane : source];
     return !wrong;
 }
 
