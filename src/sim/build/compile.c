@@ -149,7 +149,7 @@ typedef struct line_filter {
     void (*line)(struct line_filter *filter, const char *line, size_t bytes);
     sim_text pending; // an incomplete line
     sim_text out;
-    bool in_thread_local;
+    sim_assembly assembly;
     bool has_checks;
     unsigned checks; // so far
     sim_copies copies;
@@ -159,7 +159,7 @@ typedef struct line_filter {
 static void filter_assembly(line_filter *filter, const char *line, size_t bytes)
 {
     if (!filter->has_checks || !sim_check_line(line, bytes, &filter->checks, &filter->out))
-        sim_assembly_line(line, bytes, &filter->in_thread_local, &filter->out);
+        sim_assembly_line(&filter->assembly, line, bytes, &filter->out);
 }
 
 static void filter_copies(line_filter *filter, const char *line, size_t bytes)

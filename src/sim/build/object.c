@@ -12,7 +12,7 @@
 
 // A gap as large as the array itself catches an index that is off by a row or a tile; the bounds keep small arrays
 // guarded and large ones cheap.
-enum { SMALLEST_GAP = 512, LARGEST_GAP = 4096, GAP_UNIT = 16 };
+enum { SMALLEST_GAP = 512, LARGEST_GAP = 4096, LARGEST_CARD_GAP = 65536, GAP_UNIT = 16 };
 
 static const char *word_start(const char *line, const char *end)
 {
@@ -43,22 +43,81 @@ static unsigned long reserved(const char *at, const char *end)
     return 0;
 }
 
-void sim_assembly_line(const char *line, size_t bytes, bool *in_thread_local, sim_text *out)
+static unsigned long gap_behind(unsigned long size, unsigned long largest)
 {
-    sim_text_add_bytes(out, line, bytes);
+    unsigned long gap = size < SMALLEST_GAP ? SMALLEST_GAP : size > largest ? largest : size;
+    return (gap + GAP_UNIT - 1) / GAP_UNIT * GAP_UNIT;
+}
+
+static bool is_data(const char *at, const char *end)
+{
+    static const char *const words[] = {".zero",  ".skip",  ".byte",   ".short", ".value",  ".word",  ".hword",
+                                        ".long",  ".quad",  ".xword",  ".octa",  ".2byte",  ".4byte", ".8byte",
+                                        ".ascii", ".asciz", ".string", ".fill",  ".base64", NULL};
+    for (int i = 0; words[i]; i++)
+        if (starts_with(at, end, words[i]))
+            return true;
+    return false;
+}
+
+// The number of the section among those of the card's variables (sim/keywords.h); -1: another one.
+static int card_section(const char *name, const char *end)
+{
+    static const char *const names[] = {"sim_device", "sim_constant", "sim_managed"};
+    for (int i = 0; i < 3; i++) {
+        size_t length = strlen(names[i]);
+        if ((size_t)(end - name) > length && memcmp(name, names[i], length) == 0 && strchr(",\n", name[length]))
+            return i;
+    }
+    return -1;
+}
+
+// ".size table, 32"
+static void read_size(sim_assembly *assembly, const char *at, const char *end)
+{
+    const char *comma = memchr(at, ',', (size_t)(end - at));
+    unsigned long size = comma ? strtoul(comma + 1, NULL, 10) : 0;
+    assembly->size = size > 0 ? size : assembly->size;
+}
+
+static void enter_section(sim_assembly *assembly, const char *name, const char *end, sim_text *out)
+{
+    const int card = card_section(name, end);
+    assembly->in_thread_local = end - name > 5 && memcmp(name, ".tbss", 5) == 0;
+    assembly->in_card = card >= 0;
+    if (card >= 0 && !assembly->guarded[card])
+        sim_text_print(out, "\t.zero\t%d\n", LARGEST_GAP); // below the first variable of this file
+    if (card >= 0)
+        assembly->guarded[card] = true;
+}
+
+// A variable of the card ends with the first line that is none of its data: gcc says its size before that, clang there.
+static void end_variable(sim_assembly *assembly, sim_text *out)
+{
+    if (assembly->in_card && assembly->has_data)
+        sim_text_print(out, "\t.zero\t%lu\n", gap_behind(assembly->size, LARGEST_CARD_GAP));
+    assembly->has_data = false;
+}
+
+void sim_assembly_line(sim_assembly *assembly, const char *line, size_t bytes, sim_text *out)
+{
     const char *end = line + bytes, *at = word_start(line, end);
-    if (at == end || *at != '.')
+    const bool directive = at < end && *at == '.', data = directive && is_data(at, end);
+    if (directive && starts_with(at, end, ".size"))
+        read_size(assembly, at, end);
+    if (directive && !data)
+        end_variable(assembly, out);
+    sim_text_add_bytes(out, line, bytes);
+    if (!directive)
         return;
     if (starts_with(at, end, ".section")) {
-        at = word_start(at + strlen(".section"), end);
-        *in_thread_local = end - at > 5 && memcmp(at, ".tbss", 5) == 0;
+        enter_section(assembly, word_start(at + strlen(".section"), end), end, out);
     } else if (starts_with(at, end, ".text") || starts_with(at, end, ".data") || starts_with(at, end, ".bss")) {
-        *in_thread_local = false;
-    } else if (*in_thread_local) {
-        unsigned long size = reserved(at, end);
-        unsigned long gap = size < SMALLEST_GAP ? SMALLEST_GAP : size > LARGEST_GAP ? LARGEST_GAP : size;
-        if (size > 0)
-            sim_text_print(out, "\t.zero\t%lu\n", (gap + GAP_UNIT - 1) / GAP_UNIT * GAP_UNIT);
+        assembly->in_thread_local = assembly->in_card = false;
+    } else if (assembly->in_card) {
+        assembly->has_data |= data;
+    } else if (assembly->in_thread_local && reserved(at, end) > 0) {
+        sim_text_print(out, "\t.zero\t%lu\n", gap_behind(reserved(at, end), LARGEST_GAP));
     }
 }
 

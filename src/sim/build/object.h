@@ -5,9 +5,18 @@
 
 #include "rewrite/text.h"
 
-// Adds a line of assembler text to `out`, and room after thread-local arrays: __shared__ arrays get a gap behind them
-// that no right access touches. *in_thread_local is the filter's memory, false at first.
-void sim_assembly_line(const char *line, size_t bytes, bool *in_thread_local, sim_text *out);
+// What of a text was read so far; all 0 at first.
+typedef struct sim_assembly {
+    bool in_thread_local,
+        in_card;        // the section: of __shared__ variables; of __device__, __constant__, __managed__ ones
+    bool has_data;      // the line before belongs to a variable of the card
+    bool guarded[3];    // the sections of the card's variables that have begun
+    unsigned long size; // of the variable
+} sim_assembly;
+
+// Adds a line of assembler text to `out`, and room that no right access touches: behind __shared__ variables, and
+// around those of the card.
+void sim_assembly_line(sim_assembly *assembly, const char *line, size_t bytes, sim_text *out);
 
 typedef struct sim_names {
     char **at;

@@ -28,7 +28,8 @@ typedef struct sim_symbol {
     uintptr_t start;
     size_t bytes;
     bool shared;
-    bool merged; // of a template or an inline variable: it has no section of its own
+    bool internal; // the simulator's own, by its name
+    bool merged;   // of a template or an inline variable: it has no section of its own
 } sim_symbol;
 // The variable that holds `address`: a __shared__ one of this thread's block, or a __device__, __constant__ or
 // __managed__ one.
@@ -37,6 +38,8 @@ bool sim_symbol_at(uintptr_t address, sim_symbol *symbol);
 // lies in.
 bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *symbol);
 bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol);
+// Whether every variable is known: not in a program that was stripped of its symbols.
+bool sim_symbols_complete(void);
 // Whether `address` is in what the compiler keeps beside the thread-local variables of this thread: whether they have
 // been constructed.
 bool sim_symbol_is_guard(uintptr_t address);

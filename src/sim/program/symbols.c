@@ -30,6 +30,7 @@ static const elf_symbol *symbols;
 static size_t symbol_count;
 static const char *strings;
 static size_t string_bytes;
+static bool complete; // not only what the dynamic linker needs
 static symbol_list objects, functions;
 static sim_shared_variable *variables;
 static size_t variable_count;
@@ -91,6 +92,7 @@ static void find_table(const char *file, size_t bytes)
     symbol_count = best->sh_size / sizeof *symbols;
     strings = file + text->sh_offset;
     string_bytes = text->sh_size;
+    complete = best->sh_type == SHT_SYMTAB;
 }
 
 static int compare_address(const void *left, const void *right)
@@ -237,11 +239,34 @@ bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *sym
     symbol->start = tls + best->offset;
     symbol->bytes = best->bytes;
     symbol->shared = true;
+    symbol->internal = false;
     return true;
 }
 
-// The last of the list that starts at or before `address`, as an offset in the module.
-static const elf_symbol *last_before(const symbol_list *list, uintptr_t address)
+// A variable that the stand-in headers or the runtime brought into the program: no person knows its name.
+static bool is_internal(const elf_symbol *symbol)
+{
+    const char *name = name_of(symbol);
+    if (starts_with(name, "_ZL")) {
+        name += strlen("_ZL");
+        while (*name >= '0' && *name <= '9')
+            name++;
+    }
+    return starts_with(name, "sim_") || starts_with(name, "__start_sim") || starts_with(name, "__stop_sim") ||
+           starts_with(name, "_ZN3sim") || starts_with(name, "_ZZN3sim");
+}
+
+// The first one that has a name for people, from the item at `index` on in steps of `step`.
+static const elf_symbol *named_from(size_t index, int step)
+{
+    for (; index < objects.count; index += (size_t)step)
+        if (!is_internal(objects.items[index]))
+            return objects.items[index];
+    return NULL;
+}
+
+// How many of the list start at or before `address`, an offset in the module.
+static size_t count_before(const symbol_list *list, uintptr_t address)
 {
     size_t low = 0, high = list->count;
     while (low < high) {
@@ -251,22 +276,55 @@ static const elf_symbol *last_before(const symbol_list *list, uintptr_t address)
         else
             high = middle;
     }
-    return low ? list->items[low - 1] : NULL;
+    return low;
+}
+
+static const elf_symbol *last_before(const symbol_list *list, uintptr_t address)
+{
+    const size_t count = count_before(list, address);
+    return count ? list->items[count - 1] : NULL;
+}
+
+static void describe(const elf_symbol *found, sim_symbol *symbol)
+{
+    sim_name_of_variable(name_of(found), symbol->name, sizeof symbol->name);
+    symbol->start = sim_module_self()->base + found->st_value;
+    symbol->bytes = found->st_size;
+    symbol->shared = false;
+    symbol->internal = is_internal(found);
+    symbol->merged = found->st_info >> 4 != STB_LOCAL && found->st_info >> 4 != STB_GLOBAL;
+}
+
+// The variable that holds an offset in the module; NULL: none does.
+static const elf_symbol *holder(uintptr_t at)
+{
+    const elf_symbol *found = last_before(&objects, at);
+    return found != NULL && distance(at, found->st_value, found->st_size) == 0 ? found : NULL;
 }
 
 bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol)
 {
     pthread_once(&once, read_symbols);
-    uintptr_t base = sim_module_self()->base;
-    const elf_symbol *found = last_before(&objects, address - base);
-    if (!found)
+    const uintptr_t at = address - sim_module_self()->base;
+    const elf_symbol *found = holder(at);
+    if (found) {
+        describe(found, symbol);
+        return true;
+    }
+    const size_t count = count_before(&objects, at);
+    const elf_symbol *below = named_from(count - 1, -1), *above = named_from(count, 1);
+    if (!below && !above)
         return false;
-    sim_name_of_variable(name_of(found), symbol->name, sizeof symbol->name);
-    symbol->start = base + found->st_value;
-    symbol->bytes = found->st_size;
-    symbol->shared = false;
-    symbol->merged = found->st_info >> 4 != STB_LOCAL && found->st_info >> 4 != STB_GLOBAL;
+    const bool nearer_above = above && (!below || distance(at, above->st_value, above->st_size) <
+                                                      distance(at, below->st_value, below->st_size));
+    describe(nearer_above ? above : below, symbol);
     return true;
+}
+
+bool sim_symbols_complete(void)
+{
+    pthread_once(&once, read_symbols);
+    return complete;
 }
 
 static bool find_shared_at(uintptr_t address, sim_symbol *symbol)
@@ -279,6 +337,7 @@ static bool find_shared_at(uintptr_t address, sim_symbol *symbol)
         symbol->start = tls + dynamic_buffer->st_value;
         symbol->bytes = dynamic_buffer->st_size;
         symbol->shared = true;
+        symbol->internal = false;
         return true;
     }
     return sim_symbol_nearest_shared(address, tls, symbol) && distance(address, symbol->start, symbol->bytes) == 0;
@@ -299,8 +358,11 @@ bool sim_symbol_at(uintptr_t address, sim_symbol *symbol)
     const sim_module *module = sim_module_self();
     if (find_shared_at(address, symbol))
         return true;
-    return address >= module->image_lo && address < module->image_hi && sim_symbol_nearest_data(address, symbol) &&
-           distance(address, symbol->start, symbol->bytes) == 0;
+    const elf_symbol *found =
+        address >= module->image_lo && address < module->image_hi ? holder(address - module->base) : NULL;
+    if (found != NULL)
+        describe(found, symbol);
+    return found != NULL;
 }
 
 bool sim_symbol_is_variable(const char *name)

@@ -5,6 +5,7 @@
 
 #include "machine/worker.h"
 #include "memory/memory.h"
+#include "memory/sections.h"
 #include "report/internal.h"
 #include "watch/watch.h"
 
@@ -150,7 +151,9 @@ void sim_describe(const sim_finding *finding, sim_described *memory)
     }
     sim_symbol symbol;
     memory->space = "host";
-    if (between(address, module->image_lo, module->image_hi) && sim_symbol_nearest_data(address, &symbol))
+    const bool cards = sim_is_cards_variable(address) || sim_is_managed_variable(address);
+    if (between(address, module->image_lo, module->image_hi) && sim_symbol_nearest_data(address, &symbol) &&
+        (cards || !symbol.internal))
         describe_symbol(memory, "device variable", &symbol, address);
     else if (address < NULL_PAGES)
         memory->space = "unknown";

@@ -24,6 +24,16 @@ enum { NULL_PAGES = 1 << 16 };
 
 void (*sim_host_accessed)(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc);
 
+static bool is_device_variable(uintptr_t address)
+{
+    return sim_is_cards_variable(address) || sim_is_managed_variable(address);
+}
+
+static bool is_of_card(uintptr_t address)
+{
+    return address - sim_memory_base < sim_memory_span || is_device_variable(address);
+}
+
 static const char *verb(unsigned kind)
 {
     static const char *const names[] = {"read", "write", "atomic", "read", "write"};
@@ -127,6 +137,26 @@ static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, u
     sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, is_plain(kind) && is_gap(worker, address, bytes));
 }
 
+// Between the variables of the card there is room that nobody has (build/object.h).
+static bool is_between_variables(uintptr_t address)
+{
+    sim_symbol variable;
+    return is_device_variable(address) && !sim_symbol_at(address, &variable);
+}
+
+static void fail_variable(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    sim_symbol near;
+    sim_finding finding = finding_at(worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
+    const bool known = sim_symbol_nearest_data(address, &near), before = known && address < near.start;
+    snprintf(finding.message, sizeof finding.message, "%s of %u bytes %s", verb(kind), bytes,
+             before                                       ? "before the start of a device variable"
+             : known && address - near.start < near.bytes ? "of which only some are in a device variable"
+                                                          : "beyond the end of a device variable");
+    const bool harmless = is_plain(kind) && is_between_variables(address) && is_between_variables(address + bytes - 1);
+    sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, harmless);
+}
+
 // Whether the host has no memory at this address either.
 static bool is_unmapped(uintptr_t address)
 {
@@ -222,16 +252,6 @@ static bool check_shared(sim_worker *worker, unsigned site, uintptr_t address, u
     return false;
 }
 
-static bool is_device_variable(uintptr_t address)
-{
-    return sim_is_cards_variable(address) || sim_is_managed_variable(address);
-}
-
-static bool is_of_card(uintptr_t address)
-{
-    return address - sim_memory_base < sim_memory_span || is_device_variable(address);
-}
-
 // Memory of the host that cudaHostRegister has opened; it has no shadow.
 static bool is_registered(sim_worker *worker, uintptr_t address, unsigned bytes)
 {
@@ -287,6 +307,10 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
             if (is_registered(worker, address, bytes))
                 return false;
             fail_host(worker, address, bytes, kind, pc);
+        }
+        if (!known && is_device_variable(address) && sim_symbols_complete()) {
+            fail_variable(worker, address, bytes, kind, pc);
+            return false;
         }
         if (known && !is_read(kind) && sim_is_constant_variable(address))
             fail_constant(worker, address, bytes, kind, pc);
