@@ -153,6 +153,9 @@ cudaError_t sim_pointer_check(const void *pointer, size_t bytes, const char *rol
         return sim_pointer_stale(pointer, bytes, role);
     if (*where == SIM_AT_HOST || *where == SIM_AT_VARIABLE)
         return check_host(pointer, bytes, role);
+    if (*where == SIM_AT_DEVICE && found.kind == SIM_MEMORY_HEAP)
+        return sim_fail(cudaErrorInvalidValue,
+                        "the %s is memory that a kernel allocated (malloc or new): only kernels can use it", role);
     const size_t left = found.bytes - ((uintptr_t)pointer - found.start);
     const bool symbol = *where == SIM_AT_SYMBOL || sim_is_managed_variable((uintptr_t)pointer); // as above
     if (bytes > left)
