@@ -159,6 +159,7 @@ enum cudaGraphNodeType sim_graph_type_of(const sim_work *work)
     case SIM_WORK_HOST:
     case SIM_WORK_CALLBACK: return cudaGraphNodeTypeHost;
     case SIM_WORK_RECORD: return cudaGraphNodeTypeEventRecord;
+    case SIM_WORK_GIVE: // which streams do, not graphs
     case SIM_WORK_FREE: return cudaGraphNodeTypeMemFree;
     case SIM_WORK_ALLOCATE: return cudaGraphNodeTypeMemAlloc;
     case SIM_WORK_CONDITION: return cudaGraphNodeTypeConditional;

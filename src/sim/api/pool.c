@@ -175,7 +175,11 @@ static cudaError_t allocate(void **memory, size_t bytes, cudaMemPool_t handle, c
     const cudaError_t error = sim_allocate(memory, bytes, SIM_MEMORY_DEVICE);
     if (pool->used_high < sim_memory_used())
         pool->used_high = sim_memory_used();
-    return error;
+    if (error != cudaSuccess || *memory == NULL)
+        return error;
+    sim_work work = sim_work_new(SIM_WORK_GIVE);
+    work.memory = *memory;
+    return sim_stream_submit(stream, &work);
 }
 
 cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream)

@@ -51,7 +51,7 @@ void sim_work_release(sim_work *work)
 bool sim_work_has_number(const sim_work *work)
 {
     return work->kind == SIM_WORK_KERNEL || work->kind == SIM_WORK_COPY || work->kind == SIM_WORK_FILL ||
-           work->kind == SIM_WORK_FREE;
+           work->kind == SIM_WORK_FREE || work->kind == SIM_WORK_GIVE;
 }
 
 bool sim_work_is_host_function(sim_work_kind kind)

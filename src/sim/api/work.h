@@ -17,6 +17,7 @@ typedef enum sim_work_kind {
     SIM_WORK_RECORD,
     SIM_WORK_FREE,
     SIM_WORK_ALLOCATE,  // of a graph
+    SIM_WORK_GIVE,      // cudaMallocAsync: from here on the memory may be used
     SIM_WORK_CONDITION, // of a conditional node: runs its bodies step by step
 } sim_work_kind;
 
@@ -66,7 +67,7 @@ typedef struct sim_work {
             void *data;
         } callback;
         cudaEvent_t event;
-        void *memory; // to be freed
+        void *memory; // given, or to be freed
         struct {
             void *memory;
             bool frees_first;

@@ -177,6 +177,14 @@ static void run_fill(const sim_work *work, uint64_t number)
     }
 }
 
+// cudaMallocAsync. The address is known at the call; other streams may use it when they come after this.
+static void run_give(const sim_work *work, uint64_t number)
+{
+    sim_allocation given;
+    if (sim_watching && sim_memory_find((uintptr_t)work->memory, &given))
+        sim_watch_given(number, given.start, given.bytes, work->function, work->pc);
+}
+
 // cudaFreeAsync
 static void run_free(const sim_work *work, uint64_t number)
 {
@@ -208,6 +216,7 @@ cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream)
         break;
     case SIM_WORK_RECORD: sim_event_recorded(work->event); break;
     case SIM_WORK_ALLOCATE: sim_allocate_again(work->allocation.memory, work->allocation.frees_first, work->pc); break;
+    case SIM_WORK_GIVE: run_give(work, number); break;
     case SIM_WORK_FREE: run_free(work, number); break;
     }
     return cudaSuccess;

@@ -1,6 +1,6 @@
-// Copies and fills that streams make beside running kernels, and what calls of libraries use. Each counts as a launch
-// of one thread; it is held against shadow memory only where something else may run beside it, because most never meet
-// anything.
+// Copies and fills that streams make beside running kernels, what calls of libraries use, and memory that is allocated
+// and freed in the order of a stream. Each counts as a launch of one thread; it is held against shadow memory only
+// where something else may run beside it, because most never meet anything.
 
 #include <stdio.h>
 
@@ -21,6 +21,7 @@ typedef struct copy {
     uintptr_t pc;
     const char *call; // the function of the API or library
     bool library;
+    bool gives; // is an allocation: counts as a write of all its bytes
 } copy;
 
 // The last copies: older ones have been waited for in every program that is not lost anyway.
@@ -29,11 +30,16 @@ static copy copies[KEPT];
 static size_t copy_count;
 
 static const char beside_message[] =
-    "the kernel uses memory that %s uses in another stream, and neither waits for the other";
+    "the kernel uses memory that %s %s in another stream, and neither waits for the other";
 
 static const char *role_of(const copy *one)
 {
-    return one->library ? "call" : "copy";
+    return one->library || one->gives ? "call" : "copy";
+}
+
+static const char *does(const copy *one)
+{
+    return one->gives ? "allocates" : "uses";
 }
 
 static bool beside(uint32_t serial, uint64_t number)
@@ -103,8 +109,8 @@ static void report(const copy *one, const meeting_word *met, uintptr_t address)
                            .bytes = 1,
                            .place = {{.pc = sim_sites[sim_site_of(met->word)].pc, .role = role_of_access(met)},
                                      {.pc = one->pc, .role = role_of(one)}}};
-    snprintf(finding.message, sizeof finding.message, beside_message, one->call);
-    if (other && met->write != met->written)
+    snprintf(finding.message, sizeof finding.message, beside_message, one->call, does(one));
+    if (other && !one->gives && met->write != met->written)
         note_overwrite(&finding, met->write ? other->number : one->number, met->write ? one->number : other->number);
     sim_report(&finding);
 }
@@ -175,6 +181,8 @@ static uintptr_t meeting(const copy *one, const copy *other, sim_finding *findin
     uintptr_t met = overlap(one, 0, other, 0);
     if (met)
         return met;
+    if (one->gives || other->gives)
+        return one->gives ? overlap(one, 0, other, 1) : overlap(one, 1, other, 0);
     met = overlap(one, 0, other, 1);
     if (met)
         note_overwrite(finding, other->number, one->number);
@@ -189,7 +197,7 @@ static void hold_against_copies(const copy *one)
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; i < kept; i++) {
         const copy *other = &copies[i];
-        if (other->number >= one->number || sim_ordered(other->number, one->number))
+        if (other->number >= one->number || (one->gives && other->gives) || sim_ordered(other->number, one->number))
             continue;
         sim_finding finding = {
             .kind = SIM_MISSING_WAIT,
@@ -209,7 +217,7 @@ static void hold_against_copies(const copy *one)
 static void hold(const copy *one, bool changes)
 {
     for (int side = 0; side < 2; side++)
-        if (one->start[side])
+        if (one->start[side] && !one->gives)
             sim_repeated_use(one->start[side], side == 0 && changes, !one->library && !one->start[1], one->number);
     copy *kept = &copies[copy_count++ % KEPT];
     *kept = *one;
@@ -257,17 +265,27 @@ void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t coun
     hold(&one, write);
 }
 
-static void report_free(uintptr_t pc, uintptr_t address, uintptr_t used_at, const char *role, const char *kernel)
+void sim_watch_given(uint64_t number, uintptr_t start, size_t bytes, const char *call, uintptr_t pc)
+{
+    if (!sim_watch_ready() || !in_region(&sim_global_region, start))
+        return;
+    const copy one = {
+        .number = number, .start = {start, 0}, .bytes = bytes, .count = 1, .pc = pc, .call = call, .gives = true};
+    hold(&one, false);
+}
+
+// used_by: what uses it, where that is no kernel.
+static void report_free(uintptr_t pc, uintptr_t address, sim_place used, const char *kernel, const char *used_by)
 {
     sim_finding finding = {.kind = SIM_USE_AFTER_FREE,
                            .tier = SIM_ERROR,
                            .kernel = kernel,
                            .address = address,
                            .bytes = 1,
-                           .place = {{.pc = used_at, .role = role}, {.pc = pc, .role = "freed"}}};
+                           .place = {used, {.pc = pc, .role = "freed"}}};
     snprintf(finding.message, sizeof finding.message,
-             "a stream frees memory that %s uses in another stream, and does not wait for it",
-             kernel ? "the kernel" : "a copy or call");
+             "a stream frees memory that %s in another stream, and does not wait for it",
+             kernel ? "the kernel uses" : used_by);
     sim_report(&finding);
 }
 
@@ -284,18 +302,28 @@ void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc
         const meeting_word met = meets(sim_cell_at(page, at), number, true);
         if (met.word) {
             const sim_launch_record *user = sim_launches_find(sim_clock_block_of(sim_stamp_of(met.word)));
-            report_free(pc, at, sim_sites[sim_site_of(met.word)].pc, role_of_access(&met), user->name);
+            const sim_place used = {.pc = sim_sites[sim_site_of(met.word)].pc, .role = role_of_access(&met)};
+            report_free(pc, at, used, user->name, NULL);
             return;
         }
         at += (uintptr_t)1 << page.grain;
     }
+    const copy *given = NULL; // told of only if nothing uses the memory: whoever frees too early frees after that, too
+    bool told = false;
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; i < kept; i++) {
         const copy *one = &copies[i];
-        if (one->number < number && !sim_ordered(one->number, number) &&
-            (touches(one, 0, start, bytes) || touches(one, 1, start, bytes)))
-            report_free(pc, start, one->pc, role_of(one), NULL);
+        if (one->number >= number || sim_ordered(one->number, number) ||
+            (!touches(one, 0, start, bytes) && !touches(one, 1, start, bytes)))
+            continue;
+        if (one->gives)
+            given = one;
+        else
+            report_free(pc, start, (sim_place){.pc = one->pc, .role = role_of(one)}, NULL, "a copy or call uses");
+        told |= !one->gives;
     }
+    if (given && !told)
+        report_free(pc, start, (sim_place){.pc = given->pc, .role = role_of(given)}, NULL, "a call allocates");
 }
 
 uintptr_t sim_watch_copy_unwaited(uintptr_t address, size_t bytes, bool write)
@@ -303,7 +331,8 @@ uintptr_t sim_watch_copy_unwaited(uintptr_t address, size_t bytes, bool write)
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; i < kept; i++) {
         const copy *one = &copies[i];
-        if (!one->library && (touches(one, 0, address, bytes) || (write && touches(one, 1, address, bytes))) &&
+        if (!one->library && !one->gives &&
+            (touches(one, 0, address, bytes) || (write && touches(one, 1, address, bytes))) &&
             !sim_order_waited(one->number))
             return one->pc;
     }
@@ -330,8 +359,8 @@ static void report_met(sim_worker *worker, const copy *one, uintptr_t address, u
     finding.bytes = bytes;
     finding.place[0] = sim_place_of(worker, worker->thread, pc, write ? "write" : "read");
     finding.place[1] = (sim_place){.pc = one->pc, .role = role_of(one)};
-    snprintf(finding.message, sizeof finding.message, beside_message, one->call);
-    if (!write)
+    snprintf(finding.message, sizeof finding.message, beside_message, one->call, does(one));
+    if (!write && !one->gives)
         note_overwrite(&finding, worker->launch->number, one->number);
     else if (!touches(one, 0, address, bytes))
         note_overwrite(&finding, one->number, worker->launch->number);

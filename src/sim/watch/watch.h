@@ -116,6 +116,8 @@ uintptr_t sim_watch_copy_unwaited(uintptr_t address, size_t bytes, bool write);
 // A call of a library, which runs in a kernel's place, uses memory: `count` runs of `bytes` bytes, `stride` bytes
 // apart.
 void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t count, bool write);
+// A stream gives memory that was allocated in its order, by `call` at `pc`: other streams use it after that.
+void sim_watch_given(uint64_t number, uintptr_t start, size_t bytes, const char *call, uintptr_t pc);
 // A stream frees memory: what other streams have done with it should have come before.
 void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc);
 // Whether all of it has been written; *first is the first byte that has not.
