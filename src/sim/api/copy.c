@@ -160,6 +160,22 @@ cudaError_t sim_copy_now(const sim_copy_request *request)
     return error == cudaSuccess && host ? sim_wait_until(stream->last, &stream->clock) : error;
 }
 
+static void keep_block(const void *pointer, sim_host_block *block)
+{
+    const sim_extent zone = sim_memory_zone();
+    const uintptr_t address = (uintptr_t)pointer;
+    if (address - zone.start < zone.end - zone.start || !sim_host_heap_find(address, block))
+        return;
+    if (address - block->start >= block->bytes)
+        *block = (sim_host_block){0};
+}
+
+void sim_copy_keep_blocks(sim_work *work)
+{
+    keep_block(work->copy.to, &work->copy.to_block);
+    keep_block(work->copy.from, &work->copy.from_block);
+}
+
 // Takes the rows of the source into memory of our own.
 static void stage(sim_copy *copy)
 {
@@ -191,6 +207,8 @@ cudaError_t sim_copy_in(const sim_copy_request *request, cudaStream_t handle)
         return error;
     if (stream->capture != NULL)
         pageable = false; // a graph reads its source when it runs
+    if (!pageable)
+        sim_copy_keep_blocks(&work);
     const size_t bytes = request->width * request->height * request->depth;
     if (pageable && !work.copy.to_host && bytes <= largest_staging)
         stage(&work.copy);

@@ -41,8 +41,12 @@ static cudaError_t copy_work(const struct cudaMemcpy3DParms *parameters, sim_wor
 {
     sim_copy_request request;
     bool pageable;
-    const cudaError_t error = sim_copy_rows(&request, parameters);
-    return error == cudaSuccess ? sim_copy_check(&request, work, &pageable) : error;
+    cudaError_t error = sim_copy_rows(&request, parameters);
+    if (error == cudaSuccess)
+        error = sim_copy_check(&request, work, &pageable);
+    if (error == cudaSuccess)
+        sim_copy_keep_blocks(work);
+    return error;
 }
 
 struct cudaMemcpy3DParms sim_graph_copy_flat(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)

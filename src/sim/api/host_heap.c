@@ -83,12 +83,15 @@ static inline const heap *use(void)
 
 // --- what is known --------------------------------------------------------------------------------------------------
 
-typedef struct block {
-    uintptr_t start; // 0: free
-    size_t bytes;
-} block;
+typedef sim_host_block block; // start 0: free
+
+typedef struct freed_block {
+    uint64_t serial;
+    uintptr_t pc;
+} freed_block;
 
 enum {
+    FREED = 1 << 10, // blocks of which it is known where they were freed: the last ones
     FIRST_ROOM = 1 << 10,
     MOST_LOOKED_THROUGH = 1 << 16, // where a pointer is into a block, all are looked through, if they are so few
     MOST_TRIES = 1 << 20           // for the lock, whose owner may be gone since a fork
@@ -96,6 +99,8 @@ enum {
 
 static block *table;
 static size_t used, room;
+static uint64_t allocations;
+static freed_block freed[FREED];
 static bool noting;
 static int lock;
 
@@ -145,7 +150,8 @@ static bool grow(void)
     return true;
 }
 
-static void remember(const void *memory, size_t bytes)
+// serial: of a block that goes on with another size; 0: a new one.
+static void remember(const void *memory, size_t bytes, uint64_t serial)
 {
     if (memory == NULL || !noting || sim_current != NULL || !take_lock())
         return;
@@ -154,18 +160,21 @@ static void remember(const void *memory, size_t bytes)
     } else {
         block *one = &table[slot_of(table, room, (uintptr_t)memory)];
         used += one->start == 0;
-        *one = (block){(uintptr_t)memory, bytes};
+        *one = (block){(uintptr_t)memory, bytes, serial ? serial : ++allocations};
     }
     give_lock();
 }
 
-// Blocks behind it that were only there because its place was taken move up.
-static void forget(const void *memory)
+// What was known of it. Blocks behind it that were only there because its place was taken move up.
+static block forget(const void *memory, uintptr_t pc)
 {
+    block known = {0};
     if (memory == NULL || !noting || !take_lock())
-        return;
+        return known;
     size_t hole = room ? slot_of(table, room, (uintptr_t)memory) : 0;
     if (room && table[hole].start) {
+        known = table[hole];
+        freed[known.serial % FREED] = (freed_block){known.serial, pc};
         used--;
         for (size_t at = (hole + 1) & (room - 1); table[at].start; at = (at + 1) & (room - 1)) {
             const size_t home = home_of(table[at].start, room);
@@ -177,6 +186,7 @@ static void forget(const void *memory)
         table[hole] = (block){0};
     }
     give_lock();
+    return known;
 }
 
 // Between two blocks the C library keeps a number, so that one's end is never another's start. A page that begins there
@@ -202,19 +212,32 @@ static const block *look_through(uintptr_t address)
     return before;
 }
 
-bool sim_host_heap_find(uintptr_t address, uintptr_t *start, size_t *bytes)
+bool sim_host_heap_find(uintptr_t address, sim_host_block *wanted)
 {
+    *wanted = (sim_host_block){0};
     if (!noting || !take_lock())
         return false;
-    const block *found = room ? &table[slot_of(table, room, address)] : NULL;
+    const sim_host_block *found = room ? &table[slot_of(table, room, address)] : NULL;
     if (found != NULL && !found->start)
         found = look_through(address);
-    if (found != NULL) {
-        *start = found->start;
-        *bytes = found->bytes;
-    }
+    if (found != NULL)
+        *wanted = *found;
     give_lock();
     return found != NULL;
+}
+
+// Another block may lie at the same place by now.
+bool sim_host_heap_lives(const sim_host_block *known, uintptr_t *freed_at)
+{
+    *freed_at = 0;
+    if (known->serial == 0 || !noting || !take_lock())
+        return true;
+    const bool lives = room && table[slot_of(table, room, known->start)].serial == known->serial;
+    const freed_block *end = &freed[known->serial % FREED];
+    if (!lives && end->serial == known->serial)
+        *freed_at = end->pc;
+    give_lock();
+    return lives;
 }
 
 __attribute__((constructor)) static void start_noting(void)
@@ -249,14 +272,14 @@ static bool refuse(void *memory, const char *function, uintptr_t pc)
 static void *heap_malloc(size_t bytes)
 {
     void *memory = use()->allocate(bytes);
-    remember(memory, bytes);
+    remember(memory, bytes, 0);
     return memory;
 }
 
 static void *heap_calloc(size_t count, size_t bytes)
 {
     void *memory = use()->zeroed(count, bytes);
-    remember(memory, count * bytes); // the library has refused a product that is too large
+    remember(memory, count * bytes, 0); // the library has refused a product that is too large
     return memory;
 }
 
@@ -264,16 +287,18 @@ static void *heap_realloc(void *memory, size_t bytes)
 {
     if (refuse(memory, "realloc", CALLER))
         return NULL;
-    forget(memory);
+    const block before = forget(memory, CALLER);
     void *moved = use()->resize(memory, bytes);
-    remember(moved, bytes);
+    if (moved == NULL && bytes > 0 && before.start)
+        remember(memory, before.bytes, before.serial); // nothing has changed
+    remember(moved, bytes, moved == memory ? before.serial : 0);
     return moved;
 }
 
 static void *heap_memalign(size_t alignment, size_t bytes)
 {
     void *memory = use()->aligned(alignment, bytes);
-    remember(memory, bytes);
+    remember(memory, bytes, 0);
     return memory;
 }
 
@@ -292,7 +317,7 @@ static void heap_free(void *memory)
 {
     if (refuse(memory, "free", CALLER))
         return;
-    forget(memory);
+    forget(memory, CALLER);
     use()->release(memory);
 }
 
@@ -300,7 +325,7 @@ static void heap_delete(void *memory)
 {
     if (refuse(memory, "delete", CALLER))
         return;
-    forget(memory);
+    forget(memory, CALLER);
     use()->delete_one(memory);
 }
 
@@ -308,7 +333,7 @@ static void heap_delete_array(void *memory)
 {
     if (refuse(memory, "delete[]", CALLER))
         return;
-    forget(memory);
+    forget(memory, CALLER);
     use()->delete_array(memory);
 }
 
@@ -327,10 +352,18 @@ REPLACE(_ZdaPvm, heap_delete_array);
 
 #else
 
-bool sim_host_heap_find(uintptr_t address, uintptr_t *start, size_t *bytes)
+bool sim_host_heap_find(uintptr_t address, sim_host_block *block)
 {
-    (void)address, (void)start, (void)bytes;
+    (void)address;
+    *block = (sim_host_block){0};
     return false;
+}
+
+bool sim_host_heap_lives(const sim_host_block *block, uintptr_t *freed_at)
+{
+    (void)block;
+    *freed_at = 0;
+    return true;
 }
 
 #endif

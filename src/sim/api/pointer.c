@@ -118,10 +118,11 @@ cudaError_t sim_pointer_stale(const void *pointer, size_t bytes, const char *rol
 // does not look, and overwrites or reads what lies behind: here the call fails instead, so that nothing is damaged.
 static cudaError_t check_host(const void *pointer, size_t bytes, const char *role)
 {
-    uintptr_t start;
-    size_t size;
+    sim_host_block found;
     sim_symbol symbol;
-    const bool block = sim_host_heap_find((uintptr_t)pointer, &start, &size);
+    const bool block = sim_host_heap_find((uintptr_t)pointer, &found);
+    uintptr_t start = found.start;
+    size_t size = found.bytes;
     if (!block && sim_symbol_at((uintptr_t)pointer, &symbol) && !symbol.shared && symbol.bytes > 0) {
         start = symbol.start;
         size = symbol.bytes;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/host_heap.h"
 #include "sim/runtime_api.h"
 
 typedef enum sim_work_kind {
@@ -35,6 +36,8 @@ typedef struct sim_copy {
     size_t width, height, depth;
     bool to_host, from_host; // pageable or pinned memory of the host
     void *staging;           // holds the source when it was taken at the call; owned
+    // Of a copy that may run long after the call: the blocks of the host's heap at both ends.
+    sim_host_block to_block, from_block;
 } sim_copy;
 
 // Elements of 1, 2 or 4 bytes set to `value`.

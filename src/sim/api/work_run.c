@@ -91,10 +91,29 @@ static bool is_gone(const sim_work *work, const void *memory, const char *role)
     return true;
 }
 
+// What the host has freed since: the copy would read or overwrite what lies there now.
+static bool is_freed(const sim_work *work, const void *memory, const sim_host_block *block, const char *role)
+{
+    uintptr_t freed_at;
+    if (sim_host_heap_lives(block, &freed_at))
+        return false;
+    sim_finding finding = {.kind = SIM_USE_AFTER_FREE,
+                           .tier = SIM_ERROR,
+                           .address = (uintptr_t)memory,
+                           .bytes = 1,
+                           .place = {{.pc = work->pc, .role = "call"}, {.pc = freed_at, .role = "freed"}}};
+    snprintf(finding.message, sizeof finding.message, "%s: the %s is host memory that was freed before the copy ran",
+             work->function, role);
+    sim_report(&finding);
+    return true;
+}
+
 static void run_copy(const sim_work *work, uint64_t number)
 {
     const sim_copy *copy = &work->copy;
-    if (is_gone(work, copy->to, "destination") || is_gone(work, copy->from, "source"))
+    if (is_gone(work, copy->to, "destination") || is_gone(work, copy->from, "source") ||
+        is_freed(work, copy->to, &copy->to_block, "destination") ||
+        is_freed(work, copy->from, &copy->from_block, "source"))
         return;
     const bool contiguous = copy->to_pitch == copy->width && copy->from_pitch == copy->width &&
                             copy->to_slice == copy->width * copy->height &&
