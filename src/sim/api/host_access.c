@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/algorithms.h"
 #include "api/call.h"
 #include "api/run.h"
 #include "api/touch.h"
@@ -109,7 +110,11 @@ void sim_host_touched(uintptr_t address, size_t bytes, bool write, bool plain, u
 static void accessed(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
 {
     const bool write = kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE, plain = kind == SIM_READ || kind == SIM_WRITE;
-    if (address - sim_memory_base < sim_memory_span || sim_is_managed_variable(address))
+    const bool in_memory = address - sim_memory_base < sim_memory_span;
+    if ((in_memory || sim_is_managed_variable(address) || sim_is_cards_variable(address)) &&
+        sim_library_accessed(address, bytes, write, pc))
+        return;
+    if (in_memory || sim_is_managed_variable(address))
         sim_host_touched(address, bytes, write, plain, pc);
     else if (sim_is_cards_variable(address) && sim_options_get()->watch)
         sim_variable_touched(address, bytes, write, pc);

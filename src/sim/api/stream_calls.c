@@ -11,18 +11,6 @@
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
 
-static __thread cudaStream_t library_stream;
-
-cudaStream_t sim_library_stream(void)
-{
-    return library_stream;
-}
-
-void sim_library_stream_set(cudaStream_t stream)
-{
-    library_stream = stream;
-}
-
 // --- making and destroying ------------------------------------------------------------------------------------------
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority)

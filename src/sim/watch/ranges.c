@@ -9,7 +9,8 @@
 
 enum { MOST_RANGES = 1 << 16 }; // more are looked up each time
 
-static __thread bool runs_blocks; // this OS thread is a worker's
+static __thread bool runs_blocks;       // this OS thread is a worker's
+static __thread sim_worker *plays_host; // and that worker's CUDA thread does what is the host's
 
 bool sim_ranges_start(sim_ranges *ranges)
 {
@@ -34,6 +35,7 @@ static bool is_open(const sim_block *block)
 void sim_ranges_enter(sim_worker *worker)
 {
     sim_ranges *ranges = &worker->watch->ranges;
+    plays_host = NULL; // a fault may have ended the thread that did
     if (ranges->open == is_open(worker->block))
         return;
     sim_ranges_forget(worker);
@@ -103,11 +105,34 @@ static void cut(uintptr_t *lo, uintptr_t *hi, uintptr_t address, uintptr_t from,
         *hi = from;
 }
 
+void sim_watch_plays_host(sim_worker *worker, bool begins)
+{
+    if (!worker->watch)
+        return;
+    if (!begins)
+        sim_ranges_forget(worker);
+    plays_host = begins ? worker : NULL;
+}
+
+// Where a kernel's thread plays the host, all is forgotten when it stops to.
+static bool may_keep_host(sim_range *range)
+{
+    if (!runs_blocks)
+        return true;
+    sim_ranges *ranges = plays_host ? &plays_host->watch->ranges : NULL;
+    const bool known = range->good + range->open > 0;
+    if (!ranges || (!known && ranges->count == MOST_RANGES))
+        return false;
+    if (!known)
+        ranges->used[ranges->count++] = range;
+    return true;
+}
+
 void sim_ranges_keep_host(sim_range *range, uintptr_t address, unsigned bytes)
 {
     const sim_extent zone = sim_memory_zone();
     uintptr_t lo = 0, hi = UINTPTR_MAX;
-    if (runs_blocks || address - zone.start < zone.end - zone.start)
+    if (address - zone.start < zone.end - zone.start || !may_keep_host(range))
         return;
     cut(&lo, &hi, address, zone.start, zone.end);
     cut(&lo, &hi, address, (uintptr_t)__start_sim_device, (uintptr_t)__stop_sim_device);

@@ -19,6 +19,9 @@ void sim_watch_launch_begin(sim_launch_state *launch);
 void sim_watch_launch_end(sim_launch_state *launch);
 // The current thread of a kernel is about to access these bytes, by a call of the API at `pc`.
 void sim_watch_access(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
+// The current thread begins to do what is the host's, and ends: what it accesses of the host's memory meanwhile is
+// good.
+void sim_watch_plays_host(sim_worker *worker, bool begins);
 // The current thread launches a kernel; sets in `origin` what is ordered before that.
 struct sim_origin;
 void sim_watch_child(sim_worker *worker, struct sim_origin *origin);

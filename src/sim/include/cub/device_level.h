@@ -1,5 +1,5 @@
-// CUB's device-wide algorithms on the simulated GPU: the two calls that CUB has (ask for room, then run), done on the
-// host after what the stream still has to do.
+// CUB's device-wide algorithms on the simulated GPU: the two calls that CUB has. The first asks for the size of the
+// temporary storage, the second is work of its stream, as a kernel is.
 #pragma once
 
 #include <chrono> // CUB brings it, and programs rely on that
@@ -28,23 +28,49 @@ template <class T> struct DoubleBuffer {
 
 namespace sim_detail
 {
-// The first call asks for room; one byte is enough, and tells a program that forgot the second apart.
-template <class Work> inline cudaError_t in_two_calls(void *room, size_t &bytes, cudaStream_t stream, Work work)
+template <class Work>
+inline cudaError_t in_two_calls(const char *call, void *room, size_t &bytes, size_t needed, cudaStream_t stream,
+                                const Work &work)
 {
     if (!room) {
-        bytes = 1;
+        bytes = needed;
         return cudaSuccess;
     }
-    cudaError_t error = cudaStreamSynchronize(stream);
-    if (error != cudaSuccess)
-        return error;
-    try {
-        thrust::sim_detail::in_stream here(stream);
-        work();
-    } catch (const thrust::system_error &failed) {
-        return failed.sim_error();
-    }
-    return cudaSuccess;
+    if (bytes < needed)
+        return sim_library_short(call, bytes, needed);
+    return thrust::sim_detail::run_later(call, stream, [=]() mutable {
+        sim_library_room(room, needed);
+        Work own = work;
+        own();
+    });
+}
+
+// How much temporary storage an algorithm needs: no more than the real one takes on any GPU, so that a program with a
+// size of its own making is not blamed for less than a GPU would blame it for. What fits into one block needs none, and
+// gets one byte, so that there is an address to pass. CUB aligns each part of the storage to 256 bytes.
+inline size_t whole_parts(size_t bytes)
+{
+    const size_t part = 256;
+    return (bytes + part - 1) / part * part + part - 1;
+}
+inline size_t room_of_reduction(size_t n, size_t element)
+{
+    const size_t one_block = 4096;
+    return n <= one_block ? 1 : whole_parts(element);
+}
+// Scans, selections, runs: a few words for each tile, by which the blocks hand sums on.
+inline size_t room_of_tiles(size_t n)
+{
+    const size_t tile = 16384, before = 32, state = 8;
+    return whole_parts((n / tile + before) * state);
+}
+// A sort that may overwrite its input needs no room for the elements.
+inline size_t room_of_sort(size_t n, size_t key, size_t value, bool overwrites)
+{
+    const size_t one_block = 4864 * 4, digits = 256, largest = key > value ? key : value;
+    if (n * largest <= one_block || n <= one_block / 4)
+        return 1;
+    return whole_parts(digits * sizeof(int) + (overwrites ? 0 : n * (key + value)));
 }
 
 template <class Out, class T> inline void store(Out out, const T &value)
@@ -58,26 +84,38 @@ struct DeviceReduce {
     static cudaError_t Reduce(void *room, size_t &bytes, In in, Out out, Size n, Operation operation, T start,
                               cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(room, bytes, stream, [&] {
-            sim_detail::store(out, thrust::reduce(in, in + (ptrdiff_t)n, start, operation));
-        });
+        return reduce("cub::DeviceReduce::Reduce", room, bytes, in, out, n, operation, start, stream);
     }
     template <class In, class Out, class Size>
     static cudaError_t Sum(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
     {
-        return Reduce(room, bytes, in, out, n, cub::Sum(), thrust::sim_detail::value_of<In>(0), stream);
+        typedef thrust::sim_detail::value_of<In> T;
+        return reduce("cub::DeviceReduce::Sum", room, bytes, in, out, n, cub::Sum(), T(0), stream);
     }
     template <class In, class Out, class Size>
     static cudaError_t Max(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
     {
         typedef thrust::sim_detail::value_of<In> T;
-        return Reduce(room, bytes, in, out, n, cub::Max(), std::numeric_limits<T>::lowest(), stream);
+        return reduce("cub::DeviceReduce::Max", room, bytes, in, out, n, cub::Max(), std::numeric_limits<T>::lowest(),
+                      stream);
     }
     template <class In, class Out, class Size>
     static cudaError_t Min(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
     {
         typedef thrust::sim_detail::value_of<In> T;
-        return Reduce(room, bytes, in, out, n, cub::Min(), std::numeric_limits<T>::max(), stream);
+        return reduce("cub::DeviceReduce::Min", room, bytes, in, out, n, cub::Min(), std::numeric_limits<T>::max(),
+                      stream);
+    }
+
+  private:
+    template <class In, class Out, class Size, class Operation, class T>
+    static cudaError_t reduce(const char *call, void *room, size_t &bytes, In in, Out out, Size n, Operation operation,
+                              T start, cudaStream_t stream)
+    {
+        const size_t needed = sim_detail::room_of_reduction((size_t)n, sizeof(T));
+        return sim_detail::in_two_calls(call, room, bytes, needed, stream, [=] {
+            sim_detail::store(out, thrust::reduce(in, in + (ptrdiff_t)n, start, operation));
+        });
     }
 };
 
@@ -85,28 +123,32 @@ struct DeviceScan {
     template <class In, class Out, class Size>
     static cudaError_t ExclusiveSum(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(room, bytes, stream,
-                                        [&] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out); });
+        return sim_detail::in_two_calls("cub::DeviceScan::ExclusiveSum", room, bytes,
+                                        sim_detail::room_of_tiles((size_t)n), stream,
+                                        [=] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out); });
     }
     template <class In, class Out, class Size>
     static cudaError_t InclusiveSum(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(room, bytes, stream,
-                                        [&] { thrust::inclusive_scan(in, in + (ptrdiff_t)n, out); });
+        return sim_detail::in_two_calls("cub::DeviceScan::InclusiveSum", room, bytes,
+                                        sim_detail::room_of_tiles((size_t)n), stream,
+                                        [=] { thrust::inclusive_scan(in, in + (ptrdiff_t)n, out); });
     }
     template <class In, class Out, class Operation, class T, class Size>
     static cudaError_t ExclusiveScan(void *room, size_t &bytes, In in, Out out, Operation operation, T start, Size n,
                                      cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(room, bytes, stream,
-                                        [&] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out, start, operation); });
+        return sim_detail::in_two_calls("cub::DeviceScan::ExclusiveScan", room, bytes,
+                                        sim_detail::room_of_tiles((size_t)n), stream,
+                                        [=] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out, start, operation); });
     }
     template <class In, class Out, class Operation, class Size>
     static cudaError_t InclusiveScan(void *room, size_t &bytes, In in, Out out, Operation operation, Size n,
                                      cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(room, bytes, stream,
-                                        [&] { thrust::inclusive_scan(in, in + (ptrdiff_t)n, out, operation); });
+        return sim_detail::in_two_calls("cub::DeviceScan::InclusiveScan", room, bytes,
+                                        sim_detail::room_of_tiles((size_t)n), stream,
+                                        [=] { thrust::inclusive_scan(in, in + (ptrdiff_t)n, out, operation); });
     }
 };
 
@@ -116,41 +158,45 @@ struct DeviceRadixSort {
     static cudaError_t SortKeys(void *room, size_t &bytes, const K *in, K *out, Size n, int = 0, int = 8 * sizeof(K),
                                 cudaStream_t stream = 0)
     {
-        return sort_keys(room, bytes, in, out, n, thrust::less<K>(), stream);
+        return sort_keys({"cub::DeviceRadixSort::SortKeys", room, bytes, stream}, in, out, n, thrust::less<K>());
     }
     template <class K, class Size>
     static cudaError_t SortKeysDescending(void *room, size_t &bytes, const K *in, K *out, Size n, int = 0,
                                           int = 8 * sizeof(K), cudaStream_t stream = 0)
     {
-        return sort_keys(room, bytes, in, out, n, thrust::greater<K>(), stream);
+        return sort_keys({"cub::DeviceRadixSort::SortKeysDescending", room, bytes, stream}, in, out, n,
+                         thrust::greater<K>());
     }
     template <class K, class V, class Size>
     static cudaError_t SortPairs(void *room, size_t &bytes, const K *in, K *out, const V *values, V *values_out, Size n,
                                  int = 0, int = 8 * sizeof(K), cudaStream_t stream = 0)
     {
-        return sort_pairs(room, bytes, in, out, values, values_out, n, thrust::less<K>(), stream);
+        return sort_pairs({"cub::DeviceRadixSort::SortPairs", room, bytes, stream}, in, out, values, values_out, n,
+                          thrust::less<K>());
     }
     template <class K, class V, class Size>
     static cudaError_t SortPairsDescending(void *room, size_t &bytes, const K *in, K *out, const V *values,
                                            V *values_out, Size n, int = 0, int = 8 * sizeof(K), cudaStream_t stream = 0)
     {
-        return sort_pairs(room, bytes, in, out, values, values_out, n, thrust::greater<K>(), stream);
+        return sort_pairs({"cub::DeviceRadixSort::SortPairsDescending", room, bytes, stream}, in, out, values,
+                          values_out, n, thrust::greater<K>());
     }
     template <class K, class Size>
-    static cudaError_t SortKeys(void *room, size_t &bytes, DoubleBuffer<K> &keys, Size n, int begin = 0,
-                                int end = 8 * sizeof(K), cudaStream_t stream = 0)
+    static cudaError_t SortKeys(void *room, size_t &bytes, DoubleBuffer<K> &keys, Size n, int = 0, int = 8 * sizeof(K),
+                                cudaStream_t stream = 0)
     {
-        cudaError_t error = SortKeys(room, bytes, keys.Current(), keys.Alternate(), n, begin, end, stream);
+        cudaError_t error = sort_keys({"cub::DeviceRadixSort::SortKeys", room, bytes, stream, true}, keys.Current(),
+                                      keys.Alternate(), n, thrust::less<K>());
         if (room)
             keys.selector ^= 1;
         return error;
     }
     template <class K, class V, class Size>
     static cudaError_t SortPairs(void *room, size_t &bytes, DoubleBuffer<K> &keys, DoubleBuffer<V> &values, Size n,
-                                 int begin = 0, int end = 8 * sizeof(K), cudaStream_t stream = 0)
+                                 int = 0, int = 8 * sizeof(K), cudaStream_t stream = 0)
     {
-        cudaError_t error = SortPairs(room, bytes, keys.Current(), keys.Alternate(), values.Current(),
-                                      values.Alternate(), n, begin, end, stream);
+        cudaError_t error = sort_pairs({"cub::DeviceRadixSort::SortPairs", room, bytes, stream, true}, keys.Current(),
+                                       keys.Alternate(), values.Current(), values.Alternate(), n, thrust::less<K>());
         if (room) {
             keys.selector ^= 1;
             values.selector ^= 1;
@@ -159,20 +205,27 @@ struct DeviceRadixSort {
     }
 
   private:
+    struct asked {
+        const char *call;
+        void *room;
+        size_t &bytes;
+        cudaStream_t stream;
+        bool overwrites = false; // the input, too
+    };
     template <class K, class Size, class Less>
-    static cudaError_t sort_keys(void *room, size_t &bytes, const K *in, K *out, Size n, Less less_than,
-                                 cudaStream_t stream)
+    static cudaError_t sort_keys(asked by, const K *in, K *out, Size n, Less less_than)
     {
-        return sim_detail::in_two_calls(room, bytes, stream, [&] {
+        const size_t needed = sim_detail::room_of_sort((size_t)n, sizeof(K), 0, by.overwrites);
+        return sim_detail::in_two_calls(by.call, by.room, by.bytes, needed, by.stream, [=] {
             thrust::copy(in, in + (ptrdiff_t)n, out);
             thrust::stable_sort(out, out + (ptrdiff_t)n, less_than);
         });
     }
     template <class K, class V, class Size, class Less>
-    static cudaError_t sort_pairs(void *room, size_t &bytes, const K *in, K *out, const V *values, V *values_out,
-                                  Size n, Less less_than, cudaStream_t stream)
+    static cudaError_t sort_pairs(asked by, const K *in, K *out, const V *values, V *values_out, Size n, Less less_than)
     {
-        return sim_detail::in_two_calls(room, bytes, stream, [&] {
+        const size_t needed = sim_detail::room_of_sort((size_t)n, sizeof(K), sizeof(V), by.overwrites);
+        return sim_detail::in_two_calls(by.call, by.room, by.bytes, needed, by.stream, [=] {
             thrust::copy(in, in + (ptrdiff_t)n, out);
             thrust::copy(values, values + (ptrdiff_t)n, values_out);
             thrust::stable_sort_by_key(out, out + (ptrdiff_t)n, values_out, less_than);
@@ -185,19 +238,22 @@ struct DeviceSelect {
     static cudaError_t If(void *room, size_t &bytes, In in, Out out, Count count, Size n, P predicate,
                           cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(room, bytes, stream, [&] {
-            auto end = thrust::copy_if(in, in + (ptrdiff_t)n, out, predicate);
-            sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end - out));
-        });
+        return sim_detail::in_two_calls("cub::DeviceSelect::If", room, bytes, sim_detail::room_of_tiles((size_t)n),
+                                        stream, [=] {
+                                            auto end = thrust::copy_if(in, in + (ptrdiff_t)n, out, predicate);
+                                            sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end - out));
+                                        });
     }
     template <class In, class Flags, class Out, class Count, class Size>
     static cudaError_t Flagged(void *room, size_t &bytes, In in, Flags flags, Out out, Count count, Size n,
                                cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(room, bytes, stream, [&] {
-            auto end = thrust::copy_if(in, in + (ptrdiff_t)n, flags, out, [](const auto &flag) { return flag != 0; });
-            sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end - out));
-        });
+        return sim_detail::in_two_calls(
+            "cub::DeviceSelect::Flagged", room, bytes, sim_detail::room_of_tiles((size_t)n), stream, [=] {
+                auto end =
+                    thrust::copy_if(in, in + (ptrdiff_t)n, flags, out, [](const auto &flag) { return flag != 0; });
+                sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end - out));
+            });
     }
 };
 
@@ -206,13 +262,16 @@ struct DeviceHistogram {
     static cudaError_t HistogramEven(void *room, size_t &bytes, In in, Counter *histogram, int levels, Level lower,
                                      Level upper, Size n, cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(room, bytes, stream, [&] {
+        typedef thrust::sim_detail::value_of<In> T;
+        const size_t needed = sim_detail::whole_parts((size_t)(levels - 1) * sizeof(Counter));
+        return sim_detail::in_two_calls("cub::DeviceHistogram::HistogramEven", room, bytes, needed, stream, [=] {
             std::vector<Counter> counts((size_t)(levels - 1), 0);
+            std::vector<T> values((size_t)n);
             Level width = (upper - lower) / (Level)(levels - 1);
-            thrust::for_each(in, in + (ptrdiff_t)n, [&](const thrust::sim_detail::value_of<In> &value) {
+            thrust::copy(in, in + (ptrdiff_t)n, values.begin());
+            for (const T &value : values)
                 if ((Level)value >= lower && (Level)value < upper)
                     counts[(size_t)(((Level)value - lower) / width)]++;
-            });
             thrust::copy(counts.begin(), counts.end(), histogram);
         });
     }
@@ -224,11 +283,12 @@ struct DeviceRunLengthEncode {
                               cudaStream_t stream = 0)
     {
         typedef thrust::sim_detail::value_of<Lengths> Length;
-        return sim_detail::in_two_calls(room, bytes, stream, [&] {
-            auto end =
-                thrust::reduce_by_key(in, in + (ptrdiff_t)n, thrust::make_constant_iterator((Length)1), out, lengths);
-            sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end.first - out));
-        });
+        return sim_detail::in_two_calls(
+            "cub::DeviceRunLengthEncode::Encode", room, bytes, sim_detail::room_of_tiles((size_t)n), stream, [=] {
+                auto end = thrust::reduce_by_key(in, in + (ptrdiff_t)n, thrust::make_constant_iterator((Length)1), out,
+                                                 lengths);
+                sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end.first - out));
+            });
     }
     // Runs of two and more.
     template <class In, class Offsets, class Lengths, class Count, class Size>
@@ -236,24 +296,26 @@ struct DeviceRunLengthEncode {
                                       Size n, cudaStream_t stream = 0)
     {
         typedef thrust::sim_detail::value_of<In> T;
-        return sim_detail::in_two_calls(room, bytes, stream, [&] {
-            std::vector<thrust::sim_detail::value_of<Offsets>> starts;
-            std::vector<thrust::sim_detail::value_of<Lengths>> sizes;
-            std::vector<T> values((size_t)n);
-            thrust::copy(in, in + (ptrdiff_t)n, values.begin());
-            for (size_t first = 0, i = 1; i <= values.size(); i++) {
-                if (i < values.size() && values[i] == values[first])
-                    continue;
-                if (i - first > 1) {
-                    starts.push_back((thrust::sim_detail::value_of<Offsets>)first);
-                    sizes.push_back((thrust::sim_detail::value_of<Lengths>)(i - first));
-                }
-                first = i;
-            }
-            thrust::copy(starts.begin(), starts.end(), offsets);
-            thrust::copy(sizes.begin(), sizes.end(), lengths);
-            sim_detail::store(count, (thrust::sim_detail::value_of<Count>)starts.size());
-        });
+        return sim_detail::in_two_calls("cub::DeviceRunLengthEncode::NonTrivialRuns", room, bytes,
+                                        sim_detail::room_of_tiles((size_t)n), stream, [=] {
+                                            std::vector<thrust::sim_detail::value_of<Offsets>> starts;
+                                            std::vector<thrust::sim_detail::value_of<Lengths>> sizes;
+                                            std::vector<T> values((size_t)n);
+                                            thrust::copy(in, in + (ptrdiff_t)n, values.begin());
+                                            for (size_t first = 0, i = 1; i <= values.size(); i++) {
+                                                if (i < values.size() && values[i] == values[first])
+                                                    continue;
+                                                if (i - first > 1) {
+                                                    starts.push_back((thrust::sim_detail::value_of<Offsets>)first);
+                                                    sizes.push_back((thrust::sim_detail::value_of<Lengths>)(i - first));
+                                                }
+                                                first = i;
+                                            }
+                                            thrust::copy(starts.begin(), starts.end(), offsets);
+                                            thrust::copy(sizes.begin(), sizes.end(), lengths);
+                                            sim_detail::store(count,
+                                                              (thrust::sim_detail::value_of<Count>)starts.size());
+                                        });
     }
 };
 } // namespace cub

@@ -262,9 +262,6 @@ int sim_kernel_binder(sim_bind_function bind); // returns 0
 int sim_launch_bound(const void *address, unsigned threads);
 // Every stream 0 of the program means the calling thread's own default stream. Returns 0.
 int sim_default_stream_per_thread(void);
-// The stream that algorithms of Thrust and CUB which the calling thread of the host makes work in; 0 unless set.
-cudaStream_t sim_library_stream(void);
-void sim_library_stream_set(cudaStream_t stream);
 
 // NOLINTEND(readability-inconsistent-declaration-parameter-name)
 

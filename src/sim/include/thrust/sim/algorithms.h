@@ -8,6 +8,7 @@
 namespace thrust
 {
 using sim_detail::CHANGE;
+using sim_detail::KEEP;
 using sim_detail::READ;
 using sim_detail::WRITE;
 template <class I> using sim_view = sim_detail::view<I>;
@@ -41,7 +42,7 @@ inline Out transform_if(In first, In last, Stencil stencil, Out out, F f, P pred
     size_t n = (size_t)(last - first);
     sim_view<In> from(first, n, READ);
     sim_view<Stencil> chosen(stencil, n, READ);
-    sim_view<Out> to(out, n, CHANGE);
+    sim_view<Out> to(out, n, KEEP);
     for (size_t i = 0; i < n; i++)
         if (predicate(chosen[i]))
             to[i] = f(from[i]);

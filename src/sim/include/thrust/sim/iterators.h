@@ -225,7 +225,8 @@ template <class Iterator, class Distance> inline void advance(Iterator &iterator
 
 namespace sim_detail
 {
-enum access { READ, WRITE, CHANGE };
+// SOME reads, KEEP changes some of the elements and leaves the others as they are.
+enum access { READ, WRITE, CHANGE, SOME, KEEP };
 
 // Whether an iterator can go to any place, or only from one to the next: std::ostream_iterator, std::back_inserter.
 template <class Iterator, class = void> struct can_jump : std::false_type {
@@ -281,7 +282,7 @@ template <class Iterator> class host_view<Iterator, false>
     Iterator iterator_;
 };
 
-// A view of n elements. READ and CHANGE bring them here; WRITE and CHANGE put the first `count` back.
+// A view of n elements. All but WRITE bring them here; WRITE, CHANGE and KEEP put the first `count` back.
 template <class Iterator> class view : public host_view<Iterator, can_jump<Iterator>::value>
 {
   public:
@@ -304,47 +305,81 @@ template <class Iterator> inline Iterator behind(Iterator first, size_t n)
     return behind_by(first, n, can_jump<Iterator>());
 }
 
-// Memory behind a pointer, wherever it is.
+// Memory behind a pointer: of the device, or of what runs the algorithm (sim/algorithms.h).
 template <class T> class memory_view
 {
   public:
     typedef typename std::remove_const<T>::type value;
 
-    memory_view(T *memory, size_t n, access how) : memory_(memory)
+    memory_view(T *memory, size_t n, access how, bool device) : memory_(memory), device_(device)
     {
         if (sim_in_kernel())
             return;
         copy_.reset(new storage[n ? n : 1]);
+        sim_library_on_device(device_);
         if (how != WRITE)
-            transfer(copy_.get(), memory, n * sizeof(value));
+            bring_all(n * sizeof(value), how);
     }
+    ~memory_view()
+    {
+        if (copy_)
+            sim_library_on_device(-device_);
+    }
+    memory_view(const memory_view &) = delete;
+    memory_view &operator=(const memory_view &) = delete;
     value &operator[](size_t i)
     {
         return copy_ ? *reinterpret_cast<value *>(&copy_[i]) : const_cast<value *>(memory_)[i];
     }
     void put_back(size_t count)
     {
-        if (copy_)
-            transfer(const_cast<value *>(memory_), copy_.get(), count * sizeof(value));
+        value *memory = const_cast<value *>(memory_);
+        if (copy_ && device_)
+            put(memory, copy_.get(), count * sizeof(value));
+        else if (copy_)
+            sim_library_to_host(memory, copy_.get(), count * sizeof(value));
     }
 
   private:
     struct storage {
         alignas(value) unsigned char bytes[sizeof(value)];
     };
+    void bring_all(size_t bytes, access how)
+    {
+        if (!device_)
+            sim_library_from_host(copy_.get(), memory_, bytes);
+        else if (how == SOME && sim_library_runs())
+            sim_library_read(copy_.get(), memory_, bytes, 1);
+        else if (how != KEEP)
+            bring(copy_.get(), memory_, bytes);
+        else if (sim_library_runs() || cudaStreamSynchronize(sim_library_stream()) == cudaSuccess)
+            sim_library_peek(copy_.get(), memory_, bytes);
+    }
     T *memory_;
     std::unique_ptr<storage[]> copy_;
+    bool device_;
 };
 
 template <class T> class view<T *> : public memory_view<T>
 {
   public:
-    using memory_view<T>::memory_view;
+    view(T *first, size_t n, access how) : memory_view<T>(first, n, how, is_device(first, n * sizeof(T)))
+    {
+    }
+
+  private:
+    static bool is_device(const T *first, size_t bytes)
+    {
+        const bool device = sim_library_system() == SIM_SYSTEM_DEVICE;
+        if (device && !sim_library_runs() && !sim_in_kernel())
+            sim_library_device_memory(first, bytes);
+        return device;
+    }
 };
 template <class T> class view<device_ptr<T>> : public memory_view<T>
 {
   public:
-    view(device_ptr<T> first, size_t n, access how) : memory_view<T>(first.get(), n, how)
+    view(device_ptr<T> first, size_t n, access how) : memory_view<T>(first.get(), n, how, true)
     {
     }
 };
@@ -394,8 +429,10 @@ template <class Elements, class Indices> class view<permutation_iterator<Element
 {
   public:
     view(permutation_iterator<Elements, Indices> first, size_t n, access how)
-        : indices_(first.indices + first.index, n, READ), span_(span(n)),
-          elements_(first.elements, span_, how == WRITE ? CHANGE : how)
+        : indices_(first.indices + first.index, n, READ), span_(span(n)), elements_(first.elements, span_,
+                                                                                    how == READ    ? SOME
+                                                                                    : how == WRITE ? KEEP
+                                                                                                   : how)
     {
     }
     decltype(auto) operator[](size_t i)

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <cuda_runtime.h>
+#include <sim/algorithms.h>
 
 namespace thrust
 {
@@ -55,6 +56,25 @@ class in_stream
     cudaStream_t before_;
 };
 
+// Whose memory plain pointers are, for as long as the object lives.
+class in_system
+{
+  public:
+    explicit in_system(int system) : before_(sim_library_system())
+    {
+        sim_library_system_set(system);
+    }
+    ~in_system()
+    {
+        sim_library_system_set(before_);
+    }
+    in_system(const in_system &) = delete;
+    in_system &operator=(const in_system &) = delete;
+
+  private:
+    int before_;
+};
+
 inline cudaError_t transfer_in(cudaStream_t stream, void *to, const void *from, size_t bytes)
 {
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
@@ -73,6 +93,22 @@ inline void transfer(void *to, const void *from, size_t bytes)
     else
         check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
 }
+
+// Elements of the device brought here, and put back.
+inline void bring(void *here, const void *device, size_t bytes)
+{
+    if (sim_library_runs())
+        sim_library_read(here, device, bytes, 0);
+    else
+        transfer(here, device, bytes);
+}
+inline void put(void *device, const void *here, size_t bytes)
+{
+    if (sim_library_runs())
+        sim_library_write(device, here, bytes);
+    else
+        transfer(device, here, bytes);
+}
 } // namespace sim_detail
 
 template <class T> class device_ptr;
@@ -88,12 +124,12 @@ template <class T> class device_reference
     operator value_type() const
     {
         value_type value;
-        sim_detail::transfer(&value, address_, sizeof value);
+        sim_detail::bring(&value, address_, sizeof value);
         return value;
     }
     device_reference &operator=(const value_type &value)
     {
-        sim_detail::transfer(const_cast<value_type *>(address_), &value, sizeof value);
+        sim_detail::put(const_cast<value_type *>(address_), &value, sizeof value);
         return *this;
     }
     device_reference &operator=(const device_reference &other)
