@@ -78,13 +78,15 @@ static bool is_pointer(char kind)
     return kind == SIM_PRINTS_TEXT || kind == SIM_PRINTS_POINTER;
 }
 
+// A pointer and an integer of its size print as each other: NULL is such an integer.
 static bool fits(char wants, char given)
 {
+    const bool as_pointer = given == SIM_PRINTS_TEXT || given == SIM_PRINTS_LONG;
     return wants == given || wants == SIM_PRINTS_OTHER || given == SIM_PRINTS_OTHER ||
-           (wants == SIM_PRINTS_POINTER && given == SIM_PRINTS_TEXT);
+           (wants == SIM_PRINTS_POINTER && as_pointer) || (wants == SIM_PRINTS_LONG && is_pointer(given));
 }
 
-// An integer of another size, and a pointer for an integer, are mostly printed as they were meant.
+// An integer of another size, or a pointer for one, is mostly printed as it was meant.
 static sim_tier tier_of(char wants, char given)
 {
     const bool number = given && wants != SIM_PRINTS_DOUBLE && given != SIM_PRINTS_DOUBLE && wants != SIM_PRINTS_TEXT;

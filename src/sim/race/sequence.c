@@ -5,13 +5,14 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "findings/finding.h"
 #include "program/lines.h"
 #include "race/clock.h"
 #include "race/site.h"
 
-enum { STEPS = 16, THREADS = 2048, PAIRS = 512, SIDES = 2, READER = 0, WRITER = 1 };
+enum { STEPS = 16, THREADS = 2048, PAIRS = 512, PROBES = 8, KEPT = 64, SIDES = 2, READER = 0, WRITER = 1 };
 
 typedef struct step {
     uintptr_t address;
@@ -37,7 +38,10 @@ typedef struct use {
 static struct pair {
     uintptr_t word, data; // 0: free
     use side[SIDES];
-} pairs[PAIRS];
+} pairs[PAIRS]; // of the launch that runs
+static bool any_pairs;
+static struct pair kept[KEPT]; // of all launches, those to be reported
+static size_t kept_count;
 static bool any; // there has been an atomic that only reads, or only stores
 
 static struct steps *steps_of(const sim_worker *worker)
@@ -53,7 +57,8 @@ static struct steps *steps_of(const sim_worker *worker)
 static struct pair *pair_of(uintptr_t word, uintptr_t data)
 {
     const size_t start = ((word >> 2) * 31 + (data >> 2)) % PAIRS;
-    for (size_t i = 0; i < PAIRS; i++) {
+    any_pairs = true;
+    for (size_t i = 0; i < PROBES; i++) {
         struct pair *one = &pairs[(start + i) % PAIRS];
         if (one->word == 0)
             *one = (struct pair){.word = word, .data = data};
@@ -126,6 +131,43 @@ void sim_sequence_fence(const sim_worker *worker)
         steps_of(worker)->fences++;
 }
 
+static bool is_open(const struct pair *pair)
+{
+    const use *reader = &pair->side[READER], *writer = &pair->side[WRITER];
+    return reader->known && writer->known && (reader->unfenced || writer->unfenced) &&
+           (reader->block != writer->block || reader->thread != writer->thread);
+}
+
+static bool same_places(const struct pair *a, const struct pair *b)
+{
+    bool same = true;
+    for (int side = 0; side < SIDES; side++)
+        same &= a->side[side].first == b->side[side].first && a->side[side].second == b->side[side].second &&
+                a->side[side].place.pc == b->side[side].place.pc;
+    return same;
+}
+
+static void keep(const struct pair *pair)
+{
+    for (size_t i = 0; i < kept_count; i++)
+        if (same_places(&kept[i], pair))
+            return;
+    if (kept_count < KEPT)
+        kept[kept_count++] = *pair;
+}
+
+// What another launch reads or writes, this one does not read or write at the same time.
+void sim_sequence_launch_begin(void)
+{
+    if (!any_pairs)
+        return;
+    for (size_t i = 0; i < PAIRS; i++)
+        if (is_open(&pairs[i]))
+            keep(&pairs[i]);
+    memset(pairs, 0, sizeof pairs);
+    any_pairs = false;
+}
+
 // --- at the end ------------------------------------------------------------------------------------------------------
 
 static unsigned line_of(unsigned site)
@@ -164,27 +206,17 @@ static void report_pair(const struct pair *pair)
     sim_report(&finding);
 }
 
-static bool is_open(const struct pair *pair)
-{
-    const use *reader = &pair->side[READER], *writer = &pair->side[WRITER];
-    return reader->known && writer->known && (reader->unfenced || writer->unfenced) &&
-           (reader->block != writer->block || reader->thread != writer->thread);
-}
-
 void sim_sequence_report(void)
 {
-    bool wanted = false;
-    for (size_t i = 0; i < PAIRS; i++)
-        for (int side = 0; is_open(&pairs[i]) && side < SIDES; side++) {
-            sim_lines_want(sim_sites[pairs[i].side[side].first].pc);
-            sim_lines_want(sim_sites[pairs[i].side[side].second].pc);
-            wanted = true;
+    sim_sequence_launch_begin();
+    for (size_t i = 0; i < kept_count; i++)
+        for (int side = 0; side < SIDES; side++) {
+            sim_lines_want(sim_sites[kept[i].side[side].first].pc);
+            sim_lines_want(sim_sites[kept[i].side[side].second].pc);
         }
-    if (wanted)
+    if (kept_count > 0)
         sim_lines_resolve();
-    for (size_t i = 0; i < PAIRS; i++) {
-        if (is_open(&pairs[i]))
-            report_pair(&pairs[i]);
-        pairs[i] = (struct pair){0};
-    }
+    for (size_t i = 0; i < kept_count; i++)
+        report_pair(&kept[i]);
+    kept_count = 0;
 }

@@ -8,6 +8,7 @@
 
 #include "machine/worker.h"
 
+void sim_sequence_launch_begin(void);
 // The current thread makes an atomic access; executes a fence.
 void sim_sequence_note(const sim_worker *worker, unsigned site, uintptr_t address);
 void sim_sequence_fence(const sim_worker *worker);

@@ -33,6 +33,7 @@ void sim_sync_launch_begin(void)
     if (carriers)
         memset(carriers, 0, room * sizeof *carriers);
     used = 0;
+    sim_sequence_launch_begin();
 }
 
 static size_t slot_of(const carrier *table, size_t size, uintptr_t address, uint32_t block)

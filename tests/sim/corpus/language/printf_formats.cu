@@ -13,6 +13,7 @@ __global__ void print(const char *text, size_t size, const float *values)
     printf("%f %e %g %5.2f %-*.*f|\n", 1.0f, 2.0, (double)values[0], 3.0f, 8, 2, 4.0);
     printf("%s %s %10s %.3s %p %p %%\n", text, "literal", "ten", bytes, (const void *)values, text);
     printf("%d %d %s\n", GREEN, yes, yes ? "yes" : "no");
+    printf("%p %p %llx\n", NULL, (size_t)7, values);
     printf("without arguments, but for 100%%\n");
     printf("one too many: %d\n", 1, 2);
 }

@@ -12,7 +12,6 @@ __global__ void print(size_t size, double value, const float *values)
     printf("%d of %d\n", number, size); // expect: bad-call(warning)
     printf("%ld\n", number);            // expect: bad-call(warning)
     printf("%x\n", values);             // expect: bad-call(warning)
-    printf("%p\n", size);               // expect: bad-call(warning)
     printf("%f\n", values[0]);
 }
 
