@@ -89,8 +89,9 @@ typedef struct sim_blas_span {
 // While the work runs: that the span lies in memory that is there, and, when read, has been written. What is wrong
 // becomes a finding at the call; a span outside memory ends the work.
 void sim_blas_reads(sim_blas_call call, const sim_blas_span *span);
-void sim_blas_writes(sim_blas_call call, const sim_blas_span *span); // before
-void sim_blas_written(const sim_blas_span *span);                    // after
+void sim_blas_writes(sim_blas_call call, const sim_blas_span *span);   // before
+void sim_blas_written(const sim_blas_span *span);                      // after
+bool sim_blas_overlap(const sim_blas_span *a, const sim_blas_span *b); // have an element in common
 // That two matrices have no element in common, of which the one is written while the other is read.
 void sim_blas_apart(sim_blas_call call, const sim_blas_span *written, const sim_blas_span *read);
 // The two that read or have written tell this too: work of other streams may not be at the span at that time.

@@ -44,6 +44,19 @@ static void product_one(const product *p, double alpha, double beta, sim_blas_op
     sim_blas_written(&span_c);
 }
 
+// The matrices of a strided batch are written in any order, so no two may share an element; what neighbours do, all do.
+static void check_batches(const product *p)
+{
+    if (p->batches < 2 || p->by_pointers)
+        return;
+    const void *next = batch_of(p->c, false, p->c_type, p->c_step, 1);
+    const sim_blas_span c[2] = {{"C", p->c, p->c_type, p->m, p->n, p->c_stride},
+                                {"C", next, p->c_type, p->m, p->n, p->c_stride}};
+    if (sim_blas_overlap(&c[0], &c[1]))
+        sim_library_wrong(
+            p->call, "", "stridec = %lld: C of one product overlaps C of the next: the result is undefined", p->c_step);
+}
+
 static void product_run(const void *work)
 {
     const product *p = work;
@@ -54,6 +67,7 @@ static void product_run(const void *work)
         check_pointers(p, "Barray", p->b.data);
         check_pointers(p, "Carray", p->c);
     }
+    check_batches(p);
     for (size_t batch = 0; batch < p->batches; batch++) {
         sim_blas_operand a = p->a, b = p->b;
         a.data = batch_of(p->a.data, p->by_pointers, a.type, p->a_step, batch);

@@ -238,7 +238,7 @@ static uintptr_t column_at(const sim_blas_span *span, size_t column)
 }
 
 // The columns of each follow one another in memory.
-static bool overlap(const sim_blas_span *a, const sim_blas_span *b)
+bool sim_blas_overlap(const sim_blas_span *a, const sim_blas_span *b)
 {
     const size_t a_bytes = a->rows * sim_blas_size(a->type), b_bytes = b->rows * sim_blas_size(b->type);
     for (size_t i = 0, j = 0; i < a->columns && j < b->columns;) {
@@ -254,7 +254,7 @@ static bool overlap(const sim_blas_span *a, const sim_blas_span *b)
 
 void sim_blas_apart(sim_blas_call call, const sim_blas_span *written, const sim_blas_span *read)
 {
-    if (overlap(written, read))
+    if (sim_blas_overlap(written, read))
         sim_library_wrong(call, "", "%s overlaps %s, which is read while %s is written: the result is undefined",
                           written->name, read->name, written->name);
 }
