@@ -48,6 +48,10 @@ static void a_fragment_without_a_value_is_told_of(void **state)
             "__global__ void k() { wmma::fragment<A, 16, half> a; ::sim::unfilled(a); }");
     becomes("__device__ void f() { for (;;) { fragment<A> a, b[2][N + 1]; } }",
             "__device__ void f() { for (;;) { fragment<A> a, b[2][N + 1]; ::sim::unfilled(a); ::sim::unfilled(b); } }");
+    becomes("using sum = wmma::fragment<A>; __device__ void f() { sum a[2]; sum b{}; g(sum()); }",
+            "using sum = wmma::fragment<A>; __device__ void f() { sum a[2]; ::sim::unfilled(a); sum b{}; g(sum()); }");
+    becomes("__device__ void f() { typedef fragment<A> t; t a; }",
+            "__device__ void f() { typedef fragment<A> t; t a; ::sim::unfilled(a); }");
     stays("__device__ void f() { fragment<A> a = {}, b; }");
     stays("__device__ void f() { fragment<A> a{}; fragment<A> b(c); const fragment<A> &c = a; }");
     stays("__device__ void f(fragment<A> a) { struct s { fragment<A> a; }; using t = fragment<A>; fragment = a; }");

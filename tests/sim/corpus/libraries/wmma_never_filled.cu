@@ -29,9 +29,11 @@ __global__ void operand_not_loaded(const half *a, float *c)
     wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
 }
 
+using accumulator = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
+
 __global__ void stored_as_it_was(float *c)
 {
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    accumulator sum;
     wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major); // expect: uninitialised
 }
 
