@@ -1,4 +1,4 @@
-// Which reads found what their own launch has written, and which of them are __ldg or fetch a texture.
+// Which reads found what their own launch has written, and which of them are __ldg, fetch a texture or read a surface.
 
 #define _GNU_SOURCE 1
 #include "race/read_only.h"
@@ -107,15 +107,31 @@ void sim_read_only_row(sim_worker *worker, const sim_row *row)
 }
 
 // By the name of the function that was inlined there, or, where that is not known, by the line of our header.
-static bool is_read_only_load(uintptr_t pc)
+static bool is_read_only_load(const sim_frame *load)
 {
     static const char name[] = "__ldg";
-    const sim_stack *stack = sim_lines_of(pc);
-    const sim_frame *load = stack ? stack->within : NULL;
     size_t length = 0;
     const char *line = load ? sim_source_line(load->file, load->line, &length) : NULL;
     return load &&
            (strncmp(load->function, name, strlen(name)) == 0 || (line && memmem(line, length, name, strlen(name))));
+}
+
+static bool is_surface_read(const sim_frame *load)
+{
+    return load && strstr(load->file, "/surface_fetch.h");
+}
+
+static void report(late_read *one)
+{
+    const sim_stack *stack = sim_lines_of(one->finding.place[0].pc);
+    const sim_frame *load = stack ? stack->within : NULL;
+    if (is_surface_read(load))
+        snprintf(one->finding.message, sizeof one->finding.message,
+                 "read from a surface of memory that another thread of the same kernel has written: it may return a "
+                 "stale value");
+    // Fetches are known already.
+    if (one->finding.tier == SIM_ERROR || is_surface_read(load) || is_read_only_load(load))
+        sim_report(&one->finding);
 }
 
 void sim_read_only_report(void)
@@ -127,8 +143,7 @@ void sim_read_only_report(void)
     if (reads)
         sim_lines_resolve();
     for (late_read *one = reads; one; one = one->next)
-        if (one->finding.tier == SIM_ERROR || is_read_only_load(one->finding.place[0].pc)) // fetches are known already
-            sim_report(&one->finding);
+        report(one);
     reads = NULL; // not freed: the program may have crashed in the middle of malloc
     pthread_mutex_unlock(&lock);
 }

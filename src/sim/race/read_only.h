@@ -1,12 +1,13 @@
-// __ldg of memory that another thread of the same launch has written, and fetches of textures in such memory, whoever
-// has written there: the read may be served from a cache that no barrier and no fence empties, so the memory has to
-// stay as it is while the kernel runs.
+// __ldg of memory that another thread of the same launch has written, reads of surfaces there, and fetches of textures
+// in such memory, whoever has written there: the read may be served from a cache that no barrier and no fence empties,
+// so the memory has to stay as it is while the kernel runs.
 #pragma once
 
 #include "race/race.h"
 #include "race/view.h"
 
-// Every __ldg of the program puts a byte here (sim/memory_access.h): a program without it is not asked.
+// Every __ldg of the program, and every read of a surface, puts a byte here (sim/memory_access.h): a program without it
+// is not asked.
 extern char __start_sim_read_only[] __attribute__((weak));
 extern char __stop_sim_read_only[] __attribute__((weak));
 

@@ -19,10 +19,11 @@ SIM_LOAD(__ldcs)
 SIM_LOAD(__ldlu)
 #undef SIM_LOAD
 
-// Through the cache for what nobody writes while the kernel runs: the mark tells that the program has such loads.
+// Loads through a cache for what nobody writes while the kernel runs: the mark tells that the program has some.
+#define SIM_MARK_READ_ONLY() asm volatile(".pushsection sim_read_only,\"a\"\n\t.byte 1\n\t.popsection")
 template <class Type> SIM_INLINE Type __ldg(const Type *address)
 {
-    asm volatile(".pushsection sim_read_only,\"a\"\n\t.byte 1\n\t.popsection");
+    SIM_MARK_READ_ONLY();
     return *address;
 }
 

@@ -2,6 +2,7 @@
 // the nearest element, or nothing.
 #pragma once
 
+#include "sim/memory_access.h"
 #include "sim/texture_fetch.h"
 
 namespace sim
@@ -39,6 +40,7 @@ SIM_INLINE char *surface_checked(cudaSurfaceObject_t object, int x, int y, int z
 template <class T>
 SIM_INLINE T surface_read(cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode)
 {
+    SIM_MARK_READ_ONLY();
     T value{};
     const char *from = surface_checked(object, x, y, z, mode);
     if (from)
