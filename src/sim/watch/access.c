@@ -157,6 +157,18 @@ static void fail_variable(sim_worker *worker, uintptr_t address, unsigned bytes,
     sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, harmless);
 }
 
+static void fail_foreign(sim_worker *worker, const sim_foreign *foreign, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    sim_finding finding = finding_at(worker, SIM_FAULT, kind, pc, foreign->address, bytes);
+    if (foreign->stored_at)
+        finding.place[1] = (sim_place){.pc = foreign->stored_at, .role = "write"};
+    snprintf(finding.message, sizeof finding.message,
+             "%s of %u bytes through a pointer to another block's shared memory", verb(kind), bytes);
+    snprintf(finding.note, sizeof finding.note,
+             "shared memory is its block's alone: pass data on to other blocks and kernels in global memory");
+    sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, false);
+}
+
 // Whether the host has no memory at this address either.
 static bool is_unmapped(uintptr_t address)
 {
@@ -324,8 +336,11 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
                       worker->launch->kernel->closure_bytes)) {
         return false; // the kernel's arguments
     } else {
+        sim_foreign foreign;
         if (is_registered(worker, address, bytes))
             return false;
+        if (sim_published_find(worker, address, &foreign))
+            fail_foreign(worker, &foreign, bytes, kind, pc);
         fail_host(worker, address, bytes, kind, pc); // host memory is out of reach
     }
     if ((address & (bytes - 1)) == 0)

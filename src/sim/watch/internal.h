@@ -10,6 +10,7 @@
 #include "race/race.h"
 #include "race/shadow.h"
 #include "race/site.h"
+#include "watch/published.h"
 #include "watch/ranges.h"
 #include "watch/scheduler.h"
 #include "watch/watch.h"
@@ -72,6 +73,8 @@ struct sim_watch {
     uint64_t accesses, barriers;      // since the launch began
     bool discard;                     // the next atomic's result is not used
     sim_ranges ranges;
+    bool publishes; // the block has shared memory, to which it may store a pointer (published.h)
+    struct sim_published published;
     unsigned passed;      // logs of lanes of unwatched blocks that have been full
     struct sim_used used; // since the launch began
     sim_known known[SIM_KNOWN];

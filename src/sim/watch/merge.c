@@ -78,6 +78,14 @@ static void row_make_whole(sim_row *row, unsigned site, const uint64_t entry[SIM
     row->run[1] = (sim_stretch){HALF, HALF, entry[HALF] & SIM_ENTRY_ADDRESS, (unsigned)halves[1].step};
 }
 
+// What the stores of a row have left is in memory by now.
+static inline void look_for_pointers(sim_worker *worker, const sim_row *row)
+{
+    const sim_site *about = &sim_sites[row->site];
+    if (worker->watch->publishes && about->kind == SIM_WRITE && about->bytes >= sizeof(uintptr_t))
+        sim_published_row(worker, row);
+}
+
 // All 32 lanes have at least `steps` entries. Takes rows as long as all lanes are at one site, which is most of what
 // most kernels do. Returns how many rows it took.
 static uint32_t take_whole(sim_worker *worker, uint32_t steps)
@@ -111,6 +119,7 @@ static uint32_t take_whole(sim_worker *worker, uint32_t steps)
         sim_counters_row(worker, &row);
         if (traced)
             sim_trace_row(worker, &row);
+        look_for_pointers(worker, &row);
         sim_race_row(worker, &row);
     }
     watch->accesses += (uint64_t)taken * SIM_LANES;
@@ -153,6 +162,7 @@ static void take_row(sim_worker *worker, uint32_t active)
     sim_counters_row(worker, &row);
     if (worker->block->trace)
         sim_trace_row(worker, &row);
+    look_for_pointers(worker, &row);
     if (unraced != mask)
         row_make(&row, lowest, unraced, entry);
     sim_race_row(worker, &row);

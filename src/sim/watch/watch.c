@@ -51,6 +51,7 @@ void sim_watch_launch_begin(sim_launch_state *launch)
             continue;
         sim_slots_forget(worker);
         sim_ranges_forget(worker);
+        worker->watch->published.count = 0; // of a launch that failed
         memset(worker->watch->known, 0, sizeof worker->watch->known);
     }
 }
@@ -119,6 +120,7 @@ void sim_watch_block_begin(sim_worker *worker)
         forget_shared(worker);
     }
     sim_ranges_enter(worker);
+    sim_published_begin(worker);
     struct sim_watch *watch = worker->watch;
     memset(watch->head, 0, sizeof watch->head);
     memset(watch->tail, 0, sizeof watch->tail);
@@ -136,6 +138,7 @@ void sim_watch_block_end(sim_worker *worker)
         return;
     sim_watch_leave(worker);
     sim_merge(worker, 0);
+    sim_published_end(worker);
     if (worker->block->trace)
         sim_trace_block_end(worker);
     if (sim_async_left && worker->block->clock && !worker->launch->failed)
@@ -153,6 +156,7 @@ void sim_watch_block_park(sim_worker *worker)
         return;
     sim_watch_leave(worker);
     sim_merge(worker, 0);
+    sim_published_park(worker);
     if (!worker->block->clock)
         return;
     worker->block->clock->shared = worker->race->shared;
@@ -166,6 +170,7 @@ void sim_watch_block_resume(sim_worker *worker)
     if (!sim_watching)
         return;
     sim_ranges_enter(worker);
+    sim_published_resume(worker);
     look_at_all(worker);
     if (!clock)
         return;
