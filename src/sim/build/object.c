@@ -12,6 +12,7 @@
 
 // A gap as large as the array itself catches an index that is off by a row or a tile; the bounds keep small arrays
 // guarded and large ones cheap.
+enum { CARD_SECTIONS = 3 };
 enum { SMALLEST_GAP = 512, LARGEST_GAP = 4096, LARGEST_CARD_GAP = 65536, GAP_UNIT = 16 };
 
 static const char *word_start(const char *line, const char *end)
@@ -60,15 +61,19 @@ static bool is_data(const char *at, const char *end)
     return false;
 }
 
+static bool is_section(const char *name, const char *end, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    return (size_t)(end - name) > length && memcmp(name, wanted, length) == 0 && strchr(",\n", name[length]);
+}
+
 // The number of the section among those of the card's variables (sim/keywords.h); -1: another one.
 static int card_section(const char *name, const char *end)
 {
-    static const char *const names[] = {"sim_device", "sim_constant", "sim_managed"};
-    for (int i = 0; i < 3; i++) {
-        size_t length = strlen(names[i]);
-        if ((size_t)(end - name) > length && memcmp(name, names[i], length) == 0 && strchr(",\n", name[length]))
+    static const char *const names[CARD_SECTIONS] = {"sim_device", "sim_constant", "sim_managed"};
+    for (int i = 0; i < CARD_SECTIONS; i++)
+        if (is_section(name, end, names[i]))
             return i;
-    }
     return -1;
 }
 
@@ -80,23 +85,49 @@ static void read_size(sim_assembly *assembly, const char *at, const char *end)
     assembly->size = size > 0 ? size : assembly->size;
 }
 
+static void add_named_gap(sim_assembly *assembly, unsigned long bytes, sim_text *out)
+{
+    const unsigned number = ++assembly->gaps;
+    sim_text_print(out, "\t.type\tsim_gap.%u, \"object\"\n\t.size\tsim_gap.%u, %lu\nsim_gap.%u:\n\t.zero\t%lu\n",
+                   number, number, bytes, number, bytes);
+}
+
+// Below the first variable that this file has there is room, too.
 static void enter_section(sim_assembly *assembly, const char *name, const char *end, sim_text *out)
 {
     const int card = card_section(name, end);
     assembly->in_thread_local = end - name > 5 && memcmp(name, ".tbss", 5) == 0;
     assembly->in_card = card >= 0;
-    if (card >= 0 && !assembly->guarded[card])
-        sim_text_print(out, "\t.zero\t%d\n", LARGEST_GAP); // below the first variable of this file
-    if (card >= 0)
-        assembly->guarded[card] = true;
+    assembly->in_constants = is_section(name, end, ".rodata");
+    bool *guarded = &assembly->guarded[card >= 0 ? card : CARD_SECTIONS];
+    if (assembly->in_card && !*guarded)
+        sim_text_print(out, "\t.zero\t%d\n", LARGEST_GAP);
+    else if (assembly->in_constants && !*guarded)
+        add_named_gap(assembly, SMALLEST_GAP, out);
+    if (assembly->in_card || assembly->in_constants)
+        *guarded = true;
 }
 
-// A variable of the card ends with the first line that is none of its data: gcc says its size before that, clang there.
+// A variable ends with the first line that is none of its data: gcc says its size before that, clang there.
 static void end_variable(sim_assembly *assembly, sim_text *out)
 {
     if (assembly->in_card && assembly->has_data)
         sim_text_print(out, "\t.zero\t%lu\n", gap_behind(assembly->size, LARGEST_CARD_GAP));
+    else if (assembly->has_data && assembly->is_variable)
+        add_named_gap(assembly, gap_behind(assembly->size, LARGEST_GAP), out);
+    if (assembly->has_data)
+        assembly->is_variable = false;
     assembly->has_data = false;
+}
+
+// ".type table, @object"
+static bool names_variable(const char *at, const char *end)
+{
+    static const char word[] = "object";
+    for (size_t length = sizeof word - 1; (size_t)(end - at) > length; at++)
+        if (memcmp(at, word, length) == 0 && strchr(" \t\n", at[length]))
+            return true;
+    return false;
 }
 
 void sim_assembly_line(sim_assembly *assembly, const char *line, size_t bytes, sim_text *out)
@@ -107,14 +138,16 @@ void sim_assembly_line(sim_assembly *assembly, const char *line, size_t bytes, s
         read_size(assembly, at, end);
     if (directive && !data)
         end_variable(assembly, out);
+    if (directive && starts_with(at, end, ".type"))
+        assembly->is_variable = names_variable(at, end);
     sim_text_add_bytes(out, line, bytes);
     if (!directive)
         return;
     if (starts_with(at, end, ".section")) {
         enter_section(assembly, word_start(at + strlen(".section"), end), end, out);
     } else if (starts_with(at, end, ".text") || starts_with(at, end, ".data") || starts_with(at, end, ".bss")) {
-        assembly->in_thread_local = assembly->in_card = false;
-    } else if (assembly->in_card) {
+        assembly->in_thread_local = assembly->in_card = assembly->in_constants = false;
+    } else if (assembly->in_card || assembly->in_constants) {
         assembly->has_data |= data;
     } else if (assembly->in_thread_local && reserved(at, end) > 0) {
         sim_text_print(out, "\t.zero\t%lu\n", gap_behind(reserved(at, end), LARGEST_GAP));

@@ -9,13 +9,17 @@
 typedef struct sim_assembly {
     bool in_thread_local,
         in_card;        // the section: of __shared__ variables; of __device__, __constant__, __managed__ ones
-    bool has_data;      // the line before belongs to a variable of the card
-    bool guarded[3];    // the sections of the card's variables that have begun
+    bool in_constants;  // of what nobody can change: const variables of host and card
+    bool is_variable;   // what comes has a name
+    bool has_data;      // the line before belongs to a variable of the card, or to a constant
+    bool guarded[4];    // the sections of the card's variables that have begun, and that of constants
     unsigned long size; // of the variable
+    unsigned gaps;      // between constants, so far
 } sim_assembly;
 
 // Adds a line of assembler text to `out`, and room that no right access touches: behind __shared__ variables, and
-// around those of the card.
+// around those of the card and constants. Between constants it has a name, sim_gap.1 and so on, because literals have
+// none.
 void sim_assembly_line(sim_assembly *assembly, const char *line, size_t bytes, sim_text *out);
 
 typedef struct sim_names {

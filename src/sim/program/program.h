@@ -38,6 +38,10 @@ bool sim_symbol_at(uintptr_t address, sim_symbol *symbol);
 // lies in.
 bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *symbol);
 bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol);
+// What lies at an address of the program that nobody can write to: a variable, room between two, or something without a
+// name. The first two have bounds.
+typedef enum sim_fixed { SIM_FIXED_UNKNOWN, SIM_FIXED_VARIABLE, SIM_FIXED_GAP } sim_fixed;
+sim_fixed sim_symbol_fixed(uintptr_t address, uintptr_t *start, size_t *bytes);
 // Whether every variable is known: not in a program that was stripped of its symbols.
 bool sim_symbols_complete(void);
 // Whether `address` is in what the compiler keeps beside the thread-local variables of this thread: whether they have

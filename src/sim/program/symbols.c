@@ -295,11 +295,29 @@ static void describe(const elf_symbol *found, sim_symbol *symbol)
     symbol->merged = found->st_info >> 4 != STB_LOCAL && found->st_info >> 4 != STB_GLOBAL;
 }
 
+// Room between constants (build/object.h).
+static bool is_gap(const elf_symbol *symbol)
+{
+    return starts_with(name_of(symbol), "sim_gap.");
+}
+
 // The variable that holds an offset in the module; NULL: none does.
 static const elf_symbol *holder(uintptr_t at)
 {
     const elf_symbol *found = last_before(&objects, at);
-    return found != NULL && distance(at, found->st_value, found->st_size) == 0 ? found : NULL;
+    return found != NULL && distance(at, found->st_value, found->st_size) == 0 && !is_gap(found) ? found : NULL;
+}
+
+sim_fixed sim_symbol_fixed(uintptr_t address, uintptr_t *start, size_t *bytes)
+{
+    pthread_once(&once, read_symbols);
+    const uintptr_t at = address - sim_module_self()->base;
+    const elf_symbol *found = last_before(&objects, at);
+    if (found == NULL || distance(at, found->st_value, found->st_size) != 0)
+        return SIM_FIXED_UNKNOWN;
+    *start = sim_module_self()->base + found->st_value;
+    *bytes = found->st_size;
+    return is_gap(found) ? SIM_FIXED_GAP : SIM_FIXED_VARIABLE;
 }
 
 bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol)

@@ -144,6 +144,13 @@ static bool is_between_variables(uintptr_t address)
     return is_device_variable(address) && !sim_symbol_at(address, &variable);
 }
 
+static bool is_between_constants(uintptr_t address)
+{
+    uintptr_t start;
+    size_t size;
+    return sim_symbol_fixed(address, &start, &size) == SIM_FIXED_GAP;
+}
+
 static void fail_variable(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     sim_symbol near;
@@ -153,7 +160,8 @@ static void fail_variable(sim_worker *worker, uintptr_t address, unsigned bytes,
              before                                       ? "before the start of a device variable"
              : known && address - near.start < near.bytes ? "of which only some are in a device variable"
                                                           : "beyond the end of a device variable");
-    const bool harmless = is_plain(kind) && is_between_variables(address) && is_between_variables(address + bytes - 1);
+    const bool between = is_between_variables(address) && is_between_variables(address + bytes - 1);
+    const bool harmless = between ? is_plain(kind) : kind == SIM_READ && is_between_constants(address);
     sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, harmless);
 }
 
@@ -331,6 +339,8 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
             remember_alone(worker, site, address, bytes, kind, pc,
                            (sim_extent){symbol.start, symbol.start + symbol.bytes});
     } else if (address - module->image_lo < module->image_hi - module->image_lo) {
+        if (is_between_constants(address))
+            fail_variable(worker, address, bytes, kind, pc);
         return false; // tables and literals
     } else if (inside(address, bytes, (uintptr_t)worker->launch->kernel->closure,
                       worker->launch->kernel->closure_bytes)) {

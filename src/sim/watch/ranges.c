@@ -5,6 +5,7 @@
 #include "memory/memory.h"
 #include "memory/reserve.h"
 #include "memory/sections.h"
+#include "program/program.h"
 #include "watch/internal.h"
 
 enum { MOST_RANGES = 1 << 16 }; // more are looked up each time
@@ -63,8 +64,25 @@ static bool passes(const sim_slot *slot)
     return sim_sites[slot->tag >> SIM_ENTRY_SHIFT].kind == SIM_READ || slot->lo - sim_memory_base >= sim_memory_span;
 }
 
-// Local memory is its thread's alone: no hook needs to hear of it. Of other memory, the table of slots has what was
-// found.
+// Of a constant of the program, which nobody changes.
+static sim_range constant(uintptr_t address, unsigned bytes)
+{
+    const sim_module *module = sim_module_self();
+    uintptr_t start;
+    size_t size;
+    sim_range range = {0};
+    if (address - module->image_lo >= module->image_hi - module->image_lo ||
+        address - module->data_lo < module->data_hi - module->data_lo ||
+        sim_symbol_fixed(address, &start, &size) != SIM_FIXED_VARIABLE)
+        return range;
+    range = range_of(start, size, bytes);
+    range.open = range.good;
+    range.good = 0;
+    return range;
+}
+
+// Local memory is its thread's alone: no hook needs to hear of it, nor of constants. Of other memory, the table of
+// slots has what was found.
 static sim_range found(const sim_worker *worker, uintptr_t address, unsigned bytes, uintptr_t pc)
 {
     const sim_slot *slot = &worker->slots[sim_slot_of(pc)];
@@ -78,6 +96,8 @@ static sim_range found(const sim_worker *worker, uintptr_t address, unsigned byt
         const bool open = worker->watch->ranges.open;
         range.tag = open ? 0 : slot->tag;
         range.open = open && passes(slot) ? range.good : 0;
+    } else {
+        range = constant(address, bytes);
     }
     return range;
 }

@@ -22,6 +22,9 @@ __device__ int nested[2][3] = {{1, 2, 3}, {4, 5, 6}};
 }
 template <class T> __device__ T of_template = T(7);
 __device__ __align__(16) float large[5000];
+__device__ const int steps[4] = {1, 0, -1, 0};
+static __constant__ const char letters[] = "constant";
+constexpr double factors[3] = {1, 2, 3};
 
 template <class T> __device__ __noinline__ T total(const T *from, int count)
 {
@@ -44,6 +47,8 @@ __global__ void use(double *output)
     sum += total(aligned + 2, 1) + odd[5] + name[8] + where[7] + of_template<int> + wide[1249].w;
     const char *bytes = (const char *)pairs;
     sum += bytes[2 * sizeof(pair)] + total(counts, 4);
+    const double *constants = factors;
+    sum += total(steps, 4) + total(letters + 7, 1) + total(constants, 3);
     output[0] = sum;
 }
 
@@ -53,7 +58,7 @@ int main()
     use<<<1, 1>>>(output);
     CHECK(cudaDeviceSynchronize());
     fetch(host, output);
-    REQUIRE(host[0] == 2 * (28 + 15 + 6 + 21 + 3 + 5) + 'e' + 'l' + 7 + 7 + 'c' + 6);
+    REQUIRE(host[0] == 2 * (28 + 15 + 6 + 21 + 3 + 5) + 'e' + 'l' + 7 + 7 + 'c' + 6 + 't' + 6);
     REQUIRE(counts[3] == 3);
     float *start, ends[2];
     size_t bytes;
