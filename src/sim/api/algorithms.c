@@ -99,7 +99,13 @@ bool sim_library_accessed(uintptr_t address, size_t bytes, bool write, uintptr_t
         return true;
     }
     sim_allocation found;
-    return (on_device > 0 || library_system == SIM_SYSTEM_DEVICE) && sim_memory_find(address, &found);
+    if (on_device == 0 && library_system != SIM_SYSTEM_DEVICE)
+        return false;
+    if (sim_is_cards_variable(address)) {
+        sim_variable_copied(address, bytes, write);
+        return true;
+    }
+    return sim_memory_find(address, &found);
 }
 
 static const char *call_name(void)

@@ -209,11 +209,80 @@ template <class Iterator> inline void sim_reorder(sim_view<Iterator> &range, con
         range[i] = moved[i];
     range.put_back(order.size());
 }
+// Without memory for an order, which a kernel's thread does not have: halves are sorted and merged where they lie, by
+// exchanges alone. `before` and `exchange` take the places of two elements.
+template <class Before, class Exchange> struct sim_in_place {
+    Before before;
+    Exchange exchange;
+
+    void sort(size_t first, size_t last)
+    {
+        if (last - first < 2)
+            return;
+        size_t middle = first + (last - first) / 2;
+        sort(first, middle);
+        sort(middle, last);
+        merge(first, middle, last);
+    }
+
+  private:
+    void reverse(size_t first, size_t last)
+    {
+        for (; first + 1 < last; first++, last--)
+            exchange(first, last - 1);
+    }
+    // The first of [first, last) that is not before `other`, or, after: that `other` is before.
+    size_t bound(size_t first, size_t last, size_t other, bool after)
+    {
+        while (first < last) {
+            size_t middle = first + (last - first) / 2;
+            if (after ? !before(other, middle) : before(middle, other))
+                first = middle + 1;
+            else
+                last = middle;
+        }
+        return first;
+    }
+    void merge(size_t first, size_t middle, size_t last)
+    {
+        if (first == middle || middle == last)
+            return;
+        if (last - first == 2) {
+            if (before(middle, first))
+                exchange(first, middle);
+            return;
+        }
+        bool left = middle - first > last - middle;
+        size_t cut = left ? first + (middle - first) / 2 : bound(first, middle, middle + (last - middle) / 2, true);
+        size_t end = left ? bound(middle, last, cut, false) : middle + (last - middle) / 2;
+        reverse(cut, middle);
+        reverse(middle, end);
+        reverse(cut, end);
+        size_t between = cut + (end - middle);
+        merge(first, cut, between);
+        merge(between, end, last);
+    }
+};
+template <class Before, class Exchange> inline void sim_sort_in_place(size_t n, Before before, Exchange exchange)
+{
+    sim_in_place<Before, Exchange>{before, exchange}.sort(0, n);
+}
+template <class Iterator> inline void sim_exchange(sim_view<Iterator> &range, size_t a, size_t b)
+{
+    sim_detail::value_of<Iterator> kept = range[a];
+    range[a] = range[b];
+    range[b] = kept;
+}
 template <class In, class Less> inline void stable_sort(In first, In last, Less less_than)
 {
     size_t n = (size_t)(last - first);
     sim_view<In> range(first, n, CHANGE);
-    thrust::sim_reorder<In>(range, thrust::sim_order<In>(range, n, less_than));
+    if (sim_in_kernel())
+        thrust::sim_sort_in_place(
+            n, [&](size_t a, size_t b) { return less_than(range[a], range[b]); },
+            [&](size_t a, size_t b) { thrust::sim_exchange<In>(range, a, b); });
+    else
+        thrust::sim_reorder<In>(range, thrust::sim_order<In>(range, n, less_than));
 }
 template <class In> inline void stable_sort(In first, In last)
 {
@@ -233,6 +302,15 @@ inline void stable_sort_by_key(Keys first, Keys last, In values, Less less_than)
     size_t n = (size_t)(last - first);
     sim_view<Keys> keys(first, n, CHANGE);
     sim_view<In> range(values, n, CHANGE);
+    if (sim_in_kernel()) {
+        thrust::sim_sort_in_place(
+            n, [&](size_t a, size_t b) { return less_than(keys[a], keys[b]); },
+            [&](size_t a, size_t b) {
+                thrust::sim_exchange<Keys>(keys, a, b);
+                thrust::sim_exchange<In>(range, a, b);
+            });
+        return;
+    }
     std::vector<size_t> order = thrust::sim_order<Keys>(keys, n, less_than);
     thrust::sim_reorder<Keys>(keys, order);
     thrust::sim_reorder<In>(range, order);
