@@ -127,7 +127,12 @@ static cudaError_t check_host(const void *pointer, size_t bytes, const char *rol
         start = symbol.start;
         size = symbol.bytes;
     } else if (!block) {
-        return cudaSuccess;
+        const uintptr_t address = (uintptr_t)pointer;
+        const bool cards = sim_is_cards_variable(address) || sim_is_managed_variable(address);
+        if (!cards || !sim_symbols_complete())
+            return cudaSuccess;
+        return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, address, bytes,
+                           "the %s is outside of every device variable", role);
     }
     const size_t left = size - ((uintptr_t)pointer - start);
     if ((uintptr_t)pointer - start > size || bytes <= left)
