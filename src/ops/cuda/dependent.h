@@ -11,7 +11,7 @@
 //
 // Every kernel launched this way must wait, in at least one block: otherwise its successor's wait would end too early.
 // A block that does not wait must not touch what the kernel before writes, or write what it reads. GPUs before Hopper
-// launch in order, and the two calls do nothing; the same holds for the simulated GPU.
+// launch in order, and the two calls do nothing. The simulated GPU reports what is used without waiting.
 #pragma once
 
 #include <cuda_runtime.h>
