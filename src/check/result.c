@@ -244,10 +244,8 @@ static void unite(heddle_check_result *result, heddle_check_finding *known, cons
         known->count = again->count;
     if (known->kind == HEDDLE_CHECK_RACE) {
         unite_race(result, known, again);
-    } else if (again->tier == HEDDLE_CHECK_ERROR) {
-        if (known->tier != HEDDLE_CHECK_ERROR)
-            known->note = again->note; // what was said for a warning does not hold
-        known->tier = HEDDLE_CHECK_ERROR;
+    } else if (again->tier == HEDDLE_CHECK_ERROR && known->tier != HEDDLE_CHECK_ERROR) {
+        take_over(known, again); // what was said for a warning does not hold
     }
 }
 
