@@ -79,6 +79,7 @@ struct sim_worker {
     uint64_t (*logs)[SIM_LOG_STRIDE];
     uint32_t *log_tails;
     bool log_entered, settles;
+    bool lends;             // a thread of the block has stored a pointer to a variable of its own (watch/published.h)
     struct sim_slot *slots; // watch/: by site
     // Who runs: the current thread of the current block. warp = thread / 32, lane = thread % 32.
     int thread, warp, lane;

@@ -168,12 +168,14 @@ static void fail_variable(sim_worker *worker, uintptr_t address, unsigned bytes,
 static void fail_foreign(sim_worker *worker, const sim_foreign *foreign, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     sim_finding finding = finding_at(worker, SIM_FAULT, kind, pc, foreign->address, bytes);
+    const bool shared = foreign->address != 0;
     if (foreign->stored_at)
         finding.place[1] = (sim_place){.pc = foreign->stored_at, .role = "write"};
-    snprintf(finding.message, sizeof finding.message,
-             "%s of %u bytes through a pointer to another block's shared memory", verb(kind), bytes);
-    snprintf(finding.note, sizeof finding.note,
-             "shared memory is its block's alone: pass data on to other blocks and kernels in global memory");
+    snprintf(finding.message, sizeof finding.message, "%s of %u bytes through a pointer to %s", verb(kind), bytes,
+             shared ? "another block's shared memory" : "a local variable of another thread");
+    snprintf(finding.note, sizeof finding.note, "%s",
+             shared ? "shared memory is its block's alone: pass data on to other blocks and kernels in global memory"
+                    : "local memory is its thread's alone: pass data on to other threads in shared or global memory");
     sim_fault_at(worker, &finding, SIM_ERROR_ILLEGAL_ADDRESS, false);
 }
 

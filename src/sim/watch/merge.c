@@ -81,8 +81,7 @@ static void row_make_whole(sim_row *row, unsigned site, const uint64_t entry[SIM
 // What the stores of a row have left is in memory by now.
 static inline void look_for_pointers(sim_worker *worker, const sim_row *row)
 {
-    const sim_site *about = &sim_sites[row->site];
-    if (worker->watch->publishes && about->kind == SIM_WRITE && about->bytes >= sizeof(uintptr_t))
+    if (__builtin_expect(sim_published_none[row->site] < SIM_PUBLISHED_LOOKS, 0))
         sim_published_row(worker, row);
 }
 

@@ -49,6 +49,7 @@ void sim_watch_leave(sim_worker *worker);
 void sim_watch_enter(sim_worker *worker);
 #else
 void sim_watch_settle(sim_worker *worker);
+void sim_watch_lends(sim_worker *worker, bool enters);
 static inline void sim_watch_leave(sim_worker *worker)
 {
     if (!worker->log_entered)
@@ -57,6 +58,8 @@ static inline void sim_watch_leave(sim_worker *worker)
     worker->log_entered = false;
     if (worker->settles || worker->block->trace)
         sim_watch_settle(worker);
+    if (worker->lends)
+        sim_watch_lends(worker, false);
 }
 static inline void sim_watch_enter(sim_worker *worker)
 {
@@ -66,6 +69,8 @@ static inline void sim_watch_enter(sim_worker *worker)
     worker->log_next = log + worker->log_tails[worker->lane];
     worker->log_end = log + SIM_LOG_ENTRIES;
     worker->log_entered = true;
+    if (worker->lends)
+        sim_watch_lends(worker, true);
 }
 #endif
 // The worker's current warp has no lane left that can run, or the scheduler is about to run another warp: the logs are
