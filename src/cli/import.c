@@ -1,17 +1,22 @@
 // `heddle import`: writes the network of an ONNX file as a checkpoint.
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "data/owned.h"
 #include "heddle/heddle.h"
+#include "nn/onnx.h"
 
 enum { PATH_SIZE = 4096, MOST_SIDE = 4096 };
 
 typedef struct import_settings {
-    const char *out, *input;
+    const char *out, *input, *classes;
 } import_settings;
 
 #define PLACE(field) offsetof(import_settings, field)
@@ -21,6 +26,10 @@ static const heddle_cli_option options[] = {
      NULL},
     {"input", HEDDLE_CLI_TEXT, PLACE(input), "CxHxW", NULL,
      "channels, height and width of the images, such as 1x28x28, if the file does not say", 0, 0, NULL},
+    {"classes", HEDDLE_CLI_TEXT, PLACE(classes), "LIST", NULL,
+     "names of the classes in the order of the network's outputs, separated by commas, such as cat,dog; default: those "
+     "in the file, else 0, 1, 2 and so on",
+     0, 0, NULL},
 };
 
 static heddle_status read_input(const char *text, heddle_input_shape *input)
@@ -40,6 +49,55 @@ static heddle_status read_input(const char *text, heddle_input_shape *input)
                               "--input %s is not a size: write channels, height and width, such as 3x32x32", text);
 }
 
+// Cuts `text` at its commas into the names of classes.
+static heddle_status read_classes(char *text, const char *names[HEDDLE_MOST_CLASSES], int *count)
+{
+    *count = 0;
+    for (char *at = text; at;) {
+        char *comma = strchr(at, ',');
+        if (comma)
+            *comma++ = '\0';
+        if (*count == HEDDLE_MOST_CLASSES)
+            return heddle_fail(HEDDLE_INVALID, "--classes names more than %d classes", HEDDLE_MOST_CLASSES);
+        if (!at[0])
+            return heddle_fail(HEDDLE_INVALID, "--classes: name %d is empty", *count + 1);
+        for (int i = 0; i < *count; i++)
+            if (strcmp(names[i], at) == 0)
+                return heddle_fail(HEDDLE_INVALID, "--classes names %s twice", at);
+        heddle_text_one_line(at); // names are printed
+        names[(*count)++] = at;
+        at = comma;
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status import_as(const import_settings *settings, const char *path, const heddle_input_shape *input)
+{
+    heddle_onnx_import_options how = {.input = input};
+    if (!settings->classes)
+        return heddle_onnx_import_with(path, &how, settings->out);
+    const char *names[HEDDLE_MOST_CLASSES];
+    char *text = strdup(settings->classes);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the names of classes");
+    how.class_names = names;
+    heddle_status status = read_classes(text, names, &how.classes);
+    if (status == HEDDLE_OK)
+        status = heddle_onnx_import_with(path, &how, settings->out);
+    free(text);
+    return status;
+}
+
+// Whether the folder of a new file is still to be created.
+static bool needs_folder(const char *path)
+{
+    char folder[PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    return slash && slash > path &&
+           snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path) < (int)sizeof folder &&
+           access(folder, F_OK) != 0 && errno == ENOENT;
+}
+
 static heddle_status import_network(const import_settings *settings, const char *path, heddle_model **model,
                                     char dataset[PATH_SIZE])
 {
@@ -53,8 +111,9 @@ static heddle_status import_network(const import_settings *settings, const char 
         return heddle_fail(HEDDLE_INVALID, "%s is a folder; name the checkpoint to write", settings->out);
     if (heddle_file_is_same(path, settings->out))
         return heddle_fail(HEDDLE_INVALID, "--out %s is the ONNX file itself; name another file", settings->out);
-    HEDDLE_TRY(heddle_cli_can_write(settings->out));
-    HEDDLE_TRY(heddle_onnx_import(path, settings->input ? &input : NULL, settings->out));
+    if (!needs_folder(settings->out))
+        HEDDLE_TRY(heddle_cli_can_write(settings->out));
+    HEDDLE_TRY(import_as(settings, path, settings->input ? &input : NULL));
     HEDDLE_TRY(heddle_train_options_from(settings->out, &trained, dataset, PATH_SIZE));
     return heddle_model_from(settings->out, model);
 }
@@ -91,7 +150,8 @@ const heddle_cli_command heddle_command_import = {
     .description =
         "The checkpoint can be evaluated, used for predictions and trained further (`heddle train --init`). A "
         "file with an operator that heddle has no layer for is refused, and the message names it.",
-    .example = "heddle import net.onnx --out net.safetensors\nheddle eval net.safetensors --data mnist",
+    .example = "heddle import net.onnx --out net.safetensors\nheddle eval net.safetensors --data mnist\n"
+               "heddle import pets.onnx --out pets.safetensors --classes cat,dog",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run_command,

@@ -46,6 +46,16 @@ heddle_status heddle_onnx_note_checkpoint(heddle_onnx *graph, const struct heddl
 // --- onnx_import.c
 // ----------------------------------------------------------------------------------------------------
 
+typedef struct heddle_onnx_import_options {
+    const heddle_input_shape *input; // what images are like where the file does not say; NULL: it says
+    const char *const *class_names;  // NULL: those of the file
+    int classes;                     // that are named
+} heddle_onnx_import_options;
+
+// As heddle_onnx_import. Creates the checkpoint's folder, but not for a file that cannot be read.
+heddle_status heddle_onnx_import_with(const char *path, const heddle_onnx_import_options *options,
+                                      const char *checkpoint);
+
 // The network of a graph: a model, and the numbers of each of its parameters, which are the graph's.
 typedef struct heddle_onnx_network {
     heddle_model *model;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "nn/checkpoint_about.h"
@@ -196,29 +197,77 @@ static char *make_training(const heddle_onnx *graph, int classes)
     return text;
 }
 
+// The same training with other names of the classes; NULL: no memory.
+static char *name_classes(const char *what, const char *training, const heddle_onnx_import_options *options)
+{
+    heddle_checkpoint_about about;
+    if (heddle_about_from_json(what, training, &about) != HEDDLE_OK)
+        return NULL;
+    about.class_names = options->class_names;
+    about.classes = options->classes;
+    return heddle_about_to_json(&about);
+}
+
+static heddle_status create_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash && slash > path ? strndup(path, (size_t)(slash - path)) : NULL;
+    const heddle_status status = folder ? heddle_folder_create(folder) : HEDDLE_OK;
+    free(folder);
+    return status;
+}
+
 static heddle_status write_checkpoint(const heddle_onnx *graph, const heddle_onnx_network *network,
-                                      const char *checkpoint)
+                                      const heddle_onnx_import_options *options, const char *checkpoint)
 {
     const bool trained = is_training(checkpoint, network->training, network->model->input.classes);
     char *made = trained ? NULL : make_training(graph, network->model->input.classes);
-    if (!trained && !made)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to write %s", checkpoint);
-    const heddle_status status =
-        heddle_checkpoint_write_values(checkpoint, network->model, network->values, trained ? network->training : made);
+    const char *training = trained ? network->training : made;
+    char *named = training && options->class_names ? name_classes(checkpoint, training, options) : NULL;
+    heddle_status status = HEDDLE_OUT_OF_MEMORY;
+    if (!training || (options->class_names && !named))
+        heddle_fail(status, "no memory to write %s", checkpoint);
+    else
+        status = create_folder_of(checkpoint);
+    if (status == HEDDLE_OK)
+        status = heddle_checkpoint_write_values(checkpoint, network->model, network->values, named ? named : training);
+    cJSON_free(named);
     cJSON_free(made);
     return status;
 }
 
+// What the caller says against what the network takes; heddle's own files name their sizes in their metadata.
+static heddle_status check_options(const char *what, const heddle_model *model,
+                                   const heddle_onnx_import_options *options)
+{
+    const heddle_input_shape *given = options->input, *own = &model->input;
+    if (given && (given->channels != own->channels || given->height != own->height || given->width != own->width))
+        return heddle_fail(HEDDLE_INVALID, "%s: its images are %d×%d×%d, not %d×%d×%d", what, own->channels,
+                           own->height, own->width, given->channels, given->height, given->width);
+    if (options->class_names && options->classes != own->classes)
+        return heddle_fail(HEDDLE_INVALID, "%s: the network has %d classes, but --classes names %d", what, own->classes,
+                           options->classes);
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_onnx_import(const char *path, const heddle_input_shape *input, const char *checkpoint)
+{
+    return heddle_onnx_import_with(path, &(heddle_onnx_import_options){.input = input}, checkpoint);
+}
+
+heddle_status heddle_onnx_import_with(const char *path, const heddle_onnx_import_options *options,
+                                      const char *checkpoint)
 {
     if (!path || !checkpoint)
         return heddle_fail(HEDDLE_INVALID, "heddle_onnx_import needs an ONNX file and a checkpoint to write");
     heddle_onnx *graph = NULL;
     heddle_onnx_network network = {0};
     HEDDLE_TRY(heddle_onnx_open(path, &graph));
-    heddle_status status = heddle_onnx_to_network(path, graph, input, &network);
+    heddle_status status = heddle_onnx_to_network(path, graph, options->input, &network);
     if (status == HEDDLE_OK)
-        status = write_checkpoint(graph, &network, checkpoint);
+        status = check_options(path, network.model, options);
+    if (status == HEDDLE_OK)
+        status = write_checkpoint(graph, &network, options, checkpoint);
     heddle_onnx_network_free(&network);
     heddle_onnx_close(graph);
     return status;
