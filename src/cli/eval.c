@@ -114,6 +114,7 @@ static heddle_status evaluate_in_float(evaluation *opened, const char *given)
     heddle_cli_network_settings settings = *opened->settings;
     heddle_cli_network network;
     settings.precision = HEDDLE_FULL;
+    settings.calibrate_with = NULL;
     settings.json.print = true; // the device was named before
     heddle_status status = heddle_cli_network_open(&settings, given, settings.batch, &network);
     if (status == HEDDLE_OK)

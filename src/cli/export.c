@@ -34,6 +34,7 @@ static const heddle_cli_option options[] = {
 static heddle_status export_int8(const export_settings *settings, const char *given)
 {
     const heddle_cli_network_settings how = {.calibrate_with = settings->data,
+                                             .calibrate_option = "--data",
                                              .folder = settings->folder,
                                              .device = "cpu",
                                              .kernels = HEDDLE_FUSED,

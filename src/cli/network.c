@@ -76,6 +76,18 @@ static char **copy_class_names(const heddle_cli_network *opened)
     return names;
 }
 
+// Whether the classes are called 0, 1, 2 and so on, as where nobody has named them.
+static bool has_numbered_classes(const heddle_cli_network *opened)
+{
+    char number[16];
+    for (int i = 0; i < opened->input.classes; i++) {
+        snprintf(number, sizeof number, "%d", i);
+        if (strcmp(heddle_network_class_name(opened->network, i), number) != 0)
+            return false;
+    }
+    return true;
+}
+
 // A dataset with the network's classes.
 static heddle_status open_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
                                   const char *name, heddle_split split, heddle_dataset **dataset)
@@ -96,6 +108,12 @@ static heddle_status open_dataset(const heddle_cli_network *opened, const heddle
                                         .threads = settings->threads};
     heddle_status status = heddle_cli_dataset_open(name, split, &how, settings->json.print, dataset);
     free_class_names(names, input->classes);
+    if (status == HEDDLE_INVALID && !opened->trained_on[0] && has_numbered_classes(opened) &&
+        strstr(heddle_last_error(), ": class "))
+        return heddle_fail(status,
+                           "%s, whose names were not in the imported file; name all %d in their order: "
+                           "heddle import FILE.onnx --out FILE.safetensors --classes NAME,NAME,...",
+                           heddle_last_error(), input->classes);
     return status;
 }
 
@@ -106,14 +124,33 @@ heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const
                         settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, dataset);
 }
 
-// With images that the network was trained on, whatever it is evaluated on, unless others are named for it.
+// Images that the network was trained on, whatever it is evaluated on, unless others are named for it. If they are not
+// here any more, those of --data are the next best.
+static heddle_status open_calibration(const heddle_cli_network_settings *settings, const heddle_cli_network *opened,
+                                      heddle_dataset **dataset)
+{
+    const char *option = settings->calibrate_option ? settings->calibrate_option : "--calibrate-with";
+    if (settings->calibrate_with)
+        return open_dataset(opened, settings, settings->calibrate_with, HEDDLE_TRAIN, dataset);
+    heddle_status status = opened->trained_on[0]
+                               ? open_dataset(opened, settings, opened->trained_on, HEDDLE_TRAIN, dataset)
+                               : heddle_fail(HEDDLE_NOT_FOUND, "the network's file does not name its dataset");
+    if ((status == HEDDLE_NOT_FOUND || status == HEDDLE_MISSING) && settings->data) {
+        status = open_dataset(opened, settings, settings->data, HEDDLE_TRAIN, dataset);
+        if (status == HEDDLE_OK && opened->trained_on[0])
+            heddle_log(HEDDLE_LOG_WARN, "int8 is calibrated with the training images of %s: %s is not here",
+                       settings->data, opened->trained_on);
+    }
+    if (status != HEDDLE_NOT_FOUND && status != HEDDLE_MISSING)
+        return status;
+    return heddle_fail(status, "int8 needs training images to calibrate with: %s; name a dataset with %s NAME|DIR",
+                       heddle_last_error(), option);
+}
+
 static heddle_status calibrate(const heddle_cli_network_settings *settings, heddle_cli_network *opened)
 {
     heddle_dataset *dataset = NULL;
-    const char *name = opened->trained_on[0] || !settings->data ? opened->trained_on : settings->data;
-    if (settings->calibrate_with)
-        name = settings->calibrate_with;
-    heddle_status status = open_dataset(opened, settings, name, HEDDLE_TRAIN, &dataset);
+    heddle_status status = open_calibration(settings, opened, &dataset);
     if (status == HEDDLE_OK)
         status = heddle_network_calibrate(opened->network, dataset, settings->calibrate, &opened->quantised);
     heddle_dataset_close(dataset);
@@ -132,6 +169,8 @@ heddle_status heddle_cli_network_open(const heddle_cli_network_settings *setting
         .deterministic = true,
     };
     *opened = (heddle_cli_network){.network = NULL};
+    if (settings->calibrate_with && how.arithmetic != HEDDLE_INT8)
+        return heddle_fail(HEDDLE_INVALID, "--calibrate-with goes with --precision int8");
     HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, NULL, &opened->device));
     HEDDLE_TRY(heddle_cli_precision_check(opened->device.kind, how.arithmetic));

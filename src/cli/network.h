@@ -13,7 +13,8 @@ heddle_status heddle_cli_find_checkpoint(const char *given, char path[HEDDLE_CLI
 
 typedef struct heddle_cli_network_settings {
     const char *data, *folder, *device;
-    const char *calibrate_with; // dataset; NULL: the one that the network was trained on
+    const char *calibrate_with;   // dataset; NULL: the one that the network was trained on, else that of `data`
+    const char *calibrate_option; // what the command calls it in errors; NULL: --calibrate-with
     int split, batch, kernels, precision, calibrate, threads;
     heddle_cli_json json;
 } heddle_cli_network_settings;
@@ -36,6 +37,9 @@ extern const char *const heddle_cli_splits[];
      HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0, heddle_cli_precisions},                                                  \
     {"calibrate", HEDDLE_CLI_INT, offsetof(type, network.calibrate), "N", "512",                                       \
      "with --precision int8: training images that the ranges of activations are found with", 1, 1e6, NULL},            \
+    {"calibrate-with", HEDDLE_CLI_TEXT, offsetof(type, network.calibrate_with), "NAME|DIR", NULL,                      \
+     "with --precision int8: dataset with these training images; default: the one that the network was trained on",    \
+     0, 0, NULL},                                                                                                      \
     {"threads", HEDDLE_CLI_INT, offsetof(type, network.threads), "N", "0", "CPU threads; 0: one per core", 0, 1024,    \
      NULL},                                                                                                            \
     HEDDLE_CLI_JSON_OPTION(offsetof(type, network.json))

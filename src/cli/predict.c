@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
@@ -253,6 +254,29 @@ static heddle_status predict_dataset(predictor *opened, const heddle_dataset *da
     return HEDDLE_OK;
 }
 
+// Which kinds of images the command line names.
+static heddle_status check_images(const predict_settings *settings, const heddle_cli_arguments *arguments,
+                                  bool from_data)
+{
+    const bool calibrates = settings->network.data && settings->network.precision == HEDDLE_INT8;
+    if (from_data && arguments->count > 1)
+        return heddle_fail(HEDDLE_INVALID, "give image files or --data with --index, not both%s",
+                           calibrates ? "; --calibrate-with names the dataset to calibrate int8 with" : "");
+    if (!from_data && arguments->count == 1)
+        return heddle_fail(HEDDLE_INVALID, "give PNG or JPEG files, or --index N for an image of a dataset");
+    return HEDDLE_OK;
+}
+
+// A misspelt name is found before the predictions, which may be many.
+static heddle_status check_names(const heddle_cli_arguments *arguments)
+{
+    for (int i = 1; i < arguments->count; i++)
+        if (access(arguments->items[i], F_OK) != 0)
+            return heddle_fail(errno == ENOENT ? HEDDLE_NOT_FOUND : HEDDLE_IO, "%s: %s", arguments->items[i],
+                               strerror(errno));
+    return HEDDLE_OK;
+}
+
 static int run_command(int argc, char **argv)
 {
     predict_settings settings = {0};
@@ -266,14 +290,14 @@ static int run_command(int argc, char **argv)
                                 heddle_text_quote(arguments.items[0], quoted, sizeof quoted));
     bool from_data = settings.network.data || heddle_cli_given(&heddle_command_predict, &arguments, "index") ||
                      heddle_cli_given(&heddle_command_predict, &arguments, "count");
-    if (from_data == (arguments.count > 1))
-        return heddle_cli_usage(&heddle_command_predict,
-                                from_data ? "give image files or --data with --index, not both"
-                                          : "give PNG or JPEG files, or --index N for an image of a dataset");
+    if (check_images(&settings, &arguments, from_data) != HEDDLE_OK)
+        return heddle_cli_usage(&heddle_command_predict, "%s", heddle_last_error());
     predictor opened = {.settings = &settings, .batch = 1};
     if (from_data)
         opened.batch = settings.count < settings.network.batch ? settings.count : settings.network.batch;
-    heddle_status status = open_predictor(&opened, arguments.items[0]);
+    heddle_status status = check_names(&arguments);
+    if (status == HEDDLE_OK)
+        status = open_predictor(&opened, arguments.items[0]);
     if (status == HEDDLE_OK && from_data) {
         heddle_dataset *dataset = NULL;
         status = heddle_cli_network_dataset(&opened.trained, &settings.network, &dataset);

@@ -7,7 +7,7 @@ import os
 import struct
 import unittest
 
-from command import Command
+from command import Command, write_png
 
 # --- protobuf, as far as it takes to damage a file ---------------------------------------------------------------------
 
@@ -256,6 +256,45 @@ class Onnx(Command):
             said = self.run_heddle("export", self.run_folder, "--onnx", self.path("q.onnx"), "--data", "nosuch", *words, code=2)
             self.assertIn("nosuch" if words else "goes with --precision int8", said.stderr)
         self.run_heddle("export", self.run_folder, "--onnx", self.path("q.onnx"), "--data", self.images, "--precision", "int8")
+
+    def test_int8_says_which_option_names_images_to_calibrate_with(self):
+        moved, picture = self.path("moved"), self.path("x.png")
+        write_png(picture, 3, [[10, 200, 30], [90, 90, 0]])
+        os.rename(self.images, moved)
+        gone = f"int8 needs training images to calibrate with: {self.images}: no such folder; name a dataset with"
+        predict, int8 = ["predict", self.run_folder, picture, "--device", "cpu"], ["--precision", "int8"]
+        self.assertIn(f"{gone} --calibrate-with", self.run_heddle(*predict, *int8, code=2).stderr)
+        self.assertIn(f"{gone} --data", self.run_heddle("export", self.run_folder, "--onnx", self.path("q.onnx"), *int8,
+                                                        code=2).stderr)
+        self.assertIn("--calibrate-with names", self.run_heddle(*predict, *int8, "--data", moved, code=2).stderr)
+        self.assertIn("goes with --precision int8", self.run_heddle(*predict, "--calibrate-with", moved, code=2).stderr)
+        self.run_heddle(*predict, *int8, "--calibrate-with", moved)
+        said = self.run_heddle("eval", self.run_folder, "--data", moved, "--device", "cpu", *int8).stderr
+        self.assertIn(f"calibrated with the training images of {moved}", said)
+
+    def test_classes_that_the_file_does_not_name_are_named_at_import(self):
+        folder, out = self.path("shapes"), self.path("new/net.safetensors")
+        for name in ("bar", "circle", "dot", "square"):
+            os.makedirs(f"{folder}/{name}")
+            for i in range(2):
+                write_png(f"{folder}/{name}/{i}.png", 3, [[i, 9, 40], [80, 7, i]])
+        self.write(self.file, model(drop_model(METADATA))(self.read()))
+        self.run_heddle("import", self.file, "--out", out)
+        evaluate = ["eval", out, "--data", folder, "--device", "cpu"]
+        self.assertIn("heddle import FILE.onnx --out FILE.safetensors --classes NAME,NAME,...",
+                      self.run_heddle(*evaluate, code=2).stderr)
+        for classes, why in (("bar,dot", "has 4 classes, but --classes names 2"), ("a,b,a,c", "names a twice"),
+                             ("a,,b,c", "name 2 is empty")):
+            self.assertIn(why, self.run_heddle("import", self.file, "--out", out, "--classes", classes, code=2).stderr)
+        self.run_heddle("import", self.file, "--out", out, "--classes", "bar,circle,dot,square")
+        self.assertIn("circle", self.run_heddle(*evaluate).stdout)
+
+    def test_a_size_that_is_not_the_files_is_refused(self):
+        for edit in (lambda data: data, model(drop_model(METADATA))):
+            self.write(self.path("any.onnx"), edit(self.read()))
+            said = self.run_heddle("import", self.path("any.onnx"), "--input", "3x64x64", "--out", self.path("no/x"), code=2)
+            self.assertIn("its images are 1×2×3, not 3×64×64", said.stderr)
+            self.assertFalse(os.path.exists(self.path("no")))
 
     def read(self):
         with open(self.file, "rb") as file:
