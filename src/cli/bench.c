@@ -147,6 +147,11 @@ static int run_command(int argc, char **argv)
         return heddle_cli_usage(&heddle_command_bench, "--%s applies only to `bench collectives`", foreign);
     if (!heddle_cli_given(&heddle_command_bench, &arguments, "peers"))
         settings.peers = HEDDLE_CLI_PEERS_BY_DEVICE;
+    if (network && arguments.count > 1)
+        return heddle_cli_usage(&heddle_command_bench, "unexpected argument '%s'; did you mean --model %s?",
+                                arguments.items[1], heddle_text_quote(arguments.items[1], quoted, sizeof quoted));
+    if (arguments.count > 1)
+        return heddle_cli_usage(&heddle_command_bench, "unexpected argument '%s'", arguments.items[1]);
     if (collectives)
         return heddle_cli_bench_collectives(&settings);
     if (out_of_core)
@@ -202,7 +207,7 @@ const heddle_cli_command heddle_command_bench = {
     .name = "bench",
     .summary = "measure ladders, whole networks or collectives against the vendor's library and the hardware limit",
     .arguments = "[OP[/RUNG]|FILE.cu|train|infer|out-of-core|collectives]",
-    .most_arguments = 1,
+    .most_arguments = 2, // one more, to say what it was probably meant as
     .description =
         "A ladder is the list of all implementations of one operator, slowest first; a rung is one implementation. "
         "The command checks every rung of OP against a float64 reference and times it with a cold cache. It reports "

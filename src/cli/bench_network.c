@@ -16,8 +16,12 @@
 #include "cli/dataset.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
+#include "cli/model.h"
 #include "cli/precision.h"
+#include "data/noise.h"
 #include "data/owned.h"
+#include "data/synth.h"
+#include "data/synth_draw.h"
 #include "heddle/heddle.h"
 #include "nn/gradients.h"
 
@@ -35,7 +39,12 @@ static const struct learner {
     const char *model;
     int steps;
 } learners[] = {{"cnn", 100}, {"mlp", 300}};
-enum { LEARNING_BATCH = 8, LEARNING_IMAGES = 4096, LEARNING_SIZE = 28, SYNTH_CLASSES = 10 };
+enum {
+    LEARNING_BATCH = 8,
+    LEARNING_IMAGES = 4096,
+    LEARNING_SIZE = 28,
+    MOST_BYTES = 256 << 20, // of generated images: more take longer to make than to measure with
+};
 
 // Everything that rows are measured with.
 typedef struct bench_run {
@@ -307,31 +316,67 @@ static heddle_status open_devices(bench_run *run)
     return heddle_device_describe(run->cpu, &run->bench->cpu);
 }
 
-// What --data names, or images of the size that the model file names; most name none, and take 1×28×28.
-static heddle_status choose_data(bench_run *run)
+static bool synth_has(const heddle_input_shape *shape)
+{
+    return shape->height == shape->width && shape->height >= HEDDLE_SYNTH_LEAST_SIZE &&
+           shape->height <= HEDDLE_SYNTH_MOST_SIZE && shape->channels <= HEDDLE_SYNTH_MOST_CHANNELS &&
+           shape->classes == HEDDLE_SYNTH_CLASSES;
+}
+
+// As many images as fit into some memory, but enough for the largest batch.
+static int limit_count(const heddle_cli_network_bench *bench, int count, const heddle_input_shape *shape)
+{
+    const int64_t room = MOST_BYTES / ((int64_t)shape->channels * shape->height * shape->width);
+    int least = 1;
+    for (int i = 0; i < bench->batch_count; i++)
+        least = bench->batches[i] > least ? bench->batches[i] : least;
+    count = room < count ? (int)room : count;
+    return count > least ? count : least;
+}
+
+// Images of the size that the model file names: digits where synth has them, else noise.
+static heddle_status generate_data(bench_run *run, int count, const heddle_input_shape *shape)
 {
     heddle_cli_network_bench *bench = run->bench;
-    // A GPU finishes a small dataset so fast that it would do little but end epochs.
-    int count = bench->info.kind == HEDDLE_CUDA ? 61440 : 8192;
-    heddle_model *model;
-    bench->data = bench->settings->data;
-    if (bench->data)
-        return HEDDLE_OK;
-    bench->data = bench->default_data;
-    snprintf(bench->default_data, sizeof bench->default_data, "synth:count=%d", count);
-    if (heddle_model_open(bench->settings->model, NULL, &model) != HEDDLE_OK)
-        return HEDDLE_OK; // without a size of its own; whatever else is wrong is told when it is opened for the data
-    heddle_input_shape own = heddle_model_input(model);
-    heddle_model_close(model);
-    if (own.height != own.width || own.classes != SYNTH_CLASSES)
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s is for %d×%d×%d images of %d classes, which synth does not have: name a "
-                           "dataset with --data",
-                           bench->settings->model, own.channels, own.height, own.width, own.classes);
-    if (own.channels != 1 || own.height != LEARNING_SIZE)
+    count = limit_count(bench, count, shape);
+    if (synth_has(shape)) {
         snprintf(bench->default_data, sizeof bench->default_data, "synth:count=%d,size=%d,channels=%d", count,
-                 own.height, own.channels);
-    return HEDDLE_OK;
+                 shape->height, shape->channels);
+        return heddle_dataset_open(bench->data, NULL, HEDDLE_TRAIN, &run->dataset);
+    }
+    const heddle_noise noise = {.count = count,
+                                .channels = shape->channels,
+                                .height = shape->height,
+                                .width = shape->width,
+                                .classes = shape->classes};
+    snprintf(bench->default_data, sizeof bench->default_data, "%d×%d×%d noise, %d classes", shape->channels,
+             shape->height, shape->width, shape->classes);
+    return heddle_noise_open(&noise, &run->dataset);
+}
+
+// The images and the model for them: what --data names, or images of the size that the model file names; most name
+// none, and take 1×28×28.
+static heddle_status open_data(bench_run *run)
+{
+    heddle_cli_network_bench *bench = run->bench;
+    const heddle_cli_bench_settings *settings = bench->settings;
+    // A GPU finishes a small dataset so fast that it would do little but end epochs.
+    const int count = bench->info.kind == HEDDLE_CUDA ? 61440 : 8192;
+    bench->data = settings->data ? settings->data : bench->default_data;
+    // Without --data a model that cannot be opened has no size of its own; whatever else is wrong is told below.
+    if (!settings->data && heddle_model_open(settings->model, NULL, &run->model) == HEDDLE_OK) {
+        const heddle_input_shape own = heddle_model_input(run->model);
+        if (own.channels != 1 || own.height != LEARNING_SIZE || !synth_has(&own))
+            return generate_data(run, count, &own);
+        heddle_model_close(run->model);
+        run->model = NULL;
+    }
+    snprintf(bench->default_data, sizeof bench->default_data, "synth:count=%d", count);
+    HEDDLE_TRY(heddle_dataset_open(bench->data, settings->folder, HEDDLE_TRAIN, &run->dataset));
+    HEDDLE_TRY(heddle_dataset_trains(run->dataset));
+    const heddle_input_shape input = {run->dataset->channels, run->dataset->height, run->dataset->width,
+                                      run->dataset->classes};
+    return heddle_cli_model_open(settings->model, &input, false, &run->model);
 }
 
 static heddle_status open_all(bench_run *run)
@@ -346,13 +391,9 @@ static heddle_status open_all(bench_run *run)
                            "--device sim --data synth:count=64` trains on it",
                            bench->job);
     HEDDLE_TRY(heddle_cli_network_plan(bench, bench->info.kind));
-    HEDDLE_TRY(choose_data(run));
-    HEDDLE_TRY(heddle_dataset_open(bench->data, settings->folder, HEDDLE_TRAIN, &run->dataset));
-    HEDDLE_TRY(heddle_dataset_trains(run->dataset));
+    HEDDLE_TRY(open_data(run));
     run->known = is_known(run->dataset);
-    heddle_input_shape input = {run->dataset->channels, run->dataset->height, run->dataset->width,
-                                run->dataset->classes};
-    return heddle_model_open(settings->model, &input, &run->model);
+    return HEDDLE_OK;
 }
 
 // Writes the gradients of one step instead of timing it, for peers/gradients_gpu.py.

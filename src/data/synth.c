@@ -18,7 +18,6 @@ enum {
     DEFAULT_SEED = 1,
     DEFAULT_SIZE = 28,
     DEFAULT_CHANNELS = 1,
-    MOST_CHANNELS = 64,
     MOST_COUNT = 10 * 1000 * 1000,
     TEST_SHARE = 5,      // a fifth as many images to test as to train
     IMAGES_A_TASK = 128, // a few milliseconds
@@ -69,7 +68,7 @@ static heddle_status parse_option(char *option, heddle_synth_options *options)
     if (strcmp(option, "size") == 0)
         return parse_number(option, value, HEDDLE_SYNTH_LEAST_SIZE, HEDDLE_SYNTH_MOST_SIZE, &options->size);
     if (strcmp(option, "channels") == 0)
-        return parse_number(option, value, 1, MOST_CHANNELS, &options->channels);
+        return parse_number(option, value, 1, HEDDLE_SYNTH_MOST_CHANNELS, &options->channels);
     return unknown_option(option);
 }
 

@@ -129,12 +129,8 @@ class BenchNetwork(BenchCase):
                             "--device cuda or --device sim: the CPU computes in fp32")
         self.assert_refused(["train", "--device", "cpu", "--data-place", "streamed"], "heddle: --data-place streamed "
                             "needs --device cuda: the CPU reads the dataset where it is")
-        with open(self.file, "w", encoding="utf-8") as file:
-            file.write('{"input": {"channels": 3, "height": 20, "width": 30, "classes": 7}, "layers": ['
-                       '{"type": "flatten"}, {"type": "linear", "features": "classes"}]}')
-        self.assert_refused(["infer", "--device", "cpu", "--model", self.file],
-                            f"heddle: {self.file} is for 3×20×30 images of 7 classes, which synth does not have: name "
-                            "a dataset with --data")
+        self.assert_refused(["infer", "lenet"], "heddle bench: unexpected argument 'lenet'; did you mean --model lenet?")
+        self.assert_refused(["matmul", "lenet"], "heddle bench: unexpected argument 'lenet'")
         self.assert_refused(["train", "--device", "sim"], "heddle: the simulated GPU does not report timings, so "
                                                           "`bench train` cannot run there; `heddle train --device "
                                                           "sim --data synth:count=64` trains on it")
@@ -142,12 +138,17 @@ class BenchNetwork(BenchCase):
                             "heddle: --gradients needs exactly one batch size, one of --kernels and one --precision")
 
     def test_images_have_the_size_that_the_model_file_names(self):
-        with open(self.file, "w", encoding="utf-8") as file:
-            file.write('{"name": "tiny", "input": {"channels": 3, "height": 12, "width": 12, "classes": 10}, "layers": ['
-                       '{"type": "flatten"}, {"type": "linear", "features": "classes"}]}')
-        result = self.bench("infer", "--device", "cpu", "--kernels", "fused", "--model", self.file, "--seconds",
-                            "0.001", "--rounds", "3", "--json")
-        self.assertEqual(json.loads(result.stdout.splitlines()[-1])["data"], "synth:count=8192,size=12,channels=3")
+        for channels, height, width, classes, data in ((3, 12, 12, 10, "synth:count=8192,size=12,channels=3"),
+                                                       (3, 20, 30, 7, "3×20×30 noise, 7 classes"),
+                                                       (3, 224, 224, 1000, "3×224×224 noise, 1000 classes"),
+                                                       (1, 4, 4, 2, "1×4×4 noise, 2 classes")):
+            with open(self.file, "w", encoding="utf-8") as file:
+                json.dump({"input": {"channels": channels, "height": height, "width": width, "classes": classes},
+                           "layers": [{"type": "globalavgpool"}, {"type": "linear", "features": "classes"}]}, file)
+            for job in ("infer", "train"):
+                result = self.bench(job, "--device", "cpu", "--kernels", "fused", "--model", self.file, "--seconds",
+                                    "0.001", "--rounds", "3", "--batch", "8", "--json")
+                self.assertEqual(json.loads(result.stdout.splitlines()[-1])["data"], data)
 
     # --- PyTorch and JAX ----------------------------------------------------------------------------------------------
 
