@@ -12,8 +12,8 @@ enum {
 };                           // and 128 + the number of the signal that stopped the command: 130 after Ctrl-C
 
 // HEDDLE_INVALID and HEDDLE_NOT_FOUND (of a name or file) are wrong usage, HEDDLE_MISSING is something missing,
-// HEDDLE_INTERRUPTED gives the signal's code. Every other failure is failed work, including a file that exists and is
-// corrupt.
+// HEDDLE_INTERRUPTED gives the signal's code. Every other failure is failed work, including a damaged file; but
+// mistakes in what a person writes, such as a recipe or a model file, are wrong usage.
 int heddle_cli_exit_code(heddle_status status);
 // The name that the command was called by, as a shell reads it: "heddle", "build/heddle". Hints that name a command use
 // it; failures have it in place of every `heddle ...` of their message.

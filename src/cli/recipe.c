@@ -35,7 +35,8 @@ static heddle_status read_recipe(const char *name, cJSON **json)
     for (int i = 0; i < KNOWN; i++)
         if (strcmp(name, known[i].name) == 0)
             return heddle_json_parse(name, known[i].text, strlen(known[i].text), json);
-    return heddle_json_read(name, json);
+    const heddle_status status = heddle_json_read(name, json);
+    return status == HEDDLE_CORRUPT ? heddle_fail(HEDDLE_INVALID, "%s", heddle_last_error()) : status;
 }
 
 // A whole number without a point or an exponent, which options that count expect; else the shortest text that reads
@@ -73,12 +74,12 @@ static heddle_status add_words(const char *name, const cJSON *json, heddle_cli_r
     cJSON_ArrayForEach(entry, json)
     {
         if (strcmp(entry->string, "recipe") == 0)
-            return heddle_fail(HEDDLE_CORRUPT, "recipe %s: a recipe cannot name another", name);
+            return heddle_fail(HEDDLE_INVALID, "recipe %s: a recipe cannot name another", name);
         if (entry->string[0] == '\0')
-            return heddle_fail(HEDDLE_CORRUPT, "recipe %s: an option has no name", name);
+            return heddle_fail(HEDDLE_INVALID, "recipe %s: an option has no name", name);
         char *word = word_of(entry);
         if (word == NULL)
-            return heddle_fail(HEDDLE_CORRUPT, "recipe %s: \"%s\" must be text, a number or true", name, entry->string);
+            return heddle_fail(HEDDLE_INVALID, "recipe %s: \"%s\" must be text, a number or true", name, entry->string);
         recipe->words[recipe->count++] = word;
     }
     return HEDDLE_OK;
@@ -91,7 +92,7 @@ heddle_status heddle_cli_recipe_expand(int argc, char **argv, heddle_cli_recipe 
     *recipe = (heddle_cli_recipe){0};
     heddle_status status = name ? read_recipe(name, &json) : HEDDLE_OK;
     if (status == HEDDLE_OK && json && !cJSON_IsObject(json))
-        status = heddle_fail(HEDDLE_CORRUPT, "recipe %s: expected an object of options, such as {\"lr\": 0.05}", name);
+        status = heddle_fail(HEDDLE_INVALID, "recipe %s: expected an object of options, such as {\"lr\": 0.05}", name);
     if (status == HEDDLE_OK) {
         recipe->words = calloc((size_t)argc + (size_t)(json ? cJSON_GetArraySize(json) : 0) + 1, sizeof *recipe->words);
         if (recipe->words == NULL)

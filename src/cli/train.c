@@ -11,6 +11,7 @@
 #include "cli/device.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
+#include "cli/model.h"
 #include "cli/precision.h"
 #include "cli/recipe.h"
 #include "cli/train_header.h"
@@ -425,7 +426,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     heddle_input_shape input = {current->train->channels, current->train->height, current->train->width,
                                 current->train->classes};
     if (!current->model)
-        HEDDLE_TRY(heddle_model_open(settings->model, &input, &current->model));
+        HEDDLE_TRY(heddle_cli_model_open(settings->model, &input, true, &current->model));
     current->options.init = settings->init;
     current->options.resume = settings->resume;
     current->options.overwrite = settings->overwrite;

@@ -222,8 +222,8 @@ static int find_class(const heddle_image_list *list, const char *name)
 static heddle_status add_class(heddle_image_list *list, const char *folder, const char *name)
 {
     if (list->classes == HEDDLE_MOST_CLASSES)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "%s has more than %d subfolders; heddle trains at most %d classes",
-                           folder, HEDDLE_MOST_CLASSES, HEDDLE_MOST_CLASSES);
+        return heddle_fail(HEDDLE_INVALID, "%s has more than %d subfolders; heddle trains at most %d classes", folder,
+                           HEDDLE_MOST_CLASSES, HEDDLE_MOST_CLASSES);
     char *copy = strdup(name);
     if (!copy)
         return no_memory(folder);
