@@ -218,12 +218,22 @@ static heddle_status name_classes(heddle_reading *reading, heddle_owned_dataset 
     return HEDDLE_OK;
 }
 
+// Once for the two splits of a training run, and once where a trained network reads only one.
+static void tell_ignored(const heddle_reading *reading, heddle_split split)
+{
+    char text[512];
+    if ((split == HEDDLE_TRAIN || reading->options->class_names) &&
+        heddle_image_ignored_text(&reading->list.ignored, text, sizeof text)[0])
+        heddle_log(HEDDLE_LOG_WARN, "%s: ignored: %s", reading->folder, text);
+}
+
 static heddle_status read_split(heddle_reading *reading, heddle_owned_dataset *owned)
 {
     heddle_dataset *dataset = &owned->dataset;
     const heddle_dataset_options *options = reading->options;
     HEDDLE_TRY(check_options(options));
     HEDDLE_TRY(heddle_image_list_read(reading->folder, options->class_names, options->classes, &reading->list));
+    tell_ignored(reading, dataset->split);
     HEDDLE_TRY(choose(reading, dataset->split));
     HEDDLE_TRY(heddle_pool_create(options->threads, &reading->pool));
     run(reading, reading->list.count, measure_one);

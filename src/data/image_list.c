@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "data/folder.h"
 #include "io/image_file.h"
@@ -127,6 +129,61 @@ static heddle_status append(heddle_image_list *list, char *path, size_t name_at,
     return HEDDLE_OK;
 }
 
+// --- what is left out -----------------------------------------------------------------------------------------------
+
+static void ignore(int *count, char name[64], const char *ignored)
+{
+    if ((*count)++ == 0)
+        snprintf(name, 64, "%.*s", (int)heddle_text_prefix(ignored, 20), ignored);
+}
+
+// A link that leads nowhere may have been a folder of images.
+static bool is_broken_link(const struct dirent *item, const char *path)
+{
+    return (item->d_type == DT_LNK || item->d_type == DT_UNKNOWN) && access(path, F_OK) != 0;
+}
+
+// Of a class, every file was meant to be an image.
+static void ignore_item(heddle_image_ignored *ignored, const struct dirent *item, const char *path)
+{
+    if (is_broken_link(item, path))
+        ignore(&ignored->links, ignored->link, item->d_name);
+    else
+        ignore(&ignored->files, ignored->file, item->d_name);
+}
+
+// Beside classes there may be a README, but pictures there belong to none.
+static void ignore_beside_classes(heddle_image_ignored *ignored, const struct dirent *item, const char *path)
+{
+    static const char *const endings[] = {".webp", ".gif", ".bmp", ".tif", ".tiff", ".heic", ".avif"};
+    bool picture = heddle_image_file_is_named(item->d_name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        picture |= heddle_text_ends(item->d_name, endings[i]);
+    if (picture || is_broken_link(item, path))
+        ignore_item(ignored, item, path);
+}
+
+// The number of things, what they are, and the name of one.
+static void add_ignored(char *text, size_t size, int count, const char *one, const char *several, const char *name)
+{
+    const size_t used = strlen(text);
+    if (count > 0)
+        snprintf(text + used, size - used, "%s%d %s (%s%s)", used ? ", " : "", count, count == 1 ? one : several,
+                 count == 1 ? "" : "such as ", name);
+}
+
+const char *heddle_image_ignored_text(const heddle_image_ignored *ignored, char *text, size_t size)
+{
+    text[0] = '\0';
+    add_ignored(text, size, ignored->files, "file that is not a PNG or JPEG image of a class",
+                "files that are not PNG or JPEG images of a class", ignored->file);
+    add_ignored(text, size, ignored->folders, "folder beside train and test", "folders beside train and test",
+                ignored->folder);
+    add_ignored(text, size, ignored->links, "link that leads nowhere", "links that lead nowhere", ignored->link);
+    heddle_text_one_line(text);
+    return text;
+}
+
 // What is listed now: the files of one class.
 typedef struct heddle_listing {
     heddle_image_list *list;
@@ -148,6 +205,8 @@ static heddle_status collect_item(const heddle_listing *listing, const struct di
         status = collect(listing, path, depth + 1);
     else if (heddle_image_file_is_named(item->d_name))
         return append(listing->list, path, listing->name_at, listing->label, listing->split);
+    else
+        ignore_item(&listing->list->ignored, item, path);
     free(path);
     return status;
 }
@@ -267,6 +326,8 @@ static heddle_status list_classes(const char *folder, const heddle_class_rules *
             status = no_memory(folder);
         else if (is_folder(found.items[i], path))
             status = list_class(folder, found.items[i]->d_name, path, rules, list);
+        else
+            ignore_beside_classes(&list->ignored, found.items[i], path);
         free(path);
     }
     free_items(&found);
@@ -288,6 +349,23 @@ static bool find_test(const char *folder, char path[HEDDLE_PATH_SIZE])
     return false;
 }
 
+// Folders beside those of the splits, which both are in `folder`.
+static void ignore_folders(const char *folder, const char *train, const char *test, heddle_image_ignored *ignored)
+{
+    heddle_items found;
+    if (list_items(folder, &found) != HEDDLE_OK)
+        return;
+    for (int i = 0; i < found.count; i++) {
+        char *path = join(folder, found.items[i]->d_name);
+        if (path && is_folder(found.items[i], path) && strcmp(path, train) != 0 && strcmp(path, test) != 0)
+            ignore(&ignored->folders, ignored->folder, found.items[i]->d_name);
+        else if (path && !is_folder(found.items[i], path))
+            ignore_beside_classes(ignored, found.items[i], path);
+        free(path);
+    }
+    free_items(&found);
+}
+
 heddle_status heddle_image_list_read(const char *folder, const char *const *known, int known_count,
                                      heddle_image_list *list)
 {
@@ -300,6 +378,7 @@ heddle_status heddle_image_list_read(const char *folder, const char *const *know
         rules.holds_out = true;
         HEDDLE_TRY(list_classes(folder, &rules, list));
     } else if (find_test(folder, test)) {
+        ignore_folders(folder, train, test, &list->ignored);
         HEDDLE_TRY(list_classes(train, &rules, list));
         HEDDLE_TRY(
             list_classes(test, &(heddle_class_rules){.split = HEDDLE_TEST, .from = known ? rules.from : train}, list));

@@ -15,11 +15,18 @@ typedef struct heddle_image_entry {
     char *error;              // why it could not be read; NULL: it could
 } heddle_image_entry;
 
+// What lies in the folders and is left out.
+typedef struct heddle_image_ignored {
+    int files, folders, links;           // not PNG or JPEG; beside train and test; that lead nowhere
+    char file[64], folder[64], link[64]; // the name of the first of each
+} heddle_image_ignored;
+
 typedef struct heddle_image_list {
     heddle_image_entry *entries; // by class, then by name
     int count, room;
     char *class_names[HEDDLE_MOST_CLASSES];
     int classes;
+    heddle_image_ignored ignored;
 } heddle_image_list;
 
 typedef enum heddle_image_layout {
@@ -36,3 +43,5 @@ heddle_image_layout heddle_image_layout_of(const char *folder);
 heddle_status heddle_image_list_read(const char *folder, const char *const *known, int known_count,
                                      heddle_image_list *list);
 void heddle_image_list_free(heddle_image_list *list);
+// "2 files that are not PNG or JPEG (such as a.webp)"; "": nothing was ignored.
+const char *heddle_image_ignored_text(const heddle_image_ignored *ignored, char *text, size_t size);

@@ -334,7 +334,7 @@ static void too_many_classes_are_refused(void **state)
         snprintf(path, sizeof path, "%03d/a.png", i);
         write_picture(*state, path, 1, 1, 1, 0);
     }
-    assert_refused(*state, HEDDLE_UNSUPPORTED, "more than 256 subfolders");
+    assert_refused(*state, HEDDLE_INVALID, "more than 256 subfolders");
 }
 
 int main(void)
