@@ -43,7 +43,8 @@ static void on_signal(int number)
     heddle_cli_interrupted = number;
     if (!is_gentle || (again && !gently.patient))
         _exit(HEDDLE_CLI_SIGNALLED + number);
-    if (!again && gently.says && write(STDERR_FILENO, gently.says, strlen(gently.says)) < 0)
+    const char *says = number == SIGINT ? gently.says : gently.says_else;
+    if (!again && says && write(STDERR_FILENO, says, strlen(says)) < 0)
         error = errno; // a closed terminal; nothing to do in a handler
     if (!again && gently.also)
         gently.also(number);

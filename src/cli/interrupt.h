@@ -13,7 +13,8 @@ void heddle_cli_catch_interrupts(void);
 
 // From now on the first signal sets heddle_cli_interrupted, and a second ends the process at once.
 typedef struct heddle_cli_gently {
-    const char *says;         // on stderr at the first signal; NULL: nothing
+    const char *says;         // on stderr at the first Ctrl-C, which has left its ^C on the line; NULL: nothing
+    const char *says_else;    // the same at another signal, which nobody may have typed
     void (*also)(int number); // called at the first signal, in the handler; NULL: nothing
     bool patient;             // further signals do not end the process
 } heddle_cli_gently;

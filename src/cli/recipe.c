@@ -89,7 +89,7 @@ heddle_status heddle_cli_recipe_expand(int argc, char **argv, heddle_cli_recipe 
 {
     const char *name = recipe_of(argc, argv);
     cJSON *json = NULL;
-    *recipe = (heddle_cli_recipe){0};
+    *recipe = (heddle_cli_recipe){.name = name};
     heddle_status status = name ? read_recipe(name, &json) : HEDDLE_OK;
     if (status == HEDDLE_OK && json && !cJSON_IsObject(json))
         status = heddle_fail(HEDDLE_INVALID, "recipe %s: expected an object of options, such as {\"lr\": 0.05}", name);

@@ -4,10 +4,11 @@
 #include "heddle/status.h"
 
 typedef struct heddle_cli_recipe {
+    const char *name; // as given; NULL: none
     int count;
     char **words; // a command line: the recipe's options first, then those given, which win; ends with NULL
 } heddle_cli_recipe;
 
-// The command line with the recipe it names, if any. HEDDLE_INVALID or HEDDLE_CORRUPT: the recipe cannot be used.
+// The command line with the recipe it names, if any. HEDDLE_INVALID: the recipe cannot be used.
 heddle_status heddle_cli_recipe_expand(int argc, char **argv, heddle_cli_recipe *recipe);
 void heddle_cli_recipe_free(heddle_cli_recipe *recipe, int argc);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/dataset.h"
 #include "cli/device.h"
@@ -285,9 +286,11 @@ static heddle_status choose_folder(run *current)
 {
     const train_settings *settings = &current->settings;
     // The trainer checks --out as well, but only after the header was printed.
-    heddle_status status = current->ranks.rank > 0 ? HEDDLE_OK
-                           : settings->out
-                               ? heddle_run_folder_check(settings->out, settings->resume || settings->overwrite)
+    heddle_status status = HEDDLE_OK;
+    if (current->ranks.rank == 0 && settings->tensorboard.value) // before the run has a folder
+        status = heddle_folder_create(settings->tensorboard.value);
+    if (current->ranks.rank == 0 && status == HEDDLE_OK)
+        status = settings->out ? heddle_run_folder_check(settings->out, settings->resume || settings->overwrite)
                                : reserve_folder(current);
     HEDDLE_TRY(heddle_dist_agree(current->dist, status));
     if (!current->settings.out && current->ranks.ranks > 1) {
@@ -417,6 +420,9 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     apply_settings(current);
     if (settings->resume)
         HEDDLE_TRY(apply_checkpoint(current, arguments));
+    if (current->options.optimizer == HEDDLE_SGD && heddle_cli_given(&heddle_command_train, arguments, "momentum"))
+        return heddle_fail(HEDDLE_INVALID,
+                           "--momentum has no effect with --optimizer sgd; use --optimizer momentum or leave it out");
     HEDDLE_TRY(open_ranks(current));
     HEDDLE_TRY(open_device(current, arguments));
     if (current->ranks.rank == 0)
@@ -462,6 +468,7 @@ static void stop_gently(const run *current)
     const bool several = current->ranks.ranks > 1;
     heddle_cli_stop_gently(&(heddle_cli_gently){
         .says = several ? NULL : "\nfinishing the step and saving; press Ctrl-C again to stop at once\n",
+        .says_else = several ? NULL : "finishing the step and saving; a second signal stops at once\n",
         .patient = several,
     });
 }
@@ -552,13 +559,26 @@ static int run_words(int argc, char **argv)
     return exit_code;
 }
 
+// The recipe's options alone, so that a mistake among them is not looked for on the command line.
+static int check_recipe(const heddle_cli_recipe *recipe, int argc)
+{
+    train_settings scratch = {0};
+    heddle_cli_arguments arguments;
+    if (!recipe->name || heddle_cli_parse_options(&heddle_command_train, recipe->count - (argc - 1), recipe->words,
+                                                  &scratch, &arguments) == HEDDLE_OK)
+        return HEDDLE_EXIT_OK;
+    return heddle_cli_usage(&heddle_command_train, "recipe %s: %s", recipe->name, heddle_last_error());
+}
+
 static int run_command(int argc, char **argv)
 {
     heddle_cli_recipe recipe;
     heddle_status status = heddle_cli_recipe_expand(argc, argv, &recipe);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
-    int exit_code = run_words(recipe.count, recipe.words);
+    int exit_code = check_recipe(&recipe, argc);
+    if (exit_code == HEDDLE_EXIT_OK)
+        exit_code = run_words(recipe.count, recipe.words);
     heddle_cli_recipe_free(&recipe, argc);
     return exit_code;
 }

@@ -63,6 +63,7 @@ def stopped_gently(heddle, folder, whole, how, number, stop):
     for text in ("finishing the step and saving", "stopped on request at epoch", "saved, resume to go on",
                  f"heddle train --out {folder} --resume --folder {folder.parent}"):
         expect(text in terminal.text(), f"{how}: '{text}' is not said", terminal)
+    expect(("Ctrl-C again" in terminal.text()) == (number == signal.SIGINT), f"{how}: who stops it is told of a key", terminal)
     resume_and_compare(heddle, folder, whole, how)
 
 
