@@ -1,6 +1,8 @@
 // `heddle export`: writes a trained network as an ONNX file, in float32 or as the int8 network.
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -50,6 +52,21 @@ static heddle_status export_int8(const export_settings *settings, const char *gi
     return status;
 }
 
+// A file of heddle's begins with the version of the format and with its producer.
+static bool may_be_replaced(const char *path)
+{
+    static const char mark[] = "\x12\x06heddle";
+    char begin[2 + sizeof mark - 1];
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)
+        return true;
+    FILE *file = fopen(path, "rb");
+    const bool whole = file && fread(begin, sizeof begin, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return whole && memcmp(begin + 2, mark, sizeof mark - 1) == 0;
+}
+
 static heddle_status export_network(const export_settings *settings, const char *given, heddle_model **model)
 {
     char checkpoint[PATH_SIZE];
@@ -64,6 +81,11 @@ static heddle_status export_network(const export_settings *settings, const char 
     HEDDLE_TRY(heddle_cli_find_checkpoint(given, checkpoint));
     if (heddle_file_is_same(checkpoint, settings->onnx))
         return heddle_fail(HEDDLE_INVALID, "--onnx %s is the checkpoint itself; name another file", settings->onnx);
+    if (!may_be_replaced(settings->onnx))
+        return heddle_fail(HEDDLE_INVALID,
+                           "--onnx %s would overwrite a file that heddle did not export; name another file, or remove "
+                           "that one first",
+                           settings->onnx);
     HEDDLE_TRY(heddle_model_from(checkpoint, model));
     return settings->precision ? export_int8(settings, given) : heddle_onnx_export(checkpoint, settings->onnx);
 }

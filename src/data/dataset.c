@@ -180,8 +180,10 @@ static heddle_status open_named(const heddle_named_set *set, const char *folder,
     char where[HEDDLE_PATH_SIZE];
     if (find_set(set, folder, split == HEDDLE_TRAIN ? has_train : has_test, where))
         return heddle_folder_open(where, set, split, dataset);
-    return heddle_fail(HEDDLE_MISSING, "dataset %s is not %s%s: %s", set->name, folder ? "in " : "installed",
-                       folder ? folder : "", set->how_to_get);
+    const bool is_here = heddle_folder_exists(set->name);
+    return heddle_fail(HEDDLE_MISSING, "dataset %s is not %s%s: %s%s%s", set->name, folder ? "in " : "installed",
+                       folder ? folder : "", set->how_to_get, is_here ? "; the folder here is --data ./" : "",
+                       is_here ? set->name : "");
 }
 
 // A folder of files in MNIST's layout, or of image files.

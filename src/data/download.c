@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,12 +50,17 @@ static heddle_status stopped(const char *folder)
     return heddle_fail(HEDDLE_INTERRUPTED, "download into %s interrupted; run the command again to continue", folder);
 }
 
-// The lock file stays behind: removing it would let a third process lock a new one beside the second's.
-static heddle_status acquire_lock(const char *folder, heddle_download_progress *progress, void *context, int *lock)
+static heddle_status lock_path(const char *folder, char path[PATH_SIZE])
+{
+    if (snprintf(path, PATH_SIZE, "%s/.download.lock", folder) < PATH_SIZE)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "the path of folder %s is too long", folder);
+}
+
+static heddle_status try_lock(const char *folder, heddle_download_progress *progress, void *context, int *lock)
 {
     char path[PATH_SIZE];
-    if (snprintf(path, sizeof path, "%s/.download.lock", folder) >= (int)sizeof path)
-        return heddle_fail(HEDDLE_INVALID, "the path of folder %s is too long", folder);
+    HEDDLE_TRY(lock_path(folder, path));
     *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
     if (*lock < 0)
         return heddle_fail(HEDDLE_IO, "cannot write in %s: %s", folder, strerror(errno));
@@ -75,6 +81,29 @@ static heddle_status acquire_lock(const char *folder, heddle_download_progress *
         pause_briefly();
     }
     return HEDDLE_OK;
+}
+
+// Who has held the lock removes it, so the file that was locked may be gone, and another process have locked a new one.
+static heddle_status acquire_lock(const char *folder, heddle_download_progress *progress, void *context, int *lock)
+{
+    char path[PATH_SIZE];
+    struct stat locked, there;
+    HEDDLE_TRY(lock_path(folder, path));
+    for (;;) {
+        HEDDLE_TRY(try_lock(folder, progress, context, lock));
+        if (fstat(*lock, &locked) == 0 && stat(path, &there) == 0 && locked.st_ino == there.st_ino &&
+            locked.st_dev == there.st_dev)
+            return HEDDLE_OK;
+        close(*lock);
+    }
+}
+
+static void release_lock(const char *folder, int lock)
+{
+    char path[PATH_SIZE];
+    if (lock_path(folder, path) == HEDDLE_OK)
+        unlink(path);
+    close(lock);
 }
 
 // --- one file -------------------------------------------------------------------------------------------------------
@@ -220,6 +249,14 @@ static heddle_status fetch_file(heddle_download_job *job, const char *const *mir
                        job->file->name, job->folder, job->reasons[0] ? job->reasons : "no mirrors given");
 }
 
+// A part without a byte is nothing to go on from.
+static void remove_empty(const char *part)
+{
+    struct stat about;
+    if (stat(part, &about) == 0 && about.st_size == 0)
+        unlink(part);
+}
+
 static heddle_status fetch_files(heddle_download_job *job, const char *const *mirrors,
                                  const heddle_download_file *files, int count)
 {
@@ -230,7 +267,9 @@ static heddle_status fetch_files(heddle_download_job *job, const char *const *mi
         if (length >= (int)sizeof job->part)
             return heddle_fail(HEDDLE_INVALID, "the path of folder %s is too long", job->folder);
         snprintf(job->path, sizeof job->path, "%s/%s", job->folder, files[i].name);
-        HEDDLE_TRY(fetch_file(job, mirrors));
+        heddle_status status = fetch_file(job, mirrors);
+        remove_empty(job->part);
+        HEDDLE_TRY(status);
     }
     return HEDDLE_OK;
 }
@@ -251,7 +290,7 @@ heddle_status heddle_download(const char *folder, const char *const *mirrors, co
     heddle_status status = acquire_lock(folder, progress, context, &lock);
     if (status == HEDDLE_OK) {
         status = fetch_files(job, mirrors, files, count);
-        close(lock);
+        release_lock(folder, lock);
     }
     free(job);
     return status;

@@ -6,12 +6,13 @@
 import json
 import os
 import struct
+import subprocess
 import sys
 import unittest
 import zlib
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
-from command import Command, write_idx, write_png  # noqa: E402
+from command import HEDDLE, Command, write_idx, write_png  # noqa: E402
 
 
 class Data(Command):
@@ -131,6 +132,27 @@ class Data(Command):
         self.assert_refused(["eval", run, "--device", "cpu"], f"heddle: {os.path.realpath(folder)}: class sitting is not one of "
                             "those the network was trained on")
 
+    def test_what_is_left_out_of_a_folder_is_told(self):
+        folder = os.path.join(self.home, "pictures")
+        for split in ("train", "val"):
+            for name in ("a", "b"):
+                os.makedirs(f"{folder}/{split}/{name}")
+                write_png(f"{folder}/{split}/{name}/0.png", 4, [[9, 7, 5, 3]] * 4)
+        train = ["train", "--data", folder, "--model", "mlp", "--epochs", "1", "--device", "cpu", "--quiet", "--batch", "2", "--overwrite",
+                 "--out", self.home + "/run"]
+        self.assertEqual(self.run_heddle(*train).stderr, "")
+        os.makedirs(folder + "/masks")
+        os.symlink("/nowhere", folder + "/train/c")
+        for name in ("x.webp", "y.webp"):
+            with open(f"{folder}/train/a/{name}", "w"):
+                pass
+        with open(folder + "/README", "w"):
+            pass
+        ignored = (f"{folder}: ignored: 2 files that are not PNG or JPEG images of a class (such as x.webp), 1 folder beside "
+                   "train and test (masks), 1 link that leads nowhere (c)\n")
+        self.assertEqual(self.run_heddle(*train).stderr, "heddle: warning: " + ignored)
+        self.assertIn(ignored, self.run_heddle("eval", self.home + "/run", "--device", "cpu").stderr)
+
     def test_classes_without_images_are_told_and_a_folder_is_classified(self):
         if not json.loads(self.run_heddle("version", "--json").stdout)["libpng"][0].isdigit():
             self.skipTest("built without libpng")
@@ -186,12 +208,18 @@ class Data(Command):
             self.skipTest("mnist is installed system-wide")
         result = self.run_heddle("data", "show", "mnist", code=3)
         self.assertIn("heddle data get mnist", result.stderr)
+        self.assertNotIn("./mnist", result.stderr)
+        os.mkdir(self.home + "/mnist")
+        said = subprocess.run([HEDDLE, "data", "show", "mnist"], capture_output=True, text=True, cwd=self.home,
+                              env={**os.environ, "HOME": self.home}).stderr
+        self.assertIn("the folder here is --data ./mnist", said)
 
     def test_data_get_tells_what_failed(self):
         result = self.run_heddle("data", "get", "nosuch", code=2)
         self.assertTrue(result.stderr.startswith("heddle: "))
         result = self.run_heddle("data", "get", "mnist", "--to", self.home, "--mirror", "http://127.0.0.1:9/", code=1)
         self.assertIn("127.0.0.1:9", result.stderr)
+        self.assertEqual(os.listdir(self.home + "/mnist"), [])
 
 
 if __name__ == "__main__":

@@ -251,6 +251,16 @@ class Onnx(Command):
         self.assertIn("is the checkpoint itself", self.run_heddle("export", self.run_folder, "--onnx", checkpoint, code=2).stderr)
         self.run_heddle("eval", checkpoint, "--device", "cpu")
 
+    def test_an_export_replaces_nothing_but_an_earlier_export(self):
+        curve = os.path.join(self.run_folder, "curve.jsonl")
+        with open(curve, "rb") as file:
+            before = file.read()
+        self.assertIn("would overwrite a file that heddle did not export",
+                      self.run_heddle("export", self.run_folder, "--onnx", curve, code=2).stderr)
+        with open(curve, "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.run_heddle("export", self.run_folder, "--onnx", self.file)
+
     def test_int8_is_calibrated_with_the_dataset_that_is_named(self):
         for words in (["--precision", "int8"], []):
             said = self.run_heddle("export", self.run_folder, "--onnx", self.path("q.onnx"), "--data", "nosuch", *words, code=2)
