@@ -57,10 +57,20 @@ static const char *find_mistake(const char *text, const char *stop)
     return begins && (last == ',' || last == '{') ? stop - 1 : stop;
 }
 
+// How many brackets are open there; brackets in texts, which count too, matter little for what is too deep.
+static int depth_at(const char *text, const char *where)
+{
+    int depth = 0;
+    for (const char *c = text; c < where; c++)
+        depth += (*c == '[' || *c == '{') - (*c == ']' || *c == '}');
+    return depth;
+}
+
 // What people write that is not JSON; NULL: something else.
 static const char *name_mistake(const char *text, const char *end, const char *where)
 {
-    static const char *const words[] = {"True", "False", "None"};
+    static const char *const words[] = {"True", "False", "None"}, *const numbers[] = {"NaN", "nan",  "Inf",
+                                                                                      "inf", "-Inf", "-inf"};
     const char last = before(text, where);
     if (where >= end || *where == '\0')
         return NULL;
@@ -73,6 +83,11 @@ static const char *name_mistake(const char *text, const char *end, const char *w
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if ((size_t)(end - where) >= strlen(words[i]) && strncmp(where, words[i], strlen(words[i])) == 0)
             return "invalid JSON: write true, false or null";
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if ((size_t)(end - where) >= strlen(numbers[i]) && strncmp(where, numbers[i], strlen(numbers[i])) == 0)
+            return "invalid JSON: NaN and Infinity are not allowed";
+    if (strchr("[{", *where) && depth_at(text, where) >= CJSON_NESTING_LIMIT)
+        return "invalid JSON: lists and objects are nested too deep";
     if (isalpha((unsigned char)*where) && (last == ',' || last == '{'))
         return "invalid JSON: keys and text need double quotes";
     if (strchr("\"{[", *where) && last && strchr("\"}]", last))

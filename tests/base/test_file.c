@@ -328,6 +328,8 @@ static void what_people_write_that_is_not_json_is_named(void **state)
         {"{\"a\": 'b'}\n", "column 7: invalid JSON: text needs double quotes"},
         {"{\"a\": True}\n", "column 7: invalid JSON: write true, false or null"},
         {"{\"a\": [None]}\n", "column 8: invalid JSON: write true, false or null"},
+        {"{\"a\": NaN}\n", "column 7: invalid JSON: NaN and Infinity are not allowed"},
+        {"{\"a\": -Infinity}\n", "column 7: invalid JSON: NaN and Infinity are not allowed"},
         {"{a: 1}\n", "column 2: invalid JSON: keys and text need double quotes"},
         {"{\"a\": [{}\n {}]}\n", "line 2, column 2: invalid JSON: a comma is missing before this"},
     };
@@ -336,6 +338,11 @@ static void what_people_write_that_is_not_json_is_named(void **state)
         assert_int_equal(parse(cases[i].text, &json), HEDDLE_CORRUPT);
         assert_error_says(cases[i].says);
     }
+    char deep[100001];
+    memset(deep, '[', sizeof deep - 1);
+    deep[sizeof deep - 1] = '\0';
+    assert_int_equal(parse(deep, &json), HEDDLE_CORRUPT);
+    assert_error_says("invalid JSON: lists and objects are nested too deep");
 }
 
 static void json_is_parsed_without_a_zero_at_its_end(void **state)
