@@ -88,6 +88,20 @@ static bool has_numbered_classes(const heddle_cli_network *opened)
     return true;
 }
 
+// Image files are scaled to what the network takes; other datasets have a size of their own.
+static heddle_status check_size(const heddle_cli_network *opened, const heddle_dataset *dataset)
+{
+    const heddle_input_shape *input = &opened->input;
+    char hint[64] = "";
+    if (dataset->channels == input->channels && dataset->height == input->height && dataset->width == input->width)
+        return HEDDLE_OK;
+    if (strcmp(dataset->name, "synth") == 0 && input->height == input->width)
+        snprintf(hint, sizeof hint, "; use --data synth:size=%d,channels=%d", input->height, input->channels);
+    return heddle_fail(HEDDLE_INVALID, "dataset %s has %d×%d×%d images, but the network takes %d×%d×%d%s",
+                       dataset->name, dataset->channels, dataset->height, dataset->width, input->channels,
+                       input->height, input->width, hint);
+}
+
 // A dataset with the network's classes.
 static heddle_status open_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
                                   const char *name, heddle_split split, heddle_dataset **dataset)
@@ -108,6 +122,8 @@ static heddle_status open_dataset(const heddle_cli_network *opened, const heddle
                                         .threads = settings->threads};
     heddle_status status = heddle_cli_dataset_open(name, split, &how, settings->json.print, dataset);
     free_class_names(names, input->classes);
+    if (status == HEDDLE_OK)
+        return check_size(opened, *dataset);
     if (status == HEDDLE_INVALID && !opened->trained_on[0] && has_numbered_classes(opened) &&
         strstr(heddle_last_error(), ": class "))
         return heddle_fail(status,

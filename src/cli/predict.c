@@ -229,11 +229,6 @@ static int predict_argument(predictor *opened, const char *path)
 static heddle_status predict_dataset(predictor *opened, const heddle_dataset *dataset)
 {
     const predict_settings *settings = opened->settings;
-    if (dataset->channels != opened->trained.input.channels || dataset->height != opened->trained.input.height ||
-        dataset->width != opened->trained.input.width)
-        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d×%d×%d images, but the network takes %d×%d×%d",
-                           dataset->name, dataset->channels, dataset->height, dataset->width,
-                           opened->trained.input.channels, opened->trained.input.height, opened->trained.input.width);
     if (settings->index > dataset->count - settings->count)
         return heddle_fail(HEDDLE_INVALID, "%s has %d images in its %s part; images %d to %d were requested",
                            dataset->name, dataset->count, heddle_cli_splits[settings->network.split], settings->index,

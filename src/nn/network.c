@@ -13,7 +13,10 @@
 #include "nn/infer.h"
 #include "nn/pass.h"
 #include "nn/plan.h"
+#include "nn/rows.h"
 #include "nn/run.h"
+
+enum { REASON_SIZE = 128 };
 
 struct heddle_network {
     heddle_state *state;
@@ -24,6 +27,8 @@ struct heddle_network {
     int32_t *no_labels;            // zeros, where nobody knows the answer
     heddle_folded *folded;         // for a GPU or int8; NULL: none yet
     bool calibrated;               // for int8
+    const heddle_layer *misfit;    // the layer that keeps a calibrated model from int8; NULL: none, or not one alone
+    bool warned;                   // that int8 is not what it computes in
     heddle_ranges *ranges;         // of int8; NULL: it is not calibrated, or the model does not run over rows
     heddle_infer *infer;           // over its state
     heddle_pass *pass;             // over the dataset that was evaluated last; NULL: none yet, or on cpu
@@ -228,18 +233,24 @@ static heddle_status check_calibrated(const heddle_network *network)
     return heddle_fail(HEDDLE_INVALID, "int8 is not calibrated yet; call heddle_network_calibrate first");
 }
 
-static void warn_of_no_int8(const heddle_network *network, const heddle_layer *misfit)
+// Once, where it is computed in something else; what needs int8 fails instead.
+static void warn_of_no_int8(heddle_network *network)
 {
     const heddle_tier tier = network->options.kernels;
+    const heddle_layer *misfit = network->misfit;
     const char *model = network->state->model->name;
     const char *instead = heddle_device_get_kind(network->state->device) == HEDDLE_CPU ? "fp32" : "bf16 or finer";
-    char page[HEDDLE_PLACE_SIZE];
+    char page[HEDDLE_PLACE_SIZE], why[REASON_SIZE];
+    if (network->warned || network->ranges || network->options.arithmetic != HEDDLE_INT8)
+        return;
+    network->warned = true;
     if (tier != HEDDLE_FUSED)
         heddle_log(HEDDLE_LOG_WARN, "%s kernels have no int8: model %s is computed in %s; fused kernels have it",
                    heddle_tier_names[tier], model, instead);
     else if (misfit)
-        heddle_log(HEDDLE_LOG_WARN, "model %s is computed in %s: fused kernels have no int8 for layer %s (%s); see %s",
-                   model, instead, misfit->name, misfit->type->name, heddle_page("models.md", page));
+        heddle_log(HEDDLE_LOG_WARN, "model %s is computed in %s: fused kernels have no int8 for layer %s %s; see %s",
+                   model, instead, misfit->name, heddle_rows_misfit_reason(misfit, why, sizeof why),
+                   heddle_page("models.md", page));
     else
         heddle_log(HEDDLE_LOG_WARN,
                    "model %s is computed in %s: fused kernels have no int8 for its layers here; see %s", model, instead,
@@ -255,12 +266,9 @@ heddle_status heddle_network_calibrate(heddle_network *network, const heddle_dat
         return heddle_fail(HEDDLE_INVALID, "heddle_network_calibrate is for a network opened with int8, once");
     HEDDLE_TRY(check_dataset(network, dataset));
     HEDDLE_TRY(fold(network));
-    const heddle_layer *misfit;
     HEDDLE_TRY(heddle_calibrate(network->folded->state, network->stream, dataset, count, &network->options,
-                                &network->ranges, &misfit));
+                                &network->ranges, &network->misfit));
     network->calibrated = true;
-    if (!network->ranges)
-        warn_of_no_int8(network, misfit);
     if (quantised)
         *quantised = network->ranges != NULL;
     return HEDDLE_OK;
@@ -319,8 +327,12 @@ static heddle_status run_infer(heddle_network *network, const uint8_t *images, i
 heddle_status heddle_network_in_bytes(heddle_network *network, heddle_network_bytes *bytes)
 {
     const heddle_input_shape *input = &network->state->model->input;
-    char page[HEDDLE_PLACE_SIZE];
+    char page[HEDDLE_PLACE_SIZE], why[REASON_SIZE];
     HEDDLE_TRY(check_calibrated(network));
+    if (!network->ranges && network->misfit)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "model %s has no int8 network: no int8 for layer %s %s; see %s",
+                           network->state->model->name, network->misfit->name,
+                           heddle_rows_misfit_reason(network->misfit, why, sizeof why), heddle_page("models.md", page));
     if (!network->ranges)
         return heddle_fail(HEDDLE_UNSUPPORTED, "model %s has no int8 network; %s lists the layers that have one",
                            network->state->model->name, heddle_page("models.md", page));
@@ -378,6 +390,7 @@ heddle_status heddle_network_predict(heddle_network *network, const float *image
     if (!network || count < 0 || (count && (!images || !probabilities)))
         return heddle_fail(HEDDLE_INVALID, "heddle_network_predict needs a network, images and room for probabilities");
     HEDDLE_TRY(check_calibrated(network));
+    warn_of_no_int8(network);
     return network->ranges ? predict_as_bytes(network, images, count, probabilities)
                            : predict_batches(network, images, count, probabilities);
 }
@@ -411,6 +424,7 @@ heddle_status heddle_network_predict_bytes(heddle_network *network, const uint8_
     if (count == 0)
         return HEDDLE_OK;
     HEDDLE_TRY(check_calibrated(network));
+    warn_of_no_int8(network);
     return has_infer(network) ? run_infer(network, images, count, probabilities)
                               : predict_as_floats(network, images, count, probabilities);
 }
@@ -469,6 +483,7 @@ heddle_status heddle_network_evaluate(heddle_network *network, const heddle_data
     if (evaluation->confusion)
         memset(evaluation->confusion, 0, (size_t)classes * (size_t)classes * sizeof *evaluation->confusion);
     HEDDLE_TRY(check_calibrated(network));
+    warn_of_no_int8(network);
     if ((heddle_device_get_kind(network->state->device) == HEDDLE_CPU && !network->ranges) || dataset->count < 1)
         return evaluate_loaded(network, dataset, evaluation);
     HEDDLE_TRY(fold(network));

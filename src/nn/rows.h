@@ -95,6 +95,9 @@ typedef struct heddle_rows {
 // and `misfit` is that layer. Reads `half`, `pairs` and `alignment`.
 bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows *rows);
 
+// Why `misfit` does not fit, to be said behind its name: " (gelu)", or where a layer of its type would.
+const char *heddle_rows_misfit_reason(const heddle_layer *misfit, char *text, size_t size);
+
 // The type of elements.
 heddle_dtype heddle_rows_dtype(const heddle_rows *rows);
 

@@ -1,5 +1,6 @@
 // From a model's layers to groups of them: which layers belong together, what each product reads and what it leaves.
 
+#include <stdio.h>
 #include <string.h>
 
 #include "nn/rows.h"
@@ -37,6 +38,14 @@ static bool function_of(const heddle_layer *layer, heddle_rows_function *functio
             return true;
         }
     return false;
+}
+
+const char *heddle_rows_misfit_reason(const heddle_layer *misfit, char *text, size_t size)
+{
+    heddle_rows_function function;
+    const bool follows = function_of(misfit, &function) || is_type(misfit, "batchnorm2d");
+    snprintf(text, size, "(%s%s)", misfit->type->name, follows ? ", which has to follow a conv2d or linear layer" : "");
+    return text;
 }
 
 // Windows side by side, all of them inside the image.

@@ -13,7 +13,8 @@ enum { ALIGNMENT = 256, MESSAGE_SIZE = 1024 };
 
 // --- memory ---------------------------------------------------------------------------------------------------------
 
-heddle_status heddle_alloc_for(heddle_device *device, const char *what, size_t bytes, void **memory)
+// `smaller`: what could be smaller.
+static heddle_status allocate(heddle_device *device, const char *what, const char *smaller, size_t bytes, void **memory)
 {
     heddle_status status = heddle_alloc(device, bytes, memory);
     heddle_device_info info;
@@ -21,10 +22,20 @@ heddle_status heddle_alloc_for(heddle_device *device, const char *what, size_t b
         return status;
     char wanted[32], free_now[32];
     return heddle_fail(HEDDLE_OUT_OF_MEMORY,
-                       "no memory on %s for %s: %s wanted, %s free; choose a smaller batch or end what else is there",
+                       "no memory on %s for %s: %s wanted, %s free; choose a smaller %s or end what else is there",
                        heddle_device_kind_name(info.kind), what,
                        heddle_text_bytes((double)bytes, wanted, sizeof wanted),
-                       heddle_text_bytes((double)info.memory_free, free_now, sizeof free_now));
+                       heddle_text_bytes((double)info.memory_free, free_now, sizeof free_now), smaller);
+}
+
+heddle_status heddle_alloc_for(heddle_device *device, const char *what, size_t bytes, void **memory)
+{
+    return allocate(device, what, "batch", bytes, memory);
+}
+
+heddle_status heddle_alloc_for_model(heddle_device *device, const char *what, size_t bytes, void **memory)
+{
+    return allocate(device, what, "model", bytes, memory);
 }
 
 size_t heddle_parts_bytes(const heddle_part *parts, int count)

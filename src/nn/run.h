@@ -14,6 +14,8 @@ size_t heddle_parts_bytes(const heddle_part *parts, int count);
 
 // Device memory; HEDDLE_OUT_OF_MEMORY says how much was wanted for `what`, how much there is, and what to do.
 heddle_status heddle_alloc_for(heddle_device *device, const char *what, size_t bytes, void **memory);
+// The same for what the model's size alone decides, whatever the batch.
+heddle_status heddle_alloc_for_model(heddle_device *device, const char *what, size_t bytes, void **memory);
 // One allocation for several parts, each aligned as an allocation is.
 heddle_status heddle_alloc_parts(heddle_device *device, const char *what, const heddle_part *parts, int count,
                                  void **memory);

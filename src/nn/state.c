@@ -45,11 +45,11 @@ static heddle_status allocate(heddle_state *state, heddle_stream *stream)
         if (state->floats[i] == 0)
             continue;
         size_t bytes = state->floats[i] * sizeof(float);
-        HEDDLE_TRY(heddle_alloc_for(state->device, "a model's parameters", bytes, (void **)&state->bank[i]));
+        HEDDLE_TRY(heddle_alloc_for_model(state->device, "a model's parameters", bytes, (void **)&state->bank[i]));
         HEDDLE_TRY(heddle_fill(stream, state->bank[i], 0, bytes));
     }
     const size_t bytes = HEDDLE_HYPER_COUNT * sizeof(float);
-    HEDDLE_TRY(heddle_alloc_for(state->device, "an optimiser's settings", bytes, (void **)&state->hyper));
+    HEDDLE_TRY(heddle_alloc_for_model(state->device, "an optimiser's settings", bytes, (void **)&state->hyper));
     HEDDLE_TRY(heddle_fill(stream, state->hyper, 0, bytes));
     return heddle_stream_synchronize(stream);
 }

@@ -24,6 +24,7 @@ enum {
     EVALUATION_BATCH = 256,
     EVALUATION_BATCH_GPU = 1024,
     MESSAGE_SIZE = 1024,
+    REASON_SIZE = 128,
 };
 
 const char *const heddle_data_place_names[] = {"auto", "resident", "streamed", NULL};
@@ -65,10 +66,19 @@ static heddle_status make_plans(heddle_trainer *trainer)
         .probe = options->probe,
     };
     heddle_trainer_take_share(trainer, trainer->batch, &plan);
-    HEDDLE_TRY(heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->full));
+    heddle_status status = heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->full);
+    if (status == HEDDLE_INVALID && plan.batch == 1)
+        return heddle_fail(status, "%s; choose a larger --batch", heddle_last_error());
+    HEDDLE_TRY(status);
     heddle_trainer_take_share(trainer, rest, &plan);
     plan.several = 0;
-    return rest ? heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->rest) : HEDDLE_OK;
+    status = rest ? heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->rest) : HEDDLE_OK;
+    if (status == HEDDLE_INVALID && rest == 1)
+        return heddle_fail(status,
+                           "%s; the last batch of an epoch has 1 image, the rest of %d in batches of %d: choose "
+                           "another --batch",
+                           heddle_last_error(), trainer->train->count, trainer->batch);
+    return status;
 }
 
 static void drop_plans(heddle_trainer *trainer)
@@ -114,12 +124,13 @@ static heddle_status place_data(heddle_trainer *trainer)
 static void warn_of_misfit(const heddle_trainer *trainer)
 {
     const struct heddle_rows *rows = trainer->full->rows;
-    char page[HEDDLE_PLACE_SIZE];
+    char page[HEDDLE_PLACE_SIZE], why[REASON_SIZE];
     if (rows && rows->misfit)
         heddle_log(
             HEDDLE_LOG_WARN,
-            "model %s trains with float32 activations, which is slower: layer %s (%s) has no 16-bit kernels; see %s",
-            trainer->model->name, rows->misfit->name, rows->misfit->type->name, heddle_page("models.md", page));
+            "model %s trains with float32 activations, which is slower: no 16-bit kernels for layer %s %s; see %s",
+            trainer->model->name, rows->misfit->name, heddle_rows_misfit_reason(rows->misfit, why, sizeof why),
+            heddle_page("models.md", page));
 }
 
 static heddle_status make_evaluator(heddle_trainer *trainer)

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
-from command import HEDDLE, Command  # noqa: E402
+from command import HEDDLE, Command, write_png  # noqa: E402
 
 
 class Train(Command):
@@ -28,7 +28,9 @@ class Train(Command):
                           ('{"epochs": 1e17}', "--epochs 100000000000000000 is out")):
             with open(path, "w") as file:
                 file.write(text)
-            self.assertIn(why, self.run_heddle("train", f"--recipe={path}", code=2).stderr)
+            said = self.run_heddle("train", f"--recipe={path}", code=2).stderr
+            self.assertIn(why, said)
+            self.assertIn(path, said)
         self.run_heddle("train", "--recipe", "course", "--data", "synth:count=64", "--epochs", "1", "--device", "cpu", "--out",
                         os.path.join(self.home, "course"))
 
@@ -249,6 +251,58 @@ class Train(Command):
                                    "--out", self.home + "/run", "--overwrite").stdout
             line = f"input   the model file names {note}: built for the data\n"
             self.assertEqual([row for row in said.splitlines(True) if row.startswith("input")], [line] if note else [])
+
+    def test_a_last_batch_that_batchnorm_cannot_train_with_is_named(self):
+        path = self.home + "/model.json"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"layers": [{"type": "conv2d", "channels": 2, "kernel": 28}, {"type": "batchnorm2d"}, {"type": "flatten"},
+                                  {"type": "linear", "features": "classes"}]}, file)
+        train = ["train", "--device", "cpu", "--data", "synth:count=17", "--model", path, "--epochs", "1", "--quiet"]
+        said = self.run_heddle(*train, "--batch", "8", "--out", self.home + "/run", code=2).stderr
+        self.assertIn("the last batch of an epoch has 1 image, the rest of 17 in batches of 8: choose another --batch", said)
+        self.assertNotIn("batchnorm2d_inference", said)
+        self.assertIn("choose a larger --batch", self.run_heddle(*train, "--batch", "1", "--out", self.home + "/one",
+                                                                 code=2).stderr)
+        self.run_heddle(*train, "--batch", "5", "--out", self.home + "/two")
+
+    def test_options_that_would_have_no_effect_or_fail_late_are_refused_first(self):
+        train = ["train", "--device", "cpu", "--data", "synth:count=8", "--model", "mlp", "--epochs", "1", "--quiet", "--out",
+                 self.home + "/run"]
+        self.assertIn("--momentum has no effect with --optimizer sgd", self.run_heddle(*train, "--momentum", "0.5",
+                                                                                      code=2).stderr)
+        with open(self.home + "/file", "w"):
+            pass
+        said = self.run_heddle(*train, f"--tensorboard={self.home}/file", code=1).stderr
+        self.assertIn("cannot create this folder", said)
+        self.assertEqual(os.listdir(self.home), ["file"])
+        self.run_heddle(*train, "--momentum", "0.5", "--optimizer", "momentum", f"--tensorboard={self.home}/board")
+
+    def test_a_model_without_int8_says_which_layer_and_why(self):
+        path = self.home + "/model.json"
+        conv = {"type": "conv2d", "channels": 4, "padding": 1}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"layers": [conv, {"type": "residual", "layers": [{"type": "relu"}, conv]}, {"type": "globalavgpool"},
+                                  {"type": "linear", "features": "classes"}]}, file)
+        self.run_heddle("train", "--device", "cpu", "--data", "synth:count=16", "--model", path, "--epochs", "1", "--quiet",
+                        "--out", self.home + "/run")
+        why = "no int8 for layer residual1.relu1 (relu, which has to follow a conv2d or linear layer)"
+        said = self.run_heddle("export", self.home + "/run", "--onnx", self.home + "/q.onnx", "--precision", "int8", code=1)
+        self.assertIn(why, said.stderr)
+        self.assertEqual(said.stderr.count("\n"), 1, said.stderr)
+        self.assertIn(why, self.run_heddle("eval", self.home + "/run", "--device", "cpu", "--precision", "int8").stderr)
+
+    def test_images_of_another_size_are_told_with_the_size_to_ask_for(self):
+        self.run_heddle("train", "--device", "cpu", "--data", "synth:count=16,size=12,channels=3", "--model", "mlp", "--epochs",
+                        "1", "--quiet", "--out", self.home + "/run")
+        for words in (["eval"], ["predict", "--count", "1"]):
+            said = self.run_heddle(words[0], self.home + "/run", "--data", "synth", "--device", "cpu", *words[1:], code=2).stderr
+            self.assertIn("takes 3×12×12; use --data synth:size=12,channels=3", said)
+
+    def test_several_names_are_checked_before_the_first_prediction(self):
+        self.train_in(self.home, "--quiet", "--out", "run")
+        write_png(self.home + "/x.png", 28, [list(range(28))] * 28)
+        said = self.run_heddle("predict", self.home + "/run", self.home + "/x.png", self.home + "/nosuch.png", code=2)
+        self.assertEqual((said.stdout, said.stderr), ("", f"heddle: {self.home}/nosuch.png: No such file or directory\n"))
 
     def test_what_has_weights_is_no_model(self):
         self.train_in(self.home, "--quiet", "--out", "run")

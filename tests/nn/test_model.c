@@ -106,7 +106,11 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 3.5}]}", "channels");
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 3, \"kernel\": 40}]}", "does not fit");
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 4, \"groups\": 2}]}",
-           "layer 1: conv2d: 2 groups do not divide 1 input and 4 output channels evenly");
+           "layer 1: conv2d: 2 groups do not divide 1 input and 4 output channels evenly; make both multiples of "
+           "'groups'");
+    refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 4, \"kernel\": 5, \"dilation\": 10}]}",
+           "kernel 5 with dilation 10 spans 41 pixels and does not fit into 28×28 pixels with padding 0");
+    refuse("{\"layers\": [{\"type\": \"maxpool2d\", \"window\": 30}]}", "window 30 does not fit into 28×28 pixels");
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 4, \"groups\": 0}]}", "groups");
     refuse("{\"layers\": [{\"type\": \"linear\", \"features\": 10}]}", "put a flatten before");
     refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"maxpool2d\"}]}", "before the flatten");

@@ -33,6 +33,9 @@ static int parameters(const heddle_layer *layer, heddle_parameter_spec specs[HED
 static heddle_status lower(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
                            heddle_value *output)
 {
+    if (lowering->training && lowering->batch == 1 && layer->in[1] * layer->in[2] == 1)
+        return heddle_fail(HEDDLE_INVALID, "batchnorm2d needs at least 2 values per channel to train with, and a batch "
+                                           "of 1 has a single one here");
     heddle_batchnorm2d_shape shape = {
         .n = lowering->batch,
         .c = layer->in[0],

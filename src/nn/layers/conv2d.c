@@ -16,8 +16,10 @@ static const heddle_setting settings[] = {
 static heddle_status infer(heddle_layer *layer)
 {
     if (layer->in[0] % layer->groups || layer->channels % layer->groups)
-        return heddle_fail(HEDDLE_INVALID, "%d groups do not divide %d input and %d output channels evenly",
-                           layer->groups, layer->in[0], layer->channels);
+        return heddle_fail(
+            HEDDLE_INVALID,
+            "%d groups do not divide %d input and %d output channels evenly; make both multiples of 'groups'",
+            layer->groups, layer->in[0], layer->channels);
     return heddle_infer_windows(layer, layer->channels, layer->dilation * (layer->kernel - 1) + 1);
 }
 

@@ -23,6 +23,22 @@ heddle_status heddle_infer_same(heddle_layer *layer)
     return HEDDLE_OK;
 }
 
+// In the words of the file: a convolution has a kernel, pooling has a window.
+static heddle_status refuse_window(const heddle_layer *layer, int extent)
+{
+    char size[64];
+    if (layer->kernel == 0)
+        snprintf(size, sizeof size, "window %d", layer->window);
+    else if (extent == layer->kernel)
+        snprintf(size, sizeof size, "kernel %d", layer->kernel);
+    else
+        snprintf(size, sizeof size, "kernel %d with dilation %d spans %d pixels and", layer->kernel, layer->dilation,
+                 extent);
+    return heddle_fail(HEDDLE_INVALID,
+                       "%s does not fit into %d×%d pixels with padding %d; make it smaller or add padding", size,
+                       layer->in[1], layer->in[2], layer->padding);
+}
+
 heddle_status heddle_infer_windows(heddle_layer *layer, int channels, int extent)
 {
     layer->out_rank = 3;
@@ -30,8 +46,7 @@ heddle_status heddle_infer_windows(heddle_layer *layer, int channels, int extent
     for (int i = 1; i < 3; i++) {
         int room = layer->in[i] + 2 * layer->padding - extent;
         if (room < 0)
-            return heddle_fail(HEDDLE_INVALID, "a window of %d does not fit into %d×%d pixels with padding %d", extent,
-                               layer->in[1], layer->in[2], layer->padding);
+            return refuse_window(layer, extent);
         layer->out[i] = room / layer->stride + 1;
     }
     return HEDDLE_OK;
