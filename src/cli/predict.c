@@ -290,9 +290,9 @@ static int run_command(int argc, char **argv)
     predictor opened = {.settings = &settings, .batch = 1};
     if (from_data)
         opened.batch = settings.count < settings.network.batch ? settings.count : settings.network.batch;
-    heddle_status status = check_names(&arguments);
+    heddle_status status = open_predictor(&opened, arguments.items[0]);
     if (status == HEDDLE_OK)
-        status = open_predictor(&opened, arguments.items[0]);
+        status = check_names(&arguments);
     if (status == HEDDLE_OK && from_data) {
         heddle_dataset *dataset = NULL;
         status = heddle_cli_network_dataset(&opened.trained, &settings.network, &dataset);

@@ -317,6 +317,10 @@ heddle_status heddle_train(heddle_device *device, const heddle_model *model, con
     char message[MESSAGE_SIZE];
     snprintf(message, sizeof message, "%s", heddle_last_error());
     heddle_trainer_curve_end(&trainer, status);
+    if (status == HEDDLE_DIVERGED || (status != HEDDLE_OK && !trainer.begun))
+        heddle_trainer_bring_back(&trainer);
+    else if (status == HEDDLE_OK && options->folder && heddle_trainer_is_first(&trainer)) // of no epochs at all
+        heddle_trainer_drop_set_aside(&trainer);
     tear_down(&trainer); // after a failure of the device this fails too, which is no news
     return status == HEDDLE_OK ? HEDDLE_OK : heddle_fail(status, "%s", message);
 }

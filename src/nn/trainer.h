@@ -42,6 +42,8 @@ typedef struct heddle_trainer {
     heddle_image_traits traits;
     int folder_lock;    // a descriptor of the folder, locked; -1: none
     bool begun;         // last.safetensors is there and this run's
+    bool set_aside;     // the run that this one replaces is still there; trainer_replace.c
+    bool dropped;       // it is gone, or there was none
     int64_t saved_step; // steps done as of last.safetensors
     int batch;          // samples of a whole one, over all ranks: as asked for, or all there are
     int batches;        // of an epoch
@@ -122,7 +124,7 @@ void heddle_trainer_curve_end(heddle_trainer *trainer, heddle_status status);
 uint64_t heddle_trainer_fingerprint(const heddle_dataset *dataset);
 // Makes and locks the folder, and refuses to overwrite a run unless options->overwrite is set.
 heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer);
-// Writes the first last.safetensors of a new run, then removes an earlier run's best.safetensors.
+// Writes the first last.safetensors of a new run, then removes an earlier run's best.safetensors; both are set aside.
 heddle_status heddle_trainer_begin_files(heddle_trainer *trainer);
 // A resumed run that has steps left writes the last.safetensors that is there once more, bit for bit: what hinders it
 // shows before the first step.
@@ -132,3 +134,12 @@ heddle_status heddle_trainer_save_last(heddle_trainer *trainer);
 heddle_status heddle_trainer_save_best(heddle_trainer *trainer);
 // Takes numbers and position from folder/last.safetensors; refuses settings that would not continue the same run.
 heddle_status heddle_trainer_resume(heddle_trainer *trainer);
+
+// --- trainer_replace.c -----------------------------------------------------------------------------------------------
+
+// Gives the files of an earlier run second names.
+void heddle_trainer_set_aside(heddle_trainer *trainer);
+// This run has a checkpoint of its own: the earlier one goes.
+void heddle_trainer_drop_set_aside(heddle_trainer *trainer);
+// This run came to nothing: the earlier one gets its names back, if it is still there.
+void heddle_trainer_bring_back(heddle_trainer *trainer);

@@ -118,6 +118,8 @@ heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer)
 
 heddle_status heddle_trainer_begin_files(heddle_trainer *trainer)
 {
+    if (trainer->options->overwrite && trainer->options->folder && heddle_trainer_is_first(trainer))
+        heddle_trainer_set_aside(trainer);
     HEDDLE_TRY(heddle_trainer_save_last(trainer));
     if (!trainer->options->folder || !heddle_trainer_is_first(trainer))
         return HEDDLE_OK;
@@ -191,6 +193,8 @@ static heddle_status save(heddle_trainer *trainer, const char *name)
                            heddle_trainer_kept(trainer));
     if (status != HEDDLE_OK)
         return trainer->begun ? report_kept(trainer, status) : status;
+    if (trainer->position.step > 0)
+        heddle_trainer_drop_set_aside(trainer);
     heddle_trainer_report(trainer, HEDDLE_TRAIN_SAVED, path);
     return HEDDLE_OK;
 }

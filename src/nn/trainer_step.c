@@ -45,6 +45,8 @@ const char *heddle_trainer_kept(const heddle_trainer *trainer)
 {
     if (!trainer->options->folder)
         return "";
+    if (trainer->set_aside)
+        return "; the run that it was to replace is still there";
     return trainer->saved_step > 0 ? "; the last checkpoint is from before"
                                    : "; the last checkpoint is from before the first step";
 }

@@ -273,6 +273,19 @@ class Advice(unittest.TestCase):
         said = self.heddle(*SHORT, "--lr", "1e5", "--out", "run", "--overwrite", "--save-every", "1e-9", code=1).stderr
         self.assertTrue(said.endswith("; the last checkpoint is from before\n"), said)
 
+    def test_a_run_that_diverges_before_its_first_checkpoint_replaces_nothing(self):
+        self.heddle(*SHORT, "--out", "run")
+
+        def content():
+            return {name: open(f"{self.home}/run/{name}", "rb").read() for name in os.listdir(self.home + "/run")}
+        before = content()
+        said = self.heddle(*SHORT, "--lr", "1e5", "--out", "run", "--overwrite", code=1).stderr
+        self.assertTrue(said.endswith("; the run that it was to replace is still there\n"), said)
+        self.assertEqual(content(), before)
+        self.heddle(*SHORT, "--seed", "2", "--out", "run", "--overwrite")
+        self.assertEqual(set(content()), set(before))
+        self.assertNotEqual(content()["last.safetensors"], before["last.safetensors"])
+
     # --- a GPU that is not here ---------------------------------------------------------------------------------------
 
     def test_a_driver_that_is_not_there_is_not_called_too_old(self):

@@ -254,6 +254,10 @@ static void a_run_that_could_not_begin_claims_to_have_kept_nothing(void **state)
     assert_int_equal(status, HEDDLE_IO);
     assert_said("last.safetensors: cannot write: File too large");
     assert_null(strstr(heddle_last_error(), "whole"));
+    char second[PATH];
+    path_in(folder, "last.safetensors.before", second, sizeof second);
+    assert_int_not_equal(access(second, F_OK), 0);
+    assert_ok(resume(folder, &(watch){0}));
 }
 
 // --- what cannot be read --------------------------------------------------------------------------------------------
