@@ -138,8 +138,8 @@ class Data(Command):
             for name in ("a", "b"):
                 os.makedirs(f"{folder}/{split}/{name}")
                 write_png(f"{folder}/{split}/{name}/0.png", 4, [[9, 7, 5, 3]] * 4)
-        train = ["train", "--data", folder, "--model", "mlp", "--epochs", "1", "--device", "cpu", "--quiet", "--batch", "2", "--overwrite",
-                 "--out", self.home + "/run"]
+        train = ["train", "--data", folder, "--model", "mlp", "--epochs", "1", "--device", "cpu", "--quiet", "--batch", "2",
+                 "--overwrite", "--out", self.home + "/run"]
         self.assertEqual(self.run_heddle(*train).stderr, "")
         os.makedirs(folder + "/masks")
         os.symlink("/nowhere", folder + "/train/c")

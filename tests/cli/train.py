@@ -268,8 +268,8 @@ class Train(Command):
     def test_options_that_would_have_no_effect_or_fail_late_are_refused_first(self):
         train = ["train", "--device", "cpu", "--data", "synth:count=8", "--model", "mlp", "--epochs", "1", "--quiet", "--out",
                  self.home + "/run"]
-        self.assertIn("--momentum has no effect with --optimizer sgd", self.run_heddle(*train, "--momentum", "0.5",
-                                                                                      code=2).stderr)
+        said = self.run_heddle(*train, "--momentum", "0.5", code=2).stderr
+        self.assertIn("--momentum has no effect with --optimizer sgd", said)
         with open(self.home + "/file", "w"):
             pass
         said = self.run_heddle(*train, f"--tensorboard={self.home}/file", code=1).stderr
