@@ -19,6 +19,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sim/include DESTINATION ${CMAKE_INST
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/course DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
   PATTERN __pycache__ EXCLUDE PATTERN "*.pyc" EXCLUDE PATTERN a.out EXCLUDE)
 
+# --- the programs that measure PyTorch and JAX -------------------------------------------------------------------------
+include(HeddlePeers)
+install(FILES ${heddle_peers} DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/peers)
+
 # --- pkg-config ------------------------------------------------------------------------------------------------------
 # `pkg-config --static` is for libheddle.a with everything else shared. Listing modules as Requires.private instead would
 # draw in all that those need to be linked statically themselves, which few machines have.

@@ -32,6 +32,10 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/base/place.c PROPERTIES CO
 
 file(RELATIVE_PATH heddle_course_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_DATADIR}/heddle/course) # the same
 
+file(RELATIVE_PATH heddle_peers_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_DATADIR}/heddle/peers)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/peers.c PROPERTIES
+  COMPILE_DEFINITIONS HEDDLE_PEERS_FROM_PROGRAM="${heddle_peers_from_program}")
+
 # "src/ops/matmul/01_naive.cu" becomes FOLDER/ops_matmul_01_naive.o, and FOLDER/matmul.cu FOLDER/matmul.o
 function(heddle_object_of source folder object)
   get_filename_component(place ${source} DIRECTORY)

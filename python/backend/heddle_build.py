@@ -11,8 +11,8 @@ from scikit_build_core.build import *  # noqa: F401,F403 (the other hooks)
 _HERE = pathlib.Path(__file__).resolve().parent.parent
 _COPY = _HERE / 'source'
 # What CMake reads, and nothing else.
-_NEEDED = ['CMakeLists.txt', 'LICENSE', 'README.md', 'cmake', 'course', 'docs', 'examples', 'include', 'packaging', 'scripts',
-           'src', 'web']
+_NEEDED = ['CMakeLists.txt', 'LICENSE', 'README.md', 'cmake', 'course', 'docs', 'examples', 'include', 'packaging', 'peers',
+           'scripts', 'src', 'web']
 
 
 def build_sdist(sdist_directory, config_settings=None):

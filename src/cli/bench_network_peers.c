@@ -1,4 +1,4 @@
-// Measures PyTorch and JAX: runs peers/train_gpu.py, which is part of the source, and reads its results.
+// Measures PyTorch and JAX: runs peers/train_gpu.py, which is installed with heddle, and reads its results.
 
 #include <errno.h>
 #include <math.h>
@@ -13,27 +13,11 @@
 #include "check/child.h"
 #include "cli/bench_network.h"
 #include "cli/interrupt.h"
+#include "cli/peers.h"
 #include "cli/precision.h"
 
-enum { PATH_SIZE = 4096, LIST_SIZE = 256, DOCUMENT_LIMIT = 16 << 20 };
+enum { LIST_SIZE = 256, DOCUMENT_LIMIT = 16 << 20, LOG_LIMIT = 1 << 20 };
 static const double default_seconds = 0.5;
-
-// $HEDDLE_PEERS, or `peers` beside the folder of this program, as in a checkout with its build folder.
-static bool find_script(char path[PATH_SIZE])
-{
-    const char *told = getenv("HEDDLE_PEERS");
-    char folder[PATH_SIZE];
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (length < 0)
-        return false;
-    folder[length] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-    int written = told ? snprintf(path, PATH_SIZE, "%s/train_gpu.py", told)
-                       : snprintf(path, PATH_SIZE, "%s/../peers/train_gpu.py", folder);
-    return written < PATH_SIZE && heddle_file_exists(path);
-}
 
 // "tf32" for tf32; tf32x3 is compared with fp32, and int8 with bf16.
 static const char *peer_precision(heddle_arithmetic arithmetic)
@@ -101,17 +85,17 @@ static heddle_status read_document(const char *path, cJSON **document)
     return *document ? HEDDLE_OK : heddle_fail(HEDDLE_CORRUPT, "peers/train_gpu.py did not write JSON");
 }
 
-static heddle_status run_script(heddle_cli_network_bench *bench, char *script, char *model, char *output)
+// `log`: the descriptor of a file that takes what it prints.
+static heddle_status run_script(heddle_cli_network_bench *bench, char *script, char *model, char *output, int log)
 {
     char batches[LIST_SIZE], precisions[LIST_SIZE], seconds[32], threads[16];
     const heddle_cli_bench_settings *settings = bench->settings;
     bool gpu = bench->info.kind == HEDDLE_CUDA;
-    const char *python = getenv("PEERS_PYTHON");
     list_wanted(bench, batches, precisions);
     snprintf(seconds, sizeof seconds, "%g", settings->seconds > 0 ? settings->seconds : default_seconds);
     snprintf(threads, sizeof threads, "%d", settings->threads);
     char *words[] = {"/usr/bin/env",
-                     (char *)(python ? python : "python3"),
+                     (char *)heddle_cli_peers_python(),
                      script,
                      "--job",
                      (char *)bench->job,
@@ -136,11 +120,30 @@ static heddle_status run_script(heddle_cli_network_bench *bench, char *script, c
                      settings->peers == HEDDLE_CLI_PEERS_ALL ? NULL : "--quick",
                      NULL};
     heddle_child_options options = {
-        .argv = words, .input = -1, .output = STDERR_FILENO, .errors = -1, .stop = &heddle_cli_interrupted};
+        .argv = words, .input = -1, .output = log, .errors = log, .stop = &heddle_cli_interrupted};
     heddle_child child;
     HEDDLE_TRY(heddle_child_start(&child, &options));
     heddle_child_wait(&child, -1);
     return read_document(output, &bench->peers);
+}
+
+// What the script prints repeats the table in other words, so it is shown only if there is nothing to make rows of.
+static heddle_status run_quietly(heddle_cli_network_bench *bench, char *script, char *model, char *output)
+{
+    FILE *log = tmpfile();
+    char *text = NULL;
+    if (!log)
+        return heddle_fail(HEDDLE_IO, "cannot make a temporary file: %s", strerror(errno));
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "PyTorch and JAX ...\n");
+    heddle_status status = run_script(bench, script, model, output, fileno(log));
+    if (status != HEDDLE_OK && !heddle_cli_interrupted && (text = calloc(1, LOG_LIMIT))) {
+        rewind(log);
+        fwrite(text, 1, fread(text, 1, LOG_LIMIT, log), stderr);
+    }
+    free(text);
+    fclose(log);
+    return status;
 }
 
 static bool has_figure(const cJSON *document)
@@ -173,35 +176,44 @@ static const char *list_missing(const cJSON *document, char list[LIST_SIZE])
 // What to say below the table; "": nothing.
 static void say_missing(const heddle_cli_network_bench *bench, bool ran, char why[HEDDLE_CLI_MESSAGE_SIZE])
 {
-    const char *python = getenv("PEERS_PYTHON");
     char missing[LIST_SIZE];
     if (list_missing(bench->peers, missing)[0])
         snprintf(
             why, HEDDLE_CLI_MESSAGE_SIZE,
             "not installed for %.64s: %s; to compare with them, install torch and jax with pip, or set PEERS_PYTHON to "
             "a Python that has them",
-            python ? python : "python3", missing);
+            heddle_cli_peers_python(), missing);
     else if (!ran || !has_figure(bench->peers))
         snprintf(why, HEDDLE_CLI_MESSAGE_SIZE,
                  "PyTorch and JAX were not measured: neither ran here; set PEERS_PYTHON to a Python that has them");
 }
 
+static void say_not_found(char why[HEDDLE_CLI_MESSAGE_SIZE])
+{
+    const char *told = getenv("HEDDLE_PEERS");
+    if (told && told[0])
+        snprintf(why, HEDDLE_CLI_MESSAGE_SIZE,
+                 "PyTorch and JAX were not measured: HEDDLE_PEERS is %.96s, which does not have the scripts for that",
+                 told);
+    else
+        snprintf(why, HEDDLE_CLI_MESSAGE_SIZE,
+                 "PyTorch and JAX were not measured: the scripts for that are not beside heddle; set HEDDLE_PEERS to "
+                 "the folder peers of its source");
+}
+
 heddle_status heddle_cli_network_peers(heddle_cli_network_bench *bench, const heddle_model *model,
                                        char why[HEDDLE_CLI_MESSAGE_SIZE])
 {
-    char script[PATH_SIZE], output[] = "/tmp/heddle-peers-XXXXXX", description[] = "/tmp/heddle-model-XXXXXX";
+    char script[HEDDLE_PLACE_SIZE], output[] = "/tmp/heddle-peers-XXXXXX", description[] = "/tmp/heddle-model-XXXXXX";
     why[0] = '\0';
-    if (!find_script(script)) {
-        snprintf(
-            why, HEDDLE_CLI_MESSAGE_SIZE,
-            "PyTorch and JAX were not measured: peers/train_gpu.py is part of heddle's source; set HEDDLE_PEERS to "
-            "its folder");
+    if (!heddle_cli_find_peers(script)) {
+        say_not_found(why);
         return HEDDLE_OK;
     }
     HEDDLE_TRY(write_temporary(description, heddle_model_json(model)));
     heddle_status status = write_temporary(output, "");
     if (status == HEDDLE_OK) {
-        say_missing(bench, run_script(bench, script, description, output) == HEDDLE_OK, why);
+        say_missing(bench, run_quietly(bench, script, description, output) == HEDDLE_OK, why);
         unlink(output);
     }
     unlink(description);

@@ -9,9 +9,11 @@
 #include <cjson/cJSON.h>
 
 #include "base/place.h"
+#include "base/text.h"
 #include "check/sandbox.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/peers.h"
 #include "device/device.h"
 #include "device/driver.h"
 #include "device/module.h"
@@ -301,17 +303,44 @@ static void examine_fftw(job_report *job)
 #endif
 }
 
-static void examine_peers(job_report *job)
+// "torch 2.15.0"; false: that Python does not have the module.
+static bool find_python_module(const char *name, char *text, size_t size)
 {
     // Reading the version from the package's metadata takes milliseconds; importing torch takes seconds.
-    char version[LINE_SIZE];
-    if (first_line("python3 -c 'from importlib.metadata import version; print(version(\"torch\"))' 2>/dev/null",
-                   version, sizeof version)) {
-        snprintf(job->detail, sizeof job->detail, "PyTorch %.400s", version);
-        return;
+    char command[2 * PATH_SIZE], python[PATH_SIZE], version[LINE_SIZE];
+    snprintf(command, sizeof command,
+             "%s -c 'from importlib.metadata import version; print(version(\"%s\"))' 2>/dev/null",
+             heddle_text_quote(heddle_cli_peers_python(), python, sizeof python), name);
+    const bool found = first_line(command, version, sizeof version);
+    snprintf(text, size, "%s%s%.80s", name, found ? " " : "", found ? version : "");
+    return found;
+}
+
+// What `heddle bench train --peers` needs: heddle's scripts, and a Python with both frameworks.
+static void examine_peers(job_report *job)
+{
+    static const char *const modules[] = {"torch", "jax"};
+    enum { MODULES = sizeof modules / sizeof *modules };
+    char here[LINE_SIZE / 2] = "", lacking[LINE_SIZE / 8] = "", text[LINE_SIZE / 4], script[HEDDLE_PLACE_SIZE];
+    const char *python = heddle_cli_peers_python();
+    const bool scripts = heddle_cli_find_peers(script);
+    for (int i = 0; i < MODULES; i++) {
+        if (find_python_module(modules[i], text, sizeof text))
+            snprintf(here + strlen(here), sizeof here - strlen(here), "%s%s", here[0] ? ", " : "", text);
+        else
+            snprintf(lacking + strlen(lacking), sizeof lacking - strlen(lacking), " %s", modules[i]);
     }
-    set_lack(job, JOB_MISSING, "python3 has no torch",
-             "`make bench-cpu` in heddle's source creates an environment with it");
+    snprintf(job->detail, sizeof job->detail, "%.64s: %s; %s", python, here[0] ? here : "neither torch nor jax",
+             scripts ? "heddle's scripts are here" : "no scripts");
+    job->state = !scripts || !here[0] ? JOB_MISSING : lacking[0] ? JOB_LIMITED : JOB_OK;
+    if (!scripts)
+        snprintf(job->advice, sizeof job->advice,
+                 "%.300s is missing: set HEDDLE_PEERS to the folder peers of heddle's source", script);
+    else if (lacking[0])
+        snprintf(job->advice, sizeof job->advice,
+                 "for `heddle bench train --peers auto`: %.64s -m pip install%s, or set PEERS_PYTHON to a Python that "
+                 "has torch and jax",
+                 python, lacking);
 }
 
 // --- telling ---------------------------------------------------------------------------------------------------------
@@ -363,7 +392,7 @@ static int run_command(int argc, char **argv)
         {.name = "profile and debug", .examine = examine_tools},
         {.name = "train with several ranks", .examine = examine_ranks},
         {.name = "compare with FFTW", .examine = examine_fftw},
-        {.name = "compare with PyTorch", .examine = examine_peers},
+        {.name = "compare with PyTorch, JAX", .examine = examine_peers},
     };
     const int count = sizeof jobs / sizeof *jobs;
     for (int i = 0; i < count; i++)

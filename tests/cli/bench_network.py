@@ -160,9 +160,11 @@ class BenchNetwork(BenchCase):
                        "words = dict(zip(sys.argv[1:-1:2], sys.argv[2::2]), quick='--quick' in sys.argv)\n"
                        "words['network'] = json.load(open(words['--model']))\n"
                        f"json.dump(words, open({asked!r}, 'w'))\n"
-                       f"json.dump({{'results': {rows!r}}}, open(words['--json'], 'w'))\n")
+                       f"json.dump({{'results': {rows!r}}}, open(words['--json'], 'w'))\n"
+                       "print('raw output')\n")
         result = self.bench(job, "--device", "cpu", "--kernels", "fused", "--model", model, "--peers", "auto",
                             *NETWORK[2:], "--json=" + self.file, HEDDLE_PEERS=self.scratch.name)
+        self.assertEqual(result.stderr, "", "the table says it")
         with open(asked, encoding="utf-8") as words, open(self.file, encoding="utf-8") as document:
             return result.stdout, json.load(document), json.load(words)
 
@@ -209,6 +211,21 @@ class BenchNetwork(BenchCase):
         self.assertTrue(result.stdout.endswith(
             f"\nnot installed for {python[:64]}: JAX and PyTorch; to compare with them, install torch and jax with pip, or "
             "set PEERS_PYTHON to a Python that has them\n"), result.stdout)
+
+    def test_what_the_peers_print_is_shown_if_it_is_all_there_is(self):
+        with open(os.path.join(self.scratch.name, "train_gpu.py"), "w", encoding="utf-8") as file:
+            file.write("print('half way', flush=True)\nraise SystemExit('this is why')\n")
+        result = self.bench("infer", "--device", "cpu", "--kernels", "fused", *NETWORK, "--peers", "auto",
+                            HEDDLE_PEERS=self.scratch.name)
+        self.assertEqual(result.stderr, "half way\nthis is why\n")
+        self.assertIn("\nPyTorch and JAX were not measured: neither ran here; set PEERS_PYTHON", result.stdout)
+
+    def test_peers_that_are_not_where_they_are_said_to_be_are_one_line(self):
+        result = self.bench("infer", "--device", "cpu", "--kernels", "fused", *NETWORK, "--peers", "auto",
+                            HEDDLE_PEERS="/nowhere")
+        self.assertEqual(result.stderr, "")
+        self.assertTrue(result.stdout.endswith("\nPyTorch and JAX were not measured: HEDDLE_PEERS is /nowhere, which does "
+                                               "not have the scripts for that\n"), result.stdout)
 
     def test_gradients_of_one_step_are_written_with_what_they_belong_to(self):
         self.bench("train", "--device", "cpu", "--kernels", "fused", "--data", "synth:count=64", "--batch", "3",

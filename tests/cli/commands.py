@@ -389,7 +389,7 @@ class Commands(Command):
             file.write("#!/bin/sh\ngrep SigIgn /proc/self/status\n")
         os.chmod(self.home + "/python3", 0o755)
         text = self.run_heddle("doctor", PATH=self.home + ":" + os.environ["PATH"]).stdout
-        ignored = int(re.search(r"PyTorch SigIgn:\s+([0-9a-f]+)", text).group(1), 16)
+        ignored = int(re.search(r"torch SigIgn:\s+([0-9a-f]+)", text).group(1), 16)
         self.assertEqual(ignored >> (signal.SIGXFSZ - 1) & 1, 0)
 
     def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):

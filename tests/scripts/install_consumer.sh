@@ -44,6 +44,28 @@ expect 'share/zsh/site-functions/_heddle'
 expect 'share/fish/vendor_completions.d/heddle.fish'
 expect 'share/heddle/course/include/learn.h'
 expect 'lib*/heddle/sim/judges/learn.o'
+expect 'share/heddle/peers/train_gpu.py'
+# The programs that measure PyTorch and JAX: all that they import of each other, found by the command where they are.
+peers=$(dirname "$0")/../../peers
+for script in "$prefix"/share/heddle/peers/*.py; do
+    sed -n 's/^ *\(import\|from\) \([a-z_]*\).*/\2/p' "$script" | while read -r module; do
+        if [ -e "$peers/$module.py" ] && [ ! -e "$prefix/share/heddle/peers/$module.py" ]; then
+            echo "not installed: share/heddle/peers/$module.py, which $script imports"
+            exit 1
+        fi
+    done
+done
+printf '#!/bin/sh\nexec python3 -I -S "$@"\n' >"$scratch/python"
+chmod +x "$scratch/python"
+measured=$(PEERS_PYTHON=$scratch/python "$prefix/bin/heddle" bench train --device cpu --kernels fused --model mlp \
+    --data synth:count=100 --batch 20 --seconds 0.01 --rounds 3 --peers auto)
+case $measured in
+*'not installed for '*'JAX and PyTorch;'*) ;;
+*)
+    printf 'the installed peers were not run: %s\n' "$measured"
+    exit 1
+    ;;
+esac
 (cd "$scratch" && "$prefix/bin/heddle" learn init course >/dev/null && cmp course/05-first-kernels/05.1-which-element.cu \
     "$prefix/share/heddle/course/05-first-kernels/exercises/05.1-which-element/start.cu")
 
