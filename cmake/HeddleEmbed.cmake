@@ -18,7 +18,7 @@ endfunction()
 
 # --- the built-in models, as NAME=FILE for each examples/models/FILE.json: an example and the model of its name are one
 set(heddle_models "")
-foreach(model cnn=cnn mlp=mlp lenet=lenet5 vgg=vgg resnet=resnet)
+foreach(model cnn=cnn mlp=mlp lenet=lenet5 vgg=vgg resnet=resnet mlp3=mlp3 wide-cnn=wide-cnn)
   string(REGEX MATCH "^(.*)=(.*)$" model ${model})
   set(name ${CMAKE_MATCH_1})
   heddle_embed_read(${PROJECT_SOURCE_DIR}/examples/models/${CMAKE_MATCH_2}.json text)

@@ -19,6 +19,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sim/include DESTINATION ${CMAKE_INST
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/course DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
   PATTERN __pycache__ EXCLUDE PATTERN "*.pyc" EXCLUDE PATTERN a.out EXCLUDE)
 
+# --- examples ---------------------------------------------------------------------------------------------------------
+# Beside the pages, as in the sources: both name them by the same path.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle USE_SOURCE_PERMISSIONS
+  PATTERN __pycache__ EXCLUDE PATTERN "*.pyc" EXCLUDE PATTERN a.out EXCLUDE)
+
 # --- the programs that measure PyTorch and JAX -------------------------------------------------------------------------
 include(HeddlePeers)
 install(FILES ${heddle_peers} DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/peers)

@@ -90,7 +90,8 @@ static void print_closing(FILE *file)
           ".I ~/.local/share/heddle\n"
           ".SH FILES\n"
           ".TP\n.I share/doc/heddle/docs\nbelow the prefix that heddle is installed in: the pages that are called "
-          "docs/NAME.md here\n",
+          "docs/NAME.md here\n"
+          ".TP\n.I share/doc/heddle/examples\nmodel files, CUDA programs and a C program to start from\n",
           file);
 }
 

@@ -54,14 +54,16 @@ static const heddle_cli_option options[] = {
      0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, HEDDLE_CLI_FOLDER_HELP, 0, 0, NULL},
     {"image-size", HEDDLE_CLI_TEXT, PLACE(image_size), "WxH", NULL,
-     "scale PNG and JPEG files to this size; default: their own size if it is the same for all, else 64x64", 0, 0,
-     NULL},
+     "scale PNG and JPEG files to this size, such as 64x48 (width first), or 64 for both; default: their own size if "
+     "it is the "
+     "same for all, else 64x64",
+     0, 0, NULL},
     {"augment", HEDDLE_CLI_TEXT, PLACE(augment), "LIST", "none",
      "random changes of the training images, separated by commas: crop:N (pad by N pixels, then crop to the original "
      "size), flip (mirror a random half of the images), shift:N (move by up to N pixels)",
      0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn",
-     "cnn, mlp, lenet, vgg, resnet, or a model file in JSON", 0, 0, NULL},
+     "cnn, mlp, lenet, vgg, resnet, mlp3, wide-cnn, or a model file in JSON (docs/models.md)", 0, 0, NULL},
     {"init", HEDDLE_CLI_TEXT, PLACE(init), "FILE", NULL,
      "start from the weights in this file instead of random ones: a checkpoint, a PyTorch state_dict saved as "
      "safetensors, or an ONNX file",

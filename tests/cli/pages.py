@@ -106,7 +106,7 @@ class Pages(unittest.TestCase):
                 self.assertLessEqual({"fp32", "bf16"}, complete("heddle", command, "--precision", ""))
                 self.assertLessEqual({"naive", "fused"}, complete("heddle", command, "--kernels", ""))
             self.assertEqual(complete("heddle", "train", "--data", "ow"), {"own-images"})
-            models = {"cnn", "mlp", "lenet", "vgg", "resnet"}
+            models = {"cnn", "mlp", "lenet", "vgg", "resnet", "mlp3", "wide-cnn"}
             self.assertLessEqual(models, complete("heddle", "train", "--model", ""))
             self.assertLessEqual({"h200", "a100", "rtx4090"}, complete("heddle", "check", "--gpu", ""))
             self.assertEqual(complete("heddle", "check", "--op", ""), operators)

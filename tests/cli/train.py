@@ -213,7 +213,7 @@ class Train(Command):
                 self.assertEqual(self.run_heddle(*words, name, code=2).stderr.count("\n"), 1)
 
     def test_every_built_in_model_trains(self):
-        for model in ("cnn", "mlp", "lenet", "vgg", "resnet"):
+        for model in ("cnn", "mlp", "lenet", "vgg", "resnet", "mlp3", "wide-cnn"):
             said = self.run_heddle("train", "--device", "cpu", "--data", "synth:count=16", "--model", model, "--batch", "8",
                                    "--epochs", "1", "--out", self.home + "/" + model)
             self.assertIn("trained 1 epoch", said.stdout + said.stderr)

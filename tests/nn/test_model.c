@@ -51,8 +51,9 @@ static void the_built_in_models_are_those_of_the_examples(void **state)
         heddle_input_shape input;
         size_t parameters; // as PyTorch counts them
     } expected[] = {
-        {"cnn", {1, 28, 28, 10}, 421834},  {"mlp", {1, 28, 28, 10}, 203530},    {"lenet", {1, 28, 28, 10}, 61706},
-        {"vgg", {3, 32, 32, 10}, 2360906}, {"resnet", {3, 32, 32, 10}, 696618},
+        {"cnn", {1, 28, 28, 10}, 421834},       {"mlp", {1, 28, 28, 10}, 203530},    {"lenet", {1, 28, 28, 10}, 61706},
+        {"vgg", {3, 32, 32, 10}, 2360906},      {"resnet", {3, 32, 32, 10}, 696618}, {"mlp3", {1, 28, 28, 10}, 2913290},
+        {"wide-cnn", {1, 28, 28, 10}, 1249386},
     };
     enum { MODELS = sizeof expected / sizeof *expected };
     for (int i = 0; i < MODELS; i++) {
@@ -338,7 +339,8 @@ static void an_unknown_model_suggests_the_nearest(void **state)
     (void)state;
     heddle_model *model = NULL;
     assert_int_equal(heddle_model_open("cmn", &gray28, &model), HEDDLE_NOT_FOUND);
-    assert_non_null(strstr(heddle_last_error(), "built in: cnn, mlp, lenet, vgg, resnet (did you mean 'cnn'?)"));
+    assert_non_null(
+        strstr(heddle_last_error(), "built in: cnn, mlp, lenet, vgg, resnet, mlp3, wide-cnn (did you mean 'cnn'?)"));
 }
 
 static void a_file_that_is_no_text_is_no_model(void **state)

@@ -26,8 +26,8 @@ class Layer:
 class Model(_draw.Drawn):
     """A model for images of a shape (channels, height, width) and a number of classes.
 
-    `given` is "cnn", "mlp", "lenet", "vgg", "resnet", the path of a model file, or such a file's content as a dictionary
-    (docs/models.md). A dictionary with an "input" needs no shape.
+    `given` is a built-in model such as "cnn" (model_names()), the path of a model file, or such a file's content as a
+    dictionary (docs/models.md). A dictionary with an "input" needs no shape.
     """
 
     def __init__(self, given: Union[str, os.PathLike, dict], input: Optional[tuple[int, int, int]] = None,

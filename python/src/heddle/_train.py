@@ -215,7 +215,8 @@ def train(model: ModelLike = 'cnn', data: Optional[DataLike] = None, *, test: Op
           progress: Union[Callable[[Progress], Any], bool, None] = None) -> Result:
     """Trains a model on labelled images and saves the best and the last checkpoint.
 
-    model:     "cnn", "mlp", "lenet", "vgg", "resnet", the path of a model file, or its content as a dictionary.
+    model:     a built-in model such as "cnn" (heddle.model_names()), the path of a model file, or its content as a
+               dictionary.
     data:      "mnist", "fashion", "synth:count=2000", a folder, a Dataset, or (images, labels) as arrays.
                Default: the best set that is installed.
     test:      the same for evaluation after each epoch. Default: the test images of a named set or a folder; arrays have
