@@ -40,8 +40,8 @@ static const heddle_cli_option options[] = {
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "seed of the inputs; with --gradients, of the training run", 0, 0,
      NULL},
     {"seconds", HEDDLE_CLI_NUMBER, PLACE(seconds), "S", NULL,
-     "time to measure each implementation, default: 0.5; train, infer, collectives: length of a round, default: 1 on "
-     "cpu, 0.2 on cuda, 0.01 for collectives",
+     "time to measure each implementation (default: 0.5); train, infer: length of a round (default: 1 on cpu, 0.2 on "
+     "cuda); collectives: length of a round (default: 0.01)",
      0.001, 3600, NULL},
     {"quick", HEDDLE_CLI_FLAG, PLACE(quick), NULL, NULL, "measure one shape per operator, for a tenth of the time", 0,
      0, NULL},
@@ -52,7 +52,7 @@ static const heddle_cli_option options[] = {
      "train, infer: kernels to measure, as in `heddle train`: naive, tuned, vendor, fused; default: all", 0, 0, NULL},
     {"precision", HEDDLE_CLI_TEXT, PLACE(precision), "TYPE,TYPE", NULL,
      "train, infer: precisions to measure, as in `heddle train`: fp32, tf32x3, tf32, fp16, bf16, and int8 for infer; "
-     "default: all of them but int8 for fused kernels on a GPU, else fp32",
+     "default: fp32 and, for fused kernels on a GPU, all others except int8",
      0, 0, NULL},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
      "train: keep the images in GPU memory or stream them, as in `heddle train`", 0, 0, heddle_data_place_names},
@@ -63,9 +63,11 @@ static const heddle_cli_option options[] = {
      "all modes (all), or not at all (no); default: auto on cuda, no on cpu",
      0, 0, peers},
     {"gradients", HEDDLE_CLI_TEXT, PLACE(gradients), "FILE", NULL,
-     "train: measure nothing; write the batch, parameters and gradients of the first step as safetensors", 0, 0, NULL},
+     "train: measure nothing; write the batch, parameters and gradients of the first step as safetensors; needs one "
+     "--batch, one of --kernels and one --precision",
+     0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn",
-     "train, infer: cnn, mlp, lenet, vgg, resnet, mlp3, wide-cnn, or a model file in JSON (docs/models.md)", 0, 0,
+     "train, infer: cnn, mlp, lenet, vgg, resnet, mlp3, wide-cnn, or a model file in JSON; see docs/models.md", 0, 0,
      NULL},
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
      "train, infer: dataset to measure with; default: generated images (synth) of the size that the model file names",
@@ -181,27 +183,56 @@ static int run_command(int argc, char **argv)
     "`collectives` measures all-reduce, broadcast, all-gather and reduce-scatter between ranks, over MPI or NCCL, as " \
     "nccl-tests does."
 
+#define ROUND       "length of a round; default: "
+#define NETWORK     ROUND "1 on cpu, 0.2 on cuda"
+#define PRECISIONS  "precisions to measure, as in `heddle train`: fp32, tf32x3, tf32, fp16, bf16"
+#define MORE_ON_GPU "default: fp32 and, for fused kernels on a GPU, all others"
+static const heddle_cli_topic_help on_train[] = {
+    {"device", "cpu, cuda or cuda:1, or with --gradients also sim; default: cuda if a GPU is available, else cpu"},
+    {"seed", "with --gradients: seed of the training run"},
+    {"seconds", NETWORK},
+    {"precision", PRECISIONS "; " MORE_ON_GPU},
+    {NULL, NULL},
+};
+static const heddle_cli_topic_help on_infer[] = {
+    {"device", "cpu, cuda or cuda:1; default: cuda if a GPU is available, else cpu"},
+    {"seconds", NETWORK},
+    {"precision", PRECISIONS ", int8; " MORE_ON_GPU " except int8"},
+    {NULL, NULL},
+};
+static const heddle_cli_topic_help on_out_of_core[] = {
+    {"shape", "shape to measure, such as \"m=49152 n=49152 k=16384\"; repeat the option, or separate shapes with ';'; "
+              "default: \"m=24576 n=24576 k=24576\""},
+    {"seed", "seed of the inputs"},
+    {NULL, NULL},
+};
+static const heddle_cli_topic_help on_collectives[] = {{"seconds", ROUND "0.01"}, {NULL, NULL}};
+
 static const heddle_cli_topic topics[] = {
     {"train",
      "measure how fast a whole network trains",
      TRAINING,
      "heddle bench train --batch 64,1024 --json=training.json",
-     {of_ladders, of_collectives, NULL}},
+     {of_ladders, of_collectives, NULL},
+     on_train},
     {"infer",
      "measure how fast a whole network predicts",
      INFERENCE " " ROAD ". " PEERS,
      "heddle bench infer --batch 1,256",
-     {of_ladders, of_collectives, not_infer, NULL}},
+     {of_ladders, of_collectives, not_infer, NULL},
+     on_infer},
     {"out-of-core",
      "measure matrix products that do not fit on the device",
      OUT_OF_CORE,
      "heddle bench out-of-core --shape \"m=49152 n=49152 k=16384\"",
-     {not_out_of_core, of_networks, of_collectives, NULL}},
+     {not_out_of_core, of_networks, of_collectives, NULL},
+     on_out_of_core},
     {"collectives",
      "measure collective communication between ranks",
      COLLECTIVES,
      "mpirun -n 4 heddle bench collectives",
-     {of_ladders, of_networks, not_collectives, NULL}},
+     {of_ladders, of_networks, not_collectives, NULL},
+     on_collectives},
 };
 
 const heddle_cli_command heddle_command_bench = {

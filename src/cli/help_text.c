@@ -175,6 +175,26 @@ static bool goes_with(const heddle_cli_topic *topic, const char *option)
     return true;
 }
 
+// What the topic's page says about the option.
+static const char *help_of(const heddle_cli_topic *topic, const heddle_cli_option *option)
+{
+    const char *text = option->help;
+    const size_t length = strlen(topic->name);
+    for (int i = 0; topic->helps != NULL && topic->helps[i].option != NULL; i++)
+        if (strcmp(topic->helps[i].option, option->name) == 0)
+            return topic->helps[i].help;
+    // "train, infer: images per step"
+    for (bool named = false;;) {
+        const size_t word = strcspn(text, ",: ");
+        named |= word == length && strncmp(text, topic->name, length) == 0;
+        if (strncmp(text + word, ": ", 2) == 0)
+            return named ? text + word + 2 : option->help;
+        if (strncmp(text + word, ", ", 2) != 0)
+            return option->help;
+        text += word + 2;
+    }
+}
+
 void heddle_cli_print_topic(const heddle_cli_command *command, const heddle_cli_topic *topic, FILE *file)
 {
     char name[USAGE_SIZE];
@@ -188,7 +208,9 @@ void heddle_cli_print_topic(const heddle_cli_command *command, const heddle_cli_
         .options = options,
     };
     for (int i = 0; i < command->option_count && part.option_count < MOST_OPTIONS; i++)
-        if (goes_with(topic, command->options[i].name))
-            options[part.option_count++] = command->options[i];
+        if (goes_with(topic, command->options[i].name)) {
+            options[part.option_count] = command->options[i];
+            options[part.option_count++].help = help_of(topic, &command->options[i]);
+        }
     heddle_cli_print_help(&part, file);
 }

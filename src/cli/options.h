@@ -60,11 +60,18 @@ typedef struct heddle_cli_list {
     int count;
 } heddle_cli_list;
 
-// A word in place of a command's argument that has its own help page: `bench train`.
+// What a topic's page says about an option whose own help speaks of other topics too.
+typedef struct heddle_cli_topic_help {
+    const char *option, *help;
+} heddle_cli_topic_help;
+
+// A word in place of a command's argument that has its own help page: `bench train`. Help of an option that begins with
+// topics, as in "train, infer: images per step", is shown there without them.
 typedef struct heddle_cli_topic {
     const char *name;
     const char *summary, *description, *example; // as a command's
     const char *const *without[4];               // lists of options that do not apply to it, all NULL-terminated
+    const heddle_cli_topic_help *helps;          // ends with an entry of NULL; NULL: none
 } heddle_cli_topic;
 
 typedef struct heddle_cli_command heddle_cli_command;

@@ -63,7 +63,7 @@ static const heddle_cli_option options[] = {
      "size), flip (mirror a random half of the images), shift:N (move by up to N pixels)",
      0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn",
-     "cnn, mlp, lenet, vgg, resnet, mlp3, wide-cnn, or a model file in JSON (docs/models.md)", 0, 0, NULL},
+     "cnn, mlp, lenet, vgg, resnet, mlp3, wide-cnn, or a model file in JSON; see docs/models.md", 0, 0, NULL},
     {"init", HEDDLE_CLI_TEXT, PLACE(init), "FILE", NULL,
      "start from the weights in this file instead of random ones: a checkpoint, a PyTorch state_dict saved as "
      "safetensors, or an ONNX file",

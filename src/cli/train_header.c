@@ -104,8 +104,11 @@ void heddle_cli_train_header_print(const heddle_cli_train_header *header)
     printf("model   %s, %zu parameters\n", heddle_model_name(header->model), heddle_model_parameters(header->model));
     if (!options->resume) // a checkpoint's model is built for its data
         print_input(header->model);
-    printf("data    %s, %d training and %d test images (%s)\n", header->train->name, header->train->count,
-           header->test->count, header->train->source);
+    printf("data    %s, %d training and %d test images", header->train->name, header->train->count,
+           header->test->count);
+    if (strcmp(header->train->source, header->train->name) != 0)
+        printf(" (%s)", header->train->source);
+    printf("\n");
     if (header->train->scaled[0])
         printf("images  %s; --image-size sets another size\n", header->train->scaled);
     printf("device  %s, %s, ", heddle_device_kind_name(info.kind), info.name);

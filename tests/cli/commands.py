@@ -72,7 +72,13 @@ class Commands(Command):
             self.assertIn(word, self.run_heddle("help", "bench", "train").stdout)
             self.assertNotIn(word, infer)
         self.assertIn("`infer` measures", infer)
-        self.assertRegex(self.run_heddle("help", "bench", "collectives").stdout, r"0\.01\s+for\s+collectives")
+        for topic, default in (("train", "1 on cpu, 0.2 on cuda"), ("collectives", "0.01")):
+            self.assertIn(f"--seconds S                  length of a round; default: {default}\n",
+                          self.run_heddle("help", "bench", topic).stdout)
+        for words in TOPICS:
+            options = self.run_heddle("help", *words).stdout.split("\nOptions:")[1]
+            self.assertNotRegex(options, r"(train|infer|collectives): ", "on a page of its own no option says so")
+        self.assertRegex(self.run_heddle("help", "bench").stdout, r"--batch N,N +train, infer: images")
 
     def test_the_overview_names_every_command(self):
         overview = self.run_heddle("help").stdout
