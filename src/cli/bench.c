@@ -165,7 +165,8 @@ static int run_command(int argc, char **argv)
 // What help says of the topics: each on its own page, and all on the command's.
 #define ROAD "One table shows every stage, from the CPU or the first kernel to the fused step"
 #define PEERS                                                                                                          \
-    "PyTorch and JAX, if they are installed, are measured on the same network; --peers chooses their modes. Each row " \
+    "PyTorch and JAX, if python3 or $PEERS_PYTHON has them, are measured on the same network; --peers chooses their "  \
+    "modes. Each row "                                                                                                 \
     "is compared with their fastest mode at the same batch size and precision."
 #define TRAINING                                                                                                       \
     "`train` measures the trainer itself: loading a batch, forward, backward and update. " ROAD ". " PEERS             \
