@@ -202,8 +202,10 @@ static void end_group(heddle_child *child)
     double until = heddle_now() + grace;
     pid_t program = sim_keeper_program(&child->keeper);
     // One that takes too much memory gets no time to take more.
-    if (child->end == HEDDLE_CHILD_TIMED_OUT && program > 0)
+    if (child->end == HEDDLE_CHILD_TIMED_OUT && program > 0) {
         kill(-program, SIGTERM);
+        kill(-program, SIGCONT); // it may have stopped itself
+    }
     while (child->end == HEDDLE_CHILD_TIMED_OUT && !has_ended(child) && heddle_now() < until)
         wait_a_little(child, TICK);
     collect(child);

@@ -31,13 +31,16 @@ static bool lacks_arguments(const heddle_check_options *options, const heddle_ch
 heddle_status heddle_check_judge_end(const heddle_check_options *options, heddle_check_result *result,
                                      const heddle_child *child, const heddle_check_report *report, const char *where)
 {
+    // A program (a command has no such sentence) that ignores SIGTERM, or catches it: nothing wrote the report.
+    static const char by_force[] = " by force, so what had been found until then is lost";
     const char *gap = where[0] ? " " : "";
     char size[32], time[32];
     switch (child->end) {
     case HEDDLE_CHILD_TIMED_OUT:
         return heddle_check_result_add(result, HEDDLE_CHECK_TIMEOUT, HEDDLE_CHECK_ERROR,
-                                       "It was still running after %s and was stopped: the rest was not checked.%s%s",
-                                       heddle_text_seconds(child->options.seconds, time, sizeof time), gap, where);
+                                       "It was still running after %s and was stopped%s: the rest was not checked.%s%s",
+                                       heddle_text_seconds(child->options.seconds, time, sizeof time),
+                                       report || !where[0] ? "" : by_force, gap, where);
     case HEDDLE_CHILD_TOO_LARGE:
         return heddle_check_result_add(result, HEDDLE_CHECK_MEMORY, HEDDLE_CHECK_ERROR,
                                        "It used %s and was stopped: the rest was not checked.%s%s",

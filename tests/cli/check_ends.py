@@ -29,6 +29,15 @@ class Ends(Trial):
             self.assertIn("error: program did not end\n", said)
             self.assertTrue(said.endswith("2 errors, 0 warnings\n"), said)
 
+    def test_findings_that_are_lost_with_a_program_that_ignores_its_end_are_named_as_lost(self):
+        for way, lost in (("signal(SIGTERM, SIG_IGN); pause();", True), ("raise(SIGSTOP); pause();", False)):
+            self.write("loop.cu", ADD.replace("a[threadIdx.x]", "a[threadIdx.x + 1]")
+                       .replace("#include", "#include <signal.h>\n#include <unistd.h>\n#include", 1)
+                       .replace("    printf", f"    {way}\n    printf"))
+            said = self.check("loop.cu", "--no-nvcc", "--timeout", "2", code=1).stdout
+            self.assertEqual("stopped by force, so what had been found until then is lost:" in said, lost, said)
+            self.assertEqual("error: out-of-bounds access" in said, not lost)
+
     def test_a_program_that_takes_all_memory_is_ended(self):
         eat = "for (;;) memset(malloc(1 << 20), 1, 1 << 20);"
         started_by_a_thread = f"std::thread([] {{ if (fork() == 0) {eat} pause(); }}).join();"
