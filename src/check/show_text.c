@@ -32,15 +32,28 @@ static const palette *choose_colours(const heddle_check_style *style)
 
 // --- source ----------------------------------------------------------------------------------------------------------
 
+// A control character of the second set, U+0080 to U+009F, which some terminals obey, or one that turns the direction
+// of writing: U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069. Returns its bytes in UTF-8; 0: it is neither.
+static int count_control(const unsigned char *c)
+{
+    if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f)
+        return 2;
+    bool turns = c[0] == 0xe2 && ((c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xaa && c[2] <= 0xae))) ||
+                                  (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
+    return turns ? 3 : 0;
+}
+
 // Source text may hold anything; only what moves the cursor forward is shown.
 static void print_source(FILE *file, const char *text)
 {
     for (int column = 0; column < MOST_COLUMNS && text[column]; column++) {
         unsigned char c = (unsigned char)text[column];
+        int control = count_control((const unsigned char *)text + column);
         if (c == '\t')
             fputs("    ", file);
         else
-            fputc(c < ' ' || c == 0x7f ? '?' : c, file);
+            fputc(c < ' ' || c == 0x7f || control ? '?' : c, file);
+        column += control ? control - 1 : 0;
     }
     fputc('\n', file);
 }
