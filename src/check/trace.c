@@ -421,10 +421,21 @@ static cJSON *empty_trace(void)
 
 cJSON *heddle_check_trace_json(const heddle_check_result *result)
 {
-    cJSON *trace = result->trace ? cJSON_Duplicate(result->trace, true) : empty_trace();
-    if (!trace)
+    cJSON *facts = result->trace ? cJSON_Duplicate(result->trace, true) : empty_trace(), *trace = cJSON_CreateObject();
+    if (!facts || !trace) {
+        cJSON_Delete(facts);
+        cJSON_Delete(trace);
         return NULL;
+    }
+    // Who made it stands near the beginning: it tells a trace from other files.
+    cJSON *version = cJSON_DetachItemFromObject(facts, "version");
+    cJSON_AddItemToObject(trace, "version", version);
     cJSON_AddStringToObject(trace, "heddle", heddle_version());
+    while (facts->child) {
+        cJSON *next = cJSON_DetachItemViaPointer(facts, facts->child);
+        cJSON_AddItemToObject(trace, next->string, next);
+    }
+    cJSON_Delete(facts);
     add_findings(result, trace);
     add_sources(result, trace);
     return trace;

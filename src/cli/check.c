@@ -157,6 +157,7 @@ static heddle_status write_file(const heddle_check_result *result, const heddle_
     size_t size = 0;
     if (held->path == NULL)
         return HEDDLE_OK;
+    HEDDLE_TRY(heddle_cli_held_check(held));
     FILE *file = open_memstream(&content, &size);
     if (file == NULL)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: not enough memory to write it", held->path);
@@ -196,6 +197,9 @@ static heddle_status write_json(const heddle_check_settings *settings, const hed
                                 const heddle_check_result *result)
 {
     heddle_cli_json json = settings->json;
+    heddle_status status = heddle_cli_held_check(held);
+    if (status != HEDDLE_OK)
+        return status;
     if (json.file)
         json.file = heddle_cli_held_place(held);
     return heddle_cli_held_status(held, heddle_cli_json_result(&json, heddle_check_json(result)));

@@ -105,12 +105,13 @@ typedef struct report_output {
 } report_output;
 
 // What the program includes or reads is known only later, under whatever name and through whatever link: a report may
-// replace nothing but an empty file or an earlier report.
+// replace nothing but an empty file or an earlier report of heddle, which names it near the beginning.
 static bool may_be_replaced(const char *path)
 {
-    static const char *const reports[] = {"{\"version\":", "{\"$schema\":", "<!doctypehtml>"};
-    enum { LOOKED_AT = 64 };
-    char text[LOOKED_AT], begin[LOOKED_AT + 1];
+    static const char *const begins[] = {"{\"version\":", "{\"$schema\":", "<!doctypehtml>"};
+    static const char *const names[] = {"\"heddle\"", "\"heddlecheck\"", "heddlecheck</title>"};
+    enum { LOOKED_AT = 4096 };
+    char text[LOOKED_AT], packed[LOOKED_AT + 1];
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)
         return true;
@@ -119,13 +120,15 @@ static bool may_be_replaced(const char *path)
     if (file)
         fclose(file);
     for (size_t i = 0; i < size; i++)
-        if (!isspace((unsigned char)text[i]))
-            begin[used++] = text[i];
-    begin[used] = '\0';
-    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
-        if (strncasecmp(begin, reports[i], strlen(reports[i])) == 0)
-            return true;
-    return false;
+        if (text[i] && !isspace((unsigned char)text[i]))
+            packed[used++] = text[i];
+    packed[used] = '\0';
+    bool begun = false, named = false;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        begun |= strncasecmp(packed, begins[i], strlen(begins[i])) == 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        named |= strstr(packed, names[i]) != NULL;
+    return begun && named;
 }
 
 static heddle_status refuse_output(const report_output *output, const heddle_check_settings *settings,

@@ -84,7 +84,22 @@ heddle_status heddle_cli_hold(heddle_cli_held *held, const char *path)
         snprintf(held->place, sizeof held->place, "/proc/self/fd/%d", held->file);
     else
         snprintf(held->place, sizeof held->place, "/proc/self/fd/%d/%s", held->file, name);
+    if (lstat(held->place, &held->before) != 0)
+        held->before.st_nlink = 0;
     return HEDDLE_OK;
+}
+
+heddle_status heddle_cli_held_check(const heddle_cli_held *held)
+{
+    const struct stat *before = &held->before;
+    struct stat now;
+    if (!held->path || held->is_special || lstat(held->place, &now) != 0 || !S_ISREG(now.st_mode) || now.st_size == 0)
+        return HEDDLE_OK;
+    bool same = before->st_nlink > 0 && before->st_ino == now.st_ino && before->st_size == now.st_size &&
+                before->st_mtim.tv_sec == now.st_mtim.tv_sec && before->st_mtim.tv_nsec == now.st_mtim.tv_nsec;
+    return same ? HEDDLE_OK
+                : heddle_fail(HEDDLE_IO, "%s was written while the check ran; give the report a name of its own",
+                              held->path);
 }
 
 const char *heddle_cli_held_place(const heddle_cli_held *held)

@@ -107,7 +107,8 @@ class Trust(Trial):
 
     def test_a_report_replaces_nothing_but_a_report(self):
         self.write("x.cu", '#include "values"\n' + ADD)
-        for content in ("#pragma once\n", "{1, 2, 3},\n", "{\"a\", 1},\n", "\177ELF", "done: 3 %\n"):
+        for content in ("#pragma once\n", "{1, 2, 3},\n", "{\"a\", 1},\n", "\177ELF", "done: 3 %\n",
+                        "<!doctype html>\n<title>My thesis</title>\n", '{"version": "0.2.0", "configurations": []}\n'):
             path = self.write("values", content)
             before = os.stat(path)
             os.symlink("values", os.path.join(self.folder, "link"))
@@ -142,7 +143,7 @@ class Trust(Trial):
     def test_a_program_cannot_redirect_a_report(self):
         precious = os.path.join(self.scratch.name, "precious")
         with open(precious, "w", encoding="utf-8") as file:
-            file.write('{"version": 2}')
+            file.write('{"version": 2, "heddle": "0"}')
         os.mkdir(os.path.join(self.folder, "reports"))
         self.write("x.cu", "#include <sys/stat.h>\n#include <unistd.h>\nint main()\n{\n"
                            "    symlink(\"../precious\", \"precious\");\n    mkfifo(\"x.json\", 0600);\n"
@@ -152,7 +153,21 @@ class Trust(Trial):
         os.symlink(precious, os.path.join(self.folder, "link"))
         self.assertIn("outside of the working folder", self.check("x.cu", "--html", "link", code=2).stderr)
         with open(precious, encoding="utf-8") as file:
-            self.assertEqual(file.read(), '{"version": 2}')
+            self.assertEqual(file.read(), '{"version": 2, "heddle": "0"}')
+
+    def test_what_the_program_writes_is_not_replaced_by_a_report(self):
+        old = '{"version": 2, "heddle": "0"}'
+        for before, mode in ((None, "w"), (old, "a")):
+            for option in ("--json=", "--html="):
+                if before:
+                    self.write("out", before)
+                self.write("x.cu", f'#include <cstdio>\nint main() {{ FILE *file = fopen("out", "{mode}");'
+                                   ' fprintf(file, "mine"); return fclose(file); }\n')
+                said = self.check("x.cu", "--no-nvcc", "--schedules", "1", option + "out", code=1)
+                self.assertEqual(said.stderr, "heddle: out was written while the check ran; give the report a name of its own\n")
+                with open(os.path.join(self.folder, "out"), encoding="utf-8") as file:
+                    self.assertEqual(file.read(), (before or "") + "mine")
+                os.unlink(os.path.join(self.folder, "out"))
 
     # --- containment --------------------------------------------------------------------------------------------------
 
