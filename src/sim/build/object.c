@@ -1,6 +1,7 @@
 // Edits of assembler text and of ELF symbol tables. A symbol is renamed by giving it another name in a string table
 // that is written anew at the end of the file.
 
+#define _GNU_SOURCE 1
 #include "build/object.h"
 
 #include <elf.h>
@@ -111,13 +112,34 @@ static void enter_section(sim_assembly *assembly, const char *name, const char *
 // A variable ends with the first line that is none of its data: gcc says its size before that, clang there.
 static void end_variable(sim_assembly *assembly, sim_text *out)
 {
-    if (assembly->in_card && assembly->has_data)
+    if ((assembly->in_card || assembly->is_static) && assembly->has_data)
         sim_text_print(out, "\t.zero\t%lu\n", gap_behind(assembly->size, LARGEST_CARD_GAP));
     else if (assembly->has_data && assembly->is_variable)
         add_named_gap(assembly, gap_behind(assembly->size, LARGEST_GAP), out);
     if (assembly->has_data)
-        assembly->is_variable = false;
+        assembly->is_variable = assembly->is_static = false;
     assembly->has_data = false;
+}
+
+// Whether a static variable of a device function is named here (sim/keywords.h).
+static bool names_static(const char *at, const char *end)
+{
+    static const char *const tags[] = {"B10sim_device", "B12sim_constant"};
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (memmem(at, (size_t)(end - at), tags[i], strlen(tags[i])))
+            return true;
+    return false;
+}
+
+// ".comm counter,16,16": without contents, and without a section that is said.
+static void add_common_gap(sim_assembly *assembly, const char *at, const char *end, sim_text *out)
+{
+    const char *comma = memchr(at, ',', (size_t)(end - at));
+    if (!comma || !names_static(at, comma))
+        return;
+    const unsigned long gap = gap_behind(strtoul(comma + 1, NULL, 10), LARGEST_CARD_GAP);
+    const unsigned number = ++assembly->gaps;
+    sim_text_print(out, "\t.local\tsim_gap.%u\n\t.comm\tsim_gap.%u,%lu,%d\n", number, number, gap, GAP_UNIT);
 }
 
 // ".type table, @object"
@@ -141,13 +163,17 @@ void sim_assembly_line(sim_assembly *assembly, const char *line, size_t bytes, s
     if (directive && starts_with(at, end, ".type"))
         assembly->is_variable = names_variable(at, end);
     sim_text_add_bytes(out, line, bytes);
+    if (!directive && end - at > 2 && end[-1 - (end[-1] == '\n')] == ':')
+        assembly->is_static = names_static(at, end);
     if (!directive)
         return;
     if (starts_with(at, end, ".section")) {
         enter_section(assembly, word_start(at + strlen(".section"), end), end, out);
     } else if (starts_with(at, end, ".text") || starts_with(at, end, ".data") || starts_with(at, end, ".bss")) {
         assembly->in_thread_local = assembly->in_card = assembly->in_constants = false;
-    } else if (assembly->in_card || assembly->in_constants) {
+    } else if (starts_with(at, end, ".comm")) {
+        add_common_gap(assembly, at, end, out);
+    } else if (assembly->in_card || assembly->in_constants || assembly->is_static) {
         assembly->has_data |= data;
     } else if (assembly->in_thread_local && reserved(at, end) > 0) {
         sim_text_print(out, "\t.zero\t%lu\n", gap_behind(reserved(at, end), LARGEST_GAP));

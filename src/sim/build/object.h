@@ -11,6 +11,7 @@ typedef struct sim_assembly {
         in_card;        // the section: of __shared__ variables; of __device__, __constant__, __managed__ ones
     bool in_constants;  // of what nobody can change: const variables of host and card
     bool is_variable;   // what comes has a name
+    bool is_static;     // what comes is a static variable of a device function
     bool has_data;      // the line before belongs to a variable of the card, or to a constant
     bool guarded[4];    // the sections of the card's variables that have begun, and that of constants
     unsigned long size; // of the variable

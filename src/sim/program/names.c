@@ -195,6 +195,7 @@ static void last_identifier(const char *mangled, char *name, size_t bytes)
 
 void sim_name_of_variable(const char *symbol, char *name, size_t bytes)
 {
+    static const char *const tags[] = {"B10sim_device", "B12sim_constant"}; // sim/keywords.h
     // What stands behind a point tells variables of one name apart, such as those of two files.
     char mangled[WORKING], text[WORKING];
     snprintf(mangled, sizeof mangled, "%.*s", (int)(1 + strcspn(symbol + (symbol[0] != '\0'), ".")), symbol);
@@ -202,6 +203,8 @@ void sim_name_of_variable(const char *symbol, char *name, size_t bytes)
         snprintf(name, bytes, "%.*s", (int)bytes - 1, mangled);
         return;
     }
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        remove_all(mangled, tags[i]);
     sim_name_demangle(mangled, text, sizeof text);
     if (strncmp(text, "_Z", 2) == 0) {
         last_identifier(mangled, name, bytes);

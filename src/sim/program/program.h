@@ -30,6 +30,8 @@ typedef struct sim_symbol {
     bool shared;
     bool internal; // the simulator's own, by its name
     bool merged;   // of a template or an inline variable: it has no section of its own
+    bool card;     // static in a device function: it has none either, but a tag in its name (sim/keywords.h)
+    bool constant; // that, and __constant__
 } sim_symbol;
 // The variable that holds `address`: a __shared__ one of this thread's block, or a __device__, __constant__ or
 // __managed__ one.

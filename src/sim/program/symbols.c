@@ -285,6 +285,12 @@ static const elf_symbol *last_before(const symbol_list *list, uintptr_t address)
     return count ? list->items[count - 1] : NULL;
 }
 
+// Whether the rewriter has given it this tag.
+static bool is_tagged(const elf_symbol *symbol, const char *tag)
+{
+    return strstr(name_of(symbol), tag) != NULL;
+}
+
 static void describe(const elf_symbol *found, sim_symbol *symbol)
 {
     sim_name_of_variable(name_of(found), symbol->name, sizeof symbol->name);
@@ -293,6 +299,8 @@ static void describe(const elf_symbol *found, sim_symbol *symbol)
     symbol->shared = false;
     symbol->internal = is_internal(found);
     symbol->merged = found->st_info >> 4 != STB_LOCAL && found->st_info >> 4 != STB_GLOBAL;
+    symbol->constant = is_tagged(found, "B12sim_constant");
+    symbol->card = symbol->constant || is_tagged(found, "B10sim_device");
 }
 
 // Room between constants (build/object.h).

@@ -1,5 +1,6 @@
 // __device__, __constant__ and __managed__ variables are marked, so that the runtime knows the addresses that belong to
-// the card: SIM_DEVICE_VARIABLE and its kin put them into sections of their own. alignas, which may stand
+// the card: SIM_DEVICE_VARIABLE and its kin put them into sections of their own, and SIM_DEVICE_STATIC names those of
+// device functions. alignas, which may stand
 // among CUDA's qualifiers but not among C++'s, is moved to the front of its declaration. __shared__ is replaced by
 // what fits an extern, a static or another declaration (sim/keywords.h).
 
@@ -187,6 +188,29 @@ static void edit_shared(sim_file *file, const sim_tokens *tokens)
     }
 }
 
+// Statics of device functions, which the card has with or without __device__. They cannot go into its sections: those
+// of templates and inline functions may be in several objects, and one section does not hold both kinds. A tag in their
+// names tells them instead.
+static void edit_statics(sim_file *file)
+{
+    const sim_source *source = &file->source;
+    const sim_tokens *code = &source->code;
+    static const char *const thread_local_words[] = {"__shared__", "thread_local", "extern", NULL};
+    for (int i = 0; i < code->count; i++) {
+        if (!sim_token_is(source, &code->at[i], "static") ||
+            !sim_scope_is_device_only(sim_scope_of(source, &code->at[i])))
+            continue;
+        const int start = sim_statement_start(source, code, i);
+        const declaration found = read_declaration(source, code, start, i);
+        bool other = !found.is_variable || found.is_constant || found.is_template;
+        for (int at = start; at < code->count && !other && !sim_token_is(source, &code->at[at], ";"); at++)
+            other = sim_token_is_any(source, &code->at[at], thread_local_words);
+        if (!other)
+            sim_edit_insert(file, code->at[i].start,
+                            found.in_constant_memory ? "SIM_CONSTANT_STATIC " : "SIM_DEVICE_STATIC ");
+    }
+}
+
 void sim_edit_variables(const sim_unit *unit, sim_file *file)
 {
     const sim_source *source = &file->source;
@@ -196,6 +220,7 @@ void sim_edit_variables(const sim_unit *unit, sim_file *file)
     for (int i = 0; i < code->count; i++)
         if (sim_token_is(source, &code->at[i], "alignas"))
             edit_alignment(file, code, i);
+    edit_statics(file);
     int done = 0; // the first token after the last declaration that was marked
     for (int i = 0; i < code->count; i++) {
         unsigned side = sim_qualifier_side(&unit->qualifiers, source, &code->at[i]);

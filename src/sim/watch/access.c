@@ -144,6 +144,13 @@ static bool is_between_variables(uintptr_t address)
     return is_device_variable(address) && !sim_symbol_at(address, &variable);
 }
 
+// Whether the variable that an access missed is most likely a static one of a device function.
+static bool is_at_static(uintptr_t address)
+{
+    sim_symbol near;
+    return sim_symbol_nearest_data(address, &near) && near.card;
+}
+
 static bool is_between_constants(uintptr_t address)
 {
     uintptr_t start;
@@ -325,16 +332,16 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     } else if (address - module->data_lo < module->data_hi - module->data_lo) {
         sim_symbol symbol;
         bool known = sim_symbol_at(address, &symbol) && inside(address, bytes, symbol.start, symbol.bytes);
-        if (known && !symbol.merged && !is_device_variable(address)) {
+        if (known && !symbol.merged && !symbol.card && !is_device_variable(address)) {
             if (is_registered(worker, address, bytes))
                 return false;
             fail_host(worker, address, bytes, kind, pc);
         }
-        if (!known && is_device_variable(address) && sim_symbols_complete()) {
+        if (!known && (is_device_variable(address) || is_at_static(address)) && sim_symbols_complete()) {
             fail_variable(worker, address, bytes, kind, pc);
             return false;
         }
-        if (known && !is_read(kind) && sim_is_constant_variable(address))
+        if (known && !is_read(kind) && (symbol.constant || sim_is_constant_variable(address)))
             fail_constant(worker, address, bytes, kind, pc);
         sim_repeated_variable(worker, sim_is_managed_variable(address), kind);
         if (known)

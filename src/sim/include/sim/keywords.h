@@ -106,6 +106,14 @@
 #define SIM_DEVICE_VARIABLE   __attribute__((section("sim_device")))
 #define SIM_CONSTANT_VARIABLE __attribute__((section("sim_constant")))
 #define SIM_MANAGED_VARIABLE  __attribute__((section("sim_managed")))
+// Static variables of device functions have a tag in their names instead, which only C++ has.
+#if defined(__cplusplus)
+#define SIM_DEVICE_STATIC   __attribute__((abi_tag("sim_device")))
+#define SIM_CONSTANT_STATIC __attribute__((abi_tag("sim_constant")))
+#else
+#define SIM_DEVICE_STATIC
+#define SIM_CONSTANT_STATIC
+#endif
 
 // At block scope thread_local means static, and `extern thread_local T name[]` is C++ as well: one macro serves all
 // forms of __shared__. Nothing is ever initialised when a thread starts; gcc is told so by -fno-extern-tls-init, clang,
