@@ -73,6 +73,8 @@ static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
         return true;
     sim_allocation found;
     if (!sim_memory_find(address, &found)) {
+        if (address - sim_memory_base >= sim_memory_span)
+            return false; // another thread has just unregistered it
         outside(address, bytes, write, pc);
         return false;
     }
@@ -110,7 +112,7 @@ void sim_host_touched(uintptr_t address, size_t bytes, bool write, bool plain, u
 static void accessed(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
 {
     const bool write = kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE, plain = kind == SIM_READ || kind == SIM_WRITE;
-    const bool in_memory = address - sim_memory_base < sim_memory_span;
+    const bool in_memory = address - sim_memory_base < sim_memory_span || sim_memory_is_registered(address);
     if ((in_memory || sim_is_managed_variable(address) || sim_is_cards_variable(address)) &&
         sim_library_accessed(address, bytes, write, pc))
         return;

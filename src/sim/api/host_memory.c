@@ -1,4 +1,4 @@
-// Memory of the host that the device can reach: pinned, registered and managed memory.
+// Memory of the host that the device can reach: pinned and managed memory. Registered memory is in host_register.c.
 #include <stddef.h>
 
 #include "api/allocate.h"
@@ -30,29 +30,6 @@ cudaError_t sim_malloc_host(void **memory, size_t bytes, unsigned int flags)
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned int flags)
 {
     return SIM_CALL(allocate_host(memory, bytes, flags));
-}
-
-SIM_API(cudaHostRegister, (void *memory, size_t bytes, unsigned int flags), (memory, bytes, flags))
-{
-    (void)flags;
-    sim_allocation found;
-    if (memory == NULL || bytes == 0)
-        return sim_fail(cudaErrorInvalidValue, "nothing to register");
-    const sim_where where = sim_pointer_where(memory, &found);
-    if (where != SIM_AT_HOST && where != SIM_AT_VARIABLE)
-        return sim_fail(cudaErrorHostMemoryAlreadyRegistered, "this is %s already", sim_where_words(where));
-    if (!sim_memory_register((uintptr_t)memory, bytes, sim_call_pc()))
-        return sim_fail(cudaErrorHostMemoryAlreadyRegistered, "part of this memory is registered already");
-    sim_variable_memory_shared();
-    return cudaSuccess;
-}
-
-SIM_API(cudaHostUnregister, (void *memory), (memory))
-{
-    const cudaError_t error = sim_device_wait();
-    if (!sim_memory_unregister((uintptr_t)memory))
-        return sim_fail(cudaErrorHostMemoryNotRegistered, "no registered memory starts here");
-    return error;
 }
 
 SIM_API(cudaHostGetDevicePointer, (void **device, void *host, unsigned int flags), (device, host, flags))

@@ -120,7 +120,12 @@ static bool within(uintptr_t address, const void *start, size_t pitch, size_t sl
                    size_t depth)
 {
     const size_t span = (depth - 1) * slice + (height - 1) * pitch + width;
-    return address - (uintptr_t)start < span;
+    size_t offset = address - (uintptr_t)start;
+    if (offset >= span)
+        return false;
+    offset = depth > 1 && slice > 0 ? offset % slice : offset;
+    offset = height > 1 && pitch > 0 ? offset % pitch : offset;
+    return offset < width; // else it lies between two rows
 }
 
 static bool overlaps(const sim_work *work, void *context)

@@ -69,8 +69,11 @@ static void announce_copy(const sim_work *work, uint64_t number, uint8_t *to, co
         sim_variable_copied((uintptr_t)from, bytes, false);
     // Benchmarks copy the same input before each launch.
     const bool changes = !copy->from_host || memcmp(to, from, bytes) != 0;
-    sim_watch_copy(number, in_card(to) || !copy->to_host ? (uintptr_t)to : 0,
-                   in_card(from) || !copy->from_host ? (uintptr_t)from : 0, bytes, changes, work->function, work->pc);
+    const uintptr_t writes = (uintptr_t)to, reads = (uintptr_t)from;
+    const bool writes_known = in_card(to) || !copy->to_host || sim_memory_is_registered(writes);
+    const bool reads_known = in_card(from) || !copy->from_host || sim_memory_is_registered(reads);
+    sim_watch_copy(number, writes_known ? writes : 0, reads_known ? reads : 0, bytes, changes, work->function,
+                   work->pc);
 }
 
 // What a stream before it has freed since the call was checked, or a graph before it has not allocated.

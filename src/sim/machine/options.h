@@ -60,6 +60,7 @@ enum {
     SIM_USES_NAMED_BARRIERS = 32,
     SIM_USES_HOOKS = 64, // built with -fsanitize=thread
     SIM_USES_LAUNCHES = 128,
+    SIM_USES_REGISTERED = 256, // host memory that is registered with the card
 };
 extern unsigned sim_program_uses;
 

@@ -43,6 +43,7 @@ static int wide_count;
 enum { REGISTERED = 1024 };
 static sim_allocation registered[REGISTERED];
 static int registered_count;
+static uintptr_t registered_lo = UINTPTR_MAX, registered_hi; // all of it that there ever was
 
 static void *reserve(size_t span)
 {
@@ -328,6 +329,22 @@ static bool find_registered(uintptr_t address, sim_allocation *found)
     return false;
 }
 
+bool sim_memory_is_registered(uintptr_t address)
+{
+    const uintptr_t lo = __atomic_load_n(&registered_lo, __ATOMIC_RELAXED);
+    sim_allocation found;
+    return address >= lo && address < __atomic_load_n(&registered_hi, __ATOMIC_RELAXED) &&
+           find_registered(address, &found);
+}
+
+void sim_memory_registered_each(void (*visit)(const sim_allocation *registered, void *context), void *context)
+{
+    const int count = __atomic_load_n(&registered_count, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < count; i++)
+        if (registered[i].live)
+            visit(&registered[i], context);
+}
+
 static bool in_range(uintptr_t address)
 {
     return address - sim_memory_base < sim_memory_span;
@@ -411,6 +428,10 @@ bool sim_memory_register(uintptr_t start, size_t bytes, uintptr_t pc)
                                         .live = true,
                                         .allocated_at = pc,
                                         .function = "cudaHostRegister"};
+    if (start < registered_lo)
+        __atomic_store_n(&registered_lo, start, __ATOMIC_RELAXED);
+    if (start + bytes > registered_hi)
+        __atomic_store_n(&registered_hi, start + bytes, __ATOMIC_RELAXED);
     if (slot == registered_count)
         __atomic_store_n(&registered_count, slot + 1, __ATOMIC_RELEASE);
     return true;
@@ -421,6 +442,7 @@ bool sim_memory_unregister(uintptr_t start)
     for (int i = 0; i < registered_count; i++) {
         if (registered[i].live && registered[i].start == start) {
             registered[i].live = false;
+            __atomic_fetch_add(&releases, 1, __ATOMIC_RELAXED);
             return true;
         }
     }

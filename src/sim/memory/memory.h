@@ -72,6 +72,8 @@ void sim_memory_discard(uintptr_t start, size_t bytes); // zeros, of which the h
 // found by sim_memory_find as SIM_MEMORY_PINNED.
 bool sim_memory_register(uintptr_t start, size_t bytes, uintptr_t pc); // false: overlaps what is registered
 bool sim_memory_unregister(uintptr_t start);
+bool sim_memory_is_registered(uintptr_t address);
+void sim_memory_registered_each(void (*visit)(const sim_allocation *registered, void *context), void *context);
 void sim_memory_each(void (*visit)(const sim_allocation *allocation, void *context), void *context);
 size_t sim_memory_used(void);       // of the card, by live allocations
 unsigned sim_memory_releases(void); // how often memory was released: what was found before may be gone

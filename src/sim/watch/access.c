@@ -429,7 +429,7 @@ void sim_access_ranged(uintptr_t address, unsigned bytes, unsigned kind, uintptr
 {
     sim_worker *worker = sim_current;
     if (!worker) {
-        if (!is_of_card(address))
+        if (!is_of_card(address) && !sim_memory_is_registered(address))
             sim_ranges_keep_host(range, address, bytes);
         sim_access_host(address, bytes, kind, pc);
         return;
@@ -480,6 +480,6 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
 {
     bool plain = kind == SIM_READ || kind == SIM_WRITE;
-    if ((is_of_card(address) || !plain) && sim_host_accessed)
+    if ((is_of_card(address) || !plain || sim_memory_is_registered(address)) && sim_host_accessed)
         sim_host_accessed(address, bytes, kind, pc);
 }

@@ -120,6 +120,11 @@ static bool in_region(const sim_region *region, uintptr_t address)
     return address - region->base < region->span;
 }
 
+static bool has_shadow(uintptr_t address)
+{
+    return in_region(&sim_global_region, address) || in_region(&sim_data_region, address);
+}
+
 // False: something was found, which is enough.
 static bool hold_run_against_shadow(const copy *one, bool write, uintptr_t start)
 {
@@ -143,7 +148,7 @@ static bool hold_run_against_shadow(const copy *one, bool write, uintptr_t start
 static void hold_against_shadow(const copy *one, bool write)
 {
     uintptr_t start = one->start[write ? 0 : 1];
-    for (size_t run = 0; start && run < one->count; run++)
+    for (size_t run = 0; has_shadow(start) && run < one->count; run++)
         if (!hold_run_against_shadow(one, write, start + run * one->stride))
             return;
 }
@@ -217,7 +222,7 @@ static void hold_against_copies(const copy *one)
 static void hold(const copy *one, bool changes)
 {
     for (int side = 0; side < 2; side++)
-        if (one->start[side] && !one->gives)
+        if (has_shadow(one->start[side]) && !one->gives)
             sim_repeated_use(one->start[side], side == 0 && changes, !one->library && !one->start[1], one->number);
     copy *kept = &copies[copy_count++ % KEPT];
     *kept = *one;
@@ -228,9 +233,10 @@ static void hold(const copy *one, bool changes)
     hold_against_copies(kept);
 }
 
-static bool has_shadow(uintptr_t address)
+// Registered memory has no shadow, but copies and the host may meet in it.
+static bool is_followed(uintptr_t address)
 {
-    return in_region(&sim_global_region, address) || in_region(&sim_data_region, address);
+    return has_shadow(address) || sim_memory_is_registered(address);
 }
 
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, bool changes, const char *call,
@@ -239,7 +245,7 @@ void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes,
     if (!sim_watch_ready() || bytes == 0)
         return;
     copy one = {.number = number,
-                .start = {has_shadow(to) ? to : 0, has_shadow(from) ? from : 0},
+                .start = {is_followed(to) ? to : 0, is_followed(from) ? from : 0},
                 .bytes = bytes,
                 .count = 1,
                 .pc = pc,

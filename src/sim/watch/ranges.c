@@ -2,6 +2,7 @@
 
 #include "watch/ranges.h"
 
+#include "machine/options.h"
 #include "memory/memory.h"
 #include "memory/reserve.h"
 #include "memory/sections.h"
@@ -134,11 +135,34 @@ void sim_watch_plays_host(sim_worker *worker, bool begins)
     plays_host = begins ? worker : NULL;
 }
 
+// Host memory may be registered with the card later: what this thread has kept until then is forgotten.
+static __thread sim_range **kept;
+static __thread size_t kept_count;
+
+static bool note_kept(sim_range *range)
+{
+    if (!(sim_program_uses & SIM_USES_REGISTERED) || range->good + range->open > 0)
+        return true;
+    if (!kept)
+        kept = sim_reserve(MOST_RANGES * sizeof *kept);
+    if (!kept || kept_count == MOST_RANGES)
+        return false;
+    kept[kept_count++] = range;
+    return true;
+}
+
+void sim_watch_registered(void)
+{
+    for (size_t i = 0; i < kept_count; i++)
+        *kept[i] = (sim_range){0};
+    kept_count = 0;
+}
+
 // Where a kernel's thread plays the host, all is forgotten when it stops to.
 static bool may_keep_host(sim_range *range)
 {
     if (!runs_blocks)
-        return true;
+        return note_kept(range);
     sim_ranges *ranges = plays_host ? &plays_host->watch->ranges : NULL;
     const bool known = range->good + range->open > 0;
     if (!ranges || (!known && ranges->count == MOST_RANGES))
@@ -146,6 +170,16 @@ static bool may_keep_host(sim_range *range)
     if (!known)
         ranges->used[ranges->count++] = range;
     return true;
+}
+
+typedef struct stretch {
+    uintptr_t lo, hi, address;
+} stretch;
+
+static void cut_registered(const sim_allocation *registered, void *context)
+{
+    stretch *around = context;
+    cut(&around->lo, &around->hi, around->address, registered->start, registered->start + registered->bytes);
 }
 
 void sim_ranges_keep_host(sim_range *range, uintptr_t address, unsigned bytes)
@@ -158,7 +192,9 @@ void sim_ranges_keep_host(sim_range *range, uintptr_t address, unsigned bytes)
     cut(&lo, &hi, address, (uintptr_t)__start_sim_device, (uintptr_t)__stop_sim_device);
     cut(&lo, &hi, address, (uintptr_t)__start_sim_constant, (uintptr_t)__stop_sim_constant);
     cut(&lo, &hi, address, (uintptr_t)__start_sim_managed, (uintptr_t)__stop_sim_managed);
-    *range = range_of(lo, hi - lo, bytes);
+    stretch around = {lo, hi, address};
+    sim_memory_registered_each(cut_registered, &around);
+    *range = range_of(around.lo, around.hi - around.lo, bytes);
     range->open = range->good;
     range->good = 0; // not for kernels
 }

@@ -97,6 +97,8 @@ void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered);
 
 // --- host code ------------------------------------------------------------------------------------------------------
 
+// Host memory was registered with the card: from now on this thread's accesses to it are told of.
+void sim_watch_registered(void);
 // Host code uses memory at `pc`: kind SIM_READ, ..., an atomic as volatile. Set by the API, where there is one.
 extern void (*sim_host_accessed)(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc);
 
