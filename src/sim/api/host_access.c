@@ -87,13 +87,23 @@ static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
     return true;
 }
 
+// Functions that streams run have no place in the order of operations.
+static bool is_waited_for_all(void)
+{
+    return sim_host_waited_for_all() && sim_streams_host_functions() == 0;
+}
+
 void sim_host_touched(uintptr_t address, size_t bytes, bool write, bool plain, uintptr_t pc)
 {
-    if (!reachable(address, bytes, write, pc) || sim_host_waited_for_all())
+    if (!reachable(address, bytes, write, pc))
+        return;
+    if (sim_streams_host_place().chain != SIM_NO_CHAIN)
+        sim_touch_by_function(address, bytes, write);
+    if (is_waited_for_all())
         return;
     // Whoever is in the API now may run something that waits for this very access.
     const bool locked = sim_api_try_lock();
-    const bool polls = locked && !sim_host_waited_for_all() && sim_touch_unwaited(address, bytes, write, plain, pc);
+    const bool polls = locked && !is_waited_for_all() && sim_touch_unwaited(address, bytes, write, plain, pc);
     if (write && !plain)
         sim_host_set(address);
     // An exchange looks too. A store by itself does not, but is not told from one here.
@@ -112,6 +122,8 @@ void sim_host_touched(uintptr_t address, size_t bytes, bool write, bool plain, u
 static void accessed(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
 {
     const bool write = kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE, plain = kind == SIM_READ || kind == SIM_WRITE;
+    if (!plain && sim_streams_host_place().chain != SIM_NO_CHAIN)
+        sim_touch_function_talks();
     const bool in_memory = address - sim_memory_base < sim_memory_span || sim_memory_is_registered(address);
     if ((in_memory || sim_is_managed_variable(address) || sim_is_cards_variable(address)) &&
         sim_library_accessed(address, bytes, write, pc))

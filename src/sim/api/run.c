@@ -110,6 +110,7 @@ static void execute(sim_operation *operation)
             sim_host_waited(&operation->clock);
             sim_streams_host_function_runs(operation);
             sim_beside_host_function(true);
+            sim_touch_function_begins();
         }
         if (kind == SIM_WORK_KERNEL)
             sim_touch_runs(operation);
@@ -119,6 +120,8 @@ static void execute(sim_operation *operation)
         const cudaError_t error = sim_work_run(&operation->work, number, handle);
         sim_streams_host_function_runs(NULL);
         sim_beside_host_function(false);
+        if (sim_work_is_host_function(kind))
+            sim_touch_function_ran(operation);
         if (kind == SIM_WORK_KERNEL)
             sim_touch_ran(operation, number, operation->work.kernel.bound->kernel.name, operation->work.pc);
         if (error != cudaSuccess) {

@@ -27,6 +27,7 @@ typedef struct touched_word {
     uint64_t submitted; // operations up to this one were queued when it was last touched
     uint64_t sets;      // words that the host had set by then for kernels to see
     uint64_t before;    // what was there before the kernel that runs now
+    uint64_t functions; // functions of the host that streams had begun to run
 } touched_word;
 typedef struct touch {
     uintptr_t pc;
@@ -39,6 +40,7 @@ typedef struct touch {
 } touch;
 static touch touches[TOUCHES];
 static int touch_count;
+static uint64_t functions_begun; // that streams run
 
 // `only_read`: by the kernel or copy.
 static void report_wait(const touch *one, uintptr_t address, const char *kernel, uintptr_t launched_at, bool only_read)
@@ -97,7 +99,10 @@ static void renew(touch *one, const touched_word *now)
 // The first addresses, and then ever rarer ones.
 static void sample(touch *one, uintptr_t address)
 {
-    const touched_word now = {.address = address, .submitted = sim_streams_submitted(), .sets = sim_host_sets()};
+    const touched_word now = {.address = address,
+                              .submitted = sim_streams_submitted(),
+                              .sets = sim_host_sets(),
+                              .functions = functions_begun};
     const uint64_t count = one->count++;
     if (one->renewed != now.submitted || one->renewed_sets != now.sets)
         renew(one, &now);
@@ -263,4 +268,90 @@ void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *
                         users_of(one, one->sample[j].address).writer != number);
         }
     }
+}
+
+// --- functions of the host are known when they have run --------------------------------------------------------------
+
+// What the function that runs now has used, and whether it looks at or sets words through volatile or by atomics: then
+// it may hear from the host, and tell it, in its own way.
+enum { RANGES = 64 };
+typedef struct used_range {
+    uintptr_t first, end;
+    bool write;
+} used_range;
+static used_range ranges[RANGES];
+static int range_count;
+static bool talks;
+
+void sim_touch_function_begins(void)
+{
+    range_count = 0;
+    talks = false;
+    functions_begun++;
+}
+
+void sim_touch_by_function(uintptr_t address, size_t bytes, bool write)
+{
+    for (int i = 0; i < range_count; i++) {
+        used_range *range = &ranges[i];
+        if (range->write == write && address <= range->end && range->first <= address + bytes) {
+            range->first = address < range->first ? address : range->first;
+            range->end = address + bytes > range->end ? address + bytes : range->end;
+            return;
+        }
+    }
+    if (range_count < RANGES)
+        ranges[range_count++] = (used_range){address, address + bytes, write};
+}
+
+void sim_touch_function_talks(void)
+{
+    talks = true;
+}
+
+// Whether the function has used the word in a way that the touch should have waited for; *written: by writing to it.
+static bool function_used(const touch *one, uintptr_t address, bool *written)
+{
+    bool used = false;
+    for (int i = 0; i < range_count; i++) {
+        const used_range *range = &ranges[i];
+        if (address >= range->end || address + one->bytes <= range->first || !(one->write || range->write))
+            continue;
+        used = true;
+        *written |= range->write;
+    }
+    return used;
+}
+
+static void report_function(touch *one, uintptr_t address, uintptr_t asked_at, bool only_read)
+{
+    sim_finding finding = {
+        .kind = SIM_MISSING_WAIT,
+        .tier = SIM_ERROR,
+        .address = address,
+        .bytes = one->bytes,
+        .place = {{.pc = one->pc, .role = one->write ? "write" : "read"}, {.pc = asked_at, .role = "call"}}};
+    snprintf(finding.message, sizeof finding.message,
+             "the host %s memory that a host function in a stream uses, without waiting for it to end",
+             one->write ? "writes" : "reads");
+    if (one->write && only_read)
+        snprintf(finding.note, sizeof finding.note, "the host overwrites memory that the function may still read");
+    one->reported = true;
+    sim_report(&finding);
+}
+
+// Only what the host did before the function began: later it may have heard of its end, and be it by a lock.
+void sim_touch_function_ran(const sim_operation *operation)
+{
+    for (int i = 0; i < touch_count && !talks; i++) {
+        touch *one = &touches[i];
+        for (int j = 0; j < SAMPLES && one->plain && one->host.chain == SIM_NO_CHAIN && !one->reported; j++) {
+            const touched_word *word = &one->sample[j];
+            bool written = false;
+            if (was_queued(word, operation) && word->functions < functions_begun &&
+                function_used(one, word->address, &written))
+                report_function(one, word->address, operation->work.pc, !written);
+        }
+    }
+    range_count = 0;
 }

@@ -13,3 +13,10 @@ bool sim_touch_unwaited(uintptr_t address, size_t bytes, int write, bool plain, 
 void sim_touch_runs(const sim_operation *operation);
 // An operation has run: did it use what the host had touched while it was queued?
 void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *kernel, uintptr_t launched_at);
+
+// A stream runs a function of the host: it begins, uses pinned or managed memory, uses any word through volatile or by
+// an atomic, has ended.
+void sim_touch_function_begins(void);
+void sim_touch_by_function(uintptr_t address, size_t bytes, bool write);
+void sim_touch_function_talks(void);
+void sim_touch_function_ran(const sim_operation *operation);
