@@ -8,6 +8,8 @@
 #include "core/launch.h"
 #include "core/scheduler.h"
 #include "machine/options.h"
+#include "program/program.h"
+#include "watch/watch.h"
 
 enum { SHORT_LINE = 1024 };
 
@@ -123,6 +125,89 @@ static bool check_arguments(const char *kinds, const char *format, uintptr_t pc)
     return safe;
 }
 
+// --- text that is printed -------------------------------------------------------------------------------------------
+
+// A literal of host code, handed to the kernel: it lies among the device's own, but a kernel cannot read it on a card.
+static bool is_hosts_literal(const sim_worker *worker, const char *text)
+{
+    const sim_module *module = sim_module_self();
+    const sim_kernel *kernel = worker->launch->kernel;
+    const uintptr_t address = (uintptr_t)text;
+    sim_symbol symbol;
+    if (address - module->image_lo >= module->image_hi - module->image_lo || worker->launch->origin != NULL ||
+        address - module->data_lo < module->data_hi - module->data_lo || !sim_symbols_complete() ||
+        sim_symbol_at(address, &symbol))
+        return false;
+    bool given = false;
+    for (size_t at = 0; at + sizeof text <= kernel->closure_bytes && !given; at += sizeof text)
+        given = memcmp((const char *)kernel->closure + at, &text, sizeof text) == 0;
+    return given;
+}
+
+// Reads the text as a kernel would, which ends the thread where it cannot. False: it is the host's.
+static bool read_text(const char *text, size_t most, uintptr_t pc)
+{
+    sim_worker *worker = sim_current;
+    if (!text)
+        return true;
+    if (is_hosts_literal(worker, text)) {
+        sim_finding finding = sim_finding_make(worker, SIM_HOST_POINTER, SIM_ERROR);
+        finding.address = (uintptr_t)text;
+        finding.bytes = 1;
+        finding.place[0] = sim_place_of(worker, worker->thread, pc, "read");
+        snprintf(finding.message, sizeof finding.message,
+                 "printf: %%s is given text in host memory, which a kernel cannot access");
+        sim_report(&finding);
+        return false;
+    }
+    for (size_t i = 0; i < most; i++) {
+        sim_watch_access((uintptr_t)text + i, 1, false, pc);
+        if (!text[i])
+            break;
+    }
+    return true;
+}
+
+// The most characters that a conversion prints of a text; `star`: what is given for the last *.
+static size_t precision_of(const conversion *one, int star)
+{
+    const char *point = memchr(one->start, '.', (size_t)(one->end - one->start));
+    if (!point)
+        return SIZE_MAX;
+    if (point[1] == '*')
+        return star < 0 ? SIZE_MAX : (size_t)star;
+    return strtoul(point + 1, NULL, 10);
+}
+
+// Follows the arguments as far as their sizes are known.
+static bool read_texts(const char *kinds, const char *format, uintptr_t pc, va_list arguments)
+{
+    for (conversion one = next_conversion(format); one.start && sim_current; one = next_conversion(one.end)) {
+        int star = -1;
+        for (; one.stars > 0 && *kinds == SIM_PRINTS_WORD; one.stars--, kinds++)
+            star = va_arg(arguments, int);
+        if (one.stars > 0)
+            return true;
+        if (!one.wants)
+            continue;
+        switch (*kinds) {
+        case SIM_PRINTS_WORD: va_arg(arguments, int); break;
+        case SIM_PRINTS_LONG: va_arg(arguments, long long); break;
+        case SIM_PRINTS_DOUBLE: va_arg(arguments, double); break;
+        case SIM_PRINTS_TEXT:
+        case SIM_PRINTS_POINTER: {
+            const char *text = va_arg(arguments, const char *);
+            if (one.wants == SIM_PRINTS_TEXT && !read_text(text, precision_of(&one, star), pc))
+                return false;
+            break;
+        }
+        default: return true;
+        }
+        kinds++;
+    }
+    return true;
+}
+
 // --- printing --------------------------------------------------------------------------------------------------------
 
 // CUDA's printf returns the number of arguments that the format uses.
@@ -143,7 +228,13 @@ int sim_printf(const char *kinds, const char *format, ...)
 {
     char line[SHORT_LINE], *text = line;
     va_list arguments;
-    if (!format || !check_arguments(kinds, format, (uintptr_t)__builtin_return_address(0)))
+    const uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    if (!format || !check_arguments(kinds, format, pc))
+        return -1;
+    va_start(arguments, format);
+    const bool readable = read_texts(kinds, format, pc, arguments);
+    va_end(arguments);
+    if (!readable)
         return -1;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);
