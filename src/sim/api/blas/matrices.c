@@ -161,12 +161,16 @@ static void run_trsm(const matrix_work *w, double alpha)
             solve(w, w->transa, w->m, (size_t)j * (size_t)w->ldc, 1, alpha);
 }
 
+// The product may replace B: each element is made before those of B that it needs are overwritten, and no other is
+// read.
 static void run_trmm(const matrix_work *w, double alpha)
 {
+    const bool upper = w->upper != w->transa, from_here = upper != w->right;
     for (int k = 0; k < w->m * w->n; k++) {
-        int j = k / w->m, i = k % w->m;
+        int element = from_here ? k : w->m * w->n - 1 - k, j = element / w->m, i = element % w->m;
+        int here = w->right ? j : i, size = w->right ? w->n : w->m;
         double sum = 0;
-        for (int l = 0; l < (w->right ? w->n : w->m); l++)
+        for (int l = from_here ? here : 0; l < (from_here ? size : here + 1); l++)
             sum += w->right ? at(w, w->b, i, l, w->ldb) * triangular(w, w->transa, l, j)
                             : triangular(w, w->transa, i, l) * at(w, w->b, l, j, w->ldb);
         sim_blas_store(w->type, w->c, (size_t)i + (size_t)j * (size_t)w->ldc, alpha * sum);
@@ -218,6 +222,64 @@ static bool one_triangle(matrix_operation operation)
     return operation == SYMV || operation == TRSV || operation == SYMM || operation == TRSM || operation == TRMM;
 }
 
+// Of a square matrix of which one triangle counts: a column of it.
+static sim_blas_span triangle_column(const matrix_work *w, const sim_blas_span *square, size_t column, bool diagonal)
+{
+    sim_blas_span part = *square;
+    const size_t first = w->upper ? 0 : column + !diagonal, end = w->upper ? column + diagonal : square->rows;
+    const size_t offset = (column * square->stride + first) * sim_blas_size(square->type);
+    part.data = (const char *)square->data + offset;
+    part.rows = first < end ? end - first : 0;
+    part.columns = part.rows > 0;
+    return part;
+}
+
+// That the result keeps off a matrix of which one triangle is stored, or, of a symmetric result, the reverse.
+static void check_triangle(const matrix_work *w, const sim_blas_span *written, const sim_blas_span *read)
+{
+    const bool result = w->operation == SYRK;
+    const sim_blas_span *square = result ? written : read, *whole = result ? read : written;
+    for (size_t column = 0; column < square->columns && sim_blas_overlap(square, whole); column++) {
+        const sim_blas_span part = triangle_column(w, square, column, !w->unit);
+        if (sim_blas_overlap(&part, whole)) {
+            sim_blas_apart(w->call, written, read);
+            return;
+        }
+    }
+}
+
+// The result may replace an operand of its own shape, element for element; otherwise it may share no element with what
+// is read while it is written.
+static void check_overlaps(const matrix_work *w, double alpha, double beta, const sim_blas_span *a,
+                           const sim_blas_span *b, const sim_blas_span *c)
+{
+    const bool over_a = a->data == c->data && a->stride == c->stride && !w->transa;
+    const bool over_b = b->data == c->data && b->stride == c->stride && !w->transb;
+    switch (w->operation) {
+    case GEAM:
+        if (alpha != 0 && !over_a)
+            sim_blas_apart(w->call, c, a);
+        if (beta != 0 && !over_b)
+            sim_blas_apart(w->call, c, b);
+        break;
+    case DGMM:
+        if (!over_a)
+            sim_blas_apart(w->call, c, a);
+        sim_blas_apart(w->call, c, b);
+        break;
+    case TRSV: check_triangle(w, c, a); break;
+    default:
+        if (alpha == 0)
+            return;
+        if (w->operation == SYRK || one_triangle(w->operation))
+            check_triangle(w, c, a);
+        else
+            sim_blas_apart(w->call, c, a);
+        if (w->b && !(w->operation == TRMM && over_b))
+            sim_blas_apart(w->call, c, b);
+    }
+}
+
 static void check(const matrix_work *w, double alpha, double beta, sim_blas_span *c)
 {
     sim_blas_span a, b;
@@ -236,6 +298,7 @@ static void check(const matrix_work *w, double alpha, double beta, sim_blas_span
     if (in_place || w->operation == GER || (beta != 0 && w->operation != GEAM && w->operation != SYRK))
         sim_blas_reads(w->call, c);
     sim_blas_writes(w->call, c);
+    check_overlaps(w, alpha, beta, &a, &b, c);
 }
 
 static void matrix_run(const void *work)
@@ -284,6 +347,10 @@ static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_function functi
     w.a = a, w.b = b, w.c = c;
     w.alpha = sim_blas_scalar_of(w.call, on_device, w.type, alpha);
     w.beta = sim_blas_scalar_of(w.call, on_device, w.type, beta);
+    if (w.operation == GEAM && c == a && (w.transa || lda != ldc) && (w.alpha.device || w.alpha.value != 0))
+        return sim_blas_wrong(w.call, "C is A, which needs CUBLAS_OP_N for A and lda = ldc");
+    if (w.operation == GEAM && c == b && (w.transb || ldb != ldc) && (w.beta.device || w.beta.value != 0))
+        return sim_blas_wrong(w.call, "C is B, which needs CUBLAS_OP_N for B and ldb = ldc");
     return sim_blas_queue(handle, w.call, matrix_run, &w, sizeof w, false);
 }
 

@@ -67,6 +67,14 @@ static void change(const vector_work *w, double alpha, double beta)
     }
 }
 
+// Elements are taken in any order: y may be x itself, and share no element with it otherwise.
+static void check_overlap(const vector_work *w, double alpha, const sim_blas_span *x, const sim_blas_span *y)
+{
+    const bool same = w->x == w->y && (w->incx == w->incy || w->n == 1);
+    if (w->y && !same && (w->operation != AXPY || alpha != 0))
+        sim_blas_apart(w->call, y, x);
+}
+
 static void vector_run(const void *work)
 {
     const vector_work *w = work;
@@ -80,6 +88,7 @@ static void vector_run(const void *work)
     if (!w->result) {
         double alpha = sim_blas_scalar_value(w->call, w->operation == ROT ? "c" : "alpha", &w->alpha);
         double beta = sim_blas_scalar_value(w->call, w->operation == ROT ? "s" : "beta", &w->beta);
+        check_overlap(w, alpha, &x, &y);
         change(w, alpha, beta);
         if (w->operation != SCAL)
             sim_blas_written(&y);
