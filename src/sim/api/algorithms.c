@@ -252,6 +252,25 @@ void sim_library_device_memory(const void *memory, size_t bytes)
                "an algorithm that runs on the GPU is given host memory, which a kernel cannot access");
 }
 
+void sim_library_apart(const void *result, size_t bytes, const void *read, size_t read_bytes)
+{
+    const uintptr_t to = (uintptr_t)result, from = (uintptr_t)read;
+    if (to >= from + read_bytes || from >= to + bytes)
+        return;
+    const uintptr_t start = to > from ? to : from;
+    const uintptr_t end = to + bytes < from + read_bytes ? to + bytes : from + read_bytes;
+    const bool later = sim_library_runs();
+    sim_finding finding = {.kind = SIM_BAD_CALL, .tier = SIM_ERROR, .address = start, .bytes = end - start};
+    finding.place[0].role = "call";
+    finding.place[0].pc = later ? at_work->launch->launched_at : sim_caller_outside(SIM_CALLER);
+    if (later)
+        finding.kernel = at_work->launch->kernel->name;
+    snprintf(finding.message, sizeof finding.message,
+             "%s%sresult overlaps input by %zu bytes: elements are taken in any order, so it is undefined",
+             finding.kernel ? finding.kernel : "", finding.kernel ? ": " : "", (size_t)(end - start));
+    sim_report(&finding);
+}
+
 // The first and the last element stand for all of them.
 static void announce(const void *memory, size_t bytes, bool write, uintptr_t pc)
 {

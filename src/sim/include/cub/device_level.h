@@ -217,6 +217,7 @@ struct DeviceRadixSort {
     {
         const size_t needed = sim_detail::room_of_sort((size_t)n, sizeof(K), 0, by.overwrites);
         return sim_detail::in_two_calls(by.call, by.room, by.bytes, needed, by.stream, [=] {
+            thrust::sim_detail::apart(out, (size_t)n, in, (size_t)n);
             thrust::copy(in, in + (ptrdiff_t)n, out);
             thrust::stable_sort(out, out + (ptrdiff_t)n, less_than);
         });
@@ -226,6 +227,11 @@ struct DeviceRadixSort {
     {
         const size_t needed = sim_detail::room_of_sort((size_t)n, sizeof(K), sizeof(V), by.overwrites);
         return sim_detail::in_two_calls(by.call, by.room, by.bytes, needed, by.stream, [=] {
+            thrust::sim_detail::apart(out, (size_t)n, in, (size_t)n);
+            thrust::sim_detail::apart(out, (size_t)n, values, (size_t)n);
+            thrust::sim_detail::apart(out, (size_t)n, values_out, (size_t)n);
+            thrust::sim_detail::apart(values_out, (size_t)n, in, (size_t)n);
+            thrust::sim_detail::apart(values_out, (size_t)n, values, (size_t)n);
             thrust::copy(in, in + (ptrdiff_t)n, out);
             thrust::copy(values, values + (ptrdiff_t)n, values_out);
             thrust::stable_sort_by_key(out, out + (ptrdiff_t)n, values_out, less_than);

@@ -38,6 +38,8 @@ void sim_library_room(void *room, size_t bytes);
 
 // The call was given too little temporary storage: reports that, and returns the call's error.
 cudaError_t sim_library_short(const char *call, size_t given, size_t needed);
+// Reports a result that overlaps what the same algorithm reads: its elements are taken in any order.
+void sim_library_apart(const void *result, size_t bytes, const void *read, size_t read_bytes);
 // A plain pointer in host code of an algorithm that runs on the device: reports memory of the host.
 void sim_library_device_memory(const void *memory, size_t bytes);
 // Elements that an algorithm on the host reads or writes itself.

@@ -18,6 +18,7 @@ template <class I> using sim_view = sim_detail::view<I>;
 template <class In, class Out, class F> inline Out transform(In first, In last, Out out, F f)
 {
     size_t n = (size_t)(last - first);
+    sim_detail::apart_or_same(out, first, n);
     sim_view<In> from(first, n, READ);
     sim_view<Out> to(out, n, WRITE);
     for (size_t i = 0; i < n; i++)
@@ -28,6 +29,8 @@ template <class In, class Out, class F> inline Out transform(In first, In last, 
 template <class A, class B, class Out, class F> inline Out transform(A first, A last, B second, Out out, F f)
 {
     size_t n = (size_t)(last - first);
+    sim_detail::apart_or_same(out, first, n);
+    sim_detail::apart_or_same(out, second, n);
     sim_view<A> a(first, n, READ);
     sim_view<B> b(second, n, READ);
     sim_view<Out> to(out, n, WRITE);
@@ -77,6 +80,8 @@ inline Out copy_if(In first, In last, Stencil stencil, Out out, P predicate)
     for (size_t i = 0; i < n; i++)
         if (predicate(chosen[i]))
             to[kept++] = from[i];
+    sim_detail::apart(out, kept, first, n);
+    sim_detail::apart(out, kept, stencil, n);
     to.put_back(kept);
     return sim_detail::behind(out, kept);
 }

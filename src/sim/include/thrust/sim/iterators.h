@@ -384,6 +384,38 @@ template <class T> class view<device_ptr<T>> : public memory_view<T>
     }
 };
 
+// Elements of the device that lie one behind the other; other iterators have none.
+struct elements {
+    const void *start;
+    size_t size;
+};
+template <class Iterator> inline elements elements_of(const Iterator &)
+{
+    return elements{nullptr, 0};
+}
+template <class T> inline elements elements_of(T *first)
+{
+    return elements{sim_library_system() == SIM_SYSTEM_DEVICE ? first : nullptr, sizeof(T)};
+}
+template <class T> inline elements elements_of(const device_ptr<T> &first)
+{
+    return elements{first.get(), sizeof(T)};
+}
+// A result may share no element with what is read for it.
+template <class Out, class In> inline void apart(const Out &out, size_t count, const In &in, size_t n)
+{
+    const elements to = elements_of(out), from = elements_of(in);
+    if (to.start && from.start && n > 1 && !sim_in_kernel())
+        sim_library_apart(to.start, count * to.size, from.start, n * from.size);
+}
+// It may, too, replace what is read, element for element.
+template <class Out, class In> inline void apart_or_same(const Out &out, const In &in, size_t n)
+{
+    const elements to = elements_of(out), from = elements_of(in);
+    if (to.start != from.start || to.size != from.size)
+        apart(out, n, in, n);
+}
+
 template <> class view<discard_iterator>
 {
   public:

@@ -14,6 +14,7 @@ inline Out transform_inclusive_scan(In first, In last, Out out, F f, R combine)
 {
     typedef typename std::decay<decltype(f(std::declval<sim_detail::value_of<In>>()))>::type value;
     size_t n = (size_t)(last - first);
+    sim_detail::apart_or_same(out, first, n);
     sim_view<In> from(first, n, READ);
     sim_view<Out> to(out, n, WRITE);
     value sum = value();
@@ -26,6 +27,7 @@ template <class In, class Out, class F, class T, class R>
 inline Out transform_exclusive_scan(In first, In last, Out out, F f, T start, R combine)
 {
     size_t n = (size_t)(last - first);
+    sim_detail::apart_or_same(out, first, n);
     sim_view<In> from(first, n, READ);
     sim_view<Out> to(out, n, WRITE);
     for (size_t i = 0; i < n; i++) {
@@ -134,6 +136,10 @@ inline std::pair<OutKeys, Out> reduce_by_key(Keys first, Keys last, In values, O
         to_keys[runs] = keys[i];
         to[runs++] = from[i];
     }
+    sim_detail::apart(out_keys, runs, first, n);
+    sim_detail::apart(out_keys, runs, values, n);
+    sim_detail::apart(out, runs, first, n);
+    sim_detail::apart(out, runs, values, n);
     to_keys.put_back(runs);
     to.put_back(runs);
     return std::make_pair(sim_detail::behind(out_keys, runs), sim_detail::behind(out, runs));
@@ -394,6 +400,8 @@ template <class A, class B, class Out> inline Out merge(A first, A last, B secon
     sim_view<A> a(first, n, READ);
     sim_view<B> b(second, m, READ);
     sim_view<Out> to(out, n + m, WRITE);
+    sim_detail::apart(out, n + m, first, n);
+    sim_detail::apart(out, n + m, second, m);
     while (i + j < n + m) {
         bool from_b = i == n || (j < m && b[j] < a[i]);
         to[i + j] = from_b ? b[j] : a[i];
