@@ -32,6 +32,14 @@ static void report_exited(sim_worker *worker, int leader, uint32_t gone)
     report_mask(worker, SIM_WARNING, leader, message);
 }
 
+static void report_lanes_missing(sim_worker *worker, int leader, uint32_t arrived)
+{
+    char message[160];
+    snprintf(message, sizeof message, "only lanes 0x%08x execute %s, which needs all 32 of the warp", arrived,
+             sim_warp_name(sim_resident_of(worker->block)->collectives.operation[leader]));
+    report_mask(worker, SIM_ERROR, leader, message);
+}
+
 static void report_mismatch(sim_worker *worker, int first, int second, const char *note)
 {
     const sim_resident *resident = sim_resident_of(worker->block);
@@ -72,13 +80,18 @@ static void complete(sim_worker *worker, int leader)
     int warp = worker->warp;
     sim_meeting *meeting = &resident->collectives.meeting[leader];
     uint32_t gone = meeting->mask & lanes_that_exist(block, warp) & ~block->live[warp];
+    const int operation = resident->collectives.operation[leader];
     bool fine = true;
     if (sim_watching)
-        sim_watch_warp_met(worker, meeting->arrived, resident->collectives.operation[leader] == SIM_WARP_SYNC);
-    if (resident->collectives.operation[leader] == SIM_WARP_CALL)
+        sim_watch_warp_met(worker, meeting->arrived, operation == SIM_WARP_SYNC);
+    if (operation == SIM_WARP_MATRIX && meeting->arrived != UINT32_MAX) {
+        report_lanes_missing(worker, leader, meeting->arrived);
+        fine = false;
+    } else if (operation == SIM_WARP_CALL || operation == SIM_WARP_MATRIX) {
         call_function(worker, resident, meeting);
-    else if (resident->collectives.operation[leader] != SIM_WARP_SYNC)
+    } else if (operation != SIM_WARP_SYNC) {
         fine = sim_warp_results(worker, meeting->arrived, gone);
+    }
     if (gone && fine) // the warning would only hide the error
         report_exited(worker, leader, gone);
     resident->collectives.leaders[warp] &= ~(1u << leader % SIM_LANES);

@@ -5,7 +5,7 @@
 
 #include "machine/worker.h"
 
-enum { SIM_WARP_SYNC = 64, SIM_WARP_CALL, SIM_WARP_ACTIVE }; // operations besides those of abi.h
+enum { SIM_WARP_SYNC = 64, SIM_WARP_CALL, SIM_WARP_MATRIX, SIM_WARP_ACTIVE }; // operations besides those of abi.h
 
 // Lanes that meet in a collective. Kept at the index of the first lane that came.
 typedef struct sim_meeting {

@@ -23,6 +23,7 @@ const char *sim_warp_name(int operation)
         [SIM_REDUCE_XOR] = "__reduce_xor_sync",
         [SIM_WARP_SYNC] = "__syncwarp",
         [SIM_WARP_CALL] = "a warp-wide operation",
+        [SIM_WARP_MATRIX] = "a matrix instruction",
         [SIM_WARP_ACTIVE] = "__activemask",
     };
     return names[operation];

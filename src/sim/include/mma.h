@@ -279,10 +279,9 @@ SIM_INLINE void mma_sync(fragment<accumulator, M_, N_, K_, D_> &d, const fragmen
     details::check_filled(a);
     details::check_filled(b);
     details::check_filled(c);
-    fragment_d result; // d and c may be the same
+    fragment_d result = {}; // d and c may be the same
     details::operands<fragment_a, fragment_b, fragment_c, fragment_d> mine = {&a, &b, &c, &result};
-    sim_warp_call(0xffffffffu, &mine,
-                  details::multiply<M_, N_, K_, T_, fragment_a, fragment_b, fragment_c, fragment_d>);
+    sim_warp_matrix(&mine, details::multiply<M_, N_, K_, T_, fragment_a, fragment_b, fragment_c, fragment_d>);
     d = result;
 }
 } // namespace wmma

@@ -103,6 +103,8 @@ SIM_CONVERGENT uint64_t sim_warp(int operation, unsigned mask, uint64_t value, i
 // A collective of any kind: the last lane of `mask` to arrive calls `function` once with every lane's argument
 // (NULL for lanes outside the mask). Accesses made inside are not watched; announce them with sim_touch.
 SIM_CONVERGENT void sim_warp_call(unsigned mask, void *argument, void (*function)(void **arguments, unsigned mask));
+// So for a matrix instruction, which needs all 32 lanes of the warp: without one of them nothing is called.
+SIM_CONVERGENT void sim_warp_matrix(void *argument, void (*function)(void **arguments, unsigned mask));
 // The lanes that have reached this very call together with the caller, once no other lane of the warp can still join.
 SIM_CONVERGENT unsigned sim_active_mask(void);
 

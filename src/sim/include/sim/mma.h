@@ -10,7 +10,6 @@
 namespace sim
 {
 enum : int { MMA_LANES = 32, MMA_M = 16, MMA_N = 8 };
-enum : unsigned { MMA_WHOLE_WARP = 0xffffffffu };
 
 // A lane's row and column in the fragments: PTX calls them groupID and threadID_in_group.
 SIM_UNWATCHED inline int mma_group(int lane)
@@ -107,9 +106,9 @@ template <class Type>
 SIM_INLINE void mma(typename Type::sum *d, const uint32_t *a, const uint32_t *b, const typename Type::sum *c)
 {
     uint32_t own_a[4] = {a[0], a[1], a[2], a[3]}, own_b[2] = {b[0], b[1]};
-    typename Type::sum own_c[4] = {c[0], c[1], c[2], c[3]}, own_d[4];
+    typename Type::sum own_c[4] = {c[0], c[1], c[2], c[3]}, own_d[4] = {};
     mma_fragments<typename Type::sum> mine = {own_d, own_a, own_b, own_c};
-    sim_warp_call(MMA_WHOLE_WARP, &mine, mma_all<Type>);
+    sim_warp_matrix(&mine, mma_all<Type>);
     for (int i = 0; i < 4; i++)
         d[i] = own_d[i];
 }
@@ -142,7 +141,7 @@ template <int Matrices, bool Transposed> SIM_INLINE void ldmatrix(uint32_t *d, c
     ldmatrix_part mine = {row, {0, 0, 0, 0}};
     if (sim_register_special(SIM_LANE_ID) < 8 * Matrices)
         SIM_TOUCH(row, row_bytes, 0);
-    sim_warp_call(MMA_WHOLE_WARP, &mine, ldmatrix_all<Matrices, Transposed>);
+    sim_warp_matrix(&mine, ldmatrix_all<Matrices, Transposed>);
     for (int i = 0; i < Matrices; i++)
         d[i] = mine.result[i];
 }
