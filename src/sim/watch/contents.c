@@ -35,9 +35,13 @@ bool sim_watch_release(uintptr_t start, uintptr_t pc)
     sim_repeated_changed(start);
     if (!sim_watching || !in_global(start))
         return true;
-    // A kernel frees too: what its warp did with the memory so far is judged before.
-    if (sim_current && sim_current->watch && sim_current->block->clock)
+    // A kernel frees too: what its warp did with the memory so far is judged before, and what the instructions after it
+    // remember of the memory is no longer so.
+    if (sim_current && sim_current->watch && sim_current->block->clock) {
         sim_merge_lanes(sim_current, UINT32_MAX);
+        sim_slots_forget(sim_current);
+        sim_ranges_forget(sim_current);
+    }
     sim_region_release(&sim_global_region, gone.start, gone.end - gone.start);
     sim_outputs_forget(gone.start, gone.end - gone.start);
     return true;
