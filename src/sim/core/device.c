@@ -5,6 +5,7 @@
 #include "core/scheduler.h"
 #include "machine/index.h"
 #include "machine/options.h"
+#include "program/program.h"
 #include "report/report.h"
 
 // A look at the clock costs a GPU some cycles; here it is what makes time pass, so that loops that wait for it end. A
@@ -66,6 +67,40 @@ void sim_fragment_unfilled(void)
     snprintf(finding.message, sizeof finding.message,
              "a fragment is used that was never filled: fill_fragment or load_matrix_sync comes first");
     finding.place[0] = sim_place_of(worker, worker->thread, (uintptr_t)__builtin_return_address(0), "read");
+    sim_report(&finding);
+}
+
+// A variable may lie elsewhere on a GPU: of its elements the place within it counts.
+static uintptr_t offset_of(uintptr_t address)
+{
+    sim_symbol symbol;
+    return sim_symbol_at(address, &symbol) ? address - symbol.start : address;
+}
+
+// Rows that do not begin at a multiple of 16 bytes are what the instructions fail at; that the matrix begins at one of
+// 32 is CUDA's rule.
+void sim_fragment_memory(const void *memory, unsigned leading_dimension, unsigned element_bytes, int write)
+{
+    enum { ROW_BYTES = 16, MATRIX_BYTES = 32, HALF_BYTES = 2, FLOAT_BYTES = 4 };
+    sim_worker *worker = sim_current;
+    const uintptr_t offset = offset_of((uintptr_t)memory), pc = (uintptr_t)__builtin_return_address(0);
+    const bool checked = element_bytes == HALF_BYTES || element_bytes == FLOAT_BYTES;
+    const bool uneven = checked && (size_t)leading_dimension * element_bytes % ROW_BYTES != 0;
+    if (!worker || !sim_options_get()->watch || (offset % MATRIX_BYTES == 0 && !uneven))
+        return;
+    const sim_tier tier = uneven || offset % ROW_BYTES != 0 ? SIM_ERROR : SIM_WARNING;
+    sim_finding finding = sim_finding_make(worker, uneven ? SIM_BAD_CALL : SIM_MISALIGNED, tier);
+    if (uneven)
+        snprintf(finding.message, sizeof finding.message,
+                 "the leading dimension of a wmma matrix, %u, is not a multiple of %u elements", leading_dimension,
+                 ROW_BYTES / element_bytes);
+    else
+        snprintf(finding.message, sizeof finding.message,
+                 "a wmma matrix begins at an address that is not a multiple of %d bytes (off by %u)", MATRIX_BYTES,
+                 (unsigned)(offset % MATRIX_BYTES));
+    finding.address = (uintptr_t)memory;
+    finding.bytes = element_bytes;
+    finding.place[0] = sim_place_of(worker, worker->thread, pc, write ? "write" : "read");
     sim_report(&finding);
 }
 

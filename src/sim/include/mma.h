@@ -122,6 +122,7 @@ namespace details
 template <class Fragment, class T_> SIM_INLINE void load(Fragment &f, const T_ *from, unsigned stride, bool by_rows)
 {
     int mine = lane();
+    sim_fragment_memory(from, stride, sizeof(T_), 0);
     for (int i = 0; i < f.num_elements; i++) {
         unsigned row = (unsigned)Fragment::place::row(mine, i), column = (unsigned)Fragment::place::column(mine, i);
         f.x[i] = from[by_rows ? (size_t)row * stride + column : (size_t)column * stride + row];
@@ -190,6 +191,7 @@ SIM_INLINE void store_matrix_sync(T_ *to, const fragment<accumulator, M_, N_, K_
     typedef typename fragment<accumulator, M_, N_, K_, T_>::place place;
     int mine = details::lane();
     details::check_filled(f);
+    sim_fragment_memory(to, stride, sizeof(T_), 1);
     for (int i = 0; i < f.num_elements; i++) {
         unsigned row = (unsigned)place::row(mine, i), column = (unsigned)place::column(mine, i);
         to[layout == mem_row_major ? (size_t)row * stride + column : (size_t)column * stride + row] = f.x[i];

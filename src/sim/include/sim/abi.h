@@ -185,6 +185,8 @@ void sim_unsupported(const char *feature, const char *instead) __attribute__((no
 void sim_object_destroyed(const char *object) __attribute__((noreturn));
 void sim_surface_outside(int x, int y, int z) __attribute__((noreturn));
 void sim_fragment_unfilled(void); // one of wmma's is used as if it had been filled
+// Where one is loaded from or stored to: reports addresses and leading dimensions that wmma does not take.
+void sim_fragment_memory(const void *memory, unsigned leading_dimension, unsigned element_bytes, int write);
 // The start of this block's dynamic shared memory and its size.
 void *sim_dynamic_shared(void);
 size_t sim_dynamic_shared_bytes(void);
