@@ -260,12 +260,13 @@ static const char *watched_text(const heddle_check_result *result, char *text, s
     return text;
 }
 
-// Launches that are a library's: what they are given is checked as a whole, not access by access.
+// Launches that are a library's, and algorithms that are none: what they are given is checked as a whole, not access by
+// access.
 double heddle_check_library_calls(const heddle_check_result *result)
 {
     static const char *const libraries[] = {"cublas", "cufft", "curand", "cusolver", "cusparse",
                                             "cudnn",  "nccl",  "cub::",  "thrust::"};
-    double calls = 0;
+    double calls = result->run_count > 0 ? result->runs[0]->algorithms : 0;
     for (int k = 0; result->run_count > 0 && k < result->runs[0]->kernel_count; k++)
         for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
             if (strncmp(result->runs[0]->kernels[k].name, libraries[i], strlen(libraries[i])) == 0)

@@ -35,6 +35,7 @@ static heddle_status add_report(heddle_check_report *all, const heddle_check_rep
     all->kernel_count = count;
     all->accesses += one->accesses;
     all->launches += one->launches;
+    all->algorithms += one->algorithms;
     all->seconds += one->seconds;
     all->suppressed += one->suppressed;
     if (one->unchecked[0])

@@ -347,6 +347,7 @@ static void read_all(reading *reader, const cJSON *json, heddle_check_report *re
     const cJSON *totals = field(json, "totals");
     report->accesses = number(totals, "accesses");
     report->launches = number(totals, "launches");
+    report->algorithms = number(totals, "algorithms");
     report->seconds = number(totals, "seconds");
     report->branches_in_pieces = cJSON_IsTrue(field(totals, "branches_in_pieces"));
     report->suppressed = small(field(json, "suppressed"), "total");

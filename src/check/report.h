@@ -166,6 +166,7 @@ typedef struct heddle_check_report {
     int copy_count;
     bool copies_in_any_order; // several threads of the host made them
     double accesses, launches, seconds;
+    double algorithms;       // of Thrust, that are no launches
     bool branches_in_pieces; // a warp executed too many to be brought together: executions are too many
     int suppressed;          // by comments in the source
 } heddle_check_report;

@@ -280,6 +280,14 @@ class Check(CheckCase):
         self.assertEqual(self.last_line(result), "clean: 2 schedules, arguments of 1 library call, 0 findings")
         self.assertIn("note: the program launched no kernel of its own: what it passes to libraries", result.stdout)
 
+    def test_a_program_that_only_calls_algorithms_of_thrust_is_checked(self):
+        self.write("sorted.cu", "#include <thrust/device_vector.h>\n#include <thrust/sort.h>\n#include <thrust/reduce.h>\n"
+                                "int main() { thrust::device_vector<int> v(9, 1); thrust::sort(v.begin(), v.end());\n"
+                                "return thrust::reduce(v.begin(), v.end()) != 9; }\n")
+        for arguments in ([], ["--grade"]):
+            result = self.check("sorted.cu", *arguments)
+            self.assertEqual(self.last_line(result), "clean: 2 schedules, arguments of 2 library calls, 0 findings")
+
     def test_a_rule_for_all_kinds_suppresses_all(self):
         self.write("reverse.cu", RACE)
         self.write("known", "all kernel:reverse\n")

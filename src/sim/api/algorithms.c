@@ -46,6 +46,8 @@ void sim_library_system_set(int system)
 
 void sim_library_on_device(int change)
 {
+    if (on_device == 0 && change > 0 && !sim_library_runs())
+        sim_counters_algorithm();
     on_device += change;
 }
 

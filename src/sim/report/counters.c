@@ -214,6 +214,7 @@ void sim_counters_write(sim_json *out)
     sim_json_open(out, "totals", '{');
     sim_json_unsigned(out, "accesses", sum.accesses);
     sim_json_unsigned(out, "launches", sum.launches);
+    sim_json_unsigned(out, "algorithms", sim_counters_algorithms());
     sim_json_seconds(out, "seconds", sim_report_seconds());
     if (sim_branch_counts_in_pieces())
         sim_json_bool(out, "branches_in_pieces", true);

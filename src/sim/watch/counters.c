@@ -191,6 +191,18 @@ void sim_counters_row(sim_worker *worker, const sim_row *row)
         keep_worst(worker, counter, row, units);
 }
 
+static _Atomic uint64_t algorithms;
+
+void sim_counters_algorithm(void)
+{
+    algorithms++;
+}
+
+uint64_t sim_counters_algorithms(void)
+{
+    return algorithms;
+}
+
 // --- collected over launches ----------------------------------------------------------------------------------------
 
 typedef struct total {

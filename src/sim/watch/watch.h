@@ -168,4 +168,7 @@ typedef struct sim_kernel_count {
     uint64_t repeated;        // launches that were not run, because they repeat an earlier one; part of `launches`
     uint64_t blocks, watched; // of all launches that were run; those of them in which every access was watched
 } sim_kernel_count;
+// Algorithms of Thrust that run at once are no kernels: they are only counted.
+void sim_counters_algorithm(void);
+uint64_t sim_counters_algorithms(void);
 void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *context), void *context);
