@@ -119,6 +119,65 @@ struct DeviceReduce {
     }
 };
 
+// A segment that is empty, or ends before it begins, gives the start value. CUB needs no temporary storage for this.
+struct DeviceSegmentedReduce {
+    template <class In, class Out, class Size, class Begins, class Ends, class Operation, class T>
+    static cudaError_t Reduce(void *room, size_t &bytes, In in, Out out, Size segments, Begins begins, Ends ends,
+                              Operation operation, T start, cudaStream_t stream = 0)
+    {
+        return reduce({"cub::DeviceSegmentedReduce::Reduce", room, bytes, stream}, in, out, segments, begins, ends,
+                      operation, start);
+    }
+    template <class In, class Out, class Size, class Begins, class Ends>
+    static cudaError_t Sum(void *room, size_t &bytes, In in, Out out, Size segments, Begins begins, Ends ends,
+                           cudaStream_t stream = 0)
+    {
+        typedef thrust::sim_detail::value_of<In> T;
+        return reduce({"cub::DeviceSegmentedReduce::Sum", room, bytes, stream}, in, out, segments, begins, ends,
+                      cub::Sum(), T(0));
+    }
+    template <class In, class Out, class Size, class Begins, class Ends>
+    static cudaError_t Max(void *room, size_t &bytes, In in, Out out, Size segments, Begins begins, Ends ends,
+                           cudaStream_t stream = 0)
+    {
+        typedef thrust::sim_detail::value_of<In> T;
+        return reduce({"cub::DeviceSegmentedReduce::Max", room, bytes, stream}, in, out, segments, begins, ends,
+                      cub::Max(), std::numeric_limits<T>::lowest());
+    }
+    template <class In, class Out, class Size, class Begins, class Ends>
+    static cudaError_t Min(void *room, size_t &bytes, In in, Out out, Size segments, Begins begins, Ends ends,
+                           cudaStream_t stream = 0)
+    {
+        typedef thrust::sim_detail::value_of<In> T;
+        return reduce({"cub::DeviceSegmentedReduce::Min", room, bytes, stream}, in, out, segments, begins, ends,
+                      cub::Min(), std::numeric_limits<T>::max());
+    }
+
+  private:
+    struct asked {
+        const char *call;
+        void *room;
+        size_t &bytes;
+        cudaStream_t stream;
+    };
+    template <class In, class Out, class Size, class Begins, class Ends, class Operation, class T>
+    static cudaError_t reduce(asked by, In in, Out out, Size segments, Begins begins, Ends ends, Operation operation,
+                              T start)
+    {
+        return sim_detail::in_two_calls(by.call, by.room, by.bytes, 1, by.stream, [=] {
+            const size_t count = (size_t)segments;
+            std::vector<ptrdiff_t> first(count), last(count);
+            thrust::copy(begins, begins + (ptrdiff_t)count, first.begin());
+            thrust::copy(ends, ends + (ptrdiff_t)count, last.begin());
+            std::vector<T> results(count, start);
+            for (size_t i = 0; i < count; i++)
+                if (first[i] < last[i])
+                    results[i] = thrust::reduce(in + first[i], in + last[i], start, operation);
+            thrust::copy(results.begin(), results.end(), out);
+        });
+    }
+};
+
 struct DeviceScan {
     template <class In, class Out, class Size>
     static cudaError_t ExclusiveSum(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
