@@ -152,8 +152,6 @@ static bool read_text(const char *text, size_t most, uintptr_t pc)
         return true;
     if (is_hosts_literal(worker, text)) {
         sim_finding finding = sim_finding_make(worker, SIM_HOST_POINTER, SIM_ERROR);
-        finding.address = (uintptr_t)text;
-        finding.bytes = 1;
         finding.place[0] = sim_place_of(worker, worker->thread, pc, "read");
         snprintf(finding.message, sizeof finding.message,
                  "printf: %%s is given text in host memory, which a kernel cannot access");
