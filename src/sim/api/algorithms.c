@@ -268,7 +268,7 @@ void sim_library_apart(const void *result, size_t bytes, const void *read, size_
     if (later)
         finding.kernel = at_work->launch->kernel->name;
     snprintf(finding.message, sizeof finding.message,
-             "%s%sresult overlaps input by %zu bytes: elements are taken in any order, so it is undefined",
+             "%s%sa result overlaps another range of the call by %zu bytes: elements are taken in any order",
              finding.kernel ? finding.kernel : "", finding.kernel ? ": " : "", (size_t)(end - start));
     sim_report(&finding);
 }
