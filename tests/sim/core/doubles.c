@@ -102,6 +102,13 @@ const char *sim_symbol_function(uintptr_t pc, size_t *offset)
     return "main";
 }
 
+bool sim_symbol_at(uintptr_t address, sim_symbol *symbol)
+{
+    (void)address;
+    (void)symbol;
+    return false;
+}
+
 uint64_t sim_watch_accesses(void)
 {
     return double_accesses;
