@@ -159,6 +159,11 @@ __attribute__((constructor)) static void copy_twice(void)
         sim_copied_keep(&copies[i]);
 }
 
+uint64_t sim_counters_algorithms(void)
+{
+    return 3;
+}
+
 void sim_race_finish(void)
 {
 }

@@ -160,6 +160,7 @@ class Report(unittest.TestCase):
         self.assertEqual(counted["worst"]["units"], 32)
         self.assertEqual(len(counted["worst"]["offsets"]), 32)
         self.assertEqual(report["totals"]["launches"], 1)
+        self.assertEqual(report["totals"]["algorithms"], 3)
         self.assertEqual(report["copies"], ["000000000000001f", "0000000000abcdef"])
         self.assertTrue(report["copied_into"][0].endswith(" 4096 number"))
         self.assertTrue(report["copied_into"][1].endswith(" 8192"))
