@@ -9,7 +9,7 @@
 typedef struct sim_assembly {
     bool in_thread_local,
         in_card;        // the section: of __shared__ variables; of __device__, __constant__, __managed__ ones
-    bool in_constants;  // of what nobody can change: const variables of host and card
+    bool in_constants;  // of constants: const variables of host and card
     bool is_variable;   // what comes has a name
     bool is_static;     // what comes is a static variable of a device function
     bool has_data;      // the line before belongs to a variable of the card, or to a constant

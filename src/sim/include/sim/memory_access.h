@@ -19,7 +19,8 @@ SIM_LOAD(__ldcs)
 SIM_LOAD(__ldlu)
 #undef SIM_LOAD
 
-// Loads through a cache for what nobody writes while the kernel runs: the mark tells that the program has some.
+// Loads through the read-only cache, whose memory must not change while the kernel runs: the mark tells that the
+// program has some.
 #define SIM_MARK_READ_ONLY() asm volatile(".pushsection sim_read_only,\"a\"\n\t.byte 1\n\t.popsection")
 template <class Type> SIM_INLINE Type __ldg(const Type *address)
 {
