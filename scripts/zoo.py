@@ -89,7 +89,7 @@ def add_options(parser):
                         help="zoo: only compare the first step's gradients with float64, beside PyTorch's")
     parser.add_argument("--limits", action="store_true",
                         help="zoo: only profile the training steps that miss what is wanted of them, and measure the link")
-    parser.add_argument("--skip-peers", action="store_true", help="zoo: heddle alone")
+    parser.add_argument("--skip-peers", action="store_true", help="bench, zoo: heddle alone")
     parser.add_argument("--only-peers", action="store_true", help="zoo: PyTorch and JAX alone")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
                         help="zoo: cpu tries it without a GPU; name a file with --zoo (default: cuda)")
@@ -284,6 +284,11 @@ def measure_peers(options, table, run):
             len(rows) - without, ", %d without" % without if without else ""), seconds)
 
 
+def so_far(options):
+    """The result file, or an empty one: parts of zoo may be measured into a file of their own."""
+    return load(options.zoo) if os.path.exists(options.zoo) else {"format": FORMAT}
+
+
 def measure_quality(options, table, run):
     """The accuracy after training, beside PyTorch's with the same settings, and that of predictions in bytes."""
     for folder in options.quality:
@@ -302,7 +307,7 @@ def measure_quality(options, table, run):
                 quality = found["quality"]
                 rows = [dict(row, model=model, data=data, torch=quality["torch"], **quality["settings"])
                         for row in quality["results"]]
-                whole = load(options.zoo)
+                whole = so_far(options)
                 whole["quality"] = training.rows_with(whole.get("quality", []), {"results": rows, "date": found["date"]},
                                                       QUALITY_KEYS)
                 save(options.zoo, whole)
@@ -331,7 +336,7 @@ def measure_gradients(options, table, run):
         table.add("zoo", "gradients of %s" % model, bool(rows), "%d of %d rows within their bounds" % (
             len(rows) - missed, len(rows)), seconds)
         if rows:
-            whole = load(options.zoo)
+            whole = so_far(options)
             whole["gradients"] = training.rows_with(whole.get("gradients", []), {"results": rows, "date": found["date"]},
                                                     GRADIENT_KEYS)
             save(options.zoo, whole)
