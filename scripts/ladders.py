@@ -14,6 +14,7 @@ from result_file import Trouble, load, save  # noqa: E402,F401: who has this mod
 
 RESULTS = os.path.join(ROOT, "results", "ladders-h200.json")
 COUNTERS = os.path.join(ROOT, "results", "ladder-counters-h200.json")
+SWEEP = os.path.join(ROOT, "results", "sweep-h200.json")
 TARGETS = os.path.join(ROOT, "docs", "ladders", "targets.json")
 
 

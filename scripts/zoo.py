@@ -92,7 +92,7 @@ def add_options(parser):
     parser.add_argument("--skip-peers", action="store_true", help="bench, zoo: heddle alone")
     parser.add_argument("--only-peers", action="store_true", help="zoo: PyTorch and JAX alone")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
-                        help="zoo: cpu tries it without a GPU; name a file with --zoo (default: cuda)")
+                        help="zoo, sweep: cpu tries it without a GPU (default: cuda)")
 
 
 def check_options(parser, options):
@@ -106,7 +106,7 @@ def check_options(parser, options):
             parser.error("--quality: %s is not a folder" % folder)
     if options.skip_peers and options.only_peers:
         parser.error("--skip-peers and --only-peers leave nothing to measure")
-    if options.device == "cpu" and not options.zoo:
+    if options.device == "cpu" and "zoo" in options.parts and not options.zoo:
         parser.error("--device cpu: name a result file with --zoo, apart from that of the GPU")
     options.zoo = os.path.abspath(options.zoo or RESULTS)
     options.zoo_batches, options.zoo_anew = options.batches, not options.merge

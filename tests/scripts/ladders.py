@@ -17,6 +17,10 @@ import tempfile
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 from loading import ROOT, gpu_check, written_by  # noqa: E402
 
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import ladders  # noqa: E402
+import sweep  # noqa: E402
+
 SHAPE = "rows=16384 cols=16384"
 
 REGISTRY = [{
@@ -102,6 +106,7 @@ class Pages:
             [sys.executable, os.path.join(ROOT, "scripts", "ladder-docs"), "--heddle",
              os.path.join(self.folder, "heddle"), "--results", os.path.join(self.folder, "results.json"), "--targets",
              os.path.join(self.folder, "targets.json"), "--counters", os.path.join(self.folder, "counters.json"),
+             "--sweep", os.path.join(self.folder, "sweep.json"),
              "--out", self.out] + list(more), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def page(self, name):
@@ -191,6 +196,44 @@ def test_wrong_rung(folder):
     done = pages.make()
     expect(done.returncode == 0, "ladder-docs: " + done.stdout)
     says(pages.page("transpose.md"), "| 03_padded_tiles | f32 | wrong | element 3 is 0 |", "| **02_tiles** |")
+
+
+def test_sweep_page(folder):
+    """Random shapes have a page of their own: what is slow first, with ncu's account."""
+    pages = Pages(folder)
+    small = "rows=3 cols=5"
+    swept = dict(RESULTS, command="scripts/gpu-check sweep", results=RESULTS["results"] + [
+        result("02_tiles", "tuned", 2.0, shape=small, ratio=1.5), result("vendors", "vendor", 3.0, shape=small)])
+    put(os.path.join(folder, "sweep.json"), swept)
+    expect(pages.make().returncode == 0, "ladder-docs fails")
+    says(pages.page("sweep.md"), "1 of 2 rows reach 0.90 × the vendor's speed (50 %; goal: 95 %)",
+         "| transpose | 2 | 1 | 1.10 × | 0.80 × |",
+         "| transpose | %s | f32 | 03_padded_tiles | 0.80 × | Busiest: device memory. |" % SHAPE,
+         "| transpose | rows=3 cols=5 | f32 | 02_tiles | 1.50 × |")
+    says(pages.page("README.md"), "[sweep](sweep.md)")
+    os.remove(os.path.join(folder, "sweep.json"))
+    disagrees(pages, "a page of a sweep that has no results")
+
+
+def test_drawn_shapes(build, _):
+    """A sweep draws shapes for every operator that the vendor has, the same for the same seed, with the fields it needs."""
+    operators = {op["name"]: op for op in ladders.registry(os.path.join(build, "heddle"))}
+    theirs = {op["name"] for op in operators.values() if any(
+        rung["tier"] == "vendor" and rung["device"] == "cuda" for rung in op["ladder"])}
+    expect(theirs - {"matmul_host"} <= set(sweep.DRAW), "no shapes are drawn for %s" % (theirs - set(sweep.DRAW)))
+    found = sweep.drawn(operators, 200, "1")
+    expect(sum(map(len, found.values())) == 200, "not 200 shapes are drawn")
+    expect(found == sweep.drawn(operators, 200, "1"), "the same seed draws other shapes")
+    expect(found != sweep.drawn(operators, 200, "2"), "another seed draws the same shapes")
+    fft = sweep.drawn({"fft": operators["fft"]}, 8, "1")["fft"]
+    expect(found["fft"] == fft[:len(found["fft"])], "an operator's shapes depend on the other operators")
+    for op, shapes in found.items():
+        expect(len(set(shapes)) == len(shapes), "%s: a shape is drawn twice" % op)
+        fields = {field["name"]: field for field in operators[op]["fields"]}
+        needed = {name for name, field in fields.items() if "default" not in field}
+        for shape in shapes:
+            named = {word.split("=")[0] for word in shape.split()}
+            expect(needed <= named <= set(fields), "%s takes no shape \"%s\"" % (op, shape))
 
 
 def test_no_results(folder):
@@ -292,7 +335,7 @@ def test_runs_are_merged(folder):
     module, machine = gpu_check(), Machine()
     module.run = machine.run
     options = argparse.Namespace(build=folder, results=os.path.join(folder, "r.json"), merge=True, ops=None,
-                                 quick=False, seconds="0.1", shape=None)
+                                 quick=False, seconds="0.1", shape=None, skip_peers=False)
     module.bench(options, module.Table())
     first = json.loads(read(options.results))
     expect([row["op"] for row in first["results"]] == ["transpose"] * 2 + ["scan"] * 2, "rows: %s" % first["results"])
@@ -391,10 +434,10 @@ def test_beside_ncu(build, folder):
 
 
 def main():
-    tests = {"docs": [test_pages, test_fp32_class, test_wrong_rung, test_no_results, test_limits,
+    tests = {"docs": [test_pages, test_fp32_class, test_wrong_rung, test_sweep_page, test_no_results, test_limits,
                       test_kernels_are_found_whatever_stands_before_their_names,
                       test_runs_are_merged, test_a_target_without_a_usual_shape_is_measured_too],
-             "counters": [test_simulator, test_beside_ncu]}[sys.argv[1]]
+             "counters": [test_simulator, test_beside_ncu, test_drawn_shapes]}[sys.argv[1]]
     for test in tests:
         with tempfile.TemporaryDirectory(prefix="ladders-") as folder:
             test(*sys.argv[2:], folder)
