@@ -50,6 +50,7 @@ typedef struct heddle_bench_options {
     double slow;                 // on cpu: a launch that takes longer is timed once, as it is checked; 0: none is
     const char *precision;       // only rungs of this one; NULL: all
     const char *against;         // rung to compare with; NULL: the vendor's
+    const char *sweep;           // fields that differ from shape to shape, such as "m,n,k=256:4096"; NULL: none
     volatile sig_atomic_t *stop; // set by a signal: heddle_bench_measure returns HEDDLE_INTERRUPTED; may be NULL
     void (*listener)(void *context,
                      const char *text); // "matmul_forward m=4096 ... 03_shared_tiles: checking"; may be NULL
@@ -103,6 +104,9 @@ int heddle_bench_group_end(const heddle_bench *bench, int first);
 
 // One table per shape, slowest first.
 heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int last, FILE *file);
+// One table for all shapes of [first, last), which are one operator's: its fastest own rung at each value that
+// options.sweep names. What was wrong is in lines above.
+heddle_status heddle_bench_show_sweep(const heddle_bench *bench, int first, int last, FILE *file);
 // Device, versions and method, in a few lines.
 void heddle_bench_show_machine(const heddle_bench *bench, FILE *file);
 // One line if the clocks changed while measuring, and one if some times vary a lot.

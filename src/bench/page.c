@@ -140,6 +140,7 @@ heddle_status heddle_bench_show_page(const heddle_bench *bench, const heddle_ben
 {
     heddle_html_begin(file, "heddle bench", more ? more->style : "");
     print_machine(bench, file);
+    heddle_bench_plot_sweep(bench, file);
     heddle_bench_plot_roofline(bench, file);
     for (int first = 0, last; first < bench->count; first = last) {
         last = heddle_bench_group_end(bench, first);

@@ -66,6 +66,8 @@ cJSON *heddle_bench_json(const heddle_bench *bench)
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)bench->options.seed); // a double holds 53 bits of it
     cJSON_AddStringToObject(json, "seed", seed);
     cJSON_AddNumberToObject(json, "seconds", bench->options.seconds);
+    if (bench->options.sweep)
+        cJSON_AddStringToObject(json, "sweep", bench->options.sweep);
     cJSON_AddBoolToObject(json, "complete", bench->complete);
     cJSON *results = cJSON_AddArrayToObject(json, "results");
     for (int i = 0; results && i < bench->count; i++)

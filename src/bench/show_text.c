@@ -6,7 +6,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
-#include "bench/bench.h"
+#include "bench/sweep.h"
 #include "heddle/heddle.h"
 
 enum { BAR = 24, CELL = 64 };
@@ -77,6 +77,18 @@ static double spread_of(const heddle_bench_result *result)
     return (result->timing.high - result->timing.low) / 2 / result->timing.seconds;
 }
 
+static void add_roofline_and_ratio(heddle_table *table, const heddle_bench_result *result)
+{
+    if (isnan(result->roofline))
+        heddle_table_cell(table, "-");
+    else
+        heddle_table_cell(table, "%.1f%%", 100 * result->roofline);
+    if (isnan(result->ratio))
+        heddle_table_cell(table, "-");
+    else
+        heddle_table_cell(table, "%.*f", result->ratio < 0.1 ? 3 : 2, result->ratio);
+}
+
 static void add_timed_row(heddle_table *table, const heddle_bench_result *result, double fastest)
 {
     char text[CELL];
@@ -90,14 +102,7 @@ static void add_timed_row(heddle_table *table, const heddle_bench_result *result
         heddle_table_cell(table, "%.1f%%", 100 * spread_of(result));
     heddle_table_cell(table, "%s", once ? "" : time_text(result->timing.back_to_back, text, sizeof text));
     heddle_table_cell(table, "%s", rate_text(result, text, sizeof text));
-    if (isnan(result->roofline))
-        heddle_table_cell(table, "-");
-    else
-        heddle_table_cell(table, "%.1f%%", 100 * result->roofline);
-    if (isnan(result->ratio))
-        heddle_table_cell(table, "-");
-    else
-        heddle_table_cell(table, "%.*f", result->ratio < 0.1 ? 3 : 2, result->ratio);
+    add_roofline_and_ratio(table, result);
     heddle_table_cell(table, "%s", mark_of(result));
     heddle_table_cell(table, "%s", bar_text(result, fastest, text));
 }
@@ -159,6 +164,17 @@ static void print_not_run(const heddle_bench_result *const *sorted, int count, F
     }
 }
 
+// Why a result has no time, where that is its own.
+static void print_trouble(const heddle_bench_result *result, FILE *file)
+{
+    if (result->state == HEDDLE_BENCH_UNCHECKED)
+        fprintf(file, "%s\n", result->message);
+    else if (result->state == HEDDLE_BENCH_NOT_RUN && !result->reason)
+        fprintf(file, "not run: %s\n", result->message);
+    else if (result->state == HEDDLE_BENCH_WRONG || result->state == HEDDLE_BENCH_FAILED)
+        fprintf(file, "%s: %s\n", result->state == HEDDLE_BENCH_WRONG ? "WRONG" : "FAILED", result->message);
+}
+
 heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int last, FILE *file)
 {
     if (first >= last)
@@ -171,21 +187,102 @@ heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int l
     qsort(sorted, (size_t)(last - first), sizeof *sorted, slowest_first);
     fprintf(file, "\n%s  %s\n", sorted[0]->op->name, sorted[0]->shape);
     int unchecked = 0;
-    for (int i = 0; i < last - first; i++) {
-        const heddle_bench_result *result = sorted[i];
-        if (result->state == HEDDLE_BENCH_UNCHECKED && unchecked++ == 0)
-            fprintf(file, "%s\n", result->message);
-        else if (result->state == HEDDLE_BENCH_NOT_RUN && !result->reason)
-            fprintf(file, "not run: %s\n", result->message);
-        else if (result->state == HEDDLE_BENCH_WRONG || result->state == HEDDLE_BENCH_FAILED)
-            fprintf(file, "%s: %s\n", result->state == HEDDLE_BENCH_WRONG ? "WRONG" : "FAILED", result->message);
-    }
+    for (int i = 0; i < last - first; i++)
+        if (sorted[i]->state != HEDDLE_BENCH_UNCHECKED || unchecked++ == 0)
+            print_trouble(sorted[i], file);
     print_not_run(sorted, last - first, file);
     print_untimed(sorted, last - first, file);
     heddle_status status = print_timed(sorted, last - first, bench->options.against, file);
     free(sorted);
     return status;
 }
+
+// --- sweeps ----------------------------------------------------------------------------------------------------------
+
+// A bar as long as the roofline's share; where no roofline is known, as the speed relative to the vendor's.
+static const char *share_bar(const heddle_bench_result *result, char *text)
+{
+    double share = isnan(result->roofline) ? result->ratio : result->roofline;
+    int length = isnan(share) ? 0 : (int)(BAR * fmin(share, 1) + 0.5);
+    memset(text, '#', (size_t)length);
+    text[length] = '\0';
+    return text;
+}
+
+static void add_swept_row(heddle_table *table, const heddle_bench *bench, const heddle_bench_result *result)
+{
+    char text[CELL];
+    heddle_table_cell(table, "%.0f", heddle_bench_swept_value(bench, result));
+    heddle_table_cell(table, "%s", result->precision);
+    heddle_table_cell(table, "%s", result->rung->name);
+    heddle_table_cell(table, "%s", time_text(result->timing.seconds, text, sizeof text));
+    heddle_table_cell(table, "%s", rate_text(result, text, sizeof text));
+    add_roofline_and_ratio(table, result);
+    heddle_table_cell(table, "%s", share_bar(result, text));
+}
+
+// The fastest own rung of its type at its shape; the fastest of the vendor's where no own one was measured.
+static bool stands_for_shape(const heddle_bench *bench, int first, int last, int index)
+{
+    const heddle_bench_result *result = &bench->results[index];
+    bool vendors = result->rung->tier == HEDDLE_VENDOR;
+    for (int i = first; i < last; i++) {
+        const heddle_bench_result *other = &bench->results[i];
+        bool is_rival = heddle_bench_is_timed(other) && strcmp(other->shape, result->shape) == 0 &&
+                        strcmp(other->precision, result->precision) == 0;
+        if (vendors && is_rival &&
+            (other->rung->tier != HEDDLE_VENDOR || other->timing.seconds < result->timing.seconds))
+            return false;
+    }
+    return heddle_bench_is_timed(result) && (vendors || result->best_own);
+}
+
+// Every shape of one type, then those of the next.
+static int add_swept_rows(heddle_table *table, const heddle_bench *bench, int first, int last)
+{
+    int rows = 0;
+    for (int of = first; of < last; of++) {
+        bool known = false;
+        for (int i = first; i < of; i++)
+            known |= strcmp(bench->results[i].precision, bench->results[of].precision) == 0;
+        for (int i = known ? last : of; i < last; i++) {
+            if (strcmp(bench->results[i].precision, bench->results[of].precision) != 0 ||
+                !stands_for_shape(bench, first, last, i))
+                continue;
+            add_swept_row(table, bench, &bench->results[i]);
+            rows++;
+        }
+    }
+    return rows;
+}
+
+heddle_status heddle_bench_show_sweep(const heddle_bench *bench, int first, int last, FILE *file)
+{
+    char text[CELL];
+    fprintf(file, "\n%s  %s\n", bench->results[first].op->name, bench->options.sweep);
+    for (int i = first; i < last; i++) {
+        if (bench->results[i].state == HEDDLE_BENCH_RIGHT || bench->results[i].reason)
+            continue;
+        fprintf(file, "%s: ", bench->results[i].shape);
+        print_trouble(&bench->results[i], file);
+    }
+    heddle_table *table = heddle_table_create();
+    heddle_table_column(table, heddle_bench_swept_names(bench, text, sizeof text), HEDDLE_RIGHT);
+    heddle_table_column(table, "type", HEDDLE_LEFT);
+    heddle_table_column(table, "rung", HEDDLE_LEFT);
+    heddle_table_column(table, "time", HEDDLE_RIGHT);
+    heddle_table_column(table, "rate", HEDDLE_RIGHT);
+    heddle_table_column(table, "roofline", HEDDLE_RIGHT);
+    snprintf(text, sizeof text, "× %s", bench->options.against ? bench->options.against : "vendor");
+    heddle_table_column(table, text, HEDDLE_RIGHT);
+    heddle_table_column(table, "", HEDDLE_LEFT);
+    if (add_swept_rows(table, bench, first, last) > 0)
+        return heddle_table_finish(table, file);
+    heddle_table_destroy(table);
+    return HEDDLE_OK;
+}
+
+// --- the machine -----------------------------------------------------------------------------------------------------
 
 static void warn_of_clocks(const char *what, double before, double after, FILE *file)
 {

@@ -24,6 +24,10 @@ static const heddle_cli_option options[] = {
      "shape to measure, such as \"m=1024 n=1024 k=64\"; repeat the option, or separate shapes with ';'; default: the "
      "operator's benchmark shapes",
      0, 0, NULL},
+    {"sweep", HEDDLE_CLI_TEXT, PLACE(sweep), "RANGE", NULL,
+     "measure a range of shapes, and show how time and roofline change: FIELD=FROM:TO, with xFACTOR or +STEP, such as "
+     "m=128:8192:x2, or m,n,k=256:4096 for equal fields; the other fields are those of --shape",
+     0, 0, NULL},
     {"dtype", HEDDLE_CLI_CHOICE, PLACE(dtype), "TYPE", "all", "measure only implementations that compute in this type",
      0, 0, heddle_cli_bench_dtypes},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL,
@@ -87,12 +91,12 @@ static const heddle_cli_option options[] = {
      0.001, 3600, NULL},
 };
 
-static const char *const of_ladders[] = {"shape", "dtype", "against", "html", "quick", "op", NULL};
+static const char *const of_ladders[] = {"shape", "sweep", "dtype", "against", "html", "quick", "op", NULL};
 static const char *const of_networks[] = {"batch",  "kernels",   "precision", "data-place", "unordered",
                                           "peers",  "gradients", "model",     "data",       "folder",
                                           "rounds", "sustained", NULL};
 static const char *const not_infer[] = {"data-place", "gradients", "seed", NULL};
-static const char *const not_out_of_core[] = {"dtype", "against", "html", "quick", "op", "seconds", NULL};
+static const char *const not_out_of_core[] = {"sweep", "dtype", "against", "html", "quick", "op", "seconds", NULL};
 static const char *const of_collectives[] = {"dist", "largest", NULL};
 static const char *const not_collectives[] = {"seed", "threads", NULL}; // the cores are divided among the ranks
 
@@ -251,6 +255,7 @@ const heddle_cli_command heddle_command_bench = {
         "nvcc, or by NVRTC if it has no host code, and listed as `yours`.\n\n" TRAINING "\n\n" INFERENCE
         "\n\n" OUT_OF_CORE "\n\n" COLLECTIVES,
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json=results.json\n"
+               "heddle bench matmul_bf16 --sweep m=16:4096 --shape \"m=16 n=4096 k=4096\"\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
                "heddle bench train --batch 64,1024 --json=training.json\n"
                "heddle bench out-of-core --shape \"m=49152 n=49152 k=16384\"\nmpirun -n 4 heddle bench collectives",

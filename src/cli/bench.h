@@ -12,7 +12,8 @@ typedef struct heddle_cli_bench_settings {
     // ladders
     heddle_cli_list shapes;
     const char *against, *html, *op;
-    int dtype; // of heddle_cli_bench_dtypes
+    const char *sweep; // NULL: none
+    int dtype;         // of heddle_cli_bench_dtypes
     uint64_t seed;
     bool quick;
     // networks

@@ -61,9 +61,25 @@ static heddle_status read_name(heddle_cli_bench_request *asked, const char *what
     return asked->rung ? find_rung(asked, asked->rung, "") : HEDDLE_OK;
 }
 
+// The shape whose fields --sweep changes: that of --shape, or the operator's first benchmark shape.
+static heddle_status read_sweep(heddle_cli_bench_request *asked)
+{
+    const char *base = asked->shapes.count ? asked->shapes.items[0] : NULL;
+    if (asked->shapes.count > 1)
+        return heddle_fail(HEDDLE_INVALID, "--sweep changes one shape: give one --shape");
+    for (int i = 0; i < heddle_op_count() && !base; i++)
+        if (is_asked_for(asked, heddle_op_at(i)))
+            base = heddle_op_at(i)->bench_shapes[0];
+    return heddle_cli_bench_sweep(asked->settings->sweep, base, &asked->shapes);
+}
+
 static heddle_status read_shapes(heddle_cli_bench_request *asked)
 {
     HEDDLE_TRY(heddle_cli_shapes_read(&asked->settings->shapes, &asked->shapes));
+    if (asked->settings->sweep && asked->name[0] == '\0')
+        return heddle_fail(HEDDLE_INVALID, "--sweep needs an operator: heddle bench matmul_forward --sweep m=128:8192");
+    if (asked->settings->sweep)
+        HEDDLE_TRY(read_sweep(asked));
     if (asked->shapes.count && asked->name[0] == '\0')
         return heddle_fail(HEDDLE_INVALID, "--shape needs an operator: heddle bench matmul --shape \"m=64 n=64 k=64\"");
     return HEDDLE_OK;

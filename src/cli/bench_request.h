@@ -23,6 +23,9 @@ typedef struct heddle_cli_bench_request {
 // kernel is opened.
 heddle_status heddle_cli_bench_request_read(const heddle_cli_bench_settings *settings, const char *what,
                                             heddle_cli_bench_request *asked);
+// bench_sweep.c: replaces the shapes by those that --sweep gives: `base` with a range of values for one or several of
+// its fields, "m=128:8192:x2".
+heddle_status heddle_cli_bench_sweep(const char *text, const char *base, heddle_cli_shapes *shapes);
 // Opens the device, if it is not open.
 heddle_status heddle_cli_bench_request_open(heddle_cli_bench_request *asked);
 // How many operators there are to measure on the device; HEDDLE_INVALID, HEDDLE_MISSING: why there is none.

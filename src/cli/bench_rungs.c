@@ -9,6 +9,7 @@
 
 #include "bench/bench.h"
 #include "bench/shrink.h"
+#include "bench/sweep.h"
 #include "cli/bench_request.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -87,6 +88,11 @@ static heddle_status show_new(measurement *on)
         print_events(on);
     while (on->shown < on->bench->count) {
         int first = on->shown;
+        if (on->bench->options.sweep) {
+            on->shown = heddle_bench_op_end(on->bench, first);
+            HEDDLE_TRY(heddle_bench_show_sweep(on->bench, first, on->shown, stdout));
+            continue;
+        }
         on->shown = heddle_bench_group_end(on->bench, first);
         HEDDLE_TRY(heddle_bench_show_text(on->bench, first, on->shown, stdout));
     }
@@ -140,7 +146,8 @@ static heddle_status measure_shape(measurement *on, const heddle_op *op, const c
     heddle_status saved = save(on);
     status = status != HEDDLE_OK ? status : saved;
     // Measuring on a CPU is slow, and no figure of its table depends on other shapes: show each at once.
-    heddle_status shown = on->bench->info.kind == HEDDLE_CPU ? show_new(on) : HEDDLE_OK;
+    bool at_once = on->bench->info.kind == HEDDLE_CPU && (!on->bench->options.sweep || on->asked.settings->json.print);
+    heddle_status shown = at_once ? show_new(on) : HEDDLE_OK;
     return status != HEDDLE_OK ? status : shown;
 }
 
@@ -308,6 +315,7 @@ static int run(measurement *on)
         .slow = slow_seconds,
         .precision = on->asked.precision,
         .against = settings->against,
+        .sweep = settings->sweep,
         .stop = &heddle_cli_interrupted,
         .listener = show_progress,
         .away = heddle_cli_guard_away,

@@ -44,6 +44,40 @@ class Bench(BenchCase):
             self.assertLessEqual(result["microseconds"], result["high"])
             self.assertLessEqual(result["error_share"], 1)
 
+    def test_a_sweep_measures_a_range_of_shapes(self):
+        page = os.path.join(self.scratch.name, "sweep.html")
+        result = self.bench("transpose", "--device", "cpu", "--seconds", "0.001", "--sweep", "rows,cols=8:64:x2", "--html",
+                            page, "--json=" + self.file)
+        self.assertRegex(result.stdout, r"\ntranspose  rows,cols=8:64:x2\nrows = cols  type  rung ")
+        self.assertEqual(re.findall(r"\n +(\d+) +f32 +cpu_\w+ ", result.stdout), ["8", "16", "32", "64"])
+        with open(self.file, encoding="utf-8") as file:
+            document = json.load(file)
+        self.assertEqual(document["sweep"], "rows,cols=8:64:x2")
+        self.assertEqual(list(dict.fromkeys(row["shape"] for row in document["results"])),
+                         ["rows=%d cols=%d" % (size, size) for size in (8, 16, 32, 64)])
+        with open(page, encoding="utf-8") as file:
+            picture = file.read().split('class="sweep"')
+        self.assertEqual(len(picture), 3, "a plot of the roofline and one of the time")
+        self.assertGreaterEqual(picture[2].count("<circle"), 4)
+        shapes = self.cpu("conv2d_forward/cpu_naive", "--shape", "n=1 c=2 h=5 w=5 k=3", "--sweep", "padding=1:3:+1")
+        self.assertEqual(list(dict.fromkeys(row["shape"] for row in shapes["results"])),
+                         ["n=1 c=2 h=5 w=5 k=3" + padding for padding in ("", " padding=2", " padding=3")])
+
+    def test_a_sweep_that_is_none_is_refused(self):
+        for sweep in ("m", "m=8", "m=8:", "=1:8", "m=0:8", "m=1:8:x1", "m=1:8:+0", "m=1:8:2", "m=1:8x2", "m,=1:8", "m=1:2e3",
+                      "m n=1:8", "m=-1:8"):
+            self.assert_refused(["matmul_forward", "--device", "cpu", "--sweep", sweep],
+                                "heddle: --sweep '%s' is no range: give FIELD=FROM:TO, such as m=128:8192:x2, "
+                                "m=64:1024:+64, or m,n,k=256:4096 for fields that are equal" % sweep)
+        for sweep, said in (("m=9:8", "--sweep 'm=9:8': there is nothing between 9 and 8"),
+                            ("m=1:65:+1", "--sweep 'm=1:65:+1': these are more than 64 shapes; take larger steps"),
+                            ("q=1:8", "matmul_forward: a shape has no 'q'")):
+            self.assert_refused(["matmul_forward", "--device", "cpu", "--sweep", sweep], "heddle: " + said)
+        self.assert_refused(["matmul", "--shape", "m=1 n=1 k=1; m=2 n=2 k=2", "--sweep", "m=1:2"],
+                            "heddle: --sweep changes one shape: give one --shape")
+        self.assert_refused(["--sweep", "m=1:2"],
+                            "heddle: --sweep needs an operator: heddle bench matmul_forward --sweep m=128:8192")
+
     def test_a_product_larger_than_its_tiles_is_checked_on_the_simulated_gpu(self):
         document = self.document("out-of-core", "--device", "sim", "--shape", "m=50 n=40 k=30 memory=4")
         rungs = {rung["rung"]: rung["right"] for rung in document["results"][0]["rungs"]}
