@@ -100,6 +100,7 @@ DRAW = {
     "random_bits": numbers, "random_uniform": numbers, "random_normal": numbers,
     "fft": transform, "rfft": transform, "fft2d": transform2d,
     "dot": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
+    "saxpy": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
     "scan": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
 }
 

@@ -98,6 +98,8 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_dropout_forward_cpu_vectorised,
      "Philox by vectors of blocks on all threads: limited by its ten rounds", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element, one Philox block per word", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "sixteen elements per thread, from whole Philox blocks", NULL,
+     NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -105,7 +107,9 @@ static const heddle_rung backward_ladder[] = {
      NULL, NULL},
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_dropout_backward_cpu_vectorised,
      "vector code on all threads: memory-bound", NULL, NULL},
-    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "sixteen elements per thread, 16 bytes at a time: limited by memory bandwidth", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_dropout_backward, NULL};

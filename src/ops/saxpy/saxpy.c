@@ -31,6 +31,8 @@ static const char *const bench_shapes[] = {"n=268435456", "n=1048576", NULL}; //
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_saxpy_cpu_naive, "one thread, one element at a time", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element", NULL, NULL},
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, cublasSaxpy: limited by memory bandwidth", NULL, NULL,
+     .gpu_only = "cuBLAS"},
     {"02_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per load and store: limited by memory bandwidth", NULL,
      NULL},
 };
