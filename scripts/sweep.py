@@ -100,6 +100,8 @@ DRAW = {
     "random_bits": numbers, "random_uniform": numbers, "random_normal": numbers,
     "fft": transform, "rfft": transform, "fft2d": transform2d,
     "dot": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
+    "sum_forward": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
+    "histogram": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS), "bins": dice.one_of(8, 256, 1000, 4096)},
     "saxpy": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
     "scan": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
 }
@@ -116,7 +118,7 @@ def fits(shape):
         return 2.0 * pixels * shape["c"] * shape["k"] * shape["r"] * shape["s"] <= MOST_FLOPS
     elements = 1
     for name, number in shape.items():
-        elements *= number if name not in ("sequences", "inverse", "transpose") else 1
+        elements *= number if name not in ("sequences", "inverse", "transpose", "bins") else 1
     return elements <= MOST_ELEMENTS
 
 

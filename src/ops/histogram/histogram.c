@@ -61,6 +61,7 @@ static const heddle_rung ladder[] = {
     {"01_global_atomics", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one atomic on global memory per value", NULL, NULL},
     {"02_privatised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "each block counts in shared memory, and adds its counts once",
      fits_shared, NULL},
+    {"cub", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "CUB, DeviceHistogram::HistogramEven", NULL, NULL},
     {"03_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "16 bytes per load; copies of the counts, so that fewer lanes conflict", fits_shared, NULL},
 };

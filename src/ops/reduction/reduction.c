@@ -83,8 +83,10 @@ static size_t levels_workspace(const void *shape_, int threads)
     return sums * sizeof(float);
 }
 
-// Slowest first.
-#define FORWARD_LADDER(name)                                                                                           \
+// Slowest first. `vendors`: a vendor's rung.
+#define CUB_SUM                                                                                                        \
+    {"cub", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "CUB, DeviceReduce::Sum: limited by memory bandwidth", NULL, NULL},
+#define FORWARD_LADDER(name, vendors)                                                                                  \
     static const heddle_rung name##_forward_ladder[] = {                                                               \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_forward_cpu_naive,                                     \
          "one thread, one running sum: the latency of one addition per element", NULL, NULL},                          \
@@ -101,8 +103,8 @@ static size_t levels_workspace(const void *shape_, int threads)
          "the tree folded in halves: whole warps work or skip the round", NULL, levels_workspace},                     \
         {"05_shuffle", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "lanes exchange registers by shuffles: one barrier", NULL,     \
          levels_workspace},                                                                                            \
-        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "many elements per thread, 16 bytes per load", NULL,        \
-         levels_workspace},                                                                                            \
+        vendors{"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "many elements per thread, 16 bytes per load", NULL, \
+                levels_workspace},                                                                                     \
     }
 #define BACKWARD_LADDER(name)                                                                                          \
     static const heddle_rung name##_backward_ladder[] = {                                                              \
@@ -114,9 +116,9 @@ static size_t levels_workspace(const void *shape_, int threads)
         {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes per store: limited by memory bandwidth", NULL,    \
          NULL},                                                                                                        \
     }
-FORWARD_LADDER(sum);
+FORWARD_LADDER(sum, CUB_SUM);
 BACKWARD_LADDER(sum);
-FORWARD_LADDER(mean);
+FORWARD_LADDER(mean, );
 BACKWARD_LADDER(mean);
 
 static const heddle_op *const sum_gradients[] = {&heddle_op_sum_backward, NULL};
