@@ -39,7 +39,7 @@ static size_t levels_workspace(const void *shape_, int threads)
     return sums * sizeof(float);
 }
 
-// One 64-bit word per tile, and the ticket counter: 03_decoupled_look_back.cu.
+// One 64-bit word per tile, and the ticket counter: 03_decoupled_look_back.cu and 04_loads_ahead.cu.
 static size_t look_back_workspace(const void *shape_, int threads)
 {
     (void)threads;
@@ -60,6 +60,11 @@ static const heddle_rung ladder[] = {
     {"03_decoupled_look_back", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "one pass: a tile looks back for the sum before it while others still run", NULL, look_back_workspace,
      .unordered = true},
+    {"cub", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "CUB, DeviceScan::InclusiveSum: limited by memory bandwidth", NULL, NULL,
+     .unordered = true},
+    {"04_loads_ahead", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "blocks that stay load the next tile while this one looks back: limited by memory bandwidth", NULL,
+     look_back_workspace, .unordered = true},
 };
 
 const heddle_op heddle_op_scan = {
