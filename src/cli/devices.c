@@ -23,7 +23,7 @@ typedef struct devices_settings {
 
 static const heddle_cli_option options[] = {
     {"measure", HEDDLE_CLI_FLAG, offsetof(devices_settings, measure), NULL, NULL,
-     "also measure copies and float32 arithmetic", 0, 0, NULL},
+     "also measure copies and float32 arithmetic, on a GPU also shared memory, L2 cache and launches", 0, 0, NULL},
     {"known", HEDDLE_CLI_FLAG, offsetof(devices_settings, known), NULL, NULL,
      "list the GPUs that `heddle check --gpu` can simulate instead", 0, 0, NULL},
     {"watch", HEDDLE_CLI_FLAG, offsetof(devices_settings, watch), NULL, NULL,
@@ -108,6 +108,11 @@ static void add_speeds(cJSON *one, const device_view *view)
         cJSON_AddNumberToObject(measured, "from_device_pageable", speeds->from_device_pageable);
     }
     cJSON_AddNumberToObject(measured, "flops", speeds->flops);
+    if (view->info.kind != HEDDLE_CPU) {
+        cJSON_AddNumberToObject(measured, "shared_memory", speeds->shared);
+        cJSON_AddNumberToObject(measured, "second_level_cache", speeds->cache);
+        cJSON_AddNumberToObject(measured, "launches", speeds->launches);
+    }
 }
 
 static cJSON *to_json(const device_view *all, int count, const devices_settings *settings)
@@ -156,6 +161,9 @@ static void print_speeds(const device_view *view)
     print_speed("copy on the device, read plus written", speeds->copy, giga, "GB/s");
     print_speed(view->info.kind == HEDDLE_CPU ? "float32, matrix product" : "float32, multiply-add", speeds->flops,
                 giga, "GFLOP/s");
+    print_speed("shared memory, read", speeds->shared, giga, "GB/s");
+    print_speed("L2 cache, read", speeds->cache, giga, "GB/s");
+    print_speed("launches of an empty kernel", speeds->launches, 1e3, "thousand/s");
 }
 
 static heddle_status print_rows(const device_view *all, int count)

@@ -12,8 +12,10 @@ typedef struct device_speeds {
     size_t bytes; // of a copy between host and device
     double to_device_pinned, from_device_pinned;
     double to_device_pageable, from_device_pageable;
-    double copy;  // on the device: bytes read and bytes written
-    double flops; // float32
+    double copy;          // on the device: bytes read and bytes written
+    double flops;         // float32
+    double shared, cache; // bytes read from shared memory, and from the second-level cache
+    double launches;
 } device_speeds;
 
 // Takes about a second. HEDDLE_UNSUPPORTED on sim, which reports no timings.

@@ -1,4 +1,5 @@
-// `heddle devices --measure`: bandwidth of copies to, from and on the device, and float32 multiply-add throughput.
+// `heddle devices --measure`: bandwidth of copies to, from and on the device, and what its units can do: float32
+// multiply-add, shared memory, the second-level cache, launches.
 
 #include "cli/devices.h"
 
@@ -16,6 +17,7 @@ enum {
     CPU_MATRIX = 1024, // size of the matrix product that measures the cpu
     ALIGNMENT = 256,   // of its operands
     MEMORY_SHARE = 16, // fraction of the free memory that a copy may use
+    CACHE_SHARE = 4,   // fraction of the second-level cache that is read
 };
 static const size_t most_bytes = (size_t)256 << 20; // several times any cache
 
@@ -114,20 +116,38 @@ static heddle_status measure_memory(const device_meter *meter, device_speeds *sp
     return status;
 }
 
-// --- multiplying and adding ------------------------------------------------------------------------------------------
+// --- units -----------------------------------------------------------------------------------------------------------
 
-static heddle_status measure_units(const device_meter *meter, double *flops)
+static heddle_status measure_unit(const device_meter *meter, heddle_device_unit unit, const void *memory, size_t bytes,
+                                  double *per_second)
 {
-    double times[ROUNDS], operations = 0;
-    HEDDLE_TRY(heddle_device_multiply_add(meter->stream, &operations)); // raises the clock, not counted
+    double times[ROUNDS], amount = 0;
+    HEDDLE_TRY(heddle_device_exercise(meter->stream, unit, memory, bytes, &amount)); // raises the clock, not counted
     for (int i = 0; i < ROUNDS; i++) {
         HEDDLE_TRY(heddle_event_record(meter->start, meter->stream));
-        HEDDLE_TRY(heddle_device_multiply_add(meter->stream, &operations));
+        HEDDLE_TRY(heddle_device_exercise(meter->stream, unit, memory, bytes, &amount));
         HEDDLE_TRY(heddle_event_record(meter->end, meter->stream));
         HEDDLE_TRY(read_meter(meter, &times[i]));
     }
-    *flops = operations / median(times);
+    *per_second = amount / median(times);
     return HEDDLE_OK;
+}
+
+static heddle_status measure_units(const device_meter *meter, device_speeds *speeds)
+{
+    heddle_device_info info;
+    void *memory = NULL;
+    HEDDLE_TRY(measure_unit(meter, HEDDLE_UNIT_FLOAT32, NULL, 0, &speeds->flops));
+    HEDDLE_TRY(measure_unit(meter, HEDDLE_UNIT_SHARED, NULL, 0, &speeds->shared));
+    HEDDLE_TRY(measure_unit(meter, HEDDLE_UNIT_LAUNCH, NULL, 0, &speeds->launches));
+    HEDDLE_TRY(heddle_device_describe(meter->device, &info));
+    size_t bytes = info.cache / CACHE_SHARE;
+    if (bytes == 0)
+        return HEDDLE_OK;
+    HEDDLE_TRY(heddle_alloc(meter->device, bytes, &memory));
+    heddle_status status = measure_unit(meter, HEDDLE_UNIT_CACHE, memory, bytes, &speeds->cache);
+    heddle_free(meter->device, memory);
+    return status;
 }
 
 static heddle_status time_product(const device_meter *meter, const heddle_op *op, const heddle_rung *rung,
@@ -174,7 +194,7 @@ static heddle_status measure_all(const device_meter *meter, device_speeds *speed
 {
     HEDDLE_TRY(measure_memory(meter, speeds));
     return heddle_device_get_kind(meter->device) == HEDDLE_CPU ? measure_product(meter, &speeds->flops)
-                                                               : measure_units(meter, &speeds->flops);
+                                                               : measure_units(meter, speeds);
 }
 
 heddle_status heddle_cli_measure_device(heddle_device *device, device_speeds *speeds)

@@ -83,9 +83,9 @@ struct heddle_backend {
     heddle_status (*kept_cache)(heddle_device *device, size_t *bytes);
     // Optional: everything that is known of the device, as rows of text; returns how many there are, fills `most`.
     int (*properties)(heddle_device *device, heddle_device_property *rows, int most);
-    // Optional: queues a kernel that multiplies and adds float32 as fast as the units can, for tens of milliseconds,
-    // and says how many operations that is. HEDDLE_UNSUPPORTED where there is no time.
-    heddle_status (*multiply_add)(heddle_stream *stream, double *operations);
+    // Optional: heddle_device_exercise.
+    heddle_status (*exercise)(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+                              double *amount);
     // Optional: what of the vendor's libraries is missing, as one line each in `text`; "" when nothing is.
     void (*missing)(char *text, size_t size);
 };

@@ -57,12 +57,13 @@ heddle_status heddle_device_kept_cache(heddle_device *device, size_t *bytes)
     return device->backend->kept_cache ? device->backend->kept_cache(device, bytes) : HEDDLE_OK;
 }
 
-heddle_status heddle_device_multiply_add(heddle_stream *stream, double *operations)
+heddle_status heddle_device_exercise(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+                                     double *amount)
 {
     const heddle_backend *backend = stream->device->backend;
-    if (backend->multiply_add)
-        return backend->multiply_add(stream, operations);
-    return heddle_fail(HEDDLE_UNSUPPORTED, "%s has no kernel that only multiplies and adds",
+    if (backend->exercise)
+        return backend->exercise(stream, unit, memory, bytes, amount);
+    return heddle_fail(HEDDLE_UNSUPPORTED, "%s has no kernels that measure its units",
                        heddle_device_kind_name(backend->kind));
 }
 

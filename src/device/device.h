@@ -29,9 +29,18 @@ typedef heddle_status heddle_device_launcher(const heddle_call *call);
 heddle_status heddle_device_find_launcher(heddle_device *device, const char *op, const char *rung,
                                           heddle_device_launcher **launcher);
 
-// Queues float32 work for tens of milliseconds that does nothing but multiply and add; *operations says how many of
-// either. HEDDLE_UNSUPPORTED where the device has no such work, as on cpu, or no time, as on sim.
-heddle_status heddle_device_multiply_add(heddle_stream *stream, double *operations);
+// What a device can be kept busy with, to see how fast it really is.
+typedef enum heddle_device_unit {
+    HEDDLE_UNIT_FLOAT32, // multiplications and additions
+    HEDDLE_UNIT_SHARED,  // bytes read from shared memory
+    HEDDLE_UNIT_CACHE,   // bytes read from the second-level cache
+    HEDDLE_UNIT_LAUNCH,  // kernels that do nothing, one after the other
+} heddle_device_unit;
+// Queues work for milliseconds that nothing but the unit limits; *amount says how many operations, bytes or kernels it
+// is. `memory`: of the device, `bytes` of it, which fit into the cache; only HEDDLE_UNIT_CACHE needs it.
+// HEDDLE_UNSUPPORTED where the device has no such work, as on cpu, or no time, as on sim.
+heddle_status heddle_device_exercise(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+                                     double *amount);
 // Which of the vendor's libraries the device's module cannot find, one line each; "" if none is missing.
 void heddle_device_missing(heddle_device *device, char *text, size_t size);
 

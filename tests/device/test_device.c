@@ -137,7 +137,8 @@ static void a_cpu_has_no_vendors_and_no_kernel_to_measure(void **state)
     heddle_device_missing(opened, text, sizeof text);
     assert_string_equal(text, "");
     heddle_stream *stream = make_stream(0);
-    assert_fails(heddle_device_multiply_add(stream, &operations), HEDDLE_UNSUPPORTED, "cpu has no kernel");
+    assert_fails(heddle_device_exercise(stream, HEDDLE_UNIT_FLOAT32, NULL, 0, &operations), HEDDLE_UNSUPPORTED,
+                 "cpu has no kernels");
     assert_ok(heddle_stream_destroy(stream));
     assert_ok(heddle_device_reset_cache(opened));
     size_t kept = 1;

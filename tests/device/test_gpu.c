@@ -158,13 +158,25 @@ static void only_a_card_with_time_is_measured(void **state)
 {
     (void)state;
     heddle_stream *stream = make_stream(0);
-    double operations = -1;
-    if (heddle_device_get_kind(opened) == HEDDLE_SIM) {
-        assert_fails(heddle_device_multiply_add(stream, &operations), HEDDLE_UNSUPPORTED, "no timings");
-    } else {
-        assert_ok(heddle_device_multiply_add(stream, &operations));
-        assert_true(operations > 1e9);
+    static const double least[] = {[HEDDLE_UNIT_FLOAT32] = 1e9,
+                                   [HEDDLE_UNIT_SHARED] = 1e9,
+                                   [HEDDLE_UNIT_CACHE] = 1e9,
+                                   [HEDDLE_UNIT_LAUNCH] = 100};
+    const size_t bytes = 1 << 20;
+    void *memory;
+    assert_ok(heddle_alloc(opened, bytes, &memory));
+    for (int unit = 0; unit < (int)(sizeof least / sizeof *least); unit++) {
+        double amount = -1;
+        heddle_status status = heddle_device_exercise(stream, (heddle_device_unit)unit, memory, bytes, &amount);
+        if (heddle_device_get_kind(opened) == HEDDLE_SIM) {
+            assert_fails(status, HEDDLE_UNSUPPORTED, "no timings");
+            continue;
+        }
+        assert_ok(status);
+        assert_ok(heddle_stream_synchronize(stream));
+        assert_true(amount >= least[unit]);
     }
+    heddle_free(opened, memory);
     assert_ok(heddle_stream_destroy(stream));
 }
 

@@ -170,7 +170,7 @@ extern "C" HEDDLE_API const heddle_module *heddle_module_start(const heddle_modu
     backend.reset_cache = heddle_cuda_reset_cache;
     backend.kept_cache = heddle_cuda_kept_cache;
     backend.properties = heddle_cuda_properties;
-    backend.multiply_add = heddle_cuda_multiply_add;
+    backend.exercise = heddle_cuda_exercise;
     backend.missing = heddle_cuda_missing;
     module.version = HEDDLE_MODULE_VERSION;
     module.backend = &backend;
