@@ -3,6 +3,7 @@
 // between. For the rungs that normalise rows.
 #pragma once
 
+#include "ops/cuda/mma.h"
 #include "ops/cuda/vector.h"
 
 enum {
@@ -173,4 +174,19 @@ __device__ static inline void heddle_row_store(float *row, int cols, float (*val
             if (col + k * threads < cols)
                 row[col + k * threads] = value[i][k];
     }
+}
+
+// Starts a copy of 16 bytes from global to shared memory (cp.async) that nobody reads again: the L2 cache drops them
+// first, and keeps output that memory need not take yet.
+__device__ static inline void heddle_copy_once(float4 *shared, const float *global)
+{
+#if defined(HEDDLE_SIM_MODULE) // it has no caches
+    cp_async_16(shared, global);
+#else
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(mma_shared_address(shared)),
+                 "l"(global), "l"(policy)
+                 : "memory");
+#endif
 }

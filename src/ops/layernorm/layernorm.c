@@ -115,7 +115,7 @@ static const char *const test_shapes[] = {"rows=0 cols=5",
                                           "rows=300 cols=300",
                                           "rows=3 cols=512",
                                           "rows=3 cols=1024",
-                                          "rows=2 cols=2048",
+                                          "rows=7 cols=2048",
                                           "rows=2 cols=4092",
                                           "rows=1 cols=4099",
                                           "rows=2 cols=8192",
@@ -131,6 +131,10 @@ static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=16384 c
 HEDDLE_WORKSPACE(parts_workspace, heddle_layernorm_shape,
                  (size_t)heddle_layernorm_parts(shape->rows, shape->cols) * 2 * (size_t)shape->cols * sizeof(float))
 
+HEDDLE_OF_SHAPE(bool, has_turns, heddle_layernorm_shape, heddle_layernorm_has_turns(shape->rows, shape->cols))
+
+#define PREFETCHED_NOTE "a group's next rows are on their way to shared memory: limited by memory bandwidth"
+
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_layernorm_forward_cpu_naive,
@@ -144,6 +148,8 @@ static const heddle_rung forward_ladder[] = {
      "mean and variance in one pass, merged by shuffles: the row is read twice", NULL, NULL},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "the row in registers, 16 bytes per access: limited by memory bandwidth", NULL, NULL},
+    {"05_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, NULL, NULL, .capability = 80,
+     .pays = has_turns},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -156,6 +162,8 @@ static const heddle_rung backward_ladder[] = {
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "rows in registers, columns' sums in registers from row to row: limited by memory bandwidth", NULL,
      parts_workspace},
+    {"05_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, NULL, parts_workspace, .capability = 80,
+     .pays = has_turns},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_layernorm_backward, NULL};

@@ -4,6 +4,7 @@
 
 #include "device/cuda/cuda.h"
 #include "heddle/ops.h"
+#include "ops/cuda/dependent.h"
 #include "ops/cuda/row_group.h"
 #include "ops/cuda/rung.h"
 #include "ops/layernorm/layernorm.h"
@@ -80,8 +81,44 @@ __device__ static void norm_scale_and_shift(float (*value)[HEDDLE_VECTOR], int c
     }
 }
 
-// input and output: (rows, cols), gamma and beta: (cols), saved_mean and saved_inverse_std: (rows); without a mean beta
-// and saved_mean are NULL
+// input and output: (rows, cols), gamma and beta: (cols), mean and inverse_std: (rows); without a mean beta and mean
+// are NULL
+typedef struct norm_forward {
+    const float *input, *gamma, *beta;
+    float *output, *mean, *inverse_std;
+} norm_forward;
+
+static inline norm_forward norm_forward_of_layernorm(const heddle_call *call)
+{
+    return norm_forward{(const float *)call->input[0], (const float *)call->input[1], (const float *)call->input[2],
+                        (float *)call->output[0],      (float *)call->output[1],      (float *)call->output[2]};
+}
+
+static inline norm_forward norm_forward_of_rmsnorm(const heddle_call *call)
+{
+    return norm_forward{
+        (const float *)call->input[0], (const float *)call->input[1], nullptr, (float *)call->output[0], nullptr,
+        (float *)call->output[1]};
+}
+
+// Normalises a group's row, whose elements are in registers, and stores it. Shared memory as in row_group.h.
+template <int threads, int vectors, bool aligned, bool centred>
+__device__ static void norm_finish_row(const heddle_layernorm_shape &shape, const norm_forward &of, size_t row,
+                                       int cols, float (*value)[HEDDLE_VECTOR], float *of_warp, float2 *pair_of_warp)
+{
+    float center = centred ? heddle_group_sum<threads>(norm_thread_sum<vectors>(value), of_warp) / shape.cols : 0;
+    float2 sums = norm_thread_distances<threads, vectors, aligned>(value, cols, center);
+    norm_moments found = norm_moments_of<threads, centred>(shape, center, sums, pair_of_warp);
+
+    norm_scale_and_shift<threads, vectors, aligned, centred>(value, cols, found, of.gamma, of.beta);
+    heddle_row_store<threads, vectors, aligned>(of.output + row * shape.cols, cols, value);
+    if (cols > 0 && heddle_group_lane<threads>() == 0) {
+        if (centred)
+            of.mean[row] = found.center + found.rest;
+        of.inverse_std[row] = found.inverse_std;
+    }
+}
+
 template <int threads, int vectors, bool aligned, bool centred>
 __global__ void __launch_bounds__(heddle_row_block(threads))
     layernorm_in_registers(heddle_layernorm_shape shape, const float *input, const float *gamma, const float *beta,
@@ -89,22 +126,12 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
 {
     __shared__ float of_warp[HEDDLE_WARPS];
     __shared__ float2 pair_of_warp[HEDDLE_WARPS];
+    const norm_forward of = {input, gamma, beta, output, saved_mean, saved_inverse_std};
     size_t row = heddle_group_row<threads>();
     int cols = row < (size_t)shape.rows ? shape.cols : 0; // beyond the last row, a group has no work
     float value[vectors][HEDDLE_VECTOR];
     heddle_row_load<threads, vectors, aligned>(input + row * shape.cols, cols, 0, value);
-
-    float center = centred ? heddle_group_sum<threads>(norm_thread_sum<vectors>(value), of_warp) / shape.cols : 0;
-    float2 sums = norm_thread_distances<threads, vectors, aligned>(value, cols, center);
-    norm_moments found = norm_moments_of<threads, centred>(shape, center, sums, pair_of_warp);
-
-    norm_scale_and_shift<threads, vectors, aligned, centred>(value, cols, found, gamma, beta);
-    heddle_row_store<threads, vectors, aligned>(output + row * shape.cols, cols, value);
-    if (cols > 0 && heddle_group_lane<threads>() == 0) {
-        if (centred)
-            saved_mean[row] = found.center + found.rest;
-        saved_inverse_std[row] = found.inverse_std;
-    }
+    norm_finish_row<threads, vectors, aligned, centred>(shape, of, row, cols, value, of_warp, pair_of_warp);
 }
 
 template <bool aligned, bool centred>
@@ -146,11 +173,12 @@ __global__ void __launch_bounds__(NORM_LONG)
 typedef void norm_forward_kernel(heddle_layernorm_shape shape, const float *input, const float *gamma,
                                  const float *beta, float *output, float *saved_mean, float *saved_inverse_std);
 
-// What a kernel of the forward pass reads and writes, as above.
-typedef struct norm_forward {
-    const float *input, *gamma, *beta;
-    float *output, *mean, *inverse_std;
-} norm_forward;
+// Whether rows are moved 16 bytes at a time.
+static inline bool norm_forward_aligned(const heddle_layernorm_shape *shape, const norm_forward *of)
+{
+    return shape->cols % HEDDLE_VECTOR == 0 && heddle_aligned16(of->input) && heddle_aligned16(of->gamma) &&
+           heddle_aligned16(of->beta) && heddle_aligned16(of->output);
+}
 
 template <bool centred>
 static void norm_forward_queue(const heddle_layernorm_shape *shape, const norm_forward *of, cudaStream_t stream)
@@ -162,8 +190,7 @@ static void norm_forward_queue(const heddle_layernorm_shape *shape, const norm_f
     }
     static norm_forward_kernel *const kernels[][2] = {HEDDLE_ROW_GROUPS(KERNELS)};
 #undef KERNELS
-    bool aligned = shape->cols % HEDDLE_VECTOR == 0 && heddle_aligned16(of->input) && heddle_aligned16(of->gamma) &&
-                   heddle_aligned16(of->beta) && heddle_aligned16(of->output);
+    bool aligned = norm_forward_aligned(shape, of);
     int group = heddle_row_group_of(shape->cols);
     if (shape->rows == 0)
         return;
@@ -185,6 +212,20 @@ typedef struct norm_gradients {
     const float *input, *gamma, *mean, *inverse_std, *grad_output;
     float *grad_input, *parts;
 } norm_gradients;
+
+static inline norm_gradients norm_gradients_of_layernorm(const heddle_call *call)
+{
+    return norm_gradients{(const float *)call->input[0], (const float *)call->input[1], (const float *)call->input[2],
+                          (const float *)call->input[3], (const float *)call->input[4], (float *)call->output[0],
+                          (float *)call->workspace};
+}
+
+static inline norm_gradients norm_gradients_of_rmsnorm(const heddle_call *call)
+{
+    return norm_gradients{(const float *)call->input[0], (const float *)call->input[1], nullptr,
+                          (const float *)call->input[2], (const float *)call->input[3], (float *)call->output[0],
+                          (float *)call->workspace};
+}
 
 // A thread's sums of its columns, in registers or, if a block has too few of them, in its slots of shared memory.
 // slots: (vectors, threads per block).
@@ -255,7 +296,51 @@ __device__ static inline void norm_use_vector(int i, float (&x)[HEDDLE_VECTOR], 
 }
 
 // With scaled = grad * gamma and n = (x - mean) / std:
-// grad_input = (scaled - mean(scaled) - n * mean(scaled * n)) / std, and without a mean the same but for mean(scaled)
+// grad_input = (scaled - mean(scaled) - n * mean(scaled * n)) / std, and without a mean the same but for mean(scaled).
+// For a group's row, whose elements are in registers. Shared memory as in row_group.h.
+template <int threads, int vectors, bool aligned, bool centred, typename Sums, typename BetaSums>
+__device__ static void norm_backward_row(const heddle_layernorm_shape &shape, const norm_gradients &all, size_t row,
+                                         int cols, float mean, float inverse_std, float (*x)[HEDDLE_VECTOR],
+                                         float (*grad)[HEDDLE_VECTOR], Sums *gamma_sums, BetaSums *beta_sums,
+                                         float2 *of_warp)
+{
+    float sum = 0, product = 0;
+#pragma unroll
+    for (int i = 0; i < vectors; i++) {
+        float gamma[1][HEDDLE_VECTOR];
+        int at = i * threads * HEDDLE_VECTOR; // vector i of all threads starts here
+        heddle_row_load<threads, 1, aligned>(all.gamma + at, cols - at, 0, gamma);
+        norm_use_vector<centred>(i, x[i], grad[i], gamma[0], mean, inverse_std, gamma_sums, beta_sums, &sum, &product);
+    }
+    if (centred) {
+        float2 sums_of_row = heddle_group_sums<threads>(make_float2(sum, product), of_warp);
+        sum = sums_of_row.x / shape.cols;
+        product = sums_of_row.y / shape.cols;
+    } else {
+        sum = 0;
+        product = heddle_group_sum<threads>(product, &of_warp->x) / shape.cols;
+    }
+#pragma unroll
+    for (int i = 0; i < vectors; i++)
+#pragma unroll
+        for (int k = 0; k < HEDDLE_VECTOR; k++)
+            grad[i][k] = inverse_std * (grad[i][k] - sum - x[i][k] * product);
+    if (all.grad_input)
+        heddle_row_store<threads, vectors, aligned>(all.grad_input + row * shape.cols, cols, grad);
+}
+
+// After a block's last row: its sums of the columns.
+template <int threads, bool aligned, bool centred, typename Sums, typename BetaSums>
+__device__ static void norm_store_sums(const heddle_layernorm_shape &shape, const norm_gradients &all, Sums &gamma_sums,
+                                       BetaSums &beta_sums)
+{
+    heddle_release_next();
+    float *part = all.parts + (size_t)blockIdx.x * shape.cols;
+    gamma_sums.template store<threads, aligned>(shape.cols, part);
+    if (centred)
+        beta_sums.template store<threads, aligned>(shape.cols, part + (size_t)gridDim.x * shape.cols);
+}
+
 template <int threads, int vectors, bool aligned, bool centred>
 __global__ void __launch_bounds__(heddle_row_block(threads))
     layernorm_backward_in_registers(heddle_layernorm_shape shape, norm_gradients all)
@@ -273,37 +358,13 @@ __global__ void __launch_bounds__(heddle_row_block(threads))
         size_t row = first + threadIdx.x / threads;
         int cols = row < (size_t)shape.rows ? shape.cols : 0;
         float mean = centred && cols > 0 ? all.mean[row] : 0, inverse_std = cols > 0 ? all.inverse_std[row] : 0;
-        float x[vectors][HEDDLE_VECTOR], grad[vectors][HEDDLE_VECTOR], sum = 0, product = 0;
+        float x[vectors][HEDDLE_VECTOR], grad[vectors][HEDDLE_VECTOR];
         heddle_row_load<threads, vectors, aligned>(all.input + row * shape.cols, cols, mean, x);
         heddle_row_load<threads, vectors, aligned>(all.grad_output + row * shape.cols, cols, 0, grad);
-#pragma unroll
-        for (int i = 0; i < vectors; i++) {
-            float gamma[1][HEDDLE_VECTOR];
-            int at = i * threads * HEDDLE_VECTOR; // vector i of all threads starts here
-            heddle_row_load<threads, 1, aligned>(all.gamma + at, cols - at, 0, gamma);
-            norm_use_vector<centred>(i, x[i], grad[i], gamma[0], mean, inverse_std, &gamma_sums, &beta_sums, &sum,
-                                     &product);
-        }
-        if (centred) {
-            float2 sums_of_row = heddle_group_sums<threads>(make_float2(sum, product), of_warp[turn]);
-            sum = sums_of_row.x / shape.cols;
-            product = sums_of_row.y / shape.cols;
-        } else {
-            sum = 0;
-            product = heddle_group_sum<threads>(product, &of_warp[turn]->x) / shape.cols;
-        }
-#pragma unroll
-        for (int i = 0; i < vectors; i++)
-#pragma unroll
-            for (int k = 0; k < HEDDLE_VECTOR; k++)
-                grad[i][k] = inverse_std * (grad[i][k] - sum - x[i][k] * product);
-        if (all.grad_input)
-            heddle_row_store<threads, vectors, aligned>(all.grad_input + row * shape.cols, cols, grad);
+        norm_backward_row<threads, vectors, aligned, centred>(shape, all, row, cols, mean, inverse_std, x, grad,
+                                                              &gamma_sums, &beta_sums, of_warp[turn]);
     }
-    float *part = all.parts + (size_t)blockIdx.x * shape.cols;
-    gamma_sums.template store<threads, aligned>(shape.cols, part);
-    if (centred)
-        beta_sums.template store<threads, aligned>(shape.cols, part + (size_t)gridDim.x * shape.cols);
+    norm_store_sums<threads, aligned, centred>(shape, all, gamma_sums, beta_sums);
 }
 
 // Rows too long for any group: one block per row, which reads it twice.
@@ -326,15 +387,19 @@ __global__ void __launch_bounds__(NORM_LONG)
         all.grad_input[at + j] = inverse_std * (grad[j] * all.gamma[j] - sum - (x[j] - mean) * inverse_std * product);
 }
 
-enum { NORM_TALL = 16 }; // threads per column: their sums are added at the end
+enum {
+    NORM_TALL = 16,     // threads per column: their sums are added at the end
+    NORM_ADD_TALL = 32, // the same for parts: few blocks add them, so that a thread should have few
+    NORM_ADD_LOADS = 8, // in flight, per thread
+};
 
-// Sum over the TALL threads of a column, in those with threadIdx.y == 0.
+// Sum over the threads of a column, in those with threadIdx.y == 0.
 __device__ static float norm_column_sum(float (*of_thread)[HEDDLE_WARP], float sum)
 {
     of_thread[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.y == 0)
-        for (int y = 1; y < NORM_TALL; y++)
+        for (unsigned y = 1; y < blockDim.y; y++)
             sum += of_thread[y][threadIdx.x];
     return sum;
 }
@@ -367,15 +432,34 @@ __global__ void layernorm_backward_long_columns(heddle_layernorm_shape shape, no
 // blockIdx.y.
 static __global__ void layernorm_add_parts(int cols, int count, const float *parts, float *grad_gamma, float *grad_beta)
 {
-    __shared__ float of_thread[NORM_TALL][HEDDLE_WARP];
+    __shared__ float of_thread[NORM_ADD_TALL][HEDDLE_WARP];
     int col = (int)(blockIdx.x * HEDDLE_WARP + threadIdx.x);
     const float *from = parts + (size_t)blockIdx.y * count * cols;
     float sum = 0;
-    for (int part = threadIdx.y; col < cols && part < count; part += NORM_TALL)
-        sum += from[(size_t)part * cols + col];
+    heddle_wait_for_previous();
+    for (int first = threadIdx.y; col < cols && first < count; first += NORM_ADD_LOADS * NORM_ADD_TALL) {
+        float more[NORM_ADD_LOADS];
+#pragma unroll
+        for (int i = 0; i < NORM_ADD_LOADS; i++) {
+            int part = first + i * NORM_ADD_TALL;
+            more[i] = part < count ? from[(size_t)part * cols + col] : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < NORM_ADD_LOADS; i++)
+            sum += more[i];
+    }
     sum = norm_column_sum(of_thread, sum);
     if (threadIdx.y == 0 && col < cols)
         (blockIdx.y == 0 ? grad_gamma : grad_beta)[col] = sum;
+}
+
+// It starts while the last blocks of the kernel before still run.
+template <bool centred>
+static void norm_add_parts_queue(int cols, int parts, const float *from, float *grad_gamma, float *grad_beta,
+                                 cudaStream_t stream)
+{
+    heddle_cuda_launch_dependent(layernorm_add_parts, dim3(heddle_ceil_div(cols, HEDDLE_WARP), centred ? 2 : 1),
+                                 dim3(HEDDLE_WARP, NORM_ADD_TALL), 0, stream, cols, parts, from, grad_gamma, grad_beta);
 }
 
 typedef void norm_backward_kernel(heddle_layernorm_shape shape, norm_gradients all);
@@ -397,6 +481,12 @@ template <bool centred> static int norm_backward_group(int cols)
     return group >= 0 && norm_sum_bytes<centred>(group) > (size_t)heddle_cuda_shared_bytes() ? -1 : group;
 }
 
+static inline bool norm_backward_aligned(const heddle_layernorm_shape *shape, const norm_gradients *all)
+{
+    return shape->cols % HEDDLE_VECTOR == 0 && heddle_aligned16(all->input) && heddle_aligned16(all->gamma) &&
+           heddle_aligned16(all->grad_output) && heddle_aligned16(all->grad_input);
+}
+
 template <bool centred>
 static norm_backward_kernel *norm_backward_of(const heddle_layernorm_shape *shape, int group, const norm_gradients *all)
 {
@@ -407,19 +497,16 @@ static norm_backward_kernel *norm_backward_of(const heddle_layernorm_shape *shap
     }
     static norm_backward_kernel *const kernels[][2] = {HEDDLE_ROW_GROUPS(KERNELS)};
 #undef KERNELS
-    return kernels[group][shape->cols % HEDDLE_VECTOR == 0 && heddle_aligned16(all->input) &&
-                          heddle_aligned16(all->gamma) && heddle_aligned16(all->grad_output) &&
-                          heddle_aligned16(all->grad_input)];
+    return kernels[group][norm_backward_aligned(shape, all)];
 }
 
 // Blocks for rows in registers: as many as run at once, but no more than there are rows and room for parts.
-template <bool centred>
-static int norm_backward_blocks(const heddle_layernorm_shape *shape, int group, norm_backward_kernel *kernel)
+static inline int norm_backward_blocks(const heddle_layernorm_shape *shape, int group, norm_backward_kernel *kernel,
+                                       size_t bytes)
 {
     int rows = (int)heddle_row_blocks(group, shape->rows), parts = heddle_layernorm_parts(shape->rows, shape->cols);
     int on_each = 1;
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, heddle_row_threads(group),
-                                                  norm_sum_bytes<centred>(group));
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, heddle_row_threads(group), bytes);
     int blocks = heddle_cuda_multiprocessors() * (on_each > 0 ? on_each : 1);
     blocks = blocks < rows ? blocks : rows;
     return blocks < parts ? blocks : parts;
@@ -435,12 +522,12 @@ static void norm_backward_queue(const heddle_layernorm_shape *shape, const norm_
         const size_t bytes = norm_sum_bytes<centred>(group);
         norm_backward_kernel *kernel = norm_backward_of<centred>(shape, group, all);
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-        parts = norm_backward_blocks<centred>(shape, group, kernel);
+        parts = norm_backward_blocks(shape, group, kernel, bytes);
         kernel<<<parts, heddle_row_threads(group), bytes, stream>>>(*shape, *all);
     } else if (shape->rows > 0) {
         if (all->grad_input)
             layernorm_backward_long_rows<centred><<<shape->rows, NORM_LONG, 0, stream>>>(*shape, *all);
         layernorm_backward_long_columns<centred><<<dim3(columns.x, parts), threads, 0, stream>>>(*shape, *all);
     }
-    layernorm_add_parts<<<columns, threads, 0, stream>>>(shape->cols, parts, all->parts, grad_gamma, grad_beta);
+    norm_add_parts_queue<centred>(shape->cols, parts, all->parts, grad_gamma, grad_beta, stream);
 }

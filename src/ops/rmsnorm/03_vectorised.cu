@@ -8,25 +8,22 @@
 // Limited by: memory bandwidth.
 
 #include "ops/layernorm/vectorised.h"
+#include "ops/rmsnorm/rmsnorm.h"
 
-static heddle_status launch_forward(const heddle_call *call)
+heddle_status heddle_rmsnorm_forward_vectorised(const heddle_call *call)
 {
-    const norm_forward of = {
-        (const float *)call->input[0], (const float *)call->input[1], nullptr, (float *)call->output[0], nullptr,
-        (float *)call->output[1]};
+    const norm_forward of = norm_forward_of_rmsnorm(call);
     norm_forward_queue<false>((const heddle_layernorm_shape *)call->shape, &of, heddle_cuda_stream_of(call));
     return heddle_cuda_launched("03_vectorised");
 }
 
-static heddle_status launch_backward(const heddle_call *call)
+heddle_status heddle_rmsnorm_backward_vectorised(const heddle_call *call)
 {
-    const norm_gradients all = {(const float *)call->input[0], (const float *)call->input[1], nullptr,
-                                (const float *)call->input[2], (const float *)call->input[3], (float *)call->output[0],
-                                (float *)call->workspace};
+    const norm_gradients all = norm_gradients_of_rmsnorm(call);
     norm_backward_queue<false>((const heddle_layernorm_shape *)call->shape, &all, (float *)call->output[1], nullptr,
                                heddle_cuda_stream_of(call));
     return heddle_cuda_launched("03_vectorised");
 }
 
-HEDDLE_CUDA_RUNG("rmsnorm_forward", "03_vectorised", launch_forward)
-HEDDLE_CUDA_RUNG("rmsnorm_backward", "03_vectorised", launch_backward)
+HEDDLE_CUDA_RUNG("rmsnorm_forward", "03_vectorised", heddle_rmsnorm_forward_vectorised)
+HEDDLE_CUDA_RUNG("rmsnorm_backward", "03_vectorised", heddle_rmsnorm_backward_vectorised)

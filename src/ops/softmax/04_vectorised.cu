@@ -233,6 +233,11 @@ heddle_status heddle_softmax_forward_vectorised(const heddle_call *call)
     return launch_forward<false>(call);
 }
 
+heddle_status heddle_log_softmax_forward_vectorised(const heddle_call *call)
+{
+    return launch_forward<true>(call);
+}
+
 heddle_status heddle_softmax_backward_vectorised(const heddle_call *call)
 {
     return launch_backward<false>(call);
@@ -245,5 +250,5 @@ heddle_status heddle_log_softmax_backward_vectorised(const heddle_call *call)
 
 HEDDLE_CUDA_RUNG("softmax_forward", "04_vectorised", heddle_softmax_forward_vectorised)
 HEDDLE_CUDA_RUNG("softmax_backward", "04_vectorised", heddle_softmax_backward_vectorised)
-HEDDLE_CUDA_RUNG("log_softmax_forward", "04_vectorised", launch_forward<true>)
+HEDDLE_CUDA_RUNG("log_softmax_forward", "04_vectorised", heddle_log_softmax_forward_vectorised)
 HEDDLE_CUDA_RUNG("log_softmax_backward", "04_vectorised", heddle_log_softmax_backward_vectorised)

@@ -105,6 +105,12 @@ enum { LONG_ROW = 16384, LONGEST_ROW = 65536 };
 
 HEDDLE_OF_SHAPE(bool, is_long, heddle_rows_shape, shape->cols > LONG_ROW && shape->cols <= LONGEST_ROW)
 
+// Long rows that the shared memory of an SM holds, and several of them for each SM.
+enum { LONGEST_PREFETCHED = 51169, ROWS_TO_PREFETCH = 512 };
+
+HEDDLE_OF_SHAPE(bool, are_many_long, heddle_rows_shape,
+                shape->cols > LONG_ROW && shape->cols <= LONGEST_PREFETCHED && shape->rows >= ROWS_TO_PREFETCH)
+
 // Slowest first.
 #define NAIVE_NOTE     "one row at a time, one call of exp per element"
 #define ROWS_NOTE      "rows over the threads, vectors along each row"
@@ -112,7 +118,9 @@ HEDDLE_OF_SHAPE(bool, is_long, heddle_rows_shape, shape->cols > LONG_ROW && shap
 #define ONLINE_NOTE    "largest value and sum in one pass, merged by shuffles: the row is read twice"
 #define REGISTERS_NOTE "the row in registers, 16 bytes per access: limited by memory bandwidth"
 #define CLUSTERS_NOTE  "long rows in the registers of a cluster's blocks: read once"
-#define CUDNN_NOTE     "cuDNN, its accurate algorithm: limited by memory bandwidth"
+#define PREFETCHED_NOTE                                                                                                \
+    "a long row in the shared memory of one SM, and the next row on its way: limited by memory bandwidth"
+#define CUDNN_NOTE "cuDNN, its accurate algorithm: limited by memory bandwidth"
 
 static const heddle_rung softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_forward_cpu_naive,
@@ -125,6 +133,8 @@ static const heddle_rung softmax_forward_ladder[] = {
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
     {"05_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL, CLUSTERS_NOTE, NULL, NULL, .capability = 90, .pays = is_long},
+    {"06_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, NULL, NULL, .capability = 80,
+     .pays = are_many_long},
 };
 static const heddle_rung softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_backward_cpu_naive, "one row at a time", NULL, NULL},
@@ -142,6 +152,8 @@ static const heddle_rung log_softmax_forward_ladder[] = {
     {"03_online", HEDDLE_CUDA, HEDDLE_TUNED, NULL, ONLINE_NOTE, NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
+    {"06_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, NULL, NULL, .capability = 80,
+     .pays = are_many_long},
 };
 static const heddle_rung log_softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_backward_cpu_naive, NAIVE_NOTE, NULL, NULL},

@@ -15,7 +15,8 @@ heddle_status heddle_softmax_backward_cpu_rows(const heddle_call *call);
 heddle_status heddle_log_softmax_forward_cpu_rows(const heddle_call *call);
 heddle_status heddle_log_softmax_backward_cpu_rows(const heddle_call *call);
 
-// Rung 4, which takes what rung 5 cannot.
+// Rung 4, which takes what rungs 5 and 6 cannot.
 heddle_status heddle_softmax_forward_vectorised(const heddle_call *call);
+heddle_status heddle_log_softmax_forward_vectorised(const heddle_call *call);
 heddle_status heddle_softmax_backward_vectorised(const heddle_call *call);
 heddle_status heddle_log_softmax_backward_vectorised(const heddle_call *call);
