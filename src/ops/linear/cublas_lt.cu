@@ -1,7 +1,7 @@
 // linear by cuBLASLt: the bias is added before the product is stored, so that the output is written once and never read
-// back.
+// back. `cublas_lt` multiplies in float32, `cublas_lt_tf32` on tensor cores with 10 bits of mantissa.
 //
-// Limited by: the float32 units; for a few samples, reading the weight.
+// Limited by: the float32 units or the tensor cores; for a few samples, reading the weight.
 
 #include "ops/cuda/cublas_lt_product.h"
 
@@ -18,7 +18,7 @@ __global__ static void repeat_bias(const float *bias, float *output, int out, si
 }
 
 // output (n, out) = input (n, in) * weight (out, in)ᵀ + bias (out)
-static heddle_status launch_forward(const heddle_call *call)
+static heddle_status forward(const heddle_call *call, cublasComputeType_t compute)
 {
     const heddle_linear_shape *shape = (const heddle_linear_shape *)call->shape;
     size_t elements = (size_t)shape->n * shape->out;
@@ -39,8 +39,19 @@ static heddle_status launch_forward(const heddle_call *call)
     product.b = call->input[1];
     product.output = call->output[0];
     product.type = product.output_type = CUDA_R_32F;
-    product.compute = CUBLAS_COMPUTE_32F;
+    product.compute = compute;
     return heddle_cublas_lt_multiply(call, &product, call->input[2]);
 }
 
+static heddle_status launch_forward(const heddle_call *call)
+{
+    return forward(call, CUBLAS_COMPUTE_32F);
+}
+
+static heddle_status launch_forward_tf32(const heddle_call *call)
+{
+    return forward(call, CUBLAS_COMPUTE_32F_FAST_TF32);
+}
+
 HEDDLE_CUDA_RUNG("linear_forward", "cublas_lt", launch_forward)
+HEDDLE_CUDA_RUNG("linear_forward", "cublas_lt_tf32", launch_forward_tf32)

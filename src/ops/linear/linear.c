@@ -5,6 +5,7 @@
 
 #include "ops/define.h"
 #include "ops/linear/products.h"
+#include "ops/matmul/matmul.h"
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_linear_shape, n, "samples")},
@@ -79,17 +80,14 @@ static void backward_reference(const void *shape_, const double *const *input, d
 HEDDLE_OF_SHAPE(int64_t, forward_reduction, heddle_linear_shape, shape->in)
 HEDDLE_OF_SHAPE(int64_t, backward_reduction, heddle_linear_shape, shape->out > shape->n ? shape->out : shape->n)
 
-static const char *const test_shapes[] = {
-    "n=0 in=5 out=3",    "n=3 in=0 out=2",     "n=1 in=1 out=1",     "n=1 in=31 out=10", "n=7 in=13 out=1",
-    "n=17 in=29 out=23", "n=13 in=257 out=11", "n=64 in=784 out=67", "n=3 in=5 out=261", NULL};
+static const char *const test_shapes[] = {"n=0 in=5 out=3",     "n=3 in=0 out=2",     "n=1 in=1 out=1",
+                                          "n=1 in=31 out=10",   "n=7 in=13 out=1",    "n=17 in=29 out=23",
+                                          "n=13 in=257 out=11", "n=64 in=784 out=67", "n=3 in=5 out=261",
+                                          "n=70 in=132 out=72", "n=9 in=68 out=2180", NULL};
 // The CNN's two linear layers at batch 64 and 256, then a large one.
-static const char *const bench_shapes[] = {"n=64 in=3136 out=128",
-                                           "n=256 in=3136 out=128",
-                                           "n=64 in=128 out=10",
-                                           "n=256 in=128 out=10",
-                                           "n=1 in=3136 out=128",
-                                           "n=2048 in=4096 out=4096",
-                                           NULL};
+static const char *const bench_shapes[] = {
+    "n=64 in=3136 out=128", "n=256 in=3136 out=128",   "n=64 in=128 out=10",      "n=256 in=128 out=10",
+    "n=1 in=3136 out=128",  "n=2048 in=4096 out=4096", "n=1024 in=1024 out=1024", NULL};
 
 static bool fits(const void *shape_)
 {
@@ -97,6 +95,24 @@ static bool fits(const void *shape_)
     const int most = HEDDLE_PRODUCT_MOST_SIZE;
     return shape->n < most && shape->in < most && shape->out < most;
 }
+
+// What TMA accepts: rows of every operand are a multiple of 16 bytes long, and no operand is empty.
+static bool tf32_tma_takes(const void *shape_)
+{
+    const heddle_linear_shape *shape = shape_;
+    const int in_row = 16 / (int)sizeof(float);
+    return shape->n > 0 && shape->in > 0 && shape->out > 0 && shape->in % in_row == 0 && shape->out % in_row == 0;
+}
+
+// Tiles of the output, and how many occupy a quarter of an H200's 132 SMs.
+enum { QUARTER = 33 };
+static long long tiles(const heddle_linear_shape *shape, int rows, int columns)
+{
+    return ((long long)shape->n + rows - 1) / rows * (((long long)shape->out + columns - 1) / columns);
+}
+HEDDLE_OF_SHAPE(bool, has_many_tiles, heddle_linear_shape, tiles(shape, 128, 256) >= QUARTER)
+// A tile of 256 by 256 occupies two SMs.
+HEDDLE_OF_SHAPE(bool, has_few_tiles, heddle_linear_shape, tiles(shape, 256, 256) <= QUARTER)
 
 static size_t forward_workspace(const void *shape, int threads)
 {
@@ -112,6 +128,8 @@ static size_t backward_workspace(const void *shape, int threads)
     size_t for_input = heddle_product_workspace(&input), for_weight = heddle_product_workspace(&weight);
     return for_input > for_weight ? for_input : for_weight;
 }
+
+#define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
 
 // Slowest first; gemm.h decides the place of OpenBLAS.
 #define OPENBLAS_FORWARD                                                                                               \
@@ -142,9 +160,21 @@ static const heddle_rung forward_ladder[] = {
      "one thread per element of the output: two loads per multiplication, the weight uncoalesced", NULL, NULL},
     {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "matmul's tuned kernel, which adds the bias in its epilogue", fits,
      forward_workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
+    {"03_tf32_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "matmul's mma.sync kernel, which adds the bias in its epilogue: all operands pass through registers", NULL, NULL,
+     .arithmetic = HEDDLE_TF32, .capability = 80, .shared_bytes = HEDDLE_MATMUL_RING_BYTES, .pays = has_many_tiles},
+    {"04_tf32_wgmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "matmul's persistent wgmma kernel, which adds the bias in its epilogue: few tiles leave SMs idle", tf32_tma_takes,
+     NULL, .arithmetic = HEDDLE_TF32, HOPPER},
+    {"05_tf32_wgmma_split_k", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "the blocks of a cluster divide the inputs and add up through distributed shared memory: limited by L2",
+     tf32_tma_takes, NULL, .arithmetic = HEDDLE_TF32, HOPPER, .pays = has_few_tiles},
     {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "cuBLASLt, the bias added before the product is stored: limited by the float32 units", NULL, NULL,
      .gpu_only = "cuBLAS"},
+    {"cublas_lt_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
+     "cuBLASLt on tensor cores: float32 rounded to 10 bits of mantissa", NULL, NULL, .arithmetic = HEDDLE_TF32,
+     .capability = 80, .gpu_only = "cuBLAS"},
 };
 
 static const heddle_rung backward_ladder[] = {

@@ -1,6 +1,6 @@
-// The kernel of matmul's rung 12_tf32_mma_sync and matmul_bf16's rung 03_mma_sync: mma.sync on tiles that cp.async
-// loads while others are multiplied. `Element` is the type of the operands: float, rounded to tf32 in registers, or
-// __nv_bfloat16.
+// The kernel of matmul's rung 12_tf32_mma_sync, linear's 03_tf32_mma_sync and matmul_bf16's 03_mma_sync: mma.sync on
+// tiles that cp.async loads while others are multiplied. `Element` is the type of the operands: float, rounded to tf32
+// in registers, or __nv_bfloat16.
 #pragma once
 
 #include "heddle/ops.h"
@@ -105,20 +105,23 @@ __device__ static void multiply(float (&sums)[BLOCKS_M][BLOCKS_N][4], const unsi
 }
 
 template <typename Element>
-__device__ static void store_one(const heddle_matmul_shape *shape, Element *output, int row, int column, float sum)
+__device__ static void store_one(const heddle_matmul_shape *shape, const Element *bias, Element *output, int row,
+                                 int column, float sum)
 {
     if (row >= shape->m || column >= shape->n)
         return;
     Element *place = &output[(size_t)row * shape->n + column];
-    float value = shape->alpha * sum;
+    float value = shape->alpha * sum + (bias ? matmul_float(bias[column]) : 0);
     *place = matmul_element<Element>(shape->beta == 0.0f ? value : value + shape->beta * matmul_float(*place));
 }
 
-// a: (m, k) or (k, m), b: (k, n) or (n, k), output: (m, n); `vectors_a`, `vectors_b`: rows start at 16 bytes
+// output = alpha * a * b + beta * output + bias (n), which may be NULL. a: (m, k) or (k, m), b: (k, n) or (n, k),
+// output: (m, n); `vectors_a`, `vectors_b`: rows start at 16 bytes
 template <typename Element, int TransposeA, int TransposeB>
 __global__ void __launch_bounds__(THREADS, 1)
     matmul_mma_sync(heddle_matmul_shape shape, const typename mma_operand<Element>::bits *a,
-                    const typename mma_operand<Element>::bits *b, Element *output, bool vectors_a, bool vectors_b)
+                    const typename mma_operand<Element>::bits *b, const Element *bias, Element *output, bool vectors_a,
+                    bool vectors_b)
 {
     typedef typename mma_operand<Element>::bits bits;
     const int K = mma_operand<Element>::TILE_K;
@@ -163,21 +166,22 @@ __global__ void __launch_bounds__(THREADS, 1)
         for (int j = 0; j < BLOCKS_N; j++)
 #pragma unroll
             for (int e = 0; e < 4; e++)
-                store_one(&shape, output, row + warp_m * WARP_M + i * MMA_M + e / 2 * 8 + lane / 4,
+                store_one(&shape, bias, output, row + warp_m * WARP_M + i * MMA_M + e / 2 * 8 + lane / 4,
                           column + warp_n * WARP_N + j * MMA_N + lane % 4 * 2 + e % 2, sums[i][j][e]);
 }
 
-template <typename Element, int TransposeA, int TransposeB> static void launch_layout(const heddle_call *call)
+// The product of the call's first two inputs, to its first output.
+template <typename Element, int TransposeA, int TransposeB>
+static void launch_layout(const heddle_call *call, const heddle_matmul_shape *shape, const Element *bias)
 {
     typedef typename mma_operand<Element>::bits bits;
-    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const bits *a = (const bits *)call->input[0], *b = (const bits *)call->input[1];
     cudaStream_t stream = heddle_cuda_stream_of(call);
     auto kernel = matmul_mma_sync<Element, TransposeA, TransposeB>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
     unsigned blocks = heddle_ceil_div(shape->m, TILE_M) * heddle_ceil_div(shape->n, TILE_N);
     kernel<<<blocks, THREADS, SHARED_BYTES, stream>>>(
-        *shape, a, b, (Element *)call->output[0],
+        *shape, a, b, bias, (Element *)call->output[0],
         swizzled_vectors(a, sizeof *a * (size_t)(TransposeA ? shape->m : shape->k)),
         swizzled_vectors(b, sizeof *b * (size_t)(TransposeB ? shape->k : shape->n)));
 }
@@ -188,8 +192,10 @@ template <typename Element> static heddle_status matmul_mma_sync_launch(const he
     if (shape->m == 0 || shape->n == 0)
         return HEDDLE_OK;
     if (shape->transpose_a)
-        shape->transpose_b ? launch_layout<Element, 1, 1>(call) : launch_layout<Element, 1, 0>(call);
+        shape->transpose_b ? launch_layout<Element, 1, 1>(call, shape, NULL)
+                           : launch_layout<Element, 1, 0>(call, shape, NULL);
     else
-        shape->transpose_b ? launch_layout<Element, 0, 1>(call) : launch_layout<Element, 0, 0>(call);
+        shape->transpose_b ? launch_layout<Element, 0, 1>(call, shape, NULL)
+                           : launch_layout<Element, 0, 0>(call, shape, NULL);
     return heddle_cuda_launched(rung);
 }
