@@ -15,35 +15,8 @@
 #include "ops/fft/half.h"
 #include "ops/fft/launch.h"
 #include "ops/fft/lines.h"
+#include "ops/fft/mirror.h"
 #include "ops/fft/passes.h"
-
-// An element of the transform of reals from the transform of its pairs. z = Z[k], mirror = Z[n - k], rotated by
-// exp(-2πi k / 2n).
-__device__ __forceinline__ static float2 even_part(float2 z, float2 mirror)
-{
-    return make_float2(0.5f * (z.x + mirror.x), 0.5f * (z.y - mirror.y));
-}
-
-__device__ __forceinline__ static float2 odd_part(float2 z, float2 mirror)
-{
-    return make_float2(0.5f * (z.y + mirror.y), 0.5f * (mirror.x - z.x));
-}
-
-// And back, twice as large: z from X[k] and X[n - k]; `odd` is the rest of their difference, rotated back.
-__device__ __forceinline__ static float2 put_together(float2 here, float2 mirror, float2 odd)
-{
-    return make_float2(here.x + mirror.x - odd.y, here.y - mirror.y + odd.x);
-}
-
-__device__ __forceinline__ static float2 difference_of(float2 here, float2 mirror)
-{
-    return make_float2(here.x - mirror.x, here.y + mirror.y);
-}
-
-__device__ __forceinline__ static float2 conjugate(float2 a)
-{
-    return make_float2(a.x, -a.y);
-}
 
 template <class B>
 __device__ __forceinline__ static void load_pairs(const fft_pass &pass, float2 (&x)[B::V], unsigned line, int t)
@@ -265,7 +238,10 @@ static heddle_status launch(const heddle_call *call)
 {
     const heddle_fft_shape *shape = (const heddle_fft_shape *)call->shape;
     heddle_fft_job job = heddle_rfft_job_of(shape, call->input[0], call->output[0]);
-    HEDDLE_CUDA_TRY(heddle_fft_launch(&job, call->workspace, heddle_cuda_stream_of(call)));
+    if (heddle_fft_is_fused(job.kind, job.n)) // which the next rung is about
+        HEDDLE_CUDA_TRY(fft_launch_by_half(&job, call->workspace, heddle_cuda_stream_of(call)));
+    else
+        HEDDLE_CUDA_TRY(heddle_fft_launch(&job, call->workspace, heddle_cuda_stream_of(call)));
     return heddle_cuda_launched("03_half_length");
 }
 

@@ -56,7 +56,7 @@ cudaError_t fft_pass_columns_to_rows(const fft_pass *pass, int n, cudaStream_t s
 static cudaError_t run_pass(const fft_pass *pass, int n, bool first, cudaStream_t stream)
 {
     if (!fft_is_for_registers(n))
-        return fft_pass_mixed(pass, n, HEDDLE_FFT_COMPLEX, stream);
+        return fft_pass_registers(pass, n, HEDDLE_FFT_COMPLEX, stream);
     if (first && n >= 64)
         return fft_pass_columns_to_rows(pass, n, stream);
     return fft_pass_columns(pass, n, stream);
@@ -68,20 +68,24 @@ static cudaError_t run_chunk(const heddle_fft_job *job, const fft_memory &memory
 {
     long long lines = job->lines - start < memory.chunk ? job->lines - start : memory.chunk;
     float *buffers[2] = {(float *)workspace, (float *)(workspace + memory.first)};
-    const float *from = job->input + 2 * start * job->n;
+    const bool real = job->kind == HEDDLE_FFT_TO_HALF; // pairs of reals, taken apart by the last pass
+    const int n = real ? job->n / 2 : job->n;
+    const float *from = job->input + 2 * start * n;
+    float *output = job->output + 2 * start * (real ? n + 1 : n);
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < memory.plan.count && error == cudaSuccess; i++) {
         bool first = i == 0, last = i == memory.plan.count - 1;
         fft_pass pass = fft_pass_of(job);
-        fft_pass_lines(&memory.plan, i, job->n, &pass.from, &pass.to);
+        fft_pass_lines(&memory.plan, i, n, &pass.from, &pass.to);
         pass.input = from;
-        pass.output = last ? job->output + 2 * start * job->n : buffers[i % 2];
-        pass.lines = (unsigned)(lines * (job->n / memory.plan.factor[i]));
+        pass.output = last ? output : buffers[i % 2];
+        pass.lines = (unsigned)(lines * (n / memory.plan.factor[i]));
         pass.modulus = first ? 0 : (unsigned)(pass.to.inner * memory.plan.factor[i]);
         pass.input_sign = first ? pass.input_sign : 1;
         pass.output_sign = last ? pass.output_sign : 1;
         pass.scale = last ? pass.scale : 1;
-        error = run_pass(&pass, memory.plan.factor[i], first, stream);
+        error = last && real ? fft_pass_apart(&pass, memory.plan.factor[i], stream)
+                             : run_pass(&pass, memory.plan.factor[i], first, stream);
         from = pass.output;
     }
     return error;
@@ -89,7 +93,7 @@ static cudaError_t run_chunk(const heddle_fft_job *job, const fft_memory &memory
 
 cudaError_t fft_launch_passes(const heddle_fft_job *job, void *workspace, cudaStream_t stream)
 {
-    fft_memory memory = fft_smooth_memory(job->n, job->lines);
+    fft_memory memory = fft_smooth_memory(job->kind == HEDDLE_FFT_TO_HALF ? job->n / 2 : job->n, job->lines);
     cudaError_t error = cudaSuccess;
     for (long long start = 0; start < job->lines && error == cudaSuccess; start += memory.chunk)
         error = run_chunk(job, memory, start, (char *)workspace, stream);

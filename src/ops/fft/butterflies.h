@@ -1,6 +1,6 @@
 // Discrete Fourier transforms of a few numbers that a thread holds in registers, of lengths known at compile time: 2,
-// 3, 4, 5, 7 and 8 written out, 16 and 32 composed of them. All are forward; an inverse transform conjugates before and
-// after.
+// 3, 4, 5 and 7 written out; 6, 8, 9, 10, 12, 14, 15, 16 and 32 composed of them. All are forward; an inverse transform
+// conjugates before and after.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -148,5 +148,94 @@ template <> struct butterfly<7> {
         const float cosine[3] = {0.623489802f, -0.222520934f, -0.900968868f};
         const float sine[3] = {0.781831482f, 0.974927912f, 0.433883739f};
         odd_butterfly<7>::run(x, cosine, sine);
+    }
+};
+
+// R = A * B without a common factor, q = a * B + b * A (mod R), k = i (mod A) = j (mod B): transforms of A and of B,
+// without rotations.
+template <int A, int B> struct coprime_butterfly {
+    __device__ __forceinline__ static void run(float2 (&x)[A * B])
+    {
+        float2 rows[A][B];
+#pragma unroll
+        for (int b = 0; b < B; b++) {
+            float2 column[A];
+#pragma unroll
+            for (int a = 0; a < A; a++)
+                column[a] = x[(a * B + b * A) % (A * B)];
+            butterfly<A>::run(column);
+#pragma unroll
+            for (int i = 0; i < A; i++)
+                rows[i][b] = column[i];
+        }
+#pragma unroll
+        for (int i = 0; i < A; i++)
+            butterfly<B>::run(rows[i]);
+#pragma unroll
+        for (int k = 0; k < A * B; k++)
+            x[k] = rows[k % A][k % B];
+    }
+};
+
+template <> struct butterfly<6> {
+    __device__ __forceinline__ static void run(float2 (&x)[6])
+    {
+        coprime_butterfly<2, 3>::run(x);
+    }
+};
+
+template <> struct butterfly<10> {
+    __device__ __forceinline__ static void run(float2 (&x)[10])
+    {
+        coprime_butterfly<2, 5>::run(x);
+    }
+};
+
+template <> struct butterfly<12> {
+    __device__ __forceinline__ static void run(float2 (&x)[12])
+    {
+        coprime_butterfly<3, 4>::run(x);
+    }
+};
+
+template <> struct butterfly<14> {
+    __device__ __forceinline__ static void run(float2 (&x)[14])
+    {
+        coprime_butterfly<2, 7>::run(x);
+    }
+};
+
+template <> struct butterfly<15> {
+    __device__ __forceinline__ static void run(float2 (&x)[15])
+    {
+        coprime_butterfly<3, 5>::run(x);
+    }
+};
+
+// As the composed ones above: q = 3 a + b, k = i + 3 j, with rotations by b * i ninths.
+template <> struct butterfly<9> {
+    __device__ __forceinline__ static void run(float2 (&x)[9])
+    {
+        const float2 ninths[5] = {{1.0f, 0.0f},
+                                  {0.766044443f, -0.642787610f},
+                                  {0.173648178f, -0.984807753f},
+                                  {-0.5f, -0.866025404f},
+                                  {-0.939692621f, -0.342020143f}};
+        float2 rows[3][3];
+#pragma unroll
+        for (int b = 0; b < 3; b++) {
+            float2 column[3] = {x[b], x[3 + b], x[6 + b]};
+            butterfly<3>::run(column);
+#pragma unroll
+            for (int i = 0; i < 3; i++)
+                rows[i][b] = b * i > 0 ? complex_multiply(column[i], ninths[b * i]) : column[i];
+        }
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            butterfly<3>::run(rows[i]);
+#pragma unroll
+            for (int j = 0; j < 3; j++)
+                x[i + 3 * j] = rows[i][j];
+        }
     }
 };

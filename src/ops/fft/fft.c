@@ -72,6 +72,8 @@ static bool is_mixed(const void *shape_)
     return heddle_fft_is_smooth(shape->n) && (!is_power_of_two(shape) || shape->n < HEDDLE_FFT_LEAST_REGISTERS);
 }
 
+HEDDLE_OF_SHAPE(bool, is_short_mixed, heddle_fft_shape, is_mixed(shape) && shape->n <= HEDDLE_FFT_ONE_KERNEL)
+
 static bool is_rough(const void *shape_)
 {
     const heddle_fft_shape *shape = shape_;
@@ -81,7 +83,8 @@ static bool is_rough(const void *shape_)
 HEDDLE_WORKSPACE(radix2_workspace, heddle_fft_shape, 2 * sizeof(float) * (size_t)shape->batch * shape->n)
 
 // Powers of two for every instance of 04 and 05, and lines that end within a block's; 16384 in two passes; mixed
-// lengths of each radix, in one pass and in two; primes and a product of them.
+// lengths of each radix, in one pass and in two, and enough of them for several lines per block; primes and a product
+// of them.
 static const char *const test_shapes[] = {"batch=0 n=8",
                                           "batch=3 n=1 scale=-2",
                                           "batch=5 n=2",
@@ -107,6 +110,7 @@ static const char *const test_shapes[] = {"batch=0 n=8",
                                           "batch=2 n=8192",
                                           "batch=1 n=16384",
                                           "batch=1 n=10290 inverse=1",
+                                          "batch=533 n=12",
                                           NULL};
 // One that fits in a block, one that does not, a length that is not a power of two, and a prime.
 static const char *const bench_shapes[] = {"batch=16384 n=1024", "batch=64 n=1048576", "batch=65536 n=256",
@@ -145,6 +149,8 @@ static const heddle_rung ladder[] = {
      cuda_workspace},
     {"08_bluestein", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "any length as a convolution: three transforms of twice the length", is_rough, cuda_workspace},
+    {"09_mixed_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "radices 2 to 10 in registers, two lines per thread: one exchange less than radices", is_short_mixed, NULL},
     {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans cached: limited by memory bandwidth",
      heddle_fft_is_plain, NULL, .gpu_only = "cuFFT"},
 };

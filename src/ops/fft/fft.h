@@ -138,6 +138,13 @@ static inline bool heddle_fft_is_one_kernel(heddle_fft_kind kind, int n)
            heddle_fft_is_smooth(length);
 }
 
+// Real lines of this length to half: n / 2 pairs need several passes, the last of which takes their results apart. The
+// roots of up to 2^24 numbers can be counted in float.
+static inline bool heddle_fft_is_fused(heddle_fft_kind kind, int n)
+{
+    return kind == HEDDLE_FFT_TO_HALF && heddle_fft_is_power_of_two(n) && n > 2 * HEDDLE_FFT_ONE_ROW && n <= 1 << 24;
+}
+
 // Bytes of workspace that a job needs there, aligned to 256.
 size_t heddle_fft_cuda_workspace(const heddle_fft_job *job);
 

@@ -21,7 +21,7 @@ static cudaError_t launch_one_kernel(const heddle_fft_job *job, cudaStream_t str
     if (job->kind != HEDDLE_FFT_COMPLEX && fft_is_for_registers(n))
         return fft_pass_half(&pass, n, job->kind, stream);
     if (job->kind != HEDDLE_FFT_COMPLEX || !fft_is_for_registers(n))
-        return fft_pass_mixed(&pass, n, job->kind, stream);
+        return fft_pass_registers(&pass, n, job->kind, stream);
     return rows ? fft_pass_rows(&pass, n, stream) : fft_pass_columns(&pass, n, stream);
 }
 
@@ -44,7 +44,10 @@ cudaError_t heddle_fft_launch(const heddle_fft_job *job, void *workspace, cudaSt
     case FFT_BY_ONE_KERNEL: error = launch_one_kernel(job, stream); break;
     case FFT_BY_PASSES: error = fft_launch_passes(job, workspace, stream); break;
     case FFT_BY_BLUESTEIN: error = fft_launch_bluestein(job, workspace, stream); break;
-    case FFT_BY_HALF: error = fft_launch_by_half(job, workspace, stream); break;
+    case FFT_BY_HALF:
+        error = heddle_fft_is_fused(job->kind, job->n) ? fft_launch_passes(job, workspace, stream)
+                                                       : fft_launch_by_half(job, workspace, stream);
+        break;
     case FFT_BY_WHOLE: error = fft_launch_by_whole(job, workspace, stream); break;
     }
     return error != cudaSuccess ? error : cudaPeekAtLastError();

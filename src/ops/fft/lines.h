@@ -72,9 +72,9 @@ __device__ __forceinline__ static void turn_all(float2 (&x)[COUNT], unsigned fir
     }
 }
 
-// x[i * distance] *= exp(-2πi step i / modulus), likewise; the first stays as it is.
+// root[i] = exp(-2πi step i / modulus), likewise.
 template <int COUNT>
-__device__ __forceinline__ static void turn_powers(float2 *x, int distance, unsigned step, float two_over_modulus)
+__device__ __forceinline__ static void powers_of_root(float2 (&root)[COUNT], unsigned step, float two_over_modulus)
 {
     float2 fine[4], four, base = make_float2(1, 0);
     fine[1] = fft_root_of_power(step, two_over_modulus);
@@ -82,15 +82,26 @@ __device__ __forceinline__ static void turn_powers(float2 *x, int distance, unsi
     fine[3] = complex_multiply(fine[2], fine[1]);
     if (COUNT > 4)
         four = fft_root_of_power(4 * step, two_over_modulus);
+    root[0] = base;
 #pragma unroll
     for (int i = 1; i < COUNT; i++) {
         if (i % 16 == 0)
             base = fft_root_of_power(i * step, two_over_modulus);
         else if (i % 4 == 0)
             base = i == 4 ? four : complex_multiply(base, four);
-        float2 root = i % 4 == 0 ? base : i < 4 ? fine[i % 4] : complex_multiply(base, fine[i % 4]);
-        x[i * distance] = complex_multiply(x[i * distance], root);
+        root[i] = i % 4 == 0 ? base : i < 4 ? fine[i % 4] : complex_multiply(base, fine[i % 4]);
     }
+}
+
+// x[i * distance] *= exp(-2πi step i / modulus); the first stays as it is.
+template <int COUNT>
+__device__ __forceinline__ static void turn_powers(float2 *x, int distance, unsigned step, float two_over_modulus)
+{
+    float2 root[COUNT];
+    powers_of_root(root, step, two_over_modulus);
+#pragma unroll
+    for (int i = 1; i < COUNT; i++)
+        x[i * distance] = complex_multiply(x[i * distance], root[i]);
 }
 
 // A stage of radix R, after stages whose radices multiply to BEFORE: V / R butterflies of the thread's numbers.

@@ -100,6 +100,7 @@ static size_t cuda_workspace(const void *shape, int threads)
 
 HEDDLE_OF_SHAPE(bool, fits_cpu, heddle_fft_shape, heddle_fft_cpu_takes(HEDDLE_FFT_TO_HALF, shape->n))
 HEDDLE_OF_SHAPE(bool, has_even_length, heddle_fft_shape, shape->n % 2 == 0 && shape->n <= HEDDLE_FFT_LONGEST_ROUGH)
+HEDDLE_OF_SHAPE(bool, is_fused, heddle_fft_shape, !shape->inverse && heddle_fft_is_fused(HEDDLE_FFT_TO_HALF, shape->n))
 HEDDLE_OF_SHAPE(bool, is_possible, heddle_fft_shape, shape->n <= HEDDLE_FFT_LONGEST_ROUGH)
 
 static size_t complex_workspace(const void *shape_, int threads)
@@ -111,7 +112,7 @@ static size_t complex_workspace(const void *shape_, int threads)
 }
 
 // Each in both directions: halves of a power of two, in registers and too short for them; mixed; odd; twice a prime;
-// longer than a block holds.
+// longer than a block holds, also in fused passes; enough lines for several per block.
 static const char *const test_shapes[] = {"batch=0 n=6",
                                           "batch=3 n=1",
                                           "batch=3 n=1 inverse=1",
@@ -132,6 +133,8 @@ static const char *const test_shapes[] = {"batch=0 n=6",
                                           "batch=1 n=8192 inverse=1",
                                           "batch=1 n=16384",
                                           "batch=1 n=10500 inverse=1",
+                                          "batch=2 n=32768",
+                                          "batch=530 n=24",
                                           NULL};
 static const char *const bench_shapes[] = {"batch=16384 n=2048", "batch=16384 n=2048 inverse=1", "batch=64 n=1048576",
                                            "batch=16384 n=1000", NULL};
@@ -151,6 +154,9 @@ static const heddle_rung ladder[] = {
      is_possible, complex_workspace},
     {"03_half_length", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "pairs of reals as complex numbers, separated before they are written", has_even_length, cuda_workspace},
+    {"04_fused_passes", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "long lines: the last pass transforms columns and their mirror images, and separates them", is_fused,
+     cuda_workspace},
     {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans cached: limited by memory bandwidth",
      heddle_fft_is_plain, NULL, .gpu_only = "cuFFT"},
 };
