@@ -68,6 +68,19 @@ class Flags(CheckCase):
         self.assertIn("factor() is defined in main.cu and in second.cu",
                       self.check("main.cu", "second.cu", "-rdc=true", code=1).stdout)
 
+    def test_structures_of_one_name_are_each_files_own(self):
+        self.write("main.cu", "#include <cstdio>\nstruct job { int n; float *to; };\n"
+                   "__global__ void fill(job j) { int i = threadIdx.x; if (i < j.n) j.to[i] = 1; }\nvoid add(float *, int);\n"
+                   "int main()\n{\n    float *to, host[32];\n    cudaMalloc(&to, sizeof host);\n"
+                   "    fill<<<1, 32>>>(job{32, to});\n    add(to, 32);\n"
+                   "    cudaMemcpy(host, to, sizeof host, cudaMemcpyDeviceToHost);\n    cudaFree(to);\n"
+                   "    printf(\"%g %g\\n\", host[0], host[31]);\n}\n")
+        self.write("second.cu", "struct job { double factor[8]; float *to; long n; };\n"
+                   "__global__ void scale(job j) { int i = threadIdx.x; if (i < j.n) j.to[i] += j.factor[i % 8]; }\n"
+                   "void add(float *to, int n) { scale<<<1, 32>>>(job{{1, 2, 3, 4, 5, 6, 7, 8}, to, n}); }\n")
+        for files in (["main.cu", "second.cu"], ["second.cu", "main.cu"]):
+            self.assertIn("2 9\n", self.check(*files).stdout)
+
     def test_a_standard_older_than_the_headers_is_raised(self):
         self.write("standard.cu", "static_assert(__cplusplus == 201703L);\nint main() {}\n")
         for standard in (["--std", "c++11"], ["-std=c++14"], ["-std", "c++11"], ["-Xcompiler", "-std=c++11"]):

@@ -64,6 +64,11 @@ SIM_NOINLINE inline sim_config configure(dim3 grid, dim3 block, size_t shared = 
     return config;
 }
 
+// Every file has its own: two files may have kernels whose parameters are different structures of one name, which is all
+// that the linker would see.
+namespace
+{
+
 template <class Body> struct closure {
     SIM_UNWATCHED __attribute__((SIM_ENDS_THREAD)) static void run(void *memory)
     {
@@ -420,6 +425,13 @@ SIM_INLINE sim_kernel bind(void (*kernel)(Parameters...), void **arguments, cons
     return bind_at(kernel, arguments, name, std::index_sequence_for<Parameters...>());
 }
 
+template <class... Parameters> SIM_UNWATCHED sim_kernel bind_lost(const void *function, void **arguments)
+{
+    return bind(reinterpret_cast<void (*)(Parameters...)>(const_cast<void *>(function)), arguments);
+}
+
+} // namespace
+
 // Kernels whose type was lost on the way to the runtime API: how to bind their arguments, by address.
 struct binder {
     const void *function;
@@ -431,11 +443,6 @@ template <class Unused> struct binders {
     static const binder *first;
 };
 template <class Unused> const binder *binders<Unused>::first;
-
-template <class... Parameters> SIM_UNWATCHED sim_kernel bind_lost(const void *function, void **arguments)
-{
-    return bind(reinterpret_cast<void (*)(Parameters...)>(const_cast<void *>(function)), arguments);
-}
 
 SIM_UNWATCHED inline const binder *binder_of(const void *function)
 {
@@ -469,6 +476,9 @@ SIM_UNWATCHED inline bool bind_address(const void *function, void **arguments, s
     return found != nullptr;
 }
 
+namespace
+{
+
 struct kernel_address_type {
     template <class... Parameters> void *operator->*(void (*kernel)(Parameters...)) const
     {
@@ -478,5 +488,7 @@ struct kernel_address_type {
     }
 };
 constexpr kernel_address_type kernel_address = {};
+
+} // namespace
 
 } // namespace sim
